@@ -1,0 +1,190 @@
+"""The presenter frame: which of the three documents a request gets, under which headers, and what is refused.
+
+A project's presenter (HTML and script of its owner) runs in a frame with an opaque origin. The page around the frame and
+the frame share one path; the frame's address has the query name ``_presenter``. The page's script carries the frame's
+requests to ``/api``, marked ``X-Presenter: <project id>``. Everything else that an opaque origin sends is refused here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any, Final, Literal
+
+MARK: Final = "_presenter"
+"""The query name that asks for the frame's document instead of the page."""
+
+FRAMED: Final = re.compile(r"/project/[^/]+/(?:newtask|tutorial|results|task/\d+)/?")
+"""The paths that have a presenter; presenters read their own ``location.pathname``."""
+
+STUB: Final = (
+    '<!doctype html><script>parent.postMessage("presenter:go " + location.pathname + location.search, location.origin)'
+    "</script>"
+)
+"""What a frame gets when it sends itself to one of our pages: the page around it decides where to go."""
+
+TOKENS: Final = "allow-scripts allow-forms"
+"""The frame's sandbox; bridge.js sets the same on the element, in case a proxy loses the header."""
+
+Kind = Literal["newtask", "task", "tutorial", "results"]
+
+_SOURCES: Final[Mapping[str, str]] = {
+    "newtask": "task_presenter",
+    "task": "task_presenter",
+    "tutorial": "tutorial",
+    "results": "results",
+}
+_FRAMES: Final = frozenset({"iframe", "frame", "object", "embed", "fencedframe"})
+_FORBIDDEN: Final = ("camera", "microphone", "geolocation", "display-capture", "fullscreen", "payment", "usb")
+_EVERYWHERE: Final = {
+    "X-Content-Type-Options": "nosniff",
+    # Not no-referrer: under it our own forms would post with `Origin: null` and be refused below.
+    "Referrer-Policy": "strict-origin-when-cross-origin",
+}
+
+
+def page_headers(nonce: str = "") -> dict[str, str]:
+    """Headers of crowdd's own pages; inline scripts run only with ``nonce``, and not at all without one.
+
+    ``frame-src 'self'`` also keeps the presenter frame from walking off to another site or to a ``data:`` address.
+    """
+    scripts = f"'self' 'nonce-{nonce}'" if nonce else "'self'"
+    policy = (
+        f"default-src 'none'; script-src {scripts}; style-src 'self'; img-src 'self' data:; media-src 'self';"
+        " font-src 'self'; connect-src 'self'; manifest-src 'self'; frame-src 'self'; form-action 'self';"
+        " base-uri 'none'; frame-ancestors 'none'"
+    )
+    return {
+        **_EVERYWHERE,
+        "Content-Security-Policy": policy,
+        "X-Frame-Options": "DENY",
+        "Cross-Origin-Opener-Policy": "same-origin",
+        "Cross-Origin-Resource-Policy": "same-origin",
+    }
+
+
+def frame_headers(*, https: bool) -> dict[str, str]:
+    """Headers of the presenter's document. No ``script-src``: presenters load what they like.
+
+    ``allow-forms`` lets submit handlers run, ``form-action`` keeps what they would send. Under ``https`` the pictures
+    and libraries that old presenters name with ``http:`` are asked for with ``https:``.
+    """
+    policy = f"sandbox {TOKENS}; form-action 'none'; frame-ancestors 'self'"
+    return {
+        **_EVERYWHERE,
+        "Content-Security-Policy": policy + ("; upgrade-insecure-requests" if https else ""),
+        "Permissions-Policy": ", ".join(f"{name}=()" for name in _FORBIDDEN),
+        "Cache-Control": "no-store",
+    }
+
+
+def stub_headers() -> dict[str, str]:
+    """Headers of STUB: it may run its one line and nothing else."""
+    policy = "sandbox allow-scripts; default-src 'none'; script-src 'unsafe-inline'; frame-ancestors 'self'"
+    return {**_EVERYWHERE, "Content-Security-Policy": policy, "Cache-Control": "no-store"}
+
+
+def api_headers() -> dict[str, str]:
+    """Headers of everything under ``/api``: data, never a document."""
+    return {
+        **_EVERYWHERE,
+        "Content-Security-Policy": "sandbox; default-src 'none'; frame-ancestors 'none'",
+        "Cross-Origin-Resource-Policy": "same-origin",
+    }
+
+
+def public_headers() -> dict[str, str]:
+    """Headers of static files: an opaque origin is foreign even to its own server. Never with credentials."""
+    return {**_EVERYWHERE, "Access-Control-Allow-Origin": "*", "Cross-Origin-Resource-Policy": "cross-origin"}
+
+
+def upload_headers() -> dict[str, str]:
+    """Headers of public uploads: as static files, but a document among them must not run as one of ours."""
+    policy = "sandbox; default-src 'none'; img-src 'self' data:; media-src 'self'; style-src 'unsafe-inline'"
+    return {**public_headers(), "Content-Security-Policy": policy}
+
+
+def is_public(path: str) -> bool:
+    """True for what anybody may load from anywhere."""
+    return path.startswith(("/static/", "/uploads/"))
+
+
+def is_framed(dest: str) -> bool:
+    """True when ``Sec-Fetch-Dest`` says that the answer would be shown inside another document."""
+    return dest in _FRAMES
+
+
+def wants_frame(path: str, marked: bool, dest: str) -> bool:
+    """True when the presenter's document is asked for; ``marked``: the query has MARK.
+
+    Never for a whole window: there the presenter would look like a page of ours. Browsers without the header send "".
+    """
+    return marked and dest in ("iframe", "") and FRAMED.fullmatch(path) is not None
+
+
+def wants_stub(path: str, marked: bool, dest: str) -> bool:
+    """True when STUB is the answer, before any handler runs: a frame's navigation must not change anything."""
+    if not is_framed(dest) or is_public(path) or path.startswith("/api/"):
+        return False
+    return not wants_frame(path, marked, dest)
+
+
+def refusal(origin: str, site: str, dest: str) -> str | None:
+    """Why a request is refused whatever its route, or None.
+
+    Takes the values of Origin, Sec-Fetch-Site and Sec-Fetch-Dest, "" where absent. Not to be asked for public files and for
+    the frame itself. It protects what a presenter calls without the bridge.
+    """
+    if origin == "null":
+        return "Requests of an opaque origin go over the bridge."
+    if site == "cross-site" and not origin and dest != "document":
+        return "Not to be embedded by another site."
+    return None
+
+
+def scope_refusal(scope: str, path: str) -> str | None:
+    """Why a request marked ``X-Presenter: scope`` is refused by its path alone, or None; "" means not marked."""
+    if scope and not path.startswith("/api/"):
+        return "Presenters may only ask the API."
+    return None
+
+
+def source(info: Mapping[str, Any], kind: Kind) -> str:
+    """The owner's HTML for a page, from a project's ``info``; empty when there is none."""
+    found = info.get(_SOURCES[kind])
+    return found if isinstance(found, str) else ""
+
+
+def record(project: Mapping[str, Any]) -> dict[str, Any]:
+    """The project as the bridge tells it to presenters: its public view without secrets and without the sources."""
+    public = {name: value for name, value in project.items() if name not in ("secret_key", "webhook", "info")}
+    info = project.get("info") or {}
+    return {**public, "info": {name: value for name, value in info.items() if name not in _SOURCES.values()}}
+
+
+def page_context(
+    kind: Kind,
+    project: Mapping[str, Any],
+    *,
+    task_id: int | None = None,
+    signed_in: bool = False,
+    own_count: int = 0,
+    progress: tuple[int, int] = (0, 0),
+    about: str = "",
+) -> dict[str, Any]:
+    """The ``presenter`` of the template project/presenter.html for the public view of a project.
+
+    ``own_count`` is how many tasks of the project the volunteer has answered, ``progress`` how many are completed and
+    how many there are; ``about`` is safe HTML shown beside the task.
+    """
+    done, total = progress
+    return {
+        "kind": kind,
+        "task_id": task_id,
+        "signed_in": signed_in,
+        "own_count": own_count,
+        "progress": {"done": done, "total": total},
+        "help": about,
+        "has_tutorial": bool(source(project.get("info") or {}, "tutorial")),
+        "record": record(project),
+    }

@@ -1,0 +1,319 @@
+"use strict";
+/* The frame's half of the bridge, loaded before anything of the presenter.  It gives an opaque origin what presenters expect
+   of a page (the API as the same volunteer, pushState, cookies, storage, dialogs, links).  It is a courtesy, not a guard:
+   the presenter can take all of it apart and gains nothing, because bridge.js checks.
+
+   A presenter may use `window.presenterBridge`:
+     api(method, url, body)      a promise of {status, body}; status 0 without a network
+     path()                      where the volunteer is, as far as the address bar says
+     offer({key: label, …})      what its keys do, for the page's list of shortcuts; "s" also gives the page a Skip button
+   and the event `crowdd:key` on `document` with detail {key}: a shortcut key, pressed in the frame or outside it, never while
+   somebody types and never when shortcuts are switched off.  preventDefault() says that the presenter used it. */
+(function () {
+  if (parent === window) { // opened by itself: no presenter under our address
+    document.documentElement.remove();
+    return;
+  }
+  const root = document.documentElement;
+  const start = readName();
+  const channel = new MessageChannel();
+  const port = channel.port1;
+  const open = new Map();
+  let last = 0;
+  let here = location.pathname + location.search;
+  let shortcuts = start.shortcuts !== false;
+  if (start.theme) root.dataset.theme = start.theme;
+  if (start.room) root.style.setProperty("--room", start.room + "px");
+  parent.postMessage("presenter:hello", location.origin, [channel.port2]);
+
+  function readName() {
+    const name = window.name;
+    window.name = "";
+    return parsed(name) || {}; // nothing in it: the frame reloaded itself and will be replaced
+  }
+  function parsed(text) {
+    try {
+      return JSON.parse(text);
+    } catch {
+      return null;
+    }
+  }
+  function send(message) {
+    port.postMessage(JSON.stringify(message));
+  }
+  function ask(message) {
+    return new Promise((resolve) => {
+      message.id = ++last;
+      open.set(message.id, resolve);
+      send(message);
+    });
+  }
+  function replace(object, name, value) {
+    Object.defineProperty(object, name, { value, configurable: true, writable: true });
+  }
+  function getter(object, name, get, set) {
+    Object.defineProperty(object, name, { get, set, configurable: true });
+  }
+
+  const HEARD = {
+    ping: () => send({ op: "pong" }),
+    view(message) {
+      root.style.setProperty("--view-top", message.top + "px");
+      root.style.setProperty("--view-height", message.height + "px");
+      root.style.setProperty("--room", message.room + "px");
+    },
+    pop(message) {
+      here = message.url;
+      dispatchEvent(new PopStateEvent("popstate", { state: null }));
+    },
+    press: (message) => used(message.key),
+    shortcuts: (message) => { shortcuts = message.on; },
+  };
+  port.onmessage = (event) => {
+    const message = JSON.parse(event.data);
+    if (message.op) return HEARD[message.op](message);
+    const answered = open.get(message.id);
+    open.delete(message.id);
+    if (answered) answered(message);
+  };
+
+  /* XMLHttpRequest, fetch, sendBeacon of our /api; everything else goes its own way, as from any foreign page. */
+  function apiUrl(address) {
+    const url = new URL(address, document.baseURI);
+    const path = url.pathname.replace(/^\/+/, "/"); // setEndpoint("https://host//")
+    return url.host === location.host && path.startsWith("/api/") ? path + url.search : null; // http: on an https site too
+  }
+  function api(method, url, body) {
+    return ask({ op: "api", method: String(method).toUpperCase(), url, body: body || "" });
+  }
+  window.presenterBridge = { api, path: () => here, offer: (keys) => send({ op: "offer", keys }) };
+
+  const Native = window.XMLHttpRequest;
+  class BridgedXMLHttpRequest extends Native {
+    open(method, address, async = true, ...rest) {
+      const url = apiUrl(address);
+      this.bridged = url && { method, url, readyState: 1, status: 0, statusText: "", responseText: "", responseURL: "" };
+      if (!url) return super.open(method, address, async, ...rest);
+      if (!async) throw new DOMException("A presenter cannot ask the API synchronously.", "NetworkError");
+      this.dispatchEvent(new Event("readystatechange"));
+    }
+    setRequestHeader(name, value) {
+      if (!this.bridged) super.setRequestHeader(name, value);
+    }
+    getAllResponseHeaders() {
+      return this.bridged ? "content-type: application/json\r\n" : super.getAllResponseHeaders();
+    }
+    getResponseHeader(name) {
+      if (!this.bridged) return super.getResponseHeader(name);
+      return /^content-type$/i.test(name) ? "application/json" : null;
+    }
+    abort() {
+      if (!this.bridged) return super.abort();
+      if (this.bridged.sent && this.bridged.readyState < 4) this.finish("abort", { status: 0, body: "" });
+    }
+    send(body) {
+      const mine = this.bridged;
+      if (!mine) return super.send(body);
+      const unfinished = () => mine === this.bridged && mine.readyState < 4;
+      mine.sent = true;
+      if (this.timeout) setTimeout(() => unfinished() && this.finish("timeout", { status: 0, body: "" }), this.timeout);
+      api(mine.method, mine.url, body).then((reply) => unfinished() && this.finish(reply.status ? "load" : "error", reply));
+    }
+    finish(how, { status, body }) {
+      const statusText = status === 200 ? "OK" : "";
+      const responseURL = status ? new URL(this.bridged.url, location.href).href : "";
+      Object.assign(this.bridged, { readyState: 4, status, statusText, responseText: body, responseURL });
+      this.dispatchEvent(new Event("readystatechange"));
+      this.dispatchEvent(new ProgressEvent(how));
+      this.dispatchEvent(new ProgressEvent("loadend"));
+    }
+  }
+  for (const name of ["readyState", "status", "statusText", "responseText", "responseURL", "response"]) {
+    const native = Object.getOwnPropertyDescriptor(Native.prototype, name).get;
+    getter(BridgedXMLHttpRequest.prototype, name, function () {
+      if (!this.bridged) return native.call(this);
+      if (name !== "response") return this.bridged[name];
+      return this.responseType === "json" ? parsed(this.bridged.responseText) : this.bridged.responseText;
+    });
+  }
+  replace(window, "XMLHttpRequest", BridgedXMLHttpRequest);
+
+  const nativeFetch = window.fetch;
+  replace(window, "fetch", async function (input, init) {
+    const url = apiUrl(input instanceof Request ? input.url : input);
+    if (!url) return nativeFetch.call(window, input, init);
+    const request = new Request(input, init);
+    const { status, body } = await api(request.method, url, await request.text());
+    if (!status) throw new TypeError("Failed to fetch");
+    return new Response(status === 204 ? null : body, { status, headers: { "Content-Type": "application/json" } });
+  });
+  const nativeBeacon = navigator.sendBeacon;
+  replace(navigator, "sendBeacon", function (address, data) {
+    const url = apiUrl(address);
+    if (!url) return nativeBeacon.call(navigator, address, data);
+    new Response(data).text().then((body) => api("POST", url, body));
+    return true;
+  });
+
+  /* History: the address bar is the page's.  location itself cannot be changed; presenterBridge.path() knows better. */
+  let state = null;
+  function go(push) {
+    return function (data, title, address) {
+      state = data;
+      if (address === undefined || address === null) return;
+      const url = new URL(address, new URL(here, location.href));
+      here = url.pathname.replace(/\/{2,}/g, "/") + url.search;
+      send({ op: "address", url: here + url.hash, push });
+    };
+  }
+  replace(history, "pushState", go(true));
+  replace(history, "replaceState", go(false));
+  getter(history, "state", () => state);
+  addEventListener("hashchange", () => send({ op: "address", url: here + location.hash, push: true }));
+
+  /* document.cookie and the storages: private to the project, kept by the page. */
+  const jar = new Map();
+  function isGone(attribute) {
+    return /^\s*max-age=(0|-)/i.test(attribute) || (/^\s*expires=/i.test(attribute) && new Date(attribute.split("=")[1]) < new Date());
+  }
+  getter(document, "cookie", () => [...jar].map(([name, value]) => name + "=" + value).join("; "), (line) => {
+    const [pair, ...attributes] = String(line).split(";");
+    const [name, ...value] = pair.split("=");
+    if (attributes.some(isGone)) jar.delete(name.trim());
+    else jar.set(name.trim(), value.join("=").trim());
+  });
+
+  function storage(area) {
+    const items = Object.assign(Object.create(null), parsed(start[area]));
+    let timer = 0;
+    const save = () => {
+      clearTimeout(timer);
+      timer = setTimeout(() => send({ op: "memory", area, data: JSON.stringify(items) }), 100);
+    };
+    const methods = {
+      getItem: (key) => (key in items ? items[key] : null),
+      setItem(key, value) { items[key] = String(value); save(); },
+      removeItem(key) { delete items[key]; save(); },
+      clear() { for (const key in items) delete items[key]; save(); },
+      key: (index) => Object.keys(items)[index] || null,
+    };
+    return new Proxy(items, {
+      get: (_, key) => (key === "length" ? Object.keys(items).length : methods[key] || items[key]),
+      set(_, key, value) { methods.setItem(key, value); return true; },
+      deleteProperty(_, key) { methods.removeItem(key); return true; },
+    });
+  }
+  for (const area of ["local", "session"]) {
+    const kept = storage(area);
+    getter(window, area + "Storage", () => kept);
+  }
+
+  /* Dialogs.  A script cannot be made to wait here: confirm() says no, the page asks, and after a yes the event that led to
+     it is sent again and finds the answer. */
+  const answers = new Map();
+  function question(kind, refused) {
+    return function (words, value) {
+      const text = String(words === undefined ? "" : words);
+      const key = kind + text;
+      const cause = window.event;
+      if (answers.has(key)) {
+        const given = answers.get(key);
+        answers.delete(key);
+        return given;
+      }
+      ask({ op: "ask", kind, text, value: String(value === undefined ? "" : value) }).then((reply) => {
+        if (kind === "alert" || reply.value === null) return;
+        answers.set(key, reply.value);
+        if (cause && cause.target) cause.target.dispatchEvent(new cause.constructor(cause.type, cause));
+      });
+      return refused;
+    };
+  }
+  replace(window, "alert", question("alert", undefined));
+  replace(window, "confirm", question("confirm", false));
+  replace(window, "prompt", question("prompt", null));
+
+  /* Links and window.open: the page opens them, without an opener.  Plain links to our own pages go by the server's stub. */
+  replace(window, "open", (url) => {
+    send({ op: "open", url: new URL(url || "", document.baseURI).href, tab: true });
+    return { closed: false, close() {}, focus() {}, blur() {} };
+  });
+  function follow(event) {
+    const link = event.target.closest && event.target.closest("a[href], area[href]");
+    if (!link || event.defaultPrevented || !/^https?:$/.test(link.protocol)) return;
+    const foreign = link.host !== location.host;
+    const target = link.target || (document.querySelector("base[target]") || {}).target || "";
+    const inTab = target === "_blank" || event.button === 1 || event.ctrlKey || event.metaKey;
+    if (!foreign && !inTab && event.button === 0 && !/^_(top|parent)$/.test(target)) return;
+    event.preventDefault();
+    send({ op: "open", url: link.href, tab: foreign || inTab });
+  }
+  addEventListener("click", follow);
+  addEventListener("auxclick", (event) => event.button === 1 && follow(event));
+
+  /* Submit handlers have run when the event arrives here; the rest of the submission would only earn an error page. */
+  addEventListener("submit", (event) => {
+    if ((event.submitter || {}).formMethod !== "dialog" && event.target.method !== "dialog") event.preventDefault();
+  });
+  replace(HTMLFormElement.prototype, "submit", () => {});
+
+  /* Keys that the presenter's own listeners did not take are offered to it as shortcuts, then to the page. */
+  function used(key) {
+    return !document.dispatchEvent(new CustomEvent("crowdd:key", { detail: { key }, cancelable: true }));
+  }
+  function isShortcut(event) {
+    const pressesButton = /^(Enter| )$/.test(event.key) && /^(BUTTON|A|SUMMARY)$/.test(event.target.tagName);
+    return shortcuts && !pressesButton && !event.repeat && !event.ctrlKey && !event.altKey && !event.metaKey;
+  }
+  addEventListener("keydown", (event) => {
+    const typing = event.target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(event.target.tagName);
+    if (event.isComposing || !event.isTrusted || (typing && event.key !== "Escape")) return;
+    const shortcut = isShortcut(event);
+    const key = { op: "key", key: event.key, ctrl: event.ctrlKey, alt: event.altKey, shift: event.shiftKey, meta: event.metaKey };
+    setTimeout(() => event.defaultPrevented || (shortcut && used(event.key)) || send(key));
+  });
+
+  /* Our own uploads are foreign to an opaque origin: asked for with CORS they do not taint a canvas. */
+  const source = Object.getOwnPropertyDescriptor(HTMLImageElement.prototype, "src");
+  const setAttribute = Element.prototype.setAttribute;
+  function readable(image, address) {
+    try {
+      if (!image.hasAttribute("crossorigin") && new URL(address, document.baseURI).host === location.host) image.crossOrigin = "anonymous";
+    } catch { /* no URL */ }
+  }
+  getter(HTMLImageElement.prototype, "src", source.get, function (value) {
+    readable(this, value);
+    source.set.call(this, value);
+  });
+  replace(HTMLImageElement.prototype, "setAttribute", function (name, value) {
+    if (/^src$/i.test(name)) readable(this, value);
+    setAttribute.call(this, name, value);
+  });
+  new MutationObserver((records) => { // and those that came as HTML: the attribute makes the browser ask again
+    const added = records.flatMap((record) => [...record.addedNodes]).filter((node) => node.querySelectorAll);
+    const images = added.flatMap((node) => [node, ...node.querySelectorAll("img")]);
+    for (const image of images) if (image.localName === "img" && image.src) readable(image, image.src);
+  }).observe(document, { childList: true, subtree: true });
+
+  /* Height: the page makes the frame as high as its content, so that there is one scroll bar. */
+  let told = 0;
+  let due = 0;
+  function measure() {
+    due = 0;
+    const html = document.documentElement || { offsetHeight: 0 };
+    const body = document.body || { offsetHeight: 0, scrollHeight: 0 };
+    const height = Math.max(html.offsetHeight, body.offsetHeight, body.scrollHeight);
+    if (height !== told) send({ op: "size", height: told = height });
+  }
+  function soon() {
+    due = due || setTimeout(measure, 100);
+  }
+  const watch = new ResizeObserver(soon);
+  watch.observe(root);
+  document.addEventListener("DOMContentLoaded", () => {
+    watch.observe(document.body);
+    measure();
+  });
+  document.addEventListener("load", soon, true);
+  setInterval(soon, 1000); // what overflows without resizing anything
+})();

@@ -1,0 +1,183 @@
+"""Which document a request gets, what is refused, and what the headers forbid."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from crowdd.http import presenter
+
+TASK = "/project/digits/newtask"
+
+
+@pytest.mark.parametrize(
+    ("path", "framed"),
+    [
+        ("/project/digits/newtask", True),
+        ("/project/digits/newtask/", True),
+        ("/project/digits/tutorial", True),
+        ("/project/digits/results", True),
+        ("/project/digits/task/17", True),
+        ("/project/digits/task/x", False),
+        ("/project/digits/task/", False),
+        ("/project/digits/stats", False),
+        ("/project/digits/", False),
+        ("/project/a/b/newtask", False),
+        ("/x/project/digits/newtask", False),
+        ("/project/digits/newtask/settings", False),
+        ("/account/profile", False),
+    ],
+)
+def test_paths_that_have_a_presenter(path: str, framed: bool) -> None:
+    assert bool(presenter.FRAMED.fullmatch(path)) is framed
+
+
+@pytest.mark.parametrize(
+    ("path", "marked", "dest", "expected"),
+    [
+        (TASK, True, "iframe", "frame"),
+        (TASK, True, "", "frame"),
+        (TASK, True, "document", "page"),  # never the presenter as a page of ours
+        (TASK, True, "empty", "page"),
+        (TASK, True, "object", "stub"),
+        (TASK, True, "embed", "stub"),
+        (TASK, False, "document", "page"),
+        (TASK, False, "", "page"),
+        (TASK, False, "iframe", "stub"),
+        ("/account/profile", True, "iframe", "stub"),
+        ("/account/signout", False, "iframe", "stub"),
+        ("/admin/users/add/5", False, "object", "stub"),
+        ("/", False, "frame", "stub"),
+        ("/api/task/1", False, "iframe", "page"),  # its own headers keep it out of frames
+        ("/static/style.css", False, "iframe", "page"),
+        ("/uploads/project/digits/1.png", False, "object", "page"),
+        ("/account/profile", True, "", "page"),
+    ],
+)
+def test_frame_stub_or_page(path: str, marked: bool, dest: str, expected: str) -> None:
+    frame, stub = presenter.wants_frame(path, marked, dest), presenter.wants_stub(path, marked, dest)
+    assert ("frame" if frame else "stub" if stub else "page") == expected
+    assert not (frame and stub)
+
+
+@pytest.mark.parametrize(
+    ("origin", "site", "dest", "refused"),
+    [
+        ("null", "cross-site", "empty", True),
+        ("null", "", "", True),
+        ("null", "same-origin", "document", True),
+        ("", "cross-site", "image", True),
+        ("", "cross-site", "script", True),
+        ("", "cross-site", "iframe", True),
+        ("", "cross-site", "", True),
+        ("", "cross-site", "document", False),  # a link from elsewhere
+        ("https://app.example", "cross-site", "empty", False),  # CORS decides
+        ("", "same-origin", "image", False),
+        ("", "same-site", "image", False),
+        ("", "none", "document", False),
+        ("http://127.0.0.1:8000", "same-origin", "empty", False),
+        ("", "", "", False),  # programs
+    ],
+)
+def test_refusals_by_origin(origin: str, site: str, dest: str, refused: bool) -> None:
+    assert (presenter.refusal(origin, site, dest) is not None) is refused
+
+
+@pytest.mark.parametrize(
+    ("scope", "path", "refused"),
+    [
+        ("", "/account/profile", False),
+        ("1", "/account/profile", True),
+        ("1", "/", True),
+        ("1", "/apiary", True),
+        ("1", "/api/taskrun", False),
+    ],
+)
+def test_a_scope_reaches_the_api_only(scope: str, path: str, refused: bool) -> None:
+    assert (presenter.scope_refusal(scope, path) is not None) is refused
+
+
+def directives(headers: dict[str, str]) -> dict[str, str]:
+    parts = [part.strip().partition(" ") for part in headers["Content-Security-Policy"].split(";")]
+    assert len({name for name, _, _ in parts}) == len(parts)  # browsers ignore the second of a name
+    return {name: value for name, _, value in parts}
+
+
+def test_the_page_runs_its_own_scripts_only() -> None:
+    without, with_nonce = directives(presenter.page_headers()), directives(presenter.page_headers("abc"))
+    assert without["script-src"] == "'self'"
+    assert with_nonce["script-src"] == "'self' 'nonce-abc'"
+    assert "unsafe" not in str(with_nonce)
+    assert without["frame-src"] == "'self'"
+    assert without["frame-ancestors"] == without["default-src"] == "'none'"
+    assert presenter.page_headers()["Referrer-Policy"] != "no-referrer"
+
+
+def test_the_frame_is_sandboxed_and_cannot_be_kept() -> None:
+    headers = presenter.frame_headers(https=False)
+    policy = directives(headers)
+    assert set(policy["sandbox"].split()) == {"allow-scripts", "allow-forms"}
+    assert policy["form-action"] == "'none'"
+    assert policy["frame-ancestors"] == "'self'"
+    assert "upgrade-insecure-requests" not in policy
+    assert "upgrade-insecure-requests" in directives(presenter.frame_headers(https=True))
+    assert "camera=()" in headers["Permissions-Policy"]
+    assert headers["Cache-Control"] == "no-store"
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [presenter.page_headers(), presenter.frame_headers(https=True), presenter.stub_headers(), presenter.api_headers()],
+)
+def test_only_public_files_are_readable_from_an_opaque_origin(headers: dict[str, str]) -> None:
+    assert "Access-Control-Allow-Origin" not in headers
+    assert headers["X-Content-Type-Options"] == "nosniff"
+    assert presenter.public_headers()["Access-Control-Allow-Origin"] == "*"
+    assert "Access-Control-Allow-Credentials" not in presenter.public_headers()
+
+
+def test_an_uploaded_document_runs_nothing() -> None:
+    policy = directives(presenter.upload_headers())
+    assert (policy["sandbox"], policy["default-src"]) == ("", "'none'")
+    assert "script-src" not in policy
+    assert presenter.upload_headers()["Access-Control-Allow-Origin"] == "*"
+
+
+def test_the_stub_and_the_api_are_no_documents() -> None:
+    assert directives(presenter.api_headers())["sandbox"] == ""
+    assert directives(presenter.stub_headers())["sandbox"] == "allow-scripts"
+    assert "location" in presenter.STUB
+    assert "cookie" not in presenter.STUB
+
+
+PROJECT: dict[str, Any] = {
+    "id": 1,
+    "short_name": "digits",
+    "secret_key": "S",
+    "webhook": "https://hooks.example",
+    "info": {"task_presenter": "<p>task</p>", "tutorial": "<p>how</p>", "sched": "default", "results": None},
+}
+
+
+@pytest.mark.parametrize(
+    ("kind", "expected"),
+    [("newtask", "<p>task</p>"), ("task", "<p>task</p>"), ("tutorial", "<p>how</p>"), ("results", "")],
+)
+def test_the_source_of_each_page(kind: presenter.Kind, expected: str) -> None:
+    assert presenter.source(PROJECT["info"], kind) == expected
+    assert presenter.source({}, kind) == ""
+
+
+def test_the_bridge_gets_neither_secrets_nor_sources() -> None:
+    assert presenter.record(PROJECT) == {"id": 1, "short_name": "digits", "info": {"sched": "default"}}
+    assert presenter.record({"id": 2, "info": None}) == {"id": 2, "info": {}}
+    assert PROJECT["info"]["task_presenter"]
+
+
+def test_the_context_of_the_page() -> None:
+    context = presenter.page_context("task", PROJECT, task_id=7, signed_in=True, own_count=4, progress=(10, 200))
+    assert context["progress"] == {"done": 10, "total": 200}
+    assert context["has_tutorial"] is True
+    assert context["task_id"] == 7
+    assert context["record"] == presenter.record(PROJECT)
