@@ -1,0 +1,3 @@
+"""crowdd: a crowdsourcing server."""
+
+__version__ = "0.1.0"

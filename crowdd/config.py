@@ -1,0 +1,241 @@
+"""Settings: read from a file, overridden by the environment, checked once, then frozen.
+
+A setting is declared once, here: section, name, type, default and what it is for. ``etc/crowdd.conf`` lists the same
+(a test compares them), and the environment overrides any of them as ``CROWDD_<SECTION>_<OPTION>``.
+"""
+
+from __future__ import annotations
+
+import configparser
+import ipaddress
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import attrs
+
+from crowdd.errors import ConfigError
+
+Network = ipaddress.IPv4Network | ipaddress.IPv6Network
+
+
+def _boolean(text: str) -> bool:
+    words = {"1": True, "yes": True, "on": True, "true": True, "0": False, "no": False, "off": False, "false": False}
+    return words[text.strip().lower()]
+
+
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(text.replace(",", " ").split())
+
+
+def _networks(text: str) -> tuple[Network, ...]:
+    return tuple(ipaddress.ip_network(word, strict=False) for word in _words(text))
+
+
+def _port(text: str) -> int:
+    port = int(text)
+    if not 0 <= port <= 65535:
+        raise ValueError
+    return port
+
+
+def _positive(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise ValueError
+    return number
+
+
+def _not_negative(text: str) -> int:
+    number = int(text)
+    if number < 0:
+        raise ValueError
+    return number
+
+
+def _choice(*words: str) -> Callable[[str], str]:
+    def choose(text: str) -> str:
+        if text not in words:
+            raise ValueError
+        return text
+
+    choose.__doc__ = "one of " + ", ".join(words)
+    return choose
+
+
+_WANTED = {
+    int: "a whole number",
+    _boolean: "on or off",
+    _port: "a port number from 0 to 65535",
+    _positive: "a whole number above 0",
+    _not_negative: "a whole number, 0 or more",
+    _networks: "addresses or networks such as 10.0.0.0/8, separated by blanks",
+}
+
+
+def _option(default: Any, parse: Callable[[str], Any] = str, doc: str = "") -> Any:
+    return attrs.field(default=default, metadata={"parse": parse, "doc": doc})
+
+
+@attrs.frozen
+class Http:
+    """``[http]``: where the server listens and what it believes of those who ask."""
+
+    host: str = _option("127.0.0.1", doc="Address to listen on.")
+    port: int = _option(8000, _port, doc="Port to listen on.")
+    base_url: str = _option("", doc="Address under which people reach the server; empty: http://host:port.")
+    trusted_proxies: tuple[Network, ...] = _option((), _networks, doc="Proxies whose X-Forwarded-For is believed.")
+    most_body_bytes: int = _option(10_000_000, _positive, doc="Largest request body, in bytes; larger ones get 413.")
+    drain_seconds: int = _option(10, _not_negative, doc="How long requests in flight may take at shutdown.")
+    allowed_origins: tuple[str, ...] = _option((), _words, doc="Origins of front ends that may use cookies (CORS).")
+    cross_site_cookies: bool = _option(False, _boolean, doc="Front end on another site: cookies SameSite=None; Secure.")
+
+
+@attrs.frozen
+class Db:
+    """``[db]``: PostgreSQL."""
+
+    dsn: str = _option("", doc="libpq connection string; empty: crowdctl serve starts a PostgreSQL of its own.")
+    pool_size: int = _option(8, _positive, doc="Connections of the server.")
+    most_waiting: int = _option(1000, _positive, doc="Requests that may wait for a connection; further ones get 503.")
+    wait_seconds: int = _option(5, _positive, doc="How long a request waits for a connection before 503.")
+    statement_seconds: int = _option(10, _positive, doc="Time-out of a single statement.")
+
+
+@attrs.frozen
+class Data:
+    """``[data]``: what lies on the disk beside the database."""
+
+    dir: Path = _option(Path("var"), Path, doc="Folder for secrets, uploads, logs and the embedded database.")
+    postgres_user: str = _option("", doc="System user that runs the embedded PostgreSQL when started as root.")
+
+
+@attrs.frozen
+class RateLimit:
+    """``[ratelimit]``: requests to /api per client and end point."""
+
+    limit: int = _option(300, _not_negative, doc="Requests per window, address and end point; 0 switches limits off.")
+    window: int = _option(900, _positive, doc="Length of the window in seconds.")
+    room: int = _option(40, _positive, doc="Ceiling of an address whose clients have cookies: this many times limit.")
+
+
+@attrs.frozen
+class Volunteers:
+    """``[volunteers]``: those without an account."""
+
+    anonymous: str = _option("cookie", _choice("cookie", "address"), doc="What tells anonymous volunteers apart.")
+    cookies_per_hour: int = _option(200, _positive, doc="New volunteer cookies per address and hour.")
+
+
+@attrs.frozen
+class Accounts:
+    """``[accounts]``: people who signed up."""
+
+    session_days: int = _option(30, _positive, doc="A session ends after so many days without use.")
+    shortest_password: int = _option(8, _positive, doc="Characters that a password needs.")
+    attempts: int = _option(10, _positive, doc="Failed sign-ins per account and address in 15 minutes.")
+
+
+@attrs.frozen
+class External:
+    """``[external]``: volunteers of another user base."""
+
+    token_hours: int = _option(24, _positive, doc="Life of a project token in hours.")
+
+
+@attrs.frozen
+class Site:
+    """``[site]``: what the pages say about this server."""
+
+    name: str = _option("crowdd", doc="Name of the site.")
+    debug: bool = _option(False, _boolean, doc="Shows the page of all design parts; never shows tracebacks.")
+
+
+@attrs.frozen
+class Settings:
+    """All settings of one server."""
+
+    http: Http = Http()
+    db: Db = Db()
+    data: Data = Data()
+    ratelimit: RateLimit = RateLimit()
+    volunteers: Volunteers = Volunteers()
+    accounts: Accounts = Accounts()
+    external: External = External()
+    site: Site = Site()
+
+    @property
+    def base_url(self) -> str:
+        """The public address without a final slash."""
+        return (self.http.base_url or f"http://{self.http.host}:{self.http.port}").rstrip("/")
+
+
+SECTIONS: dict[str, type] = {a.name: type(a.default) for a in attrs.fields(Settings)}
+
+
+def options() -> list[tuple[str, str, str, Any]]:
+    """Every setting as (section, option, documentation, default)."""
+    return [(s, a.name, a.metadata["doc"], a.default) for s, cls in SECTIONS.items() for a in attrs.fields(cls)]
+
+
+def load(path: str | Path | None, environ: Mapping[str, str] | None = None) -> Settings:
+    """The settings of a file (None: only defaults) with the environment on top.
+
+    Raises ConfigError that names the setting and says what it wants.
+    """
+    environ = os.environ if environ is None else environ
+    given = _file(Path(path)) if path else {}
+    given |= _environment(environ)
+    sections = {name: _section(name, cls, given) for name, cls in SECTIONS.items()}
+    return Settings(**sections)
+
+
+def _file(path: Path) -> dict[tuple[str, str], tuple[str, str]]:
+    parser = configparser.ConfigParser(interpolation=None, inline_comment_prefixes=None)
+    try:
+        with path.open(encoding="utf-8") as lines:
+            parser.read_file(lines)
+    except OSError as error:
+        raise ConfigError(f"Cannot read the configuration {path}: {error.strerror}.") from None
+    except (configparser.Error, UnicodeDecodeError) as error:
+        raise ConfigError(f"The configuration {path} is broken: {str(error).splitlines()[0]}") from None
+    found = {}
+    for section in parser.sections():
+        for option, text in parser.items(section):
+            _known(section, option, f"{path}: [{section}] {option}")
+            found[section, option] = (text, f"{path}: [{section}] {option}")
+    return found
+
+
+def _environment(environ: Mapping[str, str]) -> dict[tuple[str, str], tuple[str, str]]:
+    found = {}
+    for name, text in environ.items():
+        section, _, option = name.removeprefix("CROWDD_").lower().partition("_")
+        if name.startswith("CROWDD_") and section in SECTIONS:
+            _known(section, option, name)
+            found[section, option] = (text, name)
+    return found
+
+
+def _known(section: str, option: str, place: str) -> None:
+    if section not in SECTIONS:
+        raise ConfigError(f"{place}: there is no section [{section}]. Known: {', '.join(SECTIONS)}.")
+    names = [a.name for a in attrs.fields(SECTIONS[section])]
+    if option not in names:
+        raise ConfigError(f"{place}: there is no such setting. [{section}] has: {', '.join(names)}.")
+
+
+def _section(name: str, cls: type, given: Mapping[tuple[str, str], tuple[str, str]]) -> Any:
+    values = {}
+    for a in attrs.fields(cls):
+        if (name, a.name) not in given:
+            continue
+        text, place = given[name, a.name]
+        parse = a.metadata["parse"]
+        try:
+            values[a.name] = parse(text.strip())
+        except (ValueError, KeyError):
+            wanted = _WANTED.get(parse) or parse.__doc__
+            raise ConfigError(f"{place}: {text!r} is not {wanted}.") from None
+    return cls(**values)

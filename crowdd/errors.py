@@ -1,0 +1,133 @@
+"""What can go wrong, in words of the domain.
+
+None of these knows a status code or a response body: ``crowdd.http.errors`` has the one table for that. The text of an
+error is written for the person who reads it; ``code`` is stable for programs, ``hint`` says what to do next.
+"""
+
+
+class CrowddError(Exception):
+    """Root of everything that crowdd refuses on purpose."""
+
+    code = "failed"
+    hint = ""
+
+    def __init__(self, message: str = "", *, code: str = "", hint: str = "") -> None:
+        super().__init__(message)
+        self.code = code or type(self).code
+        self.hint = hint or type(self).hint
+
+
+class ConfigError(CrowddError):
+    """A setting is unknown, missing or has an impossible value."""
+
+    code = "config"
+
+
+class NotFoundError(CrowddError):
+    """The thing does not exist, or the requester must not learn that it does."""
+
+    code = "not_found"
+
+
+class UnknownFieldError(CrowddError):
+    """A query or body names an attribute that the kind does not have (or does not show)."""
+
+    code = "unknown_attribute"
+
+
+class ReservedFieldError(CrowddError):
+    """A body tries to change what only the server sets."""
+
+    code = "reserved_attribute"
+
+
+class InvalidValueError(CrowddError):
+    """A value has the wrong type or is out of range; also a body that is not JSON."""
+
+    code = "invalid_value"
+
+
+class InvalidRequestError(CrowddError):
+    """The request makes no sense as a whole (bad CSRF token, missing parameter, unknown category)."""
+
+    code = "bad_request"
+
+
+class ConflictError(CrowddError):
+    """A value that must be unique is taken, or a row is still needed by others."""
+
+    code = "conflict"
+
+    def __init__(
+        self, message: str = "", *, constraint: str = "", table: str = "", code: str = "", hint: str = ""
+    ) -> None:
+        super().__init__(message, code=code, hint=hint)
+        self.constraint = constraint
+        self.table = table
+
+
+class AnonymousError(CrowddError):
+    """The requester would have to sign in (or bring a key) first."""
+
+    code = "sign_in_required"
+    hint = "Sign in, or send your API key."
+
+
+class ForbiddenError(CrowddError):
+    """The requester is known and still may not do this."""
+
+    code = "forbidden"
+
+
+class MethodError(CrowddError):
+    """The address exists but not for this method; ``allowed`` lists those it has."""
+
+    code = "method_not_allowed"
+
+    def __init__(self, message: str = "", *, allowed: tuple[str, ...] = ()) -> None:
+        super().__init__(message)
+        self.allowed = allowed
+
+
+class TooManyRequestsError(CrowddError):
+    """A limit is used up; ``retry_after`` is in seconds."""
+
+    code = "too_many_requests"
+
+    def __init__(self, message: str = "", *, retry_after: int = 1, code: str = "", hint: str = "") -> None:
+        super().__init__(message, code=code, hint=hint)
+        self.retry_after = retry_after
+
+
+class TooLargeError(CrowddError):
+    """A body, file or text is larger than the stated limit."""
+
+    code = "too_large"
+
+
+class IdempotencyError(CrowddError):
+    """An Idempotency-Key came back with another body."""
+
+    code = "idempotency_key_reused"
+
+
+class UnavailableError(CrowddError):
+    """The database is away, busy or being restarted; try again after ``retry_after`` seconds.
+
+    ``uncertain`` is true when the connection was lost at COMMIT, so that nobody knows whether the work was done.
+    """
+
+    code = "unavailable"
+    hint = "Try again in a few seconds."
+
+    def __init__(self, message: str = "", *, retry_after: int = 5, uncertain: bool = False) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
+        self.uncertain = uncertain
+
+
+class StatementTimeoutError(CrowddError):
+    """A statement took longer than allowed; narrowing the request helps."""
+
+    code = "timeout"
+    hint = "Narrow the request: filter by project_id, use a smaller limit, page with last_id."

@@ -1,0 +1,20 @@
+"""Category: a shelf for projects (interface, Category)."""
+
+from crowdd.kinds.kind import ADMINS, EVERYONE, Field, Kind, Rights, Write
+from crowdd.kinds.types import Integer, JsonObject, ShortName, Text, Timestamp
+
+CATEGORY = Kind(
+    name="category",
+    doc="A category holds projects of a subject.",
+    table="category",
+    source="category",
+    rights=Rights(see=EVERYONE, get=EVERYONE, create=ADMINS, update=ADMINS, delete=ADMINS),
+    fields=(
+        Field("id", Integer(), "Its number.", write=Write.RESERVED),
+        Field("created", Timestamp(), "When it was created.", write=Write.RESERVED),
+        Field("name", Text(most=255, least=1), "Its name, unique."),
+        Field("short_name", ShortName(), "The name that stands in addresses, unique."),
+        Field("description", Text(most=10_000), "One sentence about it.", default=""),
+        Field("info", JsonObject(), "Free-form.", default=dict),
+    ),
+)

@@ -1,0 +1,238 @@
+"""How a kind is declared: its attributes, who may read and write each, its parents and rights.
+
+Everything that crowdd does with a kind in general (REST, filters, views, hypermedia, OpenAPI, listings) is derived
+from these values; what it does in particular stands in ``crowdd.domain``.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+import attrs
+
+from crowdd.errors import ForbiddenError, InvalidValueError, ReservedFieldError, UnknownFieldError
+from crowdd.kinds.types import Type, iso
+
+
+class Standing(enum.Enum):
+    """What a requester is to a row. Rights are sets of these: any one of them is enough.
+
+    ``storage.standings`` has the one SQL expression of each; nothing else decides who somebody is.
+    """
+
+    ANYBODY = "anybody"
+    SIGNED_IN = "signed_in"
+    ADMIN = "admin"
+    OWNER = "owner"  # owner or co-owner of the row's project
+    AUTHOR = "author"  # who made the row
+    SELF = "self"  # the row is the requester
+    OPEN = "open"  # the row is a person who shows fullname and date of joining (privacy mode off)
+    LISTED = "listed"  # the row's project is published and has no password that the requester lacks
+    UNLOCKED = "unlocked"  # the row's project has no password that the requester lacks; drafts included
+
+
+EVERYONE = frozenset({Standing.ANYBODY})
+NOBODY: frozenset[Standing] = frozenset()
+OWNERS = frozenset({Standing.OWNER, Standing.ADMIN})
+ADMINS = frozenset({Standing.ADMIN})
+
+
+class Write(enum.Enum):
+    """Who gives an attribute its value."""
+
+    FREE = "free"  # the requester, when creating and when changing
+    ONCE = "once"  # the requester when creating; later accepted unchanged only
+    STAMPED = "stamped"  # the server when creating, whatever a body says; later accepted unchanged only
+    RESERVED = "reserved"  # the server; accepted unchanged in a PUT, refused otherwise
+    COMPUTED = "computed"  # the server, on reading; ignored in bodies
+
+
+@attrs.frozen
+class Field:
+    """An attribute of a kind."""
+
+    name: str
+    type: Type
+    doc: str
+    read: frozenset[Standing] = EVERYONE
+    write: Write = Write.FREE
+    writers: frozenset[Standing] | None = None  # None: whoever may change the row
+    default: Any = None  # a callable is called; None with null=False means: must be given
+    null: bool = False
+    search: bool = True  # may be filtered and ordered by, among the rows whose value one may read
+    sealed: bool = False  # stored encrypted in the column <name>_sealed
+
+    def parse(self, value: Any) -> Any:
+        """The value to store for a value of a body; InvalidValueError names the attribute."""
+        if value is None:
+            if self.null:
+                return None
+            raise InvalidValueError(f"{self.name} must not be null.")
+        return self._named(self.type.parse, value)
+
+    def from_text(self, text: str) -> Any:
+        """The value to compare with for a text of a query."""
+        return self._named(self.type.from_text, text)
+
+    def _named(self, parse: Any, value: Any) -> Any:
+        try:
+            return parse(value)
+        except InvalidValueError as error:
+            raise InvalidValueError(f"{self.name} {error}.") from None
+
+    def initial(self) -> Any:
+        """The value of a row whose maker said nothing."""
+        return self.default() if callable(self.default) else self.default
+
+
+@attrs.frozen
+class Rights:
+    """Who may do what with a row. ``see`` is for lists, ``get`` for a row asked for by its id."""
+
+    see: frozenset[Standing]
+    get: frozenset[Standing]
+    create: frozenset[Standing]  # for a child: standings towards the project named in the body
+    update: frozenset[Standing]
+    delete: frozenset[Standing]
+
+
+@attrs.frozen
+class Kind:
+    """A kind of domain object.
+
+    ``name`` stands in URLs and as the title of links; ``source`` is the relation that is read (a view that adds
+    computed attributes, or the table), ``table`` the one that is written. ``parents`` maps kind names to the
+    attribute that holds their id, in the order of the links. ``context`` kinds show a signed-in requester only
+    rows of projects of his own unless ``all=1``.
+    """
+
+    name: str
+    fields: tuple[Field, ...]
+    rights: Rights
+    doc: str
+    table: str
+    source: str
+    parents: Mapping[str, str] = attrs.field(factory=dict)
+    context: bool = False
+    # Keys of ``info`` that everybody may read; None: all of it.
+    public_info: frozenset[str] | None = None
+    # Attributes that a reduced record shows, present and null, to those who may not read them.
+    reduced: tuple[str, ...] = ()
+    # Methods that the kind has at all; others are 405.
+    methods: frozenset[str] = frozenset({"GET", "POST", "PUT", "DELETE"})
+    by_name: dict[str, Field] = attrs.field(init=False, repr=False)
+
+    @by_name.default
+    def _index(self) -> dict[str, Field]:
+        return {field.name: field for field in self.fields}
+
+    def field(self, name: str) -> Field:
+        """The attribute of that name; UnknownFieldError when the kind has none."""
+        try:
+            return self.by_name[name]
+        except KeyError:
+            raise self.unknown(name) from None
+
+    def unknown(self, name: str) -> UnknownFieldError:
+        """The error for an attribute that does not exist, or that must not be learned of."""
+        return UnknownFieldError(f"type object '{self.name}' has no attribute '{name[:100]}'")
+
+    def searchable(self, name: str) -> Field:
+        """The attribute of that name for a filter or an order; secret ones are as unknown as missing ones."""
+        found = self.field(name)
+        if not found.search or found.sealed:
+            raise self.unknown(name)
+        return found
+
+    def creation(self, body: Mapping[str, Any]) -> dict[str, Any]:
+        """The values of a new row for a body: parsed, defaults filled in.
+
+        Raises UnknownFieldError, ReservedFieldError, InvalidValueError.
+        """
+        self._refuse_reserved(body)
+        values = {}
+        for field in self.fields:
+            if field.write in (Write.RESERVED, Write.STAMPED, Write.COMPUTED):
+                continue
+            values[field.name] = self._given_or_initial(field, body)
+        return values
+
+    def _given_or_initial(self, field: Field, body: Mapping[str, Any]) -> Any:
+        if field.name in body and not (body[field.name] is None and field.default is not None):
+            return field.parse(body[field.name])
+        initial = field.initial()
+        if initial is None and not field.null:
+            raise InvalidValueError(f"{field.name} is missing.", code="missing_attribute")
+        return initial
+
+    def _refuse_reserved(self, body: Mapping[str, Any]) -> None:
+        for name in body:
+            if name in LINKS:
+                continue
+            if self.field(name).write is Write.RESERVED:
+                raise ReservedFieldError("Reserved keys in payload", hint=f"Leave out {name}: the server sets it.")
+
+    def change(self, row: Mapping[str, Any], body: Mapping[str, Any], standings: frozenset[Standing]) -> dict[str, Any]:
+        """What a body changes of a row: parsed values of attributes whose value differs.
+
+        Computed attributes are ignored; others that the requester may not set are accepted when they say what is
+        stored anyway.
+        """
+        changes = {}
+        for name, value in body.items():
+            if name in LINKS:
+                continue
+            field = self.field(name)
+            if field.write is Write.COMPUTED or _same(field, value, row[name]):
+                continue
+            if field.write is not Write.FREE:
+                raise ReservedFieldError("Reserved keys in payload", hint=f"{name} cannot be changed.")
+            if field.writers is not None and not field.writers & standings:
+                raise ForbiddenError(f"You may not change {name}.")
+            changes[name] = field.parse(value)
+        return changes
+
+    def view(self, row: Mapping[str, Any], standings: frozenset[Standing], base_url: str) -> dict[str, Any]:
+        """The row as a requester with these standings may see it, with its links.
+
+        ``row`` has a value for every attribute. Attributes that he may not read are left out, but for those of
+        ``reduced``, which are null.
+        """
+        seen = {}
+        for field in self.fields:
+            if field.read & standings:
+                seen[field.name] = outward(row[field.name])
+            elif field.name in self.reduced:
+                seen[field.name] = None
+        if self.public_info is not None and not standings & (OWNERS | {Standing.SELF}):
+            seen["info"] = {k: v for k, v in (seen.get("info") or {}).items() if k in self.public_info}
+        return seen | self.links(row, base_url)
+
+    def links(self, row: Mapping[str, Any], base_url: str) -> dict[str, Any]:
+        """``link`` and, for a child, ``links`` (interface, Hypermedia fields)."""
+        made: dict[str, Any] = {"link": _link("self", self.name, base_url, row["id"])}
+        if self.parents:
+            made["links"] = [_link("parent", name, base_url, row[column]) for name, column in self.parents.items()]
+        return made
+
+
+LINKS = frozenset({"link", "links"})
+
+
+def _same(field: Field, value: Any, stored: Any) -> bool:
+    try:
+        return value == outward(stored) or (value is not None and field.type.parse(value) == stored)
+    except InvalidValueError:
+        return False
+
+
+def _link(rel: str, title: str, base_url: str, row_id: int) -> str:
+    return f"<link rel='{rel}' title='{title}' href='{base_url}/api/{title}/{row_id}'/>"
+
+
+def outward(value: Any) -> Any:
+    """A stored value as it leaves in JSON."""
+    return iso(value) if isinstance(value, datetime) else value

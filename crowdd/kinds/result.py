@@ -1,0 +1,29 @@
+"""Result: what became of a completed task (interface, Resources)."""
+
+from crowdd.kinds.kind import NOBODY, OWNERS, Field, Kind, Rights, Standing, Write
+from crowdd.kinds.types import Boolean, Integer, Integers, Json, Timestamp
+
+RESULT = Kind(
+    name="result",
+    doc="A result names the counted answers of a completed task; its owner fills info.",
+    table="result",
+    source="result",
+    context=True,
+    parents={"project": "project_id", "task": "task_id"},
+    rights=Rights(
+        see=frozenset({Standing.LISTED}) | OWNERS,
+        get=frozenset({Standing.UNLOCKED}) | OWNERS,
+        create=NOBODY,
+        update=OWNERS,
+        delete=NOBODY,
+    ),
+    fields=(
+        Field("id", Integer(), "Its number.", write=Write.RESERVED),
+        Field("created", Timestamp(), "When the task was completed.", write=Write.RESERVED),
+        Field("project_id", Integer(), "Its project.", write=Write.RESERVED),
+        Field("task_id", Integer(), "Its task.", write=Write.RESERVED),
+        Field("task_run_ids", Integers(), "The counted answers.", write=Write.RESERVED, search=False),
+        Field("last_version", Boolean(), "False once a later completion replaced it.", write=Write.RESERVED),
+        Field("info", Json(), "What the owner makes of the answers.", null=True),
+    ),
+)

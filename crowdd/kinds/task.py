@@ -1,0 +1,40 @@
+"""Task: one question to answer (interface, Task)."""
+
+from crowdd.kinds.kind import OWNERS, Field, Kind, Rights, Standing, Write
+from crowdd.kinds.types import Integer, Integers, Json, Number, Text, Timestamp
+
+TASK = Kind(
+    name="task",
+    doc="A task is one question; n_answers volunteers answer it.",
+    table="task",
+    source="task_record",
+    context=True,
+    parents={"project": "project_id"},
+    rights=Rights(
+        see=frozenset({Standing.LISTED}) | OWNERS,
+        get=frozenset({Standing.UNLOCKED}) | OWNERS,
+        create=OWNERS,
+        update=OWNERS,
+        delete=OWNERS,
+    ),
+    fields=(
+        Field("id", Integer(), "Its number.", write=Write.RESERVED),
+        Field("created", Timestamp(), "When it was created.", write=Write.RESERVED),
+        Field("project_id", Integer(), "Its project.", write=Write.ONCE),
+        Field("state", Text(), "ongoing, or completed.", write=Write.RESERVED),
+        Field("info", Json(), "What the presenter shows.", null=True),
+        Field("n_answers", Integer(least=1, most=10_000), "How many answers it needs (redundancy).", default=30),
+        Field("priority_0", Number(), "Higher comes first.", default=0.0),
+        Field("quorum", Integer(), "Stored for the owner, never used.", default=0),
+        Field("calibration", Integer(), "Marks gold tasks; stored for the owner.", read=OWNERS, default=0),
+        Field(
+            "fav_user_ids",
+            Integers(),
+            "Who marked it as a favourite.",
+            read=OWNERS,
+            write=Write.RESERVED,
+            null=True,
+            search=False,
+        ),
+    ),
+)

@@ -1,0 +1,263 @@
+"""Types of attributes: what a JSON body or a query text may hold, and what PostgreSQL calls it.
+
+``parse`` takes a decoded JSON value and gives the stored one; a value that the type can hold is coerced ("5" is an
+integer). Everything else raises InvalidValueError with a sentence that starts where the attribute's name is put.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import attrs
+import orjson
+
+from crowdd.errors import InvalidValueError
+
+MOST_JSON_DEPTH = 100
+_NUL = re.compile("\x00")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_TRUE, _FALSE = {"true", "yes", "on", "y", "1"}, {"false", "no", "off", "n", "0"}
+
+
+def clean_text(value: str) -> str:
+    """The text, refused when PostgreSQL could not store it."""
+    if _NUL.search(value) or _SURROGATE.search(value):
+        raise InvalidValueError("holds a NUL or a lone surrogate, which is no text")
+    return value
+
+
+def clean_json(value: Any, depth: int = 0) -> Any:
+    """The JSON value, refused when PostgreSQL could not store it or when it is nested too deep."""
+    if depth > MOST_JSON_DEPTH:
+        raise InvalidValueError(f"is nested deeper than {MOST_JSON_DEPTH} levels")
+    if isinstance(value, str):
+        return clean_text(value)
+    if isinstance(value, float) and not math.isfinite(value):
+        raise InvalidValueError("holds a number that is not finite")
+    if isinstance(value, list):
+        return [clean_json(item, depth + 1) for item in value]
+    if isinstance(value, dict):
+        return {clean_text(key): clean_json(item, depth + 1) for key, item in value.items()}
+    return value
+
+
+@attrs.frozen
+class Type:
+    """What every type has: its name in PostgreSQL and its schema in OpenAPI 3.1."""
+
+    sql: str = "text"
+
+    def parse(self, value: Any) -> Any:
+        """The value to store for a JSON value."""
+        raise NotImplementedError
+
+    def from_text(self, text: str) -> Any:
+        """The value to compare with for a text of a query string."""
+        return self.parse(text)
+
+    def schema(self) -> dict[str, Any]:
+        """JSON Schema of a value that is sent and returned."""
+        return {}
+
+
+@attrs.frozen
+class Integer(Type):
+    """A whole number; ``most`` is 2**31-1 for counts and 2**63-1 for ids."""
+
+    sql: str = "bigint"
+    least: int = -(2**63)
+    most: int = 2**63 - 1
+
+    def parse(self, value: Any) -> int:
+        if isinstance(value, bool) or not isinstance(value, int | str | float):
+            raise InvalidValueError("is not an integer")
+        if isinstance(value, str) and not re.fullmatch(r"\s*[+-]?[0-9]{1,20}\s*", value):
+            raise InvalidValueError("is not an integer")
+        if isinstance(value, float) and not value.is_integer():
+            raise InvalidValueError("is not an integer")
+        number = int(value)
+        if not self.least <= number <= self.most:
+            raise InvalidValueError(f"is not between {self.least} and {self.most}")
+        return number
+
+    def schema(self) -> dict[str, Any]:
+        return {"type": "integer", "minimum": self.least, "maximum": self.most}
+
+
+@attrs.frozen
+class Number(Type):
+    """A finite number."""
+
+    sql: str = "double precision"
+
+    def parse(self, value: Any) -> float:
+        if isinstance(value, bool) or not isinstance(value, int | float | str):
+            raise InvalidValueError("is not a number")
+        try:
+            number = float(value)
+        except (ValueError, OverflowError):
+            raise InvalidValueError("is not a number") from None
+        if not math.isfinite(number):
+            raise InvalidValueError("is not a finite number")
+        return number
+
+    def schema(self) -> dict[str, Any]:
+        return {"type": "number"}
+
+
+@attrs.frozen
+class Boolean(Type):
+    """True or false; also the words that clients use for them."""
+
+    sql: str = "boolean"
+
+    def parse(self, value: Any) -> bool:
+        if isinstance(value, bool):
+            return value
+        word = str(value).strip().lower()
+        if isinstance(value, int | str) and word in _TRUE | _FALSE:
+            return word in _TRUE
+        raise InvalidValueError("is neither true nor false")
+
+    def schema(self) -> dict[str, Any]:
+        return {"type": "boolean"}
+
+
+@attrs.frozen
+class Text(Type):
+    """A text of at most ``most`` characters; with ``least`` 1 an empty one is refused."""
+
+    most: int = 1_000_000
+    least: int = 0
+
+    def parse(self, value: Any) -> str:
+        if not isinstance(value, str):
+            raise InvalidValueError("is not a text")
+        if len(value) > self.most:
+            raise InvalidValueError(f"is longer than {self.most} characters")
+        if len(value.strip()) < self.least:
+            raise InvalidValueError("must not be empty")
+        return clean_text(value)
+
+    def from_text(self, text: str) -> str:
+        return clean_text(text)
+
+    def schema(self) -> dict[str, Any]:
+        return {"type": "string", "maxLength": self.most, **({"minLength": self.least} if self.least else {})}
+
+
+@attrs.frozen
+class ShortName(Text):
+    """A name that stands in addresses."""
+
+    most: int = 255
+    least: int = 1
+
+    def parse(self, value: Any) -> str:
+        text = super().parse(value).strip()
+        if re.search(r"[\s/?#%&\\<>\"']", text) or text in {".", ".."}:
+            raise InvalidValueError("must not hold blanks or any of / ? # % & \\ < > \" '")
+        return text
+
+    def schema(self) -> dict[str, Any]:
+        return {**super().schema(), "pattern": r"^[^\s/?#%&\\<>\"']+$"}
+
+
+@attrs.frozen
+class Json(Type):
+    """Any JSON value."""
+
+    sql: str = "jsonb"
+
+    def parse(self, value: Any) -> Any:
+        return clean_json(value)
+
+    def from_text(self, text: str) -> Any:
+        try:
+            return self.parse(orjson.loads(text))
+        except orjson.JSONDecodeError:
+            return clean_text(text)
+
+
+@attrs.frozen
+class JsonObject(Json):
+    """A JSON object."""
+
+    def parse(self, value: Any) -> dict[str, Any]:
+        if not isinstance(value, dict):
+            raise InvalidValueError("is not an object")
+        return clean_json(value)
+
+    from_text = Json.from_text
+
+    def schema(self) -> dict[str, Any]:
+        return {"type": "object"}
+
+
+@attrs.frozen
+class Integers(Type):
+    """A list of whole numbers."""
+
+    sql: str = "bigint[]"
+
+    def parse(self, value: Any) -> list[int]:
+        if not isinstance(value, list):
+            raise InvalidValueError("is not a list of integers")
+        return [Integer().parse(item) for item in value]
+
+    def from_text(self, text: str) -> list[int]:
+        return [Integer().parse(word) for word in re.findall(r"[+-]?[0-9]+", text)]
+
+    def schema(self) -> dict[str, Any]:
+        return {"type": "array", "items": {"type": "integer"}}
+
+
+@attrs.frozen
+class Timestamp(Type):
+    """A moment; leaves as ISO 8601 in UTC without zone, with microseconds."""
+
+    sql: str = "timestamptz"
+
+    def parse(self, value: Any) -> datetime:
+        try:
+            moment = datetime.fromisoformat(value)
+        except (TypeError, ValueError):
+            raise InvalidValueError("is not an ISO 8601 time") from None
+        return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+    def from_text(self, text: str) -> tuple[datetime, datetime]:
+        """The span [begin, end) that a prefix of a time names: a year, month, day … or one microsecond."""
+        for form, after in _PREFIXES.items():
+            try:
+                begin = datetime.strptime(text.strip().replace(" ", "T"), form).replace(tzinfo=UTC)
+                return begin, after(begin)
+            except (ValueError, OverflowError):
+                continue
+        raise InvalidValueError("is not an ISO 8601 time or the beginning of one")
+
+    def schema(self) -> dict[str, Any]:
+        return {"type": "string", "format": "date-time"}
+
+
+def _plus(**length: int) -> Callable[[datetime], datetime]:
+    return lambda begin: begin + timedelta(**length)
+
+
+_PREFIXES: dict[str, Callable[[datetime], datetime]] = {
+    "%Y": lambda begin: begin.replace(year=begin.year + 1),
+    "%Y-%m": lambda begin: (begin + timedelta(days=31)).replace(day=1),
+    "%Y-%m-%d": _plus(days=1),
+    "%Y-%m-%dT%H": _plus(hours=1),
+    "%Y-%m-%dT%H:%M": _plus(minutes=1),
+    "%Y-%m-%dT%H:%M:%S": _plus(seconds=1),
+    "%Y-%m-%dT%H:%M:%S.%f": _plus(microseconds=1),
+}
+
+
+def iso(moment: datetime) -> str:
+    """The moment as it leaves: ISO 8601 in UTC without zone, always with microseconds (interface, Resources)."""
+    return moment.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="microseconds")

@@ -1,0 +1,46 @@
+"""User: a person with an account (interface, User)."""
+
+from crowdd.kinds.kind import ADMINS, EVERYONE, NOBODY, Field, Kind, Rights, Standing, Write
+from crowdd.kinds.types import Boolean, Integer, JsonObject, ShortName, Text, Timestamp
+
+PRIVATE = frozenset({Standing.SELF, Standing.ADMIN})
+SHOWN = PRIVATE | {Standing.OPEN}
+SERVER = {"read": PRIVATE, "write": Write.RESERVED}
+
+USER = Kind(
+    name="user",
+    doc="A user is a person who signed up.",
+    table="account",
+    source="user_record",
+    methods=frozenset({"GET", "PUT"}),
+    public_info=frozenset({"avatar", "avatar_url", "container", "extra"}),
+    rights=Rights(see=EVERYONE, get=EVERYONE, create=NOBODY, update=PRIVATE, delete=NOBODY),
+    fields=(
+        Field("id", Integer(), "Its number.", **SERVER),
+        Field("created", Timestamp(), "When the account was created.", read=SHOWN, write=Write.RESERVED),
+        Field("name", ShortName(most=35, least=3), "The unique nickname.", write=Write.RESERVED),
+        Field("fullname", Text(most=500, least=1), "The full name.", read=SHOWN),
+        Field("locale", Text(most=10), "The language of pages and mail."),
+        Field("email_addr", Text(most=254), "The e-mail address.", search=False, **SERVER),
+        Field("api_key", Text(), "The key for the API.", sealed=True, **SERVER),
+        Field("passwd_hash", Text(), "Always null.", read=ADMINS, write=Write.RESERVED, null=True, search=False),
+        Field("admin", Boolean(), "Whether the user administrates the site.", read=PRIVATE, writers=ADMINS),
+        Field("pro", Boolean(), "A mark that administrators set.", read=PRIVATE, writers=ADMINS),
+        Field("restrict", Boolean(), "Blocked.", read=ADMINS, write=Write.RESERVED),
+        Field("privacy_mode", Boolean(), "Whether fullname and created are hidden.", read=PRIVATE),
+        Field("subscribed", Boolean(), "Gets the newsletter.", read=PRIVATE),
+        Field("newsletter_prompted", Boolean(), "Was asked about the newsletter.", **SERVER),
+        Field("valid_email", Boolean(), "The address was confirmed.", **SERVER),
+        Field("confirmation_email_sent", Boolean(), "A confirmation was sent.", **SERVER),
+        Field("consent", Boolean(), "Agreed to be written to.", read=PRIVATE),
+        Field("flags", Integer(), "Free for administrators.", read=PRIVATE, writers=ADMINS, null=True),
+        Field("category", Integer(), "Free for administrators.", read=PRIVATE, writers=ADMINS, null=True),
+        Field(
+            "catalog_api", Text(most=500), "Key for an external data catalogue.", read=PRIVATE, null=True, search=False
+        ),
+        Field("google_user_id", Text(), "Id at this provider.", null=True, search=False, **SERVER),
+        Field("github_user_id", Text(), "Id at this provider.", null=True, search=False, **SERVER),
+        Field("orcid_user_id", Text(), "Id at this provider.", null=True, search=False, **SERVER),
+        Field("info", JsonObject(), "Free-form: avatar, container, extra …", read=PRIVATE),
+    ),
+)

@@ -1,0 +1,1 @@
+"""The only place with SQL: connections, migrations, definitions, and statements by noun."""

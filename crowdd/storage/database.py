@@ -1,0 +1,39 @@
+"""What statements run on: a pool (each statement on its own) or a transaction."""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any, Protocol, TypeVar
+
+Values = Mapping[str, Any] | Sequence[Any] | None
+Row = dict[str, Any]
+T = TypeVar("T")
+
+
+class Database(Protocol):
+    """Runs statements; ``%(name)s`` stands for a value."""
+
+    async def fetch(self, sql: str, values: Values = None) -> list[Row]:
+        """The rows of a statement as dicts."""
+        ...
+
+    async def execute(self, sql: str, values: Values = None) -> int:
+        """The number of rows that a statement changed."""
+        ...
+
+
+class Transactions(Database, Protocol):
+    """A database that also runs transactions; ``crowdd.storage.pool.Pool`` is one."""
+
+    async def transaction(self, work: Callable[[Database], Awaitable[T]]) -> T:
+        """The result of ``work``, committed; rolled back when it raises."""
+        ...
+
+
+async def one_or_none(db: Database, sql: str, values: Values = None) -> Row | None:
+    """The first row, or None."""
+    rows = await db.fetch(sql, values)
+    return rows[0] if rows else None
+
+
+async def one(db: Database, sql: str, values: Values = None) -> Row:
+    """The one row that a statement always gives."""
+    return (await db.fetch(sql, values))[0]

@@ -1,0 +1,120 @@
+-- Answers: storing one, what it completes, what becomes of a task when places become free.
+--
+-- Invariants (domain rules "Tasks and answers"; tests/ledger looks for each):
+--   I1 task_ledger.answers = its counted runs; .extra = its other runs; .leases = its rows in lease
+--   I2 counted runs + leases <= n_answers (or what it was before it was lowered; mode 'a': counted runs only)
+--   I3 one run per person and task; nobody holds a lease on a task that he has answered
+--   I4 done <=> answers >= n_answers; a done task has one last result, whose task_run_ids are its counted runs
+--   I5 one event per result version of a published project; the first is task_completed, later ones result_updated
+--   I6 no uncounted run while a place is free
+--   I7 whoever has neither answered nor leased an open task meets it again
+--
+-- Lock order: the volunteer (advisory; next_tasks, hold_task and release_task only) -> project_ledger -> ledger rows by
+-- task id -> that task's leases, runs, results. Everything about a task changes only under its ledger row lock. Outside
+-- this order rows are taken with SKIP LOCKED, and next_tasks waits for a row only while it holds no other.
+
+-- The stamp of this transaction. A lane ordered by stamps is followed up to the oldest transaction still running, never
+-- beyond, so that no stamp that commits late is skipped.
+CREATE FUNCTION stamp(p_project bigint) RETURNS bigint LANGUAGE plpgsql AS $$
+BEGIN
+    RETURN pg_current_xact_id()::text::bigint + (SELECT xid_base FROM project_ledger WHERE project_id = p_project);
+END $$;
+
+-- Marks the task done: a result of exactly the counted runs, and its event. The caller holds the ledger row. Reads
+-- n_answers runs once per completion, which is why the ledger needs no list of run ids. Trials emit no event.
+CREATE FUNCTION complete(t task_ledger, p_trial boolean, p_now timestamptz) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE v int; res bigint; who jsonb;
+BEGIN
+    UPDATE result SET last_version = false WHERE project_id = t.project_id AND task_id = t.task_id AND last_version;
+    SELECT coalesce(max(version), 0) + 1 INTO v FROM result WHERE project_id = t.project_id AND task_id = t.task_id;
+    INSERT INTO result (project_id, task_id, version, last_version, task_run_ids, created)
+    SELECT t.project_id, t.task_id, v, true, array_agg(id ORDER BY id), p_now
+      FROM task_run WHERE project_id = t.project_id AND task_id = t.task_id AND counted RETURNING id INTO res;
+    UPDATE task_ledger SET done = true WHERE project_id = t.project_id AND task_id = t.task_id;
+    IF p_trial THEN RETURN; END IF;
+    SELECT jsonb_build_object('user_ids', coalesce(jsonb_agg(user_id ORDER BY id) FILTER (WHERE user_id IS NOT NULL), '[]')) INTO who
+      FROM task_run WHERE project_id = t.project_id AND task_id = t.task_id AND counted;
+    INSERT INTO event (project_id, kind, task_id, result_id, at, data)
+    VALUES (t.project_id, CASE v WHEN 1 THEN 'task_completed' ELSE 'result_updated' END, t.task_id, res, p_now, who);
+END $$;
+
+-- Puts a task right after places became free, n_answers changed or a counted run went (p_gone): counts the oldest late
+-- answers first, completes or re-opens, and brings the task back to the volunteers.
+CREATE FUNCTION settle(p_project bigint, p_task bigint, p_gone boolean, p_now timestamptz) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE t task_ledger; was boolean; k int := 0; free int;
+BEGIN
+    SELECT * INTO t FROM task_ledger WHERE project_id = p_project AND task_id = p_task;
+    was := t.done;
+    free := t.n_answers - t.answers - t.leases * (t.mode <> 'a')::int;
+    IF t.extra > 0 AND free > 0 THEN
+        UPDATE task_run SET counted = true WHERE project_id = p_project AND id IN (
+            SELECT id FROM task_run WHERE project_id = p_project AND task_id = p_task AND NOT counted ORDER BY id LIMIT free);
+        GET DIAGNOSTICS k = ROW_COUNT;
+    END IF;
+    UPDATE task_ledger SET answers = answers + k, extra = extra - k, entered = stamp(p_project),
+           done = done AND answers >= n_answers AND k = 0 AND NOT p_gone
+     WHERE project_id = p_project AND task_id = p_task RETURNING * INTO t;
+    IF p_gone THEN
+        UPDATE result SET last_version = false WHERE project_id = p_project AND task_id = p_task AND last_version;
+    END IF;
+    IF t.answers >= t.n_answers AND NOT t.done THEN
+        PERFORM complete(t, (SELECT trial FROM project_ledger WHERE project_id = p_project), p_now);
+        t.done := true;
+    END IF;
+    IF t.done <> was OR k > 0 THEN
+        INSERT INTO stat_delta (project_id, hour, counted, completed) VALUES (p_project, date_trunc('hour', p_now), k, t.done::int - was::int);
+    END IF;
+END $$;
+
+-- Stores one answer and says what became of it: counted, late, duplicate (run: the one that is there), no lease, no task.
+-- A refusal changes nothing. granted and timeout are those of the lease.
+CREATE FUNCTION submit(p_project bigint, p_actor text, p_task bigint, p_user bigint, p_ip text, p_external text, p_info jsonb,
+                       p_calibration bigint, p_media_url text, p_now timestamptz,
+                       OUT state text, OUT run bigint, OUT granted timestamptz, OUT late_seconds double precision) LANGUAGE plpgsql AS $$
+DECLARE t task_ledger; l record; held boolean; c int; last int; is_trial boolean;
+BEGIN
+    -- First the lock: every later statement then sees all that came before.
+    SELECT * INTO t FROM task_ledger WHERE project_id = p_project AND task_id = p_task FOR UPDATE;
+    IF NOT FOUND THEN state := 'no task'; RETURN; END IF;
+    DELETE FROM lease WHERE project_id = p_project AND actor = p_actor AND task_id = p_task RETURNING lease.granted, expires INTO l;
+    held := FOUND;
+    IF NOT held THEN
+        DELETE FROM past_lease WHERE project_id = p_project AND actor = p_actor AND task_id = p_task RETURNING past_lease.granted, expires INTO l;
+        IF NOT FOUND THEN
+            SELECT id INTO run FROM task_run WHERE project_id = p_project AND task_id = p_task AND actor = p_actor;
+            state := CASE WHEN FOUND THEN 'duplicate' ELSE 'no lease' END;
+            RETURN;
+        END IF;
+    END IF;
+    SELECT trial INTO is_trial FROM project_ledger WHERE project_id = p_project;
+    c := (t.answers < t.n_answers AND (held OR t.mode = 'a' OR t.answers + t.leases < t.n_answers))::int;
+    granted := l.granted;
+    late_seconds := CASE WHEN p_now > l.expires THEN extract(epoch FROM p_now - l.expires) END;
+    INSERT INTO task_run (project_id, task_id, actor, user_id, user_ip, external_uid, created, finish_time, counted, trial, timeout, calibration, media_url, info)
+    VALUES (p_project, p_task, p_actor, p_user, p_ip, p_external, l.granted, p_now, c = 1, is_trial, late_seconds, p_calibration, p_media_url, p_info)
+    RETURNING id INTO run;
+    UPDATE task_ledger SET answers = answers + c, leases = leases - held::int, extra = extra + 1 - c,
+           entered = CASE WHEN mode = 'i' OR (mode = 'b' AND held::int <> c) THEN stamp(p_project) ELSE entered END
+     WHERE project_id = p_project AND task_id = p_task RETURNING * INTO t;
+    last := c * (t.answers = t.n_answers)::int;
+    IF last = 1 THEN PERFORM complete(t, is_trial, p_now); END IF;
+    INSERT INTO stat_delta (project_id, hour, actor, user_id, runs, counted, completed, seconds)
+    VALUES (p_project, date_trunc('hour', p_now), p_actor, CASE WHEN NOT is_trial THEN p_user END, 1, c, last, extract(epoch FROM p_now - l.granted));
+    state := CASE c WHEN 1 THEN 'counted' ELSE 'late' END;
+END $$;
+
+-- Deletes an answer; a counted one re-opens its task and makes its result no longer the last. False: there is none.
+CREATE FUNCTION delete_run(p_project bigint, p_run bigint, p_now timestamptz) RETURNS boolean LANGUAGE plpgsql AS $$
+DECLARE r task_run;
+BEGIN
+    SELECT * INTO r FROM task_run WHERE project_id = p_project AND id = p_run;
+    PERFORM FROM task_ledger WHERE project_id = p_project AND task_id = r.task_id FOR UPDATE;
+    DELETE FROM task_run WHERE project_id = p_project AND id = p_run RETURNING * INTO r;
+    IF NOT FOUND THEN RETURN false; END IF;
+    UPDATE task_ledger SET answers = answers - r.counted::int, extra = extra - 1 + r.counted::int WHERE project_id = p_project AND task_id = r.task_id;
+    INSERT INTO stat_delta (project_id, hour, actor, user_id, runs, counted, seconds)
+    VALUES (p_project, date_trunc('hour', r.finish_time), r.actor, CASE WHEN NOT r.trial THEN r.user_id END, -1, -r.counted::int,
+            -extract(epoch FROM r.finish_time - r.created));
+    PERFORM settle(p_project, r.task_id, r.counted, p_now);
+    RETURN true;
+END $$;

@@ -1,0 +1,233 @@
+-- Asking for tasks: exact redundancy at a cost that does not grow with tasks, answers, or the answers of the volunteer.
+--
+-- Positions. A full task is in no partial index, so it is passed without being seen. Whatever makes a place free again
+-- stamps the row with its transaction id; a lane ordered by that stamp is followed up to the oldest transaction still
+-- running (pg_snapshot_xmin), never beyond. A position stops before the first row that somebody had locked.
+
+-- Takes lapsed leases back, at most 20 per request, leaving alone what another request is busy with. Returns the rows locked.
+CREATE FUNCTION take_back(p_project bigint, p_now timestamptz) RETURNS int LANGUAGE plpgsql AS $$
+DECLARE r record; n int := 0;
+BEGIN
+    FOR r IN SELECT task_id, actor FROM lease WHERE project_id = p_project AND expires <= p_now ORDER BY expires LIMIT 20 LOOP
+        PERFORM FROM task_ledger WHERE project_id = p_project AND task_id = r.task_id FOR UPDATE SKIP LOCKED;
+        CONTINUE WHEN NOT FOUND;
+        n := n + 1;
+        WITH gone AS (DELETE FROM lease WHERE project_id = p_project AND actor = r.actor AND task_id = r.task_id AND expires <= p_now RETURNING *)
+        INSERT INTO past_lease SELECT project_id, actor, task_id, granted, expires, false FROM gone;
+        CONTINUE WHEN NOT FOUND;                        -- a neighbour was faster
+        UPDATE task_ledger SET leases = leases - 1 WHERE project_id = p_project AND task_id = r.task_id;
+        PERFORM settle(p_project, r.task_id, false, p_now);
+    END LOOP;
+    RETURN n;
+END $$;
+
+-- Leases one open task unless it is full by now, being changed by somebody (then p_wait decides), answered by the caller,
+-- or no longer at the level where he found it (else 40 newcomers push the first tasks to the top).
+CREATE FUNCTION grant_lease(p project_ledger, p_actor text, p_task bigint, p_first boolean, p_wait boolean, p_level int, p_now timestamptz)
+RETURNS boolean LANGUAGE plpgsql AS $$
+DECLARE m "char";
+BEGIN
+    IF p_wait THEN
+        SELECT mode INTO m FROM task_ledger WHERE project_id = p.project_id AND task_id = p_task AND open FOR UPDATE;
+    ELSE
+        SELECT mode INTO m FROM task_ledger
+         WHERE project_id = p.project_id AND task_id = p_task AND open AND (p_level IS NULL OR level = p_level) FOR UPDATE SKIP LOCKED;
+    END IF;
+    IF NOT FOUND OR EXISTS (SELECT FROM task_run WHERE project_id = p.project_id AND task_id = p_task AND actor = p_actor) THEN RETURN false; END IF;
+    UPDATE task_ledger SET leases = leases + 1, entered = CASE m WHEN 'b' THEN stamp(p.project_id) ELSE entered END
+     WHERE project_id = p.project_id AND task_id = p_task;
+    DELETE FROM past_lease WHERE project_id = p.project_id AND actor = p_actor AND task_id = p_task;
+    INSERT INTO lease (project_id, actor, task_id, granted, expires)
+    VALUES (p.project_id, p_actor, p_task, p_now, p_now + CASE WHEN p_first THEN p.lease ELSE p.preload END);
+    RETURN true;
+END $$;
+
+CREATE FUNCTION set_position(p_project bigint, p_actor text, p_lane text, p1 float8, p2 bigint) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    INSERT INTO position VALUES (p_project, p_actor, p_lane, p1, p2) ON CONFLICT (project_id, actor, lane) DO UPDATE SET k1 = p1, k2 = p2;
+END $$;
+
+-- Walks a lane from the caller's position and leases up to p_need tasks. A scheduler is a list of lanes; a lane is an
+-- index scan that yields (task, k1, k2). The position is saved; it stops before the first task that was locked by somebody.
+-- The floor is the position of nobody: it passes only what was not open. Newcomers start there, else they would read all
+-- index entries that died since the last VACUUM.
+CREATE FUNCTION walk(p project_ledger, p_actor text, p_lane text, p_need int, p_own bigint[], p_now timestamptz,
+                     OUT got bigint[], OUT blocked bigint, OUT cut boolean) LANGUAGE plpgsql AS $$
+DECLARE
+    c refcursor; r record; f1 float8 := '-infinity'; f2 bigint := 0; p1 float8; p2 bigint; g1 float8; g2 bigint; seen int := 0; horizon float8;
+    at_floor boolean := true; moves boolean := p_lane NOT IN ('priority', 'id'); more boolean;
+    here text := p_lane || '/' || p.epoch; lvl int := substring(p_lane FROM 'level/(.*)');
+BEGIN
+    got := '{}'; cut := false;
+    FOR r IN SELECT k1, k2, actor FROM position WHERE project_id = p.project_id AND actor IN ('', p_actor) AND lane = here LOOP
+        IF (r.k1, r.k2) > (f1, f2) THEN f1 := r.k1; f2 := r.k2; at_floor := r.actor = ''; END IF;
+    END LOOP;
+    p1 := f1; p2 := f2;
+    horizon := pg_snapshot_xmin(pg_current_snapshot())::text::bigint + p.xid_base;      -- before the scan takes its snapshot
+    IF p_lane = 'priority' THEN OPEN c FOR SELECT task_id, rank AS k1, task_id AS k2 FROM task_ledger
+        WHERE project_id = p.project_id AND open AND (rank, task_id) > (f1, f2) ORDER BY rank, task_id;
+    ELSIF p_lane = 'id' THEN OPEN c FOR SELECT task_id, 0::float8 AS k1, task_id AS k2 FROM task_ledger
+        WHERE project_id = p.project_id AND open AND task_id > f2 ORDER BY task_id;
+    ELSIF p_lane = 'returns' THEN OPEN c FOR SELECT task_id, entered::float8 AS k1, task_id AS k2 FROM task_ledger
+        WHERE project_id = p.project_id AND open AND entered IS NOT NULL AND (entered, task_id) > (greatest(f1, 0)::bigint, f2) ORDER BY entered, task_id;
+    ELSE OPEN c FOR SELECT task_id, entered::float8 AS k1, task_id AS k2 FROM task_ledger         -- 'level/3'
+        WHERE project_id = p.project_id AND open AND mode = 'b' AND level = lvl
+          AND (entered, task_id) > (greatest(f1, 0)::bigint, f2) ORDER BY entered, task_id;
+    END IF;
+    LOOP
+        EXIT WHEN cardinality(got) >= p_need;
+        cut := seen >= 200;                             -- a bounded walk per request; the caller asks again
+        EXIT WHEN cut;
+        FETCH c INTO r;
+        more := FOUND;
+        IF seen = 0 AND at_floor AND (more OR moves) THEN       -- raise the floor; seldom on a lane of stamps, where it always could
+            IF moves AND (NOT more OR r.k1 >= horizon) THEN g1 := horizon; g2 := 0; ELSE g1 := r.k1; g2 := r.k2 - 1; END IF;
+            IF (g1, g2) > (f1 + moves::int * 10000, f2) AND pg_try_advisory_xact_lock(hashtextextended('floor/' || here, p.project_id)) THEN
+                PERFORM set_position(p.project_id, '', here, g1, g2);                   -- never waits
+            END IF;
+        END IF;
+        EXIT WHEN NOT more;
+        seen := seen + 1;
+        IF r.task_id = ANY (p_own || got)
+           OR EXISTS (SELECT FROM task_run WHERE project_id = p.project_id AND task_id = r.task_id AND actor = p_actor)
+           OR EXISTS (SELECT FROM past_lease WHERE project_id = p.project_id AND actor = p_actor AND task_id = r.task_id AND skipped) THEN NULL;
+        ELSIF grant_lease(p, p_actor, r.task_id, cardinality(p_own || got) = 0, false, lvl, p_now) THEN got := got || r.task_id;
+        ELSE blocked := coalesce(blocked, r.task_id);
+        END IF;
+        IF blocked IS NULL THEN p1 := r.k1; p2 := r.k2; END IF;
+    END LOOP;
+    CLOSE c;
+    IF moves AND p1 >= horizon THEN p1 := horizon; p2 := 0; END IF;
+    IF (p1, p2) > (f1, f2) THEN PERFORM set_position(p.project_id, p_actor, here, p1, p2); END IF;
+END $$;
+
+-- Leases up to p_need new tasks. random rejects at random among the dense ordinals, which is exactly uniform over the
+-- tasks that are open to the caller; where those are rare the lanes find what chance does not.
+CREATE FUNCTION find_tasks(p project_ledger, p_actor text, p_order text, p_need int, p_own bigint[], p_now timestamptz,
+                           OUT got bigint[], OUT blocked bigint, OUT cut boolean) LANGUAGE plpgsql AS $$
+DECLARE w record; t bigint; o bigint; lvl int := -1; lanes text[] := ARRAY['returns', p_order]; i int := 1;
+BEGIN
+    got := '{}'; cut := false;
+    IF p.sched = 'random' THEN
+        FOR tries IN 1..30 LOOP
+            EXIT WHEN cardinality(got) >= p_need;
+            o := 1 + floor(random() * p.n_ordinals);
+            SELECT task_id INTO t FROM task_ledger WHERE project_id = p.project_id AND ordinal = o AND open;
+            CONTINUE WHEN t IS NULL OR t = ANY (p_own || got)
+                OR EXISTS (SELECT FROM task_run WHERE project_id = p.project_id AND task_id = t AND actor = p_actor)
+                OR EXISTS (SELECT FROM past_lease WHERE project_id = p.project_id AND actor = p_actor AND task_id = t AND skipped);
+            IF grant_lease(p, p_actor, t, cardinality(p_own || got) = 0, false, NULL, p_now) THEN got := got || t; END IF;
+        END LOOP;
+    END IF;
+    LOOP
+        EXIT WHEN cardinality(got) >= p_need OR cut;
+        IF p.sched = 'breadth_first' THEN               -- one lane per level, from the lowest that has open tasks
+            SELECT level INTO lvl FROM task_ledger WHERE project_id = p.project_id AND open AND mode = 'b' AND level > lvl ORDER BY level LIMIT 1;
+            EXIT WHEN lvl IS NULL;
+            lanes[i] := 'level/' || lvl;
+        END IF;
+        EXIT WHEN i > cardinality(lanes);
+        w := walk(p, p_actor, lanes[i], p_need - cardinality(got), p_own || got, p_now);
+        got := got || w.got; blocked := coalesce(blocked, w.blocked); cut := w.cut; i := i + 1;
+    END LOOP;
+    IF cardinality(got) < p_need AND NOT cut THEN       -- what the caller skipped comes to him last
+        FOR t IN SELECT s.task_id FROM past_lease s
+                  WHERE s.project_id = p.project_id AND s.actor = p_actor AND s.skipped ORDER BY s.expires LIMIT 200 LOOP
+            EXIT WHEN cardinality(got) >= p_need;
+            IF grant_lease(p, p_actor, t, cardinality(p_own || got) = 0, false, NULL, p_now) THEN got := got || t; END IF;
+        END LOOP;
+    END IF;
+END $$;
+
+-- Why this volunteer may not be handed tasks of the project at all, or null.
+CREATE FUNCTION barred(p project_ledger, p_actor text, p_user bigint, p_admin boolean, p_unlocked text[]) RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+    IF p.project_id IS NULL THEN RETURN 'no project'; END IF;
+    IF p.lock_id IS NOT NULL AND NOT p_admin AND NOT p.lock_id = ANY (p_unlocked)
+       AND NOT EXISTS (SELECT FROM project WHERE id = p.project_id AND owners_ids @> ARRAY[p_user]) THEN RETURN 'locked'; END IF;
+    IF p.members_only AND p_actor ~ '^[ci]:' THEN RETURN 'members only'; END IF;
+    RETURN NULL;
+END $$;
+
+-- The caller's tasks at [offset, offset + limit) of one sequence: his leases in the order given, then new ones. All up to
+-- the end of the window are leased: offset 1 asked before offset 0 must not give the same task twice.
+-- state: ok; again (ask again at once: the walk was cut, or a row was busy); wait (open places are leased, see retry_at);
+-- none; paused; and what barred says.
+CREATE FUNCTION next_tasks(p_project bigint, p_actor text, p_user bigint, p_admin boolean, p_unlocked text[],
+                           p_limit int, p_offset int, p_order text, p_now timestamptz,
+                           OUT state text, OUT tasks bigint[], OUT retry_at timestamptz) LANGUAGE plpgsql AS $$
+DECLARE p project_ledger; own bigint[]; late bigint[]; got bigint[]; need int; active int; back int := 0; blocked bigint; cut boolean := false;
+BEGIN
+    SELECT * INTO p FROM project_ledger WHERE project_id = p_project;
+    state := barred(p, p_actor, p_user, p_admin, p_unlocked);
+    IF state IS NOT NULL THEN RETURN; END IF;
+    PERFORM set_config('synchronous_commit', 'off', true);                  -- a crash may lose leases of its last half second, never answers
+    PERFORM pg_advisory_xact_lock(hashtextextended(p_actor, p_project));    -- the same person asking twice at once
+    SELECT coalesce(array_agg(task_id ORDER BY id), '{}'), array_agg(task_id ORDER BY task_id) FILTER (WHERE expires <= p_now)
+      INTO own, late FROM lease WHERE project_id = p_project AND actor = p_actor;
+    IF late IS NOT NULL THEN                            -- expired, but still his: renew what nobody has taken back meanwhile
+        PERFORM FROM task_ledger WHERE project_id = p_project AND task_id = ANY (late) ORDER BY task_id FOR UPDATE;
+        UPDATE lease SET expires = p_now + p.lease WHERE project_id = p_project AND actor = p_actor AND task_id = ANY (late);
+        SELECT coalesce(array_agg(task_id ORDER BY id), '{}') INTO own FROM lease WHERE project_id = p_project AND actor = p_actor;
+    END IF;
+    need := least(p_offset + p_limit, 200) - cardinality(own);
+    IF p.paused THEN need := 0; END IF;
+    IF need > 0 AND p_offset + p_limit > 1 THEN         -- a preload must not take the last places from those who are here
+        SELECT count(DISTINCT l.actor) INTO active FROM (SELECT actor FROM lease WHERE project_id = p_project ORDER BY expires DESC LIMIT 60) l;
+        IF (SELECT count(*) FROM (SELECT FROM task_ledger WHERE project_id = p_project AND open LIMIT active + 1) o) <= active THEN
+            need := least(need, 1 - cardinality(own));
+        END IF;
+    END IF;
+    IF need > 0 THEN
+        back := take_back(p_project, p_now);
+        SELECT f.got, f.blocked, f.cut INTO got, blocked, cut FROM find_tasks(p, p_actor, p_order, need, own, p_now) f;
+        -- SKIP LOCKED says "nothing" while a neighbour holds the last open row: wait for it, unless we hold rows ourselves.
+        IF got = '{}' AND blocked IS NOT NULL AND back = 0 AND late IS NULL
+           AND grant_lease(p, p_actor, blocked, own = '{}', true, NULL, p_now) THEN got := ARRAY[blocked]; END IF;
+        own := own || got;
+    END IF;
+    tasks := own[p_offset + 1 : p_offset + p_limit];
+    state := 'ok';
+    IF tasks = '{}' THEN
+        SELECT min(l.expires) INTO retry_at FROM (SELECT * FROM lease WHERE project_id = p_project AND actor <> p_actor ORDER BY expires LIMIT 20) l
+         WHERE NOT EXISTS (SELECT FROM task_run r WHERE r.project_id = p_project AND r.task_id = l.task_id AND r.actor = p_actor);
+        state := CASE WHEN p.paused THEN 'paused' WHEN cut OR blocked IS NOT NULL OR back > 0 THEN 'again'
+                      WHEN retry_at IS NOT NULL THEN 'wait' ELSE 'none' END;
+    END IF;
+END $$;
+
+-- Hands out one named task (the page of a task). leased; late (full: an answer will be stored and not counted); answered;
+-- paused; no task; and what barred says.
+CREATE FUNCTION hold_task(p_project bigint, p_actor text, p_user bigint, p_admin boolean, p_unlocked text[], p_task bigint, p_now timestamptz)
+RETURNS text LANGUAGE plpgsql AS $$
+DECLARE p project_ledger; t task_ledger; bar text;
+BEGIN
+    SELECT * INTO p FROM project_ledger WHERE project_id = p_project;
+    bar := barred(p, p_actor, p_user, p_admin, p_unlocked);
+    IF bar IS NOT NULL THEN RETURN bar; END IF;
+    PERFORM pg_advisory_xact_lock(hashtextextended(p_actor, p_project));
+    SELECT * INTO t FROM task_ledger WHERE project_id = p_project AND task_id = p_task FOR UPDATE;
+    IF NOT FOUND THEN RETURN 'no task'; END IF;
+    IF EXISTS (SELECT FROM task_run WHERE project_id = p_project AND task_id = p_task AND actor = p_actor) THEN RETURN 'answered'; END IF;
+    UPDATE lease SET expires = greatest(expires, p_now + p.lease) WHERE project_id = p_project AND actor = p_actor AND task_id = p_task;
+    IF FOUND THEN RETURN 'leased'; END IF;
+    IF p.paused THEN RETURN 'paused'; END IF;
+    IF t.open AND (SELECT count(*) FROM lease WHERE project_id = p_project AND actor = p_actor) < 200
+       AND grant_lease(p, p_actor, p_task, true, true, NULL, p_now) THEN RETURN 'leased'; END IF;
+    INSERT INTO past_lease (project_id, actor, task_id, granted, expires, skipped) VALUES (p_project, p_actor, p_task, p_now, p_now, false)
+        ON CONFLICT (project_id, actor, task_id) DO NOTHING;
+    RETURN 'late';
+END $$;
+
+-- Gives a lease back, as skipped or because the page closed. False: there was none.
+CREATE FUNCTION release_task(p_project bigint, p_actor text, p_task bigint, p_skip boolean, p_now timestamptz) RETURNS boolean LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM pg_advisory_xact_lock(hashtextextended(p_actor, p_project));
+    PERFORM FROM task_ledger WHERE project_id = p_project AND task_id = p_task FOR UPDATE;
+    WITH gone AS (DELETE FROM lease WHERE project_id = p_project AND actor = p_actor AND task_id = p_task RETURNING *)
+    INSERT INTO past_lease SELECT project_id, actor, task_id, granted, p_now, p_skip FROM gone;
+    IF NOT FOUND THEN RETURN false; END IF;
+    UPDATE task_ledger SET leases = leases - 1 WHERE project_id = p_project AND task_id = p_task;
+    PERFORM settle(p_project, p_task, false, p_now);
+    RETURN true;
+END $$;

@@ -1,0 +1,173 @@
+"""Rows of any kind: listed, read, inserted, changed, deleted. The SQL is made from the kind's declaration."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import attrs
+from psycopg2.extras import Json as AsJson
+
+from crowdd.kinds.kind import EVERYONE, Field, Kind, Standing
+from crowdd.kinds.types import Integer, Json, Timestamp
+from crowdd.storage import standings
+from crowdd.storage.database import Database, Row, one, one_or_none
+from crowdd.values import Requester
+
+# What depends on who asks and is no right. runs_of saves the walk over open tasks for all but the last of them.
+_CONTRIB_BUTTON = """CASE
+    WHEN t.overall_progress >= 100 THEN 'completed'
+    WHEN NOT t.published AND (t.n_tasks = 0 OR coalesce(t.info->>'task_presenter', '') = '') THEN 'draft'
+    WHEN NOT t.published THEN 'publish'
+    WHEN NOT t.allow_anonymous_contributors AND %(actor)s ~ '^[ci]:' THEN 'cannot_contribute'
+    WHEN t.n_tasks - t.n_completed_tasks > runs_of(t.id, %(actor)s) OR EXISTS (
+        SELECT FROM task_ledger l WHERE l.project_id = t.id AND NOT l.done AND NOT l.retired
+           AND NOT EXISTS (SELECT FROM task_run r WHERE r.project_id = t.id AND r.task_id = l.task_id AND r.actor = %(actor)s))
+    THEN 'can_contribute' ELSE 'cannot_contribute' END"""
+_COMPUTED = {("project", "contrib_button"): _CONTRIB_BUTTON, ("project", "last_activity"): "NULL::text"}
+
+
+@attrs.frozen
+class Filter:
+    """One condition: an attribute and what it is compared with."""
+
+    field: Field
+    value: Any
+    key: str = ""  # first-level key of a JSON attribute
+
+
+@attrs.frozen
+class Query:
+    """What a list asks for. ``own``: only rows of projects that the requester owns or co-owns (context rule)."""
+
+    kind: Kind
+    filters: tuple[Filter, ...] = ()
+    order: str = "id"
+    descending: bool = False
+    limit: int = 20
+    offset: int = 0
+    last_id: int | None = None
+    own: bool = False
+
+
+async def select(db: Database, query: Query, who: Requester) -> list[Row]:
+    """The rows of a list that the requester may see, each with its ``standings``."""
+    values: dict[str, Any] = {**who.standing_values(), "actor": who.actor, "limit": query.limit, "offset": query.offset}
+    where = [standings.any_of(query.kind, query.kind.rights.see)]
+    if query.own:
+        where.append(standings.any_of(query.kind, {Standing.OWNER}))
+    for number, condition in enumerate(query.filters):
+        where.append(_condition(query.kind, condition, f"f{number}", values))
+    if query.last_id is not None:
+        values["last_id"] = query.last_id
+        where.append(_after(query))
+    sql = (
+        f"SELECT {_columns(query.kind)} FROM {standings.source(query.kind)} WHERE {' AND '.join(where)}"
+        f" ORDER BY {_order(query)} LIMIT %(limit)s OFFSET %(offset)s"
+    )
+    return _named(await db.fetch(sql, values))
+
+
+async def get(db: Database, kind: Kind, row_id: int, who: Requester, *, lock: bool = False) -> Row | None:
+    """One row with the requester's ``standings`` towards it, whoever he is; None when there is no such row."""
+    values = {**who.standing_values(), "actor": who.actor, "id": row_id}
+    if lock:
+        await db.fetch(f"SELECT id FROM {kind.table} WHERE id = %(id)s FOR UPDATE", {"id": row_id})
+    rows = await db.fetch(f"SELECT {_columns(kind)} FROM {standings.source(kind)} WHERE t.id = %(id)s", values)
+    return _named(rows)[0] if rows else None
+
+
+async def insert(db: Database, kind: Kind, values: Mapping[str, Any]) -> int:
+    """The id of a new row in the kind's own table."""
+    names = ", ".join(f'"{name}"' for name in values)
+    marks = ", ".join(f"%({name})s" for name in values)
+    row = await one(db, f"INSERT INTO {kind.table} ({names}) VALUES ({marks}) RETURNING id", stored(kind, values))
+    return int(row["id"])
+
+
+async def update(db: Database, kind: Kind, row_id: int, changes: Mapping[str, Any]) -> None:
+    """Writes changed attributes of a row in the kind's own table."""
+    if changes:
+        sets = ", ".join(f'"{name}" = %({name})s' for name in changes)
+        await db.execute(f"UPDATE {kind.table} SET {sets} WHERE id = %(id)s", {**stored(kind, changes), "id": row_id})
+
+
+async def delete(db: Database, kind: Kind, row_id: int) -> bool:
+    """Deletes a row of the kind's own table; False when there was none."""
+    return await db.execute(f"DELETE FROM {kind.table} WHERE id = %(id)s", {"id": row_id}) > 0
+
+
+async def standings_to_project(db: Database, project_id: int, who: Requester) -> frozenset[Standing] | None:
+    """What the requester is to a project; None when there is none. For children that are to be created."""
+    sql = f"SELECT {standings.to_project()} FROM project p WHERE p.id = %(id)s"
+    row = await one_or_none(db, sql, {**who.standing_values(), "id": project_id})
+    return frozenset(Standing(name) for name in row["standings"]) if row else None
+
+
+def stored(kind: Kind, values: Mapping[str, Any]) -> dict[str, Any]:
+    """The values as psycopg2 takes them: JSON attributes wrapped, so that a text or null stays JSON."""
+    wrapped = {}
+    for name, value in values.items():
+        field = kind.by_name.get(name)
+        wrapped[name] = AsJson(value) if field and isinstance(field.type, Json) else value
+    return wrapped
+
+
+def _columns(kind: Kind) -> str:
+    items = []
+    for field in kind.fields:
+        computed = _COMPUTED.get((kind.name, field.name))
+        column = f"{field.name}_sealed" if field.sealed else field.name
+        items.append(f'{computed} AS "{field.name}"' if computed else f't."{column}"')
+    return ", ".join([*items, standings.columns(kind)])
+
+
+def _named(rows: list[Row]) -> list[Row]:
+    for row in rows:
+        row["standings"] = frozenset(Standing(name) for name in row["standings"])
+    return rows
+
+
+def _condition(kind: Kind, condition: Filter, mark: str, values: dict[str, Any]) -> str:
+    sql = _comparison(condition, mark, values)
+    if condition.field.read != EVERYONE:
+        # Who may not read a value must not learn it by asking for it.
+        sql = f"({sql} AND {standings.any_of(kind, condition.field.read)})"
+    return sql
+
+
+def _comparison(condition: Filter, mark: str, values: dict[str, Any]) -> str:
+    column, kind_of, value = f't."{condition.field.name}"', condition.field.type, condition.value
+    if isinstance(kind_of, Timestamp):
+        values[f"{mark}a"], values[f"{mark}b"] = value
+        return f"({column} >= %({mark}a)s AND {column} < %({mark}b)s)"
+    values[mark] = value
+    if condition.key:
+        values[f"{mark}k"] = condition.key
+        return f"{column} ->> %({mark}k)s = %({mark})s"
+    if isinstance(kind_of, Json):
+        values[mark] = AsJson(value)
+        return f"{column} @> %({mark})s"
+    if isinstance(kind_of, Integer):
+        return f"{column} = ANY (%({mark})s::bigint[])"
+    return f"{column} = %({mark})s::{kind_of.sql}"
+
+
+def _order(query: Query) -> str:
+    direction = "DESC" if query.descending else "ASC"
+    if query.order == "id":
+        return f"t.id {direction}"
+    return f't."{query.order}" {direction} NULLS LAST, t.id {direction}'
+
+
+def _after(query: Query) -> str:
+    """Rows behind the one with id last_id in the order asked for, nulls last."""
+    sign = "<" if query.descending else ">"
+    if query.order == "id":
+        return f"t.id {sign} %(last_id)s"
+    last = f'(SELECT l."{query.order}" FROM {query.kind.source} l WHERE l.id = %(last_id)s)'
+    column = f't."{query.order}"'
+    return (
+        f"({column} {sign} {last} OR ({column} IS NOT DISTINCT FROM {last} AND t.id {sign} %(last_id)s)"
+        f" OR ({column} IS NULL AND {last} IS NOT NULL))"
+    )

@@ -1,0 +1,72 @@
+"""Who a requester is to a row, in SQL: the one expression of each standing.
+
+``%(me)s``, ``%(is_admin)s`` and ``%(unlocked)s`` are the requester (``Requester.standing_values``), ``t`` is the row
+and ``p`` the project it belongs to. A list asks for rows where any of the wanted standings holds, so that a page is
+full unless it is the last; a row asked for by its id brings every standing along, for the decision in ``domain.rights``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from crowdd.kinds.kind import Kind, Standing
+
+_REQUESTER = {
+    Standing.ANYBODY: "true",
+    Standing.SIGNED_IN: "%(me)s::bigint IS NOT NULL",
+    Standing.ADMIN: "%(is_admin)s",
+}
+_PROJECT = {
+    Standing.OWNER: "coalesce(p.owners_ids @> ARRAY[%(me)s::bigint], false)",
+    Standing.LISTED: "(p.published AND (p.lock_id IS NULL OR p.lock_id = ANY (%(unlocked)s::text[])))",
+    Standing.UNLOCKED: "(p.lock_id IS NULL OR p.lock_id = ANY (%(unlocked)s::text[]))",
+}
+_ROW = {
+    Standing.AUTHOR: "coalesce(t.user_id = %(me)s::bigint, false)",
+    Standing.SELF: "coalesce(t.id = %(me)s::bigint, false)",
+    Standing.OPEN: "NOT t.privacy_mode",
+}
+
+
+def source(kind: Kind) -> str:
+    """The FROM clause: the kind as t and, where it has one, its project as p."""
+    if kind.name == "project":
+        return "project_record t JOIN project p ON p.id = t.id"
+    if "project_id" in kind.by_name:
+        return f"{kind.source} t JOIN project p ON p.id = t.project_id"
+    return f"{kind.source} t"
+
+
+def expressions(kind: Kind) -> dict[Standing, str]:
+    """Every standing that one can have towards a row of this kind."""
+    found = dict(_REQUESTER)
+    if kind.name == "project" or "project_id" in kind.by_name:
+        found |= _PROJECT
+    if "user_id" in kind.by_name:
+        found[Standing.AUTHOR] = _ROW[Standing.AUTHOR]
+    if kind.name == "user":
+        found |= {Standing.SELF: _ROW[Standing.SELF], Standing.OPEN: _ROW[Standing.OPEN]}
+    return found
+
+
+def any_of(kind: Kind, wanted: Iterable[Standing]) -> str:
+    """A condition: the requester has at least one of these standings."""
+    have = expressions(kind)
+    if Standing.ANYBODY in (wanted := frozenset(wanted)):
+        return "true"
+    return "(" + (" OR ".join(have[s] for s in sorted(wanted & have.keys(), key=lambda s: s.value)) or "false") + ")"
+
+
+def columns(kind: Kind) -> str:
+    """A select item that lists the names of the standings that hold towards a row of this kind."""
+    return _listed(expressions(kind))
+
+
+def to_project() -> str:
+    """The same towards a project p itself, for a child that is not there yet."""
+    return _listed(_REQUESTER | _PROJECT)
+
+
+def _listed(expressions: dict[Standing, str]) -> str:
+    cases = ", ".join(f"CASE WHEN {sql} THEN '{standing.value}' END" for standing, sql in expressions.items())
+    return f"array_remove(ARRAY[{cases}], NULL) AS standings"

