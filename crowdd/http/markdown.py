@@ -1,0 +1,59 @@
+"""What people write in Markdown, as HTML that is safe on our pages."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+import nh3
+from markdown_it import MarkdownIt
+from markdown_it.rules_core import StateCore
+from markupsafe import Markup
+
+_TAGS: Final = {
+    "p", "br", "hr", "em", "strong", "del", "s", "sub", "sup", "code", "pre", "blockquote", "ul", "ol", "li", "a", "img",
+    "h3", "h4", "h5", "h6", "table", "thead", "tbody", "tr", "th", "td",
+}  # fmt: skip
+_ATTRIBUTES: Final[Mapping[str, set[str]]] = {
+    "a": {"href", "title"},
+    "img": {"src", "alt", "title"},
+    "ol": {"start"},
+    "th": {"align"},
+    "td": {"align"},
+}
+
+
+def _lower_headings(state: StateCore) -> None:
+    """A text has its place below the page's own first and second headings."""
+    for token in state.tokens:
+        if token.type in ("heading_open", "heading_close"):
+            token.tag = f"h{min(6, int(token.tag[1]) + 2)}"
+
+
+def _only_own_pictures(tag: str, attribute: str, value: str) -> str | None:
+    """Pictures come from this server alone: another one would learn who reads."""
+    if tag == "img" and attribute == "src" and not is_own_path(value):
+        return None
+    return value
+
+
+_markdown = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
+_markdown.core.ruler.push("lower_headings", _lower_headings)
+
+
+def is_own_path(address: str) -> bool:
+    """Whether an address is a path on this server; ``//host`` and ``/\\host`` are not."""
+    return address.startswith("/") and not address.startswith(("//", "/\\"))
+
+
+def to_html(text: str) -> Markup:
+    """Markdown as HTML with a short list of tags; no script, style, id or picture of another server survives."""
+    clean = nh3.clean(
+        _markdown.render(text),
+        tags=_TAGS,
+        attributes={tag: set(names) for tag, names in _ATTRIBUTES.items()},
+        attribute_filter=_only_own_pictures,
+        url_schemes={"http", "https", "mailto"},
+        link_rel="nofollow noopener noreferrer ugc",
+    )
+    return Markup(clean)  # noqa: S704 - nh3 has just cleaned it

@@ -1,0 +1,173 @@
+"""Jinja2 for our pages: the environment, its filters, and the words in the reader's language.
+
+A template gets the keys of the page's JSON answer and the frame's own names: ``site``, ``who``, ``csrf``,
+``csp_nonce``, ``flashes``, ``locale``, ``direction``, ``theme``, ``path``. A name that is missing is an error, not an empty place.
+"""
+
+from __future__ import annotations
+
+import gettext
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final
+
+import attrs
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, pass_context
+from jinja2.runtime import Context
+
+from crowdd.http.drawings import drawing
+from crowdd.http.markdown import is_own_path, to_html
+from crowdd.http.static_files import StaticFiles
+
+NO_BREAK: Final = "\N{NO-BREAK SPACE}"
+UNKNOWN: Final = "–"
+"""What stands for a figure that the reader may not see or that is not known."""
+
+_THOUSANDS: Final[Mapping[str, str]] = {
+    "de": ".", "el": ".", "es": ".", "it": ".", "pt": ".", "fr": "\N{NARROW NO-BREAK SPACE}",
+}  # fmt: skip
+_MONTHS: Final = (
+    "January", "February", "March", "April", "May", "June", "July",
+    "August", "September", "October", "November", "December",
+)  # fmt: skip
+_UNITS: Final = (
+    (60, 1, "%(count)s second ago", "%(count)s seconds ago"),
+    (3600, 60, "%(count)s minute ago", "%(count)s minutes ago"),
+    (86400, 3600, "%(count)s hour ago", "%(count)s hours ago"),
+    (30 * 86400, 86400, "%(count)s day ago", "%(count)s days ago"),
+)  # up to how many seconds, seconds in the unit, one, many
+
+Translations = Mapping[str, gettext.NullTranslations]
+
+
+@attrs.frozen
+class Site:
+    """What every page knows of the server."""
+
+    static_files: StaticFiles = attrs.field(repr=False)
+    name: str = "crowdd"
+    base_url: str = ""
+
+    def static(self, path: str) -> str:
+        """The versioned address of a static file."""
+        return self.static_files.url(path)
+
+
+class Templates:
+    """Renders our templates. Built once; ``now`` is asked at each use of ``ago``."""
+
+    def __init__(
+        self,
+        static: StaticFiles,
+        *,
+        now: Callable[[], datetime],
+        name: str = "crowdd",
+        base_url: str = "",
+        languages: Mapping[str, str] | None = None,
+        translations: Translations | None = None,
+        folder: Path | None = None,
+    ) -> None:
+        self._environment = Environment(
+            autoescape=True,
+            undefined=StrictUndefined,
+            loader=FileSystemLoader(folder or Path(__file__).parent / "templates"),
+            extensions=["jinja2.ext.i18n"],
+            auto_reload=False,
+            trim_blocks=False,
+        )
+        words = _Words(translations or {}, now)
+        words.install(self._environment)
+        self._environment.globals["site"] = Site(static, name, base_url.rstrip("/"))
+        self._environment.globals["languages"] = dict(languages or {"en": "English"})
+        self._environment.filters |= {"drawing": drawing, "markdown": to_html, "thumbnail": self._thumbnail}
+        self._base_url = base_url.rstrip("/")
+
+    def render(self, name: str, context: Mapping[str, Any]) -> str:
+        """The page as text. TemplateNotFound for an unknown name, UndefinedError for a name the context lacks."""
+        return self._environment.get_template(name).render(context)
+
+    def names(self) -> list[str]:
+        """All templates there are, sorted."""
+        return sorted(self._environment.list_templates(extensions=["html"]))
+
+    def _thumbnail(self, project: Mapping[str, Any]) -> str:
+        """The path of a project's own picture on this server, or nothing: a page asks no other server."""
+        address = (project.get("info") or {}).get("thumbnail_url")
+        if not isinstance(address, str):
+            return ""
+        if self._base_url and address.startswith(f"{self._base_url}/"):
+            address = address.removeprefix(self._base_url)
+        return address if is_own_path(address) else ""
+
+
+class _Words:
+    """Filters that speak: each looks up the page's ``locale`` when it is used."""
+
+    def __init__(self, translations: Translations, now: Callable[[], datetime]) -> None:
+        self._translations = translations
+        self._plain = gettext.NullTranslations()
+        self._now = now
+
+    def install(self, environment: Environment) -> None:
+        """Puts ``_``, ``gettext``, ``ngettext`` and the filters into the environment."""
+        install: Callable[..., None] = environment.install_gettext_callables  # type: ignore[attr-defined]
+        install(pass_context(self._gettext), pass_context(self._ngettext), newstyle=True)
+        speaking = {"thousands": thousands, "percent": percent, "date": self._date, "ago": self._ago}
+        environment.filters |= {name: pass_context(each) for name, each in speaking.items()}
+
+    def _of(self, context: Context) -> gettext.NullTranslations:
+        return self._translations.get(str(context.get("locale", "")), self._plain)
+
+    def _gettext(self, context: Context, message: str) -> str:
+        return self._of(context).gettext(message)
+
+    def _ngettext(self, context: Context, one: str, many: str, count: int) -> str:
+        return self._of(context).ngettext(one, many, count)
+
+    def _date(self, context: Context, value: object) -> str:
+        """A time of ours as "12 November 2024"; other text stays as it is."""
+        time = parse_time(value)
+        if time is None:
+            return str(value or UNKNOWN)
+        month = self._gettext(context, _MONTHS[time.month - 1])
+        return self._gettext(context, "%(day)s %(month)s %(year)s") % {
+            "day": time.day, "month": month, "year": time.year,
+        }  # fmt: skip
+
+    def _ago(self, context: Context, value: object) -> str:
+        """A time of ours as "4 minutes ago", after thirty days as its date; the record's own words stay as they are."""
+        time = parse_time(value)
+        if time is None:
+            return str(value or UNKNOWN)
+        age = max(0, int((self._now() - time).total_seconds()))
+        for limit, unit, one, many in _UNITS:
+            if age < limit:
+                count = age // unit
+                return self._ngettext(context, one, many, count) % {"count": count}
+        return self._date(context, value)
+
+
+def thousands(context: Context, value: float | None) -> str:
+    """12345 as "12,345", with the separator of the page's language."""
+    if value is None:
+        return UNKNOWN
+    separator = _THOUSANDS.get(str(context.get("locale", "en")).split("-")[0].split("_")[0], ",")
+    return f"{int(value):,}".replace(",", separator)
+
+
+def percent(context: Context, value: float | None) -> str:
+    """A share out of 100 as "73 %". Rounded down: 99.9 is not yet all."""
+    return UNKNOWN if value is None else f"{thousands(context, value)}{NO_BREAK}%"
+
+
+def parse_time(value: object) -> datetime | None:
+    """A time of ours (datetime, or ISO 8601 where no zone means UTC), or None for anything else."""
+    if isinstance(value, str):
+        try:
+            value = datetime.fromisoformat(value)
+        except ValueError:
+            return None
+    if not isinstance(value, datetime):
+        return None
+    return value.replace(tzinfo=UTC) if value.tzinfo is None else value

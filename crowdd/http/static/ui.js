@@ -1,0 +1,85 @@
+// What every page may use; each page works without it.
+const root = document.documentElement;
+const all = (selector, within = document) => [...within.querySelectorAll(selector)];
+const one = (selector, within = document) => within.querySelector(selector);
+
+// Menus: one open at a time, Escape and a click elsewhere close, focus returns.
+const openMenus = () => all("details.menu[open]");
+addEventListener("click", event => {
+  for (const menu of openMenus()) if (!menu.contains(event.target)) menu.open = false;
+});
+addEventListener("keydown", event => {
+  if (event.key !== "Escape") return;
+  for (const menu of openMenus()) { menu.open = false; one("summary", menu).focus(); }
+});
+
+// Light and dark: shown at once, kept by the server. If that fails, the form goes the ordinary way.
+const show = theme => {
+  if (theme) root.dataset.theme = theme; else delete root.dataset.theme;
+  for (const button of all("button[name=theme][form=preferences]"))
+    if (button.value === theme) button.setAttribute("aria-current", "true"); else button.removeAttribute("aria-current");
+};
+for (const form of all("form[data-preferences]")) form.addEventListener("submit", async event => {
+  const pressed = event.submitter;
+  if (pressed?.name !== "theme" || "plain" in form.dataset) return;   // another language is another page
+  event.preventDefault();
+  show(pressed.value);
+  pressed.closest("details").open = false;
+  const body = new URLSearchParams(new FormData(form));
+  body.set("theme", pressed.value);
+  const answer = await fetch(form.action, { method: "POST", body, redirect: "manual" }).catch(() => null);
+  if (answer?.ok || answer?.type === "opaqueredirect") return;
+  form.dataset.plain = "";
+  form.requestSubmit(pressed);
+});
+
+// Dialogs and messages
+for (const button of all("[data-open]")) button.addEventListener("click", () => document.getElementById(button.dataset.open).showModal());
+for (const button of all("[data-dismiss]")) button.addEventListener("click", () => button.closest(".toast, .flash").remove());
+
+// Tabs within one page; arrows move, in reading direction.
+for (const list of all("[role=tablist]")) {
+  const tabs = all("[role=tab]", list);
+  const go = chosen => tabs.forEach(tab => {
+    const on = tab === chosen;
+    tab.setAttribute("aria-selected", on);
+    tab.tabIndex = on ? 0 : -1;
+    document.getElementById(tab.getAttribute("aria-controls")).hidden = !on;
+    if (on) tab.focus();
+  });
+  list.addEventListener("click", event => tabs.includes(event.target) && go(event.target));
+  list.addEventListener("keydown", event => {
+    const right = getComputedStyle(list).direction === "rtl" ? -1 : 1;
+    const step = { ArrowRight: right, ArrowLeft: -right }[event.key];
+    if (step) go(tabs[(tabs.indexOf(document.activeElement) + step + tabs.length) % tabs.length]);
+  });
+}
+
+// Copy buttons say that they did it; where copying is not allowed they select, so that the keyboard can.
+for (const button of all("[data-copy]")) {
+  const words = button.textContent;
+  button.hidden = false;
+  button.addEventListener("click", async () => {
+    const source = one(button.dataset.copy);
+    source.select();
+    try { await navigator.clipboard.writeText(source.value); } catch { return; }
+    button.textContent = button.dataset.done;
+    setTimeout(() => { button.textContent = words; }, 4000);
+  });
+}
+
+// Deleting asks for the name; the button wakes when it is typed.
+for (const field of all("[data-must]")) field.addEventListener("input", () => {
+  document.getElementById(field.dataset.arms).disabled = field.value !== field.dataset.must;
+});
+
+// A page that asks to wait counts the seconds down.
+for (const clock of all("[data-wait]")) {
+  const bar = one("progress", clock), words = one("[data-left]", clock), until = Date.now() + 1000 * clock.dataset.wait;
+  const tick = setInterval(() => {
+    const left = Math.max(0, Math.ceil((until - Date.now()) / 1000));
+    bar.value = bar.max - left;
+    words.textContent = `${Math.floor(left / 60)}:${String(left % 60).padStart(2, "0")}`;
+    if (!left) clearInterval(tick);
+  }, 1000);
+}
