@@ -1,7 +1,7 @@
 """The presenter frame: which of the three documents a request gets, under which headers, and what is refused.
 
-A project's presenter (HTML and script of its owner) runs in a frame with an opaque origin. The page around the frame and
-the frame share one path; the frame's address has the query name ``_presenter``. The page's script carries the frame's
+A project's presenter (HTML and script of its owner) runs in a frame with an opaque origin. The page around it and the
+frame share one path; the frame's address has the query name ``_presenter``. The page's script carries the frame's
 requests to ``/api``, marked ``X-Presenter: <project id>``. Everything else that an opaque origin sends is refused here.
 """
 
@@ -132,8 +132,8 @@ def wants_stub(path: str, marked: bool, dest: str) -> bool:
 def refusal(origin: str, site: str, dest: str) -> str | None:
     """Why a request is refused whatever its route, or None.
 
-    Takes the values of Origin, Sec-Fetch-Site and Sec-Fetch-Dest, "" where absent. Not to be asked for public files and for
-    the frame itself. It protects what a presenter calls without the bridge.
+    Takes the values of Origin, Sec-Fetch-Site and Sec-Fetch-Dest, "" where absent. Not to be asked for public files
+    and for the frame itself. It protects what a presenter calls without the bridge.
     """
     if origin == "null":
         return "Requests of an opaque origin go over the bridge."
@@ -170,12 +170,11 @@ def page_context(
     signed_in: bool = False,
     own_count: int = 0,
     progress: tuple[int, int] = (0, 0),
-    about: str = "",
 ) -> dict[str, Any]:
     """The ``presenter`` of the template project/presenter.html for the public view of a project.
 
     ``own_count`` is how many tasks of the project the volunteer has answered, ``progress`` how many are completed and
-    how many there are; ``about`` is safe HTML shown beside the task.
+    how many there are.
     """
     done, total = progress
     return {
@@ -184,7 +183,6 @@ def page_context(
         "signed_in": signed_in,
         "own_count": own_count,
         "progress": {"done": done, "total": total},
-        "help": about,
         "has_tutorial": bool(source(project.get("info") or {}, "tutorial")),
         "record": record(project),
     }

@@ -8,7 +8,7 @@ const tell = (name, detail) => document.dispatchEvent(new CustomEvent(name, { de
 const on = (name, act) => document.addEventListener(name, (event) => act(event.detail));
 
 // Own answers: a stroke each, the fifth crosses the bundle.
-const OFFER_AFTER = 3, SAID_FOR = 10000;
+const OFFER_AFTER = 3, OFFERED_FOR = 20000, SAID_FOR = 10000;
 let count = Number($("count")?.dataset.count || 0), quiet = 0;
 
 function bundle(strokes, fresh) {
@@ -47,7 +47,7 @@ on("presenter:progress", ({ done }) => {
 });
 on("presenter:refused", ({ message, status, retryAfter }) => {
   const why = $("refused-why");
-  why.textContent = status === 429 && retryAfter ? why.dataset.wait.replace("{seconds}", retryAfter) : message;
+  why.textContent = status === 429 && retryAfter ? why.dataset.throttled.replace("{seconds}", retryAfter) : message;
   $("refused").hidden = false;
 });
 on("presenter:task", () => { $("finished").hidden = true; });
@@ -87,9 +87,11 @@ addEventListener("online", showLine);
 addEventListener("offline", showLine);
 addEventListener("beforeunload", (event) => unsent && event.preventDefault());
 
-// The offer of an account, once
+// The offer of an account: after the third answer and every tenth, for a while, until it is declined.
 function offerAccount() {
-  if ($("sign-up") && count >= OFFER_AFTER && !recall("sign-up-offer")) $("sign-up").hidden = false;
+  if (!$("sign-up") || !(count === OFFER_AFTER || (count % 10 === 0 && count > 0)) || recall("sign-up-offer")) return;
+  $("sign-up").hidden = false;
+  setTimeout(() => { $("sign-up").hidden = !$("sign-up").contains(document.activeElement); }, OFFERED_FOR);
 }
 $("sign-up-no")?.addEventListener("click", () => {
   $("sign-up").hidden = true;
