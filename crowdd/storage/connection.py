@@ -6,7 +6,7 @@ resolved by libpq while the reactor stands still, so the DSN should name a socke
 
 import os
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 import orjson
@@ -20,21 +20,20 @@ from twisted.python.failure import Failure
 from txpostgres import txpostgres
 
 from crowdd.errors import ConfigError, ConflictError, StatementTimeoutError, UnavailableError
+from crowdd.storage.database import Row, Values
 
 T = TypeVar("T")
-Values = Mapping[str, Any] | Sequence[Any] | None
 
 JSON_OIDS = (114, 3802)  # json, jsonb
 FIRST_PAUSE, LONGEST_PAUSE, PAUSE_GROWTH = 0.1, 2.0, 1.7  # seconds, seconds, factor
 UNAVAILABLE_CLASSES = ("08", "53", "57P")  # connection, resources, shutdown
-LOST_CLASSES = ("08", "57P", "25P03")
+LOST_CLASSES = ("08", "57P", "25P03", "25P04")  # the latter: idle too long in a transaction, transaction too long
 # libpq has no SQLSTATE for a refused connection, only text. A server that speaks another language is taken for one that
 # is away, and tried again.
 REFUSED_FOR_GOOD = re.compile(
     r'authentication failed|no password supplied|no pg_hba\.conf entry|(database|role) ".*" does not exist'
     r"|permission denied for database|not permitted to log in|invalid (dsn|connection option|port number|sslmode value)"
 )
-RERUNNABLE = (psycopg2.errors.SerializationFailure, psycopg2.errors.DeadlockDetected)
 
 log = Logger()
 
@@ -61,7 +60,7 @@ def shield(running: Deferred[T], withdraw: Callable[[], None] = lambda: None) ->
     return outer
 
 
-def rows(cursor: Any) -> list[dict[str, Any]]:
+def rows(cursor: Any) -> list[Row]:
     """All rows of a finished statement by column name; none for a statement that returns no rows."""
     if cursor.description is None:
         return []
@@ -114,7 +113,7 @@ class Cursor(txpostgres.Cursor):
 
     def poll(self) -> "Deferred[Cursor]":
         polling: Deferred[Cursor] = Deferred()
-        self._pollingD = polling
+        self._pollingD: Deferred[Cursor] | None = polling
         self._connection.active = self
         self.continuePolling()
         return polling
@@ -140,12 +139,14 @@ class Cursor(txpostgres.Cursor):
 class Connection(txpostgres.Connection):
     """A connection that tells when it was lost and when it may be used again.
 
-    ``when_lost(connection)`` is called when it is lost while no statement runs; a running statement fails instead.
-    ``when_notified(channel, payload)`` is called for each NOTIFY.
+    ``when_lost(connection)`` is called when it is lost, after a running statement has failed; ``when_notified(channel,
+    payload)`` for each NOTIFY.
     """
 
     cursorFactory = Cursor
     active: Cursor | None = None
+    _connection: Any = None
+    _pollingD: "Deferred[Connection] | None" = None
     _descriptor: int | None = None
 
     def __init__(
@@ -184,10 +185,10 @@ class Connection(txpostgres.Connection):
         return self.cursor().execute(sql, values).addErrback(self._explain, commits)
 
     def _explain(self, failure: Failure, commits: bool) -> Failure:
-        error = failure.value
+        error: Any = failure.value
         code = getattr(error, "pgcode", None) or ""
-        if not self.alive or code.startswith(LOST_CLASSES) or isinstance(error, ConnectionClosed):
-            self.close()
+        if not self.alive or code.startswith(LOST_CLASSES):
+            self.lose()
         meaning = domain_error(error, lost=not self.alive, uncertain=commits)
         if meaning is error:
             return failure
@@ -253,10 +254,12 @@ class Connection(txpostgres.Connection):
             (self.active or self).continuePolling()
 
     def connectionLost(self, reason: Failure) -> None:
-        idly = self.active is None and self._pollingD is None
+        self.lose()
+
+    def lose(self) -> None:
+        """Closes it because it does not work any more, and tells."""
         self.close()
-        if idly:
-            self._when_lost(self)
+        self._when_lost(self)
 
     def cursorRunning(self, cursor: Cursor) -> None:
         """Nothing to do: the reader stays."""
@@ -267,16 +270,17 @@ class Connection(txpostgres.Connection):
 
     def checkForNotifies(self) -> None:
         # Not the stock dispatch, which goes through the global cooperator and with it the global reactor.
-        notifies, self._connection.notifies = self._connection.notifies, []
-        for notify in notifies:
-            self._when_notified(notify.channel, notify.payload)
+        if self._connection.notifies:
+            notifies, self._connection.notifies = self._connection.notifies, []
+            for notify in notifies:
+                self._when_notified(notify.channel, notify.payload)
 
 
 class Connector:
-    """Opens connections to one database: sets each up by ``setup``, and gives up an attempt after ``seconds``."""
+    """Opens connections to one database, and gives up an attempt after ``seconds``."""
 
-    def __init__(self, reactor: Any, dsn: str, *, setup: Sequence[str] = (), seconds: float = 10.0) -> None:
-        self._reactor, self._dsn, self._setup, self._seconds = reactor, dsn, tuple(setup), seconds
+    def __init__(self, reactor: Any, dsn: str, *, seconds: float) -> None:
+        self._reactor, self._dsn, self._seconds = reactor, dsn, seconds
         self._opening: set[Connection] = set()
         self._pauses: set[Deferred[None]] = set()
         self._stopped = False
@@ -289,16 +293,18 @@ class Connector:
         for pause in [*self._pauses]:
             pause.cancel()
 
-    async def open(self, make: Callable[[Any], Connection], *, strict: bool = False) -> Connection:
-        """A connection that ``make(reactor)`` made, however long it takes: a failed attempt is followed by a pause.
+    async def open(
+        self, make: Callable[[Any], Connection], setup: Sequence[str] = (), *, strict: bool = False
+    ) -> Connection:
+        """A connection that ``make(reactor)`` made and that has run the statements of ``setup``, however long it takes.
 
-        With ``strict`` an attempt that no patience can help (no such database, wrong password, an error in a setup
-        statement) raises ConfigError. Raises UnavailableError once stopped.
+        A failed attempt is followed by a pause. With ``strict`` one that no patience can help (no such database, wrong
+        password, an error in a setup statement) raises ConfigError. Raises UnavailableError once stopped.
         """
         pause = FIRST_PAUSE
         while not self._stopped:
             try:
-                return await self._attempt(make(self._reactor))
+                return await self._attempt(make(self._reactor), setup)
             except Exception as error:
                 if strict and is_permanent(error):
                     raise ConfigError(f"The database refuses the connection: {first_line(error)}") from error
@@ -308,13 +314,13 @@ class Connector:
             pause = min(pause * PAUSE_GROWTH, LONGEST_PAUSE)
         raise UnavailableError("The database connections are being closed.")
 
-    async def _attempt(self, connection: Connection) -> Connection:
+    async def _attempt(self, connection: Connection, setup: Sequence[str]) -> Connection:
         # libpq ignores connect_timeout in asynchronous mode.
         timer = self._reactor.callLater(self._seconds, connection.close)
         self._opening.add(connection)
         try:
             await connection.connect(self._dsn)
-            for statement in self._setup:
+            for statement in setup:
                 await connection.run(statement)
         except Exception:
             connection.close()
@@ -326,7 +332,7 @@ class Connector:
         return connection
 
     async def _rest(self, seconds: float) -> None:
-        pause = deferLater(self._reactor, seconds)
+        pause: Deferred[None] = deferLater(self._reactor, seconds)
         self._pauses.add(pause)
         try:
             await pause
@@ -338,9 +344,9 @@ class Connector:
 
 def is_permanent(error: Exception) -> bool:
     """Whether connecting again would fail in the same way: the settings are wrong, not the weather."""
-    if isinstance(error, UnavailableError | ConnectionClosed):
-        return False
-    return not isinstance(error, psycopg2.OperationalError) or bool(REFUSED_FOR_GOOD.search(str(error)))
+    if isinstance(error, psycopg2.OperationalError):
+        return bool(REFUSED_FOR_GOOD.search(str(error)))
+    return isinstance(error, psycopg2.ProgrammingError | psycopg2.DataError | psycopg2.NotSupportedError)
 
 
 def first_line(error: Exception) -> str:
