@@ -1,0 +1,237 @@
+"""What the tests play on: people who use the server over HTTP, and a page with a presenter in its frame."""
+
+from __future__ import annotations
+
+import json
+import time
+import urllib.error
+import urllib.parse
+import urllib.request
+from collections.abc import Callable, Mapping
+from http.cookiejar import CookieJar
+from typing import Any, TypeVar
+
+import attrs
+from playwright.sync_api import BrowserContext, Error, Frame
+from wire import Asked, Elsewhere, Witness
+
+T = TypeVar("T")
+
+
+@attrs.frozen
+class Answer:
+    """What came back; ``json`` is None where the body is something else."""
+
+    status: int
+    headers: Mapping[str, str]
+    text: str
+
+    @property
+    def json(self) -> Any:
+        try:
+            return json.loads(self.text)
+        except ValueError:
+            return None
+
+
+class Person:
+    """Somebody with a cookie jar and, after ``register``, an account and a key."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+        self.jar = CookieJar()
+        self.name = self.key = ""
+        self._opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(self.jar))
+
+    def ask(self, method: str, path: str, body: Any = None, **headers: str) -> Answer:
+        """One request; a body other than bytes goes as JSON. ``Sec_Fetch_Dest="iframe"`` names a header."""
+        data = body if body is None or isinstance(body, bytes) else json.dumps(body).encode()
+        given = {"Content-Type": "application/json"} | {
+            name.replace("_", "-"): value for name, value in headers.items()
+        }
+        request = urllib.request.Request(self.url + path, data, given, method=method)
+        try:
+            with self._opener.open(request, timeout=30) as answer:
+                return Answer(answer.status, answer.headers, answer.read().decode())
+        except urllib.error.HTTPError as error:
+            return Answer(error.code, error.headers, error.read().decode())
+
+    def api(self, method: str, path: str, body: Any = None, **query: Any) -> Any:
+        """The JSON of a call of the API with this person's key; fails the test on any refusal."""
+        words = urllib.parse.urlencode({**query, "api_key": self.key} if self.key else query)
+        answer = self.ask(method, f"/api/{path}?{words}", body)
+        assert 200 <= answer.status < 300, (method, path, answer.text)
+        return answer.json
+
+    def register(self, name: str) -> Person:
+        """Makes an account and stays signed in."""
+        token = self.ask("GET", "/account/register").json["form"]["csrf"]
+        form = {"fullname": name, "name": name, "email_addr": f"{name}@example.org"}
+        form |= {"password": "a-long-password-1", "confirm": "a-long-password-1", "csrf": token}
+        answer = self.ask("POST", "/account/register", form, **{"X-CSRFToken": token})
+        assert answer.status == 200, answer.text
+        profile = self.profile()
+        self.name, self.key = profile["user"]["name"], profile["user"]["api_key"]
+        return self
+
+    def profile(self) -> Any:
+        return self.ask("GET", "/account/profile").json
+
+    def publish(self, short_name: str) -> None:
+        path = f"/project/{short_name}/publish"
+        token = self.ask("GET", path).json["csrf"]
+        answer = self.ask("POST", path, {"csrf": token}, **{"X-CSRFToken": token})
+        assert answer.status in (200, 302), answer.text
+
+    def cookies(self, url: str, **attributes: Any) -> list[dict[str, Any]]:
+        """This person's cookies for a browser that goes to ``url``."""
+        base = {"url": url, "httpOnly": True, "sameSite": "Lax"} | attributes
+        return [{"name": each.name, "value": each.value, **base} for each in self.jar]
+
+
+class Project:
+    """A published project with tasks, made over the API by its owner."""
+
+    def __init__(self, owner: Person, name: str, tasks: int, n_answers: int = 1000) -> None:
+        self.owner = owner
+        body = {
+            "name": name,
+            "short_name": name,
+            "description": f"About {name}",
+            "info": {"task_presenter": "<p>x</p>"},
+        }
+        self.record = owner.api("POST", "project", body)
+        self.id, self.short_name = self.record["id"], self.record["short_name"]
+        self.tasks: list[int] = [self._task(n, n_answers) for n in range(tasks)]
+        owner.publish(name)
+
+    def _task(self, number: int, n_answers: int) -> int:
+        info = {"n": number, "link": "/", "url_b": f"/static/img/mark.svg?{number}"}
+        task: int = self.owner.api("POST", "task", {"project_id": self.id, "info": info, "n_answers": n_answers})["id"]
+        return task
+
+    def show(self, **sources: str) -> None:
+        """Sets ``task_presenter``, ``tutorial`` or ``results``."""
+        self.owner.api("PUT", f"project/{self.id}", {"info": sources})
+
+    def runs(self, after: int = 0) -> list[dict[str, Any]]:
+        """The answers with an id above ``after``, oldest first, at most 100."""
+        found: list[dict[str, Any]] = self.owner.api(
+            "GET",
+            "taskrun",
+            project_id=self.id,
+            all=1,
+            limit=100,
+            orderby="id",
+            **({"last_id": after} if after else {}),
+        )
+        return found
+
+
+class Stage:
+    """A page of a browser, and what the server and the other site saw of it."""
+
+    def __init__(
+        self, context: BrowserContext, witness: Witness, elsewhere: Elsewhere, mine: Project, other: Project
+    ) -> None:
+        self.context, self.witness, self.elsewhere, self.mine, self.other = context, witness, elsewhere, mine, other
+        self.page = context.new_page()
+        self.console: list[str] = []
+        self.page.on("console", lambda message: self.console.append(message.text))
+        self.page.on("pageerror", lambda error: self.console.append(str(error)))
+        self._first_asked = len(witness.log)
+        self._last_runs = {project.id: self._newest(project) for project in (mine, other)}
+        self._visitor: Person | None = None
+        elsewhere.seen.clear()
+
+    @staticmethod
+    def _newest(project: Project) -> int:
+        newest = project.owner.api("GET", "taskrun", project_id=project.id, all=1, limit=1, orderby="id", desc="true")
+        return int(newest[0]["id"]) if newest else 0
+
+    def fill(self, source: str) -> str:
+        """``source`` with the ids and names of this stage: OUTSIDE, MINE_ID, MINE_TASK0 …, OTHER_ID, OTHER_TASK0 …"""
+        source = source.replace("OUTSIDE", self.elsewhere.url)
+        for word, project in (("MINE", self.mine), ("OTHER", self.other)):
+            for number, task in enumerate(project.tasks):
+                source = source.replace(f"{word}_TASK{number}", str(task))
+            source = source.replace(f"{word}_ID", str(project.id)).replace(word, project.short_name)
+        return source
+
+    def sign_in(self, person: Person, **attributes: Any) -> None:
+        """Gives the browser ``person``'s cookies."""
+        self._visitor = person
+        self.context.add_cookies(person.cookies(self.witness.url, **attributes))  # type: ignore[arg-type]
+
+    def go(self, path: str) -> None:
+        self.page.goto(self.witness.url + self.fill(path))
+
+    def show(self, source: str, path: str = "/project/MINE/newtask") -> Frame:
+        """Makes ``source`` the presenter, opens the page, and answers the frame."""
+        self.mine.show(task_presenter=self.fill(source))
+        self.go(path)
+        return self.frame()
+
+    def frame(self) -> Frame:
+        """The presenter's frame, once it is loaded; a frame that reloads itself is replaced under our hands."""
+
+        def loaded() -> Frame | None:
+            try:
+                frame = self.page.wait_for_selector("#presenter iframe").content_frame()
+                if frame:
+                    frame.wait_for_load_state()
+                return frame
+            except Error:
+                return None
+
+        return self.until(loaded)
+
+    def until(self, test: Callable[[], T | None], seconds: float = 8) -> T:
+        """What ``test`` answers once it is true; the page's events go on meanwhile."""
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            got = test()
+            if got:
+                return got
+            self.page.wait_for_timeout(50)
+        raise AssertionError(f"not within {seconds} s; at {self.page.url}; console: {self.console[-5:]}")
+
+    def settle(self, quiet: float = 0.6) -> None:
+        """Waits until nothing was asked and nothing was said for ``quiet`` seconds: what had to happen has."""
+        seen, since = None, time.monotonic()
+        while time.monotonic() < since + quiet:
+            self.page.wait_for_timeout(50)
+            now = (len(self.witness.log), len(self.elsewhere.seen), len(self.console), self.page.url)
+            if now != seen:
+                seen, since = now, time.monotonic()
+
+    def path(self) -> str:
+        return self.page.url.removeprefix(self.witness.url)
+
+    def runs(self, project: Project | None = None) -> list[dict[str, Any]]:
+        """The answers that came in since the curtain rose."""
+        project = project or self.mine
+        return project.runs(self._last_runs[project.id])
+
+    def asked(self) -> list[Asked]:
+        """The requests since the curtain rose."""
+        return self.witness.log[self._first_asked :]
+
+    def usable(self) -> bool:
+        return self.page.locator("#leave").get_attribute("href", timeout=3000) == f"/project/{self.mine.short_name}/"
+
+    def unharmed(self) -> None:
+        """What must hold after every hostile presenter."""
+        assert self.runs(self.other) == []
+        for asked in self.asked():  # identity goes out with our own page's requests only
+            assert not asked.header("cookie") or asked.header("sec-fetch-site") in ("same-origin", "none"), asked
+        secrets = [each.value or "" for each in self.mine.owner.jar] + [self.mine.owner.key]
+        assert not [seen for seen in self.elsewhere.seen if any(secret in seen for secret in secrets)]
+        assert self.page.url.startswith(f"{self.witness.url}/project/{self.mine.short_name}/")
+        assert len(self.context.pages) == 1
+        assert self.usable()
+        self.still_signed_in()
+
+    def still_signed_in(self) -> None:
+        if self._visitor:
+            assert self._visitor.profile()["user"]["name"] == self._visitor.name

@@ -1,0 +1,171 @@
+"""The volunteer's page around the frame: what was saved, counts, shortcuts, help, the line, the offer of an account."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from presenters import KEYS, SIMPLE
+
+pytestmark = pytest.mark.browser
+
+
+def open_with_keys(stage: Any, path: str = "/project/MINE/newtask") -> Any:
+    frame = stage.show(KEYS, path)
+    stage.until(lambda: frame.inner_text("#work").startswith("Task"))
+    return frame
+
+
+def test_an_answer_is_confirmed_and_counted(stage: Any) -> None:
+    frame = open_with_keys(stage)
+    assert stage.page.inner_text("#count") == "0"
+    frame.click("text=Yes")
+    stage.until(lambda: "Saved" in stage.page.inner_text("#said"))
+    assert stage.page.get_attribute(".said", "role") == "status"
+    assert stage.page.inner_text("#count") == "1"
+    assert stage.page.locator("#marks path").count() == 1
+    assert len(stage.runs()) == 1
+    stage.page.reload()
+    assert stage.page.inner_text("#count") == "1"
+
+
+def test_keys_work_inside_and_outside_the_frame(stage: Any) -> None:
+    frame = open_with_keys(stage)
+    stage.page.focus("#leave")
+    stage.page.keyboard.press("y")  # outside
+    stage.until(lambda: len(stage.runs()) == 1)
+    stage.until(lambda: frame.inner_text("#work") == f"Task {stage.mine.tasks[1]}")
+    frame.focus("button[value=no]")
+    stage.page.keyboard.press("n")  # inside
+    stage.until(lambda: len(stage.runs()) == 2)
+    assert [run["info"] for run in stage.runs()] == ["yes", "no"]
+    assert frame.evaluate("pressed") == ["y", "n"]  # each once
+
+
+def test_keys_are_off_while_somebody_types(stage: Any) -> None:
+    frame = open_with_keys(stage)
+    frame.fill("#typing", "")
+    stage.page.keyboard.type("yns")
+    stage.until(lambda: frame.input_value("#typing") == "yns")
+    assert frame.evaluate("pressed") == []
+
+
+def test_the_list_of_keys_and_switching_them_off(stage: Any) -> None:
+    frame = open_with_keys(stage)
+    frame.focus("button[value=yes]")
+    stage.page.keyboard.press("?")
+    stage.page.locator("#keys[open]").wait_for()
+    assert "There is a face" in stage.page.inner_text("#offers")
+    stage.page.uncheck("#use-keys")
+    stage.page.keyboard.press("Escape")
+    stage.page.focus("#leave")
+    stage.page.keyboard.press("y")
+    frame.focus("button[value=yes]")
+    stage.page.keyboard.press("n")
+    frame.evaluate("new Promise(go => setTimeout(go))")  # after the frame has seen both
+    assert frame.evaluate("pressed") == []
+    stage.page.reload()
+    frame = stage.frame()
+    assert not stage.page.is_checked("#use-keys")
+    stage.page.focus("#leave")
+    stage.page.keyboard.press("y")
+    frame.evaluate("new Promise(go => setTimeout(go))")
+    assert frame.evaluate("pressed") == []
+
+
+def test_skip_is_shown_where_the_presenter_offers_it(stage: Any) -> None:
+    frame = open_with_keys(stage)
+    stage.page.click("#skip")
+    stage.until(lambda: frame.evaluate("pressed") == ["s"])
+    stage.show(SIMPLE)
+    assert stage.page.is_hidden("#skip")
+
+
+def test_the_offer_of_an_account_comes_after_three_answers_until_it_is_declined(stage: Any) -> None:
+    frame = open_with_keys(stage)
+    for number in range(3):
+        assert stage.page.is_hidden("#sign-up")
+        stage.until(lambda number=number: frame.inner_text("#work") == f"Task {stage.mine.tasks[number]}")
+        frame.click("text=Yes")
+        stage.until(lambda number=number: stage.page.inner_text("#count") == str(number + 1))
+    stage.until(lambda: stage.page.is_visible("#sign-up"))
+    assert "/account/register?next=" in stage.page.get_attribute("#sign-up a", "href")
+    stage.page.click("#sign-up-no")
+    assert stage.page.is_hidden("#sign-up")
+    assert stage.page.evaluate("localStorage.getItem('sign-up-offer')") == "declined"
+
+
+def test_nothing_is_offered_to_those_who_have_an_account(stage: Any, new_person: Any) -> None:
+    stage.sign_in(new_person())
+    open_with_keys(stage)
+    assert stage.page.locator("#sign-up").count() == 0
+
+
+def test_nothing_left_is_said(stage: Any) -> None:
+    frame = open_with_keys(stage)
+    for task in stage.mine.tasks:
+        stage.until(lambda task=task: frame.inner_text("#work") == f"Task {task}")
+        assert stage.page.is_hidden("#finished")
+        frame.click("text=Yes")
+    stage.until(lambda: stage.page.is_visible("#finished"))
+
+
+def test_an_answer_waits_for_the_line(stage: Any) -> None:
+    frame = open_with_keys(stage)
+    stage.context.set_offline(True)
+    frame.click("text=Yes")
+    stage.until(lambda: stage.page.is_visible("#offline"))
+    stage.until(lambda: "last answer" in stage.page.inner_text("#unsent"))
+    assert stage.runs() == []
+    stage.context.set_offline(False)
+    stage.until(lambda: len(stage.runs()) == 1)
+    stage.until(lambda: stage.page.is_hidden("#offline"))
+    stage.until(lambda: frame.inner_text("#work") == f"Task {stage.mine.tasks[1]}")
+
+
+def test_a_refusal_is_told(stage: Any) -> None:
+    frame = open_with_keys(stage)
+    first, second = stage.page, stage.context.new_page()
+    second.goto(first.url)  # the same volunteer in another tab
+    other = stage.until(lambda: second.query_selector("#presenter iframe")).content_frame()
+    other.click("text=Yes")
+    stage.until(lambda: len(stage.runs()) == 1)
+    frame.click("text=Yes")
+    stage.until(lambda: stage.page.is_visible("#refused"))
+    assert stage.page.inner_text("#refused-why")
+    assert len(stage.runs()) == 1
+
+
+def test_help_opens_beside_the_task_and_gives_the_focus_back(stage: Any) -> None:
+    stage.mine.owner.api("PUT", f"project/{stage.mine.id}", {"long_description": "**Look** closely."})
+    frame = open_with_keys(stage)
+    stage.page.focus("#leave")
+    stage.page.keyboard.press("h")
+    assert stage.page.inner_text("#help strong") == "Look"
+    assert stage.page.evaluate("document.activeElement.id") == "help-close"
+    assert stage.page.get_attribute("#help-open", "aria-expanded") == "true"
+    stage.page.keyboard.press("Escape")
+    assert stage.page.is_hidden("#help")
+    assert stage.page.evaluate("document.activeElement.id") == "help-open"
+    assert frame.inner_text("#work").startswith("Task")
+
+
+def test_a_task_in_the_address_is_announced(stage: Any) -> None:
+    open_with_keys(stage)
+    stage.until(lambda: stage.page.text_content("#presenter-news") == f"Task {stage.mine.tasks[0]}")
+    assert stage.page.get_attribute("#presenter-news", "role") == "status"
+
+
+@pytest.mark.parametrize("width", [320, 360, 1280])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_page_fits(stage: Any, width: int, scheme: str) -> None:
+    stage.page.set_viewport_size({"width": width, "height": 740})
+    stage.page.emulate_media(color_scheme=scheme)
+    picture = "<div class='see'><img src='/static/img/mark.svg' alt=''></div>"
+    answers = "<div class='answers'><button class='answer'>One</button><button class='answer'>Two</button></div>"
+    frame = stage.show(f"<div class='frame'>{picture}<form class='say'><h1>What?</h1>{answers}</form></div>")
+    stage.until(lambda: stage.page.evaluate("document.querySelector('#presenter iframe').offsetHeight") > 300)
+    assert stage.page.evaluate("document.documentElement.scrollWidth") == width
+    assert frame.evaluate("document.documentElement.scrollWidth") == width
+    assert stage.page.evaluate("document.documentElement.scrollHeight <= innerHeight")
+    assert not stage.console
