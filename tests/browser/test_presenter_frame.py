@@ -333,8 +333,8 @@ def test_back_button_and_reload(stage: Any) -> None:
 
 def test_links(stage: Any) -> None:
     stage.mine.show(tutorial="<p>t</p>")
-        "<script>addEventListener('message', e => window.player = e.data)</script>"
-        "<iframe src='OUTSIDE/player'></iframe>"
+    frame = stage.show("""<a id="o" href="OUTSIDE/photo">photo</a>
+      <a id="t" href="/project/MINE/stats" target="_top">figures</a>
       <a id="n" href="/project/MINE/newtask">next</a>
       <button onclick="location.href = '/project/MINE/newtask?x=1'">go</button>""")
     name = stage.mine.short_name
