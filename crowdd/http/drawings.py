@@ -46,20 +46,20 @@ def drawing(name: str) -> Markup:
 
 
 def _fern(chance: random.Random, line: str) -> str:
-    fronds = chance.choice(((130, 330), (240,), (170, 350)))
+    fronds = chance.choice(((135, 345), (240,), (150, 320)))
     return "".join(_frond(chance, x, line) for x in fronds)
 
 
 def _frond(chance: random.Random, foot: float, line: str) -> str:
     """A stem that leans, and leaves in pairs that shorten towards its tip."""
     lean, height, pairs = chance.uniform(-60, 60), chance.uniform(235, 265), chance.randint(12, 16)
-    longest, lift = chance.uniform(64, 84), chance.uniform(0.5, 0.8)
+    longest, lift = chance.uniform(112, 140), chance.uniform(0.45, 0.75)
     leaves = []
     for step in range(1, pairs + 1):
         along = step / (pairs + 1)
         x, y = foot + lean * along * along, 300 - height * along
-        reach = longest * sin(pi * (0.12 + 0.8 * along)) * (1.15 - along)
-        leaves += [_leaf(x, y, side * reach, reach * lift, 4 + 5 * (1 - along)) for side in (-1, 1)]
+        reach = longest * sin(pi * (0.16 + 0.8 * along)) * (1.12 - along)
+        leaves += [_leaf(x, y, side * reach, reach * lift, 5 + 7 * (1 - along)) for side in (-1, 1)]
     stem = f"M{foot:.0f} 320Q{foot:.0f} {300 - height / 2:.0f} {foot + lean:.0f} {300 - height:.0f}"
     return f'<path stroke-width="2.5" d="{stem}"/><path fill="{line}" stroke="none" d="{"".join(leaves)}"/>'
 
@@ -83,7 +83,7 @@ def _rings(chance: random.Random, line: str) -> str:
 
 
 def _ring(middle: Point, radius: float, waves: Sequence[tuple[int, float, float]]) -> str:
-    turns = [2 * pi * step / 36 for step in range(36)]
+    turns = [2 * pi * step / 20 for step in range(20)]
     reach = [radius * (1 + sum(depth * sin(lobes * turn + phase) for lobes, phase, depth in waves)) for turn in turns]
     points = [(middle[0] + r * cos(turn), middle[1] + r * sin(turn)) for turn, r in zip(turns, reach, strict=True)]
     return _smooth([*points, points[0]])
@@ -106,26 +106,45 @@ def _water(chance: random.Random, line: str) -> str:
     """Lines of sound or of water, loudest around one place."""
     peak, phases = chance.uniform(140, 340), [chance.uniform(0, 2 * pi) for _ in range(3)]
     lines = []
-    for y in range(52, 300, 13):
+    for y in range(54, 300, 15):
         drift = [phase + y * speed for phase, speed in zip(phases, (0.021, -0.034, 0.05), strict=True)]
-        lines.append(_smooth([(x, y - _height(x, peak, drift)) for x in range(-20, WIDTH + 41, 15)]))
+        lines.append(_smooth([(x, y - _height(x, peak, drift)) for x in range(-20, WIDTH + 61, 22)]))
     return f'<path stroke-width="1.8" opacity=".9" d="{"".join(lines)}"/>'
 
 
 def _height(x: float, peak: float, phases: Sequence[float]) -> float:
     near = 1 / (1 + ((x - peak) / 95) ** 2)
-    return near * (16 + 13 * sin(x / 31 + phases[0]) + 9 * sin(x / 17 + phases[1]) + 5 * sin(x / 9 + phases[2]))
+    return near * (16 + 13 * sin(x / 37 + phases[0]) + 9 * sin(x / 23 + phases[1]) + 6 * sin(x / 15 + phases[2]))
 
 
 def _count(chance: random.Random, line: str) -> str:
-    """A page of a field book: rows of bundles of five."""
-    lines = []
-    for y in range(44, 290, 47):
-        for x in range(38, 400 if y < 250 else chance.randint(120, 340), 68):
-            strokes = ((x + 11 * k + chance.uniform(-1.5, 1.5), y + chance.uniform(-2, 2)) for k in range(4))
-            lines += [f"M{_at(stroke)}v30" for stroke in strokes]
-            lines.append(f"M{x - 8} {y + 24 + chance.uniform(-3, 3):.0f}l51 {-18 + chance.uniform(-4, 4):.0f}")
-    return f'<path stroke-width="2.6" stroke-linecap="round" opacity=".88" d="{"".join(lines)}"/>'
+    """A page of a field book: rows of bundles of five, the last one not full."""
+    rows, step = chance.choice(((3, 82), (4, 68), (5, 56)))
+    bundles = [(x, y) for y in range(rows) for x in range(rows + 1)][: -chance.randint(1, rows)]
+    left, top, scale = WIDTH / 2 - (rows + 1) * step * 0.6, HEIGHT / 2 - rows * step / 2, step / 56
+    lines = (_bundle(chance, left + x * step * 1.2, top + y * step, scale) for x, y in bundles)
+    return f'<path stroke-width="{2.6 * scale:.1f}" stroke-linecap="round" opacity=".88" d="{"".join(lines)}"/>'
+
+
+def _bundle(chance: random.Random, x: float, y: float, scale: float) -> str:
+    def near(value: float) -> float:
+        return (value + chance.uniform(-1.5, 1.5)) * scale
+
+    strokes = (f"M{_at((x + near(14 + 11 * k), y + near(10)))}v{near(34):.0f}" for k in range(4))
+    return f"{''.join(strokes)}M{_at((x + near(6), y + near(37)))}L{_at((x + near(57), y + near(17)))}"
+
+
+def _river(chance: random.Random, line: str) -> str:
+    """Water that parts and meets again on its way."""
+    slope, bend = chance.uniform(-90, 90), chance.uniform(20, 46)
+    start = HEIGHT / 2 - slope / 2
+    threads = []
+    for _ in range(chance.randint(6, 9)):
+        wave, phase, away = chance.uniform(50, 90), chance.uniform(0, 2 * pi), chance.uniform(14, 44)
+        course = [(x, start + slope * x / WIDTH + bend * sin(x / 75)) for x in range(-40, WIDTH + 81, 20)]
+        water = _smooth([(x, y + away * sin(x / wave + phase)) for x, y in course])
+        threads.append(f'<path stroke-width="{chance.choice((2, 3, 5, 7))}" d="{water}"/>')
+    return f'<g opacity=".86">{"".join(threads)}</g>'
 
 
 def _sky(chance: random.Random, line: str) -> str:
@@ -145,15 +164,14 @@ def _shells(chance: random.Random, line: str) -> str:
 
 
 def _round(chance: random.Random, x: float, y: float) -> str:
+    """Circles, and between two of them rays: the dashes of one wide stroke."""
     radius, rays = chance.uniform(30, 64), chance.randint(20, 34)
-    turns = [2 * pi * ray / rays for ray in range(rays)]
-    spokes = "".join(
-        f"M{x + 0.45 * radius * cos(turn):.0f} {y + 0.45 * radius * sin(turn):.0f}"
-        f"L{x + 0.92 * radius * cos(turn):.0f} {y + 0.92 * radius * sin(turn):.0f}"
-        for turn in turns
-    )
-    circles = "".join(f'<circle cx="{x:.0f}" cy="{y:.0f}" r="{radius * part:.0f}"/>' for part in (0.18, 0.42, 1))
-    return f'{circles}<path stroke-width="1" d="{spokes}"/>'
+    between, wide = 0.68 * radius, 0.46 * radius
+    gap = 2 * pi * between / rays - 1
+    at = f'cx="{x:.0f}" cy="{y:.0f}"'
+    circles = "".join(f'<circle {at} r="{radius * part:.0f}"/>' for part in (0.18, 0.42, 1))
+    dashes = f'stroke-width="{wide:.0f}" stroke-linecap="butt" stroke-dasharray="1 {gap:.2f}"'
+    return f'{circles}<circle {at} r="{between:.1f}" {dashes}/>'
 
 
 def _long(chance: random.Random, x: float, y: float) -> str:
@@ -168,4 +186,4 @@ def _long(chance: random.Random, x: float, y: float) -> str:
     )
 
 
-_MOTIFS: Final[Sequence[Callable[[random.Random, str], str]]] = (_fern, _rings, _water, _count, _sky, _shells)
+_MOTIFS: Final[Sequence[Callable[[random.Random, str], str]]] = (_fern, _rings, _water, _count, _river, _sky, _shells)

@@ -1,7 +1,7 @@
 """Jinja2 for our pages: the environment, its filters, and the words in the reader's language.
 
 A template gets the keys of the page's JSON answer and the frame's own names: ``site``, ``who``, ``csrf``,
-``csp_nonce``, ``flashes``, ``locale``, ``direction``, ``theme``, ``path``. A name that is missing is an error, not an empty place.
+``csp_nonce``, ``flashes``, ``locale``, ``direction``, ``theme``, ``path``. A missing name is an error, not a gap.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class Templates:
         translations: Translations | None = None,
         folder: Path | None = None,
     ) -> None:
-        self._environment = Environment(
+        self.environment = Environment(
             autoescape=True,
             undefined=StrictUndefined,
             loader=FileSystemLoader(folder or Path(__file__).parent / "templates"),
@@ -77,19 +77,19 @@ class Templates:
             trim_blocks=False,
         )
         words = _Words(translations or {}, now)
-        words.install(self._environment)
-        self._environment.globals["site"] = Site(static, name, base_url.rstrip("/"))
-        self._environment.globals["languages"] = dict(languages or {"en": "English"})
-        self._environment.filters |= {"drawing": drawing, "markdown": to_html, "thumbnail": self._thumbnail}
+        words.install(self.environment)
+        self.environment.globals["site"] = Site(static, name, base_url.rstrip("/"))
+        self.environment.globals["languages"] = dict(languages or {"en": "English"})
+        self.environment.filters |= {"drawing": drawing, "markdown": to_html, "thumbnail": self._thumbnail}
         self._base_url = base_url.rstrip("/")
 
     def render(self, name: str, context: Mapping[str, Any]) -> str:
         """The page as text. TemplateNotFound for an unknown name, UndefinedError for a name the context lacks."""
-        return self._environment.get_template(name).render(context)
+        return self.environment.get_template(name).render(context)
 
     def names(self) -> list[str]:
         """All templates there are, sorted."""
-        return sorted(self._environment.list_templates(extensions=["html"]))
+        return sorted(self.environment.list_templates(extensions=["html"]))
 
     def _thumbnail(self, project: Mapping[str, Any]) -> str:
         """The path of a project's own picture on this server, or nothing: a page asks no other server."""
@@ -112,19 +112,21 @@ class _Words:
     def install(self, environment: Environment) -> None:
         """Puts ``_``, ``gettext``, ``ngettext`` and the filters into the environment."""
         install: Callable[..., None] = environment.install_gettext_callables  # type: ignore[attr-defined]
-        install(pass_context(self._gettext), pass_context(self._ngettext), newstyle=True)
-        speaking = {"thousands": thousands, "percent": percent, "date": self._date, "ago": self._ago}
-        environment.filters |= {name: pass_context(each) for name, each in speaking.items()}
+        install(self._gettext, self._ngettext, newstyle=True)
+        environment.filters |= {"thousands": thousands, "percent": percent, "date": self._date, "ago": self._ago}
 
     def _of(self, context: Context) -> gettext.NullTranslations:
         return self._translations.get(str(context.get("locale", "")), self._plain)
 
+    @pass_context
     def _gettext(self, context: Context, message: str) -> str:
         return self._of(context).gettext(message)
 
+    @pass_context
     def _ngettext(self, context: Context, one: str, many: str, count: int) -> str:
         return self._of(context).ngettext(one, many, count)
 
+    @pass_context
     def _date(self, context: Context, value: object) -> str:
         """A time of ours as "12 November 2024"; other text stays as it is."""
         time = parse_time(value)
@@ -135,6 +137,7 @@ class _Words:
             "day": time.day, "month": month, "year": time.year,
         }  # fmt: skip
 
+    @pass_context
     def _ago(self, context: Context, value: object) -> str:
         """A time of ours as "4 minutes ago", after thirty days as its date; the record's own words stay as they are."""
         time = parse_time(value)
@@ -148,6 +151,7 @@ class _Words:
         return self._date(context, value)
 
 
+@pass_context
 def thousands(context: Context, value: float | None) -> str:
     """12345 as "12,345", with the separator of the page's language."""
     if value is None:
@@ -156,6 +160,7 @@ def thousands(context: Context, value: float | None) -> str:
     return f"{int(value):,}".replace(",", separator)
 
 
+@pass_context
 def percent(context: Context, value: float | None) -> str:
     """A share out of 100 as "73 %". Rounded down: 99.9 is not yet all."""
     return UNKNOWN if value is None else f"{thousands(context, value)}{NO_BREAK}%"

@@ -1,0 +1,267 @@
+"""Contexts for every page: as in life, with nothing there, and full of what nobody should be able to send."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+Context = dict[str, Any]
+EVIL = "<script>alert(1)</script>\"'><img src=x onerror=alert(2)> ${7*7}{{7*7}}"
+LONG = "Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft" * 2
+ARABIC = "من يعبر بوابة الليل"
+
+
+class Case(NamedTuple):
+    """One page to be rendered: the template, what is special, the context."""
+
+    template: str
+    kind: str
+    context: Context
+
+
+class Who:
+    """The frame's ``who``."""
+
+    def __init__(self, name: str = "", fullname: str = "", *, admin: bool = False) -> None:
+        self.signed_in, self.name, self.fullname, self.admin = bool(name), name, fullname, admin
+
+
+VISITOR = Who()
+ILSE = Who("ilse", "Ilse Verbruggen", admin=True)
+
+
+def frame(who: Who = VISITOR, path: str = "/", **more: Any) -> Context:
+    """The names that every page has."""
+    return {
+        "who": who, "path": path, "csrf": "c5rf-t0ken", "csp_nonce": "n0nce", "flashes": [], "locale": "en",
+        "direction": "ltr", "theme": "",
+    } | more  # fmt: skip
+
+
+def project(number: int, name: str, share: int | None, tasks: int | None, **more: Any) -> Context:
+    """A project's summary record."""
+    return {
+        "id": number, "name": name, "short_name": name.lower().replace(" ", "-"),
+        "description": SENTENCES[number % len(SENTENCES)], "info": {}, "n_tasks": tasks,
+        "n_volunteers": 1870 // number, "overall_progress": share,
+    } | more  # fmt: skip
+
+
+SENTENCES = (
+    "Cameras under a motorway bridge. Say which animal came through, and which way it went.",
+    "Does this galaxy have arms? Look, and say what you see.",
+    "Ships wrote down wind and pressure every watch. Type one line, and a storm of 1887 returns to the map.",
+    "Herbarium sheets from 1840 to 1910. Read the label, place the pin.",
+    "Four seconds of a spring morning as a picture of sound. Box the songs you can see.",
+    "Count the diatoms in a drop of very old mud.",
+    "Rivers that cannot make up their mind. Trace where the water runs this month.",
+    "Mark every grey seal on the beach. Pups are the pale ones.",
+)
+
+GALAXIES = project(1, "Arms of distant galaxies", 63, 198000, info={"thumbnail_url": "/uploads/1/galaxy.webp"})
+NIGHT = project(
+    8, "Who walks through the night gate", 73, 42650,
+    info={"thumbnail_url": "https://crowdd.example/uploads/8/night.webp"},
+)  # fmt: skip
+OTHERS = [
+    project(2, "Weather before the war", 33, 261400), project(3, "Pressed and forgotten", 97, 18400),
+    project(4, "Dawn chorus", 15, 60000), project(5, "Glass shells of Lake Ohrid", 79, 5200),
+    project(6, "Braided", 29, 75000), project(7, "Seals from above", 100, 14876),
+]  # fmt: skip
+SUBJECTS = [
+    {"id": None, "name": "Featured", "short_name": "featured", "description": "", "created": None},
+    *(
+        {"id": number, "name": name, "short_name": name.lower(), "description": f"Projects about {name.lower()}.",
+         "created": "2024-01-12T09:30:00.000000"}
+        for number, name in enumerate(("Nature", "Climate", "Space", "History", "Earth", "Language", "Medicine"), 1)
+    ),
+]  # fmt: skip
+PEOPLE = [
+    {"id": number, "rank": number, "name": name, "fullname": fullname, "score": score}
+    for number, (name, fullname, score) in enumerate(
+        (("amina", "Amina Bensaïd", 2318), ("tomasz_w", None, 1990), ("yuki", "Yuki Tanabe", 1644),
+         ("ilse", "Ilse Verbruggen", 1207), ("mateus", "Mateus Lima", 1155)), 1,
+    )
+]  # fmt: skip
+PULSE = [3 + (hour * hour * 7) % 40 for hour in range(72)]
+STORY = """The A13 cuts a forest in two. In 2019 a green bridge and six tunnels were built, and nobody knew whether
+anything would use them. So we hung cameras in the tunnels. They take a picture whenever something warm walks by: foxes,
+martens, hedgehogs, now and then a badger with *opinions*, and very often a jogger.
+
+# What happens with your answers
+
+Each picture goes to at least three people. When they agree it is finished, when they don’t it goes to more. The
+[road authority](https://roads.example/plans) uses the table to decide where the next tunnel goes.
+"""
+PAGE_KEYS: Context = {
+    "owner": {"name": "ilse", "fullname": "Ilse Verbruggen"}, "n_tasks": 42650, "n_completed_tasks": 31204,
+    "n_task_runs": 127340, "n_volunteers": 1870, "overall_progress": 73, "last_activity": "2025-11-20T21:44:00.000000",
+    "pro_features": {"auditlog_enabled": True, "autoimporter_enabled": False, "webhooks_enabled": True},
+    "title": "Who walks through the night gate",
+}  # fmt: skip
+UNUSED: Context = {
+    "n_tasks": 0, "n_completed_tasks": 0, "n_task_runs": 0, "n_volunteers": 0, "overall_progress": 0,
+    "last_activity": None,
+}  # fmt: skip
+PUBLIC = NIGHT | {
+    "published": True, "long_description": STORY, "n_blogposts": 9, "contrib_button": "can_contribute",
+    "allow_anonymous_contributors": True, "n_tasks": None, "n_volunteers": None, "overall_progress": None,
+}  # fmt: skip
+OWNED = PUBLIC | {"secret_key": "5f0c9f3c-71aa-4c1e-9d0a-0b1f2e60a51c"}
+DRAFT = OWNED | {"published": False, "contrib_button": "draft", "long_description": "", "info": {}, "n_blogposts": 0}
+READY = OWNED | {"published": False, "contrib_button": "publish", "info": {"task_presenter": "<div></div>"}}
+PERSON: Context = {
+    "name": "ilse", "fullname": "Ilse Verbruggen", "created": "2023-03-04T10:00:00.000000", "locale": "en",
+    "n_answers": 4318, "rank": 214, "score": 4318,
+}  # fmt: skip
+SELF = PERSON | {
+    "id": 5, "email_addr": "ilse@example.org", "api_key": "0d9c3b5e-8f3e-4a55-9bf1-0a6f1f2e5f0c", "admin": True,
+    "privacy_mode": False, "valid_email": True,
+}  # fmt: skip
+ACCOUNT_FORM: Context = {
+    "name": "", "fullname": "", "email_addr": "", "password": "", "confirm": "", "csrf": "form-t0ken", "errors": {},
+}  # fmt: skip
+WRONG_ACCOUNT = ACCOUNT_FORM | {
+    "fullname": "Ruth", "email_addr": "ruth@", "password": "hunter2", "errors": {
+        "email_addr": ["This needs something after the @."], "name": ["Please choose one.", "Letters and digits."],
+    },
+}  # fmt: skip
+SIGN_IN: Context = {
+    "form": {"email": "", "password": "", "csrf": "form-t0ken", "errors": {}}, "title": "Sign in", "next": None,
+    "auth": {"google": True, "github": True, "orcid": False},
+}  # fmt: skip
+PAGINATION: Context = {"page": 1, "per_page": 20, "total": 37, "prev": False, "next": True}
+ERRORS = {
+    400: "The CSRF token is missing.", 401: "", 403: "Only owners may do that.", 404: "404 Not Found",
+    429: "That was 300 requests in 15 minutes.", 500: "", 503: "",
+}  # fmt: skip
+
+
+def home(**more: Any) -> Context:
+    """The home page as on a site in use."""
+    return {
+        "featured": [GALAXIES, NIGHT], "top_projects": [NIGHT, *OTHERS], "categories": SUBJECTS, "top_users": PEOPLE,
+        "categories_projects": {"featured": [GALAXIES, NIGHT], "nature": [NIGHT, OTHERS[1], OTHERS[2]]},
+    } | more  # fmt: skip
+
+
+EMPTY_HOME: Context = {
+    "featured": [],
+    "top_projects": [],
+    "categories": SUBJECTS[:2],
+    "top_users": [],
+    "categories_projects": {},
+}
+
+
+def cases() -> list[Case]:
+    """Every page in its ordinary states, then each of them with hostile, long and Arabic words."""
+    plain = list(_plain())
+    strange = (("hostile", _all(EVIL)), ("long words", _all(LONG)), ("right to left", _all(ARABIC)))
+    changed = (
+        Case(case.template, f"{case.kind}, {name}", _direct(change(copy.copy(case.context)), name))
+        for case in plain
+        for name, change in strange
+    )
+    return [*plain, *changed]
+
+
+def _plain() -> Iterator[Case]:
+    yield from _home_cases()
+    yield from _project_cases()
+    yield from _account_cases()
+    for code, description in ERRORS.items():
+        said = {"code": code, "description": description, "request_id": "9f3c-71aa"}
+        yield Case(f"{code}.html", "stranger", frame(path="/project/gone/") | said)
+        yield Case("error.html", f"{code}, signed in", frame(ILSE) | said | {"retry_after": 160})
+    yield Case("about/design.html", "all parts", frame(ILSE, "/about/design"))
+
+
+def _home_cases() -> Iterator[Case]:
+    figures = {"answers": 12904118, "people": 48210, "projects": 37}
+    yield Case("home/index.html", "in use", frame() | home(figures=figures, pulse=PULSE))
+    flashes = [{"status": "success", "message": "Welcome."}, {"status": "error", "message": ["One.", "Two."]}]
+    yield Case("home/index.html", "signed in, dark", frame(ILSE, theme="dark", flashes=flashes) | home())
+    yield Case("home/index.html", "nothing featured", frame() | home(featured=[]))
+    yield Case("home/index.html", "one project", frame() | EMPTY_HOME | {"featured": [GALAXIES]})
+    yield Case("home/index.html", "no projects", frame(ILSE) | EMPTY_HOME)
+    yield Case("home/index.html", "all null", frame() | dict.fromkeys(EMPTY_HOME))
+
+
+def _project_cases() -> Iterator[Case]:
+    at = "/project/night-gate/"
+    page = "project/index.html"
+    yield Case(page, "visitor", frame(path=at) | PAGE_KEYS | {"project": PUBLIC})
+    yield Case(page, "owner", frame(ILSE, at) | PAGE_KEYS | {"project": OWNED})
+    yield Case(page, "finished", frame(path=at) | PAGE_KEYS | {"project": PUBLIC, "overall_progress": 100})
+    yield Case(page, "draft", frame(ILSE, at) | PAGE_KEYS | UNUSED | {"project": DRAFT})
+    yield Case(page, "ready", frame(ILSE, at) | PAGE_KEYS | {"project": READY})
+    yield Case(page, "paused, owner", frame(ILSE, at) | PAGE_KEYS | {"project": READY, "paused": True})
+    closed = PUBLIC | {"published": False}
+    yield Case(page, "paused", frame(path=at) | PAGE_KEYS | {"project": closed, "paused": True})
+    bare = PUBLIC | {"info": None, "long_description": None, "description": None}
+    yield Case(page, "bare", frame(path=at) | PAGE_KEYS | UNUSED | {"project": bare, "owner": None})
+    publish = "project/publish.html"
+    yield Case(publish, "missing", frame(ILSE, at) | PAGE_KEYS | UNUSED | {"project": DRAFT})
+    yield Case(publish, "ready", frame(ILSE, at) | PAGE_KEYS | {"project": READY})
+    yield Case(publish, "paused", frame(ILSE, at) | PAGE_KEYS | {"project": READY, "paused": True})
+    yield Case(publish, "published", frame(ILSE, at) | PAGE_KEYS | {"project": OWNED})
+    form = {"password": "", "csrf": "form-t0ken", "errors": {}}
+    yield Case("project/password.html", "first", frame(path=at) | {"project": PUBLIC, "form": form})
+    wrong = form | {"errors": {"password": ["That is not it."]}}
+    yield Case("project/password.html", "wrong", frame(path=at) | {"project": PUBLIC, "form": wrong})
+    listing: Context = {"categories": SUBJECTS, "active_cat": SUBJECTS[1]}
+    full = {"projects": [NIGHT, *OTHERS], "pagination": PAGINATION}
+    yield Case("project/category.html", "full", frame() | listing | full)
+    middle = {"pagination": {"page": 7, "per_page": 20, "total": 1902, "prev": True, "next": True}}
+    yield Case("project/category.html", "middle", frame() | listing | full | middle)
+    none = {"projects": [], "pagination": PAGINATION | {"total": 0, "next": False}}
+    yield Case("project/category.html", "empty", frame() | listing | none)
+
+
+def _account_cases() -> Iterator[Case]:
+    for template in ("account/register.html", "account/first_admin.html"):
+        for kind, form in (("first", ACCOUNT_FORM), ("wrong", WRONG_ACCOUNT)):
+            yield Case(template, kind, frame(path="/account/register") | {"form": form, "title": "Register"})
+    yield Case("account/signin.html", "first", frame(path="/account/signin") | SIGN_IN)
+    form = SIGN_IN["form"] | {"email": "ruth@example.org", "errors": {"password": ["E-mail or password is wrong."]}}
+    wrong = {"form": form, "auth": {}, "next": "/project/night-gate/settings"}
+    yield Case("account/signin.html", "wrong", frame(path="/account/signin") | SIGN_IN | wrong)
+    lists = {
+        "projects_contrib": [GALAXIES, *OTHERS], "projects_created": [NIGHT], "projects_published": [NIGHT],
+        "projects_draft": [OTHERS[2]],
+    }  # fmt: skip
+    nothing: Context = {key: [] for key in lists}
+    at = "/account/ilse/"
+    yield Case("account/profile.html", "in use", frame(ILSE, at) | lists | {"user": SELF})
+    new = SELF | {"n_answers": 0, "rank": None, "fullname": "", "admin": False}
+    yield Case("account/profile.html", "new", frame(ILSE, at) | nothing | {"user": new})
+    yield Case("account/public_profile.html", "open", frame(path=at) | lists | {"user": PERSON})
+    hidden = {"name": "ilse", "locale": "en"}
+    yield Case("account/public_profile.html", "private", frame(path=at) | nothing | {"user": hidden})
+    yield Case("account/resetapikey.html", "first", frame(ILSE, f"{at}resetapikey") | {"form": {"csrf": "form-t0ken"}})
+
+
+_OURS = frozenset({"locale", "direction", "theme", "path", "csp_nonce", "created", "last_activity", "contrib_button"})
+
+
+def _all(words: str) -> Callable[..., Any]:
+    """A change of every text that somebody outside may have written; short names stay different."""
+
+    def change(value: Any, key: str = "") -> Any:
+        if isinstance(value, Who):
+            return Who(value.name and words, value.fullname and words, admin=value.admin)
+        if isinstance(value, dict):
+            return {name: change(item, name) for name, item in value.items()}
+        if isinstance(value, list):
+            return [change(item, key) for item in value]
+        if isinstance(value, str) and value and key not in _OURS:
+            return words + value if key == "short_name" else words
+        return value
+
+    return change
+
+
+def _direct(context: Context, kind: str) -> Context:
+    return context | {"locale": "ar", "direction": "rtl"} if kind == "right to left" else context

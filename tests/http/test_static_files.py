@@ -1,0 +1,102 @@
+"""The table of static files: versions, packing, and that nothing else can be reached."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+from pathlib import Path
+
+import pytest
+
+from crowdd.http.drawings import drawing
+from crowdd.http.static_files import StaticFiles
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    root = tmp_path / "static"
+    (root / "img").mkdir(parents=True)
+    (root / "style.css").write_text("p { color: red }\n" * 100)
+    (root / "img" / "mark.svg").write_text("<svg/>")
+    (root / "img" / "p.webp").write_bytes(b"RIFF" * 400)
+    (root / ".secret").write_text("no")
+    (tmp_path / "outside.css").write_text("no")
+    return root
+
+
+def test_a_file_is_found_by_its_path_with_type_and_version(folder: Path) -> None:
+    files = StaticFiles.read(folder)
+    digest = hashlib.sha256((folder / "style.css").read_bytes()).hexdigest()
+    file = files.lookup("style.css")
+    assert file is not None
+    assert (file.content_type, file.version) == ("text/css; charset=utf-8", digest[:8])
+    assert files.url("style.css") == f"/static/style.css?v={digest[:8]}"
+    picture = files.lookup("img/mark.svg")
+    assert picture is not None
+    assert picture.content_type == "image/svg+xml"
+
+
+@pytest.mark.parametrize(
+    "path", ["../outside.css", "/style.css", "img/../style.css", "img", "", ".secret", "STYLE.CSS"]
+)
+def test_nothing_else_is_found(folder: Path, path: str) -> None:
+    assert StaticFiles.read(folder).lookup(path) is None
+
+
+def test_a_wrong_name_in_a_template_is_an_error(folder: Path) -> None:
+    with pytest.raises(KeyError):
+        StaticFiles.read(folder).url("styel.css")
+
+
+def test_text_is_packed_the_same_way_each_time_and_pictures_are_not(folder: Path) -> None:
+    first, second = (StaticFiles.read(folder).lookup("style.css") for _ in range(2))
+    assert first is not None
+    assert second is not None
+    assert first.gzipped is not None
+    assert gzip.decompress(first.gzipped) == first.body
+    assert first.gzipped == second.gzipped
+    assert first.etag() != first.etag(packed=True)
+    for path in ("img/p.webp", "img/mark.svg"):
+        small = StaticFiles.read(folder).lookup(path)
+        assert small is not None
+        assert small.gzipped is None
+
+
+def test_only_the_address_that_names_the_content_may_be_kept(folder: Path) -> None:
+    file = StaticFiles.read(folder).lookup("style.css")
+    assert file is not None
+    assert "immutable" in file.cache_control(file.version)
+    assert file.cache_control("00000000") == file.cache_control() == "no-cache"
+
+
+def test_a_changed_file_has_another_version(folder: Path) -> None:
+    before = StaticFiles.read(folder).url("style.css")
+    (folder / "style.css").write_text("p { color: blue }\n")
+    assert StaticFiles.read(folder).url("style.css") != before
+
+
+def test_our_own_files_are_there_and_the_style_is_small() -> None:
+    files = StaticFiles.read()
+    style = files.lookup("style.css")
+    assert style is not None
+    assert style.gzipped is not None
+    assert len(style.gzipped) < 10_000
+    assert files.lookup("ui.js") is not None
+    assert files.lookup("img/mark.svg") is not None
+
+
+def test_a_drawing_depends_on_the_name_alone() -> None:
+    names = [f"Project {number}" for number in range(60)]
+    first = {name: drawing.__wrapped__(name) for name in names}
+    assert first == {name: drawing.__wrapped__(name) for name in names}
+    assert len({*first.values()}) == len(names)
+    assert max(len(picture) for picture in first.values()) < 12_000
+
+
+def test_the_drawing_of_a_known_name_stays() -> None:
+    picture = drawing("Who walks through the night gate")
+    assert hashlib.sha256(picture.encode()).hexdigest()[:16] == "f01419302a5e8e23"
+
+
+def test_nothing_of_the_name_is_in_a_drawing() -> None:
+    assert "script" not in drawing("<script>alert(1)</script>")

@@ -1,0 +1,262 @@
+"""Every page in every state: what it escapes, what it never contains, and that it can be used without script."""
+
+from __future__ import annotations
+
+import gettext
+from datetime import UTC, datetime
+
+import pytest
+from jinja2 import UndefinedError
+from page_contexts import EVIL, GALAXIES, ILSE, NIGHT, Case, cases, frame, home, project
+from page_reader import Page, faults
+
+from crowdd.http.rendering import Templates, parse_time
+from crowdd.http.static_files import StaticFiles
+
+NOW = datetime(2025, 11, 20, 21, 50, tzinfo=UTC)
+BASE = "https://crowdd.example"
+EVERY = cases()
+
+
+def made(**more: object) -> Templates:
+    """Templates at a fixed time."""
+    return Templates(StaticFiles.read(), now=lambda: NOW, base_url=BASE, **more)  # type: ignore[arg-type]
+
+
+TEMPLATES = made()
+
+
+def read(case: Case) -> Page:
+    return Page(TEMPLATES.render(case.template, case.context))
+
+
+def find(template: str, kind: str) -> Page:
+    """The page of one case by its words."""
+    return read(next(case for case in EVERY if (case.template, case.kind) == (template, kind)))
+
+
+@pytest.mark.parametrize("case", EVERY, ids=lambda case: f"{case.template} {case.kind}")
+def test_a_page_has_no_fault(case: Case) -> None:
+    assert faults(read(case)) == []
+
+
+@pytest.mark.parametrize("case", [case for case in EVERY if "hostile" in case.kind], ids=lambda case: case.template)
+def test_what_people_write_is_only_ever_text(case: Case) -> None:
+    page = read(case)
+    assert [script.get("src").partition("?")[0] for script in page.all("script")] == ["/static/ui.js"]
+    assert not [image for image in page.all("img") if image.get("src") in ("x", "")]
+    assert "49" not in {element.text for element in page.all("h1", "h2", "h3")}, "a name was run as a template"
+
+
+@pytest.mark.parametrize("case", EVERY, ids=lambda case: f"{case.template} {case.kind}")
+def test_one_main_action_at_most(case: Case) -> None:
+    mains = [it for it in read(case).all("a", "button") if {"btn", "main"} <= {*it.get("class").split()}]
+    dialogs = [it for it in mains if it.inside("dialog")]
+    assert len(mains) - len(dialogs) <= (5 if case.template == "about/design.html" else 1)
+
+
+def test_every_template_of_ours_has_a_case() -> None:
+    theirs = {"base_task.html", "project/presenter.html", "project/frame.html"}
+    parts = {"base.html", "parts.html", "icons.html", "account/_fields.html", "account/_person.html"}
+    mine = ("home/", "account/", "about/", "project/index", "project/publish", "project/password", "project/category")
+    pages = {name for name in TEMPLATES.names() if name.startswith(mine) or "/" not in name} - theirs - parts
+    assert pages <= {case.template for case in EVERY}
+
+
+def test_hostile_words_arrive_whole() -> None:
+    page = find("home/index.html", "in use, hostile")
+    headings = [element.text for element in page.all("h3")]
+    assert headings[:2] == [EVIL, EVIL]
+
+
+def test_a_missing_name_is_an_error() -> None:
+    context = frame() | home()
+    del context["categories"]
+    with pytest.raises(UndefinedError, match="categories"):
+        TEMPLATES.render("home/index.html", context)
+
+
+def test_the_home_page_shows_the_featured_question_and_no_project_twice() -> None:
+    page = find("home/index.html", "in use")
+    names = [element.text for element in page.all("h2", "h3")]
+    assert names.count(GALAXIES["name"]) == 1
+    assert names.count(NIGHT["name"]) == 1
+    starts = [link.get("href") for link in page.all("a") if link.get("href").endswith("/newtask")]
+    assert starts == ["/project/arms-of-distant-galaxies/newtask"]
+
+
+def test_a_finished_project_is_not_the_question_of_the_home_page() -> None:
+    context = frame() | home(featured=[GALAXIES | {"overall_progress": 100}], top_projects=[], categories_projects={})
+    page = Page(TEMPLATES.render("home/index.html", context))
+    assert not [element for element in page.all("article") if element.get("class") == "ask"]
+
+
+def test_an_empty_site_offers_one_way_on() -> None:
+    page = find("home/index.html", "no projects")
+    buttons = [link for link in page.all("a") if "main" in link.get("class").split()]
+    assert [(link.text, link.get("href")) for link in buttons] == [("Start a project", "/project/new")]
+
+
+def test_pictures_come_from_this_server_or_are_drawn() -> None:
+    for address, shown in {
+        "/uploads/1/a.webp": "/uploads/1/a.webp",
+        f"{BASE}/uploads/1/a.webp": "/uploads/1/a.webp",
+        "https://spy.example/a.webp": None,
+        f"{BASE}.spy.example/a.webp": None,
+        "//spy.example/a.webp": None,
+        "/\\spy.example/a.webp": None,
+        "javascript:alert(1)": None,
+        "data:image/svg+xml,<svg/>": None,
+    }.items():
+        featured = [project(9, "Owls", 20, 100, info={"thumbnail_url": address})]
+        page = Page(TEMPLATES.render("home/index.html", frame() | home(featured=featured)))
+        question = next(element for element in page.all("article") if element.get("class") == "ask")
+        images = [image.get("src") for image in page.all("img") if question in image.parents]
+        prints = [
+            drawing for drawing in page.all("svg") if question in drawing.parents and drawing.get("class") == "print"
+        ]
+        assert (images, len(prints)) == (([shown], 0) if shown else ([], 1)), address
+
+
+def test_only_an_owner_sees_the_tools_and_the_key() -> None:
+    mine, theirs = (find("project/index.html", kind) for kind in ("owner", "visitor"))
+    actions = {form.get("action") for form in mine.all("form")}
+    assert "/project/who-walks-through-the-night-gate/pause" in actions
+    assert [field.get("id") for field in mine.all("input") if field.get("readonly") is not None and field.get("id")]
+    assert "secret" in mine.ids()
+    assert "secret" not in theirs.ids()
+    assert not {form.get("action") for form in theirs.all("form")} - {"/preferences", "/account/signout"}
+
+
+@pytest.mark.parametrize(("kind", "ready"), [("missing", False), ("ready", True), ("paused", True)])
+def test_publishing_waits_for_a_presenter_and_a_task(kind: str, ready: bool) -> None:
+    page = find("project/publish.html", kind)
+    button = next(it for it in page.all("button") if "main" in it.get("class").split())
+    assert ("disabled" not in button.attributes) is ready
+    warned = "trial answers are removed" in next(page.all("main")).text
+    assert warned is (kind == "ready")
+
+
+def test_a_password_is_never_sent_back() -> None:
+    for case in EVERY:
+        assert "hunter2" not in TEMPLATES.render(case.template, case.context)
+
+
+def test_a_wrong_form_points_at_its_fields() -> None:
+    page = find("account/register.html", "wrong")
+    links = [link.get("href") for link in page.all("a") if link.get("href") in ("#email_addr", "#name")]
+    assert sorted(links) == ["#email_addr", "#name"]
+    field = next(it for it in page.all("input") if it.get("id") == "name")
+    assert (field.get("aria-invalid"), field.get("aria-describedby")) == ("true", "name-hint name-error")
+
+
+def test_forms_of_a_view_carry_that_forms_token() -> None:
+    page = find("account/signin.html", "first")
+    form = next(it for it in page.all("form") if not it.get("action"))
+    tokens = [it.get("value") for it in page.all("input") if form in it.parents and it.get("name") == "csrf_token"]
+    assert tokens == ["form-t0ken"]
+
+
+def test_only_configured_providers_are_offered() -> None:
+    page = find("account/signin.html", "first")
+    offered = {link.text for link in page.all("a")} & {"Google", "GitHub", "ORCID"}
+    assert offered == {"Google", "GitHub"}
+
+
+def test_theme_and_language_are_buttons_of_one_form() -> None:
+    templates = made(languages={"en": "English", "ar": "العربية"})
+    page = Page(templates.render("error.html", frame(ILSE, "/x", theme="dark") | SAID))
+    buttons = [button for button in page.all("button") if button.get("form") == "preferences"]
+    assert [(button.get("name"), button.get("value")) for button in buttons] == [
+        ("locale", "en"), ("locale", "ar"), ("theme", ""), ("theme", "light"), ("theme", "dark"),
+    ]  # fmt: skip
+    assert [button.get("value") for button in buttons if button.get("aria-current")] == ["en", "dark"]
+    assert next(page.all("html")).get("data-theme") == "dark"
+
+
+SAID = {"code": 404, "description": "404 Not Found", "request_id": "9f3c-71aa"}
+
+
+def test_an_error_names_its_request_and_the_wait() -> None:
+    page = find("error.html", "429, signed in")
+    words = next(page.all("main")).text
+    assert "9f3c-71aa" in words
+    assert "2:40" in words
+
+
+class Shouting(gettext.NullTranslations):
+    """A language that is easily told apart."""
+
+    def gettext(self, message: str) -> str:
+        return message.upper() if "%" not in message else message
+
+    def ngettext(self, msgid1: str, msgid2: str, n: int) -> str:
+        return msgid1 if n == 1 else msgid2
+
+
+def test_words_follow_the_locale_of_the_page_not_of_the_one_before() -> None:
+    templates = made(translations={"xx": Shouting()})
+    titles = []
+    for locale in ("xx", "en", "xx"):
+        page = Page(templates.render("404.html", frame(locale=locale) | SAID))
+        titles.append(next(page.all("h1")).text)
+    assert titles == ["THERE IS NO SUCH PAGE", "There is no such page", "THERE IS NO SUCH PAGE"]
+
+
+def said(source: str, **context: object) -> str:
+    """What a line of template says, by the real environment."""
+    return TEMPLATES.environment.from_string(source).render(context)
+
+
+@pytest.mark.parametrize(
+    ("locale", "shown"), [("en", "1,234,567"), ("de", "1.234.567"), ("fr", "1\u202f234\u202f567"), ("ja", "1,234,567")]
+)
+def test_thousands(locale: str, shown: str) -> None:
+    assert said("{{ 1234567|thousands }}", locale=locale) == shown
+
+
+def test_a_share_is_rounded_down_and_an_unknown_figure_is_a_dash() -> None:
+    assert said("{{ 99.99|percent }} {{ 100|percent }} {{ none|percent }} {{ none|thousands }} {{ 0|percent }}") == (
+        "99\u00a0% 100\u00a0% – – 0\u00a0%"
+    )
+
+
+@pytest.mark.parametrize(
+    ("time", "shown"),
+    [
+        ("2025-11-20T21:49:59.000000", "1 second ago"),
+        ("2025-11-20T21:46:00.000000", "4 minutes ago"),
+        ("2025-11-20T22:46:00+01:00", "4 minutes ago"),
+        ("2025-11-19T21:50:00.000000", "1 day ago"),
+        ("2024-05-02T08:00:00.000000", "2 May 2024"),
+        ("2025-11-20T21:51:00.000000", "0 seconds ago"),
+        ("2 hours ago", "2 hours ago"),
+        (None, "–"),
+    ],
+)
+def test_ago(time: str | None, shown: str) -> None:
+    assert said("{{ time|ago }}", time=time) == shown
+
+
+def test_times_without_a_zone_are_utc() -> None:
+    assert parse_time("2025-11-20T21:50:00") == NOW
+    assert parse_time(NOW.replace(tzinfo=None)) == NOW
+    assert parse_time(17) is None
+
+
+def test_markdown_keeps_the_text_and_drops_what_acts() -> None:
+    text = (
+        "# Title\n\n**bold** <script>alert(1)</script> <b onclick=x style=x id=main>b</b>\n\n"
+        "![spy](https://spy.example/a.png) ![own](/uploads/a.png) [run](javascript:alert(1)) [go](https://a.example)"
+    )
+    page = Page(
+        f"<html lang=en dir=ltr><title>t</title><main><h1>h</h1><h2>h</h2>{said('{{ text|markdown }}', text=text)}"
+    )
+    tags = [element.tag for element in page.elements]
+    assert "h3" in tags
+    assert "strong" in tags
+    assert not {"script", "b"} & {*tags}
+    assert [image.get("src") for image in page.all("img")] == ["/uploads/a.png"]
+    links = {link.text: link.get("href") for link in page.all("a")}
+    assert links["go"] == "https://a.example"
+    assert "javascript" not in links.get("run", "")
