@@ -34,7 +34,6 @@ setup(
         "treq>=24.9",
         "twisted>=24.11",
         "txpostgres>=1.7,<2",
-        "wtforms[email]>=3.2,<4",
     ],
     extras_require={
         # PostgreSQL's own binaries, for machines that have none.

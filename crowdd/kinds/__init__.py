@@ -9,3 +9,5 @@ from crowdd.kinds.task_run import TASK_RUN
 from crowdd.kinds.user import USER
 
 KINDS: dict[str, Kind] = {kind.name: kind for kind in (PROJECT, TASK, TASK_RUN, RESULT, CATEGORY, USER)}
+
+__all__ = ["CATEGORY", "KINDS", "PROJECT", "RESULT", "TASK", "TASK_RUN", "USER", "Kind"]

@@ -170,9 +170,7 @@ class Kind:
 
     def _refuse_reserved(self, body: Mapping[str, Any]) -> None:
         for name in body:
-            if name in LINKS:
-                continue
-            if self.field(name).write is Write.RESERVED:
+            if name not in LINKS and self.field(name).write is Write.RESERVED:
                 raise ReservedFieldError("Reserved keys in payload", hint=f"Leave out {name}: the server sets it.")
 
     def change(self, row: Mapping[str, Any], body: Mapping[str, Any], standings: frozenset[Standing]) -> dict[str, Any]:

@@ -1,9 +1,11 @@
 """Project: a question with its tasks, presenter and owners (interface, Project)."""
 
+from typing import Any
+
 from crowdd.kinds.kind import ADMINS, OWNERS, Field, Kind, Rights, Standing, Write
 from crowdd.kinds.types import Boolean, Integer, Integers, JsonObject, Number, ShortName, Text, Timestamp
 
-FIGURE = {"read": OWNERS, "write": Write.COMPUTED, "null": True, "search": False}
+FIGURE: dict[str, Any] = {"read": OWNERS, "write": Write.COMPUTED, "null": True, "search": False}
 
 PROJECT = Kind(
     name="project",

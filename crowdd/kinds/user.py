@@ -1,11 +1,13 @@
 """User: a person with an account (interface, User)."""
 
+from typing import Any
+
 from crowdd.kinds.kind import ADMINS, EVERYONE, NOBODY, Field, Kind, Rights, Standing, Write
 from crowdd.kinds.types import Boolean, Integer, JsonObject, ShortName, Text, Timestamp
 
 PRIVATE = frozenset({Standing.SELF, Standing.ADMIN})
 SHOWN = PRIVATE | {Standing.OPEN}
-SERVER = {"read": PRIVATE, "write": Write.RESERVED}
+SERVER: dict[str, Any] = {"read": PRIVATE, "write": Write.RESERVED}
 
 USER = Kind(
     name="user",

@@ -3,6 +3,9 @@
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Protocol, TypeVar
 
+import orjson
+from psycopg2.extras import Json
+
 Values = Mapping[str, Any] | Sequence[Any] | None
 Row = dict[str, Any]
 T = TypeVar("T")
@@ -37,3 +40,8 @@ async def one_or_none(db: Database, sql: str, values: Values = None) -> Row | No
 async def one(db: Database, sql: str, values: Values = None) -> Row:
     """The one row that a statement always gives."""
     return (await db.fetch(sql, values))[0]
+
+
+def as_json(value: Any) -> Json:
+    """The value for a json or jsonb column; None becomes JSON's null."""
+    return Json(value, dumps=lambda inner: orjson.dumps(inner).decode())

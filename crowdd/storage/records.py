@@ -6,12 +6,11 @@ from collections.abc import Mapping
 from typing import Any
 
 import attrs
-from psycopg2.extras import Json as AsJson
 
 from crowdd.kinds.kind import EVERYONE, Field, Kind, Standing
 from crowdd.kinds.types import Integer, Json, Timestamp
 from crowdd.storage import standings
-from crowdd.storage.database import Database, Row, one, one_or_none
+from crowdd.storage.database import Database, Row, as_json, one, one_or_none
 from crowdd.values import Requester
 
 # What depends on who asks and is no right. runs_of saves the walk over open tasks for all but the last of them.
@@ -48,6 +47,7 @@ class Query:
     offset: int = 0
     last_id: int | None = None
     own: bool = False
+    without_actor: str = ""  # tasks that this volunteer has not answered
 
 
 async def select(db: Database, query: Query, who: Requester) -> list[Row]:
@@ -58,23 +58,31 @@ async def select(db: Database, query: Query, who: Requester) -> list[Row]:
         where.append(standings.any_of(query.kind, {Standing.OWNER}))
     for number, condition in enumerate(query.filters):
         where.append(_condition(query.kind, condition, f"f{number}", values))
+    if query.without_actor:
+        values["volunteer"] = query.without_actor
+        where.append(
+            "NOT EXISTS (SELECT FROM task_run r WHERE r.project_id = t.project_id AND r.task_id = t.id AND r.actor = %(volunteer)s)"
+        )
     if query.last_id is not None:
         values["last_id"] = query.last_id
         where.append(_after(query))
     sql = (
-        f"SELECT {_columns(query.kind)} FROM {standings.source(query.kind)} WHERE {' AND '.join(where)}"
+        f"SELECT {columns(query.kind)} FROM {standings.source(query.kind)} WHERE {' AND '.join(where)}"
         f" ORDER BY {_order(query)} LIMIT %(limit)s OFFSET %(offset)s"
     )
-    return _named(await db.fetch(sql, values))
+    return named(await db.fetch(sql, values))
 
 
-async def get(db: Database, kind: Kind, row_id: int, who: Requester, *, lock: bool = False) -> Row | None:
+async def get(db: Database, kind: Kind, row_id: int, who: Requester) -> Row | None:
     """One row with the requester's ``standings`` towards it, whoever he is; None when there is no such row."""
     values = {**who.standing_values(), "actor": who.actor, "id": row_id}
-    if lock:
-        await db.fetch(f"SELECT id FROM {kind.table} WHERE id = %(id)s FOR UPDATE", {"id": row_id})
-    rows = await db.fetch(f"SELECT {_columns(kind)} FROM {standings.source(kind)} WHERE t.id = %(id)s", values)
-    return _named(rows)[0] if rows else None
+    rows = await db.fetch(f"SELECT {columns(kind)} FROM {standings.source(kind)} WHERE t.id = %(id)s", values)
+    return named(rows)[0] if rows else None
+
+
+async def lock(db: Database, kind: Kind, row_id: int) -> None:
+    """Holds a row of the kind's own table until the transaction ends."""
+    await db.fetch(f"SELECT id FROM {kind.table} WHERE id = %(id)s FOR UPDATE", {"id": row_id})
 
 
 async def insert(db: Database, kind: Kind, values: Mapping[str, Any]) -> int:
@@ -109,11 +117,12 @@ def stored(kind: Kind, values: Mapping[str, Any]) -> dict[str, Any]:
     wrapped = {}
     for name, value in values.items():
         field = kind.by_name.get(name)
-        wrapped[name] = AsJson(value) if field and isinstance(field.type, Json) else value
+        wrapped[name] = as_json(value) if field and isinstance(field.type, Json) else value
     return wrapped
 
 
-def _columns(kind: Kind) -> str:
+def columns(kind: Kind) -> str:
+    """The select list of a kind: a column for every attribute, and the requester's standings."""
     items = []
     for field in kind.fields:
         computed = _COMPUTED.get((kind.name, field.name))
@@ -122,7 +131,8 @@ def _columns(kind: Kind) -> str:
     return ", ".join([*items, standings.columns(kind)])
 
 
-def _named(rows: list[Row]) -> list[Row]:
+def named(rows: list[Row]) -> list[Row]:
+    """The rows with their standings as a set."""
     for row in rows:
         row["standings"] = frozenset(Standing(name) for name in row["standings"])
     return rows
@@ -146,7 +156,7 @@ def _comparison(condition: Filter, mark: str, values: dict[str, Any]) -> str:
         values[f"{mark}k"] = condition.key
         return f"{column} ->> %({mark}k)s = %({mark})s"
     if isinstance(kind_of, Json):
-        values[mark] = AsJson(value)
+        values[mark] = as_json(value)
         return f"{column} @> %({mark})s"
     if isinstance(kind_of, Integer):
         return f"{column} = ANY (%({mark})s::bigint[])"

@@ -2,7 +2,7 @@
 
 ``%(me)s``, ``%(is_admin)s`` and ``%(unlocked)s`` are the requester (``Requester.standing_values``), ``t`` is the row
 and ``p`` the project it belongs to. A list asks for rows where any of the wanted standings holds, so that a page is
-full unless it is the last; a row asked for by its id brings every standing along, for the decision in ``domain.rights``.
+full unless it is the last; a row asked for by its id brings every standing along, and ``domain.rights`` decides.
 """
 
 from __future__ import annotations

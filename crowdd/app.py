@@ -1,0 +1,125 @@
+"""The composition root: where a server is put together from settings."""
+
+from __future__ import annotations
+
+import gc
+import socket
+from typing import Any
+
+from twisted.application.service import Service
+from twisted.internet.defer import Deferred, ensureDeferred
+from twisted.logger import Logger
+
+from crowdd.config import Settings
+from crowdd.domain import secrets
+from crowdd.domain.domain import Domain, build
+from crowdd.errors import ConfigError
+from crowdd.http.application import make_site
+from crowdd.http.site import Site
+from crowdd.sched.clockwork import Clockwork
+from crowdd.sched.jobs import jobs
+from crowdd.storage import schema
+from crowdd.storage.pool import Pool
+
+log = Logger()
+BACKLOG = 1024
+
+
+def make_pool(reactor: Any, settings: Settings) -> Pool:
+    """A pool on the configured database. Raises ConfigError when none is configured."""
+    if not settings.db.dsn:
+        raise ConfigError("No database is configured: set [db] dsn, or start with: crowdctl serve")
+    timeout = f"SET statement_timeout = {settings.db.statement_seconds * 1000}"
+    return Pool(
+        reactor,
+        settings.db.dsn,
+        size=settings.db.pool_size,
+        most_waiting=settings.db.most_waiting,
+        wait_seconds=settings.db.wait_seconds,
+        setup=[schema.SEARCH_PATH, timeout, "SET lock_timeout = 5000", "SET timezone = 'UTC'"],
+    )
+
+
+def make_domain(reactor: Any, settings: Settings, pool: Pool) -> Domain:
+    """The rules of crowdd on a pool."""
+    return build(reactor, pool, settings, secrets.load(settings.data.dir))
+
+
+def bind(settings: Settings) -> socket.socket:
+    """The listening socket. Raises ConfigError when the port is taken or may not be used."""
+    here, port = settings.http.host, settings.http.port
+    try:
+        family = socket.getaddrinfo(here, port, type=socket.SOCK_STREAM)[0][0]
+        listener = socket.socket(family, socket.SOCK_STREAM)
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind((here, port))
+        listener.listen(BACKLOG)
+    except OSError as error:
+        words = "is used by another program" if error.errno == 98 else f"cannot be used ({error.strerror})"
+        raise ConfigError(
+            f"{here} port {port} {words}. Choose another one: [http] port, or CROWDD_HTTP_PORT."
+        ) from None
+    listener.setblocking(False)
+    return listener
+
+
+class Server(Service):
+    """One crowdd process: database first, then the port; at the end the port first, then the database."""
+
+    def __init__(self, reactor: Any, settings: Settings) -> None:
+        self._reactor, self._settings = reactor, settings
+        self._pool = make_pool(reactor, settings)
+        self._domain = make_domain(reactor, settings, self._pool)
+        self._site: Site = make_site(reactor, self._domain)
+        self._clockwork = Clockwork(reactor, jobs(self._pool))
+        self._listener: socket.socket | None = None
+        self._port: Any = None
+        self._starting: Deferred[None] | None = None
+
+    def privilegedStartService(self) -> None:
+        """Binds here, where an error still stops twistd."""
+        self._listener = bind(self._settings)
+
+    def startService(self) -> None:
+        super().startService()
+        self._starting = ensureDeferred(self._start()).addErrback(self._give_up)
+
+    async def _start(self) -> None:
+        self._domain.passwords.start()
+        await self._pool.start()
+        (await schema.status(self._pool)).require()
+        self._listen()
+        self._clockwork.startService()
+        # What was made so far lives as long as the process: the collector need not look at it again.
+        gc.collect()
+        gc.freeze()
+        log.info("crowdd answers on {address}", address=self._settings.base_url)
+
+    def _listen(self) -> None:
+        if self._listener is None:
+            self._listener = bind(self._settings)
+        family = self._listener.family
+        self._port = self._reactor.adoptStreamPort(self._listener.fileno(), family, self._site)
+        self._listener.close()
+
+    def _give_up(self, failure: Any) -> None:
+        if not self.running:
+            return
+        log.critical("crowdd cannot start: {reason}", reason=failure.getErrorMessage())
+        self._reactor.callLater(0, self._reactor.stop)
+        self.exit_status = 1
+
+    exit_status = 0
+
+    def stopService(self) -> Deferred[None]:
+        super().stopService()
+        return ensureDeferred(self._stop())
+
+    async def _stop(self) -> None:
+        if self._port is not None:
+            await self._port.stopListening()
+            await self._site.drain(self._settings.http.drain_seconds)
+        if self._clockwork.running:
+            await self._clockwork.stopService()
+        self._domain.passwords.stop()
+        await self._pool.close()

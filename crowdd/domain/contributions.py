@@ -1,0 +1,233 @@
+"""The loop: a volunteer asks for a task, answers it, and sees how far he is."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import attrs
+
+from crowdd.domain import rights
+from crowdd.domain.external import ExternalUsers
+from crowdd.domain.records import NOT_FOUND, Behaviour, Records
+from crowdd.errors import (
+    AnonymousError,
+    CrowddError,
+    ForbiddenError,
+    InvalidValueError,
+    NotFoundError,
+    UnavailableError,
+)
+from crowdd.kinds import TASK, TASK_RUN
+from crowdd.kinds.kind import EVERYONE, OWNERS, Standing
+from crowdd.storage import contributions, records, tasks
+from crowdd.storage.database import Database, Row, Transactions
+from crowdd.values import Requester
+
+MOST_TASKS = 100
+MOST_LEASES = 200
+_TRIES = 20
+# What a volunteer who was handed a task may see of it.
+_VOLUNTEER = frozenset({Standing.ANYBODY, Standing.UNLOCKED})
+
+
+@attrs.frozen
+class Handout:
+    """What newtask gives: tasks as the volunteer may see them, or why there are none.
+
+    ``reason`` is "" with tasks, "none" when the volunteer has done all, "wait" when others hold the last open places;
+    then ``retry_in`` is in seconds.
+    """
+
+    tasks: list[dict[str, Any]]
+    reason: str = ""
+    retry_in: int | None = None
+
+
+def lane(orderby: str, descending: bool) -> str:
+    """The lane of an order, for the orders that cost the same at any size.
+
+    Raises InvalidValueError for others.
+    """
+    if orderby in ("", "priority_0") and (descending or not orderby):
+        return "priority"
+    if orderby in ("id", "created") and not descending:
+        return "id"
+    TASK.searchable(orderby)
+    raise InvalidValueError("newtask orders by priority_0 with desc=true, or by id or created without.", code="order")
+
+
+def refusal(state: str, who: Requester) -> CrowddError | None:
+    """The error for a state that bars a volunteer from a project's tasks."""
+    match state:
+        case "no project" | "no task":
+            return NotFoundError(NOT_FOUND)
+        case "locked":
+            words = "This project asks for a password."
+            return ForbiddenError(words, code="project_password", hint="Send it as X-Project-Password.")
+        case "members only":
+            words = "This project does not allow anonymous contributors"
+            return AnonymousError(words, code="members_only", hint="Sign in first.")
+        case "paused":
+            return ForbiddenError("This project is paused.", code="paused", hint="Come back later.")
+    return None
+
+
+class Contributions:
+    """Hands tasks out and takes answers in."""
+
+    def __init__(self, db: Transactions, external: ExternalUsers, records_: Records) -> None:
+        self._db, self._external, self._records = db, external, records_
+
+    async def identify(self, who: Requester, project_id: int, uid: str | None, header: str | None) -> Requester:
+        """The requester, or the external user he speaks for; his token is checked."""
+        if uid is None:
+            return who
+        speaker = as_external(who, uid)
+        await self._external.verify(header, project_id)
+        return speaker
+
+    async def next_tasks(self, who: Requester, project_id: int, limit: int, offset: int, lane_: str) -> Handout:
+        """Up to ``limit`` tasks from ``offset`` of the volunteer's own sequence, leased to him."""
+        _same_project(who, project_id)
+        if offset >= MOST_LEASES:
+            return Handout([], "none")
+        for _ in range(_TRIES):
+            rows = await contributions.next_tasks(self._db, who, project_id, limit, offset, lane_)
+            state = rows[0]["state"]
+            if state != "again":
+                break
+        else:
+            raise UnavailableError("Too many volunteers ask at once.", retry_after=1)
+        if error := refusal(state, who):
+            raise error
+        if state != "ok":
+            wait = rows[0]["retry_in"]
+            return Handout([], state, None if wait is None else max(1, math.ceil(wait.total_seconds())))
+        return Handout([self._shown(row) for row in rows])
+
+    async def hold(self, who: Requester, project_id: int, task_id: int) -> str:
+        """Hands out a named task, as the page of a task does: leased, late or answered."""
+        _same_project(who, project_id)
+        state = await contributions.hold(self._db, who, project_id, task_id)
+        if error := refusal(state, who):
+            raise error
+        return state
+
+    async def progress(self, who: Requester, reference: int | str) -> dict[str, int]:
+        """``done``: answers of the volunteer in the project; ``total``: its tasks."""
+        row = await contributions.progress(self._db, who.actor, reference)
+        if row is None:
+            raise NotFoundError(NOT_FOUND)
+        _same_project(who, row["id"])
+        if row["lock_id"] is not None and row["lock_id"] not in who.unlocked:
+            rights.require(who, frozenset() if who.acting_user not in row["owners_ids"] else EVERYONE, OWNERS)
+        return {"done": row["done"], "total": int(row["total"])}
+
+    async def submit(self, who: Requester, body: Any, uid: str | None, header: str | None) -> Any:
+        """The stored answer, or answers for an array: all or none."""
+        many = isinstance(body, list)
+        bodies = body if many else [body]
+        answers = [(TASK_RUN.creation(_object(one)), one) for one in bodies]
+        callers = [await self._caller(who, values, uid, header) for values, _ in answers]
+
+        async def work(db: Database) -> list[dict[str, Any]]:
+            order = sorted(range(len(answers)), key=lambda n: (answers[n][0]["task_id"], n))
+            made = {n: await self._store(db, callers[n], answers[n][0]) for n in order}
+            return [made[n] for n in range(len(answers))]
+
+        made = await (self._db.transaction(work) if len(answers) > 1 else work(self._db))
+        return made if many else made[0]
+
+    async def _caller(
+        self, who: Requester, values: Mapping[str, Any], uid: str | None, header: str | None
+    ) -> Requester:
+        named = values["external_uid"] if values["external_uid"] is not None else uid
+        if named is None:
+            return who
+        if uid is not None and named != uid:
+            raise ForbiddenError("external_uid of the body is not that of the address.", code="external_uid")
+        return await self.identify(who, values["project_id"], named, header)
+
+    async def _store(self, db: Database, who: Requester, values: dict[str, Any]) -> dict[str, Any]:
+        _same_project(who, values["project_id"])
+        row = await contributions.submit(db, who, values["project_id"], values["task_id"], values)
+        if row["run"] is None or row["state"] == "duplicate":
+            raise await self._why_refused(db, row["state"], values)
+        return self._records.view(TASK_RUN, _stored(who, values, row))
+
+    async def _why_refused(self, db: Database, state: str, values: Mapping[str, Any]) -> CrowddError:
+        if state == "duplicate":
+            return ForbiddenError(
+                "You have already answered this task.", code="duplicate", hint="Ask for another task."
+            )
+        if state == "no task":
+            found = await tasks.project_of(db, values["task_id"])
+            return ForbiddenError("Invalid task_id" if found is None else "Invalid project_id", code="invalid_task")
+        return ForbiddenError("You must request a task first!", code="no_lease", hint="Ask newtask for a task.")
+
+    def _shown(self, row: Row) -> dict[str, Any]:
+        return self._records.view(TASK, {**row, "standings": _VOLUNTEER})
+
+
+class TaskRunBehaviour(Behaviour):
+    """Answers change rarely: their author may correct info until the task has its result, owners delete spam."""
+
+    def __init__(self) -> None:
+        super().__init__(TASK_RUN)
+
+    async def lock(self, tx: Database, row_id: int) -> None:
+        """Nothing: deleting locks the ledger row first, itself."""
+
+    async def change(self, tx: Database, who: Requester, row: Row, changes: dict[str, Any]) -> None:
+        if await contributions.in_final_result(tx, row["project_id"], row["task_id"], row["id"]):
+            raise ForbiddenError("This answer is part of a result.", code="in_result")
+        await records.update(tx, TASK_RUN, row["id"], changes)
+
+    async def delete(self, tx: Database, who: Requester, row: Row) -> None:
+        if not await contributions.delete_run(tx, row["project_id"], row["id"]):
+            raise NotFoundError(NOT_FOUND)
+
+
+def as_external(who: Requester, uid: str | None) -> Requester:
+    """The external user that a requester names, or himself; whether he may is asked elsewhere."""
+    if uid is None:
+        return who
+    return attrs.evolve(who, external_uid=external_uid(uid), user_id=None, admin=False)
+
+
+def external_uid(text: str) -> str:
+    """The id of an external user; InvalidValueError when it is empty, too long or no text."""
+    parsed = TASK_RUN.field("external_uid").parse(text)
+    if not parsed:
+        raise InvalidValueError("external_uid must not be empty.")
+    return str(parsed)
+
+
+def _stored(who: Requester, values: Mapping[str, Any], row: Row) -> Row:
+    anonymous = who.external_uid is None and not who.signed_in
+    return {
+        **values,
+        "id": row["run"],
+        "user_id": who.user_id,
+        "user_ip": who.address if anonymous else None,
+        "external_uid": who.external_uid,
+        "created": row["granted"],
+        "finish_time": row["finish_time"],
+        "timeout": row["late_seconds"],
+        "media_url": values.get("media_url"),
+        "standings": frozenset({Standing.ANYBODY, Standing.AUTHOR}),
+    }
+
+
+def _object(body: Any) -> Mapping[str, Any]:
+    if not isinstance(body, dict):
+        raise InvalidValueError("The body is not a JSON object.")
+    return body
+
+
+def _same_project(who: Requester, project_id: int) -> None:
+    """A presenter asks for its own project only, whatever its page's script sent."""
+    if who.presenter is not None and who.presenter != project_id:
+        raise ForbiddenError("A presenter may ask for its own project only.", code="presenter")

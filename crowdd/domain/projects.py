@@ -1,0 +1,245 @@
+"""Projects: made, changed, opened, paused, locked and deleted by their owners."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from typing import Any
+
+import attrs
+
+from crowdd.domain import rights
+from crowdd.domain.passwords import Passwords
+from crowdd.domain.records import NOT_FOUND, Behaviour
+from crowdd.domain.secrets import Secrets, token
+from crowdd.domain.uploads import Uploads
+from crowdd.errors import ForbiddenError, InvalidRequestError, InvalidValueError, NotFoundError, TooManyRequestsError
+from crowdd.kinds import PROJECT
+from crowdd.kinds.kind import OWNERS
+from crowdd.storage import accounts, audit, projects, records, tasks
+from crowdd.storage.database import Database, Row, Transactions
+from crowdd.values import Requester
+
+# First segments of addresses below /project/ that are pages, not projects.
+RESERVED_SHORT_NAMES = frozenset({"new", "category", "search", "all", "page"})
+_WINDOW_MINUTES, _MOST_ATTEMPTS = 15, 20
+_SHOWN_CHANGES = 10_000  # characters of a value that the audit log keeps
+
+
+class ProjectBehaviour(Behaviour):
+    """What REST does to a project."""
+
+    def __init__(self, secrets: Secrets, uploads: Uploads) -> None:
+        super().__init__(PROJECT)
+        self._secrets, self._uploads = secrets, uploads
+
+    async def create(self, tx: Database, who: Requester, rows: list[dict[str, Any]]) -> list[int]:
+        made = []
+        for values in rows:
+            project_id = await projects.add(tx, await self.prepare(tx, who, values))
+            await self._follow(tx, project_id, values)
+            await audit.write(
+                tx, who, "create", "project", project_id, project_id=project_id, after={"name": values["name"]}
+            )
+            made.append(project_id)
+        return made
+
+    async def prepare(self, tx: Database, who: Requester, values: dict[str, Any]) -> dict[str, Any]:
+        if values["featured"] and not who.acting_admin:
+            raise ForbiddenError("You may not change featured.")
+        values["short_name"] = _free_name(values["short_name"] or slug(values["name"]))
+        values["category_id"] = await _category(tx, values["category_id"])
+        check_info(values["info"])
+        return {
+            **values,
+            "owner_id": who.user_id,
+            "owners_ids": [who.user_id],
+            "secret_key_sealed": self._secrets.seal(token()),
+        }
+
+    async def change(self, tx: Database, who: Requester, row: Row, changes: dict[str, Any]) -> None:
+        if "short_name" in changes:
+            _free_name(changes["short_name"])
+        if "category_id" in changes:
+            changes["category_id"] = await _category(tx, changes["category_id"])
+        if "info" in changes:
+            check_info(changes["info"])
+        await records.update(tx, PROJECT, row["id"], changes)
+        await self._follow(tx, row["id"], changes)
+        for name, value in changes.items():
+            before, after = _short(row[name]), _short(value)
+            await audit.write(
+                tx,
+                who,
+                "update",
+                "project",
+                row["id"],
+                project_id=row["id"],
+                attribute=name,
+                before=before,
+                after=after,
+            )
+
+    async def delete(self, tx: Database, who: Requester, row: Row) -> None:
+        await projects.delete(tx, row["id"])
+        self._uploads.drop(row["id"])
+
+    async def _follow(self, tx: Database, project_id: int, values: dict[str, Any]) -> None:
+        await projects.touch(tx, project_id)
+        if "info" in values:
+            await projects.set_scheduler(tx, project_id, values["info"].get("sched") or "default")
+
+
+@attrs.frozen
+class Readiness:
+    """What a draft still lacks before it can be published."""
+
+    presenter: bool
+    tasks: bool
+
+    @property
+    def ready(self) -> bool:
+        """Nothing is missing."""
+        return self.presenter and self.tasks
+
+
+class Projects:
+    """What owners do with a project as a whole, for pages, API and command line alike."""
+
+    def __init__(self, db: Transactions, passwords: Passwords, secrets: Secrets) -> None:
+        self._db, self._passwords, self._secrets = db, passwords, secrets
+
+    async def page(self, short_name: str, who: Requester) -> Row:
+        """The record of a project for its pages.
+
+        Raises NotFoundError when there is none, ForbiddenError with code ``project_password`` when it is locked.
+        """
+        row = await projects.page(self._db, short_name, who)
+        if row is None:
+            raise NotFoundError(NOT_FOUND)
+        if not row["standings"] & PROJECT.rights.get:
+            raise ForbiddenError("This project asks for a password.", code="project_password")
+        return row
+
+    async def owned(self, short_name: str, who: Requester) -> Row:
+        """The same for those who may change it."""
+        row = await self.page(short_name, who)
+        rights.require(who, row["standings"], OWNERS)
+        return row
+
+    async def listed(self, who: Requester) -> list[Row]:
+        """Published projects that everybody may see, the liveliest first."""
+        return await projects.listed(self._db, who)
+
+    async def categories(self) -> list[Row]:
+        """All categories."""
+        return await projects.categories(self._db)
+
+    async def of_owner(self, user_id: int) -> list[Row]:
+        """What a person owns or co-owns, drafts too."""
+        return await projects.of_owner(self._db, user_id)
+
+    async def of_volunteer(self, user_id: int) -> list[Row]:
+        """Published projects that a person has answered in."""
+        return await projects.of_volunteer(self._db, f"u:{user_id}")
+
+    async def readiness(self, row: Row) -> Readiness:
+        """What is missing for publishing."""
+        return Readiness(
+            presenter=bool(row["info"].get("task_presenter")),
+            tasks=await tasks.any_of(self._db, row["id"]) is not None,
+        )
+
+    async def publish(self, row: Row, who: Requester) -> bool:
+        """Opens the project; the first time trial answers go. False when it is published already.
+
+        Raises ForbiddenError when the presenter or the tasks are missing.
+        """
+        rights.require(who, row["standings"], OWNERS)
+        ready = await self.readiness(row)
+        if not ready.ready:
+            missing = "a task presenter" if not ready.presenter else "tasks"
+            raise ForbiddenError(
+                f"The project lacks {missing}.", code="not_ready", hint=f"Add {missing}, then publish."
+            )
+
+        async def work(tx: Database) -> bool:
+            done = await projects.publish(tx, row["id"])
+            if done:
+                await audit.write(tx, who, "publish", "project", row["id"], project_id=row["id"])
+            return done
+
+        return await self._db.transaction(work)
+
+    async def pause(self, row: Row, who: Requester) -> bool:
+        """Stops handing out tasks; answers on their way still count. False when it is not published."""
+        rights.require(who, row["standings"], OWNERS)
+
+        async def work(tx: Database) -> bool:
+            done = await projects.pause(tx, row["id"])
+            if done:
+                await audit.write(tx, who, "pause", "project", row["id"], project_id=row["id"])
+            return done
+
+        return await self._db.transaction(work)
+
+    async def set_password(self, row: Row, who: Requester, password: str | None) -> None:
+        """Locks the project with a password, or opens it with None."""
+        rights.require(who, row["standings"], OWNERS)
+        hashed = await self._passwords.hash(password) if password else None
+
+        async def work(tx: Database) -> None:
+            await projects.set_password(tx, row["id"], hashed, token() if hashed else None)
+            action = "set_password" if hashed else "remove_password"
+            await audit.write(tx, who, action, "project", row["id"], project_id=row["id"])
+
+        await self._db.transaction(work)
+
+    async def lock_opened_by(self, reference: int | str, password: str, who: Requester) -> str | None:
+        """The lock id that the password of a project opens, or None; TooManyRequestsError after many failures."""
+        row = await projects.lock_of(self._db, reference)
+        if row is None or row["lock_id"] is None:
+            return None
+        subject = f"project:{row['id']}|{who.address}"
+        if (await accounts.failures(self._db, [subject], _WINDOW_MINUTES)).get(subject, 0) >= _MOST_ATTEMPTS:
+            raise TooManyRequestsError(
+                "Too many wrong passwords. Wait a quarter of an hour.", retry_after=_WINDOW_MINUTES * 60
+            )
+        if await self._passwords.check(row["passwd_hash"], password):
+            return str(row["lock_id"])
+        await accounts.note_failures(self._db, [subject])
+        return None
+
+
+def slug(name: str) -> str:
+    """A short name for a name: ASCII letters, digits, single hyphens."""
+    plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().lower()
+    return re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:100] or "project-" + token()[:8].lower().strip("-_")
+
+
+def check_info(info: dict[str, Any]) -> None:
+    """Refuses what the server itself reads from ``info`` when it has an impossible value."""
+    sched = info.get("sched")
+    if sched is not None and sched not in projects.SCHEDULERS:
+        raise InvalidValueError(f"info.sched is not one of {', '.join(projects.SCHEDULERS)}.")
+    for name in ("task_presenter", "results", "tutorial"):
+        if not isinstance(info.get(name) or "", str):
+            raise InvalidValueError(f"info.{name} is not a text.")
+
+
+def _free_name(short_name: str) -> str:
+    if short_name.lower() in RESERVED_SHORT_NAMES:
+        raise InvalidValueError(f"short_name {short_name} is reserved for a page of the site.")
+    return short_name
+
+
+async def _category(tx: Database, category_id: int | None) -> int:
+    if category_id is None:
+        category_id = await projects.first_category(tx)
+    if category_id is None or not await projects.category_exists(tx, category_id):
+        raise InvalidRequestError(f"There is no category {category_id}.")
+    return category_id
+
+
+def _short(value: Any) -> Any:
+    return value if len(str(value)) <= _SHOWN_CHANGES else f"{str(value)[:_SHOWN_CHANGES]}…"

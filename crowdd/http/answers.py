@@ -1,0 +1,51 @@
+"""What handlers return. None of them knows how it leaves; ``http.negotiation`` does."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import attrs
+
+
+@attrs.frozen(init=False)
+class Page:
+    """A page: a template with its context for people, the context as JSON for programs."""
+
+    template: str
+    context: dict[str, Any]
+    http_status: int = 200
+
+    def __init__(self, template: str, http_status: int = 200, **context: Any) -> None:
+        self.__attrs_init__(template, context, http_status)
+
+
+@attrs.frozen
+class Redirect:
+    """Go on there. Programs get ``next``, ``flash`` and ``status`` (and what ``more`` says) with 200."""
+
+    location: str
+    flash: str = ""
+    status: str = "success"
+    more: dict[str, Any] = attrs.field(factory=dict)
+
+
+@attrs.frozen
+class Data:
+    """A JSON value of the API."""
+
+    value: Any
+    status: int = 200
+    headers: dict[str, str] = attrs.field(factory=dict)
+
+
+@attrs.frozen
+class Raw:
+    """Bytes of a type, with their own headers."""
+
+    body: bytes
+    content_type: str = "text/html; charset=utf-8"
+    status: int = 200
+    headers: dict[str, str] = attrs.field(factory=dict)
+
+
+Answer = Page | Redirect | Data | Raw

@@ -1,0 +1,75 @@
+"""REST on every kind: list, read, create, change, delete (interface, generic operations)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from crowdd.domain.domain import Domain
+from crowdd.errors import NotFoundError
+from crowdd.http.answers import Answer, Data
+from crowdd.http.incoming import Incoming
+from crowdd.http.routing import Route, get, post
+from crowdd.kinds import KINDS
+from crowdd.kinds.kind import Kind
+
+_MOST_ID = 2**63 - 1
+
+
+class Objects:
+    """The same five operations for each kind."""
+
+    def __init__(self, domain: Domain) -> None:
+        self._domain = domain
+
+    def routes(self) -> Iterator[Route]:
+        """/api/<kind> and /api/<kind>/<id>."""
+        for kind in KINDS.values():
+            yield from _Kind(self._domain, kind).routes()
+
+
+class _Kind:
+    def __init__(self, domain: Domain, kind: Kind) -> None:
+        self._domain, self._kind, self._records = domain, kind, domain.records
+
+    def routes(self) -> Iterator[Route]:
+        name, methods = self._kind.name, self._kind.methods
+        yield get(f"/api/{name}", self.list, endpoint=name)
+        yield get(f"/api/{name}/<int:object_id>", self.read, endpoint=name)
+        if "POST" in methods:
+            create = self.submit if name == "taskrun" else self.create
+            yield post(f"/api/{name}", create, endpoint=name)
+        if "PUT" in methods:
+            yield Route("PUT", f"/api/{name}/<int:object_id>", self.change, endpoint=name)
+        if "DELETE" in methods:
+            yield Route("DELETE", f"/api/{name}/<int:object_id>", self.delete, endpoint=name)
+
+    async def list(self, incoming: Incoming) -> Answer:
+        return Data(await self._records.list(self._kind, incoming.who, incoming.query))
+
+    async def read(self, incoming: Incoming, object_id: int) -> Answer:
+        return Data(await self._records.get(self._kind, incoming.who, _small(object_id)))
+
+    async def create(self, incoming: Incoming) -> Answer:
+        return Data(await self._records.create(self._kind, incoming.who, incoming.json_body()))
+
+    async def submit(self, incoming: Incoming) -> Answer:
+        """An answer: not a row like others, it needs a lease."""
+        uid = incoming.query.get("external_uid")
+        header = incoming.header("authorization")
+        return Data(await self._domain.contributions.submit(incoming.who, incoming.json_body(), uid, header))
+
+    async def change(self, incoming: Incoming, object_id: int) -> Answer:
+        changed: Any = await self._records.change(self._kind, incoming.who, _small(object_id), incoming.json_body())
+        return Data(changed)
+
+    async def delete(self, incoming: Incoming, object_id: int) -> Answer:
+        await self._records.delete(self._kind, incoming.who, _small(object_id))
+        return Data(None, 204)
+
+
+def _small(object_id: int) -> int:
+    """An id that PostgreSQL can hold; what is larger does not exist."""
+    if object_id > _MOST_ID:
+        raise NotFoundError("404 Not Found")
+    return object_id

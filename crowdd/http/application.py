@@ -1,0 +1,79 @@
+"""Puts the web together: every room of pages and of the API behind one front."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+import orjson
+from twisted.web.resource import Resource
+
+from crowdd.domain.domain import Domain
+from crowdd.errors import TooLargeError
+from crowdd.http.api.loop import Loop
+from crowdd.http.api.objects import Objects
+from crowdd.http.cookies import Cookies
+from crowdd.http.csrf import Csrf
+from crowdd.http.errors import error_object
+from crowdd.http.forms import Forms
+from crowdd.http.identity import Identity
+from crowdd.http.limits import RateLimit, Window
+from crowdd.http.negotiation import LOCALES, Negotiator
+from crowdd.http.pages.account import AccountPages
+from crowdd.http.pages.home import Home
+from crowdd.http.pages.projects import ProjectPages, ProjectViews
+from crowdd.http.pages.tasks import TaskPages
+from crowdd.http.pages.uploads import Uploads
+from crowdd.http.rendering import Templates
+from crowdd.http.router import Front, Router
+from crowdd.http.site import Site
+from crowdd.http.static_files import StaticFiles
+
+_HOUR = 3600
+
+
+def make_site(reactor: Any, domain: Domain) -> Site:
+    """The site to listen with."""
+    settings = domain.settings
+
+    def too_large() -> bytes:
+        most = settings.http.most_body_bytes
+        return orjson.dumps(error_object(TooLargeError(f"The body is larger than {most:,} bytes."), "POST", "api"))
+
+    root = make_root(reactor, domain)
+    return Site(root, most_body_bytes=settings.http.most_body_bytes, too_large_body=too_large, reactor=reactor)
+
+
+def make_root(clock: Any, domain: Domain) -> Resource:
+    """The resource tree; ``clock`` has ``seconds()``."""
+    settings = domain.settings
+    static = StaticFiles.read()
+    templates = Templates(
+        static,
+        now=lambda: datetime.fromtimestamp(clock.seconds(), UTC),
+        name=settings.site.name,
+        base_url=settings.base_url,
+        languages=LOCALES,
+    )
+    cookies = Cookies(domain.secrets, settings.base_url.startswith("https:"), settings.http.cross_site_cookies)
+    csrf = Csrf(domain.secrets, cookies, settings.base_url, frozenset(settings.http.allowed_origins))
+    newcomers = Window(clock, settings.volunteers.cookies_per_hour, _HOUR)
+    identity = Identity(settings, domain.secrets, domain.accounts, cookies, csrf, newcomers)
+    negotiator = Negotiator(templates, cookies, csrf)
+    limit = RateLimit(clock, settings.ratelimit.limit, settings.ratelimit.window, settings.ratelimit.room)
+    router = Router(settings, identity, csrf, limit, negotiator, domain.projects)
+    klein = router.klein(route for room in _rooms(domain, templates, cookies, csrf) for route in room.routes())
+    return Front(klein.resource(), static, negotiator, settings)
+
+
+def _rooms(domain: Domain, templates: Templates, cookies: Cookies, csrf: Csrf) -> list[Any]:
+    forms, views = Forms(csrf), ProjectViews(domain)
+    return [
+        Objects(domain),
+        Loop(domain),
+        Home(domain, cookies),
+        AccountPages(domain, forms, cookies),
+        ProjectPages(domain, forms, cookies, views),
+        TaskPages(domain, views, templates),
+        Uploads(domain),
+    ]

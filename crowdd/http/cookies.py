@@ -1,0 +1,78 @@
+"""Our cookies: session, volunteer, csrf, flash, project passwords, and the preferences of a browser."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from typing import Any
+
+import attrs
+import orjson
+
+from crowdd.domain.secrets import Secrets
+from crowdd.http.incoming import Incoming
+
+SESSION = "session"
+VOLUNTEER = "volunteer"
+CSRF = "csrf"
+FLASH = "flash"
+UNLOCKED = "unlocked"
+YEAR = 365 * 86400
+
+
+@attrs.frozen
+class Cookies:
+    """Sets cookies the same way everywhere. ``cross_site``: for a front end on another site (needs https)."""
+
+    secrets: Secrets
+    secure: bool
+    cross_site: bool = False
+
+    def set(
+        self, incoming: Incoming, name: str, value: str, *, seconds: int | None = None, script: bool = False
+    ) -> None:
+        """Adds a Set-Cookie; without ``seconds`` it ends with the browser, with 0 it goes."""
+        parts = [f"{name}={value}", "Path=/", "SameSite=None" if self.cross_site else "SameSite=Lax"]
+        parts += [f"Max-Age={seconds}"] if seconds is not None else []
+        parts += [] if script else ["HttpOnly"]
+        parts += ["Secure"] if self.secure or self.cross_site else []
+        incoming.cookies_to_set.append("; ".join(parts).encode("utf-8", "replace"))
+
+    def drop(self, incoming: Incoming, name: str) -> None:
+        """Takes a cookie away."""
+        self.set(incoming, name, "", seconds=0)
+
+    def signed(self, incoming: Incoming, name: str) -> str:
+        """The value of a cookie that we signed, or ""."""
+        return self.secrets.verify(name, incoming.cookie(name)) or ""
+
+    def set_signed(self, incoming: Incoming, name: str, value: str, *, seconds: int | None = None) -> None:
+        """Sets a cookie with our signature."""
+        self.set(incoming, name, self.secrets.sign(name, value), seconds=seconds)
+
+    # A message for the next page, and the locks that a browser has opened.
+
+    def flash(self, incoming: Incoming, message: str, status: str) -> None:
+        """Keeps a message for the next page."""
+        packed = base64.urlsafe_b64encode(orjson.dumps({"message": message, "status": status})).decode()
+        self.set_signed(incoming, FLASH, packed, seconds=120)
+
+    def take_flash(self, incoming: Incoming) -> list[dict[str, Any]]:
+        """The message that waits for this page, once."""
+        packed = self.signed(incoming, FLASH)
+        if not packed:
+            return []
+        self.drop(incoming, FLASH)
+        try:
+            return [orjson.loads(base64.urlsafe_b64decode(packed))]
+        except (ValueError, binascii.Error):
+            return []
+
+    def unlocked(self, incoming: Incoming) -> tuple[str, ...]:
+        """Lock ids of projects whose password this browser has given."""
+        return tuple(word for word in self.signed(incoming, UNLOCKED).split("~") if word)
+
+    def unlock(self, incoming: Incoming, lock_id: str, seconds: int) -> None:
+        """Remembers an opened lock; the last 20 are kept."""
+        locks = [word for word in self.unlocked(incoming) if word != lock_id][-19:]
+        self.set_signed(incoming, UNLOCKED, "~".join([*locks, lock_id]), seconds=seconds)

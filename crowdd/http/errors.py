@@ -1,0 +1,80 @@
+"""The one table from domain errors to status codes and to the names that clients of the interface know."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from crowdd import errors
+
+# Most special first; the first that fits counts. (interface, Errors)
+TABLE: tuple[tuple[type[errors.CrowddError], int, str], ...] = (
+    (errors.NotFoundError, 404, "NotFound"),
+    (errors.AnonymousError, 401, "Unauthorized"),
+    (errors.ForbiddenError, 403, "Forbidden"),
+    (errors.UnknownFieldError, 415, "AttributeError"),
+    (errors.ReservedFieldError, 400, "BadRequest"),
+    (errors.InvalidRequestError, 400, "BadRequest"),
+    (errors.InvalidValueError, 415, "ValueError"),
+    (errors.ConflictError, 415, "DBIntegrityError"),
+    (errors.MethodError, 405, "MethodNotAllowed"),
+    (errors.TooLargeError, 413, "RequestEntityTooLarge"),
+    (errors.IdempotencyError, 422, "UnprocessableEntity"),
+    (errors.TooManyRequestsError, 429, "TooManyRequests"),
+    (errors.StatementTimeoutError, 503, "ServiceUnavailable"),
+    (errors.UnavailableError, 503, "ServiceUnavailable"),
+)
+UNKNOWN = (500, "InternalServerError")
+_UNIQUE = {
+    "account_name": "A user with this name exists already.",
+    "account_email_addr": "There is an account with this e-mail already.",
+    "project_name": "A project with this name exists already.",
+    "project_short_name": "A project with this short_name exists already.",
+    "category_name": "A category with this name exists already.",
+    "category_short_name": "A category with this short_name exists already.",
+}
+
+
+def status_of(error: Exception) -> tuple[int, str]:
+    """Status code and exception class of an error; a stranger is 500."""
+    for kind, status, name in TABLE:
+        if isinstance(error, kind):
+            return status, name
+    return UNKNOWN
+
+
+def message_of(error: Exception) -> str:
+    """What people may read of an error: never SQL, a traceback or a class path."""
+    if isinstance(error, errors.ConflictError):
+        return _UNIQUE.get(error.constraint) or str(error) or "This value must be unique and is taken."
+    if isinstance(error, errors.MethodError):
+        return str(error) or "This address does not know the method."
+    if isinstance(error, errors.CrowddError):
+        return str(error) or "The request cannot be carried out."
+    return "Something went wrong on our side. It has been written down."
+
+
+def headers_of(error: Exception) -> dict[str, str]:
+    """Headers that belong to an error: Allow, Retry-After."""
+    if isinstance(error, errors.MethodError):
+        return {"Allow": ", ".join(error.allowed)}
+    if isinstance(error, errors.TooManyRequestsError | errors.UnavailableError):
+        return {"Retry-After": str(error.retry_after)}
+    if isinstance(error, errors.StatementTimeoutError):
+        return {"Retry-After": "1"}
+    return {}
+
+
+def error_object(error: Exception, method: str, target: str) -> dict[str, Any]:
+    """The body of a failed API request (interface, Errors); ``code`` and ``hint`` are further keys."""
+    status, name = status_of(error)
+    known = isinstance(error, errors.CrowddError)
+    return {
+        "status": "failed",
+        "status_code": status,
+        "action": "GET" if method == "HEAD" else method,
+        "target": target,
+        "exception_cls": name,
+        "exception_msg": message_of(error),
+        "code": error.code if known else "internal",  # type: ignore[attr-defined]
+        "hint": error.hint if known else "",  # type: ignore[attr-defined]
+    }

@@ -1,0 +1,134 @@
+"""Who asks: the one place where a request becomes a Requester."""
+
+from __future__ import annotations
+
+import ipaddress
+import secrets as random
+from typing import Any
+
+import attrs
+
+from crowdd.config import Settings
+from crowdd.domain.accounts import Accounts
+from crowdd.domain.secrets import Secrets
+from crowdd.errors import ForbiddenError
+from crowdd.http.cookies import SESSION, VOLUNTEER, YEAR, Cookies
+from crowdd.http.csrf import Csrf
+from crowdd.http.incoming import Incoming
+from crowdd.http.limits import Window
+from crowdd.values import Requester
+
+_LOCAL = "127.0.0.1"  # a client on a unix socket: a proxy of this machine
+
+
+def client_address(request: Any, settings: Settings) -> str:
+    """The address of the client: what the connection says, or what a trusted proxy says of it.
+
+    X-Forwarded-For is read from its end, over every proxy that is trusted; the first that is not is the client.
+    """
+    here = getattr(request.getClientAddress(), "host", None) or _LOCAL
+    for hop in reversed(_hops(request)):
+        if not _trusted(here, settings):
+            break
+        here = hop
+    return here
+
+
+def _hops(request: Any) -> list[str]:
+    lines = request.requestHeaders.getRawHeaders("x-forwarded-for") or []
+    return [word.strip() for line in lines for word in line.split(",") if _parsed(word.strip())]
+
+
+def _parsed(address: str) -> Any:
+    try:
+        return ipaddress.ip_address(address.partition("%")[0])
+    except ValueError:
+        return None
+
+
+def _trusted(address: str, settings: Settings) -> bool:
+    parsed = _parsed(address)
+    return parsed is not None and any(parsed in network for network in settings.http.trusted_proxies)
+
+
+@attrs.frozen
+class Identity:
+    """Finds the requester: API key, session cookie, volunteer cookie, address (in this order)."""
+
+    settings: Settings
+    secrets: Secrets
+    accounts: Accounts
+    cookies: Cookies
+    csrf: Csrf
+    new_volunteers: Window
+
+    async def find(self, incoming: Incoming, *, key_header: bool = True) -> Requester:
+        """The requester. ``key_header`` false: the Authorization header holds something else than an API key.
+
+        Raises ForbiddenError for a write to /api whose cookie may have been sent by another site's page.
+        """
+        nobody = Requester(
+            address=self.secrets.pseudonym(incoming.address),
+            unlocked=self.cookies.unlocked(incoming),
+            via="api" if incoming.is_api else "web",
+            presenter=_presenter(incoming),
+        )
+        row = await self._by_key(incoming, key_header)
+        if row is not None:
+            return _person(nobody, row)
+        if incoming.cookie(SESSION):
+            row, session = await self.accounts.by_session(incoming.cookie(SESSION))
+            if row is not None:
+                self._refuse_forged(incoming)
+                incoming.by_cookie = True
+                return attrs.evolve(_person(nobody, row), session=session)
+        return attrs.evolve(nobody, volunteer=self._volunteer(incoming))
+
+    def welcome(self, incoming: Incoming) -> None:
+        """Makes a browser without an account that asks for a page a volunteer of its own, by a cookie."""
+        who = incoming.who
+        if who.signed_in or who.volunteer or self.settings.volunteers.anonymous != "cookie":
+            return
+        if self.new_volunteers.take(who.address).allowed:
+            name = random.token_urlsafe(12)
+            self.cookies.set_signed(incoming, VOLUNTEER, name, seconds=YEAR)
+            incoming.who = attrs.evolve(who, volunteer=name)
+
+    async def _by_key(self, incoming: Incoming, key_header: bool) -> Any:
+        header = incoming.header("authorization") if key_header else ""
+        key = header if header and not header.lower().startswith("bearer ") else incoming.query.get("api_key", "")
+        return await self.accounts.by_key(key) if key else None
+
+    def _volunteer(self, incoming: Incoming) -> str:
+        if self.settings.volunteers.anonymous != "cookie" or not incoming.cookie(VOLUNTEER):
+            return ""
+        return self.cookies.signed(incoming, VOLUNTEER)
+
+    def _refuse_forged(self, incoming: Incoming) -> None:
+        """A form of another site can post with our cookie where SameSite is off or unknown; it cannot post JSON."""
+        if not (incoming.is_api and incoming.changes_state):
+            return
+        hint = "Send Content-Type: application/json, or use an API key."
+        plain = incoming.content_type != "application/json" and incoming.header("sec-fetch-site") != "same-origin"
+        if plain or not self.csrf.same_site(incoming):
+            raise ForbiddenError("A cookie may not be used for this request.", code="cross_site", hint=hint)
+        if self.settings.http.cross_site_cookies:
+            self.csrf.check(incoming)
+
+
+def _person(nobody: Requester, row: Any) -> Requester:
+    return attrs.evolve(
+        nobody,
+        user_id=row["id"],
+        user_name=row["name"],
+        fullname=row["fullname"],
+        admin=row["admin"],
+        locale=row["locale"],
+    )
+
+
+def _presenter(incoming: Incoming) -> int | None:
+    mark = incoming.header("x-presenter")
+    if not mark:
+        return None
+    return int(mark) if mark.isascii() and mark.isdigit() and len(mark) < 16 else 0

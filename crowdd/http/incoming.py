@@ -1,0 +1,146 @@
+"""A request as handlers see it."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+from urllib.parse import parse_qsl
+
+import orjson
+
+from crowdd.errors import InvalidValueError
+from crowdd.http import presenter
+from crowdd.kinds.types import clean_text
+from crowdd.values import Requester
+
+_SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
+
+
+class Incoming:
+    """Method, address, headers, cookies, query and body; ``who`` asks, and ``route`` is where it goes.
+
+    Texts that are no UTF-8 come with surrogates in them, which every type refuses.
+    """
+
+    def __init__(self, request: Any, address: str) -> None:
+        self.request = request
+        self.address = address  # the raw one; only ``identity`` and ``limits`` look at it
+        self.method: str = request.method.decode("ascii", "replace")
+        self.path: str = _text(request.path)
+        self.who = Requester()
+        self.request_id = ""
+        self.by_cookie = False  # the requester is known by his session cookie
+        self.cookies_to_set: list[bytes] = []
+        self.nonce = ""
+
+    @property
+    def is_api(self) -> bool:
+        """Whether the address is below /api."""
+        return self.path == "/api" or self.path.startswith("/api/")
+
+    @property
+    def is_frame(self) -> bool:
+        """Whether a presenter's document is asked for: it comes without cookies and gets none."""
+        return presenter.wants_frame(self.path, presenter.MARK in self.query, self.header("sec-fetch-dest").lower())
+
+    @property
+    def changes_state(self) -> bool:
+        """Whether the method may change something."""
+        return self.method not in _SAFE
+
+    def header(self, name: str) -> str:
+        """The value of a header, "" when absent."""
+        value = self.request.getHeader(name)
+        return "" if value is None else str(value)
+
+    def cookie(self, name: str) -> str:
+        """The value of a cookie, "" when absent."""
+        value = self.request.getCookie(name.encode())
+        return "" if value is None else _text(value)
+
+    @cached_property
+    def query(self) -> dict[str, str]:
+        """The query string; of a name that stands twice the last counts."""
+        _, _, text = self.request.uri.partition(b"?")
+        pairs = parse_qsl(
+            text.decode("ascii", "replace"), keep_blank_values=True, errors="surrogateescape", max_num_fields=200
+        )
+        return dict(pairs)
+
+    @cached_property
+    def content_type(self) -> str:
+        """The media type of the body in lower case, without parameters."""
+        return self.header("content-type").partition(";")[0].strip().lower()
+
+    @cached_property
+    def raw_body(self) -> bytes:
+        """The body."""
+        content = self.request.content
+        content.seek(0)
+        return bytes(content.read())
+
+    def json_body(self) -> Any:
+        """The body as JSON, whatever its type says. Raises InvalidValueError."""
+        try:
+            return orjson.loads(self.raw_body)
+        except orjson.JSONDecodeError as error:
+            raise InvalidValueError(f"The body is not JSON: {error}.", code="bad_json") from None
+
+    @cached_property
+    def form(self) -> dict[str, Any]:
+        """The fields of a posted form: URL-encoded, multipart, or a JSON object."""
+        if self.content_type == "application/json":
+            body = self.json_body() if self.raw_body else {}
+            if not isinstance(body, dict):
+                raise InvalidValueError("The body is not a JSON object.")
+            return body
+        if self.content_type == "multipart/form-data":
+            return self._multipart()
+        return dict(
+            parse_qsl(self.raw_body.decode("utf-8", "surrogateescape"), keep_blank_values=True, max_num_fields=1000)
+        )
+
+    def _multipart(self) -> dict[str, Any]:
+        names = {name: values[-1] for name, values in self.request.args.items() if _text(name) not in self.query}
+        return {_text(name): _text(value) for name, value in names.items()}
+
+    def field(self, name: str) -> str:
+        """A field of the form as text, "" when it is absent or null."""
+        value = self.form.get(name)
+        if isinstance(value, bool) or value is None:
+            return "true" if value else ""
+        if not isinstance(value, str | int | float):
+            raise InvalidValueError(f"{name} is not a text.")
+        try:
+            return clean_text(str(value))
+        except InvalidValueError as error:
+            raise InvalidValueError(f"{name} {error}.") from None
+
+    @property
+    def wants_json(self) -> bool:
+        """Whether the answer is to be JSON: by Content-Type, by Accept, or by response_format=json."""
+        if self.content_type == "application/json" or self.query.get("response_format") == "json":
+            return True
+        return _prefers_json(self.header("accept"))
+
+
+def _prefers_json(accept: str) -> bool:
+    """Whether ``application/json`` weighs more than ``text/html`` in an Accept header (RFC 9110, 12.5.1)."""
+    weights = {"application/json": 0.0, "text/html": 0.0}
+    for part in accept.split(","):
+        name, *parameters = (word.strip() for word in part.split(";"))
+        weight = next((_number(p[2:]) for p in parameters if p.startswith("q=")), 1.0)
+        if name.lower() in weights:
+            weights[name.lower()] = weight
+    return weights["application/json"] > weights["text/html"]
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return 0.0
+
+
+def _text(raw: bytes) -> str:
+    return raw.decode("utf-8", "surrogateescape")

@@ -1,0 +1,177 @@
+"""How an answer leaves: HTML or JSON of the same context, redirects, errors, and the headers of each."""
+
+from __future__ import annotations
+
+import secrets as random
+from typing import Any
+from urllib.parse import quote
+
+import attrs
+import orjson
+
+from crowdd.errors import AnonymousError, CrowddError
+from crowdd.http import presenter
+from crowdd.http.answers import Answer, Data, Page, Raw, Redirect
+from crowdd.http.cookies import Cookies
+from crowdd.http.csrf import Csrf
+from crowdd.http.errors import error_object, headers_of, message_of, status_of
+from crowdd.http.incoming import Incoming
+from crowdd.http.rendering import Templates
+
+LOCALES = {"en": "English"}
+RIGHT_TO_LEFT = frozenset({"ar"})
+_JSON = "application/json"
+
+
+@attrs.frozen
+class Negotiator:
+    """Writes answers. No handler knows which face was asked for."""
+
+    templates: Templates
+    cookies: Cookies
+    csrf: Csrf
+
+    def write(self, incoming: Incoming, answer: Answer) -> bytes:
+        """The body; status and headers are set on the request."""
+        match answer:
+            case Page():
+                body = self._page(incoming, answer)
+            case Redirect():
+                body = self._redirect(incoming, answer)
+            case Data():
+                body = self._data(incoming, answer)
+            case Raw():
+                body = self._raw(incoming, answer)
+        for cookie in incoming.cookies_to_set:
+            incoming.request.responseHeaders.addRawHeader(b"set-cookie", cookie)
+        return body
+
+    def error(self, incoming: Incoming, error: Exception) -> bytes:
+        """An error in the shape that the address promises."""
+        if incoming.is_api:
+            shown = error_object(error, incoming.method, target_of(incoming.path))
+            return self.write(incoming, Data(shown, shown["status_code"], headers_of(error)))
+        if isinstance(error, AnonymousError) and incoming.who.user_id is None:
+            return self._sign_in(incoming)
+        status, _ = status_of(error)
+        for name, value in headers_of(error).items():
+            incoming.request.setHeader(name, value)
+        code = error.code if isinstance(error, CrowddError) else "internal"
+        page = Page(
+            f"{status}.html",
+            http_status=status,
+            title=str(status),
+            code=status,
+            description=message_of(error),
+            reason=code,
+        )
+        extra = {"request_id": incoming.request_id, "retry_after": getattr(error, "retry_after", None)}
+        return self._page(incoming, page, drawn_as="error.html", **extra)
+
+    def _page(self, incoming: Incoming, page: Page, drawn_as: str = "", **extra: Any) -> bytes:
+        self._head(incoming, page.http_status, {"Vary": "Accept, Content-Type, Cookie", "Cache-Control": "no-store"})
+        if incoming.wants_json:
+            self._headers(incoming, presenter.api_headers())
+            incoming.request.setHeader("Content-Type", _JSON)
+            return orjson.dumps({"template": page.template, **_shown(page.context)})
+        incoming.nonce = random.token_urlsafe(12)
+        self._headers(incoming, presenter.page_headers(incoming.nonce))
+        incoming.request.setHeader("Content-Type", "text/html; charset=utf-8")
+        context = {
+            "title": "",
+            **_for_template(page.context),
+            **self._frame(incoming),
+            "template": page.template,
+            **extra,
+        }
+        return self.templates.render(drawn_as or page.template, context).encode()
+
+    def _frame(self, incoming: Incoming) -> dict[str, Any]:
+        """What every page knows beside its own context."""
+        who = incoming.who
+        locale = locale_of(incoming)
+        return {
+            "who": {"signed_in": who.signed_in, "name": who.user_name, "fullname": who.fullname, "admin": who.admin},
+            "csrf": self.csrf.token(incoming),
+            "csp_nonce": incoming.nonce,
+            "flashes": self.cookies.take_flash(incoming),
+            "locale": locale,
+            "direction": "rtl" if locale in RIGHT_TO_LEFT else "ltr",
+            "theme": incoming.cookie("theme") if incoming.cookie("theme") in ("light", "dark") else "",
+            "path": incoming.path,
+        }
+
+    def _redirect(self, incoming: Incoming, answer: Redirect) -> bytes:
+        if incoming.wants_json:
+            self._head(incoming, 200, {"Vary": "Accept, Content-Type, Cookie", "Cache-Control": "no-store"})
+            self._headers(incoming, presenter.api_headers())
+            incoming.request.setHeader("Content-Type", _JSON)
+            said = {"flash": answer.flash, "status": answer.status} if answer.flash else {}
+            return orjson.dumps({"next": answer.location, **said, **answer.more})
+        if answer.flash:
+            self.cookies.flash(incoming, answer.flash, answer.status)
+        return self._go(incoming, answer.location)
+
+    def _sign_in(self, incoming: Incoming) -> bytes:
+        """Both faces get a real 302 where signing in is required."""
+        here = incoming.path if incoming.method in ("GET", "HEAD") else "/"
+        body = self._go(incoming, f"/account/signin?next={quote(here.encode('utf-8', 'replace'))}")
+        for cookie in incoming.cookies_to_set:
+            incoming.request.responseHeaders.addRawHeader(b"set-cookie", cookie)
+        return body
+
+    def _go(self, incoming: Incoming, location: str) -> bytes:
+        self._head(incoming, 302, {"Location": location, "Cache-Control": "no-store"})
+        self._headers(incoming, presenter.page_headers())
+        incoming.request.setHeader("Content-Type", "text/html; charset=utf-8")
+        return b""
+
+    def _data(self, incoming: Incoming, answer: Data) -> bytes:
+        self._head(incoming, answer.status, answer.headers)
+        self._headers(incoming, presenter.api_headers())
+        incoming.request.setHeader("Cache-Control", "no-cache")
+        if answer.status == 204:
+            return b""
+        incoming.request.setHeader("Content-Type", _JSON)
+        return orjson.dumps(answer.value)
+
+    def _raw(self, incoming: Incoming, answer: Raw) -> bytes:
+        self._head(incoming, answer.status, answer.headers)
+        incoming.request.setHeader("Content-Type", answer.content_type)
+        return answer.body
+
+    def _head(self, incoming: Incoming, status: int, headers: dict[str, str]) -> None:
+        incoming.request.setResponseCode(status)
+        self._headers(incoming, headers)
+
+    def _headers(self, incoming: Incoming, headers: dict[str, str]) -> None:
+        for name, value in headers.items():
+            # A header must not end early: what a line break would begin is somebody else's header.
+            incoming.request.setHeader(name, value.replace("\r", "").replace("\n", "").encode("utf-8", "replace"))
+
+
+def locale_of(incoming: Incoming) -> str:
+    """The language of a page: the account's, the cookie's, the browser's."""
+    wanted = [incoming.who.locale] if incoming.who.signed_in else []
+    accepted = (word.split(";")[0].strip() for word in incoming.header("accept-language").split(","))
+    wanted += [incoming.cookie("language"), *accepted]
+    known = (word.split("-")[0].lower() for word in wanted)
+    return next((word for word in known if word in LOCALES), "en")
+
+
+def _for_template(context: dict[str, Any]) -> dict[str, Any]:
+    """The context with what only a template uses under its plain name."""
+    return {name.removeprefix("_"): value for name, value in context.items()}
+
+
+def _shown(context: dict[str, Any]) -> dict[str, Any]:
+    """The context without what only a template uses (names with an underscore in front)."""
+    return {name: value for name, value in context.items() if not name.startswith("_")}
+
+
+def target_of(path: str) -> str:
+    """The kind that an address below /api names."""
+    words = [word for word in path.split("/") if word][1:]
+    if len(words) >= 2 and words[-1] in ("newtask", "userprogress"):
+        return words[-1]
+    return words[0][:100].encode("utf-8", "replace").decode() if words else "api"

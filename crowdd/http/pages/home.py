@@ -1,0 +1,86 @@
+"""The first page, and what a browser prefers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from crowdd.domain.domain import Domain
+from crowdd.domain.summaries import person, project_summary
+from crowdd.http.answers import Answer, Data, Page, Raw, Redirect
+from crowdd.http.cookies import YEAR, Cookies
+from crowdd.http.forms import local
+from crowdd.http.incoming import Incoming
+from crowdd.http.negotiation import LOCALES
+from crowdd.http.routing import Route, get, post
+from crowdd.kinds import CATEGORY
+from crowdd.kinds.kind import outward
+from crowdd.storage.database import Row
+
+_TOP = 10
+_FEATURED: dict[str, Any] = {
+    "id": None,
+    "name": "Featured",
+    "short_name": "featured",
+    "description": "Projects that the people of this site recommend",
+    "created": None,
+}
+
+
+class Home:
+    """``/`` and ``/preferences``; ``/health`` says that the process answers."""
+
+    def __init__(self, domain: Domain, cookies: Cookies) -> None:
+        self._domain, self._cookies = domain, cookies
+
+    def routes(self) -> Iterator[Route]:
+        yield get("/", self.home)
+        yield get("/project/", self.projects)
+        yield post("/preferences", self.preferences)
+        yield get("/health", self.health)
+        yield get("/api/", self.index, endpoint="index")
+
+    async def home(self, incoming: Incoming) -> Answer:
+        """Projects by category, the liveliest first, and those who answer most (interface, GET /)."""
+        rows = await self._domain.projects.listed(incoming.who)
+        categories = await self._domain.projects.categories()
+        summaries = [project_summary(row) for row in rows]
+        by_category = {
+            category["short_name"]: [s for s in summaries if s["category_id"] == category["id"]]
+            for category in categories
+        }
+        featured = [summary for summary in summaries if summary["featured"]]
+        return Page(
+            "home/index.html",
+            top_projects=summaries[:_TOP],
+            featured=featured,
+            categories_projects={"featured": featured, **by_category},
+            categories=[_FEATURED, *map(_category, categories)],
+            top_users=[person(row) for row in await self._domain.accounts.top(_TOP)],
+        )
+
+    async def projects(self, incoming: Incoming) -> Answer:
+        """The list of projects is on the first page."""
+        return Redirect("/")
+
+    async def preferences(self, incoming: Incoming) -> Answer:
+        """Theme and language of this browser."""
+        theme, locale = incoming.field("theme"), incoming.field("locale")
+        if "theme" in incoming.form:
+            chosen = theme if theme in ("light", "dark") else ""
+            self._cookies.set(incoming, "theme", chosen, seconds=YEAR if chosen else 0)
+        if locale in LOCALES:
+            self._cookies.set(incoming, "language", locale, seconds=YEAR)
+        return Redirect(local(incoming.field("next")))
+
+    async def health(self, incoming: Incoming) -> Answer:
+        """The process answers; nothing else is asked."""
+        return Raw(b"ok\n", "text/plain; charset=utf-8", headers={"Cache-Control": "no-store"})
+
+    async def index(self, incoming: Incoming) -> Answer:
+        """What there is below /api."""
+        return Data({"name": "crowdd", "objects": sorted(self._domain.records.kinds())})
+
+
+def _category(row: Row) -> dict[str, Any]:
+    return {field.name: outward(row[field.name]) for field in CATEGORY.fields}

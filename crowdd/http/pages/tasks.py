@@ -1,0 +1,103 @@
+"""The volunteer's page: the frame with a project's presenter, and the page around it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from crowdd.domain.domain import Domain
+from crowdd.errors import AnonymousError, NotFoundError
+from crowdd.http import presenter
+from crowdd.http.answers import Answer, Page, Raw
+from crowdd.http.incoming import Incoming
+from crowdd.http.negotiation import RIGHT_TO_LEFT, locale_of
+from crowdd.http.pages.projects import ProjectViews, locked_out
+from crowdd.http.rendering import Templates
+from crowdd.http.routing import Route, get
+from crowdd.kinds import PROJECT
+from crowdd.storage.database import Row
+
+_TITLES: dict[presenter.Kind, str] = {
+    "newtask": "Contribute",
+    "task": "Contribute",
+    "tutorial": "Tutorial",
+    "results": "Results",
+}
+_MOST_ID = 2**63 - 1
+
+
+class TaskPages:
+    """newtask, task, tutorial and results: one page, whose frame shows what the owner wrote for it."""
+
+    def __init__(self, domain: Domain, views: ProjectViews, templates: Templates) -> None:
+        self._domain, self._views, self._templates = domain, views, templates
+        self._https = domain.settings.base_url.startswith("https:")
+
+    def routes(self) -> Iterator[Route]:
+        yield get("/project/<short_name>/newtask", locked_out(self.newtask))
+        yield get("/project/<short_name>/task/<int:task_id>", locked_out(self.task))
+        yield get("/project/<short_name>/tutorial", locked_out(self.tutorial))
+        yield get("/project/<short_name>/results", locked_out(self.results))
+
+    async def newtask(self, incoming: Incoming, short_name: str) -> Answer:
+        return await self._page(incoming, short_name, "newtask")
+
+    async def task(self, incoming: Incoming, short_name: str, task_id: int) -> Answer:
+        """Asking for this page hands the task out."""
+        return await self._page(incoming, short_name, "task", task_id)
+
+    async def tutorial(self, incoming: Incoming, short_name: str) -> Answer:
+        return await self._page(incoming, short_name, "tutorial")
+
+    async def results(self, incoming: Incoming, short_name: str) -> Answer:
+        return await self._page(incoming, short_name, "results")
+
+    async def _page(
+        self, incoming: Incoming, short_name: str, kind: presenter.Kind, task_id: int | None = None
+    ) -> Answer:
+        if incoming.is_frame:
+            return await self._frame(incoming, short_name, kind)
+        row = await self._domain.projects.page(short_name, incoming.who)
+        if kind in ("newtask", "task"):
+            self._require_account(incoming, row)
+        if task_id is not None:
+            await self._hold(incoming, row, task_id)
+        context = await self._views.context(incoming, row)
+        context["title"] = _TITLES[kind]
+        return Page("project/presenter.html", **context, _presenter=await self._presenter(incoming, row, kind, task_id))
+
+    async def _presenter(
+        self, incoming: Incoming, row: Row, kind: presenter.Kind, task_id: int | None
+    ) -> dict[str, Any]:
+        project = self._domain.records.public_view(PROJECT, row)
+        mine = await self._domain.contributions.progress(incoming.who, row["id"])
+        return presenter.page_context(
+            kind,
+            project,
+            task_id=task_id,
+            signed_in=incoming.who.signed_in,
+            own_count=mine["done"],
+            progress=(int(row["n_completed_tasks"]), int(row["n_tasks"])),
+        )
+
+    async def _hold(self, incoming: Incoming, row: Row, task_id: int) -> None:
+        if task_id > _MOST_ID:
+            raise NotFoundError("404 Not Found")
+        await self._domain.contributions.hold(incoming.who, row["id"], task_id)
+
+    async def _frame(self, incoming: Incoming, short_name: str, kind: presenter.Kind) -> Answer:
+        """The owner's own document: nothing of the volunteer is in it but his language."""
+        row = await self._domain.projects.page(short_name, incoming.who)
+        locale = locale_of(incoming)
+        context = {
+            "title": row["name"],
+            "source": presenter.source(row["info"], kind),
+            "locale": locale,
+            "direction": "rtl" if locale in RIGHT_TO_LEFT else "ltr",
+        }
+        document = self._templates.render("project/frame.html", context)
+        return Raw(document.encode(), headers=presenter.frame_headers(https=self._https))
+
+    def _require_account(self, incoming: Incoming, row: Row) -> None:
+        if not row["allow_anonymous_contributors"] and not incoming.who.signed_in:
+            raise AnonymousError("This project does not allow anonymous contributors", code="members_only")

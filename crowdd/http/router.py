@@ -1,0 +1,236 @@
+"""The way of every request: refusals, who asks, limits, the handler, the answer.
+
+Klein matches addresses; what it would do with errors and cancelled handlers is not used: an error goes through the one
+table, and a handler whose client has gone runs to its end.
+"""
+
+from __future__ import annotations
+
+import re
+import secrets as random
+from collections.abc import Iterable
+from typing import Any
+
+import attrs
+from klein import Klein
+from twisted.internet.defer import Deferred, ensureDeferred
+from twisted.logger import Logger
+from twisted.web.resource import Resource
+from werkzeug.exceptions import HTTPException
+
+from crowdd.config import Settings
+from crowdd.domain.projects import Projects
+from crowdd.errors import CrowddError, ForbiddenError, MethodError, NotFoundError, TooManyRequestsError
+from crowdd.http import presenter
+from crowdd.http.answers import Answer, Data, Raw
+from crowdd.http.csrf import Csrf
+from crowdd.http.identity import Identity, client_address
+from crowdd.http.incoming import Incoming
+from crowdd.http.limits import RateLimit
+from crowdd.http.negotiation import Negotiator
+from crowdd.http.routing import Route, by_path
+from crowdd.http.static_files import StaticFiles
+
+log = Logger()
+_NOT_FOUND = "404 Not Found"
+
+
+class Router:
+    """Carries a request from a matched route to its answer."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        identity: Identity,
+        csrf: Csrf,
+        limit: RateLimit,
+        negotiator: Negotiator,
+        projects: Projects,
+    ) -> None:
+        self._settings, self._identity, self._csrf = settings, identity, csrf
+        self._limit, self._negotiator, self._projects = limit, negotiator, projects
+
+    def klein(self, routes: Iterable[Route]) -> Klein:
+        """A Klein application of all routes."""
+        app = Klein()
+        for number, (path, methods) in enumerate(by_path(routes).items()):
+            self._register(app, path, methods, f"route{number}")
+        app.handle_errors(HTTPException)(self._unmatched)
+        return app
+
+    def _register(self, app: Klein, path: str, methods: dict[str, Route], name: str) -> None:
+        def matched(request: Any, **names: Any) -> Deferred[bytes]:
+            return uncancelled(self._serve(request, methods, names))
+
+        matched.__name__ = name
+        app.route(path, endpoint=name, strict_slashes=False)(matched)
+
+    def _unmatched(self, request: Any, failure: Any) -> Deferred[bytes]:
+        return uncancelled(self._serve(request, {}, {}))
+
+    async def _serve(self, request: Any, methods: dict[str, Route], names: dict[str, Any]) -> bytes:
+        incoming = Incoming(request, client_address(request, self._settings))
+        incoming.request_id = random.token_hex(8)
+        request.setHeader("X-Request-Id", incoming.request_id)
+        try:
+            answer = await self._answer(incoming, methods, names)
+            body = self._negotiator.write(incoming, answer)
+        except Exception as error:
+            body = self._failed(incoming, error)
+        request.setHeader("Content-Length", str(len(body)))
+        return body
+
+    async def _answer(self, incoming: Incoming, methods: dict[str, Route], names: dict[str, Any]) -> Answer:
+        method = "GET" if incoming.method == "HEAD" else incoming.method
+        route = methods.get(method)
+        key_header = all(r.key_header for r in methods.values())
+        incoming.who = await self._identity.find(incoming, key_header=key_header)
+        if incoming.is_api:
+            self._count(incoming, next(iter(methods.values())).endpoint if methods else "unknown")
+        if not methods:
+            raise NotFoundError(_NOT_FOUND)
+        if route is None:
+            return self._other_method(incoming, methods)
+        if incoming.method == "GET" and not incoming.is_api and not incoming.wants_json and not incoming.is_frame:
+            self._identity.welcome(incoming)
+        await self._open_lock(incoming, names)
+        if incoming.changes_state and not incoming.is_api and route.csrf and self._with_cookies(incoming):
+            self._csrf.check(incoming)
+        return await route.handler(incoming, **names)
+
+    def _other_method(self, incoming: Incoming, methods: dict[str, Route]) -> Answer:
+        allowed = sorted({*methods, "OPTIONS"} | ({"HEAD"} if "GET" in methods else set()))
+        if incoming.method == "OPTIONS":
+            return Data(None, 204, {"Allow": ", ".join(allowed)})
+        raise MethodError("405 Method Not Allowed", allowed=tuple(allowed))
+
+    def _with_cookies(self, incoming: Incoming) -> bool:
+        """A form is believed by its cookies, unless an API key speaks for it."""
+        return incoming.by_cookie or not incoming.who.signed_in
+
+    def _count(self, incoming: Incoming, endpoint: str) -> None:
+        if not self._limit.active:
+            return
+        who = incoming.who
+        cookie = who.actor if incoming.by_cookie or who.volunteer else ""
+        allowance = self._limit.take(endpoint, _network(incoming.address), cookie)
+        for name, value in allowance.headers().items():
+            incoming.request.setHeader(name, value)
+        if not allowance.allowed:
+            wait = max(1, allowance.reset - int(self._limit.seconds()))
+            raise TooManyRequestsError("429 Too Many Requests", retry_after=wait, hint=f"Try again in {wait} seconds.")
+
+    async def _open_lock(self, incoming: Incoming, names: dict[str, Any]) -> None:
+        """A client that sends X-Project-Password opens the one project that its request names."""
+        password = incoming.header("x-project-password")
+        reference = _project_named(incoming, names) if password else None
+        if reference is not None:
+            lock = await self._projects.lock_opened_by(reference, password, incoming.who)
+            if lock:
+                incoming.who = attrs.evolve(incoming.who, unlocked=(*incoming.who.unlocked, lock))
+
+    def _failed(self, incoming: Incoming, error: Exception) -> bytes:
+        if not isinstance(error, CrowddError):
+            log.failure("Request {id} to {path} failed", id=incoming.request_id, path=incoming.path)
+        incoming.cookies_to_set.clear()
+        try:
+            return self._negotiator.error(incoming, error)
+        except Exception:
+            log.failure("The error page of request {id} failed", id=incoming.request_id)
+            incoming.request.setResponseCode(500)
+            return b"Something went wrong on our side."
+
+
+class Front(Resource):
+    """What comes before any route: static files, frames that lost their way, requests without an origin."""
+
+    isLeaf = True
+
+    def __init__(self, inner: Any, static: StaticFiles, negotiator: Negotiator, settings: Settings) -> None:
+        super().__init__()
+        self._inner, self._static, self._negotiator, self._settings = inner, static, negotiator, settings
+
+    def render(self, request: Any) -> Any:
+        path = _tidy(request)
+        if path.startswith("/static/"):
+            return self._static_file(request, path.removeprefix("/static/"))
+        dest, marked = _header(request, "sec-fetch-dest"), b"_presenter" in request.args
+        if presenter.wants_stub(path, marked, dest):
+            return self._write(request, Raw(presenter.STUB.encode(), headers=presenter.stub_headers()))
+        if not presenter.is_public(path) and not presenter.wants_frame(path, marked, dest):
+            reason = presenter.refusal(_header(request, "origin"), _header(request, "sec-fetch-site"), dest)
+            reason = reason or presenter.scope_refusal(_header(request, "x-presenter"), path)
+            if reason:
+                return self._refuse(request, reason)
+        return self._inner.render(request)
+
+    def _static_file(self, request: Any, path: str) -> bytes:
+        file = self._static.lookup(path)
+        if file is None:
+            return self._write(request, Raw(b"Not found", "text/plain; charset=utf-8", 404, presenter.public_headers()))
+        version = (request.args.get(b"v") or [b""])[0].decode("ascii", "replace")
+        packed = file.gzipped if "gzip" in _header(request, "accept-encoding") else None
+        headers = {
+            **presenter.public_headers(),
+            "ETag": file.etag(packed=packed is not None),
+            "Cache-Control": file.cache_control(version),
+            "Vary": "Accept-Encoding",
+        }
+        if request.getHeader("if-none-match") == headers["ETag"]:
+            return self._write(request, Raw(b"", file.content_type, 304, headers))
+        if packed is not None:
+            headers["Content-Encoding"] = "gzip"
+        return self._write(request, Raw(file.body if packed is None else packed, file.content_type, headers=headers))
+
+    def _refuse(self, request: Any, reason: str) -> bytes:
+        incoming = Incoming(request, client_address(request, self._settings))
+        error = ForbiddenError(reason, code="opaque_origin")
+        body = self._negotiator.error(incoming, error)
+        request.setHeader("Content-Length", str(len(body)))
+        return body
+
+    def _write(self, request: Any, answer: Raw) -> bytes:
+        request.setResponseCode(answer.status)
+        request.setHeader("Content-Type", answer.content_type)
+        for name, value in answer.headers.items():
+            request.setHeader(name, value)
+        return answer.body
+
+
+def uncancelled(work: Any) -> Deferred[bytes]:
+    """The work as a Deferred whose cancellation (the client has gone) does not reach it."""
+    outer: Deferred[bytes] = Deferred(lambda _: None)
+
+    def pass_on(result: Any) -> None:
+        if not outer.called:
+            outer.callback(result)
+
+    ensureDeferred(work).addBoth(pass_on)
+    return outer
+
+
+def _tidy(request: Any) -> str:
+    """The path without doubled slashes, put where Klein looks."""
+    tidy = re.sub(rb"/{2,}", b"/", request.path)
+    if tidy != request.path:
+        request.path = tidy
+        request.postpath = tidy.split(b"/")[1:]
+    return str(tidy.decode("utf-8", "surrogateescape"))
+
+
+def _header(request: Any, name: str) -> str:
+    return (request.getHeader(name) or "").strip().lower()
+
+
+def _network(address: str) -> str:
+    """What one household has: an IPv4 address, the first 64 bits of an IPv6 one."""
+    return address if ":" not in address else ":".join(address.split(":")[:4])
+
+
+def _project_named(incoming: Incoming, names: dict[str, Any]) -> int | str | None:
+    if "short_name" in names:
+        return str(names["short_name"])
+    for value in (names.get("project_id"), incoming.query.get("project_id"), incoming.query.get("short_name")):
+        if value is not None:
+            return int(value) if str(value).isascii() and str(value).isdigit() and len(str(value)) < 19 else str(value)
+    return None

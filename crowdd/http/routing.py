@@ -1,0 +1,49 @@
+"""Addresses and what answers them. Each room of pages and of the API lists its routes; the router serves them all."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable
+from typing import Any
+
+import attrs
+
+from crowdd.http.answers import Answer
+
+Handler = Callable[..., Awaitable[Answer]]
+
+
+@attrs.frozen
+class Route:
+    """One address for one method. ``path`` is werkzeug's syntax; its names are arguments of the handler.
+
+    ``endpoint`` is what the rate limit counts (the same for all ids). ``key_header`` false: the Authorization header is
+    no API key here. ``csrf`` false: no form posts here.
+    """
+
+    method: str
+    path: str
+    handler: Handler
+    endpoint: str = ""
+    key_header: bool = True
+    csrf: bool = True
+
+
+def get(path: str, handler: Handler, **more: Any) -> Route:
+    """A route for GET and HEAD."""
+    return Route("GET", path, handler, **more)
+
+
+def post(path: str, handler: Handler, **more: Any) -> Route:
+    """A route for POST."""
+    return Route("POST", path, handler, **more)
+
+
+def by_path(routes: Iterable[Route]) -> dict[str, dict[str, Route]]:
+    """The routes of each address by method."""
+    table: dict[str, dict[str, Route]] = {}
+    for route in routes:
+        methods = table.setdefault(route.path, {})
+        if route.method in methods:
+            raise ValueError(f"{route.method} {route.path} is answered twice.")
+        methods[route.method] = route
+    return table

