@@ -178,7 +178,8 @@ class Connection(txpostgres.Connection):
         """Executes one statement; fires with the finished cursor.
 
         ``commits`` says that success makes something permanent: if the connection is lost on the way, the
-        UnavailableError is then marked uncertain. Cancelling the result is not allowed; see ``shield``.
+        UnavailableError is then marked uncertain. Cancelling the result only ends the waiting: the statement goes on,
+        and until its end the connection is not idle.
         """
         if not self.alive:
             return fail(UnavailableError("The database connection was lost."))

@@ -69,7 +69,7 @@ class Transaction:
         if self._over:
             raise RuntimeError("The transaction is over.")
         try:
-            return await shield(self._connection.run(sql, values))
+            return await self._connection.run(sql, values)
         except Exception as error:
             self._failure = error
             raise
@@ -322,17 +322,13 @@ class Pool:
     def _check_out(self) -> Deferred[Connection]:
         if self._closed is not None:
             return fail(UnavailableError("The database connections are being closed."))
-        connection = None if len(self._queue) else self._take()
-        return self._queue.join() if connection is None else succeed(connection)
+        return self._queue.join() if len(self._queue) or not self._free else succeed(self._take())
 
-    def _take(self) -> Connection | None:
-        while self._free:
-            connection = self._free.pop()
-            if connection.idle:
-                self._busy.add(connection)
-                return connection
-            self._replace(connection)
-        return None
+    def _take(self) -> Connection:
+        # Lost connections are taken out of the free ones as soon as the loss is known.
+        connection = self._free.pop()
+        self._busy.add(connection)
+        return connection
 
     def _back(self, result: T, connection: Connection) -> T:
         self._busy.discard(connection)
@@ -348,8 +344,8 @@ class Pool:
             return
         self._handing_out = True
         try:
-            while len(self._queue) and (connection := self._take()) is not None:
-                self._queue.serve(connection)
+            while len(self._queue) and self._free:
+                self._queue.serve(self._take())
         finally:
             self._handing_out = False
 

@@ -1,5 +1,6 @@
 """The pool under cancelled callers, lost connections, a restarted server and overload, on a real PostgreSQL."""
 
+import functools
 import random
 from datetime import UTC, datetime
 
@@ -10,12 +11,23 @@ from psycopg2.extras import Json
 from twisted.internet import reactor
 from twisted.internet.defer import CancelledError, Deferred, DeferredList, ensureDeferred
 from twisted.internet.protocol import Factory, Protocol
+from twisted.internet.task import Clock
 
 from crowdd.errors import ConfigError, ConflictError, StatementTimeoutError, UnavailableError
 from crowdd.storage.connection import Connection
-from crowdd.storage.pool import Pool, PoolFigures
+from crowdd.storage.pool import Pool, PoolFigures, Queue
 
 PID = "SELECT pg_backend_pid() AS pid"
+
+
+def in_time(test):
+    """An asynchronous test that fails instead of hanging."""
+
+    @functools.wraps(test)
+    async def limited(*arguments, **keywords):
+        await ensureDeferred(test(*arguments, **keywords)).addTimeout(20, reactor)
+
+    return pytest_twisted.ensureDeferred(limited)
 
 
 @pytest_twisted.async_yield_fixture
@@ -31,9 +43,9 @@ async def make_pool(restartable):
     before = set(reactor.getDelayedCalls())
     yield make
     for pool in pools:
-        await pool.close()
+        await pool.close().addTimeout(5, reactor)
     assert not [reader for reader in reactor.getReaders() if isinstance(reader, Connection)]
-    assert not [call for call in reactor.getDelayedCalls() if call not in before and "storage" in str(call)]
+    assert not set(reactor.getDelayedCalls()) - before
 
 
 @pytest_twisted.async_yield_fixture
@@ -112,14 +124,14 @@ async def occupied(pool: Pool) -> tuple[Deferred, Deferred]:
 # -- values and errors
 
 
-@pytest_twisted.ensureDeferred
+@in_time
 async def test_values_by_position_and_by_name(other):
     assert await other.fetch("SELECT %s + 1 AS a, %s AS b", [1, "ü%"]) == [{"a": 2, "b": "ü%"}]
     assert await other.fetch("SELECT %(x)s AS a, %(x)s AS b", {"x": 5}) == [{"a": 5, "b": 5}]
     assert await other.fetch("SELECT '%' AS a") == [{"a": "%"}]
 
 
-@pytest_twisted.ensureDeferred
+@in_time
 async def test_json_times_and_arrays_become_python_values(other):
     value = {"a": [1, None, "é"], "b": {"c": 1.5}}
     rows = await other.fetch("SELECT %s::json AS j, %s::jsonb AS b, NULL::jsonb AS n", [Json(value), Json(value)])
@@ -129,20 +141,20 @@ async def test_json_times_and_arrays_become_python_values(other):
     assert rows[0]["t"].utcoffset() is not None
 
 
-@pytest_twisted.ensureDeferred
+@in_time
 async def test_json_is_read_by_orjson(other):
     # The standard parser would give an int.
     assert isinstance((await other.fetch("SELECT '123456789012345678901234567890'::jsonb AS n"))[0]["n"], float)
 
 
-@pytest_twisted.ensureDeferred
+@in_time
 async def test_execute_counts_rows_and_fetch_gives_none_where_there_are_none(pair):
     assert await pair.execute("INSERT INTO pair SELECT 1, n FROM generate_series(1, 3) n") == 3
     assert await pair.execute("SET LOCAL search_path = public") == 0
     assert await pair.fetch("DELETE FROM pair") == []
 
 
-@pytest_twisted.ensureDeferred
+@in_time
 async def test_a_unique_violation_names_constraint_and_table(pair):
     await pair.execute("INSERT INTO pair VALUES (1, 1)")
     with pytest.raises(ConflictError) as caught:
@@ -152,7 +164,7 @@ async def test_a_unique_violation_names_constraint_and_table(pair):
 
 
 @pytest.mark.parametrize(("value", "error"), [("a\0b", ValueError), ("\ud800", UnicodeEncodeError)])
-@pytest_twisted.ensureDeferred
+@in_time
 async def test_text_that_postgresql_cannot_hold_is_refused_before_it_is_sent(other, value, error):
     pid = await pid_of(other)
     with pytest.raises(error):
@@ -160,7 +172,7 @@ async def test_text_that_postgresql_cannot_hold_is_refused_before_it_is_sent(oth
     assert await pid_of(other) == pid
 
 
-@pytest_twisted.ensureDeferred
+@in_time
 async def test_other_errors_come_as_psycopg2_raises_them(other):
     with pytest.raises(psycopg2.errors.UndefinedTable):
         await other.fetch("SELECT * FROM nowhere")
@@ -169,7 +181,7 @@ async def test_other_errors_come_as_psycopg2_raises_them(other):
 # -- time-outs, told apart
 
 
-@pytest_twisted.ensureDeferred
+@in_time
 async def test_a_statement_timeout_is_not_a_disconnect(make_pool):
     pool = await make_pool(size=1, setup=["SET statement_timeout = '20ms'"]).start()
     pid = await pid_of(pool)
@@ -178,7 +190,7 @@ async def test_a_statement_timeout_is_not_a_disconnect(make_pool):
     assert await pid_of(pool) == pid
 
 
-@pytest_twisted.ensureDeferred
+@in_time
 async def test_a_disconnect_is_not_a_statement_timeout(make_pool):
     pool = await make_pool(size=1, setup=["SET statement_timeout = '60s'"]).start()
     pid = await pid_of(pool)
@@ -188,7 +200,7 @@ async def test_a_disconnect_is_not_a_statement_timeout(make_pool):
     assert await pid_of(pool) != pid
 
 
-@pytest_twisted.ensureDeferred
+@in_time
 async def test_an_operators_cancel_is_not_a_statement_timeout(make_pool):
     pool = await make_pool(size=1).start()
     pid = await pid_of(pool)
@@ -198,7 +210,7 @@ async def test_an_operators_cancel_is_not_a_statement_timeout(make_pool):
     assert await pid_of(pool) == pid
 
 
-@pytest_twisted.ensureDeferred
+@in_time
 async def test_a_lock_timeout_is_unavailable(pair, make_pool):
     pool = await make_pool(size=1, setup=["SET lock_timeout = '10ms'"]).start()
 
@@ -210,10 +222,21 @@ async def test_a_lock_timeout_is_unavailable(pair, make_pool):
     await pair.transaction(work)
 
 
+@pytest.mark.parametrize(("state", "lost"), [("57P01", True), ("08006", True), ("53100", False)])
+@in_time
+async def test_a_server_in_trouble_is_unavailable(make_pool, state, lost):
+    pool = await make_pool(size=1).start()
+    pid = await pid_of(pool)
+    with pytest.raises(UnavailableError) as caught:
+        await pool.execute(f"DO $$ BEGIN RAISE SQLSTATE '{state}'; END $$")
+    assert caught.value.uncertain is lost
+    assert (await pid_of(pool) != pid) is lost
+
+
 # -- transactions
 
 
-@pytest_twisted.ensureDeferred
+@in_time
 async def test_a_transaction_returns_what_the_work_returns_after_commit(pair, make_pool):
     pool = await make_pool(size=1).start()
 
@@ -226,7 +249,7 @@ async def test_a_transaction_returns_what_the_work_returns_after_commit(pair, ma
     assert await pair.fetch("SELECT * FROM pair") == [{"request": 1, "half": 1}]
 
 
-@pytest_twisted.ensureDeferred
+@in_time
 async def test_an_exception_rolls_back(pair, make_pool):
     pool = await make_pool(size=1).start()
     pid = await pid_of(pool)
@@ -241,7 +264,7 @@ async def test_an_exception_rolls_back(pair, make_pool):
     assert await pid_of(pool) == pid
 
 
-@pytest_twisted.ensureDeferred
+@in_time
 async def test_an_error_that_the_work_swallowed_is_not_taken_for_a_commit(pair):
     async def work(transaction):
         await transaction.execute("INSERT INTO pair VALUES (1, 1)")
@@ -252,7 +275,7 @@ async def test_an_error_that_the_work_swallowed_is_not_taken_for_a_commit(pair):
         await pair.transaction(work)
 
 
-@pytest_twisted.ensureDeferred
+@in_time
 async def test_work_may_go_on_after_a_savepoint(pair):
     async def work(transaction):
         await transaction.execute("INSERT INTO pair VALUES (1, 1)")
@@ -265,13 +288,13 @@ async def test_work_may_go_on_after_a_savepoint(pair):
     assert await pair.fetch("SELECT * FROM pair") == [{"request": 1, "half": 1}]
 
 
-@pytest_twisted.ensureDeferred
+@in_time
 async def test_work_that_cannot_be_awaited_is_an_error(pair):
     with pytest.raises(TypeError):
         await pair.transaction(lambda transaction: None)
 
 
-@pytest_twisted.ensureDeferred
+@in_time
 async def test_work_may_return_a_deferred(pair):
     def work(transaction):
         return started(transaction.execute("INSERT INTO pair VALUES (1, 1)"))
@@ -280,7 +303,7 @@ async def test_work_may_return_a_deferred(pair):
     assert len(await pair.fetch("SELECT * FROM pair")) == 1
 
 
-@pytest_twisted.ensureDeferred
+@in_time
 async def test_a_transaction_is_of_no_use_after_its_end(pair):
     kept = []
 
@@ -293,7 +316,7 @@ async def test_a_transaction_is_of_no_use_after_its_end(pair):
     assert await pair.fetch("SELECT * FROM pair") == []
 
 
-@pytest_twisted.ensureDeferred
+@in_time
 async def test_a_statement_that_is_left_running_is_rolled_back(pair, make_pool):
     pool = await make_pool(size=1).start()
     pid = await pid_of(pool)
@@ -310,7 +333,7 @@ async def test_a_statement_that_is_left_running_is_rolled_back(pair, make_pool):
     assert await pair.fetch("SELECT * FROM pair") == []
 
 
-@pytest_twisted.ensureDeferred
+@in_time
 async def test_deadlocked_transactions_are_run_again(pair, make_pool):
     pool = await make_pool(size=2).start()
     await pair.execute("INSERT INTO pair VALUES (1, 0), (2, 0)")
@@ -334,7 +357,7 @@ async def test_deadlocked_transactions_are_run_again(pair, make_pool):
     assert [row["half"] for row in await pair.fetch("SELECT half FROM pair")] == [2, 2]
 
 
-@pytest_twisted.ensureDeferred
+@in_time
 async def test_deadlocks_without_end_are_unavailable(pair):
     runs = []
 
@@ -350,7 +373,7 @@ async def test_deadlocks_without_end_are_unavailable(pair):
     assert await pair.fetch("SELECT * FROM pair") == []
 
 
-@pytest_twisted.ensureDeferred
+@in_time
 async def test_a_single_statement_is_run_again_after_a_serialisation_failure(pair):
     await pair.execute("CREATE SEQUENCE IF NOT EXISTS attempt")
     await pair.execute("ALTER SEQUENCE attempt RESTART")
@@ -359,7 +382,7 @@ async def test_a_single_statement_is_run_again_after_a_serialisation_failure(pai
     assert await pair.fetch("SELECT nextval('attempt') AS n") == [{"n": 4}]
 
 
-@pytest_twisted.ensureDeferred
+@in_time
 async def test_a_connection_lost_at_commit_leaves_the_outcome_uncertain(pair, make_pool):
     pool = await make_pool(size=1).start()
     body = "BEGIN PERFORM pg_terminate_backend(pg_backend_pid()); RETURN NULL; END"
@@ -376,7 +399,7 @@ async def test_a_connection_lost_at_commit_leaves_the_outcome_uncertain(pair, ma
     await every_connection_works(pool)
 
 
-@pytest_twisted.ensureDeferred
+@in_time
 async def test_a_connection_lost_before_commit_leaves_nothing_uncertain(pair, make_pool):
     pool = await make_pool(size=1).start()
 
@@ -393,7 +416,7 @@ async def test_a_connection_lost_before_commit_leaves_nothing_uncertain(pair, ma
 # -- cancellation
 
 
-@pytest_twisted.ensureDeferred
+@in_time
 async def test_a_cancellation_storm_harms_nobody_else(pair, make_pool):
     chance, size, requests, most_cancelled = random.Random(11), 8, 2000, 200
     pool = await make_pool(size=size, most_waiting=requests, wait_seconds=120).start()
@@ -441,7 +464,7 @@ async def test_a_cancellation_storm_harms_nobody_else(pair, make_pool):
     assert begun >= set(range(requests)) - cancelled
 
 
-@pytest_twisted.ensureDeferred
+@in_time
 async def test_a_transaction_whose_caller_has_gone_is_committed(pair, make_pool):
     pool = await make_pool(size=1).start()
     inserted, go_on, over = Deferred(), Deferred(), []
@@ -465,7 +488,7 @@ async def test_a_transaction_whose_caller_has_gone_is_committed(pair, make_pool)
     assert len(await pair.fetch("SELECT * FROM pair")) == 2
 
 
-@pytest_twisted.ensureDeferred
+@in_time
 async def test_a_statement_whose_caller_has_gone_is_finished_before_its_connection_is_used_again(pair, make_pool):
     pool = await make_pool(size=1).start()
     pid = await pid_of(pool)
@@ -477,7 +500,7 @@ async def test_a_statement_whose_caller_has_gone_is_finished_before_its_connecti
     assert len(await pair.fetch("SELECT * FROM pair")) == 1
 
 
-@pytest_twisted.ensureDeferred
+@in_time
 async def test_a_caller_that_leaves_the_queue_is_withdrawn(pair, make_pool):
     pool = await make_pool(size=1).start()
     release, done = await occupied(pool)
@@ -493,7 +516,7 @@ async def test_a_caller_that_leaves_the_queue_is_withdrawn(pair, make_pool):
     assert await pair.fetch("SELECT * FROM pair") == []
 
 
-@pytest_twisted.ensureDeferred
+@in_time
 async def test_work_that_cancels_its_own_statement_is_rolled_back(pair, make_pool):
     pool = await make_pool(size=1).start()
 
@@ -513,7 +536,7 @@ async def test_work_that_cancels_its_own_statement_is_rolled_back(pair, make_poo
 
 
 @pytest.mark.parametrize("sql", ["BEGIN", "COPY (SELECT 1) TO STDOUT"])
-@pytest_twisted.ensureDeferred
+@in_time
 async def test_a_connection_that_is_not_idle_afterwards_is_replaced(make_pool, sql):
     pool = await make_pool(size=1).start()
     pid = await pid_of(pool)
@@ -521,21 +544,26 @@ async def test_a_connection_that_is_not_idle_afterwards_is_replaced(make_pool, s
     assert await every_connection_works(pool) != {pid}
 
 
-@pytest_twisted.ensureDeferred
-async def test_connections_lost_while_idle_are_replaced(other, make_pool):
-    pool = await make_pool(size=4).start()
+@in_time
+async def test_connections_lost_while_idle_are_replaced_without_being_asked(other, make_pool):
+    arrivals, all_back = [], Deferred()
+
+    def arrive(channel, pid):
+        arrivals.append(int(pid))
+        if len(arrivals) == 8:
+            all_back.callback(None)
+
+    other.add_observer(arrive)
+    await other.listen("arrivals")
+    pool = await make_pool(size=4, setup=["SELECT pg_notify('arrivals', pg_backend_pid()::text)"]).start()
     before = await every_connection_works(pool)
     for pid in before:
         assert await other.fetch("SELECT pg_terminate_backend(%s, 10000) AS gone", [pid]) == [{"gone": True}]
-    # The ends of the sessions have reached us with or before the answers to these.
-    await other.fetch("SELECT 1")
-    await other.fetch("SELECT 1")
-    after = await every_connection_works(pool)
-    assert len(after) == 4
-    assert not after & before
+    await all_back
+    assert await every_connection_works(pool) == set(arrivals) - before
 
 
-@pytest_twisted.ensureDeferred
+@in_time
 async def test_a_connection_lost_in_the_middle_of_a_transaction_is_replaced(other, make_pool):
     pool = await make_pool(size=1).start()
 
@@ -551,7 +579,7 @@ async def test_a_connection_lost_in_the_middle_of_a_transaction_is_replaced(othe
     await every_connection_works(pool)
 
 
-@pytest_twisted.ensureDeferred
+@in_time
 async def test_the_connection_used_last_is_used_next(make_pool):
     pool = await make_pool(size=3).start()
     await every_connection_works(pool)
@@ -564,7 +592,7 @@ async def test_the_connection_used_last_is_used_next(make_pool):
     assert [await pid_of(pool) for _ in range(3)] == [first] * 3
 
 
-@pytest_twisted.ensureDeferred
+@in_time
 async def test_every_connection_is_set_up(make_pool):
     pool = await make_pool(size=3, setup=["SET statement_timeout = '7s'", "PREPARE one AS SELECT 1 AS n"]).start()
     await every_connection_works(pool)
@@ -581,19 +609,25 @@ async def test_every_connection_is_set_up(make_pool):
 # -- the queue
 
 
-@pytest_twisted.ensureDeferred
+@in_time
 async def test_first_come_first_served(make_pool):
     pool = await make_pool(size=1).start()
     release, done = await occupied(pool)
     order = []
-    waiting = [started(pool.fetch(PID)).addCallback(lambda _, n=n: order.append(n)) for n in range(20)]
+
+    async def use(name):
+        await pool.fetch(PID)
+        order.append(name)
+
+    waiting = [started(use(n)) for n in range(20)]
+    # Asks at the very moment when its own connection has become free.
+    done.addCallback(lambda _: started(use("again")))
     release.callback(None)
-    overtaking = [started(pool.fetch(PID)).addCallback(lambda _: order.append("late"))]
-    await all_of([done, *waiting, *overtaking])
-    assert order == [*range(20), "late"]
+    await all_of([done, *waiting])
+    assert order == [*range(20), "again"]
 
 
-@pytest_twisted.ensureDeferred
+@in_time
 async def test_the_queue_is_bounded(make_pool):
     pool = await make_pool(size=1, most_waiting=2).start()
     release, done = await occupied(pool)
@@ -605,7 +639,7 @@ async def test_the_queue_is_bounded(make_pool):
     await all_of([done, *waiting])
 
 
-@pytest_twisted.ensureDeferred
+@in_time
 async def test_nobody_waits_for_ever(make_pool):
     pool = await make_pool(size=1, wait_seconds=0.02).start()
     release, done = await occupied(pool)
@@ -617,7 +651,19 @@ async def test_nobody_waits_for_ever(make_pool):
     await every_connection_works(pool)
 
 
-@pytest_twisted.ensureDeferred
+def test_a_place_in_the_queue_expires_on_time():
+    clock, outcomes = Clock(), []
+    queue = Queue(clock, most=2, seconds=5.0)
+    queue.join().addErrback(outcomes.append)
+    clock.advance(4.9)
+    queue.join().addErrback(outcomes.append)
+    assert not outcomes
+    clock.advance(0.2)
+    assert [outcome.type for outcome in outcomes] == [UnavailableError]
+    assert len(queue) == 1
+
+
+@in_time
 async def test_asking_for_a_second_connection_inside_a_transaction_does_not_hang(make_pool):
     pool = await make_pool(size=1, wait_seconds=0.02).start()
 
@@ -629,7 +675,7 @@ async def test_asking_for_a_second_connection_inside_a_transaction_does_not_hang
     await every_connection_works(pool)
 
 
-@pytest_twisted.ensureDeferred
+@in_time
 async def test_a_queue_of_statements_that_cannot_be_sent_does_not_exhaust_the_stack(make_pool):
     pool = await make_pool(size=1).start()
     release, done = await occupied(pool)
@@ -644,7 +690,7 @@ async def test_a_queue_of_statements_that_cannot_be_sent_does_not_exhaust_the_st
 # -- the server comes and goes
 
 
-@pytest_twisted.ensureDeferred
+@in_time
 async def test_a_restarted_server_is_found_again(restartable, make_pool):
     pool = await make_pool(size=4, wait_seconds=0.05).start()
     before = await every_connection_works(pool)
@@ -675,7 +721,7 @@ async def eventually_all(pool: Pool) -> set[int]:
             continue
 
 
-@pytest_twisted.ensureDeferred
+@in_time
 async def test_a_server_that_is_down_at_the_start_is_waited_for(restartable, make_pool):
     restartable.stop()
     try:
@@ -694,7 +740,7 @@ async def test_a_server_that_is_down_at_the_start_is_waited_for(restartable, mak
     "settings",
     [{"dbname": "nowhere"}, {"user": "nobody_known"}, {"user": "guarded", "password": "wrong"}, {"dbname": "x y='"}],
 )
-@pytest_twisted.ensureDeferred
+@in_time
 async def test_settings_that_cannot_work_fail_at_once(restartable, other, make_pool, settings):
     await other.execute("DROP ROLE IF EXISTS guarded")
     await other.execute("CREATE ROLE guarded LOGIN PASSWORD 'right'")
@@ -705,7 +751,7 @@ async def test_settings_that_cannot_work_fail_at_once(restartable, other, make_p
         await pool.fetch(PID)
 
 
-@pytest_twisted.ensureDeferred
+@in_time
 async def test_the_right_password_is_accepted(restartable, other, make_pool):
     await other.execute("DROP ROLE IF EXISTS guarded")
     await other.execute("CREATE ROLE guarded LOGIN PASSWORD 'right'")
@@ -713,13 +759,13 @@ async def test_the_right_password_is_accepted(restartable, other, make_pool):
     assert await pool.fetch("SELECT current_user AS me") == [{"me": "guarded"}]
 
 
-@pytest_twisted.ensureDeferred
+@in_time
 async def test_an_error_in_the_setup_fails_at_once(make_pool):
     with pytest.raises(ConfigError, match="nowhere"):
         await make_pool(setup=["SELECT * FROM nowhere"]).start()
 
 
-@pytest_twisted.ensureDeferred
+@in_time
 async def test_a_server_that_says_nothing_is_tried_again(make_pool):
     third, seen = Deferred(), []
 
@@ -742,7 +788,7 @@ async def test_a_server_that_says_nothing_is_tried_again(make_pool):
 # -- closing
 
 
-@pytest_twisted.ensureDeferred
+@in_time
 async def test_closing_lets_running_work_end_and_sends_the_rest_away(pair, make_pool):
     pool = await make_pool(size=1).start()
     inserted, go_on = Deferred(), Deferred()
@@ -767,7 +813,7 @@ async def test_closing_lets_running_work_end_and_sends_the_rest_away(pair, make_
     assert len(await pair.fetch("SELECT * FROM pair")) == 1
 
 
-@pytest_twisted.ensureDeferred
+@in_time
 async def test_closing_may_be_hurried(pair, make_pool):
     pool = await make_pool(size=1).start()
     running = started(pool.fetch("SELECT pg_sleep(60)"))
@@ -775,6 +821,19 @@ async def test_closing_may_be_hurried(pair, make_pool):
     with pytest.raises(UnavailableError):
         await running
     await pool.close()
+
+
+@in_time
+async def test_closing_does_not_wait_for_the_next_attempt_to_connect(make_pool):
+    pool = make_pool("host=/nowhere", wait_seconds=0.01)
+    starting = pool.start()
+    with pytest.raises(UnavailableError):
+        await pool.fetch(PID)
+    assert not starting.called
+    await pool.close()
+    assert starting.called
+    with pytest.raises(UnavailableError, match="closed"):
+        await starting
 
 
 # -- notifications
@@ -796,7 +855,7 @@ class Heard:
         return self._expected.setdefault((channel, payload), Deferred())
 
 
-@pytest_twisted.ensureDeferred
+@in_time
 async def test_notifications_reach_every_observer(other, make_pool):
     pool, broken, heard = await make_pool(size=1).start(), [], Heard()
     pool.add_observer(lambda channel, payload: broken.append(1 // 0))
@@ -808,7 +867,7 @@ async def test_notifications_reach_every_observer(other, make_pool):
     assert heard.all == [("news", "1"), ('odd "name"', "2")]
 
 
-@pytest_twisted.ensureDeferred
+@in_time
 async def test_listening_goes_on_after_a_restart(restartable, other, make_pool):
     pool, heard = await make_pool(size=1).start(), Heard()
     pool.add_observer(heard)
@@ -818,7 +877,7 @@ async def test_listening_goes_on_after_a_restart(restartable, other, make_pool):
     restartable.start()
     await back
     news = heard.expect("news", "after")
-    (await eventually_all(other))
+    await eventually_all(other)
     await other.execute("SELECT pg_notify('news', 'after')")
     await news
     assert heard.all == [("news", ""), ("news", "after")]
