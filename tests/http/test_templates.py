@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 
 import pytest
 from jinja2 import UndefinedError
-from page_contexts import EVIL, GALAXIES, ILSE, NIGHT, Case, cases, frame, home, project
-from page_reader import Page, faults
+from support.page_contexts import EVIL, GALAXIES, ILSE, NIGHT, Case, cases, frame, home, project
+from support.page_reader import Page, faults
 
 from crowdd.http.rendering import Templates, parse_time
 from crowdd.http.static_files import StaticFiles

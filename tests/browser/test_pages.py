@@ -1,0 +1,208 @@
+"""Our pages in Chromium: they fit a phone, ask nobody else, and what moves is only added to what works without."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+from support.page_contexts import ILSE, Case, cases, frame
+
+from crowdd.http.presenter import page_headers
+from crowdd.http.rendering import Templates
+from crowdd.http.static_files import StaticFiles
+
+pytestmark = pytest.mark.browser
+
+PLACE = "https://pages.crowdd.test"
+FILES = StaticFiles.read()
+TEMPLATES = Templates(FILES, now=lambda: datetime(2025, 11, 20, 21, 50, tzinfo=UTC), base_url=PLACE)
+STRANGE = ("hostile", "long words", "right to left")
+SOME = [case for case in cases() if not case.kind.endswith(STRANGE) or case.kind.endswith("long words")]
+Show = Callable[..., Any]
+
+
+class Gallery:
+    """Shows a template's page under the headers that our pages have, and writes down what goes wrong."""
+
+    def __init__(self, page: Any) -> None:
+        self.page, self.wrong, self.posted, self._html = page, [], [], ""
+        page.on("console", lambda message: message.type == "error" and self.wrong.append(message.text))
+        page.on("pageerror", lambda error: self.wrong.append(str(error)))
+        page.route("**/*", self._answer)
+
+    def show(self, case: Case) -> Any:
+        """Opens the page; a picture that is missing here is not an error."""
+        self._html = TEMPLATES.render(case.template, case.context)
+        self.page.goto(f"{PLACE}{urlsplit(case.context['path']).path}")
+        return self.page
+
+    def _answer(self, route: Any) -> None:
+        address = urlsplit(route.request.url)
+        file = FILES.lookup(address.path.removeprefix("/static/"))
+        if address.netloc != urlsplit(PLACE).netloc:
+            self.wrong.append(f"asked {route.request.url}")
+        if route.request.method == "POST":
+            self.posted.append((address.path, route.request.post_data))
+        if route.request.resource_type == "image":
+            mark = FILES.lookup("img/mark.svg")
+            route.fulfill(body=mark.body if mark else b"", content_type="image/svg+xml")
+        elif file:
+            route.fulfill(body=file.body, content_type=file.content_type)
+        else:
+            route.fulfill(body=self._html, content_type="text/html", headers=page_headers("n0nce"))
+
+
+@pytest.fixture
+def opened(browser: Any) -> Iterator[Callable[..., Gallery]]:
+    """Makes a gallery in a fresh browser context; names are those of Playwright's new_context."""
+    contexts = []
+
+    def make(**options: Any) -> Gallery:
+        contexts.append(browser.new_context(**options))
+        return Gallery(contexts[-1].new_page())
+
+    yield make
+    for context in contexts:
+        context.close()
+
+
+def case_of(template: str, kind: str) -> Case:
+    return next(case for case in cases() if (case.template, case.kind) == (template, kind))
+
+
+PARTS = case_of("about/design.html", "all parts")
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_no_page_is_wider_than_a_small_phone_or_asks_anybody_else(opened: Any, theme: str) -> None:
+    gallery = opened(viewport={"width": 320, "height": 640}, color_scheme=theme)
+    wide = {}
+    for case in SOME:
+        page = gallery.show(case)
+        over = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+        if over > 0:
+            wide[case.template, case.kind] = over
+    assert (wide, gallery.wrong) == ({}, [])
+
+
+def test_what_can_be_touched_is_large_enough(opened: Any) -> None:
+    gallery = opened(viewport={"width": 360, "height": 740}, has_touch=True)
+    small = {}
+    for case in SOME:
+        if case.kind.endswith("long words"):
+            continue
+        found = gallery.show(case).evaluate(
+            """[...document.querySelectorAll('.btn, .icon, button, summary, input, select, textarea, .tabs a, .mast a')]
+            .filter(e => !e.matches('[type=hidden], .check *') && e.offsetParent)
+            .map(e => [e.outerHTML.slice(0, 80), Math.round(e.getBoundingClientRect().height)])
+            .filter(([_, height]) => height < 24)"""
+        )
+        small |= {(case.template, case.kind): found} if found else {}
+    assert small == {}
+
+
+def test_dark_is_chosen_without_a_new_page_and_sent_to_the_server(opened: Any) -> None:
+    gallery = opened()
+    page = gallery.show(case_of("project/index.html", "owner"))
+    page.evaluate("window.same = true")
+    page.click("summary[aria-label='Language and display']")
+    with page.expect_response("**/preferences"):
+        page.click("text=Dark")
+    assert page.evaluate("[document.documentElement.dataset.theme, window.same]") == ["dark", True]
+    assert page.get_attribute("button[value=dark]", "aria-current") == "true"
+    assert page.get_attribute("button[value='']", "aria-current") is None
+    [(path, body)] = gallery.posted
+    assert path == "/preferences"
+    assert {"theme=dark", "csrf_token=c5rf-t0ken"} <= {*body.split("&")}
+
+
+def test_if_the_choice_cannot_be_sent_quietly_the_form_is_sent(opened: Any) -> None:
+    gallery = opened()
+    page = gallery.show(case_of("project/index.html", "owner"))
+    refuse = lambda route: route.abort() if route.request.resource_type == "fetch" else route.fallback()  # noqa: E731
+    page.route("**/preferences", refuse)
+    page.click("summary[aria-label='Language and display']")
+    with page.expect_navigation():
+        page.click("text=Dark")
+    [(path, body)] = gallery.posted
+    assert (path, "theme=dark" in body.split("&")) == ("/preferences", True)
+
+
+def test_without_script_menus_open_and_forms_are_sent(opened: Any) -> None:
+    gallery = opened(java_script_enabled=False)
+    page = gallery.show(case_of("account/profile.html", "in use"))
+    page.click("text=Show the key")
+    assert page.is_visible("#key")
+    assert not page.is_visible("text=Copy")
+    page.click("summary[aria-label='Language and display']")
+    with page.expect_navigation():
+        page.click("text=Light")
+    assert [path for path, _ in gallery.posted] == ["/preferences"]
+    page.click("summary[aria-label^='Your account']")
+    with page.expect_navigation():
+        page.click("text=Sign out")
+    assert [path for path, _ in gallery.posted][1:] == ["/account/signout"]
+
+
+def test_menus_close_by_escape_and_by_a_click_elsewhere(opened: Any) -> None:
+    page = opened().show(case_of("project/index.html", "owner"))
+    page.click("summary[aria-label^='Your account']")
+    page.keyboard.press("Escape")
+    assert page.locator("details.menu[open]").count() == 0
+    assert page.evaluate("document.activeElement.getAttribute('aria-label')").startswith("Your account")
+    page.click("summary[aria-label^='Your account']")
+    page.click("h1")
+    assert page.locator("details.menu[open]").count() == 0
+
+
+def test_a_key_is_copied_and_the_button_says_so(opened: Any) -> None:
+    gallery = opened(permissions=["clipboard-read", "clipboard-write"])
+    page = gallery.show(case_of("project/index.html", "visitor"))
+    page.click("text=Copy link")
+    page.wait_for_function("document.querySelector('[data-copy]').textContent === 'Copied'")
+    assert page.evaluate("navigator.clipboard.readText()") == page.input_value("#link")
+
+
+@pytest.mark.parametrize(("direction", "key"), [("ltr", "ArrowRight"), ("rtl", "ArrowLeft")])
+def test_tabs_follow_the_arrows_in_reading_direction(opened: Any, direction: str, key: str) -> None:
+    context = frame(ILSE, "/about/design", direction=direction)
+    page = opened().show(Case("about/design.html", direction, context))
+    page.focus("#t1")
+    page.keyboard.press(key)
+    assert page.evaluate("document.activeElement.id") == "t2"
+    assert (page.is_visible("#p1"), page.is_visible("#p2")) == (False, True)
+
+
+def test_a_dialog_opens_and_gives_the_focus_back(opened: Any) -> None:
+    page = opened().show(PARTS)
+    page.click("text=Open a dialog")
+    assert page.is_visible("#example")
+    page.keyboard.press("Escape")
+    assert not page.is_visible("#example")
+    assert page.evaluate("document.activeElement.textContent") == "Open a dialog"
+
+
+def test_the_wait_is_counted_down(opened: Any) -> None:
+    gallery = opened()
+    gallery.page.clock.install()
+    page = gallery.show(case_of("error.html", "429, signed in"))
+    page.clock.run_for(61_000)
+    assert page.inner_text("[data-left]") == "1:39"
+    page.clock.run_for(200_000)
+    assert page.inner_text("[data-left]") == "0:00"
+
+
+def test_the_server_keeps_the_choice(live_server: Any, browser: Any) -> None:
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(live_server.url)
+    for choice in ("Dark", "Light"):
+        page.click("summary[aria-label='Language and display']")
+        with page.expect_navigation():
+            page.click(f"text={choice}")
+        assert page.locator("html").get_attribute("data-theme") == choice.lower()
+        assert page.url.rstrip("/") == live_server.url.rstrip("/")
+    context.close()
