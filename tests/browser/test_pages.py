@@ -8,7 +8,9 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
+from stage import Person
 from support.page_contexts import ILSE, Case, cases, frame
+from support.page_reader import Page, faults
 
 from crowdd.http.presenter import page_headers
 from crowdd.http.rendering import Templates
@@ -206,3 +208,18 @@ def test_the_server_keeps_the_choice(live_server: Any, browser: Any) -> None:
         assert page.locator("html").get_attribute("data-theme") == choice.lower()
         assert page.url.rstrip("/") == live_server.url.rstrip("/")
     context.close()
+
+
+def test_pages_of_the_running_server_have_no_fault_either(world: Any, live_server: Any) -> None:
+    visitor, project = Person(live_server.url), f"/project/{world.mine.short_name}/"
+    both = ["/", project, f"/account/{world.owner.name}/", "/nothing"]
+    paths = {
+        visitor: [*both, "/account/signin", "/account/register", f"{project}publish", f"{project}password"],
+        world.owner: [*both, "/account/profile", f"/account/{world.owner.name}/resetapikey", f"{project}publish"],
+    }
+    found = {
+        (person.name, path): faults(Page(person.ask("GET", path, Content_Type="text/plain", Accept="text/html").text))
+        for person, asked in paths.items()
+        for path in asked
+    }
+    assert {where: wrong for where, wrong in found.items() if wrong} == {}
