@@ -197,9 +197,14 @@ class Stage:
         raise AssertionError(f"not within {seconds} s; at {self.page.url}; console: {self.console[-5:]}")
 
     def settle(self, quiet: float = 0.6) -> None:
-        """Waits until nothing was asked and nothing was said for ``quiet`` seconds: what had to happen has."""
+        """Waits until nothing was asked and nothing was said for ``quiet`` seconds: what had to happen has.
+
+        It looks at nothing inside the page: what Playwright evaluates there counts as a click of the volunteer.
+        """
         seen, since = None, time.monotonic()
+        end = since + 30
         while time.monotonic() < since + quiet:
+            assert time.monotonic() < end, f"still busy after 30 s; at {self.page.url}"
             self.page.wait_for_timeout(50)
             now = (len(self.witness.log), len(self.elsewhere.seen), len(self.console), self.page.url)
             if now != seen:
@@ -218,7 +223,7 @@ class Stage:
         return self.witness.log[self._first_asked :]
 
     def usable(self) -> bool:
-        return self.page.locator("#leave").get_attribute("href", timeout=3000) == f"/project/{self.mine.short_name}/"
+        return self.page.locator("#leave").get_attribute("href", timeout=15000) == f"/project/{self.mine.short_name}/"
 
     def unharmed(self) -> None:
         """What must hold after every hostile presenter."""

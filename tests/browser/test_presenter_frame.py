@@ -332,7 +332,6 @@ def test_back_button_and_reload(stage: Any) -> None:
 
 
 def test_links(stage: Any) -> None:
-    stage.mine.show(tutorial="<p>t</p>")
     frame = stage.show("""<a id="o" href="OUTSIDE/photo">photo</a>
       <a id="t" href="/project/MINE/stats" target="_top">figures</a>
       <a id="n" href="/project/MINE/newtask">next</a>

@@ -63,7 +63,7 @@ def test_hostile(stage: Any, name: str) -> None:
     stage.sign_in(stage.mine.owner)
     downloads: list[Any] = []
     dialogs: list[str] = []
-    stage.page.on("download", downloads.append)
+    stage.page.on("download", lambda download: downloads.append(download))
     stage.page.on("dialog", lambda dialog: (dialogs.append(dialog.message), dialog.dismiss()))
     attack(stage, script)
     if expected is not None:
@@ -147,7 +147,8 @@ def test_offered_keys_are_text(stage: Any) -> None:
 def test_reloading_for_ever_is_stopped(stage: Any) -> None:
     stage.mine.show(task_presenter="<script>location.reload()</script>")
     stage.go("/project/MINE/newtask")
-    stage.until(lambda: "reloading" in stage.page.inner_text("#presenter-notice"), 20)
+    stage.settle(2)
+    assert "reloading" in stage.page.inner_text("#presenter-notice")
     stage.mine.show(task_presenter=stage.fill(SIMPLE))
     stage.page.click("#presenter-notice button")
     stage.until(lambda: stage.frame().inner_text("#work").startswith("Task"))

@@ -76,7 +76,8 @@ let unsent = 0;
 function showLine() {
   const words = $("unsent").dataset;
   $("offline").hidden = navigator.onLine && !unsent;
-  $("unsent").textContent = unsent === 1 ? words.one : unsent ? words.many.replace("{count}", unsent.toLocaleString(locale)) : "";
+  const many = words.many.replace("{count}", unsent.toLocaleString(locale));
+  $("unsent").textContent = unsent > 1 ? many : unsent ? words.one : words.none;
 }
 on("presenter:waiting", ({ count: waiting }) => {
   unsent = waiting;

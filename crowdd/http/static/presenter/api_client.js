@@ -12,7 +12,8 @@ export class ApiClient {
 
   /**
    * Answers `message` {id, method, url, body} by `reply(status, text)`, exactly once; status 0 is what a presenter sees
-   * without a network.  An answer to a task waits for the network instead, as long as `wanted()` is true.
+   * without the server.  What is asked offline waits for the line, and an answer to a task until it got through, both as
+   * long as `wanted()` is true.
    */
   async carry(message, reply, wanted) {
     let request = null;
@@ -31,12 +32,17 @@ export class ApiClient {
   }
 
   async send(method, request, wanted) {
-    if (request.saves === undefined) return this.ask(method, request);
+    if (request.saves === undefined) return this.askOnline(method, request, wanted);
     const key = crypto.randomUUID();
     const answer = await this.ask(method, request, key).catch(() => null);
     const settled = answer && answer.status !== 503 ? answer : await this.sendLater(method, request, key, wanted);
     this.report(request.saves, settled);
     return settled;
+  }
+
+  async askOnline(method, request, wanted) {
+    while (!navigator.onLine && wanted()) await pause(AGAIN);
+    return this.ask(method, request);
   }
 
   /* The same key each time: an answer whose confirmation got lost is not taken for a second one. */

@@ -1,9 +1,10 @@
-/* The global `pybossa` that task presenters call, on the presenter bridge.  Own code, same calls and same order of requests
-   as the field's library; needs no jQuery, but its deferreds read like jQuery's (a presenter resolves them and chains done/fail).
+/* The global `pybossa` that task presenters call, on the presenter bridge.  Own code with the calls of the field's library;
+   needs no jQuery, but its deferreds read like jQuery's (a presenter resolves them and chains done/fail).
    A presenter that loads its own copy of the library overwrites these methods one by one, so this stays a plain object. */
 (function (pybossa, bridge) {
   "use strict";
   if (!bridge) return;
+  var known = {};  // tasks by id, as they came: saving an answer needs no second look
   var taskLoaded = function (task, deferred) { deferred.resolve(task); };
   var presentTask = function (task, deferred) { deferred.resolve(task); };
 
@@ -65,7 +66,12 @@
   function project(name) {
     return call("GET", "project?all=1&short_name=" + encodeURIComponent(name)).then(function (found) { return found[0]; });
   }
-  function newTask(id, offset) { return call("GET", "project/" + id + "/newtask?offset=" + (offset || 0)); }
+  function remember(task) {
+    if (task && task.id) known[task.id] = task;
+    return task;
+  }
+  function newTask(id, offset) { return call("GET", "project/" + id + "/newtask?offset=" + (offset || 0)).then(remember); }
+  function fetchTask(id) { return call("GET", "task/" + id).then(remember); }
   function currentTaskId(path) {
     var parts = path.split("/"), at = parts.indexOf("task");
     return at >= 0 && parts[at + 1] !== undefined ? parts[at + 1] : false;
@@ -82,14 +88,17 @@
     });
   };
   pybossa.saveTask = function (task, answer) {
-    if (typeof task !== "object") return call("GET", "task/" + task).then(function (found) { return pybossa.saveTask(found, answer); });
+    if (typeof task !== "object") {
+      if (known[task]) return pybossa.saveTask(known[task], answer);
+      return fetchTask(task).then(function (found) { return pybossa.saveTask(found, answer); });
+    }
     task.answer = answer;
     return call("POST", "taskrun", { project_id: task.project_id, task_id: task.id, info: answer });
   };
   pybossa.run = function (name) {
     function load(found, offset, previous) {  // the next task is fetched and prepared while the present one is answered
       var id = !previous && currentTaskId(bridge.path()), loaded = Deferred();
-      (id ? call("GET", "task/" + id) : newTask(found.id, offset)).done(function (task) {
+      (id ? fetchTask(id) : newTask(found.id, offset)).done(function (task) {
         if (!previous || task.id !== previous.id) taskLoaded(task, loaded);
         else newTask(found.id, offset + 1).done(function (second) { taskLoaded(second, loaded); });
       });
