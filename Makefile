@@ -1,0 +1,49 @@
+# make run: from nothing to a running server. make test: all that must pass before a change goes in.
+
+.PHONY: run test lint browser clean
+.DELETE_ON_ERROR:
+
+venv = .venv/bin/
+
+# The virtual environment works only where it was made, and only as long as its Python is there.
+ifneq ($(shell $(venv)python -c '' 2>/dev/null && cat .venv/made-in 2>/dev/null),$(CURDIR))
+.PHONY: .venv/made-in
+endif
+
+run: .venv/installed-embedded
+	@exec $(venv)crowdctl serve
+
+test: .venv/installed-embedded,test browser lint
+	@$(venv)pytest
+
+lint: .venv/installed-embedded,test
+	@$(venv)ruff check .
+	@$(venv)mypy
+	@$(venv)lint-imports
+
+# Any Python from 3.11 on that can make virtual environments, unless one is named: make run PYTHON=...
+.venv/made-in:
+	@for python in $(or $(PYTHON),python3.11 python3 python3.13 python3.12 /usr/bin/python3); do \
+	  if $$python -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then \
+	    echo "Making .venv with $$($$python --version)"; \
+	    $$python -m venv --clear .venv && echo "$(CURDIR)" > $@ && exit; exit 1; \
+	  fi; \
+	done; echo "crowdd needs Python 3.11 or newer with venv: apt-get install python3 python3-venv" >&2; exit 1
+
+# editable_mode=compat, or twistd does not find crowdd's plugin. pip need not have a cache.
+.venv/installed-%: .venv/made-in setup.py
+	@echo "Installing crowdd and what it needs"
+	@test -w "$${XDG_CACHE_HOME:-$$HOME}" || export PIP_NO_CACHE_DIR=1; \
+	  $(venv)python -m pip install --quiet --disable-pip-version-check \
+	    --editable '.[$*]' --config-settings editable_mode=compat
+	@touch '$@'
+
+# The browser's tests say themselves what is missing where this cannot help.
+browser:
+	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null || \
+	  { test "$$(id -u)" = 0 && command -v apt-get >/dev/null && \
+	    echo "Installing Chromium" && apt-get -qq update && apt-get -qq install -y chromium >/dev/null; } || true
+
+clean:
+	rm -rf .venv build *.egg-info .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	find crowdd tests twisted bench examples -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
