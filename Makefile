@@ -34,8 +34,8 @@ lint: .venv/installed-embedded,test
 .venv/installed-%: .venv/made-in setup.py
 	@echo "Installing crowdd and what it needs"
 	@test -w "$${XDG_CACHE_HOME:-$$HOME}" || export PIP_NO_CACHE_DIR=1; \
-	  $(venv)python -m pip install --quiet --disable-pip-version-check \
-	    --editable '.[$*]' --config-settings editable_mode=compat
+	  $(venv)python -m pip install -qq --disable-pip-version-check \
+	    --use-pep517 --editable '.[$*]' --config-settings editable_mode=compat
 	@touch '$@'
 
 # The browser's tests say themselves what is missing where this cannot help.

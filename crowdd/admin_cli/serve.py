@@ -11,7 +11,8 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from types import FrameType
 
@@ -29,6 +30,8 @@ LINK = ("crowdctl", "admin", "link", "--json")
 EXAMPLE_FOLDER = Path("examples/digits")
 
 HEALTH_SECONDS = 60.0
+# make passes a signal on that the terminal or the system has sent to all of its group: two of one are no impatience.
+IMPATIENT_SECONDS = 1.0
 _ASK_SECONDS = 5.0
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -47,14 +50,20 @@ def serve(config: str) -> None:
 
 
 class Stop:
-    """Turns signals into an orderly end: the first asks the daemon to finish, the second one kills it.
+    """Turns signals into an orderly end: the first asks the daemon to finish, one more later on kills it.
 
     Before there is a daemon the first one is raised as KeyboardInterrupt, so that what was begun is taken back.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self.daemon: subprocess.Popen[bytes] | None = None
-        self.asked = 0
+        self._clock = clock
+        self._asked_at: float | None = None
+
+    @property
+    def asked(self) -> bool:
+        """Whether a signal has come."""
+        return self._asked_at is not None
 
     @contextlib.contextmanager
     def listening(self) -> Iterator[None]:
@@ -68,14 +77,12 @@ class Stop:
 
     def __call__(self, number: int, frame: FrameType | None) -> None:
         """A signal has come."""
-        self.asked += 1
-        if self.daemon is None:
-            # A further one must not cut short the taking back.
-            if self.asked == 1:
+        if self._asked_at is None:
+            self._asked_at = self._clock()
+            if self.daemon is None:
                 raise KeyboardInterrupt
-        elif self.asked == 1:
             self.daemon.terminate()
-        else:
+        elif self.daemon and self._clock() - self._asked_at > IMPATIENT_SECONDS:
             self.daemon.kill()
 
 
@@ -178,7 +185,7 @@ def attend(
         daemon.wait()
     if lost and not stop.asked:
         raise StartError("PostgreSQL has ended by itself; its log is in the data folder under postgres/log.")
-    return status(daemon.returncode, asked=bool(stop.asked))
+    return status(daemon.returncode, asked=stop.asked)
 
 
 def await_health(settings: Settings, daemon: subprocess.Popen[bytes]) -> bool:

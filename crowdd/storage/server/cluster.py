@@ -61,18 +61,21 @@ class Server:
 
     dsn: str
     process: subprocess.Popen[bytes]
+    cluster: Path
 
     def running(self) -> bool:
         """Whether it has not ended."""
         return self.process.poll() is None
 
     def stop(self) -> None:
-        """Ends it: running transactions are rolled back, what is committed is on the disk."""
+        """Ends it with all its processes: running transactions are rolled back, what is committed is on the disk."""
         for number, seconds in ((signal.SIGINT, STOP_SECONDS), (signal.SIGQUIT, QUIT_SECONDS)):
             self.process.send_signal(number)
             with contextlib.suppress(subprocess.TimeoutExpired):
                 self.process.wait(seconds)
-                return
+                break
+        # Its logger reads on until everybody who could write has gone.
+        wait_until(lambda: not _at_work(self.cluster), QUIT_SECONDS)
 
 
 def initialise(home: Home, binaries: Binaries) -> None:
@@ -107,7 +110,7 @@ def start(home: Home, binaries: Binaries) -> Server:
     """
     end_leftover(home.cluster)
     process = _spawn(home, binaries)
-    server = Server(_dsn(home, "crowdd"), process)
+    server = Server(_dsn(home, "crowdd"), process, home.cluster)
     wait_until(lambda: not server.running() or _ready(home.cluster, process.pid), START_SECONDS)
     try:
         if not _ready(home.cluster, process.pid):
