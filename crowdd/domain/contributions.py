@@ -95,7 +95,7 @@ class Contributions:
             return Handout([], "none")
         for _ in range(_TRIES):
             rows = await contributions.next_tasks(self._db, who, project_id, limit, offset, lane_)
-            state = rows[0]["state"]
+            state = rows[0]["outcome"]
             if state != "again":
                 break
         else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from threading import Thread
 from typing import Any
 
 from argon2 import PasswordHasher
@@ -20,6 +21,7 @@ class Passwords:
     def __init__(self, reactor: Any, threads: int = 2) -> None:
         self._reactor = reactor
         self._pool = ThreadPool(0, threads, name="passwords")
+        self._pool.threadFactory = _ending_thread
 
     def start(self) -> None:
         """Begins to take work."""
@@ -39,6 +41,11 @@ class Passwords:
 
     async def _run(self, work: Any, *arguments: Any) -> Any:
         return await deferToThreadPool(self._reactor, self._pool, work, *arguments)
+
+
+def _ending_thread(*arguments: Any, **names: Any) -> Thread:
+    """A thread that does not keep the process alive when the server ends in disorder."""
+    return Thread(*arguments, daemon=True, **names)
 
 
 def _check(stored: str, password: str) -> bool:

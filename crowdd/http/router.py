@@ -91,7 +91,7 @@ class Router:
             raise NotFoundError(_NOT_FOUND)
         if route is None:
             return self._other_method(incoming, methods)
-        if incoming.method == "GET" and not incoming.is_api and not incoming.wants_json and not incoming.is_frame:
+        if route.page and not (incoming.is_api or incoming.changes_state or incoming.wants_json or incoming.is_frame):
             self._identity.welcome(incoming)
         await self._open_lock(incoming, names)
         if incoming.changes_state and not incoming.is_api and route.csrf and self._with_cookies(incoming):

@@ -17,7 +17,8 @@ class Route:
     """One address for one method. ``path`` is werkzeug's syntax; its names are arguments of the handler.
 
     ``endpoint`` is what the rate limit counts (the same for all ids). ``key_header`` false: the Authorization header is
-    no API key here. ``csrf`` false: no form posts here.
+    no API key here. ``csrf`` false: no form posts here. ``page`` false:
+    no page, so a browser is not made a volunteer by asking.
     """
 
     method: str
@@ -26,6 +27,7 @@ class Route:
     endpoint: str = ""
     key_header: bool = True
     csrf: bool = True
+    page: bool = True
 
 
 def get(path: str, handler: Handler, **more: Any) -> Route:

@@ -7,7 +7,6 @@ from typing import Any
 
 from twisted.internet.defer import Deferred
 from twisted.internet.task import deferLater
-from twisted.web.http import HTTPChannel
 from twisted.web.server import Request as TwistedRequest
 from twisted.web.server import Site as TwistedSite
 
@@ -77,7 +76,7 @@ class Site(TwistedSite):
         self.most_body_bytes = most_body_bytes
         self.too_large_body = too_large_body
         self.requests: set[Request] = set()
-        self._channels: set[HTTPChannel] = set()
+        self._transports: dict[Any, Any] = {}
         self._waiting: list[Deferred[None]] = []
         self._clock = reactor
 
@@ -86,17 +85,23 @@ class Site(TwistedSite):
 
     def buildProtocol(self, addr: Any) -> Any:
         channel = super().buildProtocol(addr)
-        if channel is None:
-            return None
-        self._channels.add(channel)
-        lost = channel.connectionLost
+        if channel is not None:
+            self._remember(channel)
+        return channel
+
+    def _remember(self, channel: Any) -> None:
+        """Keeps the transport of a channel while it is open: the channel that Twisted gives does not show it."""
+        made, lost = channel.makeConnection, channel.connectionLost
+
+        def make_connection(transport: Any) -> None:
+            self._transports[channel] = transport
+            made(transport)
 
         def connection_lost(reason: Any) -> Any:
-            self._channels.discard(channel)
+            self._transports.pop(channel, None)
             return lost(reason)
 
-        channel.connectionLost = connection_lost
-        return channel
+        channel.makeConnection, channel.connectionLost = make_connection, connection_lost
 
     def request_done(self, request: Request) -> None:
         """Counts a request out."""
@@ -115,5 +120,5 @@ class Site(TwistedSite):
             await done
             # The last answer is still on its way out when its request is counted out.
             await deferLater(self._clock, 0, lambda: None)
-        for channel in list(self._channels):
-            channel.loseConnection()
+        for transport in list(self._transports.values()):
+            transport.loseConnection()

@@ -8,7 +8,7 @@ from crowdd.storage.database import Database, Row, as_json, one
 from crowdd.values import Requester
 
 _NEXT = """
-SELECT n.state, n.retry_at, n.retry_at - clock() AS retry_in, r.*
+SELECT n.state AS outcome, n.retry_at - clock() AS retry_in, r.*
   FROM next_tasks(%(project)s, %(actor)s, %(me)s, %(is_admin)s, %(unlocked)s::text[], %(limit)s, %(offset)s, %(lane)s, clock()) n
   LEFT JOIN LATERAL unnest(n.tasks) WITH ORDINALITY u(id, o) ON true
   LEFT JOIN LATERAL (SELECT * FROM task_record t WHERE t.project_id = %(project)s AND t.id = u.id) r ON true
@@ -16,7 +16,7 @@ SELECT n.state, n.retry_at, n.retry_at - clock() AS retry_in, r.*
 
 
 async def next_tasks(db: Database, who: Requester, project_id: int, limit: int, offset: int, lane: str) -> list[Row]:
-    """One row per task handed out, or one row without a task; each with ``state`` and ``retry_in``."""
+    """One row per task handed out, or one row without a task; each with ``outcome`` and ``retry_in``."""
     values = {
         **who.standing_values(),
         "actor": who.actor,

@@ -37,7 +37,7 @@ class Home:
         yield get("/", self.home)
         yield get("/project/", self.projects)
         yield post("/preferences", self.preferences)
-        yield get("/health", self.health)
+        yield get("/health", self.health, page=False)
         yield get("/api/", self.index, endpoint="index")
 
     async def home(self, incoming: Incoming) -> Answer:

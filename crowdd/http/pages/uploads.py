@@ -22,7 +22,7 @@ class Uploads:
         self._uploads = domain.uploads
 
     def routes(self) -> Iterator[Route]:
-        yield get("/uploads/<container>/<name>", self.file)
+        yield get("/uploads/<container>/<name>", self.file, page=False)
 
     async def file(self, incoming: Incoming, container: str, name: str) -> Answer:
         found = self._uploads.find(container, name)

@@ -1,0 +1,155 @@
+"""A throw-away PostgreSQL, a migrated database for each test, and crowdd on it: as a domain, in this process, or as a
+process of its own.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import psycopg2
+import pytest
+import pytest_twisted
+from psycopg2.extensions import make_dsn
+from support.live import LiveServer
+from support.served import Served
+from twisted.internet import reactor
+from twisted.internet.defer import ensureDeferred
+
+from crowdd import app, config
+from crowdd.domain import domain as domain_module
+from crowdd.domain.secrets import Secrets
+from crowdd.storage import schema
+from crowdd.storage.pool import Pool
+from crowdd.storage.server import find_home, start
+
+TEMPLATE = "crowdd_template"
+
+
+class Postgres:
+    """The server of this test session; ``make`` gives a database that is a copy of the migrated one."""
+
+    def __init__(self, dsn: str) -> None:
+        self.dsn = dsn
+        self._made = 0
+
+    def run(self, statement: str, database: str = "postgres") -> None:
+        """One statement outside a transaction, as the superuser."""
+        connection = psycopg2.connect(make_dsn(self.dsn, dbname=database, user="postgres"))
+        connection.autocommit = True
+        with connection.cursor() as cursor:
+            cursor.execute(statement)
+        connection.close()
+
+    def make(self) -> str:
+        """The DSN of a new database."""
+        self._made += 1
+        name = f"test_{os.getpid()}_{self._made}"
+        self.run(f"CREATE DATABASE {name} TEMPLATE {TEMPLATE} OWNER crowdd STRATEGY file_copy")
+        return make_dsn(self.dsn, dbname=name)
+
+    def drop(self, dsn: str) -> None:
+        """Removes a database, also when somebody is still connected."""
+        name = psycopg2.extensions.parse_dsn(dsn)["dbname"]
+        self.run(f"DROP DATABASE {name} WITH (FORCE)")
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[Postgres]:
+    """PostgreSQL on a socket in a folder of its own."""
+    folder = Path(tempfile.mkdtemp(prefix="crowdd-tests-", dir="/tmp"))
+    folder.chmod(0o755)
+    server = start(find_home(folder))
+    found = Postgres(server.dsn)
+    for setting in ("fsync = off", "synchronous_commit = off", "full_page_writes = off", "max_connections = 100"):
+        found.run(f"ALTER SYSTEM SET {setting}")
+    found.run("SELECT pg_reload_conf()")
+    found.run(f"CREATE DATABASE {TEMPLATE} OWNER crowdd")
+    pytest_twisted.blockon(ensureDeferred(_migrate(make_dsn(server.dsn, dbname=TEMPLATE))))
+    yield found
+    server.stop()
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+async def _migrate(dsn: str) -> None:
+    pool = Pool(reactor, dsn, size=1, setup=[schema.SEARCH_PATH])
+    await pool.start()
+    await schema.upgrade(pool)
+    await pool.close()
+
+
+@pytest.fixture
+def dsn(postgres: Postgres) -> Iterator[str]:
+    """A fresh, migrated database."""
+    made = postgres.make()
+    yield made
+    postgres.drop(made)
+
+
+@pytest.fixture
+def settings(dsn: str, tmp_path: Path) -> config.Settings:
+    """Settings for it; the rate limit is off unless a test sets one."""
+    environment = {"CROWDD_DB_DSN": dsn, "CROWDD_DATA_DIR": str(tmp_path / "data"), "CROWDD_RATELIMIT_LIMIT": "0"}
+    return config.load(None, environment)
+
+
+@pytest_twisted.async_yield_fixture
+async def pool(settings: config.Settings) -> Any:
+    """The server's own pool."""
+    made = app.make_pool(reactor, settings)
+    await made.start()
+    yield made
+    await made.close()
+
+
+@pytest.fixture
+def domain(settings: config.Settings, pool: Pool) -> Iterator[domain_module.Domain]:
+    """The rules, without the web."""
+    made = domain_module.build(reactor, pool, settings, Secrets(b"\x07" * 32))
+    made.passwords.start()
+    yield made
+    made.passwords.stop()
+
+
+@pytest_twisted.async_yield_fixture
+async def served(settings: config.Settings) -> Any:
+    """crowdd in this process, on a real socket; ``served.client()`` asks it."""
+    made = Served(reactor, settings)
+    await made.start()
+    yield made
+    await made.stop()
+
+
+@pytest.fixture
+def serve(settings: config.Settings) -> Iterator[Any]:
+    """Starts a crowdd in this process with other settings: ``await serve(CROWDD_RATELIMIT_LIMIT="3")``."""
+    started: list[Served] = []
+
+    async def with_settings(**environment: str) -> Served:
+        base = {
+            "CROWDD_DB_DSN": settings.db.dsn,
+            "CROWDD_DATA_DIR": str(settings.data.dir),
+            "CROWDD_RATELIMIT_LIMIT": "0",
+        }
+        made = Served(reactor, config.load(None, {**base, **environment}))
+        started.append(made)
+        await made.start()
+        return made
+
+    yield with_settings
+    for made in started:
+        pytest_twisted.blockon(ensureDeferred(made.stop()))
+
+
+@pytest.fixture(scope="session")
+def live_server(postgres: Postgres) -> Iterator[LiveServer]:
+    """crowdd as a process of its own (twistd), for browsers and clients; shared by the session."""
+    made = LiveServer(postgres.make(), Path(tempfile.mkdtemp(prefix="crowdd-live-", dir="/tmp")))
+    made.start()
+    yield made
+    made.stop()
+    shutil.rmtree(made.data, ignore_errors=True)

@@ -1,0 +1,71 @@
+"""crowdd as a process of its own."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+BIN = Path(sys.executable).parent
+
+
+def free_port() -> int:
+    """A port that nobody listens on."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+class LiveServer:
+    """``url`` answers between ``start`` and ``stop``; ``kill`` is kill -9."""
+
+    def __init__(self, dsn: str, data: Path, **environment: str) -> None:
+        self.dsn, self.data, self.port = dsn, data, free_port()
+        self.url = f"http://127.0.0.1:{self.port}"
+        self.environment = {
+            **os.environ,
+            "CROWDD_DB_DSN": dsn,
+            "CROWDD_DATA_DIR": str(data),
+            "CROWDD_HTTP_PORT": str(self.port),
+            "CROWDD_RATELIMIT_LIMIT": "0",
+            "CROWDD_VOLUNTEERS_COOKIES_PER_HOUR": "100000",
+            **environment,
+        }
+        self.process: subprocess.Popen[bytes] | None = None
+
+    def start(self, seconds: float = 30) -> None:
+        """Returns when it answers."""
+        log = (self.data / "log").open("ab")
+        command = [str(BIN / "twistd"), "--pidfile=", "-n", "crowdd"]
+        self.process = subprocess.Popen(command, env=self.environment, stdout=log, stderr=log, cwd=self.data)
+        log.close()
+        end = time.monotonic() + seconds
+        while not self._answers():
+            if self.process.poll() is not None or time.monotonic() > end:
+                raise RuntimeError(f"crowdd does not start: {(self.data / 'log').read_text()[-2000:]}")
+            time.sleep(0.05)
+
+    def _answers(self) -> bool:
+        try:
+            with urllib.request.urlopen(f"{self.url}/health", timeout=2) as response:
+                return response.status == 200
+        except (urllib.error.URLError, OSError):
+            return False
+
+    def kill(self) -> None:
+        """As a crash does."""
+        assert self.process is not None
+        self.process.send_signal(signal.SIGKILL)
+        self.process.wait()
+
+    def stop(self) -> None:
+        """As an operator does."""
+        if self.process is not None and self.process.poll() is None:
+            self.process.terminate()
+            self.process.wait(30)

@@ -1,0 +1,163 @@
+"""crowdd in the process of the tests: the real Server on a real socket, and a client that asks it over HTTP."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import attrs
+import orjson
+import treq
+from twisted.internet.defer import Deferred
+from twisted.web.client import Agent, HTTPConnectionPool
+
+from crowdd import app
+from crowdd.config import Settings
+
+
+@attrs.frozen
+class Response:
+    """A whole answer."""
+
+    status: int
+    headers: Any
+    body: bytes
+
+    def json(self) -> Any:
+        return orjson.loads(self.body)
+
+    @property
+    def text(self) -> str:
+        return self.body.decode()
+
+    def header(self, name: str) -> str | None:
+        values = self.headers.getRawHeaders(name)
+        return values[-1] if values else None
+
+
+class Client:
+    """A browser or a program: keeps cookies, sends an API key when it has one."""
+
+    def __init__(self, base: str, agent: Any, key: str = "", headers: dict[str, str] | None = None) -> None:
+        self.base, self._agent, self.key = base, agent, key
+        self.headers = headers or {}
+        self.cookies: dict[str, str] = {}
+
+    async def request(
+        self, method: str, path: str, json: Any = ..., headers: dict[str, str] | None = None, **more: Any
+    ) -> Response:
+        """An answer, whatever its status; redirects are not followed. ``json`` is sent as a JSON body."""
+        sent = {**self.headers, **(headers or {})}
+        if json is not ...:
+            more["data"] = orjson.dumps(json)
+            sent.setdefault("Content-Type", "application/json")
+        if self.key:
+            path += ("&" if "?" in path else "?") + f"api_key={self.key}"
+        if self.cookies:
+            sent["Cookie"] = "; ".join(f"{name}={value}" for name, value in self.cookies.items())
+        response = await treq.request(
+            method, self.base + path, headers=sent, agent=self._agent, allow_redirects=False, timeout=60, **more
+        )
+        self._keep(response.headers.getRawHeaders("set-cookie") or [])
+        return Response(response.code, response.headers, await treq.content(response))
+
+    def _keep(self, lines: list[str]) -> None:
+        for line in lines:
+            pair, *attributes = line.split(";")
+            name, _, value = pair.partition("=")
+            if any(a.strip().lower() == "max-age=0" for a in attributes):
+                self.cookies.pop(name.strip(), None)
+            else:
+                self.cookies[name.strip()] = value
+
+    async def get(self, path: str, **more: Any) -> Response:
+        return await self.request("GET", path, **more)
+
+    async def post(self, path: str, **more: Any) -> Response:
+        return await self.request("POST", path, **more)
+
+    async def put(self, path: str, **more: Any) -> Response:
+        return await self.request("PUT", path, **more)
+
+    async def delete(self, path: str, **more: Any) -> Response:
+        return await self.request("DELETE", path, **more)
+
+    async def page(self, path: str, **more: Any) -> Response:
+        """A page as JSON."""
+        return await self.get(path, headers={"Content-Type": "application/json"}, **more)
+
+    async def send_form(self, path: str, json: dict[str, Any], token_from: str = "") -> Response:
+        """Posts a form as front ends do: the token of the matching GET, JSON both ways."""
+        form = (await self.page(token_from or path)).json()
+        token = form.get("csrf") or form["form"]["csrf"]
+        return await self.post(path, json=json, headers={"X-CSRFToken": token})
+
+
+class Served:
+    """A server on a port of its own."""
+
+    def __init__(self, reactor: Any, settings: Settings) -> None:
+        self._reactor = reactor
+        port_of_its_own = attrs.evolve(settings, http=attrs.evolve(settings.http, port=0))
+        self.server = app.Server(reactor, port_of_its_own)
+        self._pool = HTTPConnectionPool(reactor)
+        self._pool.maxPersistentPerHost = 100
+        self._agent = Agent(reactor, pool=self._pool)
+
+    @property
+    def domain(self) -> Any:
+        return self.server._domain
+
+    @property
+    def database(self) -> Any:
+        """The server's own pool."""
+        return self.server._pool
+
+    async def start(self) -> None:
+        self.server.privilegedStartService()
+        self.server.startService()
+        await self._started()
+        self.base = f"http://127.0.0.1:{self.server._port.getHost().port}"
+
+    async def _started(self) -> None:
+        done: Deferred[None] = Deferred()
+        self.server._starting.addBoth(lambda result: done.callback(None) or result)
+        await done
+
+    async def stop(self) -> None:
+        await self._pool.closeCachedConnections()
+        await self.server.stopService()
+
+    def client(self, key: str = "", **headers: str) -> Client:
+        """A new browser or program."""
+        return Client(self.base, self._agent, key, headers)
+
+    async def person(self, name: str, *, admin: bool = False) -> Client:
+        """A program of a new person, with an API key; ``client.user_id`` is whose."""
+        from crowdd.domain.accounts import Registration
+        from crowdd.values import SYSTEM
+
+        form = Registration(name, name.title(), f"{name}@example.org", "a good password", "a good password")
+        user_id = await self.domain.accounts.register(form, SYSTEM, admin=admin)
+        row = await self.domain.accounts.profile(user_id)
+        client = self.client(self.domain.accounts.api_key(row))
+        client.user_id = user_id
+        return client
+
+    async def project(
+        self, owner: Client, short_name: str = "birds", *, tasks: int = 0, published: bool = False, **task: Any
+    ) -> dict[str, Any]:
+        """A project with a presenter and tasks."""
+        body = {
+            "name": short_name.title(),
+            "short_name": short_name,
+            "description": "Is there a bird?",
+            "info": {"task_presenter": "<p>?</p>"},
+        }
+        project = (await owner.post("/api/project", json=body)).json()
+        if tasks:
+            rows = [{"project_id": project["id"], "info": {"n": n}, "n_answers": 2, **task} for n in range(tasks)]
+            project["tasks"] = [t["id"] for t in (await owner.post("/api/task", json=rows)).json()]
+        if published:
+            answer = await owner.post(f"/project/{short_name}/publish", json={})
+            assert answer.status == 200, answer.body
+        return project
