@@ -2,91 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import time
-import urllib.error
-import urllib.parse
-import urllib.request
-from collections.abc import Callable, Mapping
-from http.cookiejar import CookieJar
+from collections.abc import Callable
 from typing import Any, TypeVar
 
-import attrs
 from playwright.sync_api import BrowserContext, Error, Frame
+from support.person import Person
 from wire import Asked, Elsewhere, Witness
 
 T = TypeVar("T")
-
-
-@attrs.frozen
-class Answer:
-    """What came back; ``json`` is None where the body is something else."""
-
-    status: int
-    headers: Mapping[str, str]
-    text: str
-
-    @property
-    def json(self) -> Any:
-        try:
-            return json.loads(self.text)
-        except ValueError:
-            return None
-
-
-class Person:
-    """Somebody with a cookie jar and, after ``register``, an account and a key."""
-
-    def __init__(self, url: str) -> None:
-        self.url = url
-        self.jar = CookieJar()
-        self.name = self.key = ""
-        self._opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(self.jar))
-
-    def ask(self, method: str, path: str, body: Any = None, **headers: str) -> Answer:
-        """One request; a body other than bytes goes as JSON. ``Sec_Fetch_Dest="iframe"`` names a header."""
-        data = body if body is None or isinstance(body, bytes) else json.dumps(body).encode()
-        given = {"Content-Type": "application/json"} | {
-            name.replace("_", "-"): value for name, value in headers.items()
-        }
-        request = urllib.request.Request(self.url + path, data, given, method=method)
-        try:
-            with self._opener.open(request, timeout=30) as answer:
-                return Answer(answer.status, answer.headers, answer.read().decode())
-        except urllib.error.HTTPError as error:
-            return Answer(error.code, error.headers, error.read().decode())
-
-    def api(self, method: str, path: str, body: Any = None, **query: Any) -> Any:
-        """The JSON of a call of the API with this person's key; fails the test on any refusal."""
-        words = urllib.parse.urlencode({**query, "api_key": self.key} if self.key else query)
-        answer = self.ask(method, f"/api/{path}?{words}", body)
-        assert 200 <= answer.status < 300, (method, path, answer.text)
-        return answer.json
-
-    def register(self, name: str) -> Person:
-        """Makes an account and stays signed in."""
-        token = self.ask("GET", "/account/register").json["form"]["csrf"]
-        form = {"fullname": name, "name": name, "email_addr": f"{name}@example.org"}
-        form |= {"password": "a-long-password-1", "confirm": "a-long-password-1", "csrf": token}
-        answer = self.ask("POST", "/account/register", form, **{"X-CSRFToken": token})
-        assert answer.status == 200, answer.text
-        profile = self.profile()
-        self.name, self.key = profile["user"]["name"], profile["user"]["api_key"]
-        return self
-
-    def profile(self) -> Any:
-        return self.ask("GET", "/account/profile").json
-
-    def publish(self, short_name: str) -> None:
-        path = f"/project/{short_name}/publish"
-        token = self.ask("GET", path).json["csrf"]
-        answer = self.ask("POST", path, {"csrf": token}, **{"X-CSRFToken": token})
-        assert answer.status in (200, 302), answer.text
-
-    def cookies(self, url: str, **attributes: Any) -> list[dict[str, Any]]:
-        """This person's cookies for a browser that goes to ``url``."""
-        base = {"url": url, "httpOnly": True, "sameSite": "Lax"} | attributes
-        return [{"name": each.name, "value": each.value, **base} for each in self.jar]
 
 
 class Project:
@@ -196,7 +120,7 @@ class Stage:
             self.page.wait_for_timeout(50)
         raise AssertionError(f"not within {seconds} s; at {self.page.url}; console: {self.console[-5:]}")
 
-    def settle(self, quiet: float = 0.6) -> None:
+    def settle(self, quiet: float = 1) -> None:
         """Waits until nothing was asked and nothing was said for ``quiet`` seconds: what had to happen has.
 
         It looks at nothing inside the page: what Playwright evaluates there counts as a click of the volunteer.
