@@ -11,6 +11,7 @@ import attrs
 from crowdd.domain import rights
 from crowdd.domain.external import ExternalUsers
 from crowdd.domain.records import NOT_FOUND, Behaviour, Records
+from crowdd.domain.uploads import Journal
 from crowdd.errors import (
     AnonymousError,
     CrowddError,
@@ -185,7 +186,7 @@ class TaskRunBehaviour(Behaviour):
             raise ForbiddenError("This answer is part of a result.", code="in_result")
         await records.update(tx, TASK_RUN, row["id"], changes)
 
-    async def delete(self, tx: Database, who: Requester, row: Row) -> None:
+    async def delete(self, tx: Database, who: Requester, row: Row, files: Journal) -> None:
         if not await contributions.delete_run(tx, row["project_id"], row["id"]):
             raise NotFoundError(NOT_FOUND)
 

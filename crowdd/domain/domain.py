@@ -10,13 +10,14 @@ from crowdd.config import Settings
 from crowdd.domain.accounts import Accounts, UserBehaviour
 from crowdd.domain.contributions import Contributions, TaskRunBehaviour
 from crowdd.domain.external import ExternalUsers
+from crowdd.domain.media import MediaBehaviour
 from crowdd.domain.passwords import Passwords
 from crowdd.domain.projects import ProjectBehaviour, Projects
 from crowdd.domain.records import Behaviour, Records
 from crowdd.domain.secrets import Secrets
 from crowdd.domain.tasks import TaskBehaviour
 from crowdd.domain.uploads import Uploads
-from crowdd.kinds import CATEGORY, RESULT
+from crowdd.kinds import ANNOUNCEMENT, BLOGPOST, CATEGORY, HELPING_MATERIAL, RESULT
 from crowdd.storage.database import Transactions
 
 
@@ -41,14 +42,17 @@ def build(reactor: Any, db: Transactions, settings: Settings, secrets: Secrets) 
     passwords = Passwords(reactor)
     uploads = Uploads(settings.data.dir / "uploads")
     behaviours = [
-        ProjectBehaviour(secrets, uploads),
+        ProjectBehaviour(secrets),
         TaskBehaviour(),
         TaskRunBehaviour(),
         UserBehaviour(),
         Behaviour(CATEGORY),
         Behaviour(RESULT),
+        *(MediaBehaviour(kind, settings.base_url) for kind in (BLOGPOST, ANNOUNCEMENT, HELPING_MATERIAL)),
     ]
-    records = Records(db, secrets, settings.base_url, {behaviour.kind.name: behaviour for behaviour in behaviours})
+    records = Records(
+        db, secrets, uploads, settings.base_url, {behaviour.kind.name: behaviour for behaviour in behaviours}
+    )
     external = ExternalUsers(db, secrets, settings.external.token_hours)
     return Domain(
         db=db,

@@ -21,7 +21,7 @@ class Passwords:
     def __init__(self, reactor: Any, threads: int = 2) -> None:
         self._reactor = reactor
         self._pool = ThreadPool(0, threads, name="passwords")
-        self._pool.threadFactory = _ending_thread
+        self._pool.threadFactory = _EndingThread
 
     def start(self) -> None:
         """Begins to take work."""
@@ -43,9 +43,11 @@ class Passwords:
         return await deferToThreadPool(self._reactor, self._pool, work, *arguments)
 
 
-def _ending_thread(*arguments: Any, **names: Any) -> Thread:
+class _EndingThread(Thread):
     """A thread that does not keep the process alive when the server ends in disorder."""
-    return Thread(*arguments, daemon=True, **names)
+
+    def __init__(self, *arguments: Any, **names: Any) -> None:
+        super().__init__(*arguments, daemon=True, **names)
 
 
 def _check(stored: str, password: str) -> bool:

@@ -12,7 +12,7 @@ from crowdd.domain import rights
 from crowdd.domain.passwords import Passwords
 from crowdd.domain.records import NOT_FOUND, Behaviour
 from crowdd.domain.secrets import Secrets, token
-from crowdd.domain.uploads import Uploads
+from crowdd.domain.uploads import Journal
 from crowdd.errors import ForbiddenError, InvalidRequestError, InvalidValueError, NotFoundError, TooManyRequestsError
 from crowdd.kinds import PROJECT
 from crowdd.kinds.kind import OWNERS
@@ -29,9 +29,9 @@ _SHOWN_CHANGES = 10_000  # characters of a value that the audit log keeps
 class ProjectBehaviour(Behaviour):
     """What REST does to a project."""
 
-    def __init__(self, secrets: Secrets, uploads: Uploads) -> None:
+    def __init__(self, secrets: Secrets) -> None:
         super().__init__(PROJECT)
-        self._secrets, self._uploads = secrets, uploads
+        self._secrets = secrets
 
     async def create(self, tx: Database, who: Requester, rows: list[dict[str, Any]]) -> list[int]:
         made = []
@@ -80,9 +80,9 @@ class ProjectBehaviour(Behaviour):
                 after=after,
             )
 
-    async def delete(self, tx: Database, who: Requester, row: Row) -> None:
+    async def delete(self, tx: Database, who: Requester, row: Row, files: Journal) -> None:
         await projects.delete(tx, row["id"])
-        self._uploads.drop(row["id"])
+        files.drop_project(row["id"])
 
     async def _follow(self, tx: Database, project_id: int, values: dict[str, Any]) -> None:
         await projects.touch(tx, project_id)

@@ -5,20 +5,27 @@ What all kinds share is here; what a kind does in particular when it is created,
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from typing import Any, TypeVar
 
 from crowdd.domain import queries, rights
 from crowdd.domain.secrets import Secrets
+from crowdd.domain.uploads import Journal, Upload, Uploads
 from crowdd.domain.words import ago
-from crowdd.errors import InvalidValueError, MethodError, NotFoundError
+from crowdd.errors import InvalidRequestError, InvalidValueError, NotFoundError
 from crowdd.kinds import KINDS
 from crowdd.kinds.kind import Kind, Standing
 from crowdd.storage import audit, records
 from crowdd.storage.database import Database, Row, Transactions
 from crowdd.values import Requester
 
+T = TypeVar("T")
+Match = Callable[[dict[str, Any]], None]
 NOT_FOUND = "404 Not Found"
+
+
+def _any(view: dict[str, Any]) -> None:
+    """Whatever the row has become."""
 
 
 class Behaviour:
@@ -43,7 +50,11 @@ class Behaviour:
         """Writes changes of a row, which are parsed and allowed."""
         await records.update(tx, self.kind, row["id"], changes)
 
-    async def delete(self, tx: Database, who: Requester, row: Row) -> None:
+    async def attach(self, tx: Database, row: Row, upload: Upload, files: Journal) -> None:
+        """Gives a row its file; only for kinds that have files."""
+        raise InvalidRequestError(f"A {self.kind.name} has no file.")
+
+    async def delete(self, tx: Database, who: Requester, row: Row, files: Journal) -> None:
         """Deletes a row; whoever may is allowed."""
         await records.delete(tx, self.kind, row["id"])
 
@@ -51,8 +62,16 @@ class Behaviour:
 class Records:
     """Lists, reads, creates, changes and deletes; every row leaves through ``view``."""
 
-    def __init__(self, db: Transactions, secrets: Secrets, base_url: str, behaviours: Mapping[str, Behaviour]) -> None:
-        self._db, self._secrets, self._base_url, self._behaviours = db, secrets, base_url, behaviours
+    def __init__(
+        self,
+        db: Transactions,
+        secrets: Secrets,
+        uploads: Uploads,
+        base_url: str,
+        behaviours: Mapping[str, Behaviour],
+    ) -> None:
+        self._db, self._secrets, self._uploads = db, secrets, uploads
+        self._base_url, self._behaviours = base_url, behaviours
 
     def kinds(self) -> Iterable[str]:
         """The names of all kinds."""
@@ -69,51 +88,79 @@ class Records:
         rights.require(who, row["standings"], kind.rights.get)
         return self.view(kind, row)
 
-    async def create(self, kind: Kind, who: Requester, body: Any) -> Any:
+    async def create(self, kind: Kind, who: Requester, body: Any, upload: Upload | None = None) -> Any:
         """A new row as its maker sees it; for an array of bodies all rows, or none when one is refused."""
-        if "POST" not in kind.methods:
-            raise MethodError(allowed=tuple(sorted(kind.methods)))
-        many = isinstance(body, list)
+        many = isinstance(body, list) and kind.bulk
         bodies: Sequence[Any] = body if many else [body]
 
-        async def work(tx: Database) -> list[dict[str, Any]]:
+        async def work(tx: Database, files: Journal) -> list[dict[str, Any]]:
             rows = [kind.creation(_object(one)) for one in bodies]
             for project_id in sorted({values.get("project_id") for values in rows}, key=str):
                 await self._allow_creation(tx, kind, who, project_id)
             ids = await self._behaviours[kind.name].create(tx, who, rows)
-            made = [await self.find(tx, kind, who, row_id) for row_id in ids]
-            return [self.view(kind, row) for row in made]
+            await self._attach(tx, kind, who, ids[:1], upload, files)
+            made = {row["id"]: row for row in await records.rows(tx, kind, ids, who)}
+            return [self.view(kind, made[row_id]) for row_id in ids]
 
-        made = await self._db.transaction(work)
+        made = await self._with_files(work)
         return made if many else made[0]
 
-    async def change(self, kind: Kind, who: Requester, row_id: int, body: Any) -> dict[str, Any]:
-        """A changed row as its owner sees it (interface, PUT)."""
+    async def change(
+        self, kind: Kind, who: Requester, row_id: int, body: Any, upload: Upload | None = None, match: Match = _any
+    ) -> dict[str, Any]:
+        """A changed row as its owner sees it (interface, PUT). ``match`` may refuse what the row has become."""
 
-        async def work(tx: Database) -> dict[str, Any]:
-            await self._behaviours[kind.name].lock(tx, row_id)
-            row = await self.find(tx, kind, who, row_id)
-            rights.require(who, row["standings"], kind.rights.update)
+        async def work(tx: Database, files: Journal) -> dict[str, Any]:
+            row = await self._locked(tx, kind, who, row_id, kind.rights.update)
+            match(self.view(kind, row))
             changes = kind.change(self._open(kind, row), _object(body), row["standings"])
             if changes:
                 await self._behaviours[kind.name].change(tx, who, row, changes)
+            await self._attach(tx, kind, who, [row_id], upload, files)
             return self.view(kind, await self.find(tx, kind, who, row_id))
 
-        return await self._db.transaction(work)
+        return await self._with_files(work)
 
     async def delete(self, kind: Kind, who: Requester, row_id: int) -> None:
-        """Deletes a row."""
-        if "DELETE" not in kind.methods:
-            raise MethodError(allowed=tuple(sorted(kind.methods)))
+        """Deletes a row and its files."""
 
-        async def work(tx: Database) -> None:
-            await self._behaviours[kind.name].lock(tx, row_id)
-            row = await self.find(tx, kind, who, row_id)
-            rights.require(who, row["standings"], kind.rights.delete)
-            await self._behaviours[kind.name].delete(tx, who, row)
+        async def work(tx: Database, files: Journal) -> None:
+            row = await self._locked(tx, kind, who, row_id, kind.rights.delete)
+            await self._behaviours[kind.name].delete(tx, who, row, files)
             await audit.write(tx, who, "delete", kind.name, row_id, project_id=row.get("project_id"))
 
-        await self._db.transaction(work)
+        await self._with_files(work)
+
+    async def _locked(self, tx: Database, kind: Kind, who: Requester, row_id: int, wanted: frozenset[Standing]) -> Row:
+        await self._behaviours[kind.name].lock(tx, row_id)
+        row = await self.find(tx, kind, who, row_id)
+        rights.require(who, row["standings"], wanted)
+        return row
+
+    async def _attach(
+        self, tx: Database, kind: Kind, who: Requester, ids: Sequence[int], upload: Upload | None, files: Journal
+    ) -> None:
+        behaviour = self._behaviours[kind.name]
+        if upload is None:
+            return
+        for row_id in ids:
+            await behaviour.attach(tx, await self.find(tx, kind, who, row_id), upload, files)
+
+    async def _with_files(self, work: Callable[[Database, Journal], Awaitable[T]]) -> T:
+        """The work in a transaction whose files follow its fate."""
+        files = Journal(self._uploads)
+
+        async def attempt(tx: Database) -> T:
+            files.begin()
+            return await work(tx, files)
+
+        try:
+            result = await self._db.transaction(attempt)
+        except BaseException:
+            files.undo()
+            raise
+        files.finish()
+        return result
 
     async def find(self, db: Database, kind: Kind, who: Requester, row_id: int) -> Row:
         """A row with the requester's standings; NotFoundError when there is none."""

@@ -6,6 +6,7 @@ from itertools import groupby
 from typing import Any
 
 from crowdd.domain.records import Behaviour
+from crowdd.domain.uploads import Journal
 from crowdd.kinds import TASK
 from crowdd.storage import tasks
 from crowdd.storage.database import Database, Row
@@ -34,5 +35,5 @@ class TaskBehaviour(Behaviour):
     async def change(self, tx: Database, who: Requester, row: Row, changes: dict[str, Any]) -> None:
         await tasks.change(tx, row["project_id"], row["id"], changes)
 
-    async def delete(self, tx: Database, who: Requester, row: Row) -> None:
+    async def delete(self, tx: Database, who: Requester, row: Row, files: Journal) -> None:
         await tasks.delete(tx, row["project_id"], [row["id"]])

@@ -1,45 +1,83 @@
-"""Files that projects bring: kept below the data folder under names of our own choice."""
+"""Files that projects and people bring: kept below the data folder under names of our own choice."""
 
 from __future__ import annotations
 
 import re
+import secrets
 import shutil
 from pathlib import Path
 
 import attrs
 
-# What may be shown by a browser; everything else is offered as a download.
-TYPES = {
-    ".png": "image/png",
-    ".jpg": "image/jpeg",
-    ".jpeg": "image/jpeg",
-    ".gif": "image/gif",
-    ".webp": "image/webp",
-    ".mp3": "audio/mpeg",
-    ".mp4": "video/mp4",
-    ".pdf": "application/pdf",
-}
+from crowdd.errors import TooLargeError
+
 DOWNLOAD = "application/octet-stream"
+MOST_BYTES = 10_000_000
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,199}")
+# What a browser may show, told by how the content begins (offset, bytes); everything else is offered as a download.
+# SVG and HTML are not here on purpose: they could run scripts as one of our pages.
+_SIGNATURES = (
+    (0, b"\x89PNG\r\n\x1a\n", ".png", "image/png"),
+    (0, b"\xff\xd8\xff", ".jpg", "image/jpeg"),
+    (0, b"GIF87a", ".gif", "image/gif"),
+    (0, b"GIF89a", ".gif", "image/gif"),
+    (8, b"WEBP", ".webp", "image/webp"),
+    (0, b"%PDF-", ".pdf", "application/pdf"),
+    (0, b"ID3", ".mp3", "audio/mpeg"),
+    (0, b"\xff\xfb", ".mp3", "audio/mpeg"),
+    (0, b"OggS", ".ogg", "audio/ogg"),
+    (8, b"WAVE", ".wav", "audio/wav"),
+    (4, b"ftyp", ".mp4", "video/mp4"),
+    (0, b"\x1aE\xdf\xa3", ".webm", "video/webm"),
+)
+TYPES = {suffix: type_ for _, _, suffix, type_ in _SIGNATURES} | {".jpeg": "image/jpeg"}
+
+
+@attrs.frozen
+class Upload:
+    """A file as it came: the name is what its sender says."""
+
+    name: str
+    content: bytes = attrs.field(repr=False)
+
+
+def suffix_of(content: bytes) -> str:
+    """The ending that the content deserves, ``.bin`` when it is nothing that a browser should show."""
+    for offset, begin, suffix, _ in _SIGNATURES:
+        if content[offset : offset + len(begin)] == begin:
+            return suffix
+    return ".bin"
 
 
 @attrs.frozen
 class Uploads:
-    """The folder of uploads: one folder for each project, by its id."""
+    """The folder of uploads: one folder for each project, by its id, and one for the site."""
 
     folder: Path
 
     def keep(self, project_id: int, source: Path, name: str) -> str:
         """Copies a file into the project's folder and returns its path below ``/uploads/``."""
         safe = re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-.") or "file"
-        target = self.folder / f"project-{project_id}" / safe[-200:]
-        target.parent.mkdir(parents=True, exist_ok=True)
+        target = self._container(container_of(project_id)) / safe[-200:]
         shutil.copyfile(source, target)
-        return f"project-{project_id}/{target.name}"
+        return f"{target.parent.name}/{target.name}"
+
+    def store(self, container: str, upload: Upload) -> str:
+        """Writes a file under a new name and returns its path below ``/uploads/``. Raises TooLargeError."""
+        if len(upload.content) > MOST_BYTES:
+            raise TooLargeError(f"A file may have at most {MOST_BYTES:,} bytes.")
+        name = secrets.token_hex(16) + suffix_of(upload.content)
+        (self._container(container) / name).write_bytes(upload.content)
+        return f"{container}/{name}"
+
+    def forget(self, path: str | None) -> None:
+        """Removes one file that ``store`` or ``keep`` named."""
+        if path:
+            (self.folder / path).unlink(missing_ok=True)
 
     def drop(self, project_id: int) -> None:
         """Removes everything a project brought."""
-        shutil.rmtree(self.folder / f"project-{project_id}", ignore_errors=True)
+        shutil.rmtree(self.folder / container_of(project_id), ignore_errors=True)
 
     def find(self, container: str, name: str) -> tuple[Path, str] | None:
         """A file and its type, or None; names that lead elsewhere name nothing."""
@@ -49,3 +87,56 @@ class Uploads:
         if path.is_symlink() or not path.is_file():
             return None
         return path, TYPES.get(path.suffix.lower(), DOWNLOAD)
+
+    def _container(self, container: str) -> Path:
+        made = self.folder / container
+        made.mkdir(parents=True, exist_ok=True)
+        return made
+
+
+class Journal:
+    """What a transaction does to files: undone when it fails, finished when it is committed."""
+
+    def __init__(self, uploads: Uploads) -> None:
+        self._uploads = uploads
+        self._written: list[str] = []
+        self._dropped: list[str] = []
+        self._projects: list[int] = []
+
+    def store(self, container: str, upload: Upload) -> str:
+        """Writes a file now; it goes again if the transaction fails."""
+        path = self._uploads.store(container, upload)
+        self._written.append(path)
+        return path
+
+    def drop(self, path: str | None) -> None:
+        """Removes a file once the transaction is committed."""
+        if path:
+            self._dropped.append(path)
+
+    def drop_project(self, project_id: int) -> None:
+        """Removes a project's files once the transaction is committed."""
+        self._projects.append(project_id)
+
+    def begin(self) -> None:
+        """Forgets an attempt that was rolled back: a transaction may be run again."""
+        self.undo()
+        self._dropped.clear()
+        self._projects.clear()
+
+    def undo(self) -> None:
+        """Removes what was written."""
+        while self._written:
+            self._uploads.forget(self._written.pop())
+
+    def finish(self) -> None:
+        """Removes what was dropped."""
+        for path in self._dropped:
+            self._uploads.forget(path)
+        for project_id in self._projects:
+            self._uploads.drop(project_id)
+
+
+def container_of(project_id: int | None) -> str:
+    """The folder of a project's files; None: those of the site."""
+    return "site" if project_id is None else f"project-{project_id}"

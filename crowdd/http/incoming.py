@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from functools import cached_property
+from io import BytesIO
 from typing import Any
 from urllib.parse import parse_qsl
 
 import orjson
+from multipart import MultipartError, MultipartParser, parse_options_header
 
+from crowdd.domain.uploads import Upload
 from crowdd.errors import InvalidValueError
 from crowdd.http import presenter
 from crowdd.kinds.types import clean_text
@@ -101,8 +104,24 @@ class Incoming:
         )
 
     def _multipart(self) -> dict[str, Any]:
-        names = {name: values[-1] for name, values in self.request.args.items() if _text(name) not in self.query}
-        return {_text(name): _text(value) for name, value in names.items()}
+        return {part.name: part.value for part in self._parts if not part.filename}
+
+    @cached_property
+    def _parts(self) -> list[Any]:
+        _, options = parse_options_header(self.header("content-type"))
+        limits = {"memory_limit": 2**31, "disk_limit": 0, "partsize_limit": 2**31, "spool_limit": 2**31}
+        try:
+            stream = BytesIO(self.raw_body)
+            return list(
+                MultipartParser(stream, options.get("boundary", ""), len(self.raw_body), strict=False, **limits)
+            )
+        except (MultipartError, ValueError, LookupError) as error:
+            raise InvalidValueError(f"The multipart body is broken: {error}.", code="bad_multipart") from None
+
+    def upload(self, name: str) -> Upload | None:
+        """The file of that name in a multipart body, or None."""
+        found = next((part for part in self._parts if part.name == name and part.filename is not None), None)
+        return None if found is None else Upload(str(found.filename), found.raw)
 
     def field(self, name: str) -> str:
         """A field of the form as text, "" when it is absent or null."""

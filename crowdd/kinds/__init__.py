@@ -1,6 +1,9 @@
 """The kinds of domain objects: each declared once, in a file of its own."""
 
+from crowdd.kinds.announcement import ANNOUNCEMENT
+from crowdd.kinds.blogpost import BLOGPOST
 from crowdd.kinds.category import CATEGORY
+from crowdd.kinds.helping_material import HELPING_MATERIAL
 from crowdd.kinds.kind import Kind
 from crowdd.kinds.project import PROJECT
 from crowdd.kinds.result import RESULT
@@ -8,6 +11,21 @@ from crowdd.kinds.task import TASK
 from crowdd.kinds.task_run import TASK_RUN
 from crowdd.kinds.user import USER
 
-KINDS: dict[str, Kind] = {kind.name: kind for kind in (PROJECT, TASK, TASK_RUN, RESULT, CATEGORY, USER)}
+KINDS: dict[str, Kind] = {
+    kind.name: kind
+    for kind in (PROJECT, TASK, TASK_RUN, RESULT, CATEGORY, USER, BLOGPOST, ANNOUNCEMENT, HELPING_MATERIAL)
+}
 
-__all__ = ["CATEGORY", "KINDS", "PROJECT", "RESULT", "TASK", "TASK_RUN", "USER", "Kind"]
+__all__ = [
+    "ANNOUNCEMENT",
+    "BLOGPOST",
+    "CATEGORY",
+    "HELPING_MATERIAL",
+    "KINDS",
+    "PROJECT",
+    "RESULT",
+    "TASK",
+    "TASK_RUN",
+    "USER",
+    "Kind",
+]

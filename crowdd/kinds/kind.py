@@ -27,6 +27,8 @@ class Standing(enum.Enum):
     SIGNED_IN = "signed_in"
     ADMIN = "admin"
     OWNER = "owner"  # owner or co-owner of the row's project
+    CREATOR = "creator"  # owner of the row's project, co-owners left out
+    SHOWN = "shown"  # the row itself is published, and so is its project (if it has one), without a password
     AUTHOR = "author"  # who made the row
     SELF = "self"  # the row is the requester
     OPEN = "open"  # the row is a person who shows fullname and date of joining (privacy mode off)
@@ -121,6 +123,10 @@ class Kind:
     public_info: frozenset[str] | None = None
     # Attributes that a reduced record shows, present and null, to those who may not read them.
     reduced: tuple[str, ...] = ()
+    # POST takes an array too: all rows or none.
+    bulk: bool = False
+    # A row may come with a file: a multipart body on POST and PUT.
+    files: bool = False
     # Methods that the kind has at all; others are 405.
     methods: frozenset[str] = frozenset({"GET", "POST", "PUT", "DELETE"})
     by_name: dict[str, Field] = attrs.field(init=False, repr=False)

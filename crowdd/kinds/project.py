@@ -46,6 +46,7 @@ PROJECT = Kind(
         ),
         Field("secret_key", Text(), "Key for external users.", read=OWNERS, write=Write.RESERVED, sealed=True),
         Field("contrib_button", Text(), "What the requester can do here.", write=Write.COMPUTED, search=False),
+        Field("n_blogposts", Integer(), "Blog posts so far.", write=Write.COMPUTED, search=False),
         Field("n_results", Integer(), "Results so far.", write=Write.COMPUTED, search=False),
         Field("n_completed_tasks", Integer(), "Tasks with all their answers.", **FIGURE),
         Field("n_task_runs", Integer(), "Answers so far.", **FIGURE),

@@ -10,6 +10,7 @@ TASK = Kind(
     source="task_record",
     context=True,
     parents={"project": "project_id"},
+    bulk=True,
     rights=Rights(
         see=frozenset({Standing.LISTED}) | OWNERS,
         get=frozenset({Standing.UNLOCKED}) | OWNERS,

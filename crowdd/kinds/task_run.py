@@ -10,6 +10,7 @@ TASK_RUN = Kind(
     source="task_run",
     context=True,
     parents={"task": "task_id", "project": "project_id"},
+    bulk=True,
     rights=Rights(
         see=frozenset({Standing.LISTED, Standing.AUTHOR}) | OWNERS,
         get=frozenset({Standing.UNLOCKED, Standing.AUTHOR}) | OWNERS,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import attrs
@@ -80,15 +80,23 @@ async def get(db: Database, kind: Kind, row_id: int, who: Requester) -> Row | No
     return named(rows)[0] if rows else None
 
 
+async def rows(db: Database, kind: Kind, ids: Sequence[int], who: Requester) -> list[Row]:
+    """Several rows by their ids, in no order, each as ``get`` gives it."""
+    values = {**who.standing_values(), "actor": who.actor, "ids": list(ids)}
+    sql = f"SELECT {columns(kind)} FROM {standings.source(kind)} WHERE t.id = ANY (%(ids)s::bigint[])"
+    return named(await db.fetch(sql, values))
+
+
 async def lock(db: Database, kind: Kind, row_id: int) -> None:
     """Holds a row of the kind's own table until the transaction ends."""
     await db.fetch(f"SELECT id FROM {kind.table} WHERE id = %(id)s FOR UPDATE", {"id": row_id})
 
 
 async def insert(db: Database, kind: Kind, values: Mapping[str, Any]) -> int:
-    """The id of a new row in the kind's own table."""
-    names = ", ".join(f'"{name}"' for name in values)
-    marks = ", ".join(f"%({name})s" for name in values)
+    """The id of a new row in the kind's own table; its times are now."""
+    times = [name for name in ("created", "updated") if name in kind.by_name]
+    names = ", ".join([*(f'"{name}"' for name in values), *times])
+    marks = ", ".join([*(f"%({name})s" for name in values), *("clock()" for _ in times)])
     row = await one(db, f"INSERT INTO {kind.table} ({names}) VALUES ({marks}) RETURNING id", stored(kind, values))
     return int(row["id"])
 
@@ -96,7 +104,9 @@ async def insert(db: Database, kind: Kind, values: Mapping[str, Any]) -> int:
 async def update(db: Database, kind: Kind, row_id: int, changes: Mapping[str, Any]) -> None:
     """Writes changed attributes of a row in the kind's own table."""
     if changes:
-        sets = ", ".join(f'"{name}" = %({name})s' for name in changes)
+        sets = ", ".join(
+            [f'"{name}" = %({name})s' for name in changes] + ["updated = clock()"] * ("updated" in kind.by_name)
+        )
         await db.execute(f"UPDATE {kind.table} SET {sets} WHERE id = %(id)s", {**stored(kind, changes), "id": row_id})
 
 

@@ -18,6 +18,7 @@ _REQUESTER = {
 }
 _PROJECT = {
     Standing.OWNER: "coalesce(p.owners_ids @> ARRAY[%(me)s::bigint], false)",
+    Standing.CREATOR: "coalesce(p.owner_id = %(me)s::bigint, false)",
     Standing.LISTED: "(p.published AND (p.lock_id IS NULL OR p.lock_id = ANY (%(unlocked)s::text[])))",
     Standing.UNLOCKED: "(p.lock_id IS NULL OR p.lock_id = ANY (%(unlocked)s::text[]))",
 }
@@ -42,6 +43,9 @@ def expressions(kind: Kind) -> dict[Standing, str]:
     found = dict(_REQUESTER)
     if kind.name == "project" or "project_id" in kind.by_name:
         found |= _PROJECT
+    if "published" in kind.by_name and kind.name != "project":
+        project = f" AND {_PROJECT[Standing.LISTED]}" if "project_id" in kind.by_name else ""
+        found[Standing.SHOWN] = f"(t.published{project})"
     if "user_id" in kind.by_name:
         found[Standing.AUTHOR] = _ROW[Standing.AUTHOR]
     if kind.name == "user":

@@ -6,12 +6,14 @@ from collections.abc import Iterator
 from typing import Any
 
 from crowdd.domain.domain import Domain
+from crowdd.domain.uploads import Upload
 from crowdd.errors import NotFoundError
 from crowdd.http.answers import Answer, Data
 from crowdd.http.incoming import Incoming
 from crowdd.http.routing import Route, get, post
 from crowdd.kinds import KINDS
 from crowdd.kinds.kind import Kind
+from crowdd.kinds.types import Json
 
 _MOST_ID = 2**63 - 1
 
@@ -51,7 +53,8 @@ class _Kind:
         return Data(await self._records.get(self._kind, incoming.who, _small(object_id)))
 
     async def create(self, incoming: Incoming) -> Answer:
-        return Data(await self._records.create(self._kind, incoming.who, incoming.json_body()))
+        body, upload = self._body(incoming)
+        return Data(await self._records.create(self._kind, incoming.who, body, upload))
 
     async def submit(self, incoming: Incoming) -> Answer:
         """An answer: not a row like others, it needs a lease."""
@@ -60,8 +63,22 @@ class _Kind:
         return Data(await self._domain.contributions.submit(incoming.who, incoming.json_body(), uid, header))
 
     async def change(self, incoming: Incoming, object_id: int) -> Answer:
-        changed: Any = await self._records.change(self._kind, incoming.who, _small(object_id), incoming.json_body())
-        return Data(changed)
+        body, upload = self._body(incoming)
+        return Data(await self._records.change(self._kind, incoming.who, _small(object_id), body, upload))
+
+    def _body(self, incoming: Incoming) -> tuple[Any, Upload | None]:
+        """A JSON body, or the fields and the file of a multipart one."""
+        if not (self._kind.files and incoming.content_type == "multipart/form-data"):
+            return incoming.json_body(), None
+        upload = incoming.upload("file")
+        if upload is None:
+            raise self._kind.unknown("file")
+        return {name: self._from_form(name, value) for name, value in incoming.form.items()}, upload
+
+    def _from_form(self, name: str, value: Any) -> Any:
+        """A field of a form; JSON attributes come as JSON text."""
+        field = self._kind.by_name.get(name)
+        return field.from_text(value) if field and isinstance(field.type, Json) else value
 
     async def delete(self, incoming: Incoming, object_id: int) -> Answer:
         await self._records.delete(self._kind, incoming.who, _small(object_id))

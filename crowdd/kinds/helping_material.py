@@ -1,0 +1,31 @@
+"""Helping material: pictures, sounds and notes that help volunteers to answer (interface, Resources)."""
+
+from crowdd.kinds.kind import ADMINS, OWNERS, Field, Kind, Rights, Standing, Write
+from crowdd.kinds.types import Integer, JsonObject, Number, Text, Timestamp
+
+CREATORS = ADMINS | {Standing.CREATOR}
+
+HELPING_MATERIAL = Kind(
+    name="helpingmaterial",
+    doc="A helping material of a project.",
+    table="helpingmaterial",
+    source="helpingmaterial",
+    context=True,
+    parents={"project": "project_id"},
+    files=True,
+    rights=Rights(
+        see=OWNERS | {Standing.LISTED},
+        get=OWNERS | {Standing.UNLOCKED},
+        create=CREATORS,
+        update=CREATORS,
+        delete=CREATORS,
+    ),
+    fields=(
+        Field("id", Integer(), "Its number.", write=Write.RESERVED),
+        Field("created", Timestamp(), "When it was created.", write=Write.RESERVED),
+        Field("project_id", Integer(), "Its project.", write=Write.ONCE),
+        Field("info", JsonObject(), "Free-form.", default=dict),
+        Field("media_url", Text(most=2000), "Address of its file.", null=True),
+        Field("priority", Number(), "Higher comes first.", default=0.0),
+    ),
+)
