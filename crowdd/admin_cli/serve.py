@@ -19,7 +19,7 @@ from types import FrameType
 import click
 
 from crowdd.config import Settings, load
-from crowdd.storage.server import Home, Server, StartError, find_home, hold, start
+from crowdd.storage.server import Home, Server, StartError, check, find_home, hold, start
 from crowdd.storage.server.process import ended_with_parent, wait_until
 
 # What is run, in this order; each gets the configuration, and the database by its environment.
@@ -149,8 +149,9 @@ def check_port(host: str, port: int) -> None:
 
 
 def own_database(settings: Settings) -> Server | None:
-    """A PostgreSQL of our own, or None when one is configured."""
+    """A PostgreSQL of our own, or None when one is configured. Raises StartError when that does not answer."""
     if settings.db.dsn:
+        check(settings.db.dsn)
         return None
     home = find_home(settings.data.dir, settings.data.postgres_user)
     if home.elsewhere:

@@ -111,8 +111,8 @@ def start(home: Home, binaries: Binaries) -> Server:
     end_leftover(home.cluster)
     process = _spawn(home, binaries)
     server = Server(_dsn(home, "crowdd"), process, home.cluster)
-    wait_until(lambda: not server.running() or _ready(home.cluster, process.pid), START_SECONDS)
     try:
+        wait_until(lambda: not server.running() or _ready(home.cluster, process.pid), START_SECONDS)
         if not _ready(home.cluster, process.pid):
             raise StartError(f"PostgreSQL did not start on {home.cluster}: {_reason(home)}")
         _make_database(home)

@@ -1,0 +1,104 @@
+"""The first command of all, in a copy of the tree with nothing prepared: ``make run``, Ctrl-C, ``make run``."""
+
+import json
+import os
+import pwd
+import shutil
+import subprocess
+import tempfile
+import urllib.request
+from pathlib import Path
+
+import pytest
+from support.live import free_port
+from support.programs import Program, processes_of
+
+ROOT = Path(__file__).parent.parent
+READY = "Ctrl-C ends it"
+SECOND_START_SECONDS = 5
+
+pytestmark = pytest.mark.slow
+
+
+def users():
+    """Ourselves, and when we are root an ordinary user without a home."""
+    return ["", "nobody"] if os.geteuid() == 0 else [""]
+
+
+@pytest.fixture
+def tree():
+    """A copy of what git keeps of this tree, in a folder that only its owner can enter."""
+    if not (ROOT / ".git").exists():
+        pytest.skip("this tree is no git clone, so nobody knows what belongs to it")
+    outer = Path(tempfile.mkdtemp(prefix="crowdd-first-", dir="/tmp"))
+    listed = subprocess.run(
+        ["git", "-c", f"safe.directory={ROOT}", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    for name in filter(None, listed.stdout.split("\0")):
+        if (ROOT / name).exists():
+            (outer / "crowdd" / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(ROOT / name, outer / "crowdd" / name)
+    yield outer / "crowdd"
+    link = outer / "crowdd/var/postgres"
+    if link.is_symlink():
+        shutil.rmtree(link.readlink().parent)
+    shutil.rmtree(outer)
+
+
+@pytest.mark.parametrize("user", users(), ids=lambda user: user or "as we are")
+def test_from_nothing_and_again(tree, user):
+    become = hand_over(tree, user) if user else {}
+    kept = ("PATH", "LANG", "TERM", "SSL_CERT_FILE", "XDG_CACHE_HOME", "HOME")
+    environment = {name: text for name, text in os.environ.items() if name in kept or name.startswith("PIP_")}
+    environment |= {"CROWDD_HTTP_PORT": str(free_port())} | ({"HOME": "/nonexistent"} if user else {})
+    # What tells the processes of this tree from others, see processes_of().
+    environment["FIRST_RUN"] = str(tree)
+
+    first = Program(["make", "run"], cwd=tree, env=environment, **become)
+    first.read_until(READY)
+    answered = answer_one(f"http://127.0.0.1:{environment['CROWDD_HTTP_PORT']}")
+    first.interrupt()
+    assert left_of(tree) == {}
+
+    second = Program(["make", "run"], cwd=tree, env=environment, **become)
+    assert second.read_until(READY) <= SECOND_START_SECONDS
+    assert "Installing" not in second.output
+    runs = ask(f"http://127.0.0.1:{environment['CROWDD_HTTP_PORT']}/api/taskrun?task_id={answered}")
+    assert [run["info"] for run in runs] == ["first run"]
+    second.interrupt()
+    assert left_of(tree) == {}
+
+
+def left_of(tree):
+    """What still runs in the tree or on its database, wherever that lies."""
+    return processes_of(tree) | processes_of((tree / "var/postgres").resolve())
+
+
+def hand_over(tree, user):
+    """Gives the tree to a user; returns how to become that user."""
+    entry = pwd.getpwnam(user)
+    for path in (tree.parent, tree, *tree.rglob("*")):
+        os.chown(path, entry.pw_uid, entry.pw_gid)
+    return {"user": entry.pw_uid, "group": entry.pw_gid, "extra_groups": []}
+
+
+def answer_one(url):
+    """Answers a task of the example as an anonymous volunteer; returns its id."""
+    project = ask(f"{url}/api/project?short_name=digits")[0]
+    opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
+    task = json.load(opener.open(f"{url}/api/project/{project['id']}/newtask", timeout=30))
+    run = {"project_id": project["id"], "task_id": task["id"], "info": "first run"}
+    post = urllib.request.Request(
+        f"{url}/api/taskrun", json.dumps(run).encode(), {"Content-Type": "application/json"}, method="POST"
+    )
+    assert json.load(opener.open(post, timeout=30))["task_id"] == task["id"]
+    return task["id"]
+
+
+def ask(url):
+    with urllib.request.urlopen(url, timeout=30) as response:
+        return json.load(response)

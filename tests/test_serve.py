@@ -1,0 +1,239 @@
+"""``crowdctl serve``: what it starts, what it says, and that it leaves nothing behind."""
+
+import contextlib
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import urllib.request
+from pathlib import Path
+
+import psycopg2
+import pytest
+from support.live import BIN, free_port
+from support.programs import Program, processes_of
+
+from crowdd.admin_cli.serve import EXAMPLE_FOLDER, IMPATIENT_SECONDS, Stop, reachable, status
+from crowdd.storage.server.process import wait_until
+
+ROOT = Path(__file__).parent.parent
+READY = "Ctrl-C ends it"
+START_SECONDS = 5
+
+
+@pytest.fixture
+def data():
+    """A data folder that the user who runs PostgreSQL can enter."""
+    folder = Path(tempfile.mkdtemp(prefix="crowdd-serve-", dir="/tmp"))
+    folder.chmod(0o755)
+    yield folder
+    for pid in processes_of(folder):
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+    shutil.rmtree(folder)
+
+
+@pytest.fixture
+def crowdctl_serve(data):
+    """Starts ``crowdctl serve`` on the folder; other settings by name."""
+    with contextlib.ExitStack() as programs:
+
+        def begin(**settings):
+            own = {"CROWDD_DATA_DIR": str(data), "CROWDD_HTTP_PORT": str(free_port()), **settings}
+            program = Program([str(BIN / "crowdctl"), "serve"], cwd=ROOT, env={**plain_environment(), **own})
+            program.url = f"http://127.0.0.1:{own['CROWDD_HTTP_PORT']}"
+            programs.callback(program.process.kill)
+            return program
+
+        yield begin
+
+
+def plain_environment():
+    return {name: text for name, text in os.environ.items() if not name.startswith("CROWDD_")}
+
+
+def ask(data, statement):
+    """First row of a statement on the server's own database."""
+    with (
+        contextlib.closing(psycopg2.connect(host=str(data / "postgres-socket"), user="crowdd", dbname="crowdd")) as db,
+        db,
+        db.cursor() as cursor,
+    ):
+        cursor.execute(statement)
+        return cursor.fetchone() if cursor.description else None
+
+
+def get(url):
+    with urllib.request.urlopen(url, timeout=10) as response:
+        return response.status
+
+
+class TestOnItsOwnDatabase:
+    def test_starts_says_where_it_is_and_ends_with_all_it_began(self, crowdctl_serve, data):
+        first = crowdctl_serve()
+        first.read_until(READY)
+        assert first.url in first.output
+        assert re.search(r"Become its admin +http://\S+", first.output)
+        assert f"{first.url}/project/{EXAMPLE_FOLDER.name}/" in first.output
+        assert get(f"{first.url}/project/{EXAMPLE_FOLDER.name}/") == 200
+        ask(data, "CREATE TABLE kept AS SELECT 42 AS answer")
+        assert first.interrupt() == 0
+        assert processes_of(data) == {}
+
+        second = crowdctl_serve()
+        assert second.read_until(READY) <= START_SECONDS
+        assert ask(data, "SELECT answer FROM kept") == (42,)
+        assert second.interrupt() == 0
+
+    def test_one_time_link_is_told_until_there_is_an_admin(self, crowdctl_serve, data):
+        server = crowdctl_serve()
+        server.read_until(READY)
+        link = re.search(r"Become its admin +(http://\S+)", server.output)[1]
+        assert link.startswith(server.url)
+        assert get(link) == 200
+        server.interrupt()
+
+    def test_sigterm_ends_it_too(self, crowdctl_serve, data):
+        server = crowdctl_serve()
+        server.read_until(READY)
+        server.process.terminate()
+        assert server.end() == 0
+        assert processes_of(data) == {}
+
+    def test_interrupt_before_it_serves_leaves_nothing(self, crowdctl_serve, data):
+        server = crowdctl_serve()
+        assert wait_until(lambda: (data / "postgres" / "postmaster.pid").exists(), 60)
+        assert server.interrupt() in (0, 130)
+        assert "Traceback" not in server.output
+        assert processes_of(data) == {}
+
+    def test_killed_outright_its_children_end_and_the_next_start_works(self, crowdctl_serve, data):
+        server = crowdctl_serve()
+        server.read_until(READY)
+        server.process.kill()
+        # At once: what still ends is waited for.
+        again = crowdctl_serve()
+        again.read_until(READY)
+        assert str(server.process.pid) not in map(str, processes_of(data))
+        assert again.interrupt() == 0
+        assert processes_of(data) == {}
+
+    def test_killed_outright_leaves_nothing_running(self, crowdctl_serve, data):
+        server = crowdctl_serve()
+        server.read_until(READY)
+        server.process.kill()
+        assert wait_until(lambda: processes_of(data) == {}, 30)
+
+    def test_killed_daemon_ends_it_with_a_bad_status(self, crowdctl_serve, data):
+        server = crowdctl_serve()
+        server.read_until(READY)
+        os.kill(child(data, "twistd"), signal.SIGKILL)
+        assert server.end() == 128 + signal.SIGKILL
+        assert processes_of(data) == {}
+
+    def test_lost_postgresql_is_told(self, crowdctl_serve, data):
+        server = crowdctl_serve()
+        server.read_until(READY)
+        os.kill(child(data, "postgres -D"), signal.SIGKILL)
+        assert server.end() == 1
+        assert "PostgreSQL has ended by itself" in server.output
+        assert wait_until(lambda: processes_of(data) == {}, 30)
+
+
+def child(data, words):
+    return next(pid for pid, line in processes_of(data).items() if words in line)
+
+
+def test_on_a_configured_database_none_is_begun(crowdctl_serve, dsn, data):
+    server = crowdctl_serve(CROWDD_DB_DSN=dsn)
+    server.read_until(READY)
+    assert not (data / "postgres").exists()
+    with contextlib.closing(psycopg2.connect(dsn)) as db, db.cursor() as cursor:
+        cursor.execute("SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()")
+        assert cursor.fetchone()[0] > 1
+    assert server.interrupt() == 0
+    assert processes_of(data) == {}
+
+
+class TestRefusals:
+    """Each is one sentence that says what to do, and a bad exit status."""
+
+    @staticmethod
+    def sentence(program):
+        assert program.end() == 1
+        lines = program.output.splitlines()
+        assert len(lines) == 1, program.output
+        return lines[0]
+
+    def test_folder_in_use(self, crowdctl_serve, data):
+        first = crowdctl_serve()
+        first.read_until(READY)
+        said = self.sentence(crowdctl_serve())
+        assert re.search(rf"{data} is in use .*process {first.process.pid}.*CROWDD_DATA_DIR", said)
+        assert get(f"{first.url}/health") == 200
+        first.interrupt()
+
+    def test_busy_port(self, crowdctl_serve, data):
+        with socket.create_server(("127.0.0.1", 0)) as other:
+            port = other.getsockname()[1]
+            said = self.sentence(crowdctl_serve(CROWDD_HTTP_PORT=str(port)))
+        assert re.search(rf"127.0.0.1 port {port} .*CROWDD_HTTP_PORT", said)
+        assert not (data / "postgres").exists()
+
+    def test_broken_configuration(self, crowdctl_serve):
+        assert "CROWDD_HTTP_PORT" in self.sentence(crowdctl_serve(CROWDD_HTTP_PORT="many"))
+
+    def test_folder_that_cannot_be_written(self, crowdctl_serve, data):
+        (data / "file").write_text("")
+        assert "Cannot write in the data folder" in self.sentence(
+            crowdctl_serve(CROWDD_DATA_DIR=str(data / "file/var"))
+        )
+
+    def test_configured_database_that_is_not_there(self, crowdctl_serve, data):
+        said = self.sentence(crowdctl_serve(CROWDD_DB_DSN=f"host={data} dbname=none user=nobody"))
+        assert re.search(r"configured database takes no connection: .*CROWDD_DB_DSN", said)
+
+
+class TestStop:
+    @pytest.fixture
+    def daemon(self):
+        """A process that does not mind being asked to end, and says when it is deaf."""
+        ignore = "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN)"
+        deaf = f"{ignore}; print('deaf', flush=True); signal.pause()"
+        with subprocess.Popen([sys.executable, "-c", deaf], stdout=subprocess.PIPE) as process:
+            assert process.stdout.readline() == b"deaf\n"
+            yield process
+            process.kill()
+
+    def test_before_the_daemon_it_breaks_off_once(self):
+        stop = Stop()
+        with pytest.raises(KeyboardInterrupt):
+            stop(signal.SIGINT, None)
+        stop(signal.SIGINT, None)
+        assert stop.asked
+
+    def test_impatience_kills_and_a_signal_passed_on_twice_does_not(self, daemon):
+        times = iter([100.0, 100.1, 100.0 + 2 * IMPATIENT_SECONDS])
+        stop = Stop(lambda: next(times))
+        stop.daemon = daemon
+        stop(signal.SIGTERM, None)
+        stop(signal.SIGTERM, None)
+        assert daemon.poll() is None
+        stop(signal.SIGTERM, None)
+        assert daemon.wait(30) == -signal.SIGKILL
+
+
+@pytest.mark.parametrize(
+    ("code", "asked", "expected"), [(0, False, 0), (3, False, 3), (-9, False, 137), (-15, True, 0), (0, True, 0)]
+)
+def test_exit_status(code, asked, expected):
+    assert status(code, asked=asked) == expected
+
+
+@pytest.mark.parametrize(("host", "asked"), [("0.0.0.0", "127.0.0.1"), ("::", "::1"), ("10.0.0.7", "10.0.0.7")])
+def test_a_server_that_listens_everywhere_is_asked_here(host, asked):
+    assert reachable(host) == asked
