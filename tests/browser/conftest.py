@@ -1,4 +1,4 @@
-"""Chromium, the wire, and two projects of one owner; the server is `live_server` of tests/conftest.py."""
+"""Chromium, the wire, and projects of one owner; the server is `live_server` of tests/conftest.py."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from typing import Any
 from urllib.parse import urlsplit
 
-import attrs
 import pytest
 
 FLAGS = (
@@ -62,38 +61,30 @@ def elsewhere() -> Iterator[Any]:
     site.close()
 
 
-@attrs.frozen
-class World:
-    """An owner and two published projects of his, each with three tasks that are never full."""
-
-    owner: Any
-    mine: Any
-    other: Any
-
-
 @pytest.fixture(scope="session")
-def world(browser: Any, live_server: Any) -> World:
-    """Made once; answers of one test are told from those of another by their ids."""
-    from stage import Person, Project
+def other_project(browser: Any, live_server: Any) -> Any:
+    """What no presenter may touch: a published project of the same owner."""
+    from stage import Project
+    from support.person import Person
 
-    owner = Person(live_server.url).register("framer")
-    return World(owner, Project(owner, "faces", 3), Project(owner, "secrets", 3))
+    return Project(Person(live_server.url).register("framer"), "secrets", 3)
 
 
 @pytest.fixture
-def stage(browser: Any, witness: Any, elsewhere: Any, world: World) -> Iterator[Any]:
-    """A new browser profile, at project `faces`."""
-    from stage import Stage
+def stage(browser: Any, witness: Any, elsewhere: Any, other_project: Any) -> Iterator[Any]:
+    """A new browser profile, and a new project with three tasks that are never full."""
+    from stage import Project, Stage
 
+    mine = Project(other_project.owner, f"faces-{uuid.uuid4().hex[:8]}", 3)
     context = browser.new_context()
     context.set_default_timeout(8000)
-    yield Stage(context, witness, elsewhere, world.mine, world.other)
+    yield Stage(context, witness, elsewhere, mine, other_project)
     context.close()
 
 
 @pytest.fixture
 def new_person(live_server: Any) -> Any:
     """Makes an account at each call; its owner is signed in by his cookies."""
-    from stage import Person
+    from support.person import Person
 
     return lambda: Person(live_server.url).register(f"person{uuid.uuid4().hex[:10]}")

@@ -1,4 +1,4 @@
-"""What the tests play on: people who use the server over HTTP, and a page with a presenter in its frame."""
+"""What the tests play on: a project, and a page with its presenter in the frame."""
 
 from __future__ import annotations
 
@@ -38,17 +38,9 @@ class Project:
         """Sets ``task_presenter``, ``tutorial`` or ``results``."""
         self.owner.api("PUT", f"project/{self.id}", {"info": sources})
 
-    def runs(self, after: int = 0) -> list[dict[str, Any]]:
-        """The answers with an id above ``after``, oldest first, at most 100."""
-        found: list[dict[str, Any]] = self.owner.api(
-            "GET",
-            "taskrun",
-            project_id=self.id,
-            all=1,
-            limit=100,
-            orderby="id",
-            **({"last_id": after} if after else {}),
-        )
+    def runs(self) -> list[dict[str, Any]]:
+        """Its answers, oldest first, at most 100."""
+        found: list[dict[str, Any]] = self.owner.api("GET", "taskrun", project_id=self.id, limit=100, orderby="id")
         return found
 
 
@@ -64,14 +56,8 @@ class Stage:
         self.page.on("console", lambda message: self.console.append(message.text))
         self.page.on("pageerror", lambda error: self.console.append(str(error)))
         self._first_asked = len(witness.log)
-        self._last_runs = {project.id: self._newest(project) for project in (mine, other)}
         self._visitor: Person | None = None
         elsewhere.seen.clear()
-
-    @staticmethod
-    def _newest(project: Project) -> int:
-        newest = project.owner.api("GET", "taskrun", project_id=project.id, all=1, limit=1, orderby="id", desc="true")
-        return int(newest[0]["id"]) if newest else 0
 
     def fill(self, source: str) -> str:
         """``source`` with the ids and names of this stage: OUTSIDE, MINE_ID, MINE_TASK0 …, OTHER_ID, OTHER_TASK0 …"""
@@ -137,10 +123,9 @@ class Stage:
     def path(self) -> str:
         return self.page.url.removeprefix(self.witness.url)
 
-    def runs(self, project: Project | None = None) -> list[dict[str, Any]]:
-        """The answers that came in since the curtain rose."""
-        project = project or self.mine
-        return project.runs(self._last_runs[project.id])
+    def runs(self) -> list[dict[str, Any]]:
+        """The answers that came in."""
+        return self.mine.runs()
 
     def asked(self) -> list[Asked]:
         """The requests since the curtain rose."""
@@ -151,7 +136,7 @@ class Stage:
 
     def unharmed(self) -> None:
         """What must hold after every hostile presenter."""
-        assert self.runs(self.other) == []
+        assert self.other.runs() == []
         for asked in self.asked():  # identity goes out with our own page's requests only
             assert not asked.header("cookie") or asked.header("sec-fetch-site") in ("same-origin", "none"), asked
         secrets = [each.value or "" for each in self.mine.owner.jar] + [self.mine.owner.key]
