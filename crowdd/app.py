@@ -11,38 +11,16 @@ from twisted.internet.defer import Deferred, ensureDeferred
 from twisted.logger import Logger
 
 from crowdd.config import Settings
-from crowdd.domain import secrets
-from crowdd.domain.domain import Domain, build
+from crowdd.domain.assembly import make_domain, make_pool
 from crowdd.errors import ConfigError
 from crowdd.http.application import make_site
 from crowdd.http.site import Site
 from crowdd.sched.clockwork import Clockwork
 from crowdd.sched.jobs import jobs
 from crowdd.storage import schema
-from crowdd.storage.pool import Pool
 
 log = Logger()
 BACKLOG = 1024
-
-
-def make_pool(reactor: Any, settings: Settings) -> Pool:
-    """A pool on the configured database. Raises ConfigError when none is configured."""
-    if not settings.db.dsn:
-        raise ConfigError("No database is configured: set [db] dsn, or start with: crowdctl serve")
-    timeout = f"SET statement_timeout = {settings.db.statement_seconds * 1000}"
-    return Pool(
-        reactor,
-        settings.db.dsn,
-        size=settings.db.pool_size,
-        most_waiting=settings.db.most_waiting,
-        wait_seconds=settings.db.wait_seconds,
-        setup=[schema.SEARCH_PATH, timeout, "SET lock_timeout = 5000", "SET timezone = 'UTC'"],
-    )
-
-
-def make_domain(reactor: Any, settings: Settings, pool: Pool) -> Domain:
-    """The rules of crowdd on a pool."""
-    return build(reactor, pool, settings, secrets.load(settings.data.dir))
 
 
 def bind(settings: Settings) -> socket.socket:

@@ -20,7 +20,8 @@ from support.served import Served
 from twisted.internet import reactor
 from twisted.internet.defer import ensureDeferred
 
-from crowdd import app, config
+from crowdd import config
+from crowdd.domain import assembly
 from crowdd.domain import domain as domain_module
 from crowdd.domain.secrets import Secrets
 from crowdd.storage import schema
@@ -100,7 +101,7 @@ def settings(dsn: str, tmp_path: Path) -> config.Settings:
 @pytest_twisted.async_yield_fixture
 async def pool(settings: config.Settings) -> Any:
     """The server's own pool."""
-    made = app.make_pool(reactor, settings)
+    made = assembly.make_pool(reactor, settings)
     await made.start()
     yield made
     await made.close()

@@ -23,7 +23,7 @@ from crowdd.storage.database import Transactions
 
 @attrs.frozen
 class Domain:
-    """Built once by ``crowdd.app``; every collaborator comes from there."""
+    """Built once per program (``crowdd.domain.assembly``); every collaborator comes from there."""
 
     db: Transactions
     settings: Settings
