@@ -89,6 +89,12 @@ class MethodError(CrowddError):
         self.allowed = allowed
 
 
+class PreconditionError(CrowddError):
+    """The object is not (any more) what the requester says it is."""
+
+    code = "precondition_failed"
+
+
 class TooManyRequestsError(CrowddError):
     """A limit is used up; ``retry_after`` is in seconds."""
 

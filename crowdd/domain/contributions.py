@@ -10,6 +10,7 @@ import attrs
 
 from crowdd.domain import rights
 from crowdd.domain.external import ExternalUsers
+from crowdd.domain.idempotency import Once
 from crowdd.domain.records import NOT_FOUND, Behaviour, Records
 from crowdd.domain.uploads import Journal
 from crowdd.errors import (
@@ -126,19 +127,26 @@ class Contributions:
             rights.require(who, frozenset() if who.acting_user not in row["owners_ids"] else EVERYONE, OWNERS)
         return {"done": row["done"], "total": int(row["total"])}
 
-    async def submit(self, who: Requester, body: Any, uid: str | None, header: str | None) -> Any:
-        """The stored answer, or answers for an array: all or none."""
+    async def submit(
+        self, who: Requester, body: Any, uid: str | None, header: str | None, once: Once | None = None
+    ) -> Any:
+        """The stored answer, or answers for an array: all or none. A request sent again (``once``) stores nothing."""
         many = isinstance(body, list)
         bodies = body if many else [body]
         answers = [(TASK_RUN.creation(_object(one)), one) for one in bodies]
         callers = [await self._caller(who, values, uid, header) for values, _ in answers]
 
         async def work(db: Database) -> list[dict[str, Any]]:
+            if once and (before := await once.made_before(db)) is not None:
+                return await self._records.views_of(db, TASK_RUN, who, before)
             order = sorted(range(len(answers)), key=lambda n: (answers[n][0]["task_id"], n))
             made = {n: await self._store(db, callers[n], answers[n][0]) for n in order}
+            if once:
+                await once.keep(db, [made[n]["id"] for n in range(len(answers))])
             return [made[n] for n in range(len(answers))]
 
-        made = await (self._db.transaction(work) if len(answers) > 1 else work(self._db))
+        alone = len(answers) == 1 and once is None
+        made = await (work(self._db) if alone else self._db.transaction(work))
         return made if many else made[0]
 
     async def _caller(

@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from crowdd.domain import queries, rights
+from crowdd.domain.idempotency import Once
 from crowdd.domain.secrets import Secrets
 from crowdd.domain.uploads import Journal, Upload, Uploads
 from crowdd.domain.words import ago
@@ -20,6 +21,7 @@ from crowdd.storage.database import Database, Row, Transactions
 from crowdd.values import Requester
 
 T = TypeVar("T")
+Views = list[dict[str, Any]]
 Match = Callable[[dict[str, Any]], None]
 NOT_FOUND = "404 Not Found"
 
@@ -88,19 +90,28 @@ class Records:
         rights.require(who, row["standings"], kind.rights.get)
         return self.view(kind, row)
 
-    async def create(self, kind: Kind, who: Requester, body: Any, upload: Upload | None = None) -> Any:
-        """A new row as its maker sees it; for an array of bodies all rows, or none when one is refused."""
+    async def create(
+        self, kind: Kind, who: Requester, body: Any, upload: Upload | None = None, once: Once | None = None
+    ) -> Any:
+        """A new row as its maker sees it; for an array of bodies all rows, or none when one is refused.
+
+        A request that is sent again (``once``) gets what the first one made.
+        """
         many = isinstance(body, list) and kind.bulk
         bodies: Sequence[Any] = body if many else [body]
 
         async def work(tx: Database, files: Journal) -> list[dict[str, Any]]:
+            before = await once.made_before(tx) if once else None
+            if before is not None:
+                return await self.views_of(tx, kind, who, before)
             rows = [kind.creation(_object(one)) for one in bodies]
             for project_id in sorted({values.get("project_id") for values in rows}, key=str):
                 await self._allow_creation(tx, kind, who, project_id)
             ids = await self._behaviours[kind.name].create(tx, who, rows)
             await self._attach(tx, kind, who, ids[:1], upload, files)
-            made = {row["id"]: row for row in await records.rows(tx, kind, ids, who)}
-            return [self.view(kind, made[row_id]) for row_id in ids]
+            if once:
+                await once.keep(tx, ids)
+            return await self.views_of(tx, kind, who, ids)
 
         made = await self._with_files(work)
         return made if many else made[0]
@@ -130,6 +141,13 @@ class Records:
             await audit.write(tx, who, "delete", kind.name, row_id, project_id=row.get("project_id"))
 
         await self._with_files(work)
+
+    async def views_of(self, tx: Database, kind: Kind, who: Requester, ids: Sequence[int]) -> Views:
+        """Rows by their ids in this order; NotFoundError when one is gone."""
+        found = {row["id"]: row for row in await records.rows(tx, kind, ids, who)}
+        if len(found) < len(set(ids)):
+            raise NotFoundError(NOT_FOUND, hint="What this request made has been deleted since.")
+        return [self.view(kind, found[row_id]) for row_id in ids]
 
     async def _locked(self, tx: Database, kind: Kind, who: Requester, row_id: int, wanted: frozenset[Standing]) -> Row:
         await self._behaviours[kind.name].lock(tx, row_id)

@@ -13,6 +13,7 @@ from crowdd.errors import TooLargeError
 from crowdd.http.api.loop import Loop
 from crowdd.http.api.objects import Objects
 from crowdd.http.cookies import Cookies
+from crowdd.http.cors import Cors
 from crowdd.http.csrf import Csrf
 from crowdd.http.errors import error_object
 from crowdd.http.forms import Forms
@@ -61,7 +62,8 @@ def make_root(clock: Any, domain: Domain) -> Resource:
     identity = Identity(settings, domain.secrets, domain.accounts, cookies, csrf, newcomers)
     negotiator = Negotiator(templates, cookies, csrf)
     limit = RateLimit(clock, settings.ratelimit.limit, settings.ratelimit.window, settings.ratelimit.room)
-    router = Router(settings, identity, csrf, limit, negotiator, domain.projects)
+    cors = Cors(frozenset(settings.http.allowed_origins))
+    router = Router(settings, identity, csrf, limit, negotiator, domain.projects, cors)
     klein = router.klein(route for room in _rooms(domain, templates, cookies, csrf) for route in room.routes())
     return Front(klein.resource(), static, negotiator, settings)
 

@@ -18,6 +18,7 @@ TABLE: tuple[tuple[type[errors.CrowddError], int, str], ...] = (
     (errors.ConflictError, 415, "DBIntegrityError"),
     (errors.MethodError, 405, "MethodNotAllowed"),
     (errors.TooLargeError, 413, "RequestEntityTooLarge"),
+    (errors.PreconditionError, 412, "PreconditionFailed"),
     (errors.IdempotencyError, 422, "UnprocessableEntity"),
     (errors.TooManyRequestsError, 429, "TooManyRequests"),
     (errors.StatementTimeoutError, 503, "ServiceUnavailable"),

@@ -6,6 +6,7 @@ table, and a handler whose client has gone runs to its end.
 
 from __future__ import annotations
 
+import gzip
 import re
 import secrets as random
 from collections.abc import Iterable
@@ -23,6 +24,8 @@ from crowdd.domain.projects import Projects
 from crowdd.errors import CrowddError, ForbiddenError, MethodError, NotFoundError, TooManyRequestsError
 from crowdd.http import presenter
 from crowdd.http.answers import Answer, Data, Raw
+from crowdd.http.conditions import names, packed
+from crowdd.http.cors import Cors
 from crowdd.http.csrf import Csrf
 from crowdd.http.identity import Identity, client_address
 from crowdd.http.incoming import Incoming
@@ -33,6 +36,7 @@ from crowdd.http.static_files import StaticFiles
 
 log = Logger()
 _NOT_FOUND = "404 Not Found"
+_LEAST_PACKED, _GZIP_LEVEL = 1000, 4
 
 
 class Router:
@@ -46,7 +50,9 @@ class Router:
         limit: RateLimit,
         negotiator: Negotiator,
         projects: Projects,
+        cors: Cors,
     ) -> None:
+        self._cors = cors
         self._settings, self._identity, self._csrf = settings, identity, csrf
         self._limit, self._negotiator, self._projects = limit, negotiator, projects
 
@@ -77,8 +83,29 @@ class Router:
             body = self._negotiator.write(incoming, answer)
         except Exception as error:
             body = self._failed(incoming, error)
+        body = self._finished(incoming, body)
         request.setHeader("Content-Length", str(len(body)))
         return body
+
+    def _finished(self, incoming: Incoming, body: bytes) -> bytes:
+        """The body as it goes out: not at all when the client has it, compressed when that helps."""
+        request, preflight = incoming.request, incoming.method == "OPTIONS"
+        origin = incoming.header("origin")
+        for name, value in self._cors.headers(origin, is_api=incoming.is_api, preflight=preflight).items():
+            request.setHeader(name, value)
+        headers = request.responseHeaders
+        entity_tag = (headers.getRawHeaders("etag") or [""])[0]
+        fresh = incoming.method in ("GET", "HEAD") and request.code == 200 and entity_tag
+        if fresh and names(incoming.header("if-none-match"), entity_tag):
+            request.setResponseCode(304)
+            return b""
+        _vary(headers, "Origin", "Accept-Encoding")
+        if not worth_packing(headers, body, incoming.header("accept-encoding")):
+            return body
+        if entity_tag:
+            request.setHeader("ETag", packed(entity_tag))
+        request.setHeader("Content-Encoding", "gzip")
+        return gzip.compress(body, _GZIP_LEVEL, mtime=0)
 
     async def _answer(self, incoming: Incoming, methods: dict[str, Route], names: dict[str, Any]) -> Answer:
         method = "GET" if incoming.method == "HEAD" else incoming.method
@@ -207,6 +234,18 @@ def uncancelled(work: Any) -> Deferred[bytes]:
 
     ensureDeferred(work).addBoth(pass_on)
     return outer
+
+
+def worth_packing(headers: Any, body: bytes, accepted: str) -> bool:
+    """Whether a body is text, long enough, and wanted compressed."""
+    type_ = (headers.getRawHeaders("content-type") or [""])[0]
+    text = type_.startswith(("text/", "application/json"))
+    return text and len(body) >= _LEAST_PACKED and "gzip" in accepted and not headers.hasHeader("content-encoding")
+
+
+def _vary(headers: Any, *more: str) -> None:
+    named = [word.strip() for line in headers.getRawHeaders("vary") or [] for word in line.split(",")]
+    headers.setRawHeaders("vary", [", ".join(dict.fromkeys([*named, *more]))])
 
 
 def _tidy(request: Any) -> str:

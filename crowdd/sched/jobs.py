@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from crowdd.sched.clockwork import Job
-from crowdd.storage import accounts, contributions
+from crowdd.storage import accounts, contributions, idempotency
 from crowdd.storage.database import Database
 
 FOLD_SECONDS = 2
@@ -15,4 +15,5 @@ def jobs(db: Database) -> list[Job]:
     return [
         Job("fold counters", FOLD_SECONDS, lambda: contributions.fold(db)),
         Job("sweep sessions and links", SWEEP_SECONDS, lambda: accounts.sweep(db)),
+        Job("sweep idempotency keys", SWEEP_SECONDS, lambda: idempotency.sweep(db)),
     ]

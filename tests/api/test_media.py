@@ -8,7 +8,9 @@ PNG = b"\x89PNG\r\n\x1a\n" + b"\x00" * 40
 def multipart(fields, content=PNG, filename="../../evil name.png"):
     """A body as clients send it, and its headers."""
     parts = [f'--b\r\nContent-Disposition: form-data; name="{k}"\r\n\r\n{v}\r\n'.encode() for k, v in fields.items()]
-    head = f'--b\r\nContent-Disposition: form-data; name="file"; filename="{filename}"\r\nContent-Type: image/png\r\n\r\n'
+    head = (
+        f'--b\r\nContent-Disposition: form-data; name="file"; filename="{filename}"\r\nContent-Type: image/png\r\n\r\n'
+    )
     body = b"".join(parts) + head.encode() + content + b"\r\n--b--\r\n"
     return {"data": body, "headers": {"Content-Type": "multipart/form-data; boundary=b"}}
 
@@ -46,7 +48,10 @@ async def test_a_new_file_takes_the_place_of_the_old_one(served):
 async def test_what_a_browser_might_run_is_only_offered_as_a_download(served):
     owner = await served.person("owner")
     project = await served.project(owner)
-    for content in (b"<svg xmlns='http://www.w3.org/2000/svg' onload='alert(1)'/>", b"<!doctype html><script>1</script>"):
+    for content in (
+        b"<svg xmlns='http://www.w3.org/2000/svg' onload='alert(1)'/>",
+        b"<!doctype html><script>1</script>",
+    ):
         made = await owner.post("/api/helpingmaterial", **multipart({"project_id": project["id"]}, content, "x.svg"))
         file = await served.client().get(made.json()["media_url"].removeprefix(served.domain.settings.base_url))
         assert file.header("content-type") == "application/octet-stream"
@@ -68,7 +73,9 @@ async def test_a_refused_file_leaves_nothing_behind(served):
 async def test_posts_are_shown_when_they_are_published(served):
     owner, reader = await served.person("owner"), served.client()
     project = await served.project(owner, tasks=1, published=True)
-    post = (await owner.post("/api/blogpost", json={"project_id": project["id"], "title": "News", "body": "Much."})).json()
+    post = (
+        await owner.post("/api/blogpost", json={"project_id": project["id"], "title": "News", "body": "Much."})
+    ).json()
     assert post["user_id"] == owner.user_id and post["published"] is False
     assert (await reader.get(f"/api/blogpost/{post['id']}")).status == 401
     assert (await reader.get("/api/blogpost")).json() == []

@@ -8,7 +8,8 @@ import attrs
 import orjson
 import treq
 from twisted.internet.defer import Deferred
-from twisted.web.client import Agent, HTTPConnectionPool
+from twisted.web.client import Agent, HTTPConnectionPool, readBody
+from twisted.web.http_headers import Headers
 
 from crowdd import app
 from crowdd.config import Settings
@@ -130,6 +131,12 @@ class Served:
     def client(self, key: str = "", **headers: str) -> Client:
         """A new browser or program."""
         return Client(self.base, self._agent, key, headers)
+
+    async def bare(self, path: str, coding: str) -> Response:
+        """The bytes as they come; other clients here unpack what was compressed."""
+        headers = Headers({"Accept-Encoding": [coding]})
+        response = await self._agent.request(b"GET", (self.base + path).encode(), headers)
+        return Response(response.code, response.headers, await readBody(response))
 
     async def person(self, name: str, *, admin: bool = False) -> Client:
         """A program of a new person, with an API key; ``client.user_id`` is whose."""

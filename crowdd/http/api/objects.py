@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 from crowdd.domain.domain import Domain
+from crowdd.domain.idempotency import Once, once
 from crowdd.domain.uploads import Upload
 from crowdd.errors import NotFoundError
 from crowdd.http.answers import Answer, Data
+from crowdd.http.conditions import require_match, tag
 from crowdd.http.incoming import Incoming
 from crowdd.http.routing import Route, get, post
 from crowdd.kinds import KINDS
@@ -47,24 +50,27 @@ class _Kind:
             yield Route("DELETE", f"/api/{name}/<int:object_id>", self.delete, endpoint=name)
 
     async def list(self, incoming: Incoming) -> Answer:
-        return Data(await self._records.list(self._kind, incoming.who, incoming.query))
+        return tagged(await self._records.list(self._kind, incoming.who, incoming.query))
 
     async def read(self, incoming: Incoming, object_id: int) -> Answer:
-        return Data(await self._records.get(self._kind, incoming.who, _small(object_id)))
+        return tagged(await self._records.get(self._kind, incoming.who, _small(object_id)))
 
     async def create(self, incoming: Incoming) -> Answer:
         body, upload = self._body(incoming)
-        return Data(await self._records.create(self._kind, incoming.who, body, upload))
+        return Data(await self._records.create(self._kind, incoming.who, body, upload, _once(incoming)))
 
     async def submit(self, incoming: Incoming) -> Answer:
         """An answer: not a row like others, it needs a lease."""
         uid = incoming.query.get("external_uid")
         header = incoming.header("authorization")
-        return Data(await self._domain.contributions.submit(incoming.who, incoming.json_body(), uid, header))
+        submit = self._domain.contributions.submit
+        return Data(await submit(incoming.who, incoming.json_body(), uid, header, _once(incoming, uid)))
 
     async def change(self, incoming: Incoming, object_id: int) -> Answer:
         body, upload = self._body(incoming)
-        return Data(await self._records.change(self._kind, incoming.who, _small(object_id), body, upload))
+        match = partial(require_match, incoming.header("if-match"))
+        changed = await self._records.change(self._kind, incoming.who, _small(object_id), body, upload, match)
+        return tagged(changed)
 
     def _body(self, incoming: Incoming) -> tuple[Any, Upload | None]:
         """A JSON body, or the fields and the file of a multipart one."""
@@ -83,6 +89,16 @@ class _Kind:
     async def delete(self, incoming: Incoming, object_id: int) -> Answer:
         await self._records.delete(self._kind, incoming.who, _small(object_id))
         return Data(None, 204)
+
+
+def tagged(value: Any) -> Data:
+    """The value with its ETag."""
+    return Data(value, headers={"ETag": tag(value)})
+
+
+def _once(incoming: Incoming, uid: str | None = None) -> Once | None:
+    caller = f"{incoming.who.actor} {uid}" if uid is not None else incoming.who.actor
+    return once(caller, incoming.path, incoming.header("idempotency-key"), incoming.raw_body)
 
 
 def _small(object_id: int) -> int:

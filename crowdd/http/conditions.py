@@ -1,0 +1,40 @@
+"""Conditional requests (RFC 9110, 13): tags of what was answered, and comparing them."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from typing import Any
+
+import orjson
+
+from crowdd.errors import PreconditionError
+
+_PACKED = "-gzip"
+# Says how long ago something was: it differs from one second to the next and is no change.
+_FLEETING = frozenset({"last_activity"})
+
+
+def tag(value: Any) -> str:
+    """The entity tag of a JSON value as this requester sees it."""
+    if isinstance(value, Mapping):
+        value = {name: inner for name, inner in value.items() if name not in _FLEETING}
+    return f'"{hashlib.sha256(orjson.dumps(value)).hexdigest()[:32]}"'
+
+
+def packed(entity_tag: str) -> str:
+    """The tag of the compressed form, which is another entity."""
+    return f'{entity_tag[:-1]}{_PACKED}"'
+
+
+def names(header: str, entity_tag: str) -> bool:
+    """Whether an If-Match or If-None-Match header names the entity, compressed or not."""
+    given = {word.strip().removeprefix("W/").replace(f'{_PACKED}"', '"') for word in header.split(",")}
+    return "*" in given or entity_tag in given
+
+
+def require_match(header: str, view: Mapping[str, Any]) -> None:
+    """Passes when the header is empty or names what the object is now; raises PreconditionError otherwise."""
+    if header and not names(header, tag(view)):
+        hint = "GET the object again and repeat the change with its new ETag."
+        raise PreconditionError("The object has changed since you read it.", hint=hint)
