@@ -145,6 +145,14 @@ class External:
 
 
 @attrs.frozen
+class Commenting:
+    """``[commenting]``: single sign-on at a commenting provider."""
+
+    public_key: str = _option("", doc="Public key of the provider; empty: off.")
+    secret_key: str = _option("", doc="Secret key of the provider.")
+
+
+@attrs.frozen
 class Site:
     """``[site]``: what the pages say about this server."""
 
@@ -163,6 +171,7 @@ class Settings:
     volunteers: Volunteers = Volunteers()
     accounts: Accounts = Accounts()
     external: External = External()
+    commenting: Commenting = Commenting()
     site: Site = Site()
 
     @property

@@ -10,6 +10,7 @@ from crowdd.config import Settings
 from crowdd.domain.accounts import Accounts, UserBehaviour
 from crowdd.domain.contributions import Contributions, TaskRunBehaviour
 from crowdd.domain.external import ExternalUsers
+from crowdd.domain.favourites import Favourites
 from crowdd.domain.media import MediaBehaviour
 from crowdd.domain.passwords import Passwords
 from crowdd.domain.projects import ProjectBehaviour, Projects
@@ -34,6 +35,7 @@ class Domain:
     projects: Projects
     external: ExternalUsers
     contributions: Contributions
+    favourites: Favourites
     uploads: Uploads
 
 
@@ -64,5 +66,6 @@ def build(reactor: Any, db: Transactions, settings: Settings, secrets: Secrets) 
         projects=Projects(db, passwords, secrets),
         external=external,
         contributions=Contributions(db, external, records),
+        favourites=Favourites(db, records),
         uploads=uploads,
     )

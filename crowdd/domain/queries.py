@@ -29,6 +29,8 @@ CONTROL = frozenset(
         "participated",
         "external_uid",
         "response_format",
+        "related",
+        "fulltextsearch",
         "_",
     }
 )
@@ -39,7 +41,10 @@ def parse(kind: Kind, arguments: Mapping[str, str], who: Requester) -> Query:
 
     Raises UnknownFieldError for a name that is no attribute, InvalidValueError for a value that its type cannot hold.
     """
-    filters = [one for name, text in arguments.items() if name not in CONTROL for one in _filters(kind, name, text)]
+    fulltext = arguments.get("fulltextsearch") == "1"
+    filters = [
+        one for name, text in arguments.items() if name not in CONTROL for one in _filters(kind, name, text, fulltext)
+    ]
     if kind.name == "result" and "last_version" not in arguments:
         filters.append(Filter(kind.field("last_version"), True))
     order = kind.searchable(arguments["orderby"]).name if arguments.get("orderby") else "id"
@@ -78,10 +83,10 @@ def flag(text: str, name: str) -> bool:
         raise InvalidValueError(f"{name} {error}.") from None
 
 
-def _filters(kind: Kind, name: str, text: str) -> Iterable[Filter]:
+def _filters(kind: Kind, name: str, text: str, fulltext: bool) -> Iterable[Filter]:
     field = kind.searchable(name)
     if isinstance(field.type, Json):
-        return _json_filters(field, text)
+        return _json_filters(field, text, fulltext)
     if isinstance(field.type, Integer):
         return [Filter(field, _integers(field, text))]
     return [Filter(field, field.from_text(text))]
@@ -93,12 +98,25 @@ def _integers(field: Field, text: str) -> list[int]:
     return [field.from_text(word) for word in words]
 
 
-def _json_filters(field: Field, text: str) -> list[Filter]:
+def _json_filters(field: Field, text: str, fulltext: bool) -> list[Filter]:
     """``key::value|key2::value2`` compares first-level keys; anything else is contained in the value."""
     if "::" not in text:
         return [Filter(field, field.from_text(text))]
-    found = []
-    for part in text.split("|"):
-        key, _, value = part.partition("::")
-        found.append(Filter(field, clean_text(value), clean_text(key)))
+    found: list[Filter] = []
+    for key, value in re.findall(r"([^|:]+(?::[^|:]+)*)::((?:[^|]|\|(?![^|:]+::))*)", text):
+        wanted = words(value) if fulltext else clean_text(value)
+        found.append(Filter(field, wanted, clean_text(key), fulltext))
+    if not found:
+        raise InvalidValueError(f"{field.name} is not key::value, or several separated by |.")
     return found
+
+
+def words(text: str) -> str:
+    """A tsquery for words joined by & (all) and | (any); words side by side must all be there."""
+    parts = []
+    for operand in re.split(r"([&|])", clean_text(text)):
+        found = re.findall(r"\w+", operand)
+        parts.append(operand if operand in ("&", "|") else "(" + " & ".join(f"'{word}'" for word in found) + ")")
+    if "()" in parts:
+        raise InvalidValueError("The full-text search names no word between its operators.")
+    return " ".join(parts)

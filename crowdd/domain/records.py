@@ -15,7 +15,7 @@ from crowdd.domain.uploads import Journal, Upload, Uploads
 from crowdd.domain.words import ago
 from crowdd.errors import InvalidRequestError, InvalidValueError, NotFoundError
 from crowdd.kinds import KINDS
-from crowdd.kinds.kind import Kind, Standing
+from crowdd.kinds.kind import Kind, Relation, Standing
 from crowdd.storage import audit, records
 from crowdd.storage.database import Database, Row, Transactions
 from crowdd.values import Requester
@@ -82,7 +82,32 @@ class Records:
     async def list(self, kind: Kind, who: Requester, arguments: Mapping[str, str]) -> list[dict[str, Any]]:
         """The rows that the arguments ask for and the requester may see."""
         rows = await records.select(self._db, queries.parse(kind, arguments, who), who)
-        return [self.view(kind, row) for row in rows]
+        return [self._found(kind, row) for row in rows]
+
+    async def list_related(self, kind: Kind, who: Requester, arguments: Mapping[str, str]) -> Views:
+        """The same with the rows that belong to each (``related``)."""
+        rows = await records.select(self._db, queries.parse(kind, arguments, who), who)
+        views = [self._found(kind, row) for row in rows]
+        for name, relation in kind.related.items():
+            await self._relate(KINDS[relation.kind], name, relation, who, rows, views)
+        return views
+
+    def _found(self, kind: Kind, row: Row) -> dict[str, Any]:
+        """A row of a list; one of a full-text search says where its words were found."""
+        extra = {name: row[name] for name in ("headline", "rank") if name in row and name not in kind.by_name}
+        return {**self.view(kind, row), **extra}
+
+    async def _relate(
+        self, other: Kind, name: str, relation: Relation, who: Requester, rows: Sequence[Row], views: Views
+    ) -> None:
+        """One statement for each sort of related rows, whatever the number of rows; only what the requester may see."""
+        keys = sorted({row[relation.own] for row in rows})
+        found: dict[int, Views] = {}
+        for row in await records.related(self._db, other, relation.theirs, keys, relation.most, who):
+            found.setdefault(row[relation.theirs], []).append(self.view(other, row))
+        for row, view in zip(rows, views, strict=True):
+            mine = found.get(row[relation.own], [])
+            view[name] = mine if relation.most > 1 else (mine[0] if mine else None)
 
     async def get(self, kind: Kind, who: Requester, row_id: int) -> dict[str, Any]:
         """One row. Raises NotFoundError, AnonymousError, ForbiddenError."""

@@ -10,6 +10,8 @@ from twisted.web.resource import Resource
 
 from crowdd.domain.domain import Domain
 from crowdd.errors import TooLargeError
+from crowdd.http.api.commenting import Commenting
+from crowdd.http.api.favourites import FavouritesApi
 from crowdd.http.api.loop import Loop
 from crowdd.http.api.objects import Objects
 from crowdd.http.cookies import Cookies
@@ -64,15 +66,17 @@ def make_root(clock: Any, domain: Domain) -> Resource:
     limit = RateLimit(clock, settings.ratelimit.limit, settings.ratelimit.window, settings.ratelimit.room)
     cors = Cors(frozenset(settings.http.allowed_origins))
     router = Router(settings, identity, csrf, limit, negotiator, domain.projects, cors)
-    klein = router.klein(route for room in _rooms(domain, templates, cookies, csrf) for route in room.routes())
+    klein = router.klein(route for room in _rooms(clock, domain, templates, cookies, csrf) for route in room.routes())
     return Front(klein.resource(), static, negotiator, settings)
 
 
-def _rooms(domain: Domain, templates: Templates, cookies: Cookies, csrf: Csrf) -> list[Any]:
+def _rooms(clock: Any, domain: Domain, templates: Templates, cookies: Cookies, csrf: Csrf) -> list[Any]:
     forms, views = Forms(csrf), ProjectViews(domain)
     return [
         Objects(domain),
         Loop(domain),
+        FavouritesApi(domain),
+        Commenting(domain, clock),
         Home(domain, cookies),
         AccountPages(domain, forms, cookies),
         ProjectPages(domain, forms, cookies, views),

@@ -102,6 +102,16 @@ class Rights:
 
 
 @attrs.frozen
+class Relation:
+    """Rows that belong to a row: those of ``kind`` whose attribute ``theirs`` is the row's attribute ``own``."""
+
+    kind: str
+    own: str
+    theirs: str
+    most: int = 1  # 1: an object or null; more: a list of at most so many
+
+
+@attrs.frozen
 class Kind:
     """A kind of domain object.
 
@@ -123,6 +133,8 @@ class Kind:
     public_info: frozenset[str] | None = None
     # Attributes that a reduced record shows, present and null, to those who may not read them.
     reduced: tuple[str, ...] = ()
+    # What a list brings along with ``related=1``.
+    related: Mapping[str, Relation] = attrs.field(factory=dict)
     # POST takes an array too: all rows or none.
     bulk: bool = False
     # A row may come with a file: a multipart body on POST and PUT.

@@ -1,6 +1,6 @@
 """Result: what became of a completed task (interface, Resources)."""
 
-from crowdd.kinds.kind import NOBODY, OWNERS, Field, Kind, Rights, Standing, Write
+from crowdd.kinds.kind import NOBODY, OWNERS, Field, Kind, Relation, Rights, Standing, Write
 from crowdd.kinds.types import Boolean, Integer, Integers, Json, Timestamp
 
 RESULT = Kind(
@@ -10,6 +10,10 @@ RESULT = Kind(
     source="result",
     context=True,
     parents={"project": "project_id", "task": "task_id"},
+    related={
+        "task": Relation("task", "task_id", "id"),
+        "task_runs": Relation("taskrun", "task_id", "task_id", most=1000),
+    },
     rights=Rights(
         see=frozenset({Standing.LISTED}) | OWNERS,
         get=frozenset({Standing.UNLOCKED}) | OWNERS,

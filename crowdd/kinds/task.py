@@ -1,6 +1,6 @@
 """Task: one question to answer (interface, Task)."""
 
-from crowdd.kinds.kind import OWNERS, Field, Kind, Rights, Standing, Write
+from crowdd.kinds.kind import OWNERS, Field, Kind, Relation, Rights, Standing, Write
 from crowdd.kinds.types import Integer, Integers, Json, Number, Text, Timestamp
 
 TASK = Kind(
@@ -11,6 +11,10 @@ TASK = Kind(
     context=True,
     parents={"project": "project_id"},
     bulk=True,
+    related={
+        "task_runs": Relation("taskrun", "id", "task_id", most=1000),
+        "result": Relation("result", "id", "task_id"),
+    },
     rights=Rights(
         see=frozenset({Standing.LISTED}) | OWNERS,
         get=frozenset({Standing.UNLOCKED}) | OWNERS,

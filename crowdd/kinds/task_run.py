@@ -1,6 +1,6 @@
 """Task run: one answer of one volunteer (interface, TaskRun)."""
 
-from crowdd.kinds.kind import OWNERS, Field, Kind, Rights, Standing, Write
+from crowdd.kinds.kind import OWNERS, Field, Kind, Relation, Rights, Standing, Write
 from crowdd.kinds.types import Integer, Json, Number, Text, Timestamp
 
 TASK_RUN = Kind(
@@ -11,6 +11,7 @@ TASK_RUN = Kind(
     context=True,
     parents={"task": "task_id", "project": "project_id"},
     bulk=True,
+    related={"task": Relation("task", "task_id", "id"), "result": Relation("result", "task_id", "task_id")},
     rights=Rights(
         see=frozenset({Standing.LISTED, Standing.AUTHOR}) | OWNERS,
         get=frozenset({Standing.UNLOCKED, Standing.AUTHOR}) | OWNERS,

@@ -33,6 +33,7 @@ class Filter:
     field: Field
     value: Any
     key: str = ""  # first-level key of a JSON attribute
+    fulltext: bool = False  # the value is a tsquery, compared with the words of the key's text
 
 
 @attrs.frozen
@@ -47,6 +48,7 @@ class Query:
     offset: int = 0
     last_id: int | None = None
     own: bool = False
+    favourite_of: int | None = None  # tasks that this person marked
     without_actor: str = ""  # tasks that this volunteer has not answered
 
 
@@ -58,6 +60,11 @@ async def select(db: Database, query: Query, who: Requester) -> list[Row]:
         where.append(standings.any_of(query.kind, {Standing.OWNER}))
     for number, condition in enumerate(query.filters):
         where.append(_condition(query.kind, condition, f"f{number}", values))
+    if query.favourite_of is not None:
+        values["marker"] = query.favourite_of
+        where.append(
+            "EXISTS (SELECT FROM favourite v WHERE v.project_id = t.project_id AND v.task_id = t.id AND v.user_id = %(marker)s)"
+        )
     if query.without_actor:
         values["volunteer"] = query.without_actor
         where.append(
@@ -66,9 +73,10 @@ async def select(db: Database, query: Query, who: Requester) -> list[Row]:
     if query.last_id is not None:
         values["last_id"] = query.last_id
         where.append(_after(query))
+    found = _found(query)
     sql = (
-        f"SELECT {columns(query.kind)} FROM {standings.source(query.kind)} WHERE {' AND '.join(where)}"
-        f" ORDER BY {_order(query)} LIMIT %(limit)s OFFSET %(offset)s"
+        f"SELECT {columns(query.kind)}{found} FROM {standings.source(query.kind)} WHERE {' AND '.join(where)}"
+        f" ORDER BY {'rank DESC, ' * bool(found)}{_order(query)} LIMIT %(limit)s OFFSET %(offset)s"
     )
     return named(await db.fetch(sql, values))
 
@@ -84,6 +92,24 @@ async def rows(db: Database, kind: Kind, ids: Sequence[int], who: Requester) -> 
     """Several rows by their ids, in no order, each as ``get`` gives it."""
     values = {**who.standing_values(), "actor": who.actor, "ids": list(ids)}
     sql = f"SELECT {columns(kind)} FROM {standings.source(kind)} WHERE t.id = ANY (%(ids)s::bigint[])"
+    return named(await db.fetch(sql, values))
+
+
+async def related(db: Database, kind: Kind, column: str, keys: Sequence[int], most: int, who: Requester) -> list[Row]:
+    """Rows whose ``column`` is one of the keys and that the requester may see, at most ``most`` for each key.
+
+    Of results only the last version. A look-up by index for each key, so that the cost is that of the rows found.
+    """
+    values = {**who.standing_values(), "actor": who.actor, "keys": list(keys), "most": most}
+    where = [f"t.{column} = k.key", standings.any_of(kind, kind.rights.see)]
+    if column == "task_id":  # the indexes of what hangs on a task begin with its project
+        where.append("t.project_id = (SELECT x.project_id FROM task x WHERE x.id = k.key)")
+    if "last_version" in kind.by_name:
+        where.append("t.last_version")
+    sql = (
+        "SELECT r.* FROM unnest(%(keys)s::bigint[]) AS k(key) CROSS JOIN LATERAL ("
+        f"SELECT {columns(kind)} FROM {standings.source(kind)} WHERE {' AND '.join(where)} ORDER BY t.id LIMIT %(most)s) r"
+    )
     return named(await db.fetch(sql, values))
 
 
@@ -164,6 +190,9 @@ def _comparison(condition: Filter, mark: str, values: dict[str, Any]) -> str:
     values[mark] = value
     if condition.key:
         values[f"{mark}k"] = condition.key
+    if condition.fulltext:
+        return f"to_tsvector({column} ->> %({mark}k)s) @@ to_tsquery(%({mark})s)"
+    if condition.key:
         return f"{column} ->> %({mark}k)s = %({mark})s"
     if isinstance(kind_of, Json):
         values[mark] = as_json(value)
@@ -171,6 +200,16 @@ def _comparison(condition: Filter, mark: str, values: dict[str, Any]) -> str:
     if isinstance(kind_of, Integer):
         return f"{column} = ANY (%({mark})s::bigint[])"
     return f"{column} = %({mark})s::{kind_of.sql}"
+
+
+def _found(query: Query) -> str:
+    """Select items of a full-text search: ``headline`` with the words found marked, ``rank`` by cover density."""
+    texts = [(n, f) for n, f in enumerate(query.filters) if f.fulltext]
+    if not texts:
+        return ""
+    number, condition = texts[0]
+    text, words = f't."{condition.field.name}" ->> %(f{number}k)s', f"to_tsquery(%(f{number})s)"
+    return f", ts_headline({text}, {words}) AS headline, ts_rank_cd(to_tsvector({text}), {words}, 4) AS rank"
 
 
 def _order(query: Query) -> str:

@@ -50,10 +50,11 @@ class _Kind:
             yield Route("DELETE", f"/api/{name}/<int:object_id>", self.delete, endpoint=name)
 
     async def list(self, incoming: Incoming) -> Answer:
-        return tagged(await self._records.list(self._kind, incoming.who, incoming.query))
+        listing = self._records.list_related if incoming.query.get("related") else self._records.list
+        return tagged(await listing(self._kind, incoming.who, incoming.query))
 
     async def read(self, incoming: Incoming, object_id: int) -> Answer:
-        return tagged(await self._records.get(self._kind, incoming.who, _small(object_id)))
+        return tagged(await self._records.get(self._kind, incoming.who, small(object_id)))
 
     async def create(self, incoming: Incoming) -> Answer:
         body, upload = self._body(incoming)
@@ -69,7 +70,7 @@ class _Kind:
     async def change(self, incoming: Incoming, object_id: int) -> Answer:
         body, upload = self._body(incoming)
         match = partial(require_match, incoming.header("if-match"))
-        changed = await self._records.change(self._kind, incoming.who, _small(object_id), body, upload, match)
+        changed = await self._records.change(self._kind, incoming.who, small(object_id), body, upload, match)
         return tagged(changed)
 
     def _body(self, incoming: Incoming) -> tuple[Any, Upload | None]:
@@ -87,7 +88,7 @@ class _Kind:
         return field.from_text(value) if field and isinstance(field.type, Json) else value
 
     async def delete(self, incoming: Incoming, object_id: int) -> Answer:
-        await self._records.delete(self._kind, incoming.who, _small(object_id))
+        await self._records.delete(self._kind, incoming.who, small(object_id))
         return Data(None, 204)
 
 
@@ -101,7 +102,7 @@ def _once(incoming: Incoming, uid: str | None = None) -> Once | None:
     return once(caller, incoming.path, incoming.header("idempotency-key"), incoming.raw_body)
 
 
-def _small(object_id: int) -> int:
+def small(object_id: int) -> int:
     """An id that PostgreSQL can hold; what is larger does not exist."""
     if object_id > _MOST_ID:
         raise NotFoundError("404 Not Found")
