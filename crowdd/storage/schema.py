@@ -89,9 +89,11 @@ async def _upgrade(tx: Database) -> list[int]:
     if set(now.applied) - set(now.known):
         now.require()
     missing = [number for number in now.known if number not in now.applied]
-    for number in missing:
-        await _apply(tx, number, migrations()[number])
     if missing or not now.definitions_current:
+        # First: a column that a view names could neither be dropped nor change its type.
+        await tx.execute("DROP SCHEMA IF EXISTS code CASCADE")
+        for number in missing:
+            await _apply(tx, number, migrations()[number])
         await _define(tx, definitions())
     return missing
 
@@ -106,7 +108,7 @@ async def _apply(tx: Database, number: int, path: Path) -> None:
 
 
 async def _define(tx: Database, sql: str) -> None:
-    await tx.execute("DROP SCHEMA IF EXISTS code CASCADE; CREATE SCHEMA code; SET LOCAL search_path = code, public")
+    await tx.execute("CREATE SCHEMA code; SET LOCAL search_path = code, public")
     await tx.execute("SET LOCAL check_function_bodies = off")
     await tx.execute(sql)
     await tx.execute("DELETE FROM public.definition")

@@ -1,10 +1,7 @@
 -- What each kind is read from: a column for every attribute of its declaration.
 
 CREATE VIEW project_record AS
-SELECT p.id, p.created, p.updated, p.name, p.short_name, p.description, p.long_description, p.webhook, p.allow_anonymous_contributors,
-       p.published, p.featured, p.contacted, p.zip_download, p.secret_key_sealed, p.owner_id, p.owners_ids, p.category_id, p.info,
-       p.first_published, p.lock_id, p.passwd_hash,
-       f.n_tasks, f.n_completed_tasks, f.runs_anonymous + f.runs_authenticated AS n_task_runs,
+SELECT p.*, f.n_tasks, f.n_completed_tasks, f.runs_anonymous + f.runs_authenticated AS n_task_runs,
        f.people_anonymous + f.people_authenticated AS n_volunteers, f.n_completed_tasks AS n_results,
        (SELECT count(*) FROM blogpost b WHERE b.project_id = p.id) AS n_blogposts,
        CASE WHEN f.n_wanted > 0 THEN least(100, f.n_counted * 100 / f.n_wanted)::int ELSE 0 END AS overall_progress,
@@ -13,7 +10,7 @@ SELECT p.id, p.created, p.updated, p.name, p.short_name, p.description, p.long_d
   FROM project p JOIN project_figures f ON f.project_id = p.id;
 
 CREATE VIEW task_record AS
-SELECT t.id, t.created, t.project_id, t.info, t.quorum, t.calibration, l.n_answers, l.priority_0,
+SELECT t.*, l.n_answers, l.priority_0,
        CASE WHEN l.done OR l.retired THEN 'completed' ELSE 'ongoing' END AS state, l.answers + l.extra AS n_task_runs,
        (SELECT array_agg(user_id ORDER BY created) FROM favourite f WHERE f.project_id = t.project_id AND f.task_id = t.id) AS fav_user_ids
   FROM task t JOIN task_ledger l ON l.project_id = t.project_id AND l.task_id = t.id;
