@@ -28,7 +28,7 @@ from crowdd.http.pages.projects import ProjectPages, ProjectViews
 from crowdd.http.pages.tasks import TaskPages
 from crowdd.http.pages.uploads import Uploads
 from crowdd.http.rendering import Templates
-from crowdd.http.router import Front, Router
+from crowdd.http.router import Front, Router, answers
 from crowdd.http.site import Site
 from crowdd.http.static_files import StaticFiles
 
@@ -67,6 +67,7 @@ def make_root(clock: Any, domain: Domain) -> Resource:
     cors = Cors(frozenset(settings.http.allowed_origins))
     router = Router(settings, identity, csrf, limit, negotiator, domain.projects, cors)
     klein = router.klein(route for room in _rooms(clock, domain, templates, cookies, csrf) for route in room.routes())
+    templates.know(answers(klein))
     return Front(klein.resource(), static, negotiator, settings)
 
 

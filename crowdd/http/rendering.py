@@ -48,6 +48,8 @@ class Site:
     static_files: StaticFiles = attrs.field(repr=False)
     name: str = "crowdd"
     base_url: str = ""
+    has: Callable[[str], bool] = attrs.field(default=lambda path: True, repr=False)
+    """Whether a path of this site is answered: a page links to nothing that is not there."""
 
     def static(self, path: str) -> str:
         """The versioned address of a static file."""
@@ -78,7 +80,8 @@ class Templates:
         )
         words = _Words(translations or {}, now)
         words.install(self.environment)
-        self.environment.globals["site"] = Site(static, name, base_url.rstrip("/"))
+        self._site = Site(static, name, base_url.rstrip("/"))
+        self.environment.globals["site"] = self._site
         self.environment.globals["languages"] = dict(languages or {"en": "English"})
         self.environment.filters |= {"drawing": drawing, "markdown": to_html, "thumbnail": self._thumbnail}
         self._base_url = base_url.rstrip("/")
@@ -86,6 +89,10 @@ class Templates:
     def render(self, name: str, context: Mapping[str, Any]) -> str:
         """The page as text. TemplateNotFound for an unknown name, UndefinedError for a name the context lacks."""
         return self.environment.get_template(name).render(context)
+
+    def know(self, has: Callable[[str], bool]) -> None:
+        """Tells the pages which paths are answered; until then they believe that all are."""
+        self.environment.globals["site"] = attrs.evolve(self._site, has=has)
 
     def names(self) -> list[str]:
         """All templates there are, sorted."""

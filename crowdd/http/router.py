@@ -9,8 +9,9 @@ from __future__ import annotations
 import gzip
 import re
 import secrets as random
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
+from urllib.parse import quote, unquote
 
 import attrs
 from klein import Klein
@@ -20,7 +21,8 @@ from twisted.web.resource import Resource
 from werkzeug.exceptions import HTTPException
 
 from crowdd.config import Settings
-from crowdd.domain.projects import Projects
+from crowdd.domain.accounts import RESERVED_NAMES
+from crowdd.domain.projects import RESERVED_SHORT_NAMES, Projects
 from crowdd.errors import CrowddError, ForbiddenError, MethodError, NotFoundError, TooManyRequestsError
 from crowdd.http import presenter
 from crowdd.http.answers import Answer, Data, Raw
@@ -36,6 +38,7 @@ from crowdd.http.static_files import StaticFiles
 
 log = Logger()
 _NOT_FOUND = "404 Not Found"
+_PLAIN = "!$&'()*+,;=:@"  # what stands unquoted in a path (RFC 3986, 3.3)
 _LEAST_PACKED, _GZIP_LEVEL = 1000, 4
 
 
@@ -224,6 +227,20 @@ class Front(Resource):
         return answer.body
 
 
+def answers(app: Klein) -> Callable[[str], bool]:
+    """Whether a path is answered to GET. Names that are kept for pages are no projects and no people."""
+    matcher, kept = app.url_map.bind(""), RESERVED_SHORT_NAMES | RESERVED_NAMES
+
+    def answered(path: str) -> bool:
+        try:
+            _, names = matcher.match(path, "GET")
+        except HTTPException:
+            return False
+        return not kept & {str(names.get("short_name", "")), str(names.get("name", ""))}
+
+    return answered
+
+
 def uncancelled(work: Any) -> Deferred[bytes]:
     """The work as a Deferred whose cancellation (the client has gone) does not reach it."""
     outer: Deferred[bytes] = Deferred(lambda _: None)
@@ -249,12 +266,17 @@ def _vary(headers: Any, *more: str) -> None:
 
 
 def _tidy(request: Any) -> str:
-    """The path without doubled slashes, put where Klein looks."""
-    tidy = re.sub(rb"/{2,}", b"/", request.path)
-    if tidy != request.path:
-        request.path = tidy
-        request.postpath = tidy.split(b"/")[1:]
-    return str(tidy.decode("utf-8", "surrogateescape"))
+    """The path in its one spelling, put where Klein looks: no doubled slashes, nothing quoted that need not be.
+
+    What decides by the path (limits, cookies, frames) and what matches the route then read the same. A quoted slash
+    stays one and ends no segment.
+    """
+    words = re.sub(rb"/{2,}", b"/", request.path).split(b"/")[1:]
+    segments = [unquote(word.decode("ascii", "replace"), errors="replace") for word in words]
+    request.postpath = [segment.replace("/", "%2F").encode() for segment in segments]
+    path = "/" + "/".join(quote(segment, safe=_PLAIN) for segment in segments)
+    request.path = path.encode()
+    return path
 
 
 def _header(request: Any, name: str) -> str:

@@ -1,0 +1,38 @@
+"""No page of ours leads to a place that is not there."""
+
+import re
+
+import pytest_twisted
+
+
+async def links(client, path):
+    """The paths of this site that a page links to, and the addresses of its forms."""
+    page = await client.get(path)
+    if page.status == 302:
+        return {page.header("location")}
+    assert page.status == 200, (path, page.status)
+    found = re.findall(r'(?:href|action|src)="(/[^"#]*)"', page.text)
+    return {address.replace("&amp;", "&") for address in found}
+
+
+@pytest_twisted.ensureDeferred
+async def test_every_link_of_every_page_leads_somewhere(served):
+    owner = await served.person("owner", admin=True)
+    await served.project(owner, tasks=2)
+    await served.project(owner, "stars", tasks=2, published=True)
+    browser = served.client()
+    form = {"email": "owner@example.org", "password": "a good password"}
+    assert (await browser.send_form("/account/signin", form)).status == 200
+    for client in (served.client(), browser):
+        seen, waiting = set(), {"/", "/project/birds/", "/project/stars/", "/account/register"}
+        while waiting:
+            path = waiting.pop()
+            seen.add(path)
+            if path.startswith(("/static/", "/api/")):
+                assert (await client.get(path)).status == 200, path
+                continue
+            for found in await links(client, path):
+                posts = found.endswith(("/pause", "/signout", "/preferences")) or "first-admin" in found
+                if found not in seen and not posts and not found.startswith("/account/signin?"):
+                    waiting.add(found)
+        assert len(seen) > 8
