@@ -32,9 +32,9 @@ def chosen(labels: numpy.ndarray) -> list[int]:
 
 
 def picture(pixels: numpy.ndarray) -> Image.Image:
-    """The 8 x 8 grey values (0 to 16) as a smooth picture of SCALE times the size, light on dark, in 32 shades."""
-    grey = Image.fromarray((pixels * 255 / 16).astype("uint8"))
-    smooth = grey.resize((8 * SCALE, 8 * SCALE), Image.Resampling.BICUBIC)
+    """The 8 x 8 grey values (0 to 16) with a margin, SCALE times as large and smooth, light on dark, in 32 shades."""
+    grey = Image.fromarray(numpy.pad(pixels * 255 / 16, 1).astype("uint8"))
+    smooth = grey.resize((10 * SCALE, 10 * SCALE), Image.Resampling.BICUBIC)
     shades = smooth.point(lambda value: round(value / 255 * 31)).convert("P")
     mixed = [round(a + (b - a) * shade / 31) for shade in range(32) for a, b in zip(GROUND, STROKE, strict=True)]
     shades.putpalette(mixed)

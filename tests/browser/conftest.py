@@ -71,11 +71,22 @@ def other_project(browser: Any, live_server: Any) -> Any:
 
 
 @pytest.fixture
-def stage(browser: Any, witness: Any, elsewhere: Any, other_project: Any) -> Iterator[Any]:
-    """A new browser profile, and a new project with three tasks that are never full."""
-    from stage import Project, Stage
+def new_project(other_project: Any) -> Any:
+    """Makes a published project of the owner: ``new_project(tasks=1, n_answers=1)``."""
+    from stage import Project
 
-    mine = Project(other_project.owner, f"faces-{uuid.uuid4().hex[:8]}", 3)
+    def make(tasks: int = 3, n_answers: int = 1000) -> Project:
+        return Project(other_project.owner, f"faces-{uuid.uuid4().hex[:8]}", tasks, n_answers)
+
+    return make
+
+
+@pytest.fixture
+def stage(browser: Any, witness: Any, elsewhere: Any, other_project: Any, new_project: Any) -> Iterator[Any]:
+    """A new browser profile, and a new project with three tasks that are never full."""
+    from stage import Stage
+
+    mine = new_project()
     context = browser.new_context()
     context.set_default_timeout(8000)
     yield Stage(context, witness, elsewhere, mine, other_project)

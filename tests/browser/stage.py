@@ -114,7 +114,7 @@ class Stage:
         seen, since = None, time.monotonic()
         end = since + 30
         while time.monotonic() < since + quiet:
-            assert time.monotonic() < end, f"still busy after 30 s; at {self.page.url}"
+            assert time.monotonic() < end, f"still busy after 30 s: {self.asked()[-3:]}, {self.console[-3:]}"
             self.page.wait_for_timeout(50)
             now = (len(self.witness.log), len(self.elsewhere.seen), len(self.console), self.page.url)
             if now != seen:

@@ -47,7 +47,7 @@ def answer(stage: Any, key: str, count: int) -> None:
 def test_all_by_keyboard_to_the_thanks(digits: Any) -> None:
     for number, key in enumerate("0123456789x", start=1):
         digits.until(lambda number=number: digits.frame_now.inner_text("#place") == f"Digit {number}")
-        digits.until(lambda: digits.frame_now.evaluate("document.getElementById('picture').naturalWidth") == 128)
+        digits.until(lambda: digits.frame_now.evaluate("document.getElementById('picture').naturalWidth") == 160)
         answer(digits, key, number)
     digits.until(lambda: "11 of 12" in digits.frame_now.inner_text("#progress"))
     digits.frame_now.click("button[data-key='7']")
@@ -55,6 +55,7 @@ def test_all_by_keyboard_to_the_thanks(digits: Any) -> None:
     assert [run["info"]["digit"] for run in digits.runs()] == [*range(10), None, 7]
     assert [run["task_id"] for run in digits.runs()] == digits.mine.tasks
     assert "12" in digits.frame_now.inner_text("#thanks")
+    assert not digits.console
     digits.frame_now.click("#thanks a")
     digits.until(lambda: digits.path() == f"/project/{digits.mine.short_name}/")
 

@@ -108,6 +108,19 @@ def test_nothing_left_is_said(stage: Any) -> None:
         assert stage.page.is_hidden("#finished")
         frame.click("text=Yes")
     stage.until(lambda: stage.page.is_visible("#finished"))
+    assert "no task left" in stage.page.inner_text("#finished")
+    assert stage.page.is_hidden("#look-again")
+
+
+def test_the_last_tasks_in_other_hands_are_no_end(stage: Any, new_person: Any, new_project: Any) -> None:
+    stage.mine = new_project(tasks=1, n_answers=1)
+    other = new_person()
+    assert other.ask("GET", f"/api/project/{stage.mine.id}/newtask").json["id"] == stage.mine.tasks[0]
+    stage.show(KEYS)
+    stage.until(lambda: "Others are working" in stage.page.inner_text("#finished"))
+    stage.mine.owner.api("PUT", f"task/{stage.mine.tasks[0]}", {"n_answers": 2})
+    stage.page.click("#look-again a")
+    stage.until(lambda: stage.frame().inner_text("#work") == f"Task {stage.mine.tasks[0]}")
 
 
 def test_an_answer_waits_for_the_line(stage: Any) -> None:
@@ -154,6 +167,7 @@ def test_a_task_in_the_address_is_announced(stage: Any) -> None:
     open_with_keys(stage)
     stage.until(lambda: stage.page.text_content("#presenter-news") == f"Task {stage.mine.tasks[0]}")
     assert stage.page.get_attribute("#presenter-news", "role") == "status"
+    assert not stage.console
 
 
 @pytest.mark.parametrize("width", [320, 360, 1280])

@@ -51,7 +51,11 @@ on("presenter:refused", ({ message, status, retryAfter }) => {
   $("refused").hidden = false;
 });
 on("presenter:task", () => { $("finished").hidden = true; });
-on("presenter:done", () => { $("finished").hidden = false; });
+on("presenter:done", ({ wait }) => {
+  $("finished-why").textContent = $("finished-why").dataset[wait ? "held" : "none"];
+  $("look-again").hidden = !wait;
+  $("finished").hidden = false;
+});
 
 // The project's figures change in place, at most every ten seconds, and announce nothing.
 const REFRESH_EVERY = 10000;

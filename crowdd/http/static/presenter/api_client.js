@@ -83,13 +83,13 @@ export class ApiClient {
     const value = body ? JSON.parse(body) : null;
     const foreign = [].concat(value).some((row) => row && row.project_id !== undefined && row.project_id !== this.project.id);
     if (foreign) return { status: 403, body: failure(403, "Forbidden", "Another project's."), value: null };
-    this.watch(request, answer.status, value);
-    return { status: answer.status, body, value, retryAfter: Number(answer.headers.get("Retry-After")) || 0 };
+    const retryAfter = Number(answer.headers.get("Retry-After")) || 0;
+    if (answer.status === 200) this.watch(request, value, answer.headers.get("X-No-Task") === "wait");
+    return { status: answer.status, body, value, retryAfter };
   }
 
-  watch(request, status, value) {
-    if (status !== 200) return;
-    if (request.asksFirst && [].concat(value).every((task) => !task || !task.id)) this.announce("presenter:done", {});
+  watch(request, value, wait) {
+    if (request.asksFirst && [].concat(value).every((task) => !task || !task.id)) this.announce("presenter:done", { wait });
     if (request.url.endsWith("/userprogress")) this.announce("presenter:progress", { done: value.done, total: value.total });
   }
 

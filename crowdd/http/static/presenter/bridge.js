@@ -8,7 +8,7 @@
      presenter:refused {task, status, code, message, retryAfter}
      presenter:waiting {count}                   so many answers wait for the network
      presenter:progress {done, total}            the volunteer's own, whenever the presenter asked for it
-     presenter:done {}                           there is no task to hand out
+     presenter:done {wait}                       there is no task to hand out; `wait`: others hold the last places
      presenter:offers {keys: [[key, label], …]}  what the presenter's keys do
      keydown (isTrusted false)                   a key that the frame had no use for
    and hears
