@@ -18,7 +18,7 @@ from crowdd.domain.records import Behaviour, Records
 from crowdd.domain.secrets import Secrets
 from crowdd.domain.tasks import TaskBehaviour
 from crowdd.domain.uploads import Uploads
-from crowdd.kinds import ANNOUNCEMENT, BLOGPOST, CATEGORY, HELPING_MATERIAL, RESULT
+from crowdd.kinds import KINDS
 from crowdd.storage.database import Transactions
 
 
@@ -43,18 +43,15 @@ def build(reactor: Any, db: Transactions, settings: Settings, secrets: Secrets) 
     """The domain on a database."""
     passwords = Passwords(reactor)
     uploads = Uploads(settings.data.dir / "uploads")
-    behaviours = [
+    special = [
         ProjectBehaviour(secrets),
         TaskBehaviour(),
         TaskRunBehaviour(),
         UserBehaviour(),
-        Behaviour(CATEGORY),
-        Behaviour(RESULT),
-        *(MediaBehaviour(kind, settings.base_url) for kind in (BLOGPOST, ANNOUNCEMENT, HELPING_MATERIAL)),
+        *(MediaBehaviour(kind, settings.base_url) for kind in KINDS.values() if kind.files),
     ]
-    records = Records(
-        db, secrets, uploads, settings.base_url, {behaviour.kind.name: behaviour for behaviour in behaviours}
-    )
+    behaviours = {name: Behaviour(kind) for name, kind in KINDS.items()} | {each.kind.name: each for each in special}
+    records = Records(db, secrets, uploads, settings.base_url, behaviours)
     external = ExternalUsers(db, secrets, settings.external.token_hours)
     return Domain(
         db=db,
