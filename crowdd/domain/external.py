@@ -55,12 +55,16 @@ class ExternalUsers:
         if claims["project_id"] != row["id"] or claims["short_name"] != row["short_name"]:
             raise AnonymousError("The token was made for another project.", code="wrong_project")
         now = (await one(self._db, "SELECT extract(epoch FROM clock()) AS now"))["now"]
-        if float(claims["exp"]) <= float(now):
+        if not claims["exp"] > float(now):
             raise AnonymousError("The token has run out.", code="token_expired", hint="Ask for a new one.")
 
     def _decode(self, token: str, row: Row) -> dict[str, Any]:
         key = self._secrets.unseal(row["secret_key_sealed"])
+        bad = AnonymousError("The token is not valid for this project.", code="decode_error")
         try:
-            return dict(jwt.decode(token, key, algorithms=["HS256"], options=_CLAIMS))
+            claims = dict(jwt.decode(token, key, algorithms=["HS256"], options=_CLAIMS))
         except jwt.PyJWTError:
-            raise AnonymousError("The token is not valid for this project.", code="decode_error") from None
+            raise bad from None
+        if not isinstance(claims["exp"], int | float):
+            raise bad
+        return claims

@@ -14,7 +14,7 @@ from crowdd.domain.records import NOT_FOUND, Behaviour
 from crowdd.domain.secrets import Secrets, token
 from crowdd.domain.uploads import Journal
 from crowdd.errors import ForbiddenError, InvalidRequestError, InvalidValueError, NotFoundError, TooManyRequestsError
-from crowdd.kinds import PROJECT
+from crowdd.kinds import PROJECT, Kind
 from crowdd.kinds.kind import OWNERS
 from crowdd.storage import accounts, audit, projects, records, tasks
 from crowdd.storage.database import Database, Row, Transactions
@@ -126,6 +126,12 @@ class Projects:
         row = await self.page(short_name, who)
         rights.require(who, row["standings"], OWNERS)
         return row
+
+    async def of_object(self, kind: Kind, row_id: int) -> int | None:
+        """The project of a row: itself, its parent, or None where there is none."""
+        if kind.name == PROJECT.name:
+            return row_id
+        return await records.project_of(self._db, kind, row_id) if "project_id" in kind.by_name else None
 
     async def listed(self, who: Requester) -> list[Row]:
         """Published projects that everybody may see, the liveliest first."""

@@ -16,6 +16,7 @@ from crowdd.values import Requester
 DEFAULT_LIMIT = 20
 MOST_LIMIT = 100
 
+UNSPECIFIC = frozenset({"api_key", "response_format", "_"})  # may stand in any query
 # Words that steer a list and are no attributes; "_" is a cache buster of browsers.
 CONTROL = frozenset(
     {
@@ -27,7 +28,6 @@ CONTROL = frozenset(
         "all",
         "api_key",
         "participated",
-        "external_uid",
         "response_format",
         "related",
         "fulltextsearch",
@@ -42,16 +42,16 @@ def parse(kind: Kind, arguments: Mapping[str, str], who: Requester) -> Query:
     Raises UnknownFieldError for a name that is no attribute, InvalidValueError for a value that its type cannot hold.
     """
     fulltext = arguments.get("fulltextsearch") == "1"
+    control = CONTROL | {"external_uid"} if kind.name == "task" else CONTROL
     filters = [
-        one for name, text in arguments.items() if name not in CONTROL for one in _filters(kind, name, text, fulltext)
+        one for name, text in arguments.items() if name not in control for one in _filters(kind, name, text, fulltext)
     ]
     if kind.name == "result" and "last_version" not in arguments:
         filters.append(Filter(kind.field("last_version"), True))
     order = kind.searchable(arguments["orderby"]).name if arguments.get("orderby") else "id"
     participated = kind.name == "task" and bool(arguments.get("participated"))
-    volunteer = (
-        who if arguments.get("external_uid") is None else attrs.evolve(who, external_uid=arguments["external_uid"])
-    )
+    uid = arguments.get("external_uid")
+    volunteer = who if uid is None else attrs.evolve(who, external_uid=uid)
     return Query(
         kind=kind,
         filters=tuple(filters),
@@ -63,6 +63,12 @@ def parse(kind: Kind, arguments: Mapping[str, str], who: Requester) -> Query:
         own=kind.context and who.acting_user is not None and arguments.get("all") not in ("1", "true", "True"),
         without_actor=clean_text(volunteer.actor) if participated else "",
     )
+
+
+def require_known(kind: Kind, arguments: Mapping[str, str]) -> None:
+    """Passes when the query of a write names nothing but attributes; UnknownFieldError otherwise."""
+    for name in arguments.keys() - UNSPECIFIC:
+        kind.field(name)
 
 
 def number(text: str, name: str, default: int, most: int = 2**63 - 1) -> int:

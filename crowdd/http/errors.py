@@ -44,7 +44,11 @@ def status_of(error: Exception) -> tuple[int, str]:
 
 
 def message_of(error: Exception) -> str:
-    """What people may read of an error: never SQL, a traceback or a class path."""
+    """What people may read of an error: never SQL, a traceback or a class path; what they sent as far as it is text."""
+    return _message(error).encode("utf-8", "replace").decode()
+
+
+def _message(error: Exception) -> str:
     if isinstance(error, errors.ConflictError):
         return _UNIQUE.get(error.constraint) or str(error) or "This value must be unique and is taken."
     if isinstance(error, errors.MethodError):

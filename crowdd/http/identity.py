@@ -24,19 +24,27 @@ _LOCAL = "127.0.0.1"  # a client on a unix socket: a proxy of this machine
 def client_address(request: Any, settings: Settings) -> str:
     """The address of the client: what the connection says, or what a trusted proxy says of it.
 
-    X-Forwarded-For is read from its end, over every proxy that is trusted; the first that is not is the client.
+    X-Forwarded-For is read from its end, over every proxy that is trusted; the first that is not is the client. A word
+    that is no address ends the reading: what stands before it may be anybody's invention.
     """
     here = getattr(request.getClientAddress(), "host", None) or _LOCAL
     for hop in reversed(_hops(request)):
-        if not _trusted(here, settings):
+        if not _trusted(here, settings) or not _parsed(hop):
             break
         here = hop
     return here
 
 
 def _hops(request: Any) -> list[str]:
-    lines = request.requestHeaders.getRawHeaders("x-forwarded-for") or []
-    return [word.strip() for line in lines for word in line.split(",") if _parsed(word.strip())]
+    lines = request.requestHeaders.getRawHeaders(b"x-forwarded-for") or []
+    return [_without_port(word.strip()) for line in lines for word in line.decode("ascii", "replace").split(",")]
+
+
+def _without_port(word: str) -> str:
+    """The address of ``10.0.0.1:80`` or ``[2001:db8::1]:80``, as some proxies write it."""
+    if word.startswith("["):
+        return word[1:].partition("]")[0]
+    return word.partition(":")[0] if word.count(":") == 1 else word
 
 
 def _parsed(address: str) -> Any:
@@ -63,7 +71,7 @@ class Identity:
     new_volunteers: Window
 
     async def find(self, incoming: Incoming, *, key_header: bool = True) -> Requester:
-        """The requester. ``key_header`` false: the Authorization header holds something else than an API key.
+        """The requester; with a wrong key an anonymous one. ``key_header`` false: Authorization holds no API key here.
 
         Raises ForbiddenError for a write to /api whose cookie may have been sent by another site's page.
         """
@@ -73,10 +81,11 @@ class Identity:
             via="api" if incoming.is_api else "web",
             presenter=_presenter(incoming),
         )
-        row = await self._by_key(incoming, key_header)
+        key = _key(incoming, key_header)
+        row = await self.accounts.by_key(key) if key else None
         if row is not None:
             return _person(nobody, row)
-        if incoming.cookie(SESSION):
+        if incoming.cookie(SESSION) and not key:
             row, session = await self.accounts.by_session(incoming.cookie(SESSION))
             if row is not None:
                 self._refuse_forged(incoming)
@@ -94,11 +103,6 @@ class Identity:
             self.cookies.set_signed(incoming, VOLUNTEER, name, seconds=YEAR)
             incoming.who = attrs.evolve(who, volunteer=name)
 
-    async def _by_key(self, incoming: Incoming, key_header: bool) -> Any:
-        header = incoming.header("authorization") if key_header else ""
-        key = header if header and not header.lower().startswith("bearer ") else incoming.query.get("api_key", "")
-        return await self.accounts.by_key(key) if key else None
-
     def _volunteer(self, incoming: Incoming) -> str:
         if self.settings.volunteers.anonymous != "cookie" or not incoming.cookie(VOLUNTEER):
             return ""
@@ -114,6 +118,12 @@ class Identity:
             raise ForbiddenError("A cookie may not be used for this request.", code="cross_site", hint=hint)
         if self.settings.http.cross_site_cookies:
             self.csrf.check(incoming)
+
+
+def _key(incoming: Incoming, key_header: bool) -> str:
+    """The API key of a request, "" without one. A header of two words (Bearer …, Basic …) is for somebody else."""
+    header = incoming.header("authorization").strip() if key_header else ""
+    return header if header and " " not in header else incoming.query.get("api_key", "")
 
 
 def _person(nobody: Requester, row: Any) -> Requester:

@@ -16,6 +16,7 @@ from crowdd.http import presenter
 from crowdd.kinds.types import clean_text
 from crowdd.values import Requester
 
+MOST_FIELDS = 1000
 _SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 
 
@@ -65,10 +66,7 @@ class Incoming:
     def query(self) -> dict[str, str]:
         """The query string; of a name that stands twice the last counts."""
         _, _, text = self.request.uri.partition(b"?")
-        pairs = parse_qsl(
-            text.decode("ascii", "replace"), keep_blank_values=True, errors="surrogateescape", max_num_fields=200
-        )
-        return dict(pairs)
+        return dict(parse_qsl(text.decode("ascii", "replace"), keep_blank_values=True, errors="surrogateescape"))
 
     @cached_property
     def content_type(self) -> str:
@@ -99,9 +97,14 @@ class Incoming:
             return body
         if self.content_type == "multipart/form-data":
             return self._multipart()
-        return dict(
-            parse_qsl(self.raw_body.decode("utf-8", "surrogateescape"), keep_blank_values=True, max_num_fields=1000)
-        )
+        return self._url_encoded()
+
+    def _url_encoded(self) -> dict[str, Any]:
+        text = self.raw_body.decode("utf-8", "surrogateescape")
+        try:
+            return dict(parse_qsl(text, keep_blank_values=True, max_num_fields=MOST_FIELDS))
+        except ValueError:
+            raise InvalidValueError(f"A form has at most {MOST_FIELDS} fields.") from None
 
     def _multipart(self) -> dict[str, Any]:
         return {part.name: part.value for part in self._parts if not part.filename}

@@ -35,9 +35,11 @@ from crowdd.http.limits import RateLimit
 from crowdd.http.negotiation import Negotiator
 from crowdd.http.routing import Route, by_path
 from crowdd.http.static_files import StaticFiles
+from crowdd.kinds import KINDS
 
 log = Logger()
 _NOT_FOUND = "404 Not Found"
+_PLAIN = "!$&'()*+,;=:@"  # what stands unquoted in a path (RFC 3986, 3.3)
 _PLAIN = "!$&'()*+,;=:@"  # what stands unquoted in a path (RFC 3986, 3.3)
 _LEAST_PACKED, _GZIP_LEVEL = 1000, 4
 
@@ -153,11 +155,23 @@ class Router:
     async def _open_lock(self, incoming: Incoming, names: dict[str, Any]) -> None:
         """A client that sends X-Project-Password opens the one project that its request names."""
         password = incoming.header("x-project-password")
-        reference = _project_named(incoming, names) if password else None
+        reference = await self._project_named(incoming, names) if password else None
         if reference is not None:
             lock = await self._projects.lock_opened_by(reference, password, incoming.who)
             if lock:
                 incoming.who = attrs.evolve(incoming.who, unlocked=(*incoming.who.unlocked, lock))
+
+    async def _project_named(self, incoming: Incoming, names: dict[str, Any]) -> int | str | None:
+        """The id or short name of the one project that an address is about: in the path, by an object, in the query."""
+        if "short_name" in names:
+            return str(names["short_name"])
+        if "object_id" in names:
+            return await self._projects.of_object(KINDS[incoming.path.split("/")[2]], names["object_id"])
+        query = incoming.query
+        given = (names.get("project_id"), names.get("reference"), query.get("project_id"), query.get("short_name"))
+        found = next((word for word in given if word is not None), None)
+        number = found is not None and found.isascii() and found.isdigit() and len(found) < 19
+        return int(found) if found is not None and number else found
 
     def _failed(self, incoming: Incoming, error: Exception) -> bytes:
         if not isinstance(error, CrowddError):
@@ -286,12 +300,3 @@ def _header(request: Any, name: str) -> str:
 def _network(address: str) -> str:
     """What one household has: an IPv4 address, the first 64 bits of an IPv6 one."""
     return address if ":" not in address else ":".join(address.split(":")[:4])
-
-
-def _project_named(incoming: Incoming, names: dict[str, Any]) -> int | str | None:
-    if "short_name" in names:
-        return str(names["short_name"])
-    for value in (names.get("project_id"), incoming.query.get("project_id"), incoming.query.get("short_name")):
-        if value is not None:
-            return int(value) if str(value).isascii() and str(value).isdigit() and len(str(value)) < 19 else str(value)
-    return None

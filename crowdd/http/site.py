@@ -24,6 +24,17 @@ class Request(TwistedRequest):
     _left: int | None = None
     _refused = False
 
+    def getHeader(self, key: Any) -> Any:
+        """The last value of a header; bytes that are no UTF-8 are replaced, not an error."""
+        if isinstance(key, bytes):
+            return super().getHeader(key)
+        value = super().getHeader(key.encode())
+        return None if value is None else value.decode("utf-8", "replace")
+
+    def getRequestHostname(self) -> bytes:
+        """Always the same: no route depends on the host name, and Klein chokes on odd ones."""
+        return b"localhost"
+
     def gotLength(self, length: int | None) -> None:
         limit = self.channel.site.most_body_bytes
         if length is not None and length > limit:
@@ -72,7 +83,14 @@ class Site(TwistedSite):
     def __init__(
         self, resource: Any, *, most_body_bytes: int, too_large_body: Callable[[], bytes], reactor: Any
     ) -> None:
-        super().__init__(resource, requestFactory=Request, timeout=IDLE_SECONDS, reactor=reactor)
+        # Bodies are parsed where they are wanted (``Incoming``); here a broken one would get an empty 400.
+        super().__init__(
+            resource,
+            requestFactory=Request,
+            timeout=IDLE_SECONDS,
+            reactor=reactor,
+            parsePOSTFormSubmission=False,
+        )
         self.most_body_bytes = most_body_bytes
         self.too_large_body = too_large_body
         self.requests: set[Request] = set()

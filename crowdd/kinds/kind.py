@@ -7,7 +7,7 @@ from these values; what it does in particular stands in ``crowdd.domain``.
 from __future__ import annotations
 
 import enum
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
@@ -40,6 +40,7 @@ EVERYONE = frozenset({Standing.ANYBODY})
 NOBODY: frozenset[Standing] = frozenset()
 OWNERS = frozenset({Standing.OWNER, Standing.ADMIN})
 ADMINS = frozenset({Standing.ADMIN})
+WHOLE_INFO = OWNERS | {Standing.SELF}  # who reads the keys of info that are not public
 
 
 class Write(enum.Enum):
@@ -165,6 +166,12 @@ class Kind:
             raise self.unknown(name)
         return found
 
+    def readers(self, field: Field, keys: Iterable[str] | None = None) -> frozenset[Standing]:
+        """Who may read all of an attribute, or of its first-level ``keys``: who may filter and order by it."""
+        if field.name != "info" or self.public_info is None or field.read != EVERYONE:
+            return field.read
+        return EVERYONE if keys is not None and self.public_info.issuperset(keys) else WHOLE_INFO
+
     def creation(self, body: Mapping[str, Any]) -> dict[str, Any]:
         """The values of a new row for a body: parsed, defaults filled in.
 
@@ -223,7 +230,7 @@ class Kind:
                 seen[field.name] = outward(row[field.name])
             elif field.name in self.reduced:
                 seen[field.name] = None
-        if self.public_info is not None and not standings & (OWNERS | {Standing.SELF}):
+        if self.public_info is not None and not standings & WHOLE_INFO:
             seen["info"] = {k: v for k, v in (seen.get("info") or {}).items() if k in self.public_info}
         return seen | self.links(row, base_url)
 

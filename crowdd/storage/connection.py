@@ -19,7 +19,7 @@ from twisted.logger import Logger, LogLevel
 from twisted.python.failure import Failure
 from txpostgres import txpostgres
 
-from crowdd.errors import ConfigError, ConflictError, StatementTimeoutError, UnavailableError
+from crowdd.errors import ConfigError, ConflictError, InvalidValueError, StatementTimeoutError, UnavailableError
 from crowdd.storage.database import Row, Values
 
 T = TypeVar("T")
@@ -85,9 +85,16 @@ def domain_error(error: Exception, *, lost: bool, uncertain: bool) -> Exception:
         return _cancelled(error)
     if code == errorcodes.LOCK_NOT_AVAILABLE:
         return UnavailableError("The row is busy.", retry_after=1)
-    if code == errorcodes.UNIQUE_VIOLATION:
+    if code in (errorcodes.UNIQUE_VIOLATION, errorcodes.FOREIGN_KEY_VIOLATION):
         return _conflict(error)
+    if isinstance(error, psycopg2.DataError) or _is_no_text(error):
+        return InvalidValueError("A value is too large or of the wrong form.")
     return error
+
+
+def _is_no_text(error: Exception) -> bool:
+    """Whether psycopg2 refused a text before sending it: a NUL or a lone surrogate."""
+    return isinstance(error, UnicodeEncodeError) or (isinstance(error, ValueError) and "NUL" in str(error))
 
 
 def _cancelled(error: Any) -> Exception:
@@ -98,8 +105,12 @@ def _cancelled(error: Any) -> Exception:
 
 
 def _conflict(error: Any) -> ConflictError:
+    words = {
+        errorcodes.UNIQUE_VIOLATION: "A value that must be unique is taken.",
+        errorcodes.FOREIGN_KEY_VIOLATION: "Something else still refers to it, or it refers to something that is not there.",
+    }
     return ConflictError(
-        "A value that must be unique is taken.",
+        words[error.pgcode],
         constraint=error.diag.constraint_name or "",
         table=error.diag.table_name or "",
     )
@@ -347,7 +358,7 @@ def is_permanent(error: Exception) -> bool:
     """Whether connecting again would fail in the same way: the settings are wrong, not the weather."""
     if isinstance(error, psycopg2.OperationalError):
         return bool(REFUSED_FOR_GOOD.search(str(error)))
-    return isinstance(error, psycopg2.ProgrammingError | psycopg2.DataError | psycopg2.NotSupportedError)
+    return isinstance(error, psycopg2.ProgrammingError | InvalidValueError | psycopg2.NotSupportedError)
 
 
 def first_line(error: Exception) -> str:

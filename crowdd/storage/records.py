@@ -113,6 +113,12 @@ async def related(db: Database, kind: Kind, column: str, keys: Sequence[int], mo
     return named(await db.fetch(sql, values))
 
 
+async def project_of(db: Database, kind: Kind, row_id: int) -> int | None:
+    """The project of a row, whoever asks."""
+    row = await one_or_none(db, f"SELECT project_id FROM {kind.table} WHERE id = %(id)s", {"id": row_id})
+    return row["project_id"] if row else None
+
+
 async def lock(db: Database, kind: Kind, row_id: int) -> None:
     """Holds a row of the kind's own table until the transaction ends."""
     await db.fetch(f"SELECT id FROM {kind.table} WHERE id = %(id)s FOR UPDATE", {"id": row_id})
@@ -176,10 +182,18 @@ def named(rows: list[Row]) -> list[Row]:
 
 def _condition(kind: Kind, condition: Filter, mark: str, values: dict[str, Any]) -> str:
     sql = _comparison(condition, mark, values)
-    if condition.field.read != EVERYONE:
+    readers = kind.readers(condition.field, _keys(condition))
+    if readers != EVERYONE:
         # Who may not read a value must not learn it by asking for it.
-        sql = f"({sql} AND {standings.any_of(kind, condition.field.read)})"
+        sql = f"({sql} AND {standings.any_of(kind, readers)})"
     return sql
+
+
+def _keys(condition: Filter) -> list[str] | None:
+    """The first-level keys of a JSON attribute that a condition looks at; None: all of it."""
+    if condition.key:
+        return [condition.key]
+    return list(condition.value) if isinstance(condition.value, dict) else None
 
 
 def _comparison(condition: Filter, mark: str, values: dict[str, Any]) -> str:
@@ -216,7 +230,14 @@ def _order(query: Query) -> str:
     direction = "DESC" if query.descending else "ASC"
     if query.order == "id":
         return f"t.id {direction}"
-    return f't."{query.order}" {direction} NULLS LAST, t.id {direction}'
+    return f"{_shown(query)} {direction} NULLS LAST, t.id {direction}"
+
+
+def _shown(query: Query) -> str:
+    """The attribute to order by, null where the requester may not read it: an order tells a value as well."""
+    readers = query.kind.readers(query.kind.field(query.order))
+    column = f't."{query.order}"'
+    return column if readers == EVERYONE else f"(CASE WHEN {standings.any_of(query.kind, readers)} THEN {column} END)"
 
 
 def _after(query: Query) -> str:
@@ -224,8 +245,8 @@ def _after(query: Query) -> str:
     sign = "<" if query.descending else ">"
     if query.order == "id":
         return f"t.id {sign} %(last_id)s"
-    last = f'(SELECT l."{query.order}" FROM {query.kind.source} l WHERE l.id = %(last_id)s)'
-    column = f't."{query.order}"'
+    column = _shown(query)
+    last = f"(SELECT {column} FROM {standings.source(query.kind)} WHERE t.id = %(last_id)s)"
     return (
         f"({column} {sign} {last} OR ({column} IS NOT DISTINCT FROM {last} AND t.id {sign} %(last_id)s)"
         f" OR ({column} IS NULL AND {last} IS NOT NULL))"

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
+from crowdd.domain import queries
 from crowdd.domain.domain import Domain
 from crowdd.domain.idempotency import Once, once
 from crowdd.domain.uploads import Upload
@@ -57,17 +58,20 @@ class _Kind:
         return tagged(await self._records.get(self._kind, incoming.who, small(object_id)))
 
     async def create(self, incoming: Incoming) -> Answer:
+        queries.require_known(self._kind, incoming.query)
         body, upload = self._body(incoming)
         return Data(await self._records.create(self._kind, incoming.who, body, upload, _once(incoming)))
 
     async def submit(self, incoming: Incoming) -> Answer:
         """An answer: not a row like others, it needs a lease."""
+        queries.require_known(self._kind, incoming.query)
         uid = incoming.query.get("external_uid")
         header = incoming.header("authorization")
         submit = self._domain.contributions.submit
         return Data(await submit(incoming.who, incoming.json_body(), uid, header, _once(incoming, uid)))
 
     async def change(self, incoming: Incoming, object_id: int) -> Answer:
+        queries.require_known(self._kind, incoming.query)
         body, upload = self._body(incoming)
         match = partial(require_match, incoming.header("if-match"))
         changed = await self._records.change(self._kind, incoming.who, small(object_id), body, upload, match)
@@ -88,6 +92,7 @@ class _Kind:
         return field.from_text(value) if field and isinstance(field.type, Json) else value
 
     async def delete(self, incoming: Incoming, object_id: int) -> Answer:
+        queries.require_known(self._kind, incoming.query)
         await self._records.delete(self._kind, incoming.who, small(object_id))
         return Data(None, 204)
 

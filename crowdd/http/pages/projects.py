@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any
+from urllib.parse import quote
 
 import attrs
 
@@ -64,7 +65,7 @@ def locked_out(handler: Handler) -> Handler:
         except ForbiddenError as error:
             if error.code != "project_password" or incoming.wants_json:
                 raise
-            return Redirect(f"/project/{short_name}/password?next={incoming.path}")
+            return Redirect(f"/project/{quote(short_name)}/password?next={quote(incoming.path)}")
 
     return opened
 
@@ -96,13 +97,13 @@ class ProjectPages:
         row = await self._projects.owned(short_name, incoming.who)
         done = await self._projects.publish(row, incoming.who)
         words = "Project published. Volunteers can find it now." if done else "Project already published."
-        return Redirect(f"/project/{short_name}/", words, "success" if done else "info")
+        return Redirect(f"/project/{quote(short_name)}/", words, "success" if done else "info")
 
     async def pause(self, incoming: Incoming, short_name: str) -> Answer:
         row = await self._projects.owned(short_name, incoming.who)
         done = await self._projects.pause(row, incoming.who)
         words = "Project paused. Answers on their way still count." if done else "The project is not published."
-        return Redirect(f"/project/{short_name}/", words, "success" if done else "info")
+        return Redirect(f"/project/{quote(short_name)}/", words, "success" if done else "info")
 
     async def password_form(self, incoming: Incoming, short_name: str) -> Answer:
         return self._password_page(incoming, short_name, self._forms.blank(incoming, "password"))
@@ -115,7 +116,7 @@ class ProjectPages:
             form = self._forms.refused(incoming, wrong, "password")
             return self._password_page(incoming, short_name, form, flash=wrong["password"][0], status="error")
         self._cookies.unlock(incoming, lock, UNLOCKED_SECONDS)
-        return Redirect(local(incoming.query.get("next", ""), f"/project/{short_name}/"))
+        return Redirect(local(incoming.query.get("next", ""), f"/project/{quote(short_name)}/"))
 
     def _password_page(self, incoming: Incoming, short_name: str, form: dict[str, Any], **said: Any) -> Answer:
         project = {"name": short_name, "short_name": short_name}
