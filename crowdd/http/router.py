@@ -40,7 +40,6 @@ from crowdd.kinds import KINDS
 log = Logger()
 _NOT_FOUND = "404 Not Found"
 _PLAIN = "!$&'()*+,;=:@"  # what stands unquoted in a path (RFC 3986, 3.3)
-_PLAIN = "!$&'()*+,;=:@"  # what stands unquoted in a path (RFC 3986, 3.3)
 _LEAST_PACKED, _GZIP_LEVEL = 1000, 4
 
 
