@@ -11,7 +11,7 @@ from crowdd.domain import queries, rights
 from crowdd.domain.records import NOT_FOUND, Records, Views
 from crowdd.errors import AnonymousError, InvalidValueError, NotFoundError
 from crowdd.kinds import TASK
-from crowdd.storage import favourites, records
+from crowdd.storage import favourites, listing
 from crowdd.storage.database import Database, Row, Transactions
 from crowdd.values import Requester
 
@@ -25,7 +25,7 @@ class Favourites:
     async def list(self, who: Requester, arguments: Mapping[str, str]) -> Views:
         """The tasks that the requester marked and may (still) see."""
         query = queries.parse(TASK, {**arguments, "all": "1"}, who)
-        rows = await records.select(self._db, attrs.evolve(query, favourite_of=_me(who)), who)
+        rows = await listing.select(self._db, attrs.evolve(query, favourite_of=_me(who)), who)
         return [self._records.view(TASK, row) for row in rows]
 
     async def add(self, who: Requester, body: Any) -> dict[str, Any]:

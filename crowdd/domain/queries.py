@@ -10,7 +10,7 @@ import attrs
 from crowdd.errors import InvalidValueError
 from crowdd.kinds.kind import Field, Kind
 from crowdd.kinds.types import Boolean, Integer, Json, clean_text
-from crowdd.storage.records import Filter, Query
+from crowdd.storage.listing import Filter, Query
 from crowdd.values import Requester
 
 DEFAULT_LIMIT = 20

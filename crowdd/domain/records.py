@@ -16,7 +16,7 @@ from crowdd.domain.words import ago
 from crowdd.errors import InvalidRequestError, InvalidValueError, NotFoundError
 from crowdd.kinds import KINDS
 from crowdd.kinds.kind import Kind, Relation, Standing
-from crowdd.storage import audit, records
+from crowdd.storage import audit, listing, records
 from crowdd.storage.database import Database, Row, Transactions
 from crowdd.values import Requester
 
@@ -81,12 +81,12 @@ class Records:
 
     async def list(self, kind: Kind, who: Requester, arguments: Mapping[str, str]) -> list[dict[str, Any]]:
         """The rows that the arguments ask for and the requester may see."""
-        rows = await records.select(self._db, queries.parse(kind, arguments, who), who)
+        rows = await listing.select(self._db, queries.parse(kind, arguments, who), who)
         return [self._found(kind, row) for row in rows]
 
     async def list_related(self, kind: Kind, who: Requester, arguments: Mapping[str, str]) -> Views:
         """The same with the rows that belong to each (``related``)."""
-        rows = await records.select(self._db, queries.parse(kind, arguments, who), who)
+        rows = await listing.select(self._db, queries.parse(kind, arguments, who), who)
         views = [self._found(kind, row) for row in rows]
         for name, relation in kind.related.items():
             await self._relate(KINDS[relation.kind], name, relation, who, rows, views)
@@ -94,7 +94,7 @@ class Records:
 
     def _found(self, kind: Kind, row: Row) -> dict[str, Any]:
         """A row of a list; one of a full-text search says where its words were found."""
-        extra = {name: row[name] for name in ("headline", "rank") if name in row and name not in kind.by_name}
+        extra: Row = {name: row[name] for name in ("headline", "rank") if name in row and name not in kind.by_name}
         return {**self.view(kind, row), **extra}
 
     async def _relate(
@@ -208,7 +208,7 @@ class Records:
     async def find(self, db: Database, kind: Kind, who: Requester, row_id: int) -> Row:
         """A row with the requester's standings; NotFoundError when there is none."""
         row = await records.get(db, kind, row_id, who)
-        if row is None or (who.presenter is not None and row.get("project_id", row["id"]) != who.presenter):
+        if row is None or (who.presenter is not None and _project_of(kind, row) != who.presenter):
             raise NotFoundError(NOT_FOUND)
         return row
 
@@ -238,6 +238,10 @@ class Records:
             if have is None:
                 raise NotFoundError(NOT_FOUND, hint=f"There is no project {project_id}.")
         rights.require(who, have or frozenset(), kind.rights.create)
+
+
+def _project_of(kind: Kind, row: Row) -> Any:
+    return row["id"] if kind.name == "project" else row.get("project_id")
 
 
 def _object(body: Any) -> Mapping[str, Any]:

@@ -1,14 +1,12 @@
-"""Rows of any kind: listed, read, inserted, changed, deleted. The SQL is made from the kind's declaration."""
+"""Rows of any kind: read, inserted, changed, deleted. The SQL is made from the kind's declaration."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import attrs
-
-from crowdd.kinds.kind import EVERYONE, Field, Kind, Standing
-from crowdd.kinds.types import Integer, Json, Timestamp
+from crowdd.kinds.kind import Kind, Standing
+from crowdd.kinds.types import Json
 from crowdd.storage import standings
 from crowdd.storage.database import Database, Row, as_json, one, one_or_none
 from crowdd.values import Requester
@@ -24,61 +22,6 @@ _CONTRIB_BUTTON = """CASE
            AND NOT EXISTS (SELECT FROM task_run r WHERE r.project_id = t.id AND r.task_id = l.task_id AND r.actor = %(actor)s))
     THEN 'can_contribute' ELSE 'cannot_contribute' END"""
 _COMPUTED = {("project", "contrib_button"): _CONTRIB_BUTTON, ("project", "last_activity"): "NULL::text"}
-
-
-@attrs.frozen
-class Filter:
-    """One condition: an attribute and what it is compared with."""
-
-    field: Field
-    value: Any
-    key: str = ""  # first-level key of a JSON attribute
-    fulltext: bool = False  # the value is a tsquery, compared with the words of the key's text
-
-
-@attrs.frozen
-class Query:
-    """What a list asks for. ``own``: only rows of projects that the requester owns or co-owns (context rule)."""
-
-    kind: Kind
-    filters: tuple[Filter, ...] = ()
-    order: str = "id"
-    descending: bool = False
-    limit: int = 20
-    offset: int = 0
-    last_id: int | None = None
-    own: bool = False
-    favourite_of: int | None = None  # tasks that this person marked
-    without_actor: str = ""  # tasks that this volunteer has not answered
-
-
-async def select(db: Database, query: Query, who: Requester) -> list[Row]:
-    """The rows of a list that the requester may see, each with its ``standings``."""
-    values: dict[str, Any] = {**who.standing_values(), "actor": who.actor, "limit": query.limit, "offset": query.offset}
-    where = [standings.any_of(query.kind, query.kind.rights.see)]
-    if query.own:
-        where.append(standings.any_of(query.kind, {Standing.OWNER}))
-    for number, condition in enumerate(query.filters):
-        where.append(_condition(query.kind, condition, f"f{number}", values))
-    if query.favourite_of is not None:
-        values["marker"] = query.favourite_of
-        where.append(
-            "EXISTS (SELECT FROM favourite v WHERE v.project_id = t.project_id AND v.task_id = t.id AND v.user_id = %(marker)s)"
-        )
-    if query.without_actor:
-        values["volunteer"] = query.without_actor
-        where.append(
-            "NOT EXISTS (SELECT FROM task_run r WHERE r.project_id = t.project_id AND r.task_id = t.id AND r.actor = %(volunteer)s)"
-        )
-    if query.last_id is not None:
-        values["last_id"] = query.last_id
-        where.append(_after(query))
-    found = _found(query)
-    sql = (
-        f"SELECT {columns(query.kind)}{found} FROM {standings.source(query.kind)} WHERE {' AND '.join(where)}"
-        f" ORDER BY {'rank DESC, ' * bool(found)}{_order(query)} LIMIT %(limit)s OFFSET %(offset)s"
-    )
-    return named(await db.fetch(sql, values))
 
 
 async def get(db: Database, kind: Kind, row_id: int, who: Requester) -> Row | None:
@@ -178,76 +121,3 @@ def named(rows: list[Row]) -> list[Row]:
     for row in rows:
         row["standings"] = frozenset(Standing(name) for name in row["standings"])
     return rows
-
-
-def _condition(kind: Kind, condition: Filter, mark: str, values: dict[str, Any]) -> str:
-    sql = _comparison(condition, mark, values)
-    readers = kind.readers(condition.field, _keys(condition))
-    if readers != EVERYONE:
-        # Who may not read a value must not learn it by asking for it.
-        sql = f"({sql} AND {standings.any_of(kind, readers)})"
-    return sql
-
-
-def _keys(condition: Filter) -> list[str] | None:
-    """The first-level keys of a JSON attribute that a condition looks at; None: all of it."""
-    if condition.key:
-        return [condition.key]
-    return list(condition.value) if isinstance(condition.value, dict) else None
-
-
-def _comparison(condition: Filter, mark: str, values: dict[str, Any]) -> str:
-    column, kind_of, value = f't."{condition.field.name}"', condition.field.type, condition.value
-    if isinstance(kind_of, Timestamp):
-        values[f"{mark}a"], values[f"{mark}b"] = value
-        return f"({column} >= %({mark}a)s AND {column} < %({mark}b)s)"
-    values[mark] = value
-    if condition.key:
-        values[f"{mark}k"] = condition.key
-    if condition.fulltext:
-        return f"to_tsvector({column} ->> %({mark}k)s) @@ to_tsquery(%({mark})s)"
-    if condition.key:
-        return f"{column} ->> %({mark}k)s = %({mark})s"
-    if isinstance(kind_of, Json):
-        values[mark] = as_json(value)
-        return f"{column} @> %({mark})s"
-    if isinstance(kind_of, Integer):
-        return f"{column} = ANY (%({mark})s::bigint[])"
-    return f"{column} = %({mark})s::{kind_of.sql}"
-
-
-def _found(query: Query) -> str:
-    """Select items of a full-text search: ``headline`` with the words found marked, ``rank`` by cover density."""
-    texts = [(n, f) for n, f in enumerate(query.filters) if f.fulltext]
-    if not texts:
-        return ""
-    number, condition = texts[0]
-    text, words = f't."{condition.field.name}" ->> %(f{number}k)s', f"to_tsquery(%(f{number})s)"
-    return f", ts_headline({text}, {words}) AS headline, ts_rank_cd(to_tsvector({text}), {words}, 4) AS rank"
-
-
-def _order(query: Query) -> str:
-    direction = "DESC" if query.descending else "ASC"
-    if query.order == "id":
-        return f"t.id {direction}"
-    return f"{_shown(query)} {direction} NULLS LAST, t.id {direction}"
-
-
-def _shown(query: Query) -> str:
-    """The attribute to order by, null where the requester may not read it: an order tells a value as well."""
-    readers = query.kind.readers(query.kind.field(query.order))
-    column = f't."{query.order}"'
-    return column if readers == EVERYONE else f"(CASE WHEN {standings.any_of(query.kind, readers)} THEN {column} END)"
-
-
-def _after(query: Query) -> str:
-    """Rows behind the one with id last_id in the order asked for, nulls last."""
-    sign = "<" if query.descending else ">"
-    if query.order == "id":
-        return f"t.id {sign} %(last_id)s"
-    column = _shown(query)
-    last = f"(SELECT {column} FROM {standings.source(query.kind)} WHERE t.id = %(last_id)s)"
-    return (
-        f"({column} {sign} {last} OR ({column} IS NOT DISTINCT FROM {last} AND t.id {sign} %(last_id)s)"
-        f" OR ({column} IS NULL AND {last} IS NOT NULL))"
-    )

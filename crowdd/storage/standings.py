@@ -38,10 +38,15 @@ def source(kind: Kind) -> str:
     return f"{kind.source} t"
 
 
+def has_project(kind: Kind) -> bool:
+    """Whether a row of this kind is a project or belongs to one."""
+    return kind.name == "project" or "project_id" in kind.by_name
+
+
 def expressions(kind: Kind) -> dict[Standing, str]:
     """Every standing that one can have towards a row of this kind."""
     found = dict(_REQUESTER)
-    if kind.name == "project" or "project_id" in kind.by_name:
+    if has_project(kind):
         found |= _PROJECT
     if "published" in kind.by_name and kind.name != "project":
         project = f" AND {_PROJECT[Standing.LISTED]}" if "project_id" in kind.by_name else ""
@@ -50,6 +55,7 @@ def expressions(kind: Kind) -> dict[Standing, str]:
         found[Standing.AUTHOR] = _ROW[Standing.AUTHOR]
     if kind.name == "user":
         found |= {Standing.SELF: _ROW[Standing.SELF], Standing.OPEN: _ROW[Standing.OPEN]}
+        found[Standing.SHOWN] = 'NOT t."restrict"'
     return found
 
 
@@ -69,6 +75,11 @@ def columns(kind: Kind) -> str:
 def to_project() -> str:
     """The same towards a project p itself, for a child that is not there yet."""
     return _listed(_REQUESTER | _PROJECT)
+
+
+def to_project_owner() -> str:
+    """A condition on a project p: the requester owns or co-owns it."""
+    return _PROJECT[Standing.OWNER]
 
 
 def _listed(expressions: dict[Standing, str]) -> str:
