@@ -21,7 +21,7 @@ from crowdd.http.errors import error_object
 from crowdd.http.forms import Forms
 from crowdd.http.identity import Identity
 from crowdd.http.limits import RateLimit, Window
-from crowdd.http.negotiation import LOCALES, Negotiator
+from crowdd.http.negotiation import LOCALES, Negotiator, target_of
 from crowdd.http.pages.account import AccountPages
 from crowdd.http.pages.home import Home
 from crowdd.http.pages.projects import ProjectPages, ProjectViews
@@ -39,9 +39,10 @@ def make_site(reactor: Any, domain: Domain) -> Site:
     """The site to listen with."""
     settings = domain.settings
 
-    def too_large() -> bytes:
-        most = settings.http.most_body_bytes
-        return orjson.dumps(error_object(TooLargeError(f"The body is larger than {most:,} bytes."), "POST", "api"))
+    def too_large(method: bytes, address: bytes) -> bytes:
+        error = TooLargeError(f"The body is larger than {settings.http.most_body_bytes:,} bytes.")
+        target = target_of(address.partition(b"?")[0].decode("ascii", "replace"))
+        return orjson.dumps(error_object(error, method.decode("ascii", "replace"), target))
 
     root = make_root(reactor, domain)
     return Site(root, most_body_bytes=settings.http.most_body_bytes, too_large_body=too_large, reactor=reactor)

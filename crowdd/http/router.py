@@ -88,7 +88,8 @@ class Router:
         except Exception as error:
             body = self._failed(incoming, error)
         body = self._finished(incoming, body)
-        request.setHeader("Content-Length", str(len(body)))
+        if request.code not in (204, 304):  # those have no body, and say nothing of its length (RFC 9110, 8.6)
+            request.setHeader("Content-Length", str(len(body)))
         return body
 
     def _finished(self, incoming: Incoming, body: bytes) -> bytes:

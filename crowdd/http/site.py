@@ -66,7 +66,7 @@ class Request(TwistedRequest):
         if self._refused:
             return
         self._refused = True
-        body = self.channel.site.too_large_body()
+        body = self.channel.site.too_large_body(self.channel._command, self.channel._path)
         self.channel.transport.write(_TOO_LARGE % (len(body), body))
         self.channel.loseConnection()
 
@@ -74,14 +74,14 @@ class Request(TwistedRequest):
 class Site(TwistedSite):
     """Serves a resource; knows what is in flight.
 
-    ``too_large_body`` makes the body of a 413. Twisted's own access log is off: it formats a line for every request,
-    also where nobody reads it.
+    ``too_large_body(method, address)`` makes the body of a 413. Twisted's own access log is off: it formats a line for
+    every request, also where nobody reads it.
     """
 
     displayTracebacks = False
 
     def __init__(
-        self, resource: Any, *, most_body_bytes: int, too_large_body: Callable[[], bytes], reactor: Any
+        self, resource: Any, *, most_body_bytes: int, too_large_body: Callable[[bytes, bytes], bytes], reactor: Any
     ) -> None:
         # Bodies are parsed where they are wanted (``Incoming``); here a broken one would get an empty 400.
         super().__init__(

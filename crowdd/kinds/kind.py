@@ -28,7 +28,7 @@ class Standing(enum.Enum):
     ADMIN = "admin"
     OWNER = "owner"  # owner or co-owner of the row's project
     CREATOR = "creator"  # owner of the row's project, co-owners left out
-    SHOWN = "shown"  # the row itself is published, and so is its project (if it has one), without a password
+    SHOWN = "shown"  # the row is published, and so is its project (if any), without a password; or a person not blocked
     AUTHOR = "author"  # who made the row
     SELF = "self"  # the row is the requester
     OPEN = "open"  # the row is a person who shows fullname and date of joining (privacy mode off)

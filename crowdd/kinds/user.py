@@ -2,11 +2,12 @@
 
 from typing import Any
 
-from crowdd.kinds.kind import ADMINS, EVERYONE, NOBODY, Field, Kind, Rights, Standing, Write
+from crowdd.kinds.kind import ADMINS, NOBODY, Field, Kind, Rights, Standing, Write
 from crowdd.kinds.types import Boolean, Integer, JsonObject, ShortName, Text, Timestamp
 
 PRIVATE = frozenset({Standing.SELF, Standing.ADMIN})
 SHOWN = PRIVATE | {Standing.OPEN}
+LISTED = PRIVATE | {Standing.SHOWN}
 SERVER: dict[str, Any] = {"read": PRIVATE, "write": Write.RESERVED}
 
 USER = Kind(
@@ -16,7 +17,7 @@ USER = Kind(
     source="user_record",
     methods=frozenset({"GET", "PUT"}),
     public_info=frozenset({"avatar", "avatar_url", "container", "extra"}),
-    rights=Rights(see=EVERYONE, get=EVERYONE, create=NOBODY, update=PRIVATE, delete=NOBODY),
+    rights=Rights(see=LISTED, get=LISTED, create=NOBODY, update=PRIVATE, delete=NOBODY),
     fields=(
         Field("id", Integer(), "Its number.", **SERVER),
         Field("created", Timestamp(), "When the account was created.", read=SHOWN, write=Write.RESERVED),
