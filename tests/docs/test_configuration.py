@@ -1,0 +1,54 @@
+"""Every setting of crowdd.config stands in docs/configuration.md and in etc/crowdd.conf, and nothing else does."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+from crowdd import config
+
+ROOT = Path(__file__).parents[2]
+PAGE = ROOT / "docs" / "configuration.md"
+FILE = ROOT / "etc" / "crowdd.conf"
+
+
+def written(default: Any) -> str:
+    """A default as somebody would write it in the file."""
+    if isinstance(default, bool):
+        return "on" if default else "off"
+    return " ".join(map(str, default)) if isinstance(default, tuple) else str(default)
+
+
+def rows() -> list[str]:
+    """Headings and rows that the page has to have."""
+    lines = []
+    for section in config.SECTIONS:
+        lines.append(f"## [{section}]")
+        for of, option, meaning, default in config.options():
+            if of == section:
+                name, text = f"CROWDD_{section}_{option}".upper(), written(default)
+                lines.append(f"| `{option}` | `{name}` | {f'`{text}`' if text else 'empty'} | {meaning} |")
+    return lines
+
+
+def test_every_setting_has_its_row_and_there_is_no_other():
+    lines = PAGE.read_text("utf-8").splitlines()
+    assert [line for line in lines if line.startswith(("## ", "| `"))] == rows()
+
+
+def test_the_file_lists_every_setting_with_its_default(tmp_path):
+    listed = re.sub(r"^#(?=\w+ =)", "", FILE.read_text("utf-8"), flags=re.MULTILINE)
+    uncommented = tmp_path / "crowdd.conf"
+    uncommented.write_text(listed, "utf-8")
+    assert config.load(uncommented, {}) == config.load(FILE, {}) == config.Settings()
+    found = re.findall(r"^(?:\[(\w+)\]|(\w+) =)", listed, re.MULTILINE)
+    wanted = [("", option) for _, option, _, _ in config.options()]
+    assert sorted(one for one in found if one[1]) == sorted(wanted)
+    assert [section for section, _ in found if section] == list(config.SECTIONS)
+
+
+def test_the_names_of_the_page_are_those_that_work():
+    for section, option, _, default in config.options():
+        settings = config.load(None, {f"CROWDD_{section}_{option}".upper(): written(default)})
+        assert getattr(getattr(settings, section), option) == default

@@ -1,0 +1,50 @@
+"""CONTRIBUTING's map fits the tree."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from crowdd.admin_cli.main import COMMANDS, main
+
+ROOT = Path(__file__).parents[2]
+TEXT = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
+MAP = TEXT.partition("## The map")[2].partition("\n## ")[0]
+FIRST_COLUMN = [line.split("|")[1] for line in MAP.splitlines() if line.startswith("| `")]
+PATHS = [path for cell in FIRST_COLUMN for path in re.findall(r"`([^`]+)`", cell)]
+FOLDERS = ("crowdd/", "tests/", "docs/", "etc/", "bench/", "examples/", "twisted/")
+
+
+def named_in_text() -> list[str]:
+    """Every path that stands anywhere in CONTRIBUTING."""
+    return sorted({word for word in re.findall(r"`([\w./]+)`", TEXT) if word.startswith(FOLDERS)})
+
+
+@pytest.mark.parametrize("path", sorted({*PATHS, *named_in_text()}))
+def test_what_is_named_is_there(path):
+    assert (ROOT / path).exists()
+
+
+def test_every_room_is_on_the_map():
+    packages = {path.parent.relative_to(ROOT) for path in (ROOT / "crowdd").rglob("__init__.py")} - {Path("crowdd")}
+    modules = {path.relative_to(ROOT) for path in (ROOT / "crowdd").glob("*.py")} - {Path("crowdd/__init__.py")}
+    assert {str(path) for path in packages | modules} <= set(PATHS)
+
+
+def test_the_map_goes_from_the_bottom_up():
+    contracts = (ROOT / "pyproject.toml").read_text("utf-8")
+    layers = [
+        layer.replace(".", "/").split()[0] for layer in re.findall(r'^    "(crowdd\.[^"]+)",$', contracts, re.MULTILINE)
+    ]
+    assert len(layers) > 8
+    named = [path.removesuffix(".py") for path in PATHS]
+    assert [layer for layer in reversed(layers) if layer in named] == [path for path in named if path in layers]
+
+
+def test_the_changelog_names_the_commands():
+    said = (ROOT / "CHANGELOG.md").read_text("utf-8")
+    assert all(f"`{name}" in said for name in COMMANDS)
+    assert CliRunner().invoke(main, ["--help"]).exit_code == 0
