@@ -6,6 +6,8 @@ from typing import Any
 
 from crowdd.storage.database import Database, Row, as_json, one, one_or_none
 
+_IN_LEDGER = frozenset({"n_answers", "priority_0"})
+
 
 async def add(db: Database, project_id: int, tasks: list[dict[str, Any]]) -> list[int]:
     """The ids of new tasks (info, n_answers, priority_0, quorum, calibration each), in the order given."""
@@ -34,11 +36,7 @@ async def change(db: Database, project_id: int, task_id: int, changes: dict[str,
         await db.fetch(
             "SELECT set_priority(%(project)s, %(tasks)s, %(priority)s)", {**here, "priority": changes["priority_0"]}
         )
-    wide = {
-        name: as_json(v) if name == "info" else v
-        for name, v in changes.items()
-        if name in ("info", "quorum", "calibration")
-    }
+    wide = {name: as_json(v) if name == "info" else v for name, v in changes.items() if name not in _IN_LEDGER}
     if wide:
         sets = ", ".join(f"{name} = %({name})s" for name in wide)
         await db.execute(f"UPDATE task SET {sets} WHERE project_id = %(project)s AND id = %(task)s", {**here, **wide})
