@@ -25,17 +25,19 @@ from crowdd.kinds.kind import Standing
 from crowdd.kinds.types import clean_text
 from crowdd.storage import accounts, audit
 from crowdd.storage.database import Database, Row, Transactions
-from crowdd.values import Requester
+from crowdd.values import SYSTEM, Requester
 
 WINDOW_MINUTES = 15
 _PER_ADDRESS = 10  # an address may fail so many times more often than one account from one address
 LINK_HOURS = 48
 LONGEST_PASSWORD = 1000
-# First segments of addresses below /account/ that are pages, not people.
+EXAMPLES = "examples"  # owns projects that were loaded before there was anybody
+# First segments of addresses below /account/ that are pages, not people; and the one account that is nobody's.
 RESERVED_NAMES = frozenset(
     {
         "page", "register", "signin", "signout", "forgot-password", "reset-password", "profile", "newsletter",
         "confirm-email", "save_metadata", "first-admin", "api", "export", "delete", "update", "projects",
+        EXAMPLES,
     }
 )  # fmt: skip
 
@@ -110,7 +112,7 @@ class Accounts:
 
         return await self._db.transaction(work)
 
-    async def _add(self, tx: Database, form: Registration, hashed: str, who: Requester, admin: bool) -> int:
+    async def _add(self, tx: Database, form: Registration, hashed: str | None, who: Requester, admin: bool) -> int:
         key = token()
         values = {
             "name": form.name,
@@ -175,7 +177,7 @@ class Accounts:
         """id, name, e-mail and roles of the account with that nickname or e-mail; NotFoundError when there is none."""
         row = await (accounts.by_email if "@" in name else accounts.by_name)(self._db, name)
         if row is None:
-            raise NotFoundError(NOT_FOUND, hint=f"Nobody is called {name}.")
+            raise NotFoundError(f"There is no account {name}.")
         return row
 
     async def find_by_name(self, name: str) -> Row:
@@ -205,6 +207,13 @@ class Accounts:
     def api_key(self, row: Row) -> str:
         """The API key of an account row."""
         return self._secrets.unseal(row["api_key_sealed"])
+
+    async def of_examples(self) -> Row:
+        """The account that owns projects loaded before there was anybody; nobody can sign in to it."""
+        form = Registration(EXAMPLES, EXAMPLES.title(), f"{EXAMPLES}-{token()}@example.invalid", "", "")
+        if await accounts.by_name(self._db, EXAMPLES) is None:
+            await self._db.transaction(lambda tx: self._add(tx, form, None, SYSTEM, admin=False))
+        return await self.find(EXAMPLES)
 
     # Administrators
 

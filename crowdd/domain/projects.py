@@ -141,6 +141,10 @@ class Projects:
         """All categories."""
         return await projects.categories(self._db)
 
+    async def any_at_all(self) -> bool:
+        """Whether there is a project, be it a draft."""
+        return await projects.any_at_all(self._db)
+
     async def of_owner(self, user_id: int) -> list[Row]:
         """What a person owns or co-owns, drafts too."""
         return await projects.of_owner(self._db, user_id)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import filecmp
+import hashlib
+import os
 import re
 import secrets
 import shutil
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 import attrs
 
@@ -56,10 +59,13 @@ class Uploads:
     folder: Path
 
     def keep(self, project_id: int, source: Path, name: str) -> str:
-        """Copies a file into the project's folder and returns its path below ``/uploads/``."""
-        safe = re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-.") or "file"
-        target = self._container(container_of(project_id)) / safe[-200:]
-        shutil.copyfile(source, target)
+        """Copies a file into the project's folder and returns its path below ``/uploads/``.
+
+        One name is one file: other content replaces it, the same is left as it is.
+        """
+        target = self._container(container_of(project_id)) / plain_name(name)
+        if not (target.is_file() and filecmp.cmp(source, target)):
+            _copy(source, target)
         return f"{target.parent.name}/{target.name}"
 
     def store(self, container: str, upload: Upload) -> str:
@@ -140,3 +146,22 @@ class Journal:
 def container_of(project_id: int | None) -> str:
     """The folder of a project's files; None: those of the site."""
     return "site" if project_id is None else f"project-{project_id}"
+
+
+def plain_name(name: str) -> str:
+    """The name of a file as it may stand in an address; names that differ still do."""
+    if _NAME.fullmatch(name):
+        return name
+    path = PurePosixPath(name)
+    mark = hashlib.sha256(name.encode("utf-8", "surrogateescape")).hexdigest()[:12]
+    stem = re.sub(r"[^A-Za-z0-9._-]+", "-", str(path.with_suffix(""))).strip("-._")[:150] or "file"
+    suffix = path.suffix if re.fullmatch(r"\.[A-Za-z0-9]{1,10}", path.suffix) else ""
+    return f"{stem}-{mark}{suffix}"
+
+
+def _copy(source: Path, target: Path) -> None:
+    """Whoever reads the target meanwhile gets the old content or the new one, never a half."""
+    draft = target.with_name(f".{target.name}.{os.getpid()}")
+    shutil.copyfile(source, draft)
+    os.utime(draft, ns=(source.stat().st_atime_ns, source.stat().st_mtime_ns))
+    draft.replace(target)

@@ -67,6 +67,11 @@ async def publish(db: Database, project_id: int) -> bool:
     return bool((await one(db, "SELECT publish(%(id)s, clock()) AS done", {"id": project_id}))["done"])
 
 
+async def any_at_all(db: Database) -> bool:
+    """Whether there is a project, be it a draft."""
+    return await one_or_none(db, "SELECT FROM project LIMIT 1") is not None
+
+
 async def pause(db: Database, project_id: int) -> bool:
     """Pauses a published project; False when it is not published."""
     return bool((await one(db, "SELECT pause(%(id)s, clock()) AS done", {"id": project_id}))["done"])

@@ -11,8 +11,10 @@ import re
 from pathlib import Path
 
 import attrs
+from psycopg2.errors import InsufficientPrivilege
 
 from crowdd.errors import CrowddError
+from crowdd.storage.connection import first_line
 from crowdd.storage.database import Database, Transactions
 
 HERE = Path(__file__).parent
@@ -74,8 +76,17 @@ async def status(db: Database) -> Status:
 
 
 async def upgrade(db: Transactions) -> list[int]:
-    """Applies what is missing, all or nothing, and says which migrations those were."""
-    return await db.transaction(_upgrade)
+    """Applies what is missing, all or nothing, and says which migrations those were.
+
+    Raises SchemaError when the database is newer than this code, or its user may not make tables there.
+    """
+    try:
+        return await db.transaction(_upgrade)
+    except InsufficientPrivilege as error:
+        raise SchemaError(
+            f"The database refuses the upgrade: {first_line(error)}.",
+            hint="Connect as the owner of the database, who may make its tables and extensions.",
+        ) from error
 
 
 async def _upgrade(tx: Database) -> list[int]:

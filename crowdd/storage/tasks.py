@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
+from crowdd.errors import NotFoundError
 from crowdd.storage.database import Database, Row, as_json, one, one_or_none
 
 _IN_LEDGER = frozenset({"n_answers", "priority_0"})
@@ -61,3 +63,34 @@ async def any_of(db: Database, project_id: int) -> Row | None:
     return await one_or_none(
         db, "SELECT id FROM task WHERE project_id = %(id)s ORDER BY id LIMIT 1", {"id": project_id}
     )
+
+
+async def hold_imports(db: Database, project_id: int) -> int:
+    """Makes others who add tasks wait until the transaction ends, and says how many the project has had so far.
+
+    Raises NotFoundError when there is no such project.
+    """
+    row = await one_or_none(
+        db, "SELECT n_ordinals FROM project_ledger WHERE project_id = %(id)s FOR UPDATE", {"id": project_id}
+    )
+    if row is None:
+        raise NotFoundError("The project has been deleted meanwhile.")
+    return int(row["n_ordinals"])
+
+
+async def digests(db: Database, project_id: int) -> Counter[str]:
+    """How many tasks of the project have each digest: that of ``info`` as PostgreSQL writes it."""
+    rows = await db.fetch(
+        "SELECT md5(info::text) AS digest, count(*) AS n FROM task WHERE project_id = %(id)s GROUP BY 1",
+        {"id": project_id},
+    )
+    return Counter({row["digest"]: row["n"] for row in rows})
+
+
+async def digests_of(db: Database, infos: list[Any]) -> list[str]:
+    """The digests of values as tasks with this ``info`` would have them, in order."""
+    rows = await db.fetch(
+        "SELECT md5(e::text) AS digest FROM jsonb_array_elements(%(infos)s) WITH ORDINALITY u(e, o) ORDER BY o",
+        {"infos": as_json(infos)},
+    )
+    return [row["digest"] for row in rows]

@@ -1,0 +1,99 @@
+"""Runs the work of one command: the reactor, a database, the rules, and an orderly end."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Awaitable, Callable, Coroutine
+from pathlib import Path
+from typing import Any, TypeVar
+
+import attrs
+from twisted.internet import reactor as installed
+from twisted.internet.defer import TimeoutError, ensureDeferred
+from twisted.internet.error import ReactorNotRunning
+from twisted.python.failure import Failure
+
+from crowdd.config import Settings, load
+from crowdd.domain.assembly import make_domain, make_pool
+from crowdd.domain.domain import Domain
+from crowdd.errors import UnavailableError
+from crowdd.storage import schema
+from crowdd.storage.pool import Pool
+
+T = TypeVar("T")
+reactor: Any = installed
+
+
+def with_domain(config: Path | None, work: Callable[[Domain], Awaitable[T]]) -> T:
+    """What ``work`` returns, done by the rules on a database of this version; raises what it raises.
+
+    Raises ConfigError, UnavailableError, SchemaError when it cannot begin. Once per process.
+    """
+
+    async def by_the_rules(settings: Settings, pool: Pool) -> T:
+        (await schema.status(pool)).require()
+        domain = make_domain(reactor, settings, pool)
+        domain.passwords.start()
+        try:
+            return await work(domain)
+        finally:
+            domain.passwords.stop()
+
+    return _with_pool(config, by_the_rules)
+
+
+def with_database(config: Path | None, work: Callable[[Pool], Awaitable[T]]) -> T:
+    """The same on a database of any version, also an empty one, and without the rules."""
+    return _with_pool(config, lambda settings, pool: work(pool))
+
+
+def _with_pool(config: Path | None, work: Callable[[Settings, Pool], Awaitable[T]]) -> T:
+    settings = _patient(load(config))
+    pool = make_pool(reactor, settings)
+
+    async def connected() -> T:
+        try:
+            await _start(pool, settings.db.wait_seconds)
+            return await work(settings, pool)
+        finally:
+            await pool.close()
+
+    return _on_the_reactor(connected)
+
+
+def _patient(settings: Settings) -> Settings:
+    """One command needs one connection, and its statements may take as long as they take."""
+    return attrs.evolve(settings, db=attrs.evolve(settings.db, pool_size=1, statement_seconds=0))
+
+
+async def _start(pool: Pool, seconds: int) -> None:
+    try:
+        await pool.start().addTimeout(seconds, reactor)
+    except TimeoutError:
+        message = f"The database has not answered for {seconds} seconds. Is it running, and is [db] dsn right?"
+        raise UnavailableError(message) from None
+
+
+def _on_the_reactor(work: Callable[[], Coroutine[Any, Any, T]]) -> T:
+    """Runs the reactor until the work has ended. Raises KeyboardInterrupt when a signal ends it before."""
+    ended: list[T | Failure] = []
+
+    def begin() -> None:
+        ensureDeferred(work()).addBoth(end)
+
+    def end(result: T | Failure) -> None:
+        ended.append(result)
+        with contextlib.suppress(ReactorNotRunning):
+            reactor.stop()
+
+    def stopped() -> None:
+        # Unless the work has stopped it, a signal did: what the work says from now on is about lost connections.
+        if not ended:
+            ended.append(Failure(KeyboardInterrupt()))
+
+    reactor.callWhenRunning(begin)
+    reactor.addSystemEventTrigger("before", "shutdown", stopped)
+    reactor.run()
+    if isinstance(ended[0], Failure):
+        ended[0].raiseException()
+    return ended[0]

@@ -1,0 +1,60 @@
+"""``crowdctl db``: from an empty database to this version."""
+
+import pytest
+from psycopg2.extensions import make_dsn
+
+from crowdd.storage import schema
+
+KNOWN = list(schema.migrations())
+
+
+@pytest.fixture
+def empty(postgres):
+    """A database without tables."""
+    postgres.run("CREATE DATABASE bare OWNER crowdd")
+    yield make_dsn(postgres.dsn, dbname="bare")
+    postgres.run("DROP DATABASE bare WITH (FORCE)")
+
+
+def test_upgrade_from_nothing_and_again(crowdctl, empty):
+    assert crowdctl.json("db", "upgrade", CROWDD_DB_DSN=empty) == {"applied": KNOWN}
+    assert crowdctl.json("db", "upgrade", CROWDD_DB_DSN=empty) == {"applied": []}
+    assert crowdctl("db", "upgrade", CROWDD_DB_DSN=empty).output == "The database is up to date.\n"
+
+
+def test_status_before_and_after(crowdctl, empty, dsn):
+    before = crowdctl.json("db", "status", CROWDD_DB_DSN=empty)
+    assert (before["current"], before["functions_current"]) == (False, False)
+    assert [row["applied"] for row in before["migrations"]] == [False] * len(KNOWN)
+    assert "crowdctl db upgrade" in crowdctl("db", "status", CROWDD_DB_DSN=empty).output
+    after = crowdctl.json("db", "status")
+    assert (after["current"], after["functions_current"]) == (True, True)
+    assert [row["applied"] for row in after["migrations"]] == [True] * len(KNOWN)
+
+
+def test_status_for_people(crowdctl):
+    lines = crowdctl("db", "status").output.splitlines()
+    assert lines[0].split() == ["migration", "applied"]
+    assert lines[1].split() == ["0001_foundation", "yes"]
+    assert lines[-1] == "The database is up to date."
+
+
+def test_database_of_a_newer_version(crowdctl, rows):
+    rows("INSERT INTO migration (number, name) VALUES (9999, 'from the future')")
+    assert "made by a newer crowdd" in crowdctl.refused("db", "upgrade")
+    assert "made by a newer crowdd" in crowdctl.refused("admin", "list")
+    assert "9999 (of a newer version)" in crowdctl("db", "status").output
+
+
+def test_other_commands_want_the_upgrade_first(crowdctl, empty):
+    assert crowdctl.refused("admin", "list", CROWDD_DB_DSN=empty).endswith("Run: crowdctl db upgrade")
+
+
+def test_upgrade_without_the_right_to_make_tables(crowdctl, postgres, empty):
+    postgres.run("CREATE ROLE guest LOGIN")
+    try:
+        said = crowdctl.refused("db", "upgrade", CROWDD_DB_DSN=make_dsn(empty, user="guest"))
+        assert "permission denied" in said
+        assert "owner of the database" in said
+    finally:
+        postgres.run("DROP ROLE guest")

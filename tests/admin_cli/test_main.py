@@ -1,0 +1,80 @@
+"""``crowdctl`` itself: help, configuration, and how it ends when it cannot begin."""
+
+import signal
+import subprocess
+from resource import RUSAGE_CHILDREN, getrusage
+
+import psycopg2
+import pytest
+from support.live import BIN
+
+from crowdd.admin_cli.main import COMMANDS
+from crowdd.storage import schema
+from crowdd.storage.server.process import wait_until
+
+
+def test_help_names_every_command_within_a_second_of_work(crowdctl):
+    before = getrusage(RUSAGE_CHILDREN)
+    ended = crowdctl("--help")
+    after = getrusage(RUSAGE_CHILDREN)
+    assert after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime < 1
+    assert ended.status == 0
+    assert all(f"  {name} " in ended.output for name in COMMANDS)
+
+
+@pytest.mark.parametrize("words", [("nothing",), ("db", "nothing"), ("db", "status", "--nothing"), ("user",)])
+def test_wrong_usage_is_status_2(crowdctl, words):
+    assert crowdctl(*words).status == 2
+
+
+def test_configuration_file_counts_and_the_environment_wins(crowdctl, tmp_path):
+    (tmp_path / "own.conf").write_text("[http]\nbase_url = https://crowd.example\n")
+    assert crowdctl.json("-c", "own.conf", "admin", "link")["url"].startswith("https://crowd.example/account/")
+    named = {"CROWDD_CONFIG": "own.conf", "CROWDD_HTTP_BASE_URL": "https://other.example"}
+    assert crowdctl.json("admin", "link", **named)["url"].startswith("https://other.example/account/")
+
+
+def test_usual_configuration_file_is_found(crowdctl, tmp_path):
+    (tmp_path / "etc").mkdir()
+    (tmp_path / "etc/crowdd.conf").write_text("[http]\nbase_url = https://usual.example\n")
+    assert crowdctl.json("admin", "link")["url"].startswith("https://usual.example/account/")
+
+
+def test_configuration_file_that_is_not_there(crowdctl):
+    assert "gone.conf" in crowdctl.refused("-c", "gone.conf", "db", "status")
+
+
+def test_setting_that_cannot_be(crowdctl):
+    assert "CROWDD_HTTP_PORT" in crowdctl.refused("db", "status", CROWDD_HTTP_PORT="many")
+
+
+def test_no_database_configured(crowdctl):
+    assert "[db] dsn" in crowdctl.refused("db", "status", CROWDD_DB_DSN="")
+
+
+def test_database_that_does_not_exist(crowdctl, dsn):
+    assert "nowhere" in crowdctl.refused("db", "status", CROWDD_DB_DSN=f"{dsn} dbname=nowhere")
+
+
+def test_database_that_does_not_answer(crowdctl, tmp_path):
+    away = {"CROWDD_DB_DSN": f"host={tmp_path} dbname=crowdd", "CROWDD_DB_WAIT_SECONDS": "1"}
+    assert "not answered for 1 seconds" in crowdctl.refused("admin", "list", **away)
+
+
+def test_data_folder_that_cannot_be(crowdctl, tmp_path):
+    (tmp_path / "file").write_text("")
+    assert "[data] dir" in crowdctl.refused("admin", "list", CROWDD_DATA_DIR=str(tmp_path / "file/data"))
+
+
+def test_interrupt_ends_it_without_a_traceback(crowdctl, dsn, rows):
+    waiting = "SELECT count(*) AS n FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
+    holder = psycopg2.connect(dsn)
+    with holder, holder.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_lock(%s)", (schema._LOCK,))
+        command = [BIN / "crowdctl", "db", "upgrade"]
+        with subprocess.Popen(command, env=crowdctl.environment, stderr=subprocess.PIPE, text=True) as process:
+            assert wait_until(lambda: rows(waiting)[0]["n"] == 1, 30)
+            process.send_signal(signal.SIGINT)
+            assert process.stderr.read().strip() == "Aborted!"
+        assert process.returncode == 1
+    holder.close()
