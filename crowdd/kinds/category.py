@@ -10,11 +10,11 @@ CATEGORY = Kind(
     source="category",
     rights=Rights(see=EVERYONE, get=EVERYONE, create=ADMINS, update=ADMINS, delete=ADMINS),
     fields=(
-        Field("id", Integer(), "Its number.", write=Write.RESERVED),
-        Field("created", Timestamp(), "When it was created.", write=Write.RESERVED),
-        Field("name", Text(most=255, least=1), "Its name, unique."),
-        Field("short_name", ShortName(), "The name that stands in addresses, unique."),
-        Field("description", Text(most=10_000), "One sentence about it.", default=""),
-        Field("info", JsonObject(), "Free-form.", default=dict),
+        Field("id", Integer(), "Its number.", read=EVERYONE, write=Write.RESERVED),
+        Field("created", Timestamp(), "When it was created.", read=EVERYONE, write=Write.RESERVED),
+        Field("name", Text(most=255, least=1), "Its name, unique.", read=EVERYONE),
+        Field("short_name", ShortName(), "The name that stands in addresses, unique.", read=EVERYONE),
+        Field("description", Text(most=10_000), "One sentence about it.", read=EVERYONE, default=""),
+        Field("info", JsonObject(), "Free-form.", read=EVERYONE, default=dict),
     ),
 )

@@ -1,6 +1,6 @@
 """Helping material: pictures, sounds and notes that help volunteers to answer (interface, Resources)."""
 
-from crowdd.kinds.kind import ADMINS, OWNERS, Field, Kind, Rights, Standing, Write
+from crowdd.kinds.kind import ADMINS, EVERYONE, OWNERS, Field, Kind, Rights, Standing, Write
 from crowdd.kinds.types import Integer, JsonObject, Number, Text, Timestamp
 
 CREATORS = ADMINS | {Standing.CREATOR}
@@ -21,11 +21,11 @@ HELPING_MATERIAL = Kind(
         delete=CREATORS,
     ),
     fields=(
-        Field("id", Integer(), "Its number.", write=Write.RESERVED),
-        Field("created", Timestamp(), "When it was created.", write=Write.RESERVED),
-        Field("project_id", Integer(), "Its project.", write=Write.ONCE),
-        Field("info", JsonObject(), "Free-form.", default=dict),
-        Field("media_url", Text(most=2000), "Address of its file.", null=True),
-        Field("priority", Number(), "Higher comes first.", default=0.0),
+        Field("id", Integer(), "Its number.", read=EVERYONE, write=Write.RESERVED),
+        Field("created", Timestamp(), "When it was created.", read=EVERYONE, write=Write.RESERVED),
+        Field("project_id", Integer(), "Its project.", read=EVERYONE, write=Write.ONCE),
+        Field("info", JsonObject(), "Free-form.", read=EVERYONE, default=dict),
+        Field("media_url", Text(most=2000), "Address of its file.", read=EVERYONE, null=True),
+        Field("priority", Number(), "Higher comes first.", read=EVERYONE, default=0.0),
     ),
 )

@@ -60,7 +60,7 @@ class Field:
     name: str
     type: Type
     doc: str
-    read: frozenset[Standing] = EVERYONE
+    read: frozenset[Standing]  # no default: each declaration says it
     write: Write = Write.FREE
     writers: frozenset[Standing] | None = None  # None: whoever may change the row
     default: Any = None  # a callable is called; None with null=False means: must be given
@@ -230,7 +230,7 @@ class Kind:
                 seen[field.name] = outward(row[field.name])
             elif field.name in self.reduced:
                 seen[field.name] = None
-        if self.public_info is not None and not standings & WHOLE_INFO:
+        if "info" in seen and self.public_info is not None and not standings & WHOLE_INFO:
             seen["info"] = {k: v for k, v in (seen.get("info") or {}).items() if k in self.public_info}
         return seen | self.links(row, base_url)
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from crowdd.kinds.kind import ADMINS, OWNERS, Field, Kind, Rights, Standing, Write
+from crowdd.kinds.kind import ADMINS, EVERYONE, OWNERS, Field, Kind, Rights, Standing, Write
 from crowdd.kinds.types import Boolean, Integer, Integers, JsonObject, Number, ShortName, Text, Timestamp
 
 FIGURE: dict[str, Any] = {"read": OWNERS, "write": Write.COMPUTED, "null": True, "search": False}
@@ -25,29 +25,52 @@ PROJECT = Kind(
         delete=OWNERS,
     ),
     fields=(
-        Field("id", Integer(), "Its number.", write=Write.RESERVED),
-        Field("created", Timestamp(), "When it was created.", write=Write.RESERVED),
-        Field("updated", Timestamp(), "When it was last changed.", write=Write.RESERVED),
-        Field("name", Text(most=255, least=1), "Its name, unique."),
-        Field("short_name", ShortName(), "The name that stands in addresses, unique.", default=""),
-        Field("description", Text(most=255), "One sentence about it.", default=""),
-        Field("long_description", Text(), "The whole story, in Markdown.", default=""),
-        Field("info", JsonObject(), "Free-form: task_presenter, tutorial, results, sched, thumbnail …", default=dict),
-        Field("owner_id", Integer(), "The account that owns it.", write=Write.RESERVED),
-        Field("owners_ids", Integers(), "The owner and the co-owners.", write=Write.RESERVED, search=False),
-        Field("category_id", Integer(), "Its category; the first one unless given.", null=True),
-        Field("published", Boolean(), "False: a draft, or paused.", write=Write.RESERVED),
-        Field("featured", Boolean(), "Shown first; set by administrators.", default=False, writers=ADMINS),
-        Field("allow_anonymous_contributors", Boolean(), "Whether volunteers need an account.", default=True),
+        Field("id", Integer(), "Its number.", read=EVERYONE, write=Write.RESERVED),
+        Field("created", Timestamp(), "When it was created.", read=EVERYONE, write=Write.RESERVED),
+        Field("updated", Timestamp(), "When it was last changed.", read=EVERYONE, write=Write.RESERVED),
+        Field("name", Text(most=255, least=1), "Its name, unique.", read=EVERYONE),
+        Field("short_name", ShortName(), "The name that stands in addresses, unique.", read=EVERYONE, default=""),
+        Field("description", Text(most=255), "One sentence about it.", read=EVERYONE, default=""),
+        Field("long_description", Text(), "The whole story, in Markdown.", read=EVERYONE, default=""),
+        Field(
+            "info",
+            JsonObject(),
+            "Free-form: task_presenter, tutorial, results, sched, thumbnail …",
+            read=EVERYONE,
+            default=dict,
+        ),
+        Field("owner_id", Integer(), "The account that owns it.", read=EVERYONE, write=Write.RESERVED),
+        Field(
+            "owners_ids", Integers(), "The owner and the co-owners.", read=EVERYONE, write=Write.RESERVED, search=False
+        ),
+        Field("category_id", Integer(), "Its category; the first one unless given.", read=EVERYONE, null=True),
+        Field("published", Boolean(), "False: a draft, or paused.", read=EVERYONE, write=Write.RESERVED),
+        Field(
+            "featured", Boolean(), "Shown first; set by administrators.", read=EVERYONE, default=False, writers=ADMINS
+        ),
+        Field(
+            "allow_anonymous_contributors",
+            Boolean(),
+            "Whether volunteers need an account.",
+            read=EVERYONE,
+            default=True,
+        ),
         Field("zip_download", Boolean(), "Whether everybody may download the answers.", read=OWNERS, default=True),
         Field("contacted", Boolean(), "The owner was warned about inactivity.", read=OWNERS, write=Write.RESERVED),
         Field(
             "webhook", Text(most=2000), "Address that is told of completed tasks.", read=OWNERS, null=True, search=False
         ),
         Field("secret_key", Text(), "Key for external users.", read=OWNERS, write=Write.RESERVED, sealed=True),
-        Field("contrib_button", Text(), "What the requester can do here.", write=Write.COMPUTED, search=False),
-        Field("n_blogposts", Integer(), "Blog posts so far.", write=Write.COMPUTED, search=False),
-        Field("n_results", Integer(), "Results so far.", write=Write.COMPUTED, search=False),
+        Field(
+            "contrib_button",
+            Text(),
+            "What the requester can do here.",
+            read=EVERYONE,
+            write=Write.COMPUTED,
+            search=False,
+        ),
+        Field("n_blogposts", Integer(), "Blog posts so far.", read=EVERYONE, write=Write.COMPUTED, search=False),
+        Field("n_results", Integer(), "Results so far.", read=EVERYONE, write=Write.COMPUTED, search=False),
         Field("n_completed_tasks", Integer(), "Tasks with all their answers.", **FIGURE),
         Field("n_task_runs", Integer(), "Answers so far.", **FIGURE),
         Field("n_tasks", Integer(), "Tasks.", **FIGURE),

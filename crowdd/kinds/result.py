@@ -1,6 +1,6 @@
 """Result: what became of a completed task (interface, Resources)."""
 
-from crowdd.kinds.kind import NOBODY, OWNERS, Field, Kind, Relation, Rights, Standing, Write
+from crowdd.kinds.kind import EVERYONE, NOBODY, OWNERS, Field, Kind, Relation, Rights, Standing, Write
 from crowdd.kinds.types import Boolean, Integer, Integers, Json, Timestamp
 
 RESULT = Kind(
@@ -22,12 +22,14 @@ RESULT = Kind(
         delete=NOBODY,
     ),
     fields=(
-        Field("id", Integer(), "Its number.", write=Write.RESERVED),
-        Field("created", Timestamp(), "When the task was completed.", write=Write.RESERVED),
-        Field("project_id", Integer(), "Its project.", write=Write.RESERVED),
-        Field("task_id", Integer(), "Its task.", write=Write.RESERVED),
-        Field("task_run_ids", Integers(), "The counted answers.", write=Write.RESERVED, search=False),
-        Field("last_version", Boolean(), "False once a later completion replaced it.", write=Write.RESERVED),
-        Field("info", Json(), "What the owner makes of the answers.", null=True),
+        Field("id", Integer(), "Its number.", read=EVERYONE, write=Write.RESERVED),
+        Field("created", Timestamp(), "When the task was completed.", read=EVERYONE, write=Write.RESERVED),
+        Field("project_id", Integer(), "Its project.", read=EVERYONE, write=Write.RESERVED),
+        Field("task_id", Integer(), "Its task.", read=EVERYONE, write=Write.RESERVED),
+        Field("task_run_ids", Integers(), "The counted answers.", read=EVERYONE, write=Write.RESERVED, search=False),
+        Field(
+            "last_version", Boolean(), "False once a later completion replaced it.", read=EVERYONE, write=Write.RESERVED
+        ),
+        Field("info", Json(), "What the owner makes of the answers.", read=EVERYONE, null=True),
     ),
 )

@@ -1,6 +1,6 @@
 """Task: one question to answer (interface, Task)."""
 
-from crowdd.kinds.kind import OWNERS, Field, Kind, Relation, Rights, Standing, Write
+from crowdd.kinds.kind import EVERYONE, OWNERS, Field, Kind, Relation, Rights, Standing, Write
 from crowdd.kinds.types import Integer, Integers, Json, Number, Text, Timestamp
 
 TASK = Kind(
@@ -23,14 +23,20 @@ TASK = Kind(
         delete=OWNERS,
     ),
     fields=(
-        Field("id", Integer(), "Its number.", write=Write.RESERVED),
-        Field("created", Timestamp(), "When it was created.", write=Write.RESERVED),
-        Field("project_id", Integer(), "Its project.", write=Write.ONCE),
-        Field("state", Text(), "ongoing, or completed.", write=Write.RESERVED),
-        Field("info", Json(), "What the presenter shows.", null=True),
-        Field("n_answers", Integer(least=1, most=10_000), "How many answers it needs (redundancy).", default=30),
-        Field("priority_0", Number(), "Higher comes first.", default=0.0),
-        Field("quorum", Integer(), "Stored for the owner, never used.", default=0),
+        Field("id", Integer(), "Its number.", read=EVERYONE, write=Write.RESERVED),
+        Field("created", Timestamp(), "When it was created.", read=EVERYONE, write=Write.RESERVED),
+        Field("project_id", Integer(), "Its project.", read=EVERYONE, write=Write.ONCE),
+        Field("state", Text(), "ongoing, or completed.", read=EVERYONE, write=Write.RESERVED),
+        Field("info", Json(), "What the presenter shows.", read=EVERYONE, null=True),
+        Field(
+            "n_answers",
+            Integer(least=1, most=10_000),
+            "How many answers it needs (redundancy).",
+            read=EVERYONE,
+            default=30,
+        ),
+        Field("priority_0", Number(), "Higher comes first.", read=EVERYONE, default=0.0),
+        Field("quorum", Integer(), "Stored for the owner, never used.", read=EVERYONE, default=0),
         Field("calibration", Integer(), "Marks gold tasks; stored for the owner.", read=OWNERS, default=0),
         Field(
             "fav_user_ids",

@@ -1,6 +1,6 @@
 """Task run: one answer of one volunteer (interface, TaskRun)."""
 
-from crowdd.kinds.kind import OWNERS, Field, Kind, Relation, Rights, Standing, Write
+from crowdd.kinds.kind import EVERYONE, OWNERS, Field, Kind, Relation, Rights, Standing, Write
 from crowdd.kinds.types import Integer, Json, Number, Text, Timestamp
 
 TASK_RUN = Kind(
@@ -20,19 +20,47 @@ TASK_RUN = Kind(
         delete=frozenset({Standing.AUTHOR, Standing.OWNER, Standing.ADMIN}),
     ),
     fields=(
-        Field("id", Integer(), "Its number.", write=Write.RESERVED),
-        Field("task_id", Integer(), "Its task.", write=Write.ONCE),
-        Field("project_id", Integer(), "Its project.", write=Write.ONCE),
-        Field("user_id", Integer(), "The account that answered; null for others.", write=Write.STAMPED, null=True),
-        Field("user_ip", Text(), "Pseudonym of an anonymous volunteer's address.", write=Write.STAMPED, null=True),
-        Field("external_uid", Text(most=255), "The id of an external user.", write=Write.ONCE, null=True),
-        Field("info", Json(), "The answer.", null=True),
-        Field("created", Timestamp(), "When the task was handed out.", write=Write.RESERVED),
-        Field("finish_time", Timestamp(), "When the answer was stored.", write=Write.RESERVED),
-        Field("calibration", Integer(), "Free for clients.", null=True),
-        Field("timeout", Number(), "Seconds after the lease had ended; null in time.", write=Write.STAMPED, null=True),
+        Field("id", Integer(), "Its number.", read=EVERYONE, write=Write.RESERVED),
+        Field("task_id", Integer(), "Its task.", read=EVERYONE, write=Write.ONCE),
+        Field("project_id", Integer(), "Its project.", read=EVERYONE, write=Write.ONCE),
         Field(
-            "media_url", Text(most=2000), "Address of a file that came with the answer.", write=Write.STAMPED, null=True
+            "user_id",
+            Integer(),
+            "The account that answered; null for others.",
+            read=EVERYONE,
+            write=Write.STAMPED,
+            null=True,
+        ),
+        Field(
+            "user_ip",
+            Text(),
+            "Pseudonym of an anonymous volunteer's address.",
+            read=EVERYONE,
+            write=Write.STAMPED,
+            null=True,
+        ),
+        Field(
+            "external_uid", Text(most=255), "The id of an external user.", read=EVERYONE, write=Write.ONCE, null=True
+        ),
+        Field("info", Json(), "The answer.", read=EVERYONE, null=True),
+        Field("created", Timestamp(), "When the task was handed out.", read=EVERYONE, write=Write.RESERVED),
+        Field("finish_time", Timestamp(), "When the answer was stored.", read=EVERYONE, write=Write.RESERVED),
+        Field("calibration", Integer(), "Free for clients.", read=EVERYONE, null=True),
+        Field(
+            "timeout",
+            Number(),
+            "Seconds after the lease had ended; null in time.",
+            read=EVERYONE,
+            write=Write.STAMPED,
+            null=True,
+        ),
+        Field(
+            "media_url",
+            Text(most=2000),
+            "Address of a file that came with the answer.",
+            read=EVERYONE,
+            write=Write.STAMPED,
+            null=True,
         ),
     ),
 )

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from crowdd.kinds.kind import ADMINS, NOBODY, Field, Kind, Rights, Standing, Write
+from crowdd.kinds.kind import ADMINS, EVERYONE, NOBODY, Field, Kind, Rights, Standing, Write
 from crowdd.kinds.types import Boolean, Integer, JsonObject, ShortName, Text, Timestamp
 
 PRIVATE = frozenset({Standing.SELF, Standing.ADMIN})
@@ -21,9 +21,9 @@ USER = Kind(
     fields=(
         Field("id", Integer(), "Its number.", **SERVER),
         Field("created", Timestamp(), "When the account was created.", read=SHOWN, write=Write.RESERVED),
-        Field("name", ShortName(most=35, least=3), "The unique nickname.", write=Write.RESERVED),
+        Field("name", ShortName(most=35, least=3), "The unique nickname.", read=EVERYONE, write=Write.RESERVED),
         Field("fullname", Text(most=500, least=1), "The full name.", read=SHOWN),
-        Field("locale", Text(most=10), "The language of pages and mail."),
+        Field("locale", Text(most=10), "The language of pages and mail.", read=EVERYONE),
         Field("email_addr", Text(most=254), "The e-mail address.", search=False, **SERVER),
         Field("api_key", Text(), "The key for the API.", sealed=True, **SERVER),
         Field("passwd_hash", Text(), "Always null.", read=ADMINS, write=Write.RESERVED, null=True, search=False),
