@@ -15,7 +15,15 @@ setup(
     license="AGPL-3.0-or-later",
     python_requires=">=3.11",
     packages=[*find_packages(include=["crowdd", "crowdd.*"]), "twisted.plugins"],
-    package_data={"crowdd": ["storage/migrations/*.sql", "http/templates/**/*", "http/static/**/*", "py.typed"]},
+    package_data={
+        "crowdd": [
+            "py.typed",
+            "storage/migrations/*.sql",
+            "storage/definitions/*.sql",
+            "http/templates/**/*",
+            "http/static/**/*",
+        ]
+    },
     entry_points={"console_scripts": ["crowdctl = crowdd.admin_cli.main:main"]},
     install_requires=[
         "argon2-cffi>=23.1,<26",
