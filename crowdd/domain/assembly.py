@@ -16,14 +16,23 @@ def make_pool(reactor: Any, settings: Settings) -> Pool:
     """A pool on the configured database. Raises ConfigError when none is configured."""
     if not settings.db.dsn:
         raise ConfigError("No database is configured: set [db] dsn, or start with: crowdctl serve")
-    timeout = f"SET statement_timeout = {settings.db.statement_seconds * 1000}"
+    seconds = settings.db.statement_seconds
+    setup = [
+        schema.SEARCH_PATH,
+        "SET timezone = 'UTC'",
+        f"SET statement_timeout = '{seconds}s'",
+        "SET lock_timeout = '5s'",
+        # A transaction whose work waits for ever must not hold its rows for ever; nor a statement whose server is gone.
+        f"SET idle_in_transaction_session_timeout = '{seconds}s'",
+        "SET client_connection_check_interval = '1s'",
+    ]
     return Pool(
         reactor,
         settings.db.dsn,
         size=settings.db.pool_size,
         most_waiting=settings.db.most_waiting,
         wait_seconds=settings.db.wait_seconds,
-        setup=[schema.SEARCH_PATH, timeout, "SET lock_timeout = 5000", "SET timezone = 'UTC'"],
+        setup=setup,
     )
 
 
