@@ -42,7 +42,7 @@ async def touch(db: Database, project_id: int) -> None:
 
 async def set_scheduler(db: Database, project_id: int, name: str) -> None:
     """Changes how tasks are chosen; nothing happens when it is chosen already."""
-    await db.fetch("SELECT set_scheduler(%(id)s, %(name)s)", {"id": project_id, "name": name})
+    await db.fetch("SELECT set_scheduler(%(id)s, %(name)s, clock())", {"id": project_id, "name": name})
 
 
 async def set_password(db: Database, project_id: int, passwd_hash: str | None, lock_id: str | None) -> None:

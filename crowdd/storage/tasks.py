@@ -20,7 +20,11 @@ async def add(db: Database, project_id: int, tasks: list[dict[str, Any]]) -> lis
 
 
 async def lock(db: Database, task_id: int) -> None:
-    """Holds the ledger row of a task, which comes before everything else about it."""
+    """Holds the ledger row of a task, which comes before everything else about it, and that of its project before."""
+    await db.fetch(
+        "SELECT FROM project_ledger WHERE project_id = (SELECT project_id FROM task WHERE id = %(id)s) FOR NO KEY UPDATE",
+        {"id": task_id},
+    )
     await db.fetch(
         "SELECT FROM task_ledger WHERE (project_id, task_id) = (SELECT project_id, id FROM task WHERE id = %(id)s) FOR UPDATE",
         {"id": task_id},

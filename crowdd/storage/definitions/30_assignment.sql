@@ -3,6 +3,7 @@
 -- Positions. A full task is in no partial index, so it is passed without being seen. Whatever makes a place free again
 -- stamps the row with its transaction id; a lane ordered by that stamp is followed up to the oldest transaction still
 -- running (pg_snapshot_xmin), never beyond. A position stops before the first row that somebody had locked.
+-- Among the returned tasks only those count that lie behind the caller in his order; what is ahead comes in its turn.
 
 -- Takes lapsed leases back, at most 20 per request, leaving alone what another request is busy with. Returns the rows locked.
 CREATE FUNCTION take_back(p_project bigint, p_now timestamptz) RETURNS int LANGUAGE plpgsql AS $$
@@ -47,30 +48,43 @@ BEGIN
     INSERT INTO position VALUES (p_project, p_actor, p_lane, p1, p2) ON CONFLICT (project_id, actor, lane) DO UPDATE SET k1 = p1, k2 = p2;
 END $$;
 
+-- Where the caller starts on a lane, and whether that is its floor. The floor is the position of nobody: it passes only what
+-- was not open. Newcomers start there, else they would read all index entries that died since the last VACUUM.
+-- An open task behind the floor of an order has a stamp beyond the floor of its returns. Who has come further among the
+-- returns may have passed it there, as one that was still ahead of him: he keeps to his own position in the order.
+CREATE FUNCTION start_of(p project_ledger, p_actor text, p_lane text, OUT k1 float8, OUT k2 bigint, OUT at_floor boolean) LANGUAGE plpgsql AS $$
+DECLARE r record;
+BEGIN
+    k1 := '-infinity'; k2 := 0; at_floor := true;
+    FOR r IN SELECT q.actor, q.k1, q.k2 FROM position q         -- his own first
+              WHERE project_id = p.project_id AND actor IN ('', p_actor) AND lane = p_lane || '/' || p.epoch ORDER BY actor DESC LOOP
+        CONTINUE WHEN (r.k1, r.k2) <= (k1, k2)
+            OR r.actor = '' AND p_lane IN ('priority', 'id') AND NOT (SELECT s.at_floor FROM start_of(p, p_actor, 'returns:' || p_lane) s);
+        k1 := r.k1; k2 := r.k2; at_floor := r.actor = '';
+    END LOOP;
+END $$;
+
 -- Walks a lane from the caller's position and leases up to p_need tasks. A scheduler is a list of lanes; a lane is an
 -- index scan that yields (task, k1, k2). The position is saved; it stops before the first task that was locked by somebody.
--- The floor is the position of nobody: it passes only what was not open. Newcomers start there, else they would read all
--- index entries that died since the last VACUUM.
 CREATE FUNCTION walk(p project_ledger, p_actor text, p_lane text, p_need int, p_own bigint[], p_now timestamptz,
                      OUT got bigint[], OUT blocked bigint, OUT cut boolean) LANGUAGE plpgsql AS $$
 DECLARE
-    c refcursor; r record; f1 float8 := '-infinity'; f2 bigint := 0; p1 float8; p2 bigint; g1 float8; g2 bigint; seen int := 0; horizon float8;
-    at_floor boolean := true; moves boolean := p_lane NOT IN ('priority', 'id'); more boolean;
-    here text := p_lane || '/' || p.epoch; lvl int := substring(p_lane FROM 'level/(.*)');
+    c refcursor; r record; f record; m record; f1 float8; f2 bigint; p1 float8; p2 bigint; g1 float8; g2 bigint; seen int := 0; horizon float8;
+    moves boolean := p_lane NOT IN ('priority', 'id'); more boolean; here text := p_lane || '/' || p.epoch;
+    lvl int := substring(p_lane FROM 'level/(.*)'); ord text := substring(p_lane FROM 'returns:(.*)');
 BEGIN
     got := '{}'; cut := false;
-    FOR r IN SELECT k1, k2, actor FROM position WHERE project_id = p.project_id AND actor IN ('', p_actor) AND lane = here LOOP
-        IF (r.k1, r.k2) > (f1, f2) THEN f1 := r.k1; f2 := r.k2; at_floor := r.actor = ''; END IF;
-    END LOOP;
-    p1 := f1; p2 := f2;
+    f := start_of(p, p_actor, p_lane);
+    f1 := f.k1; f2 := f.k2; p1 := f1; p2 := f2;
+    IF ord IS NULL THEN m := f; ELSE m := start_of(p, p_actor, ord); END IF;
     horizon := pg_snapshot_xmin(pg_current_snapshot())::text::bigint + p.xid_base;      -- before the scan takes its snapshot
-    IF p_lane = 'priority' THEN OPEN c FOR SELECT task_id, rank AS k1, task_id AS k2 FROM task_ledger
+    IF p_lane = 'priority' THEN OPEN c FOR SELECT task_id, rank AS k1, task_id AS k2, NULL::float8 AS ahead FROM task_ledger
         WHERE project_id = p.project_id AND open AND (rank, task_id) > (f1, f2) ORDER BY rank, task_id;
-    ELSIF p_lane = 'id' THEN OPEN c FOR SELECT task_id, 0::float8 AS k1, task_id AS k2 FROM task_ledger
+    ELSIF p_lane = 'id' THEN OPEN c FOR SELECT task_id, 0::float8 AS k1, task_id AS k2, NULL::float8 AS ahead FROM task_ledger
         WHERE project_id = p.project_id AND open AND task_id > f2 ORDER BY task_id;
-    ELSIF p_lane = 'returns' THEN OPEN c FOR SELECT task_id, entered::float8 AS k1, task_id AS k2 FROM task_ledger
+    ELSIF ord IS NOT NULL THEN OPEN c FOR SELECT task_id, entered::float8 AS k1, task_id AS k2, CASE ord WHEN 'id' THEN 0 ELSE rank END AS ahead FROM task_ledger
         WHERE project_id = p.project_id AND open AND entered IS NOT NULL AND (entered, task_id) > (greatest(f1, 0)::bigint, f2) ORDER BY entered, task_id;
-    ELSE OPEN c FOR SELECT task_id, entered::float8 AS k1, task_id AS k2 FROM task_ledger         -- 'level/3'
+    ELSE OPEN c FOR SELECT task_id, entered::float8 AS k1, task_id AS k2, NULL::float8 AS ahead FROM task_ledger         -- 'level/3'
         WHERE project_id = p.project_id AND open AND mode = 'b' AND level = lvl
           AND (entered, task_id) > (greatest(f1, 0)::bigint, f2) ORDER BY entered, task_id;
     END IF;
@@ -80,7 +94,7 @@ BEGIN
         EXIT WHEN cut;
         FETCH c INTO r;
         more := FOUND;
-        IF seen = 0 AND at_floor AND (more OR moves) THEN       -- raise the floor; seldom on a lane of stamps, where it always could
+        IF seen = 0 AND f.at_floor AND (more OR moves) THEN       -- raise the floor; seldom on a lane of stamps, where it always could
             IF moves AND (NOT more OR r.k1 >= horizon) THEN g1 := horizon; g2 := 0; ELSE g1 := r.k1; g2 := r.k2 - 1; END IF;
             IF (g1, g2) > (f1 + moves::int * 10000, f2) AND pg_try_advisory_xact_lock(hashtextextended('floor/' || here, p.project_id)) THEN
                 PERFORM set_position(p.project_id, '', here, g1, g2);                   -- never waits
@@ -88,7 +102,7 @@ BEGIN
         END IF;
         EXIT WHEN NOT more;
         seen := seen + 1;
-        IF r.task_id = ANY (p_own || got)
+        IF (r.ahead, r.task_id) > (m.k1, m.k2) OR r.task_id = ANY (p_own || got)
            OR EXISTS (SELECT FROM task_run WHERE project_id = p.project_id AND task_id = r.task_id AND actor = p_actor)
            OR EXISTS (SELECT FROM past_lease WHERE project_id = p.project_id AND actor = p_actor AND task_id = r.task_id AND skipped) THEN NULL;
         ELSIF grant_lease(p, p_actor, r.task_id, cardinality(p_own || got) = 0, false, lvl, p_now) THEN got := got || r.task_id;
@@ -98,14 +112,17 @@ BEGIN
     END LOOP;
     CLOSE c;
     IF moves AND p1 >= horizon THEN p1 := horizon; p2 := 0; END IF;
-    IF (p1, p2) > (f1, f2) THEN PERFORM set_position(p.project_id, p_actor, here, p1, p2); END IF;
+    IF (p1, p2) > (f1, f2) THEN
+        PERFORM set_position(p.project_id, p_actor, here, p1, p2);
+        IF ord IS NOT NULL AND m.at_floor THEN PERFORM set_position(p.project_id, p_actor, ord || '/' || p.epoch, m.k1, m.k2); END IF;
+    END IF;
 END $$;
 
 -- Leases up to p_need new tasks. random rejects at random among the dense ordinals, which is exactly uniform over the
 -- tasks that are open to the caller; where those are rare the lanes find what chance does not.
 CREATE FUNCTION find_tasks(p project_ledger, p_actor text, p_order text, p_need int, p_own bigint[], p_now timestamptz,
                            OUT got bigint[], OUT blocked bigint, OUT cut boolean) LANGUAGE plpgsql AS $$
-DECLARE w record; t bigint; o bigint; lvl int := -1; lanes text[] := ARRAY['returns', p_order]; i int := 1;
+DECLARE w record; t bigint; o bigint; lvl int := -1; lanes text[] := ARRAY['returns:' || p_order, p_order]; i int := 1;
 BEGIN
     got := '{}'; cut := false;
     IF p.sched = 'random' THEN
@@ -120,7 +137,7 @@ BEGIN
         END LOOP;
     END IF;
     LOOP
-        EXIT WHEN cardinality(got) >= p_need OR cut;
+        EXIT WHEN cardinality(got) >= p_need OR cut AND p.sched = 'breadth_first';
         IF p.sched = 'breadth_first' THEN               -- one lane per level, from the lowest that has open tasks
             SELECT level INTO lvl FROM task_ledger WHERE project_id = p.project_id AND open AND mode = 'b' AND level > lvl ORDER BY level LIMIT 1;
             EXIT WHEN lvl IS NULL;
@@ -128,13 +145,17 @@ BEGIN
         END IF;
         EXIT WHEN i > cardinality(lanes);
         w := walk(p, p_actor, lanes[i], p_need - cardinality(got), p_own || got, p_now);
-        got := got || w.got; blocked := coalesce(blocked, w.blocked); cut := w.cut; i := i + 1;
+        got := got || w.got; blocked := coalesce(blocked, w.blocked); cut := cut OR w.cut; i := i + 1;
     END LOOP;
     IF cardinality(got) < p_need AND NOT cut THEN       -- what the caller skipped comes to him last
-        FOR t IN SELECT s.task_id FROM past_lease s
-                  WHERE s.project_id = p.project_id AND s.actor = p_actor AND s.skipped ORDER BY s.expires LIMIT 200 LOOP
+        FOR w IN SELECT s.task_id, EXISTS (SELECT FROM task_ledger l WHERE l.project_id = s.project_id AND l.task_id = s.task_id AND l.open) AS open
+                   FROM past_lease s WHERE s.project_id = p.project_id AND s.actor = p_actor AND s.skipped ORDER BY s.expires LIMIT 200 LOOP
             EXIT WHEN cardinality(got) >= p_need;
-            IF grant_lease(p, p_actor, t, cardinality(p_own || got) = 0, false, NULL, p_now) THEN got := got || t; END IF;
+            IF NOT w.open THEN                          -- its stamp brings it back, so that it need not fill this list
+                UPDATE past_lease SET skipped = false WHERE project_id = p.project_id AND actor = p_actor AND task_id = w.task_id;
+                cut := true;
+            ELSIF grant_lease(p, p_actor, w.task_id, cardinality(p_own || got) = 0, false, NULL, p_now) THEN got := got || w.task_id;
+            END IF;
         END LOOP;
     END IF;
 END $$;
@@ -172,14 +193,15 @@ BEGIN
     END IF;
     need := least(p_offset + p_limit, 200) - cardinality(own);
     IF p.paused THEN need := 0; END IF;
+    IF need > 0 THEN back := take_back(p_project, p_now); END IF;
     IF need > 0 AND p_offset + p_limit > 1 THEN         -- a preload must not take the last places from those who are here
         SELECT count(DISTINCT l.actor) INTO active FROM (SELECT actor FROM lease WHERE project_id = p_project ORDER BY expires DESC LIMIT 60) l;
-        IF (SELECT count(*) FROM (SELECT FROM task_ledger WHERE project_id = p_project AND open LIMIT active + 1) o) <= active THEN
+        IF (SELECT coalesce(sum(CASE mode WHEN 'a' THEN active + 1 WHEN 'i' THEN 1 ELSE n_answers - answers - leases END), 0)
+              FROM (SELECT * FROM task_ledger WHERE project_id = p_project AND open LIMIT active + 1) o) <= active THEN
             need := least(need, 1 - cardinality(own));
         END IF;
     END IF;
     IF need > 0 THEN
-        back := take_back(p_project, p_now);
         SELECT f.got, f.blocked, f.cut INTO got, blocked, cut FROM find_tasks(p, p_actor, p_order, need, own, p_now) f;
         -- SKIP LOCKED says "nothing" while a neighbour holds the last open row: wait for it, unless we hold rows ourselves.
         IF got = '{}' AND blocked IS NOT NULL AND back = 0 AND late IS NULL

@@ -44,10 +44,12 @@ BEGIN
     RETURN k;
 END $$;
 
--- Changes the priority of some tasks; they are brought back, since they may now sort before somebody's position.
+-- Changes the priority of some tasks; they are brought back, since they may now sort before somebody's position. Who holds
+-- one of these tasks holds project_ledger, too: the end of the order may move.
 CREATE FUNCTION set_priority(p_project bigint, p_tasks bigint[], p_priority float8) RETURNS int LANGUAGE plpgsql AS $$
 DECLARE k int;
 BEGIN
+    UPDATE project_ledger SET max_rank = -p_priority WHERE project_id = p_project AND max_rank < -p_priority;
     PERFORM FROM task_ledger WHERE project_id = p_project AND task_id = ANY (p_tasks) ORDER BY task_id FOR UPDATE;
     UPDATE task_ledger SET priority_0 = p_priority, entered = stamp(p_project)
      WHERE project_id = p_project AND task_id = ANY (p_tasks) AND priority_0 <> p_priority;
@@ -84,6 +86,7 @@ END $$;
 CREATE FUNCTION publish(p_project bigint, p_now timestamptz) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE p project_ledger;
 BEGIN
+    PERFORM FROM project WHERE id = p_project FOR NO KEY UPDATE;
     SELECT * INTO p FROM project_ledger WHERE project_id = p_project FOR UPDATE;    -- no import meanwhile
     IF NOT FOUND OR NOT (p.trial OR p.paused) THEN RETURN false; END IF;
     IF p.trial THEN
@@ -107,20 +110,28 @@ END $$;
 -- Pauses a published project: answers stay, live leases may still be answered, no new ones. False: nothing to pause.
 CREATE FUNCTION pause(p_project bigint, p_now timestamptz) RETURNS boolean LANGUAGE plpgsql AS $$
 BEGIN
+    PERFORM FROM project WHERE id = p_project FOR NO KEY UPDATE;
     UPDATE project_ledger SET paused = true WHERE project_id = p_project AND NOT trial AND NOT paused;
     IF NOT FOUND THEN RETURN false; END IF;
     UPDATE project SET published = false, updated = p_now WHERE id = p_project;
     RETURN true;
 END $$;
 
--- Changes how tasks are chosen: every task gets the new mode, positions start anew.
-CREATE FUNCTION set_scheduler(p_project bigint, p_sched text) RETURNS void LANGUAGE plpgsql AS $$
+-- Changes how tasks are chosen: every task gets the new mode, positions start anew. Where everybody may answer, leases hold
+-- no places, so that late answers may find one.
+CREATE FUNCTION set_scheduler(p_project bigint, p_sched text, p_now timestamptz) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE was "char"; t bigint;
 BEGIN
-    PERFORM FROM project_ledger WHERE project_id = p_project AND sched <> p_sched FOR UPDATE;
+    SELECT mode_of(sched) INTO was FROM project_ledger WHERE project_id = p_project AND sched <> p_sched FOR UPDATE;
     IF NOT FOUND THEN RETURN; END IF;
     PERFORM FROM task_ledger WHERE project_id = p_project AND mode <> mode_of(p_sched) ORDER BY task_id FOR UPDATE;
-    UPDATE task_ledger SET mode = mode_of(p_sched), entered = CASE mode_of(p_sched) WHEN 'b' THEN stamp(p_project) ELSE entered END
+    UPDATE task_ledger SET mode = mode_of(p_sched), entered = CASE mode_of(p_sched) WHEN 'b' THEN stamp(p_project) END
      WHERE project_id = p_project AND mode <> mode_of(p_sched);
+    IF was <> mode_of(p_sched) THEN
+        FOR t IN SELECT task_id FROM task_ledger WHERE project_id = p_project AND extra > 0 ORDER BY task_id LOOP
+            PERFORM settle(p_project, t, false, p_now);
+        END LOOP;
+    END IF;
     UPDATE project_ledger SET sched = p_sched, epoch = epoch + 1 WHERE project_id = p_project;
     DELETE FROM position WHERE project_id = p_project;
 END $$;
@@ -128,6 +139,7 @@ END $$;
 -- Deletes a project with everything in it. False: there is none.
 CREATE FUNCTION delete_project(p_project bigint) RETURNS boolean LANGUAGE plpgsql AS $$
 BEGIN
+    PERFORM FROM project WHERE id = p_project FOR UPDATE;
     PERFORM FROM project_ledger WHERE project_id = p_project FOR UPDATE;
     IF NOT FOUND THEN RETURN false; END IF;
     PERFORM FROM task_ledger WHERE project_id = p_project ORDER BY task_id FOR UPDATE;

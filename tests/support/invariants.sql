@@ -1,0 +1,134 @@
+-- What must hold in the ledger at every moment, counted from the rows (crowdd/storage/definitions/20_submission.sql).
+-- Each statement gives the rows that break the rule named above it. %(highest)s: what n_answers was at most, where it was
+-- lowered or the scheduler changed; 0 where neither happened.
+
+--- I1 answers, extra and leases are counts of rows
+SELECT l.task_id, l.answers, l.extra, l.leases, r.counted, r.late, h.leases AS held
+  FROM task_ledger l,
+       LATERAL (SELECT count(*) FILTER (WHERE counted) AS counted, count(*) FILTER (WHERE NOT counted) AS late
+                  FROM task_run r WHERE r.project_id = l.project_id AND r.task_id = l.task_id) r,
+       LATERAL (SELECT count(*) AS leases FROM lease h WHERE h.project_id = l.project_id AND h.task_id = l.task_id) h
+ WHERE (l.answers, l.extra, l.leases) <> (r.counted, r.late, h.leases)
+
+--- I1 nothing without its task
+SELECT 'lease' AS what, project_id, task_id FROM lease UNION ALL
+SELECT 'past_lease', project_id, task_id FROM past_lease UNION ALL
+SELECT 'run', project_id, task_id FROM task_run UNION ALL
+SELECT 'result', project_id, task_id FROM result UNION ALL
+SELECT 'task', project_id, id FROM task
+EXCEPT ALL SELECT k.what, l.project_id, l.task_id FROM task_ledger l CROSS JOIN LATERAL (
+    SELECT 'lease' AS what FROM lease x WHERE (x.project_id, x.task_id) = (l.project_id, l.task_id) UNION ALL
+    SELECT 'past_lease' FROM past_lease x WHERE (x.project_id, x.task_id) = (l.project_id, l.task_id) UNION ALL
+    SELECT 'run' FROM task_run x WHERE (x.project_id, x.task_id) = (l.project_id, l.task_id) UNION ALL
+    SELECT 'result' FROM result x WHERE (x.project_id, x.task_id) = (l.project_id, l.task_id) UNION ALL
+    SELECT 'task') k
+
+--- I2 never more than wanted
+SELECT task_id, mode, answers, leases, n_answers FROM task_ledger
+ WHERE answers + CASE mode WHEN 'a' THEN 0 ELSE leases END > greatest(n_answers, %(highest)s)
+
+--- I3 one run per person and task
+SELECT task_id, actor FROM task_run GROUP BY project_id, task_id, actor HAVING count(*) > 1
+
+--- I3 no lease on what one has answered, and no two rights to one task
+SELECT task_id, actor FROM lease JOIN task_run USING (project_id, task_id, actor) UNION ALL
+SELECT task_id, actor FROM past_lease JOIN task_run USING (project_id, task_id, actor) UNION ALL
+SELECT task_id, actor FROM lease JOIN past_lease USING (project_id, task_id, actor)
+
+--- I4 done is: enough answers
+SELECT task_id FROM task_ledger WHERE done <> (answers >= n_answers)
+
+--- I4 a done task has one last result, of its counted runs
+SELECT l.task_id, r.ids, x.task_run_ids FROM task_ledger l,
+       LATERAL (SELECT array_agg(id ORDER BY id) AS ids FROM task_run r
+                 WHERE r.project_id = l.project_id AND r.task_id = l.task_id AND counted) r,
+       LATERAL (SELECT count(*) AS n, min(task_run_ids) AS task_run_ids FROM result x
+                 WHERE x.project_id = l.project_id AND x.task_id = l.task_id AND last_version) x
+ WHERE x.n > 1 OR l.done AND (x.n = 0 OR r.ids <> x.task_run_ids)
+
+--- I4 versions are numbered and the last is the last
+SELECT task_id FROM result GROUP BY project_id, task_id
+HAVING max(version) <> count(*) OR max(version) FILTER (WHERE last_version) < max(version)
+
+--- I5 an event for each version in a published project, none in a draft
+SELECT x.task_id, x.version, e.kind FROM result x JOIN project_ledger USING (project_id)
+  LEFT JOIN event e ON e.project_id = x.project_id AND e.result_id = x.id
+ WHERE CASE WHEN trial THEN e.kind IS NOT NULL
+            ELSE e.kind IS DISTINCT FROM CASE version WHEN 1 THEN 'task_completed' ELSE 'result_updated' END END
+
+--- I5 one event for a result, and none for another task
+SELECT e.result_id FROM event e JOIN task_ledger USING (project_id, task_id)
+  LEFT JOIN result x ON x.project_id = e.project_id AND x.id = e.result_id AND x.task_id = e.task_id
+ GROUP BY e.project_id, e.result_id HAVING count(*) > 1 OR count(x.id) = 0
+
+--- I6 no uncounted answer while a place is free
+SELECT task_id, n_answers, answers, leases, extra FROM task_ledger
+ WHERE extra > 0 AND answers + CASE mode WHEN 'a' THEN 0 ELSE leases END < n_answers
+
+--- I7 nobody has passed an open task that he could take
+WITH volunteer AS (SELECT DISTINCT project_id, actor FROM position UNION SELECT project_id, '' FROM project_ledger),
+place AS (
+    SELECT v.project_id, v.actor, t.task_id, t.rank, t.entered, t.level, t.mode, o.ord,
+           CASE o.ord WHEN 'id' THEN 0 ELSE t.rank END AS key,
+           own.k1 AS own1, own.k2 AS own2, flo.k1 AS floor1, flo.k2 AS floor2,
+           ret.k1 AS ret1, ret.k2 AS ret2, fre.k1 AS fret1, fre.k2 AS fret2
+      FROM volunteer v JOIN project_ledger p USING (project_id) JOIN task_ledger t USING (project_id)
+     CROSS JOIN LATERAL (SELECT unnest(CASE t.mode WHEN 'b' THEN ARRAY['level/' || t.level] ELSE ARRAY['priority', 'id'] END) AS ord) o
+      LEFT JOIN position own ON (own.project_id, own.actor, own.lane) = (v.project_id, v.actor, o.ord || '/' || p.epoch)
+      LEFT JOIN position flo ON (flo.project_id, flo.actor, flo.lane) = (v.project_id, '', o.ord || '/' || p.epoch)
+      LEFT JOIN position ret ON (ret.project_id, ret.actor, ret.lane) = (v.project_id, v.actor, 'returns:' || o.ord || '/' || p.epoch)
+      LEFT JOIN position fre ON (fre.project_id, fre.actor, fre.lane) = (v.project_id, '', 'returns:' || o.ord || '/' || p.epoch)
+     WHERE t.open
+       AND NOT EXISTS (SELECT FROM task_run x WHERE (x.project_id, x.task_id, x.actor) = (v.project_id, t.task_id, v.actor))
+       AND NOT EXISTS (SELECT FROM lease x WHERE (x.project_id, x.task_id, x.actor) = (v.project_id, t.task_id, v.actor))
+       AND NOT EXISTS (SELECT FROM past_lease x WHERE (x.project_id, x.task_id, x.actor) = (v.project_id, t.task_id, v.actor) AND skipped)),
+gone AS (
+    SELECT *, coalesce((key, task_id) <= (own1, own2), false) AS behind_own,
+              coalesce((key, task_id) <= (floor1, floor2), false) AS behind_floor,
+              entered IS NULL OR coalesce((entered, task_id) <= (ret1, ret2), false)
+                              OR coalesce((entered, task_id) <= (fret1, fret2), false) AS passed,
+              coalesce((ret1, ret2) > (fret1, fret2), ret1 IS NOT NULL) AS own_way,
+              coalesce((entered, task_id) <= (own1, own2), false) OR coalesce((entered, task_id) <= (floor1, floor2), false) AS level_passed
+      FROM place)
+SELECT * FROM gone
+ WHERE CASE mode WHEN 'b' THEN level_passed
+            ELSE passed AND (behind_own OR behind_floor AND NOT own_way) END
+
+--- figures of projects
+SELECT f.* FROM project_figures f,
+       LATERAL (SELECT count(*) AS tasks, coalesce(sum(n_answers), 0) AS wanted, coalesce(sum(answers), 0) AS counted,
+                       count(*) FILTER (WHERE done) AS done FROM task_ledger l WHERE l.project_id = f.project_id) l,
+       LATERAL (SELECT count(*) FILTER (WHERE actor LIKE 'u:%%') AS known, count(*) FILTER (WHERE actor NOT LIKE 'u:%%') AS unknown,
+                       count(DISTINCT actor) FILTER (WHERE actor LIKE 'u:%%') AS people,
+                       count(DISTINCT actor) FILTER (WHERE actor NOT LIKE 'u:%%') AS strangers,
+                       coalesce(sum(extract(epoch FROM finish_time - created)), 0)::float8 AS seconds
+                  FROM task_run r WHERE r.project_id = f.project_id) r
+ WHERE (n_tasks, n_wanted, n_counted, n_completed_tasks, runs_authenticated, runs_anonymous, people_authenticated, people_anonymous)
+    <> (l.tasks, l.wanted, l.counted, l.done, r.known, r.unknown, r.people, r.strangers) OR abs(f.seconds - r.seconds) > 0.001
+
+--- answers of each volunteer
+SELECT project_id, actor, k.n, runs_of(project_id, actor) FROM (
+    SELECT project_id, actor, count(r.id) AS n
+      FROM (SELECT project_id, actor FROM task_run UNION SELECT project_id, actor FROM volunteer) v
+      LEFT JOIN task_run r USING (project_id, actor) GROUP BY 1, 2) k
+ WHERE k.n <> runs_of(project_id, actor)
+
+--- scores of people
+SELECT * FROM (SELECT user_id, count(*) AS n FROM task_run WHERE NOT trial AND user_id IS NOT NULL GROUP BY 1) k
+  FULL JOIN score USING (user_id) WHERE coalesce(n, 0) <> coalesce(runs, 0)
+
+--- answers of each hour
+SELECT * FROM (
+    SELECT project_id, date_trunc('hour', finish_time) AS hour, count(*) FILTER (WHERE actor LIKE 'u:%%') AS known,
+           count(*) FILTER (WHERE actor NOT LIKE 'u:%%') AS unknown FROM task_run GROUP BY 1, 2) k
+  FULL JOIN (
+    SELECT project_id, hour, sum(known) AS known, sum(unknown) AS unknown FROM (
+        SELECT project_id, hour, runs_authenticated AS known, runs_anonymous AS unknown FROM project_hour UNION ALL
+        SELECT project_id, hour, CASE WHEN actor LIKE 'u:%%' THEN runs ELSE 0 END,
+               CASE WHEN actor NOT LIKE 'u:%%' THEN runs ELSE 0 END FROM stat_delta) d GROUP BY 1, 2) h USING (project_id, hour)
+ WHERE (coalesce(k.known, 0), coalesce(k.unknown, 0)) <> (coalesce(h.known, 0), coalesce(h.unknown, 0))
+
+--- completed tasks of all hours
+SELECT project_id, sum(completed) FROM (
+    SELECT project_id, completed FROM project_hour UNION ALL SELECT project_id, completed FROM stat_delta UNION ALL
+    SELECT project_id, -done::int FROM task_ledger) d GROUP BY 1 HAVING sum(completed) <> 0
