@@ -233,7 +233,7 @@ def check_info(info: dict[str, Any]) -> None:
     if sched is not None and sched not in projects.SCHEDULERS:
         raise InvalidValueError(f"info.sched is not one of {', '.join(projects.SCHEDULERS)}.")
     for name in ("task_presenter", "results", "tutorial"):
-        if not isinstance(info.get(name) or "", str):
+        if not isinstance(info.get(name), str | None):
             raise InvalidValueError(f"info.{name} is not a text.")
 
 

@@ -108,12 +108,23 @@ def _json_filters(field: Field, text: str, fulltext: bool) -> list[Filter]:
     """``key::value|key2::value2`` compares first-level keys; anything else is contained in the value."""
     if "::" not in text:
         return [Filter(field, field.from_text(text))]
-    found: list[Filter] = []
-    for key, value in re.findall(r"([^|:]+(?::[^|:]+)*)::((?:[^|]|\|(?![^|:]+::))*)", text):
-        wanted = words(value) if fulltext else clean_text(value)
-        found.append(Filter(field, wanted, clean_text(key), fulltext))
-    if not found:
-        raise InvalidValueError(f"{field.name} is not key::value, or several separated by |.")
+    return [
+        Filter(field, words(value) if fulltext else clean_text(value), clean_text(key), fulltext)
+        for key, value in _pairs(field, text)
+    ]
+
+
+def _pairs(field: Field, text: str) -> list[list[str]]:
+    """The keys and values of ``key::value|key2::value2``; a | that no key follows belongs to the value."""
+    found: list[list[str]] = []
+    for part in text.split("|"):
+        key, sign, value = part.partition("::")
+        if key and sign:
+            found.append([key, value])
+        elif found:
+            found[-1][1] += f"|{part}"
+        else:
+            raise InvalidValueError(f"{field.name} is not key::value, or several separated by |.")
     return found
 
 
