@@ -194,6 +194,7 @@ class TestBinaries:
         assert found, "this machine has no PostgreSQL at all, not even the embedded one"
         assert found == sorted(found, key=lambda one: (one.bundle is not None, -one.major))
         assert all(one.major >= binaries.OLDEST for one in found)
+        assert len({os.path.realpath(one.tool("postgres")) for one in found}) == len(found)
 
     @pytest.mark.parametrize("version", ["14.9", "9.6.24"])
     def test_too_old_ones_are_passed_over(self, tmp_path, version):

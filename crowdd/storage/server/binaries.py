@@ -51,7 +51,8 @@ class Binaries:
 
 def find_all() -> list[Binaries]:
     """All usable ones of this machine, best first: the system's newest to oldest, then the embedded."""
-    folders = dict.fromkeys(map(Path.resolve, _system_folders()))
+    # Followed, since a folder may hold links to the programs of another.
+    folders = dict.fromkeys((folder / "postgres").resolve().parent for folder in _system_folders())
     system = sorted(filter(None, map(examine, folders)), key=lambda found: -found.major)
     return [*system, *_embedded()]
 
