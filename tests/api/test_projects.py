@@ -240,7 +240,7 @@ async def test_an_owner_sees_true_figures_at_once(served):
     seen = (await owner.get(f"/api/project/{project['id']}")).json()
     figures = ("n_tasks", "n_completed_tasks", "n_task_runs", "n_volunteers", "overall_progress")
     assert [seen[name] for name in figures] == [2, 1, 1, 1, 50]
-    assert seen["owner"] == "Owner" and seen["last_activity"].endswith("ago")
+    assert seen["owner"] == "owner" and seen["last_activity"].endswith("ago")
 
 
 @pytest_twisted.ensureDeferred

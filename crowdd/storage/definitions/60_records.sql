@@ -6,7 +6,7 @@ SELECT p.*, f.n_tasks, f.n_completed_tasks, f.runs_anonymous + f.runs_authentica
        (SELECT count(*) FROM blogpost b WHERE b.project_id = p.id) AS n_blogposts,
        CASE WHEN f.n_wanted > 0 THEN least(100, f.n_counted * 100 / f.n_wanted)::int ELSE 0 END AS overall_progress,
        (SELECT finish_time FROM task_run r WHERE r.project_id = p.id ORDER BY r.id DESC LIMIT 1) AS last_activity_raw,
-       (SELECT fullname FROM account a WHERE a.id = p.owner_id) AS owner
+       (SELECT CASE WHEN a.privacy_mode THEN a.name ELSE a.fullname END FROM account a WHERE a.id = p.owner_id) AS owner
   FROM project p JOIN project_figures f ON f.project_id = p.id;
 
 CREATE VIEW task_record AS

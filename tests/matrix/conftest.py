@@ -1,0 +1,32 @@
+"""One site for all tests of a matrix: they ask much and change little."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import pytest_twisted
+from support.served import Served
+from twisted.internet import reactor
+from twisted.internet.defer import ensureDeferred
+
+from crowdd import config
+from matrix.stage import Stage, build
+
+
+@pytest.fixture(scope="module")
+def stage(postgres: Any) -> Iterator[Stage]:
+    """Everybody and everything on one server."""
+    folder = Path(tempfile.mkdtemp(prefix="crowdd-matrix-", dir="/tmp"))
+    dsn = postgres.make()
+    environment = {"CROWDD_DB_DSN": dsn, "CROWDD_DATA_DIR": str(folder), "CROWDD_RATELIMIT_LIMIT": "0"}
+    served = Served(reactor, config.load(None, environment))
+    pytest_twisted.blockon(ensureDeferred(served.start()))
+    yield pytest_twisted.blockon(ensureDeferred(build(served)))
+    pytest_twisted.blockon(ensureDeferred(served.stop()))
+    postgres.drop(dsn)
+    shutil.rmtree(folder, ignore_errors=True)

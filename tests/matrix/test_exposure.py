@@ -1,0 +1,228 @@
+"""Who reads what: every kind × attribute × requester × way out, made from the declarations.
+
+A value that a requester may not read comes out in no list, by no id, by no filter, order, relation, error or page; one
+that he may read does. Exports are another way out as soon as there are any.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+import pytest_twisted
+from twisted.internet.defer import ensureDeferred
+
+from crowdd.kinds import KINDS, USER
+from crowdd.kinds.kind import Field, Kind
+from crowdd.kinds.types import Text
+from matrix.planted import PUBLIC_KEY, Value, plant, recognised, values_of
+from matrix.stage import REQUESTERS, Stage, standings
+
+everybody = pytest.mark.parametrize("requester", REQUESTERS)
+every_kind = pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
+PAGES = (
+    "/", "/project/open/", "/project/second/", "/project/locked/", "/project/open/publish", "/project/open/newtask",
+    "/project/open/results", "/project/open/tutorial", "/account/anna/", "/account/berta/", "/account/dora/",
+    "/account/owner/", "/account/volunteer/", "/account/profile", "/api/",
+)  # fmt: skip
+# A link holds the id of its object by the interface, also that of a person, which is no attribute for others.
+IN_LINKS = {("user", "id"), ("task", "fav_user_ids")}
+# Pages tell everybody how far a project is and what people publish of themselves (interface, GET /project/<short_name>/
+# and User, profile views).
+ON_PAGES = frozenset({"last_activity", "last_activity_raw"})
+HIDDEN_NAME = "owner-fullname-hidden"
+
+
+@pytest.fixture(scope="module")
+def values(stage: Stage) -> list[Value]:
+    async def work() -> list[Value]:
+        await plant(stage)
+        await stage.sql(
+            "UPDATE account SET fullname = %(name)s WHERE id = %(id)s RETURNING 1",
+            name=HIDDEN_NAME,
+            id=stage["owner"].user_id,
+        )
+        return await values_of(stage)
+
+    return pytest_twisted.blockon(ensureDeferred(work()))
+
+
+def forbidden(values: list[Value], requester: str) -> set[str]:
+    """Texts that no answer to the requester may hold."""
+    secret = {text for v in values if (v.kind.name, v.field.name) not in IN_LINKS for text in v.texts(requester)}
+    if requester not in ("owner", "admin"):
+        secret.add(HIDDEN_NAME)  # also where a project names its owner
+    return secret - {text for v in values if v.readable(requester) for text in recognised(v.truth)}
+
+
+def of(values: list[Value], kind: Kind, *, hidden: bool = False) -> list[Value]:
+    return [value for value in values if value.kind is kind and value.hidden is hidden]
+
+
+def assert_silent(answer: Any, secret: set[str], where: str) -> None:
+    assert answer.status < 500, (where, answer.text)
+    told = {text for text in secret if text in answer.text}
+    assert not told, f"{where} tells {told}: {answer.text[:2000]}"
+
+
+def rows(answer: Any) -> dict[int, dict[str, Any]]:
+    """The rows of a list by the id in their link."""
+    assert answer.status == 200, answer.text
+    return {int(re.search(r"/(\d+)'", row["link"]).group(1)): row for row in answer.json()}
+
+
+def expected(value: Value, requester: str) -> Any:
+    """The attribute as it must come out."""
+    if isinstance(value.truth, dict):
+        hidden = set(value.texts(requester))
+        return {key: text for key, text in value.truth.items() if text not in hidden}
+    return value.truth
+
+
+def assert_shown(row: dict[str, Any], values: list[Value], requester: str, row_id: int) -> None:
+    for value in values:
+        if value.row_id != row_id or value.field.name == "contrib_button":
+            continue
+        name = value.field.name
+        if value.readable(requester):
+            assert row[name] == expected(value, requester), name
+        elif name in value.kind.reduced:
+            assert row[name] is None, name
+        else:
+            assert name not in row, f"{name} comes out"
+
+
+@every_kind
+def test_the_planted_values_tell_one_attribute_from_another(kind, values):
+    told = [v for v in of(values, kind) if list(recognised(v.truth)) or isinstance(v.truth, dict)]
+    assert {"info", "created"} & kind.by_name.keys() <= {v.field.name for v in told}
+    texts = [str(t) for v in values if isinstance(v.field.type, Text) and v.truth for t in recognised(v.truth)]
+    planted = [text for text in texts if text.endswith("-planted")]
+    assert len(planted) == len(set(planted)) > 20
+
+
+@everybody
+@every_kind
+@pytest_twisted.ensureDeferred
+async def test_a_list_and_a_row_show_what_the_requester_may_read_and_nothing_else(kind, requester, stage, values):
+    secret = forbidden(values, requester)
+    listed = await stage[requester].get(f"/api/{kind.name}?all=1&limit=100")
+    assert_silent(listed, secret, "the list")
+    found = rows(listed)
+    for row_id in stage.rows[kind.name]:
+        single = await stage[requester].get(f"/api/{kind.name}/{row_id}")
+        assert_silent(single, secret, "the row")
+        assert_shown(single.json(), of(values, kind), requester, row_id)
+        assert_shown(found[row_id], of(values, kind), requester, row_id)
+    for row_id in stage.hidden.get(kind.name, ()):
+        assert_silent(await stage[requester].get(f"/api/{kind.name}/{row_id}"), secret, "the hidden row")
+
+
+@everybody
+@every_kind
+@pytest_twisted.ensureDeferred
+async def test_a_filter_finds_by_what_the_requester_may_read_and_by_nothing_else(kind, requester, stage, values):
+    secret = forbidden(values, requester)
+    for value in of(values, kind) + [value for value in of(values, kind, hidden=True) if value.number == 0]:
+        if value.truth is None or value.field.name in ("api_key", "contrib_button"):
+            continue  # a key in the query says who asks; the button is each requester's own
+        answer = await stage[requester].get(f"/api/{kind.name}?all=1&limit=100&{value.field.name}={value.as_filter()}")
+        # What was asked is said again where it is refused; nothing else is.
+        assert_silent(answer, secret - {*recognised(value.truth), *value.texts(requester)}, value.field.name)
+        if not searched(value.field):
+            assert (answer.status, answer.json()["exception_cls"]) == (415, "AttributeError"), value.field.name
+        elif value.readable(requester) and expected(value, requester) == value.truth:
+            assert value.row_id in rows(answer), value.field.name
+        else:
+            assert value.row_id not in rows(answer), f"{value.field.name} is found by its value"
+
+
+def searched(field: Field) -> bool:
+    return field.search and not field.sealed
+
+
+@everybody
+@every_kind
+@pytest_twisted.ensureDeferred
+async def test_an_order_follows_what_the_requester_may_read_and_nothing_else(kind, requester, stage, values):
+    secret = forbidden(values, requester)
+    for field in kind.fields:
+        pair = [value for value in of(values, kind) if value.field is field]
+        for descending in (False, True):
+            path = f"/api/{kind.name}?all=1&limit=100&orderby={field.name}&desc={descending}"
+            answer = await stage[requester].get(path)
+            assert_silent(answer, secret, field.name)
+            if searched(field):
+                order = [row_id for row_id in rows(answer) if row_id in stage.rows[kind.name]]
+                assert order == ordered(pair, requester, descending), (field.name, descending)
+            else:
+                assert (answer.status, answer.json()["exception_cls"]) == (415, "AttributeError"), field.name
+
+
+def ordered(pair: list[Value], requester: str, descending: bool) -> list[int]:
+    """The ids by what the requester may read, what he may not like null: last, and by id."""
+    known = [v for v in pair if v.truth is not None and v.readable(requester) and expected(v, requester) == v.truth]
+    known = pair if pair[0].field.name == "id" else known  # links tell it anyway
+    first = sorted(known, key=lambda v: (str(v.truth) if isinstance(v.truth, dict) else v.truth, v.row_id))
+    last = [value for value in pair if value not in known]
+    return [v.row_id for part in (first, last) for v in (part[::-1] if descending else part)]
+
+
+@everybody
+@every_kind
+@pytest_twisted.ensureDeferred
+async def test_related_rows_show_no_more_than_when_asked_for_themselves(kind, requester, stage, values):
+    secret = forbidden(values, requester)
+    answer = await stage[requester].get(f"/api/{kind.name}?all=1&limit=100&related=1")
+    assert_silent(answer, secret, "related")
+    found = rows(answer)
+    for name, relation in kind.related.items():
+        other = KINDS[relation.kind]
+        shown = [row[name] for row_id, row in found.items() if row_id in stage.rows[kind.name]]
+        nested = [one for some in shown for one in (some if isinstance(some, list) else [some])]
+        assert {row["id"] for row in nested} == set(stage.rows[other.name])
+        for row in nested:
+            own = {key: value for key, value in row.items() if key not in ("link", "links")}
+            assert_shown(own, of(values, other), requester, row["id"])
+
+
+@everybody
+@every_kind
+@pytest_twisted.ensureDeferred
+async def test_an_error_tells_nothing_of_the_row_it_is_about(kind, requester, stage, values):
+    secret = forbidden(values, requester)
+    targets = [*stage.rows[kind.name], *stage.hidden.get(kind.name, ())]
+    for number, field in enumerate(kind.fields):
+        body = {field.name: {"no": ["such"]}, "nonsense": 1}
+        refused = await stage[requester].put(f"/api/{kind.name}/{targets[number % len(targets)]}", json=body)
+        assert 400 <= refused.status < 500, refused.text
+        assert_silent(refused, secret, f"PUT {field.name}")
+        asked = await stage[requester].get(f"/api/{kind.name}?{field.name}=%00&limit=x")
+        assert 400 <= asked.status < 500
+        assert_silent(asked, secret, f"GET {field.name}")
+
+
+@everybody
+@pytest.mark.parametrize("path", PAGES)
+@pytest_twisted.ensureDeferred
+async def test_a_page_as_json_tells_nothing_that_the_api_hides(path, requester, stage, values):
+    shown = {text for v in values if v.field.name in ON_PAGES for text in recognised(v.truth)}
+    shown |= {v.truth[PUBLIC_KEY] for v in values if v.kind is USER and v.field.name == "info" and not v.hidden}
+    answer = await stage[requester].page(path)
+    assert_silent(answer, forbidden(values, requester) - shown, path)
+
+
+@everybody
+@pytest_twisted.ensureDeferred
+async def test_a_page_as_json_shows_what_is_public(requester, stage, values):
+    page = (await stage[requester].page("/project/open/")).json()["project"]
+    mine = standings("project", requester)
+    for value in of(values, KINDS["project"]):
+        if value.row_id == stage.rows["project"][0] and value.field.read & mine and searched(value.field):
+            assert page[value.field.name] == expected(value, requester), value.field.name
+
+
+def test_an_attribute_that_does_not_say_who_may_read_it_cannot_be_declared():
+    with pytest.raises(TypeError, match="read"):
+        Field("colour", Text(), "Its colour.")
