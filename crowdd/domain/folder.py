@@ -65,6 +65,8 @@ def read(path: Path) -> Folder:
     category, n_answers, published = (project.pop(name, None) for name in ("category", "n_answers", "published"))
     if not isinstance(published, bool | None):
         raise InvalidValueError(f"{path / PROJECT_FILE}: published is neither true nor false.")
+    if not isinstance(category, str | None):
+        raise InvalidValueError(f"{path / PROJECT_FILE}: category is not a text.")
     return Folder(
         path=path,
         project=project,
@@ -90,7 +92,7 @@ def _project(path: Path) -> dict[str, Any]:
     texts = {key: _text(path / name) for name, key in INFO_FILES.items() if (path / name).is_file()}
     if (path / LONG_DESCRIPTION).is_file():
         said["long_description"] = _text(path / LONG_DESCRIPTION)
-    return {**said, "info": {**info, **texts}}
+    return {**said, "short_name": said["short_name"].strip(), "info": {**info, **texts}}
 
 
 def _tasks(path: Path, n_answers: int | None) -> Iterator[dict[str, Any]]:
@@ -131,6 +133,9 @@ def _csv_rows(source: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     with source.open(encoding="utf-8-sig", newline="") as lines:
         rows = csv.DictReader(lines)
         try:
+            names = rows.fieldnames or []
+            if len({*names}) < len(names):
+                raise InvalidValueError(f"{source}: two columns have the same name.")
             for row in rows:
                 place = f"{source}, line {rows.line_num}"
                 if None in row or None in row.values():
