@@ -10,15 +10,15 @@ from typing import Any
 
 import pytest
 import pytest_twisted
+from matrix.stage import Stage, build
 from support.served import Served
 from twisted.internet import reactor
 from twisted.internet.defer import ensureDeferred
 
 from crowdd import config
-from matrix.stage import Stage, build
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def stage(postgres: Any) -> Iterator[Stage]:
     """Everybody and everything on one server."""
     folder = Path(tempfile.mkdtemp(prefix="crowdd-matrix-", dir="/tmp"))

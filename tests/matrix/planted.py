@@ -8,12 +8,12 @@ from urllib.parse import quote
 
 import attrs
 import orjson
+from matrix.stage import Stage, sees_hidden, standings
 from psycopg2.extras import Json as AsJson
 
 from crowdd.kinds import KINDS
 from crowdd.kinds.kind import WHOLE_INFO, Field, Kind, Standing, Write
 from crowdd.kinds.types import Boolean, Integer, Json, Number, ShortName, Text, Timestamp
-from matrix.stage import FIRST_ID, Stage, sees_hidden, standings
 
 PUBLIC_KEY = "container"  # of info: read by everybody where a kind has public keys at all
 # What other rows or the rights hang on: these keep the values that they have.
@@ -109,19 +109,17 @@ def recognised(truth: Any) -> Iterator[str]:
             yield from recognised(item)
     elif isinstance(truth, str) and len(truth) >= 8:
         yield truth
-    elif isinstance(truth, int | float) and not isinstance(truth, bool) and truth >= FIRST_ID:
-        yield str(truth)
-    elif isinstance(truth, float) and truth >= 1_000_000:
+    elif isinstance(truth, int | float) and not isinstance(truth, bool) and truth >= 1_000_000:
         yield str(truth)
 
 
 async def values_of(stage: Stage) -> list[Value]:
     """Every attribute of every planted row."""
-    found = []
+    found: list[Value] = []
     for hidden, rows in ((False, stage.rows), (True, stage.hidden)):
         for name, ids in rows.items():
             for number, row_id in enumerate(ids):
                 truth = (await stage["admin"].get(f"/api/{name}/{row_id}")).json()
-                for field in KINDS[name].fields:
-                    found.append(Value(KINDS[name], field, row_id, number, truth[field.name], hidden))
+                fields = KINDS[name].fields
+                found += [Value(KINDS[name], f, row_id, number, truth[f.name], hidden) for f in fields]
     return found

@@ -11,13 +11,13 @@ from typing import Any
 
 import pytest
 import pytest_twisted
+from matrix.planted import PUBLIC_KEY, Value, plant, recognised, values_of
+from matrix.stage import REQUESTERS, Stage, standings
 from twisted.internet.defer import ensureDeferred
 
 from crowdd.kinds import KINDS, USER
 from crowdd.kinds.kind import Field, Kind
 from crowdd.kinds.types import Text
-from matrix.planted import PUBLIC_KEY, Value, plant, recognised, values_of
-from matrix.stage import REQUESTERS, Stage, standings
 
 everybody = pytest.mark.parametrize("requester", REQUESTERS)
 every_kind = pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
