@@ -54,6 +54,7 @@ setup(
             "pybossa-client==3.0.0",
             "pytest>=8.3,<10",
             "pytest-twisted>=1.14.3,<2",
+            "pytest-xdist>=3.6,<4",
             "ruff>=0.8,<1",
         ],
     },

@@ -96,7 +96,7 @@ class Stage:
 
         return self.until(loaded)
 
-    def until(self, test: Callable[[], T | None], seconds: float = 8) -> T:
+    def until(self, test: Callable[[], T | None], seconds: float = 45) -> T:
         """What ``test`` answers once it is true; the page's events go on meanwhile."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:
@@ -112,9 +112,9 @@ class Stage:
         It looks at nothing inside the page: what Playwright evaluates there counts as a click of the volunteer.
         """
         seen, since = None, time.monotonic()
-        end = since + 30
+        end = since + 120
         while time.monotonic() < since + quiet:
-            assert time.monotonic() < end, f"still busy after 30 s: {self.asked()[-3:]}, {self.console[-3:]}"
+            assert time.monotonic() < end, f"still busy after 120 s: {self.asked()[-3:]}, {self.console[-3:]}"
             self.page.wait_for_timeout(50)
             now = (len(self.witness.log), len(self.elsewhere.seen), len(self.console), self.page.url)
             if now != seen:

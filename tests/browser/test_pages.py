@@ -210,12 +210,13 @@ def test_the_server_keeps_the_choice(live_server: Any, browser: Any) -> None:
     context.close()
 
 
-def test_pages_of_the_running_server_have_no_fault_either(world: Any, live_server: Any) -> None:
-    visitor, project = Person(live_server.url), f"/project/{world.mine.short_name}/"
-    both = ["/", project, f"/account/{world.owner.name}/", "/nothing"]
+def test_pages_of_the_running_server_have_no_fault_either(other_project: Any, live_server: Any) -> None:
+    owner = other_project.owner
+    visitor, project = Person(live_server.url), f"/project/{other_project.short_name}/"
+    both = ["/", project, f"/account/{owner.name}/", "/nothing"]
     paths = {
         visitor: [*both, "/account/signin", "/account/register", f"{project}publish", f"{project}password"],
-        world.owner: [*both, "/account/profile", f"/account/{world.owner.name}/resetapikey", f"{project}publish"],
+        owner: [*both, "/account/profile", f"/account/{owner.name}/resetapikey", f"{project}publish"],
     }
     found = {
         (person.name, path): faults(Page(person.ask("GET", path, Content_Type="text/plain", Accept="text/html").text))
