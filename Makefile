@@ -14,7 +14,7 @@ run: .venv/installed-embedded
 	@exec $(venv)crowdctl serve
 
 test: .venv/installed-embedded,test browser lint
-	@$(venv)pytest
+	@$(venv)pytest -n auto --dist worksteal
 
 lint: .venv/installed-embedded,test
 	@$(venv)ruff check .
