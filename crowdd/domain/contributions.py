@@ -10,7 +10,7 @@ import attrs
 
 from crowdd.domain.external import ExternalUsers
 from crowdd.domain.idempotency import Once
-from crowdd.domain.records import NOT_FOUND, Behaviour, Records
+from crowdd.domain.records import NOT_FOUND, Behaviour, Records, not_empty
 from crowdd.domain.uploads import Journal
 from crowdd.errors import (
     AnonymousError,
@@ -136,7 +136,7 @@ class Contributions:
     ) -> Any:
         """The stored answer, or answers for an array: all or none. A request sent again (``once``) stores nothing."""
         many = isinstance(body, list)
-        bodies = body if many else [body]
+        bodies = not_empty(body) if many else [body]
         answers = [(TASK_RUN.creation(_object(one)), one) for one in bodies]
         callers = [await self._caller(who, values, uid, header) for values, _ in answers]
 
@@ -212,10 +212,7 @@ def as_external(who: Requester, uid: str | None) -> Requester:
 
 def external_uid(text: str) -> str:
     """The id of an external user; InvalidValueError when it is empty, too long or no text."""
-    parsed = TASK_RUN.field("external_uid").parse(text)
-    if not parsed:
-        raise InvalidValueError("external_uid must not be empty.")
-    return str(parsed)
+    return str(TASK_RUN.field("external_uid").parse(text))
 
 
 def _stored(who: Requester, values: Mapping[str, Any], row: Row) -> Row:

@@ -123,7 +123,7 @@ class Records:
         A request that is sent again (``once``) gets what the first one made.
         """
         many = isinstance(body, list) and kind.bulk
-        bodies: Sequence[Any] = body if many else [body]
+        bodies: Sequence[Any] = not_empty(body) if many else [body]
 
         async def work(tx: Database, files: Journal) -> list[dict[str, Any]]:
             before = await once.made_before(tx) if once else None
@@ -242,6 +242,13 @@ class Records:
 
 def _project_of(kind: Kind, row: Row) -> Any:
     return row["id"] if kind.name == "project" else row.get("project_id")
+
+
+def not_empty(bodies: list[Any]) -> list[Any]:
+    """The bodies of an array; an empty one is refused: it names no project that one could have rights to."""
+    if not bodies:
+        raise InvalidValueError("The array is empty.")
+    return bodies
 
 
 def _object(body: Any) -> Mapping[str, Any]:

@@ -23,6 +23,7 @@ from crowdd.http.identity import Identity
 from crowdd.http.limits import RateLimit, Window
 from crowdd.http.negotiation import LOCALES, Negotiator, target_of
 from crowdd.http.pages.account import AccountPages
+from crowdd.http.pages.api_docs import ApiDocs
 from crowdd.http.pages.home import Home
 from crowdd.http.pages.projects import ProjectPages, ProjectViews
 from crowdd.http.pages.tasks import TaskPages
@@ -67,7 +68,8 @@ def make_root(clock: Any, domain: Domain) -> Resource:
     limit = RateLimit(clock, settings.ratelimit.limit, settings.ratelimit.window, settings.ratelimit.room)
     cors = Cors(frozenset(settings.http.allowed_origins))
     router = Router(settings, identity, csrf, limit, negotiator, domain.projects, cors)
-    klein = router.klein(route for room in _rooms(clock, domain, templates, cookies, csrf) for route in room.routes())
+    routes = [route for room in _rooms(clock, domain, templates, cookies, csrf) for route in room.routes()]
+    klein = router.klein([*routes, *ApiDocs(routes, settings.site.name).routes()])
     templates.know(answers(klein))
     return Front(klein.resource(), static, negotiator, settings)
 

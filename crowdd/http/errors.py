@@ -37,8 +37,13 @@ _UNIQUE = {
 
 def status_of(error: Exception) -> tuple[int, str]:
     """Status code and exception class of an error; a stranger is 500."""
+    return status_of_class(type(error))
+
+
+def status_of_class(sort: type[Exception]) -> tuple[int, str]:
+    """The same of every error of a class."""
     for kind, status, name in TABLE:
-        if isinstance(error, kind):
+        if issubclass(sort, kind):
             return status, name
     return UNKNOWN
 

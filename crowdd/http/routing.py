@@ -8,6 +8,7 @@ from typing import Any
 import attrs
 
 from crowdd.http.answers import Answer
+from crowdd.http.described import Doc
 
 Handler = Callable[..., Awaitable[Answer]]
 
@@ -17,8 +18,8 @@ class Route:
     """One address for one method. ``path`` is werkzeug's syntax; its names are arguments of the handler.
 
     ``endpoint`` is what the rate limit counts (the same for all ids). ``key_header`` false: the Authorization header is
-    no API key here. ``csrf`` false: no form posts here. ``page`` false:
-    no page, so a browser is not made a volunteer by asking.
+    no API key here. ``csrf`` false: no form posts here. ``page`` false: no page, so a browser is not made a volunteer
+    by asking. ``doc`` is what the API's documentation says; every route below /api has one.
     """
 
     method: str
@@ -28,6 +29,7 @@ class Route:
     key_header: bool = True
     csrf: bool = True
     page: bool = True
+    doc: Doc | None = None
 
 
 def get(path: str, handler: Handler, **more: Any) -> Route:

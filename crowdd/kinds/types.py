@@ -18,6 +18,9 @@ import orjson
 from crowdd.errors import InvalidValueError
 
 MOST_JSON_DEPTH = 100
+TIME_PREFIX = "time-prefix"  # name of a format in schemas: an ISO 8601 time or the beginning of one
+_BOOK = 1_000_000
+_NOT_IN_ADDRESSES = r"\s\x00-\x1f\x7f-\x9f/?#%&\\<>\"'"
 _NUL = re.compile("\x00")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _TRUE, _FALSE = {"true", "yes", "on", "y", "1"}, {"false", "no", "off", "n", "0"}
@@ -63,6 +66,10 @@ class Type:
         """JSON Schema of a value that is sent and returned."""
         return {}
 
+    def text_schema(self) -> dict[str, Any]:
+        """JSON Schema of a text of a query string, read as OpenAPI reads parameters."""
+        return self.schema()
+
 
 @attrs.frozen
 class Integer(Type):
@@ -84,8 +91,14 @@ class Integer(Type):
             raise InvalidValueError(f"is not between {self.least} and {self.most}")
         return number
 
+    def from_text(self, text: str) -> int:
+        return Integer().parse(text)  # one may ask for what no row can have
+
     def schema(self) -> dict[str, Any]:
-        return {"type": "integer", "minimum": self.least, "maximum": self.most}
+        return {"type": "integer", "format": "int64", "minimum": self.least, "maximum": self.most}
+
+    def text_schema(self) -> dict[str, Any]:
+        return Integer().schema()
 
 
 @attrs.frozen
@@ -131,7 +144,7 @@ class Boolean(Type):
 class Text(Type):
     """A text of at most ``most`` characters; with ``least`` 1 an empty one is refused."""
 
-    most: int = 1_000_000
+    most: int = _BOOK
     least: int = 0
 
     def parse(self, value: Any) -> str:
@@ -147,7 +160,15 @@ class Text(Type):
         return clean_text(text)
 
     def schema(self) -> dict[str, Any]:
-        return {"type": "string", "maxLength": self.most, **({"minLength": self.least} if self.least else {})}
+        # A bound as long as a book is left out: programs that make examples of schemas give up on it.
+        bound = {"maxLength": self.most} if self.most < _BOOK else {}
+        return {"type": "string", **bound, **self._not_blank()}
+
+    def text_schema(self) -> dict[str, Any]:
+        return {"type": "string"}
+
+    def _not_blank(self) -> dict[str, Any]:
+        return {"minLength": self.least, "pattern": r"\S"} if self.least else {}
 
 
 @attrs.frozen
@@ -159,12 +180,12 @@ class ShortName(Text):
 
     def parse(self, value: Any) -> str:
         text = super().parse(value).strip()
-        if re.search(r"[\s/?#%&\\<>\"']", text) or text in {".", ".."}:
-            raise InvalidValueError("must not hold blanks or any of / ? # % & \\ < > \" '")
+        if re.search(rf"[{_NOT_IN_ADDRESSES}]", text) or text in {".", ".."}:
+            raise InvalidValueError("must not hold blanks, control characters or any of / ? # % & \\ < > \" '")
         return text
 
     def schema(self) -> dict[str, Any]:
-        return {**super().schema(), "pattern": r"^[^\s/?#%&\\<>\"']+$"}
+        return {**super().schema(), "pattern": rf"^(?!\.{{1,2}}$)[^{_NOT_IN_ADDRESSES}]+$"}
 
 
 @attrs.frozen
@@ -181,6 +202,9 @@ class Json(Type):
             return self.parse(orjson.loads(text))
         except orjson.JSONDecodeError:
             return clean_text(text)
+
+    def text_schema(self) -> dict[str, Any]:
+        return {"type": "string"}
 
 
 @attrs.frozen
@@ -213,7 +237,7 @@ class Integers(Type):
         return [Integer().parse(word) for word in re.findall(r"[+-]?[0-9]+", text)]
 
     def schema(self) -> dict[str, Any]:
-        return {"type": "array", "items": {"type": "integer"}}
+        return {"type": "array", "items": Integer().schema()}
 
 
 @attrs.frozen
@@ -240,7 +264,10 @@ class Timestamp(Type):
         raise InvalidValueError("is not an ISO 8601 time or the beginning of one")
 
     def schema(self) -> dict[str, Any]:
-        return {"type": "string", "format": "date-time"}
+        return {"type": "string", "pattern": r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}$"}
+
+    def text_schema(self) -> dict[str, Any]:
+        return {"type": "string", "format": TIME_PREFIX}
 
 
 def _plus(**length: int) -> Callable[[datetime], datetime]:

@@ -6,6 +6,14 @@ import copy
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
+from crowdd.http.answers import Data
+from crowdd.http.api import operations
+from crowdd.http.api.openapi import document
+from crowdd.http.api.reference import sections
+from crowdd.http.pages.api_docs import error_codes
+from crowdd.http.routing import Route
+from crowdd.kinds import TASK
+
 Context = dict[str, Any]
 EVIL = "<script>alert(1)</script>\"'><img src=x onerror=alert(2)> ${7*7}{{7*7}}"
 LONG = "Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft" * 2
@@ -176,6 +184,23 @@ def _plain() -> Iterator[Case]:
         yield Case(f"{code}.html", "stranger", frame(path="/project/gone/") | said)
         yield Case("error.html", f"{code}, signed in", frame(ILSE) | said | {"retry_after": 160})
     yield Case("about/design.html", "all parts", frame(ILSE, "/about/design"))
+    yield Case("about/api.html", "whole", frame(path="/api/docs") | api_docs())
+
+
+def api_docs() -> Context:
+    """What the page of the API gets, of one kind."""
+    routes = [
+        Route("GET", "/api/task", _nothing, doc=operations.listing(TASK)),
+        Route("POST", "/api/task", _nothing, doc=operations.creating(TASK)),
+        Route("DELETE", "/api/task/<int:object_id>", _nothing, doc=operations.deleting(TASK)),
+    ]
+    made = document([TASK], routes, "The API", "1.0")
+    described = {"about": made["info"]["description"], "sections": sections(made), "error_codes": error_codes()}
+    return {"title": "API", **described}
+
+
+async def _nothing(*_: object) -> Data:
+    return Data(None)
 
 
 def _home_cases() -> Iterator[Case]:
@@ -243,7 +268,9 @@ def _account_cases() -> Iterator[Case]:
     yield Case("account/resetapikey.html", "first", frame(ILSE, f"{at}resetapikey") | {"form": {"csrf": "form-t0ken"}})
 
 
-_OURS = frozenset({"locale", "direction", "theme", "path", "csp_nonce", "created", "last_activity", "contrib_button"})
+_OURS = frozenset(
+    {"id", "locale", "direction", "theme", "path", "csp_nonce", "created", "last_activity", "contrib_button"}
+)
 
 
 def _all(words: str) -> Callable[..., Any]:

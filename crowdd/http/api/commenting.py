@@ -13,8 +13,18 @@ import orjson
 from crowdd.domain.domain import Domain
 from crowdd.errors import NotFoundError
 from crowdd.http.answers import Answer, Data
+from crowdd.http.described import Doc, record
 from crowdd.http.incoming import Incoming
 from crowdd.http.routing import Route, get
+
+_SSO = Doc(
+    name="commenting_sign_on",
+    section="commenting",
+    summary="A signed word about the caller for a commenting provider",
+    about="404 unless the operator has configured the provider's keys.",
+    answer=record(api_key={"type": "string"}, remote_auth_s3={"type": "string"}),
+    refusals=(NotFoundError,),
+)
 
 
 class Commenting:
@@ -24,7 +34,7 @@ class Commenting:
         self._settings, self._accounts, self._clock = domain.settings.commenting, domain.accounts, clock
 
     def routes(self) -> Iterator[Route]:
-        yield get("/api/commenting/sso", self.sso, endpoint="commenting")
+        yield get("/api/commenting/sso", self.sso, endpoint="commenting", doc=_SSO)
 
     async def sso(self, incoming: Incoming) -> Answer:
         """``api_key`` and ``remote_auth_s3``: base64 of who it is, HMAC-SHA1 of that with the time, the time."""

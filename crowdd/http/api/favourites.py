@@ -4,11 +4,47 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import attrs
+
 from crowdd.domain.domain import Domain
+from crowdd.errors import AnonymousError, NotFoundError, TooLargeError
 from crowdd.http.answers import Answer, Data
+from crowdd.http.api import operations
 from crowdd.http.api.objects import small, tagged
+from crowdd.http.described import JSON, Caller, Doc, Parameter, record, reference
 from crowdd.http.incoming import Incoming
 from crowdd.http.routing import Route, get, post
+from crowdd.kinds import TASK
+from crowdd.kinds.types import Integer
+
+_SECTION = "favourites"
+_LIST = attrs.evolve(
+    operations.listing(TASK),
+    name="list_favourites",
+    section=_SECTION,
+    summary="List the tasks that you marked",
+    about="Takes what a list of tasks takes.",
+    refusals=(AnonymousError,),
+    caller=Caller.SIGNED_IN,
+)
+_ADD = Doc(
+    name="add_favourite",
+    section=_SECTION,
+    summary="Mark a task",
+    bodies={JSON: record(task_id=TASK.field("id").type.schema())},
+    answer=reference("Task"),
+    refusals=(AnonymousError, NotFoundError, TooLargeError),
+    caller=Caller.SIGNED_IN,
+)
+_REMOVE = Doc(
+    name="remove_favourite",
+    section=_SECTION,
+    summary="Take the mark off a task",
+    parameters=(Parameter("task_id", Integer(least=0).schema(), "The number of the task.", where="path"),),
+    answer=reference("Task"),
+    refusals=(AnonymousError, NotFoundError),
+    caller=Caller.SIGNED_IN,
+)
 
 
 class FavouritesApi:
@@ -18,9 +54,9 @@ class FavouritesApi:
         self._favourites = domain.favourites
 
     def routes(self) -> Iterator[Route]:
-        yield get("/api/favorites", self.list, endpoint="favorites")
-        yield post("/api/favorites", self.add, endpoint="favorites")
-        yield Route("DELETE", "/api/favorites/<int:task_id>", self.remove, endpoint="favorites")
+        yield get("/api/favorites", self.list, endpoint="favorites", doc=_LIST)
+        yield post("/api/favorites", self.add, endpoint="favorites", doc=_ADD)
+        yield Route("DELETE", "/api/favorites/<int:task_id>", self.remove, endpoint="favorites", doc=_REMOVE)
 
     async def list(self, incoming: Incoming) -> Answer:
         return tagged(await self._favourites.list(incoming.who, incoming.query))

@@ -4,14 +4,66 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import attrs
+
 from crowdd.domain import queries
-from crowdd.domain.contributions import MOST_LEASES, MOST_TASKS, as_external, lane
+from crowdd.domain.contributions import MOST_TASKS, as_external, lane
 from crowdd.domain.domain import Domain
-from crowdd.errors import InvalidValueError, NotFoundError
+from crowdd.errors import AnonymousError, InvalidValueError, NotFoundError
 from crowdd.http.answers import Answer, Data, Raw
+from crowdd.http.api.operations import DESC, EXTERNAL_UID, OFFSET, PASSWORD
+from crowdd.http.described import JSON, Caller, Doc, Parameter, many, record, reference
 from crowdd.http.incoming import Incoming
 from crowdd.http.presenter import api_headers
 from crowdd.http.routing import Route, get
+from crowdd.kinds.types import Integer
+
+_SECTION = "volunteers"
+_COUNT = Integer(least=0).schema()
+_NONE = {"type": "object", "description": "Empty: there is none.", "maxProperties": 0}
+_NEWTASK = Doc(
+    name="newtask",
+    section=_SECTION,
+    summary="Ask for a task",
+    about="One task, leased to the caller; {} when there is none, and the header X-No-Task says why; an array when"
+    " limit gives several. Asked again, the same tasks come until they are answered.",
+    parameters=(
+        Parameter("project_id", _COUNT, "The number of the project.", where="path"),
+        Parameter("limit", _COUNT, f"How many: 1 unless given, at most {MOST_TASKS}; more is reduced."),
+        OFFSET,
+        Parameter("orderby", {"enum": ["id", "created", "priority_0"]}, "priority_0 with desc, the others without."),
+        DESC,
+        EXTERNAL_UID,
+        PASSWORD,
+    ),
+    answer={"anyOf": [reference("Task"), many(reference("Task")), _NONE]},
+    refusals=(AnonymousError, NotFoundError),
+    caller=Caller.VOLUNTEER,
+)
+_PROGRESS = Doc(
+    name="userprogress",
+    section=_SECTION,
+    summary="How many tasks the caller has answered",
+    parameters=(
+        Parameter("reference", {"type": "string"}, "The number or the short name of the project.", where="path"),
+        EXTERNAL_UID,
+        PASSWORD,
+    ),
+    answer=record(done=_COUNT, total=_COUNT),
+    refusals=(AnonymousError, NotFoundError),
+)
+_TOKEN = Doc(
+    name="token_for_external_users",
+    section=_SECTION,
+    summary="A token for an external user",
+    about="The token itself, or a JSON string when Accept asks for JSON. An external user then sends it as"
+    " Authorization: Bearer <token>, beside external_uid in the query.",
+    parameters=(Parameter("short_name", {"type": "string"}, "The short name of the project.", where="path"),),
+    answer={"type": "string"},
+    refusals=(NotFoundError,),
+    caller=Caller.SECRET,
+    media=("text/plain", JSON),
+)
 
 
 class Loop:
@@ -22,16 +74,17 @@ class Loop:
 
     def routes(self) -> Iterator[Route]:
         """Both paths of newtask work, with and without ``project/``."""
-        for path in ("/api/<project_id>/newtask", "/api/project/<project_id>/newtask"):
-            yield get(path, self.newtask, endpoint="newtask")
-        yield get("/api/project/<reference>/userprogress", self.userprogress, endpoint="userprogress")
-        yield get("/api/auth/project/<short_name>/token", self.token, endpoint="auth", key_header=False)
+        long = attrs.evolve(_NEWTASK, name="newtask_of_project")
+        for path, doc in (("/api/<project_id>/newtask", _NEWTASK), ("/api/project/<project_id>/newtask", long)):
+            yield get(path, self.newtask, endpoint="newtask", doc=doc)
+        yield get("/api/project/<reference>/userprogress", self.userprogress, endpoint="userprogress", doc=_PROGRESS)
+        yield get("/api/auth/project/<short_name>/token", self.token, endpoint="auth", key_header=False, doc=_TOKEN)
 
     async def newtask(self, incoming: Incoming, project_id: str) -> Answer:
         """``{}``, one task, or an array when ``limit`` gives several."""
         query = incoming.query
         limit = queries.number(query.get("limit", ""), "limit", 1)
-        offset = queries.number(query.get("offset", ""), "offset", 0, MOST_LEASES * 1000)
+        offset = queries.number(query.get("offset", ""), "offset", 0)
         order = lane(query.get("orderby", ""), queries.flag(query.get("desc", ""), "desc"))
         project = _project_id(project_id)
         who = await self._domain.contributions.identify(

@@ -12,6 +12,7 @@ from crowdd.domain.idempotency import Once, once
 from crowdd.domain.uploads import Upload
 from crowdd.errors import NotFoundError
 from crowdd.http.answers import Answer, Data
+from crowdd.http.api import operations
 from crowdd.http.conditions import require_match, tag
 from crowdd.http.incoming import Incoming
 from crowdd.http.routing import Route, get, post
@@ -39,16 +40,17 @@ class _Kind:
         self._domain, self._kind, self._records = domain, kind, domain.records
 
     def routes(self) -> Iterator[Route]:
-        name, methods = self._kind.name, self._kind.methods
-        yield get(f"/api/{name}", self.list, endpoint=name)
-        yield get(f"/api/{name}/<int:object_id>", self.read, endpoint=name)
+        kind, name, methods = self._kind, self._kind.name, self._kind.methods
+        rows, row = f"/api/{name}", f"/api/{name}/<int:object_id>"
+        yield get(rows, self.list, endpoint=name, doc=operations.listing(kind))
+        yield get(row, self.read, endpoint=name, doc=operations.reading(kind))
         if "POST" in methods:
             create = self.submit if name == "taskrun" else self.create
-            yield post(f"/api/{name}", create, endpoint=name)
+            yield post(rows, create, endpoint=name, doc=operations.creating(kind))
         if "PUT" in methods:
-            yield Route("PUT", f"/api/{name}/<int:object_id>", self.change, endpoint=name)
+            yield Route("PUT", row, self.change, endpoint=name, doc=operations.changing(kind))
         if "DELETE" in methods:
-            yield Route("DELETE", f"/api/{name}/<int:object_id>", self.delete, endpoint=name)
+            yield Route("DELETE", row, self.delete, endpoint=name, doc=operations.deleting(kind))
 
     async def list(self, incoming: Incoming) -> Answer:
         listing = self._records.list_related if incoming.query.get("related") else self._records.list

@@ -7,7 +7,7 @@ from typing import Any
 
 from crowdd.domain.domain import Domain
 from crowdd.domain.summaries import person, project_summary
-from crowdd.http.answers import Answer, Data, Page, Raw, Redirect
+from crowdd.http.answers import Answer, Page, Raw, Redirect
 from crowdd.http.cookies import YEAR, Cookies
 from crowdd.http.forms import local
 from crowdd.http.incoming import Incoming
@@ -38,7 +38,6 @@ class Home:
         yield get("/project/", self.projects)
         yield post("/preferences", self.preferences)
         yield get("/health", self.health, page=False)
-        yield get("/api/", self.index, endpoint="index")
 
     async def home(self, incoming: Incoming) -> Answer:
         """Projects by category, the liveliest first, and those who answer most (interface, GET /)."""
@@ -76,10 +75,6 @@ class Home:
     async def health(self, incoming: Incoming) -> Answer:
         """The process answers; nothing else is asked."""
         return Raw(b"ok\n", "text/plain; charset=utf-8", headers={"Cache-Control": "no-store"})
-
-    async def index(self, incoming: Incoming) -> Answer:
-        """What there is below /api."""
-        return Data({"name": "crowdd", "objects": sorted(self._domain.records.kinds())})
 
 
 def _category(row: Row) -> dict[str, Any]:

@@ -1,0 +1,190 @@
+"""The OpenAPI 3.1 document: a pure function of the kinds and the routes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from crowdd import errors
+from crowdd.http.api import schemas
+from crowdd.http.cookies import SESSION
+from crowdd.http.described import JSON, Caller, Doc, Link, Parameter, Schema, reference
+from crowdd.http.error_codes import CODES
+from crowdd.http.errors import UNKNOWN, status_of_class
+from crowdd.http.routing import Route
+from crowdd.kinds.kind import Kind
+
+VERSION = "3.1.1"
+ABOUT = """Projects, their tasks and the answers of volunteers.
+
+Send an API key as `api_key` in the query or as `Authorization: <key>`; a wrong key counts as none, and many things may
+be asked without. Bodies are JSON in UTF-8. A value that its type can hold is taken: `"5"` for an integer. Every GET
+answers HEAD too, and an ETag comes with it. Times are UTC in ISO 8601, without a zone and with microseconds.
+
+A list has 20 rows unless `limit` says otherwise, 100 at most. To read on, pass the last id as `last_id`. A name in the
+query that is no attribute is refused; `_` is ignored. A refusal is a JSON object whose `code` programs may rely on."""
+# What every operation may answer beside its own.
+_ALWAYS = (
+    errors.ForbiddenError,
+    errors.InvalidValueError,
+    errors.TooManyRequestsError,
+    errors.UnavailableError,
+)
+_ROOT = "/api/"
+_PATH_NAME = re.compile(r"<(?:(?P<converter>\w+):)?(?P<name>\w+)>")
+_SECURITY: dict[Caller, list[dict[str, list[str]]]] = {
+    Caller.ANYBODY: [{}, {"key": []}, {"key_header": []}, {"session": []}],
+    Caller.SIGNED_IN: [{"key": []}, {"key_header": []}, {"session": []}],
+    Caller.VOLUNTEER: [{}, {"key": []}, {"key_header": []}, {"session": []}, {"external_user": []}],
+    Caller.SECRET: [{"secret_key": []}],
+}
+_SCHEMES: dict[str, Any] = {
+    "key": {"type": "apiKey", "in": "query", "name": "api_key", "description": "Your API key."},
+    "key_header": {"type": "apiKey", "in": "header", "name": "Authorization", "description": "Your API key."},
+    "session": {"type": "apiKey", "in": "cookie", "name": SESSION, "description": "A browser that signed in."},
+    "external_user": {"type": "http", "scheme": "bearer", "description": "A token for an external user."},
+    "secret_key": {
+        "type": "apiKey",
+        "in": "header",
+        "name": "Authorization",
+        "description": "The secret key of the project.",
+    },
+}
+_HEADERS: dict[str, Any] = {
+    "X-Request-Id": {"schema": {"type": "string"}, "description": "Names this request in the server's log."},
+    "X-RateLimit-Limit": {"schema": {"type": "integer"}, "description": "Requests allowed in the window."},
+    "X-RateLimit-Remaining": {"schema": {"type": "integer"}, "description": "Requests left in the window."},
+    "X-RateLimit-Reset": {"schema": {"type": "integer"}, "description": "Epoch second of the window's end."},
+}
+
+
+def document(kinds: Iterable[Kind], routes: Iterable[Route], title: str, version: str) -> dict[str, Any]:
+    """The document of all routes below /api; ``version`` is that of the product.
+
+    Raises ValueError for a route that does not describe itself.
+    """
+    kinds, routes = list(kinds), [route for route in routes if route.path.startswith(_ROOT)]
+    paths: dict[str, Any] = {}
+    for route in routes:
+        paths.setdefault(path_template(route.path), {})[route.method.lower()] = _operation(route)
+    return {
+        "openapi": VERSION,
+        "info": {"title": title, "version": version, "description": ABOUT},
+        "servers": [{"url": "/"}],
+        "tags": list(_tags(kinds, routes)),
+        "paths": paths,
+        "components": {
+            "schemas": dict(_schemas(kinds)),
+            "responses": _responses(),
+            "headers": _HEADERS,
+            "securitySchemes": _SCHEMES,
+        },
+    }
+
+
+def path_template(path: str) -> str:
+    """The path of a route as OpenAPI writes it."""
+    return _PATH_NAME.sub(lambda found: f"{{{found['name']}}}", path)
+
+
+def error_schema() -> Schema:
+    """The error object (interface, Errors)."""
+    text = {"type": "string"}
+    names = sorted({code.name for code in CODES})
+    properties = {
+        "status": {"const": "failed"},
+        "status_code": {"type": "integer"},
+        "action": {**text, "description": "The method."},
+        "target": {**text, "description": "The kind of object."},
+        "exception_cls": {**text, "enum": names},
+        "exception_msg": {**text, "description": "What went wrong, for people."},
+        "code": {**text, "enum": sorted({code.code for code in CODES}), "description": "The same for programs."},
+        "hint": {**text, "description": "What to do next; may be empty."},
+    }
+    return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
+
+
+def _operation(route: Route) -> dict[str, Any]:
+    doc = _doc(route)
+    made: dict[str, Any] = {"operationId": doc.name, "tags": [doc.section], "summary": doc.summary}
+    if doc.about:
+        made["description"] = doc.about
+    made["parameters"] = [_parameter(one) for one in (*_of_path(route), *_elsewhere(doc))]
+    if doc.bodies:
+        content = {media: {"schema": schema} for media, schema in doc.bodies.items()}
+        made["requestBody"] = {"required": True, "content": content}
+    made["responses"] = _answers(route.method, doc)
+    made["security"] = _SECURITY[doc.caller]
+    return made
+
+
+def _doc(route: Route) -> Doc:
+    if route.doc is None:
+        raise ValueError(f"{route.method} {route.path} does not describe itself.")
+    return route.doc
+
+
+def _of_path(route: Route) -> Iterator[Parameter]:
+    """The names in the path; those that the route does not describe are plain texts."""
+    described = {one.name: one for one in _doc(route).parameters if one.where == "path"}
+    for found in _PATH_NAME.finditer(route.path):
+        yield described.get(found["name"]) or Parameter(found["name"], {"type": "string"}, "", where="path")
+
+
+def _elsewhere(doc: Doc) -> Iterator[Parameter]:
+    return (one for one in doc.parameters if one.where != "path")
+
+
+def _parameter(one: Parameter) -> dict[str, Any]:
+    place = {"name": one.name, "in": one.where, "schema": one.schema, "description": one.doc}
+    return place | ({"required": True} if one.where == "path" else {})
+
+
+def _answers(method: str, doc: Doc) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    headers = {name: {"$ref": f"#/components/headers/{name}"} for name in _HEADERS}
+    if doc.answer is None:
+        found["204"] = {"description": "Done.", "headers": headers}
+    else:
+        content = {media: {"schema": doc.answer} for media in doc.media}
+        found["200"] = {"description": "What was asked for.", "headers": headers, "content": content}
+        if doc.links:
+            found["200"]["links"] = {link.operation: _link(link) for link in doc.links}
+    if method == "GET":
+        found["304"] = {"description": "The same as If-None-Match names."}
+    statuses = {status_of_class(sort)[0] for sort in (*_ALWAYS, *doc.refusals)} | {UNKNOWN[0]}
+    return found | {str(status): {"$ref": f"#/components/responses/Error{status}"} for status in sorted(statuses)}
+
+
+def _link(link: Link) -> dict[str, Any]:
+    taken = {name: f"$response.body#{pointer}" for name, pointer in link.parameters.items()}
+    return {"operationId": link.operation, "parameters": taken}
+
+
+def _responses() -> dict[str, Any]:
+    """One for each status of a refusal, with the codes that come with it."""
+    made = {}
+    for status in sorted({code.status for code in CODES}):
+        codes = [code.code for code in CODES if code.status == status]
+        narrowed = {"properties": {"status_code": {"const": status}, "code": {"enum": codes}}}
+        content = {JSON: {"schema": {"allOf": [reference("Error"), narrowed]}}}
+        made[f"Error{status}"] = {"description": f"Refused: {', '.join(codes)}.", "content": content}
+    return made
+
+
+def _schemas(kinds: Iterable[Kind]) -> Iterator[tuple[str, Schema]]:
+    for kind in kinds:
+        yield schemas.answer_name(kind), schemas.answer(kind)
+        if "POST" in kind.methods:
+            yield schemas.creation_name(kind), schemas.creation(kind)
+        if "PUT" in kind.methods:
+            yield schemas.change_name(kind), schemas.change(kind)
+    yield "Error", error_schema()
+
+
+def _tags(kinds: Iterable[Kind], routes: Iterable[Route]) -> Iterator[dict[str, str]]:
+    """The sections in the order of the routes; those of kinds with what the kind is."""
+    said = {kind.name: kind.doc for kind in kinds}
+    for section in dict.fromkeys(_doc(route).section for route in routes):
+        yield {"name": section, "description": said[section]} if section in said else {"name": section}

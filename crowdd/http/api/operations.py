@@ -1,0 +1,155 @@
+"""What the documentation says about the five operations that every kind has."""
+
+from __future__ import annotations
+
+from crowdd import errors
+from crowdd.domain.queries import CONTROL, DEFAULT_LIMIT, MOST_LIMIT, UNSPECIFIC
+from crowdd.http.api.schemas import answer_name, change, change_name, creation, creation_name, filtered, form
+from crowdd.http.described import JSON, Caller, Doc, Link, Parameter, Schema, many, reference, some
+from crowdd.kinds import TASK_RUN
+from crowdd.kinds.kind import EVERYONE, Kind
+from crowdd.kinds.types import Boolean, Integer, Text
+
+MULTIPART = "multipart/form-data"
+_COUNT = Integer(least=0).schema()
+_TEXT = Text().text_schema()
+
+LIMIT = Parameter(
+    "limit", _COUNT, f"How many rows: {DEFAULT_LIMIT} unless given, at most {MOST_LIMIT}; more is reduced."
+)
+OFFSET = Parameter("offset", _COUNT, "How many rows to skip. Costs what the skipped rows cost; prefer last_id.")
+DESC = Parameter("desc", Boolean().text_schema(), "With true the largest comes first.")
+EXTERNAL_UID = Parameter(
+    "external_uid", TASK_RUN.field("external_uid").type.schema(), "The external user in whose name this is asked."
+)
+PASSWORD = Parameter(
+    "X-Project-Password",
+    _TEXT,
+    "Opens a project that asks for a password, for this request, when its address or its query names the project.",
+    where="header",
+)
+_IF_NONE_MATCH = Parameter("If-None-Match", _TEXT, "An ETag: 304 while it names the answer.", where="header")
+_IF_MATCH = Parameter("If-Match", _TEXT, "An ETag: 412 unless it names the object as it is.", where="header")
+_ONCE = Parameter(
+    "Idempotency-Key",
+    {"type": "string", "maxLength": 255, "pattern": r"^[^\x00-\x1f\x7f]*$"},
+    "Sent again within 24 hours, the same request makes nothing new and gets what it made; another body is 422.",
+    where="header",
+)
+_ID = Parameter("object_id", _COUNT, "Its number.", where="path")
+
+
+def listing(kind: Kind) -> Doc:
+    """GET of a list."""
+    rows = "rows that you may see, in the order of their ids unless you say otherwise"
+    context = " With a key or a session: those of your own projects, unless all=1." if kind.context else ""
+    return Doc(
+        name=f"list_{kind.name}",
+        section=kind.name,
+        summary=f"List {kind.name}s",
+        about=f"An array of {rows}.{context} Every attribute in the query is a filter.",
+        parameters=(*_steering(kind), *_filters(kind), PASSWORD, _IF_NONE_MATCH),
+        answer=many(reference(answer_name(kind))),
+    )
+
+
+def reading(kind: Kind) -> Doc:
+    """GET of one."""
+    return Doc(
+        name=f"read_{kind.name}",
+        section=kind.name,
+        summary=f"Read a {kind.name}",
+        parameters=(_ID, PASSWORD, _IF_NONE_MATCH),
+        answer=reference(answer_name(kind)),
+        refusals=(errors.AnonymousError, errors.NotFoundError),
+    )
+
+
+def creating(kind: Kind) -> Doc:
+    """POST; for bulk kinds of an array too."""
+    body, made = reference(creation_name(kind)), reference(answer_name(kind))
+    verbs = [verb for method, verb in _OF_ONE.items() if method in kind.methods]
+    open_to_all = kind.rights.create == EVERYONE
+    return Doc(
+        name=f"create_{kind.name}",
+        section=kind.name,
+        summary=f"Create a {kind.name}",
+        about="For an array all are made, or none when one is refused; the answer is an array." if kind.bulk else "",
+        parameters=(*((EXTERNAL_UID,) if open_to_all else ()), PASSWORD, _ONCE),
+        bodies=_bodies(kind, {"anyOf": [body, some(body)]} if kind.bulk else body, form(kind, creation(kind))),
+        answer={"anyOf": [made, many(made)]} if kind.bulk else made,
+        refusals=(*_WRITING, errors.IdempotencyError, errors.TooLargeError),
+        caller=Caller.VOLUNTEER if open_to_all else Caller.SIGNED_IN,
+        links=tuple(Link(f"{verb}_{kind.name}", {"object_id": "/id"}) for verb in verbs),
+    )
+
+
+def changing(kind: Kind) -> Doc:
+    """PUT."""
+    return Doc(
+        name=f"change_{kind.name}",
+        section=kind.name,
+        summary=f"Change a {kind.name}",
+        about="What the body leaves out stays as it is. With a file, only the file is changed." if kind.files else "",
+        parameters=(_ID, PASSWORD, _IF_MATCH),
+        bodies=_bodies(kind, reference(change_name(kind)), form(kind, change(kind))),
+        answer=reference(answer_name(kind)),
+        refusals=(*_WRITING, errors.PreconditionError, errors.TooLargeError),
+        caller=Caller.SIGNED_IN,
+    )
+
+
+def deleting(kind: Kind) -> Doc:
+    """DELETE."""
+    return Doc(
+        name=f"delete_{kind.name}",
+        section=kind.name,
+        summary=f"Delete a {kind.name}",
+        parameters=(_ID, PASSWORD),
+        answer=None,
+        refusals=(errors.AnonymousError, errors.NotFoundError),
+        caller=Caller.SIGNED_IN,
+    )
+
+
+_OF_ONE = {"GET": "read", "PUT": "change", "DELETE": "delete"}
+_WRITING = (errors.AnonymousError, errors.NotFoundError, errors.InvalidRequestError)
+
+
+def _bodies(kind: Kind, body: Schema, with_file: Schema) -> dict[str, Schema]:
+    return {JSON: body, MULTIPART: with_file} if kind.files else {JSON: body}
+
+
+def _steering(kind: Kind) -> tuple[Parameter, ...]:
+    """The words of the query that are no attributes."""
+    names = [field.name for field in kind.fields if field.search and not field.sealed]
+    known = {
+        "limit": LIMIT,
+        "offset": OFFSET,
+        "last_id": Parameter("last_id", _COUNT, "Only rows after the one of this id: pass the last id of a page."),
+        "orderby": Parameter("orderby", {"type": "string", "enum": names}, "The attribute to sort by; else id."),
+        "desc": DESC,
+        "all": Parameter("all", _TEXT, "With 1 also what belongs to others."),
+        "participated": Parameter("participated", _TEXT, "Only tasks that the caller has not answered."),
+        "external_uid": Parameter("external_uid", _TEXT, "With participated: the external user instead of the caller."),
+        "related": Parameter("related", _TEXT, f"Brings along {', '.join(kind.related)}."),
+        "fulltextsearch": Parameter("fulltextsearch", _TEXT, "With 1, info=key::words searches for the words."),
+    }
+    return tuple(known[name] for name in _words(kind))
+
+
+def _words(kind: Kind) -> list[str]:
+    apply = {
+        "all": kind.context,
+        "participated": kind.name == "task",
+        "external_uid": kind.name == "task",
+        "related": bool(kind.related),
+        "fulltextsearch": "info" in kind.by_name,
+    }
+    order = ["limit", "last_id", "orderby", "desc", *apply, "offset"]
+    return [word for word in order if word in (CONTROL | {"external_uid"}) - UNSPECIFIC and apply.get(word, True)]
+
+
+def _filters(kind: Kind) -> tuple[Parameter, ...]:
+    fields = [field for field in kind.fields if field.search and not field.sealed]
+    return tuple(Parameter(field.name, filtered(field), field.doc) for field in fields)

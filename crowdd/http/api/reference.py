@@ -1,0 +1,116 @@
+"""An OpenAPI document as people read it: sections with attributes and operations, everything in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+Json = Mapping[str, Any]
+_TYPES = {"string": "text", "boolean": "true or false", "array": "list", "number": "number", "integer": "integer"}
+_METHODS = ("get", "post", "put", "delete")
+
+
+def sections(document: Json) -> list[dict[str, Any]]:
+    """One for each tag: ``name``, ``about``, ``attributes`` (of a kind), ``operations``."""
+    return [
+        {
+            "name": tag["name"],
+            "about": tag.get("description", ""),
+            "attributes": list(_attributes(document, tag["name"])),
+            "operations": list(_operations(document, tag["name"])),
+        }
+        for tag in document["tags"]
+    ]
+
+
+def words(schema: Json) -> str:
+    """A schema in a few words: "integer or null", "text, at most 255 characters", "list of Task"."""
+    if "$ref" in schema:
+        return str(schema["$ref"]).rpartition("/")[2]
+    if "anyOf" in schema and "type" not in schema:
+        return " or ".join(dict.fromkeys(words(one) for one in schema["anyOf"]))
+    if "enum" in schema:
+        return "one of " + ", ".join(map(str, schema["enum"]))
+    types = schema.get("type", "any JSON")
+    named = [types] if isinstance(types, str) else types
+    return _with_bounds(" or ".join(_TYPES.get(one, one) for one in named), schema)
+
+
+def _with_bounds(said: str, schema: Json) -> str:
+    if "items" in schema:
+        said = said.replace("list", f"list of {words(schema['items'])}")
+    if schema.get("format") == "binary":
+        return "file"
+    if schema.get("pattern", "").startswith(r"^\d{4}-"):
+        said = said.replace("text", "time")
+    if "maxLength" in schema:
+        said += f", at most {schema['maxLength']:,} characters"
+    return said
+
+
+def _attributes(document: Json, section: str) -> Iterator[dict[str, Any]]:
+    """The attributes of a kind: what each is, and where it may be sent."""
+    schemas = document["components"]["schemas"]
+    name = section.capitalize()
+    if name not in schemas:
+        return
+    asked = _query_names(document, f"/api/{section}")
+    for attribute, schema in schemas[name]["properties"].items():
+        places = [
+            _place(schemas.get(f"{name}Creation"), attribute, "POST"),
+            _place(schemas.get(f"{name}Change"), attribute, "PUT"),
+            "filter" if attribute in asked else "",
+        ]
+        yield {
+            "name": attribute,
+            "type": words(schema),
+            "about": schema.get("description", ""),
+            "places": [place for place in places if place],
+        }
+
+
+def _place(body: Json | None, attribute: str, method: str) -> str:
+    if body is None or body["properties"].get(attribute, {"readOnly": True}).get("readOnly"):
+        return ""
+    return f"{method}, must be given" if attribute in body["required"] else method
+
+
+def _query_names(document: Json, path: str) -> set[str]:
+    found = document["paths"].get(path, {}).get("get", {"parameters": []})
+    return {one["name"] for one in found["parameters"] if one["in"] == "query"}
+
+
+def _operations(document: Json, section: str) -> Iterator[dict[str, Any]]:
+    known = document["components"]["schemas"].get(section.capitalize(), {"properties": {}})["properties"]
+    for path, methods in document["paths"].items():
+        for method in _METHODS:
+            if section in methods.get(method, {"tags": []})["tags"]:
+                yield _operation(method.upper(), path, methods[method], known)
+
+
+def _operation(method: str, path: str, operation: Json, known: Json) -> dict[str, Any]:
+    """``known`` are the attributes that the section shows anyway: as filters they are not repeated."""
+    body = operation.get("requestBody", {"content": {}})["content"]
+    repeated = {one["name"] for one in operation["parameters"] if one["in"] == "query" and one["name"] in known}
+    return {
+        "id": operation["operationId"],
+        "method": method,
+        "path": path,
+        "summary": operation["summary"],
+        "about": operation.get("description", ""),
+        "signed_in": {} not in operation["security"],
+        "filters": bool(repeated),
+        "parameters": [_parameter(one) for one in operation["parameters"] if one["name"] not in repeated],
+        "bodies": [{"media": media, "type": words(content["schema"])} for media, content in body.items()],
+        "answer": _answer(operation),
+        "refusals": [status for status in operation["responses"] if status >= "400"],
+    }
+
+
+def _parameter(one: Json) -> dict[str, Any]:
+    return {"name": one["name"], "where": one["in"], "type": words(one["schema"]), "about": one["description"]}
+
+
+def _answer(operation: Json) -> str:
+    content = operation["responses"].get("200", {}).get("content")
+    return words(next(iter(content.values()))["schema"]) if content else ""

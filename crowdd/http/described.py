@@ -1,0 +1,87 @@
+"""What a route of the API says about itself. ``http.api.openapi`` makes the document of it; nothing else reads it."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping
+from typing import Any
+
+import attrs
+
+from crowdd.errors import CrowddError
+
+Schema = dict[str, Any]
+JSON = "application/json"
+
+
+class Caller(enum.Enum):
+    """Who an operation is for."""
+
+    ANYBODY = "anybody"
+    SIGNED_IN = "signed in"  # with a key or a session
+    VOLUNTEER = "volunteer"  # anybody, and external users with their token
+    SECRET = "secret"  # noqa: S105 - whoever knows the project's secret key
+
+
+@attrs.frozen
+class Parameter:
+    """A name of the query, of the headers or of the path; ``schema`` is JSON Schema of its value."""
+
+    name: str
+    schema: Schema
+    doc: str
+    where: str = "query"
+
+
+@attrs.frozen
+class Link:
+    """What an answer leads to: another operation, whose ``parameters`` are values of the answer (JSON pointers)."""
+
+    operation: str
+    parameters: Mapping[str, str]
+
+
+@attrs.frozen
+class Doc:
+    """One operation. ``name`` is unique, ``section`` is the heading it stands under.
+
+    ``answer`` is the JSON Schema of a 200, None where the answer is a 204 without a body; ``bodies`` has the schema of
+    the request for each media type. ``refusals`` are those that this operation has beside those that all have.
+    """
+
+    name: str
+    section: str
+    summary: str
+    answer: Schema | None
+    about: str = ""
+    parameters: tuple[Parameter, ...] = ()
+    bodies: Mapping[str, Schema] = attrs.field(factory=dict)
+    refusals: tuple[type[CrowddError], ...] = ()
+    caller: Caller = Caller.ANYBODY
+    media: tuple[str, ...] = (JSON,)
+    links: tuple[Link, ...] = ()
+
+
+def reference(name: str) -> Schema:
+    """The schema of that name among those of the document."""
+    return {"$ref": f"#/components/schemas/{name}"}
+
+
+def many(schema: Schema) -> Schema:
+    """An array of it."""
+    return {"type": "array", "items": schema}
+
+
+def some(schema: Schema) -> Schema:
+    """An array of at least one of it."""
+    return {**many(schema), "minItems": 1}
+
+
+def record(**properties: Schema) -> Schema:
+    """An object that has exactly these keys."""
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }

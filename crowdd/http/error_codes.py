@@ -1,0 +1,75 @@
+"""Every ``code`` of the API's error objects: with which status it comes, and what it means."""
+
+from __future__ import annotations
+
+import attrs
+
+from crowdd import errors
+from crowdd.http.errors import UNKNOWN, status_of_class
+
+
+@attrs.frozen
+class ErrorCode:
+    """A stable word for programs. ``sort`` is the class of the errors that carry it; None: not one of ours."""
+
+    code: str
+    sort: type[errors.CrowddError] | None
+    meaning: str
+
+    @property
+    def status(self) -> int:
+        """The status code of the answer."""
+        return self._row[0]
+
+    @property
+    def name(self) -> str:
+        """The ``exception_cls`` of the error object."""
+        return self._row[1]
+
+    @property
+    def _row(self) -> tuple[int, str]:
+        return UNKNOWN if self.sort is None else status_of_class(self.sort)
+
+
+CODES: tuple[ErrorCode, ...] = (
+    ErrorCode("bad_request", errors.InvalidRequestError, "The request makes no sense as a whole."),
+    ErrorCode("csrf", errors.InvalidRequestError, "The form's token is missing or old. Load the form again."),
+    ErrorCode("reserved_attribute", errors.ReservedFieldError, "The body sets what only the server sets."),
+    ErrorCode("sign_in_required", errors.AnonymousError, "Sign in, or send an API key. A wrong key counts as none."),
+    ErrorCode("members_only", errors.AnonymousError, "The project takes no answers from people without an account."),
+    ErrorCode("invalid_header", errors.AnonymousError, "An external user must send Authorization: Bearer <token>."),
+    ErrorCode("decode_error", errors.AnonymousError, "The external user's token is none of the project's."),
+    ErrorCode("wrong_project", errors.AnonymousError, "The external user's token was made for another project."),
+    ErrorCode("token_expired", errors.AnonymousError, "The external user's token has run out. Ask for a new one."),
+    ErrorCode("forbidden", errors.ForbiddenError, "You are known, and still you may not do this."),
+    ErrorCode("cross_site", errors.ForbiddenError, "A cookie may not speak for a request of another site's page."),
+    ErrorCode("opaque_origin", errors.ForbiddenError, "The request comes from a page without an origin."),
+    ErrorCode("presenter", errors.ForbiddenError, "A presenter asked for another project than its own."),
+    ErrorCode("project_password", errors.ForbiddenError, "The project asks for a password: send X-Project-Password."),
+    ErrorCode("paused", errors.ForbiddenError, "The project is paused and hands out no tasks."),
+    ErrorCode("not_ready", errors.ForbiddenError, "The project lacks its presenter or its tasks."),
+    ErrorCode("no_lease", errors.ForbiddenError, "You never asked for this task. Ask newtask first."),
+    ErrorCode("duplicate", errors.ForbiddenError, "You have answered this task already."),
+    ErrorCode("invalid_task", errors.ForbiddenError, "There is no such task, or it belongs to another project."),
+    ErrorCode("in_result", errors.ForbiddenError, "The answer is part of a result and stays as it is."),
+    ErrorCode("external_uid", errors.ForbiddenError, "The body and the address name different external users."),
+    ErrorCode("key_missing", errors.ForbiddenError, "The project's secret key is missing."),
+    ErrorCode("not_found", errors.NotFoundError, "There is no such thing, or you must not learn that there is."),
+    ErrorCode("not_configured", errors.NotFoundError, "The operator has not set this up."),
+    ErrorCode("method_not_allowed", errors.MethodError, "The address has other methods: those in Allow."),
+    ErrorCode("precondition_failed", errors.PreconditionError, "The object is not what If-Match says. Read it again."),
+    ErrorCode("too_large", errors.TooLargeError, "The body or the file is larger than the server takes."),
+    ErrorCode("unknown_attribute", errors.UnknownFieldError, "The query or the body names an unknown attribute."),
+    ErrorCode("invalid_value", errors.InvalidValueError, "A value has the wrong type or is out of range."),
+    ErrorCode("missing_attribute", errors.InvalidValueError, "The body lacks an attribute that must be given."),
+    ErrorCode("bad_json", errors.InvalidValueError, "The body is not JSON."),
+    ErrorCode("bad_multipart", errors.InvalidValueError, "The multipart body is broken."),
+    ErrorCode("order", errors.InvalidValueError, "newtask does not know this order."),
+    ErrorCode("conflict", errors.ConflictError, "The value must be unique and is taken, or others still need the row."),
+    ErrorCode("idempotency_key_reused", errors.IdempotencyError, "The Idempotency-Key came back with another body."),
+    ErrorCode("too_many_requests", errors.TooManyRequestsError, "The limit is used up. Wait for Retry-After seconds."),
+    ErrorCode("too_many_attempts", errors.TooManyRequestsError, "Too many wrong passwords. Wait a quarter of an hour."),
+    ErrorCode("internal", None, "Something went wrong on the server's side. It has been written down."),
+    ErrorCode("unavailable", errors.UnavailableError, "The database is away or busy. Try again after Retry-After."),
+    ErrorCode("timeout", errors.StatementTimeoutError, "The request asks for too much at once. Narrow it."),
+)

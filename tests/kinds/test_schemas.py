@@ -1,0 +1,85 @@
+"""The schema of an attribute and its parser agree: what one takes the other takes, but for values that are coerced."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from jsonschema_rs import Draft202012Validator
+
+from crowdd.errors import InvalidValueError
+from crowdd.http.api import schemas
+from crowdd.kinds import KINDS
+from crowdd.kinds.kind import Field, Kind, Write
+from crowdd.kinds.types import TIME_PREFIX, Timestamp
+
+texts = st.text(st.characters(exclude_categories=("Cs", "Cc")), max_size=300) | st.sampled_from(
+    [
+        "",
+        " ",
+        "a",
+        "a b",
+        "a/b",
+        ".",
+        "..",
+        "5",
+        " 5 ",
+        "-1",
+        "1e3",
+        "true",
+        "No",
+        "2024-05-06T07:08:09.000010",
+        "x" * 2001,
+    ]
+)
+numbers = st.integers(-(2**64), 2**64) | st.floats(allow_nan=False, allow_infinity=False) | st.integers(-5, 10_001)
+scalars = st.none() | st.booleans() | numbers | texts
+values = scalars | st.lists(scalars, max_size=3) | st.dictionaries(st.sampled_from(["a", "b"]), scalars, max_size=2)
+cases = [
+    pytest.param(kind, field, id=f"{kind.name}.{field.name}")
+    for kind in KINDS.values()
+    for field in kind.fields
+    if field.write is Write.FREE
+]
+
+
+def takes(field: Field, value: Any) -> bool:
+    """Whether a body may hold the value."""
+    try:
+        field.parse(value)
+    except InvalidValueError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize(("kind", "field"), cases)
+def test_what_the_schema_takes_is_taken_and_what_is_taken_becomes_what_the_schema_takes(kind: Kind, field: Field):
+    schema = Draft202012Validator(schemas.change(kind)["properties"][field.name])
+
+    @settings(max_examples=100, deadline=None)
+    @given(value=values)
+    def agree(value: Any) -> None:
+        if schema.is_valid(value):
+            assert takes(field, value)
+        if takes(field, value):
+            assert schema.is_valid(field.parse(value))
+
+    agree()
+
+
+@pytest.mark.parametrize("text", ["2024", "2024-05", "2024-05-06", "2024-05-06T07", "2024-05-06 07:08:09.123456"])
+def test_a_beginning_of_a_time_is_a_span(text: str):
+    begin, end = Timestamp().from_text(text)
+    assert begin < end
+    assert Timestamp().text_schema() == {"type": "string", "format": TIME_PREFIX}
+
+
+def test_what_a_filter_asks_for_need_not_be_what_a_row_can_hold():
+    n_answers = KINDS["task"].field("n_answers")
+    assert n_answers.from_text("0") == 0
+    with pytest.raises(InvalidValueError, match="n_answers is not between 1"):
+        n_answers.parse(0)
+    with pytest.raises(InvalidValueError):
+        n_answers.from_text("9" * 20)
