@@ -88,8 +88,8 @@ class Identity:
         if incoming.cookie(SESSION) and not key:
             row, session = await self.accounts.by_session(incoming.cookie(SESSION))
             if row is not None:
-                self._refuse_forged(incoming)
                 incoming.by_cookie = True
+                self._refuse_forged(incoming)
                 return attrs.evolve(_person(nobody, row), session=session)
         return attrs.evolve(nobody, volunteer=self._volunteer(incoming))
 

@@ -49,13 +49,16 @@ class Query:
 async def select(db: Database, query: Query, who: Requester) -> list[Row]:
     """The rows of a list that the requester may see, each with its ``standings``."""
     values: dict[str, Any] = {**who.standing_values(), "actor": who.actor, "limit": query.limit, "offset": query.offset}
-    where = " AND ".join(_wanted(query, values))
+    where = " AND ".join(_wanted(query, who, values))
     return named(await db.fetch((_by_project if _has_projects(query) else _plain)(query, where), values))
 
 
-def _wanted(query: Query, values: dict[str, Any]) -> Iterator[str]:
+def _wanted(query: Query, who: Requester, values: dict[str, Any]) -> Iterator[str]:
     """The conditions of a list; what they compare with goes into ``values``."""
     yield standings.any_of(query.kind, query.kind.rights.see)
+    if who.presenter is not None and standings.has_project(query.kind):
+        values["presenter"] = who.presenter
+        yield "p.id = %(presenter)s"
     for number, condition in enumerate(query.filters):
         yield _condition(query.kind, condition, f"f{number}", values)
     if query.favourite_of is not None:

@@ -1,0 +1,100 @@
+"""The rate limit of the API (interface, Limits). Windows are long here, so that none ends within a test."""
+
+import time
+
+import pytest_twisted
+from support.browsers import newcomer
+
+DAY = "86400"
+
+
+async def remaining(client, path="/api/category", method="GET"):
+    """What the headers say is left, and the status."""
+    answer = await client.request(method, path)
+    left = answer.header("x-ratelimit-remaining")
+    return answer.status, None if left is None else int(left)
+
+
+@pytest_twisted.ensureDeferred
+async def test_three_hundred_pass_and_the_next_is_refused(serve):
+    served = await serve(CROWDD_RATELIMIT_LIMIT="300")
+    client = served.client()
+    seen = [await remaining(client) for _ in range(300)]
+    assert [left for _, left in seen] == list(range(299, -1, -1)) and {status for status, _ in seen} == {200}
+    refused = await client.get("/api/category")
+    error = refused.json()
+    assert (refused.status, error["exception_cls"], error["code"]) == (429, "TooManyRequests", "too_many_requests")
+    assert (refused.header("x-ratelimit-limit"), refused.header("x-ratelimit-remaining")) == ("300", "0")
+    reset, wait = int(refused.header("x-ratelimit-reset")), int(refused.header("retry-after"))
+    assert reset % 900 == 0 and 0 < wait <= 900 and abs(time.time() + wait - reset) < 3
+
+
+@pytest_twisted.ensureDeferred
+async def test_an_endpoint_is_a_route_without_its_id_and_all_its_methods(serve):
+    served = await serve(CROWDD_RATELIMIT_LIMIT="20", CROWDD_RATELIMIT_WINDOW=DAY)
+    client = served.client()
+    for number, (method, path) in enumerate(
+        (
+            ("GET", "/api/task"), ("GET", "/api/task/1"), ("GET", "/api/task/2"), ("POST", "/api/task"),
+            ("PUT", "/api/task/1"), ("DELETE", "/api/task/1"), ("HEAD", "/api/task"), ("OPTIONS", "/api/task"),
+            ("PATCH", "/api/task"), ("GET", "//api//task"), ("GET", "/%61pi/task"), ("GET", "/api/task?wrong=1"),
+        )
+    ):  # fmt: skip
+        _, left = await remaining(client, path, method)
+        assert left == 19 - number, (method, path)
+    for path in ("/api/project", "/api/1/newtask", "/api/project/1/userprogress", "/api/nothing"):
+        assert (await remaining(client, path))[1] == 19, path
+    assert (await remaining(client, "/api/project/1/newtask"))[1] == 18
+    assert (await remaining(client, "/"))[1] is None
+
+
+@pytest_twisted.ensureDeferred
+async def test_a_caller_with_a_cookie_has_a_window_of_his_own(serve):
+    served = await serve(CROWDD_RATELIMIT_LIMIT="2", CROWDD_RATELIMIT_WINDOW=DAY)
+    volunteer, session = served.client(), await newcomer(served, "ada")
+    await volunteer.get("/")
+    program = served.client()
+    for client in (program, volunteer, session):
+        assert [(await remaining(client))[0] for _ in range(3)] == [200, 200, 429]
+    assert (await remaining(served.client()))[0] == 429
+
+
+@pytest_twisted.ensureDeferred
+async def test_a_key_has_no_window_of_its_own(serve):
+    served = await serve(CROWDD_RATELIMIT_LIMIT="2", CROWDD_RATELIMIT_WINDOW=DAY)
+    ada, bob = await served.person("ada"), await served.person("bob")
+    assert [(await remaining(client))[0] for client in (ada, bob, ada)] == [200, 200, 429]
+
+
+@pytest_twisted.ensureDeferred
+async def test_all_cookies_of_an_address_together_have_a_ceiling(serve):
+    served = await serve(CROWDD_RATELIMIT_LIMIT="2", CROWDD_RATELIMIT_ROOM="2", CROWDD_RATELIMIT_WINDOW=DAY)
+    statuses = []
+    for _ in range(3):
+        browser = served.client()
+        await browser.get("/")
+        statuses += [(await remaining(browser))[0] for _ in range(2)]
+    assert statuses == [200] * 4 + [429] * 2
+
+
+@pytest_twisted.ensureDeferred
+async def test_behind_a_proxy_the_forwarded_address_counts(serve):
+    settings = {"CROWDD_RATELIMIT_LIMIT": "1", "CROWDD_RATELIMIT_WINDOW": DAY}
+    served = await serve(**settings, CROWDD_HTTP_TRUSTED_PROXIES="127.0.0.1")
+    for address, status in (("192.0.2.1", 200), ("192.0.2.2", 200), ("192.0.2.1", 429)):
+        assert (await remaining(served.client(**{"X-Forwarded-For": address})))[0] == status
+    same_house = ("2001:db8:1:2::1", 200), ("2001:db8:1:2:ffff::9", 429), ("2001:db8:1:3::1", 200)
+    for address, status in same_house:
+        assert (await remaining(served.client(**{"X-Forwarded-For": address})))[0] == status, address
+
+
+@pytest_twisted.ensureDeferred
+async def test_without_a_trusted_proxy_a_forwarded_address_changes_nothing(serve):
+    served = await serve(CROWDD_RATELIMIT_LIMIT="1", CROWDD_RATELIMIT_WINDOW=DAY)
+    for address, status in (("192.0.2.1", 200), ("192.0.2.2", 429)):
+        assert (await remaining(served.client(**{"X-Forwarded-For": address})))[0] == status
+
+
+@pytest_twisted.ensureDeferred
+async def test_a_limit_of_nothing_is_no_limit(served):
+    assert await remaining(served.client()) == (200, None)
