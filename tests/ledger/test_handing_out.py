@@ -96,6 +96,17 @@ def test_there_is_nothing_to_wait_for_when_others_hold_what_one_has_answered(led
     assert ledger.ask(project, "u:1").state == "none"
 
 
+def test_one_lease_among_many_is_worth_waiting_for(ledger):
+    project = ledger.project(tasks=30, n=2)
+    ledger.check = False
+    ledger.all_of(project, "u:1", limit=30)
+    ledger.ask(project, "u:2", limit=30)
+    assert ledger.ask(project, "u:1").state == "none"
+    (rare,) = ledger.add(project, [0.0], n=1)
+    ledger.hold(project, "u:3", rare)
+    assert ledger.ask(project, "u:1").state == "wait"
+
+
 def test_tasks_come_by_priority_then_by_age(ledger):
     project = ledger.project(published=False)
     low, high, same, middle = ledger.add(project, [0.1, 0.9, 0.9, 0.5])

@@ -49,7 +49,7 @@ class Ledger:
     """One session with the database. With ``check``, every invariant is looked for after every change."""
 
     def __init__(self, dsn: str, *, check: bool = False, autocommit: bool = True) -> None:
-        self.connection = psycopg2.connect(dsn, options="-c search_path=public,code")
+        self.connection = psycopg2.connect(dsn, options="-c search_path=public,code -c statement_timeout=20s")
         self.connection.autocommit = autocommit
         self.pid = self.connection.get_backend_pid()
         self.highest = 0  # where n_answers was lowered or the scheduler changed: what it was at most
@@ -60,7 +60,7 @@ class Ledger:
     def rows(self, sql: str, **values: Any) -> list[dict[str, Any]]:
         """All rows of a statement."""
         with self.connection.cursor(cursor_factory=RealDictCursor) as cursor:
-            cursor.execute(sql, values)
+            cursor.execute(sql, values or None)
             return [dict(row) for row in cursor.fetchall()] if cursor.description else []
 
     def row(self, sql: str, **values: Any) -> dict[str, Any]:
@@ -83,7 +83,7 @@ class Ledger:
     def run(self, sql: str, **values: Any) -> None:
         """A statement without rows."""
         with self.connection.cursor() as cursor:
-            cursor.execute(sql, values)
+            cursor.execute(sql, values or None)
 
     def commit(self) -> None:
         """Ends the transaction of a session without autocommit."""

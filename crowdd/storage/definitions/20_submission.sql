@@ -11,7 +11,8 @@
 --
 -- Lock order: the volunteer (advisory; next_tasks, hold_task and release_task only) -> project -> project_ledger -> ledger
 -- rows by task id -> that task's leases, runs, results. Everything about a task changes only under its ledger row lock.
--- Outside this order rows are taken with SKIP LOCKED, and next_tasks waits for a row only while it holds no other.
+-- Outside this order rows are taken with SKIP LOCKED, and next_tasks waits for a row only while it holds no other but
+-- positions, for which nobody waits.
 
 -- The stamp of this transaction. A lane ordered by stamps is followed up to the oldest transaction still running, never
 -- beyond, so that no stamp that commits late is skipped.

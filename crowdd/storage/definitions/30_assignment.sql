@@ -22,8 +22,9 @@ BEGIN
     RETURN n;
 END $$;
 
--- Leases one open task unless it is full by now, being changed by somebody (then p_wait decides), answered by the caller,
--- or no longer at the level where he found it (else 40 newcomers push the first tasks to the top).
+-- Leases one open task unless it is full by now, being changed by somebody (then p_wait decides), or no longer at the level
+-- where he found it (else 40 newcomers push the first tasks to the top). Null: the caller has just answered it himself; then
+-- its row stays locked.
 CREATE FUNCTION grant_lease(p project_ledger, p_actor text, p_task bigint, p_first boolean, p_wait boolean, p_level int, p_now timestamptz)
 RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE m "char";
@@ -34,7 +35,8 @@ BEGIN
         SELECT mode INTO m FROM task_ledger
          WHERE project_id = p.project_id AND task_id = p_task AND open AND (p_level IS NULL OR level = p_level) FOR UPDATE SKIP LOCKED;
     END IF;
-    IF NOT FOUND OR EXISTS (SELECT FROM task_run WHERE project_id = p.project_id AND task_id = p_task AND actor = p_actor) THEN RETURN false; END IF;
+    IF NOT FOUND THEN RETURN false; END IF;
+    IF EXISTS (SELECT FROM task_run WHERE project_id = p.project_id AND task_id = p_task AND actor = p_actor) THEN RETURN NULL; END IF;
     UPDATE task_ledger SET leases = leases + 1, entered = CASE m WHEN 'b' THEN stamp(p.project_id) ELSE entered END
      WHERE project_id = p.project_id AND task_id = p_task;
     DELETE FROM past_lease WHERE project_id = p.project_id AND actor = p_actor AND task_id = p_task;
@@ -48,55 +50,68 @@ BEGIN
     INSERT INTO position VALUES (p_project, p_actor, p_lane, p1, p2) ON CONFLICT (project_id, actor, lane) DO UPDATE SET k1 = p1, k2 = p2;
 END $$;
 
--- Where the caller starts on a lane, and whether that is its floor. The floor is the position of nobody: it passes only what
--- was not open. Newcomers start there, else they would read all index entries that died since the last VACUUM.
--- An open task behind the floor of an order has a stamp beyond the floor of its returns. Who has come further among the
--- returns may have passed it there, as one that was still ahead of him: he keeps to his own position in the order.
-CREATE FUNCTION start_of(p project_ledger, p_actor text, p_lane text, OUT k1 float8, OUT k2 bigint, OUT at_floor boolean) LANGUAGE plpgsql AS $$
+-- A place on a lane, and whether it is the lane's floor: the position of nobody, which passes only what was not open.
+-- Newcomers start there, else they would read all index entries that died since the last VACUUM.
+CREATE TYPE spot AS (k1 float8, k2 bigint, at_floor boolean);
+
+-- Where the caller starts on a lane by level.
+CREATE FUNCTION start_at_level(p project_ledger, p_actor text, p_lane text) RETURNS spot LANGUAGE plpgsql AS $$
+DECLARE s spot := ('-infinity', 0, true); r record;
+BEGIN
+    FOR r IN SELECT actor, k1, k2 FROM position WHERE project_id = p.project_id AND actor IN ('', p_actor) AND lane = p_lane || '/' || p.epoch LOOP
+        IF (r.k1, r.k2) > (s.k1, s.k2) THEN s := (r.k1, r.k2, r.actor = ''); END IF;
+    END LOOP;
+    RETURN s;
+END $$;
+
+-- Where the caller starts in an order and among the tasks that returned to it. An open task behind the floor of an order has
+-- a stamp beyond the floor of its returns. Who has come further among the returns than that may have passed it there, as one
+-- that was still ahead of him: he keeps to his own position in the order.
+CREATE FUNCTION start_in_order(p project_ledger, p_actor text, p_order text, OUT main spot, OUT returned spot) LANGUAGE plpgsql AS $$
 DECLARE r record;
 BEGIN
-    k1 := '-infinity'; k2 := 0; at_floor := true;
-    FOR r IN SELECT q.actor, q.k1, q.k2 FROM position q         -- his own first
-              WHERE project_id = p.project_id AND actor IN ('', p_actor) AND lane = p_lane || '/' || p.epoch ORDER BY actor DESC LOOP
-        CONTINUE WHEN (r.k1, r.k2) <= (k1, k2)
-            OR r.actor = '' AND p_lane IN ('priority', 'id') AND NOT (SELECT s.at_floor FROM start_of(p, p_actor, 'returns:' || p_lane) s);
-        k1 := r.k1; k2 := r.k2; at_floor := r.actor = '';
+    main := ('-infinity', 0, true); returned := main;
+    FOR r IN SELECT actor, lane LIKE 'returns:%' AS of_returns, k1, k2 FROM position    -- his own first
+              WHERE project_id = p.project_id AND actor IN ('', p_actor)
+                AND lane IN (p_order || '/' || p.epoch, 'returns:' || p_order || '/' || p.epoch) ORDER BY actor = '', 2 DESC LOOP
+        IF r.of_returns THEN
+            IF (r.k1, r.k2) > (returned.k1, returned.k2) THEN returned := (r.k1, r.k2, r.actor = ''); END IF;
+        ELSIF (r.k1, r.k2) > (main.k1, main.k2) AND (r.actor <> '' OR returned.at_floor) THEN main := (r.k1, r.k2, r.actor = '');
+        END IF;
     END LOOP;
 END $$;
 
--- Walks a lane from the caller's position and leases up to p_need tasks. A scheduler is a list of lanes; a lane is an
--- index scan that yields (task, k1, k2). The position is saved; it stops before the first task that was locked by somebody.
-CREATE FUNCTION walk(p project_ledger, p_actor text, p_lane text, p_need int, p_own bigint[], p_now timestamptz,
+-- Walks a lane from where the caller is (f) and leases up to p_need tasks. A scheduler is a list of lanes; a lane is an index
+-- scan that yields (task, k1, k2). The position is saved; it stops before the first task that was locked by somebody.
+-- m: where he is in the order, whose returned tasks these are. cut: there may be more, ask again.
+CREATE FUNCTION walk(p project_ledger, p_actor text, p_lane text, f spot, m spot, p_need int, p_own bigint[], p_now timestamptz,
                      OUT got bigint[], OUT blocked bigint, OUT cut boolean) LANGUAGE plpgsql AS $$
 DECLARE
-    c refcursor; r record; f record; m record; f1 float8; f2 bigint; p1 float8; p2 bigint; g1 float8; g2 bigint; seen int := 0; horizon float8;
-    moves boolean := p_lane NOT IN ('priority', 'id'); more boolean; here text := p_lane || '/' || p.epoch;
+    c refcursor; r record; p1 float8 := f.k1; p2 bigint := f.k2; g1 float8; g2 bigint; seen int := 0; horizon float8;
+    granted boolean; moves boolean := p_lane NOT IN ('priority', 'id'); more boolean; here text := p_lane || '/' || p.epoch;
     lvl int := substring(p_lane FROM 'level/(.*)'); ord text := substring(p_lane FROM 'returns:(.*)');
 BEGIN
     got := '{}'; cut := false;
-    f := start_of(p, p_actor, p_lane);
-    f1 := f.k1; f2 := f.k2; p1 := f1; p2 := f2;
-    IF ord IS NULL THEN m := f; ELSE m := start_of(p, p_actor, ord); END IF;
     horizon := pg_snapshot_xmin(pg_current_snapshot())::text::bigint + p.xid_base;      -- before the scan takes its snapshot
     IF p_lane = 'priority' THEN OPEN c FOR SELECT task_id, rank AS k1, task_id AS k2, NULL::float8 AS ahead FROM task_ledger
-        WHERE project_id = p.project_id AND open AND (rank, task_id) > (f1, f2) ORDER BY rank, task_id;
+        WHERE project_id = p.project_id AND open AND (rank, task_id) > (f.k1, f.k2) ORDER BY rank, task_id;
     ELSIF p_lane = 'id' THEN OPEN c FOR SELECT task_id, 0::float8 AS k1, task_id AS k2, NULL::float8 AS ahead FROM task_ledger
-        WHERE project_id = p.project_id AND open AND task_id > f2 ORDER BY task_id;
+        WHERE project_id = p.project_id AND open AND task_id > f.k2 ORDER BY task_id;
     ELSIF ord IS NOT NULL THEN OPEN c FOR SELECT task_id, entered::float8 AS k1, task_id AS k2, CASE ord WHEN 'id' THEN 0 ELSE rank END AS ahead FROM task_ledger
-        WHERE project_id = p.project_id AND open AND entered IS NOT NULL AND (entered, task_id) > (greatest(f1, 0)::bigint, f2) ORDER BY entered, task_id;
+        WHERE project_id = p.project_id AND open AND entered IS NOT NULL AND (entered, task_id) > (greatest(f.k1, 0)::bigint, f.k2) ORDER BY entered, task_id;
     ELSE OPEN c FOR SELECT task_id, entered::float8 AS k1, task_id AS k2, NULL::float8 AS ahead FROM task_ledger         -- 'level/3'
         WHERE project_id = p.project_id AND open AND mode = 'b' AND level = lvl
-          AND (entered, task_id) > (greatest(f1, 0)::bigint, f2) ORDER BY entered, task_id;
+          AND (entered, task_id) > (greatest(f.k1, 0)::bigint, f.k2) ORDER BY entered, task_id;
     END IF;
     LOOP
         EXIT WHEN cardinality(got) >= p_need;
-        cut := seen >= 200;                             -- a bounded walk per request; the caller asks again
+        cut := cut OR seen >= 200;                      -- a bounded walk per request
         EXIT WHEN cut;
         FETCH c INTO r;
         more := FOUND;
         IF seen = 0 AND f.at_floor AND (more OR moves) THEN       -- raise the floor; seldom on a lane of stamps, where it always could
             IF moves AND (NOT more OR r.k1 >= horizon) THEN g1 := horizon; g2 := 0; ELSE g1 := r.k1; g2 := r.k2 - 1; END IF;
-            IF (g1, g2) > (f1 + moves::int * 10000, f2) AND pg_try_advisory_xact_lock(hashtextextended('floor/' || here, p.project_id)) THEN
+            IF (g1, g2) > (f.k1 + moves::int * 10000, f.k2) AND pg_try_advisory_xact_lock(hashtextextended('floor/' || here, p.project_id)) THEN
                 PERFORM set_position(p.project_id, '', here, g1, g2);                   -- never waits
             END IF;
         END IF;
@@ -105,14 +120,15 @@ BEGIN
         IF (r.ahead, r.task_id) > (m.k1, m.k2) OR r.task_id = ANY (p_own || got)
            OR EXISTS (SELECT FROM task_run WHERE project_id = p.project_id AND task_id = r.task_id AND actor = p_actor)
            OR EXISTS (SELECT FROM past_lease WHERE project_id = p.project_id AND actor = p_actor AND task_id = r.task_id AND skipped) THEN NULL;
-        ELSIF grant_lease(p, p_actor, r.task_id, cardinality(p_own || got) = 0, false, lvl, p_now) THEN got := got || r.task_id;
-        ELSE blocked := coalesce(blocked, r.task_id);
+        ELSE
+            granted := grant_lease(p, p_actor, r.task_id, cardinality(p_own || got) = 0, false, lvl, p_now);
+            IF granted THEN got := got || r.task_id; ELSIF granted IS NULL THEN cut := true; ELSE blocked := coalesce(blocked, r.task_id); END IF;
         END IF;
         IF blocked IS NULL THEN p1 := r.k1; p2 := r.k2; END IF;
     END LOOP;
     CLOSE c;
     IF moves AND p1 >= horizon THEN p1 := horizon; p2 := 0; END IF;
-    IF (p1, p2) > (f1, f2) THEN
+    IF (p1, p2) > (f.k1, f.k2) THEN
         PERFORM set_position(p.project_id, p_actor, here, p1, p2);
         IF ord IS NOT NULL AND m.at_floor THEN PERFORM set_position(p.project_id, p_actor, ord || '/' || p.epoch, m.k1, m.k2); END IF;
     END IF;
@@ -122,7 +138,7 @@ END $$;
 -- tasks that are open to the caller; where those are rare the lanes find what chance does not.
 CREATE FUNCTION find_tasks(p project_ledger, p_actor text, p_order text, p_need int, p_own bigint[], p_now timestamptz,
                            OUT got bigint[], OUT blocked bigint, OUT cut boolean) LANGUAGE plpgsql AS $$
-DECLARE w record; t bigint; o bigint; lvl int := -1; lanes text[] := ARRAY['returns:' || p_order, p_order]; i int := 1;
+DECLARE w record; t bigint; o bigint; granted boolean; lvl int := -1; lane text; place record;
 BEGIN
     got := '{}'; cut := false;
     IF p.sched = 'random' THEN
@@ -133,31 +149,54 @@ BEGIN
             CONTINUE WHEN t IS NULL OR t = ANY (p_own || got)
                 OR EXISTS (SELECT FROM task_run WHERE project_id = p.project_id AND task_id = t AND actor = p_actor)
                 OR EXISTS (SELECT FROM past_lease WHERE project_id = p.project_id AND actor = p_actor AND task_id = t AND skipped);
-            IF grant_lease(p, p_actor, t, cardinality(p_own || got) = 0, false, NULL, p_now) THEN got := got || t; END IF;
+            granted := grant_lease(p, p_actor, t, cardinality(p_own || got) = 0, false, NULL, p_now);
+            IF granted THEN got := got || t; ELSIF granted IS NULL THEN cut := true; END IF;
         END LOOP;
     END IF;
-    LOOP
-        EXIT WHEN cardinality(got) >= p_need OR cut AND p.sched = 'breadth_first';
-        IF p.sched = 'breadth_first' THEN               -- one lane per level, from the lowest that has open tasks
+    IF p.sched <> 'breadth_first' THEN
+        place := start_in_order(p, p_actor, p_order);
+        FOREACH lane IN ARRAY ARRAY['returns:' || p_order, p_order] LOOP
+            EXIT WHEN cardinality(got) >= p_need;
+            w := walk(p, p_actor, lane, CASE lane WHEN p_order THEN place.main ELSE place.returned END, place.main,
+                      p_need - cardinality(got), p_own || got, p_now);
+            got := got || w.got; blocked := coalesce(blocked, w.blocked); cut := cut OR w.cut;
+        END LOOP;
+    ELSE
+        LOOP                                            -- one lane per level, from the lowest that has open tasks
+            EXIT WHEN cardinality(got) >= p_need OR cut;
             SELECT level INTO lvl FROM task_ledger WHERE project_id = p.project_id AND open AND mode = 'b' AND level > lvl ORDER BY level LIMIT 1;
             EXIT WHEN lvl IS NULL;
-            lanes[i] := 'level/' || lvl;
-        END IF;
-        EXIT WHEN i > cardinality(lanes);
-        w := walk(p, p_actor, lanes[i], p_need - cardinality(got), p_own || got, p_now);
-        got := got || w.got; blocked := coalesce(blocked, w.blocked); cut := cut OR w.cut; i := i + 1;
-    END LOOP;
+            lane := 'level/' || lvl;
+            w := walk(p, p_actor, lane, start_at_level(p, p_actor, lane), NULL, p_need - cardinality(got), p_own || got, p_now);
+            got := got || w.got; blocked := coalesce(blocked, w.blocked); cut := w.cut;
+        END LOOP;
+    END IF;
     IF cardinality(got) < p_need AND NOT cut THEN       -- what the caller skipped comes to him last
         FOR w IN SELECT s.task_id, EXISTS (SELECT FROM task_ledger l WHERE l.project_id = s.project_id AND l.task_id = s.task_id AND l.open) AS open
                    FROM past_lease s WHERE s.project_id = p.project_id AND s.actor = p_actor AND s.skipped ORDER BY s.expires LIMIT 200 LOOP
             EXIT WHEN cardinality(got) >= p_need;
-            IF NOT w.open THEN                          -- its stamp brings it back, so that it need not fill this list
-                UPDATE past_lease SET skipped = false WHERE project_id = p.project_id AND actor = p_actor AND task_id = w.task_id;
+            IF NOT w.open THEN                          -- a stamp will bring it back, so that it need not fill this list
+                PERFORM FROM task_ledger WHERE project_id = p.project_id AND task_id = w.task_id FOR UPDATE SKIP LOCKED;
+                CONTINUE WHEN NOT FOUND;
                 cut := true;
-            ELSIF grant_lease(p, p_actor, w.task_id, cardinality(p_own || got) = 0, false, NULL, p_now) THEN got := got || w.task_id;
+                UPDATE past_lease SET skipped = false WHERE project_id = p.project_id AND actor = p_actor AND task_id = w.task_id;
+            ELSE
+                granted := grant_lease(p, p_actor, w.task_id, cardinality(p_own || got) = 0, false, NULL, p_now);
+                IF granted THEN got := got || w.task_id; ELSIF granted IS NULL THEN cut := true; ELSE blocked := coalesce(blocked, w.task_id); END IF;
             END IF;
         END LOOP;
     END IF;
+END $$;
+
+-- When the first lease lapses that somebody else has on a task that the caller could answer; null: never.
+CREATE FUNCTION next_lapse(p_project bigint, p_actor text) RETURNS timestamptz LANGUAGE plpgsql AS $$
+DECLARE l record;
+BEGIN
+    FOR l IN SELECT task_id, expires FROM lease WHERE project_id = p_project AND actor <> p_actor ORDER BY expires LOOP
+        CONTINUE WHEN EXISTS (SELECT FROM task_run r WHERE r.project_id = p_project AND r.task_id = l.task_id AND r.actor = p_actor);
+        RETURN l.expires;
+    END LOOP;
+    RETURN NULL;
 END $$;
 
 -- Why this volunteer may not be handed tasks of the project at all, or null.
@@ -204,16 +243,16 @@ BEGIN
     IF need > 0 THEN
         SELECT f.got, f.blocked, f.cut INTO got, blocked, cut FROM find_tasks(p, p_actor, p_order, need, own, p_now) f;
         -- SKIP LOCKED says "nothing" while a neighbour holds the last open row: wait for it, unless we hold rows ourselves.
-        IF got = '{}' AND blocked IS NOT NULL AND back = 0 AND late IS NULL
+        IF got = '{}' AND blocked IS NOT NULL AND NOT cut AND back = 0 AND late IS NULL
            AND grant_lease(p, p_actor, blocked, own = '{}', true, NULL, p_now) THEN got := ARRAY[blocked]; END IF;
         own := own || got;
     END IF;
     tasks := own[p_offset + 1 : p_offset + p_limit];
     state := 'ok';
     IF tasks = '{}' THEN
-        SELECT min(l.expires) INTO retry_at FROM (SELECT * FROM lease WHERE project_id = p_project AND actor <> p_actor ORDER BY expires LIMIT 20) l
-         WHERE NOT EXISTS (SELECT FROM task_run r WHERE r.project_id = p_project AND r.task_id = l.task_id AND r.actor = p_actor);
-        state := CASE WHEN p.paused THEN 'paused' WHEN cut OR blocked IS NOT NULL OR back > 0 THEN 'again'
+        retry_at := next_lapse(p_project, p_actor);
+        state := CASE WHEN p.paused THEN 'paused'
+                      WHEN cut OR blocked IS NOT NULL OR back > 0 OR p.epoch <> (SELECT epoch FROM project_ledger WHERE project_id = p_project) THEN 'again'
                       WHEN retry_at IS NOT NULL THEN 'wait' ELSE 'none' END;
     END IF;
 END $$;

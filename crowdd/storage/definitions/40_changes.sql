@@ -3,6 +3,13 @@
 CREATE FUNCTION mode_of(p_sched text) RETURNS "char" IMMUTABLE LANGUAGE sql AS $$
 SELECT CASE p_sched WHEN 'depth_first_all' THEN 'a' WHEN 'breadth_first' THEN 'b' WHEN 'incremental' THEN 'i' ELSE 'n' END::"char" $$;
 
+-- Removes positions that count no longer, but for those that somebody is just writing: he may wait for a task of ours.
+CREATE FUNCTION forget_positions(p_project bigint) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    DELETE FROM position WHERE (project_id, actor, lane) IN (
+        SELECT project_id, actor, lane FROM position WHERE project_id = p_project FOR UPDATE SKIP LOCKED);
+END $$;
+
 -- Adds tasks at the end of the project's order; those that sort before its end are brought back, so that volunteers who
 -- are past that point meet them. One import at a time per project: ids that commit late would lie behind a position.
 -- p_tasks: an array of {info, n_answers, priority_0, quorum, calibration}. Returns the ids in the order given.
@@ -95,7 +102,7 @@ BEGIN
         DELETE FROM task_run WHERE project_id = p_project;
         DELETE FROM result WHERE project_id = p_project;
         DELETE FROM past_lease WHERE project_id = p_project;
-        DELETE FROM position WHERE project_id = p_project;
+        PERFORM forget_positions(p_project);
         UPDATE task_ledger SET answers = 0, extra = 0, done = false, entered = CASE mode WHEN 'b' THEN stamp(p_project) END WHERE project_id = p_project;
         DELETE FROM volunteer WHERE project_id = p_project;
         DELETE FROM project_hour WHERE project_id = p_project;
@@ -133,7 +140,7 @@ BEGIN
         END LOOP;
     END IF;
     UPDATE project_ledger SET sched = p_sched, epoch = epoch + 1 WHERE project_id = p_project;
-    DELETE FROM position WHERE project_id = p_project;
+    PERFORM forget_positions(p_project);
 END $$;
 
 -- Deletes a project with everything in it. False: there is none.
@@ -150,7 +157,7 @@ BEGIN
     DELETE FROM project_stat WHERE project_id = p_project;
     DELETE FROM project_hour WHERE project_id = p_project;
     DELETE FROM volunteer WHERE project_id = p_project;
-    DELETE FROM position WHERE project_id = p_project;
+    PERFORM forget_positions(p_project);
     DELETE FROM lease WHERE project_id = p_project;
     DELETE FROM past_lease WHERE project_id = p_project;
     DELETE FROM favourite WHERE project_id = p_project;

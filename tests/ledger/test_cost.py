@@ -1,0 +1,90 @@
+"""What the hot functions touch does not grow with the project: pages of memory per call, counted by PostgreSQL.
+
+A small project is built beside a large one in the same database, each with a newcomer and with a veteran who has
+answered half of it. The numbers are those of prepared connections: plans as if tables were large, no scan of a whole
+table.
+"""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from support.ledger import Ledger
+
+SMALL, LARGE = 1_000, 100_000
+MOST = {"next_tasks": 90, "submit": 80}  # pages; completion comes to the latter
+SCHEDULERS = ["default", "random", "depth_first_all", "incremental", "breadth_first"]
+BUILD = [
+    """INSERT INTO task (id, project_id, created, info) OVERRIDING SYSTEM VALUE
+       SELECT %(first)s + o, %(p)s, clock(), '{}' FROM generate_series(1, %(n)s) o""",
+    """INSERT INTO task_ledger (project_id, task_id, ordinal, n_answers, answers, mode, entered)
+       SELECT %(p)s, %(first)s + o, o, 3, (o <= %(half)s)::int, mode_of(%(sched)s),
+              CASE %(sched)s WHEN 'breadth_first' THEN 100 END FROM generate_series(1, %(n)s) o""",
+    """INSERT INTO task_run (project_id, task_id, actor, user_id, created, finish_time, counted, info)
+       SELECT %(p)s, %(first)s + o, 'u:1', 1, clock(), clock(), true, '{}' FROM generate_series(1, %(half)s) o""",
+    """INSERT INTO stat_delta (project_id, hour, actor, user_id, runs, counted)
+       SELECT %(p)s, date_trunc('hour', clock()), 'u:1', 1, %(half)s, %(half)s""",
+    """INSERT INTO stat_delta (project_id, hour, tasks, wanted)
+       SELECT %(p)s, date_trunc('hour', clock()), %(n)s, 3 * %(n)s""",
+    """UPDATE project_ledger SET n_ordinals = %(n)s, max_rank = 0 WHERE project_id = %(p)s""",
+    """INSERT INTO position SELECT %(p)s, 'u:1', 'priority/1', 0, %(first)s + %(half)s""",
+]
+
+
+def build(ledger: Ledger, tasks: int, sched: str) -> int:
+    """A project of which u:1 has answered the first half."""
+    project = ledger.project(sched=sched)
+    first = ledger.value("SELECT coalesce(max(id), 0) FROM task")
+    for statement in BUILD:
+        ledger.run(statement, p=project, n=tasks, half=tasks // 2, first=first, sched=sched)
+    ledger.run("SELECT setval(pg_get_serial_sequence('task', 'id'), (SELECT max(id) FROM task))")
+    return project
+
+
+def pages(ledger: Ledger, sql: str, **values) -> int:
+    """Pages that a statement looked at, in memory or on disk."""
+    (plan,) = ledger.value(f"EXPLAIN (ANALYZE, BUFFERS, TIMING OFF, FORMAT JSON) {sql}", **values)
+    return plan["Plan"]["Shared Hit Blocks"] + plan["Plan"]["Shared Read Blocks"]
+
+
+def pair(ledger: Ledger, project: int, actor: str) -> dict[str, int]:
+    """Pages for a task handed out and for its answer."""
+    values = {"p": project, "a": actor}
+    asking = "SELECT * FROM next_tasks(%(p)s, %(a)s, NULL, false, '{}', 1, 0, 'priority', clock())"
+    answering = "SELECT * FROM submit(%(p)s, %(a)s, %(t)s, 1, NULL, NULL, %(i)s, NULL, NULL, clock())"
+    asked = pages(ledger, asking, **values)
+    task = ledger.take(project, actor)
+    return {"next_tasks": asked, "submit": pages(ledger, answering, t=task, i=json.dumps("yes"), **values)}
+
+
+def cost(ledger: Ledger, project: int) -> dict[str, int]:
+    """The most of several pairs, for the veteran and for newcomers."""
+    found = [pair(ledger, project, actor) for actor in ("u:1", "u:2", "u:1", "u:3", "u:4")]
+    return {name: max(one[name] for one in found) for name in MOST}
+
+
+@pytest.fixture(scope="module")
+def sized(postgres):
+    """A session on a database with a large and a small project for each scheduler."""
+    dsn = postgres.make()
+    ledger = Ledger(dsn)
+    projects = {(sched, size): build(ledger, size, sched) for sched in SCHEDULERS for size in (LARGE, SMALL)}
+    ledger.fold()
+    ledger.run("VACUUM ANALYZE")
+    ledger.run("SET plan_cache_mode = force_generic_plan")
+    ledger.run("SET enable_seqscan = off")
+    for sched in SCHEDULERS:  # a first call looks things up in the catalogue
+        project = ledger.project(tasks=3, n=1, sched=sched)
+        for actor in ("u:1", "u:2"):
+            pair(ledger, project, actor)
+    yield ledger, projects
+    ledger.close()
+    postgres.drop(dsn)
+
+
+@pytest.mark.parametrize("sched", SCHEDULERS)
+def test_a_pair_costs_the_same_at_any_size(sized, sched):
+    ledger, projects = sized
+    small, large = cost(ledger, projects[sched, SMALL]), cost(ledger, projects[sched, LARGE])
+    assert all(found[name] <= MOST[name] for found in (small, large) for name in MOST), (small, large)

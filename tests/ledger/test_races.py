@@ -1,0 +1,431 @@
+"""Two or three sessions at once, interleaved on purpose: one holds its transaction open, another runs into it."""
+
+from __future__ import annotations
+
+import pytest
+from psycopg2 import errors
+from support.invariants import invariants
+from support.ledger import Meanwhile
+
+
+def whole(ledger, *sessions, highest=0):
+    """Everybody has committed, and everything is right."""
+    for session in sessions:
+        session.commit()
+    assert invariants(ledger.connection, highest) == []
+
+
+def test_two_last_answers_at_once_are_both_in_the_one_result(ledger, beside):
+    project = ledger.project(tasks=1, n=2)
+    task = ledger.take(project, "u:1")
+    ledger.take(project, "u:2")
+    first, second = beside(), beside()
+    one = first.answer(project, "u:1", task)
+    other = Meanwhile(second.answer, project, "u:2", task)
+    ledger.wait_until_blocked(second)
+    first.commit()
+    two = other.result()
+    whole(ledger, second)
+    (result,) = ledger.results(task)
+    assert result["task_run_ids"] == sorted([one.run, two.run])
+    assert ledger.events(project) == [("task_completed", task)]
+
+
+def test_the_same_answer_sent_twice_at_once_is_stored_once(ledger, beside):
+    project = ledger.project(tasks=1, n=2)
+    task = ledger.take(project, "u:1")
+    first, second = beside(), beside()
+    run = first.answer(project, "u:1", task).run
+    other = Meanwhile(second.answer, project, "u:1", task)
+    ledger.wait_until_blocked(second)
+    first.commit()
+    again = other.result()
+    assert (again.state, again.run) == ("duplicate", run)
+    whole(ledger, second)
+
+
+def test_an_answer_taken_back_leaves_the_lease_to_the_other(ledger, beside):
+    project = ledger.project(tasks=1, n=1)
+    task = ledger.take(project, "u:1")
+    first, second = beside(), beside()
+    first.answer(project, "u:1", task)
+    other = Meanwhile(second.answer, project, "u:1", task)
+    ledger.wait_until_blocked(second)
+    first.connection.rollback()
+    assert other.result().state == "counted"
+    whole(ledger, second)
+
+
+def test_the_same_volunteer_asking_twice_at_once_is_given_the_same_task(ledger, beside):
+    project = ledger.project(tasks=5, n=2)
+    first, second = beside(), beside()
+    task = first.take(project, "u:1")
+    other = Meanwhile(second.take, project, "u:1")
+    ledger.wait_until_blocked(second)
+    first.commit()
+    assert other.result() == task
+    whole(ledger, second)
+    assert ledger.value("SELECT count(*) FROM lease") == 1
+
+
+def test_offset_zero_and_one_asked_at_once_are_two_tasks(ledger, beside):
+    project = ledger.project(tasks=5, n=2)
+    first, second = beside(), beside()
+    preloaded = first.take(project, "u:1", offset=1)
+    other = Meanwhile(second.take, project, "u:1")
+    ledger.wait_until_blocked(second)
+    first.commit()
+    assert {other.result(), preloaded} == set(ledger.tasks(project)[:2])
+    whole(ledger, second)
+
+
+def test_a_neighbour_at_work_on_a_task_is_passed_by(ledger, beside):
+    project = ledger.project(tasks=2, n=2)
+    a, b = ledger.tasks(project)
+    neighbour = beside()
+    assert neighbour.take(project, "u:1") == a
+    assert ledger.take(project, "u:2") == b
+    whole(ledger, neighbour)
+    ledger.answer(project, "u:2", b)
+    assert ledger.take(project, "u:2") == a, "his position stopped before what was locked"
+
+
+def test_the_last_open_task_is_waited_for(ledger, beside):
+    project = ledger.project(tasks=1, n=2)
+    (task,) = ledger.tasks(project)
+    neighbour, asking = beside(), beside()
+    neighbour.take(project, "u:1")
+    other = Meanwhile(asking.ask, project, "u:2", once=True)
+    ledger.wait_until_blocked(asking)
+    neighbour.commit()
+    assert other.result().tasks == [task]
+    whole(ledger, asking)
+
+
+def test_a_skipped_task_in_a_neighbours_hands_is_waited_for(ledger, beside):
+    project = ledger.project(tasks=1, n=2)
+    task = ledger.take(project, "u:1")
+    ledger.release(project, "u:1", task, skip=True)
+    neighbour, asking = beside(), beside()
+    neighbour.take(project, "u:2")
+    other = Meanwhile(asking.ask, project, "u:1", once=True)
+    ledger.wait_until_blocked(asking)
+    neighbour.commit()
+    assert other.result().tasks == [task]
+    whole(ledger, asking)
+
+
+def test_a_scheduler_changed_meanwhile_is_no_end_of_the_tasks(ledger, beside):
+    project = ledger.project(tasks=3, sched="breadth_first")
+    first, second = beside(), beside()
+    first.run("SELECT pg_advisory_xact_lock(hashtextextended('u:1', %(p)s))", p=project)
+    other = Meanwhile(second.ask, project, "u:1", once=True)
+    ledger.wait_until_blocked(second)
+    ledger.schedule(project, "default")
+    first.commit()
+    assert other.result().state == "again"
+    whole(ledger, second, highest=ledger.highest)
+
+
+def test_who_waited_for_a_task_that_filled_up_is_told_to_ask_again(ledger, beside):
+    project = ledger.project(tasks=1, n=1)
+    neighbour, asking = beside(), beside()
+    neighbour.take(project, "u:1")
+    other = Meanwhile(asking.ask, project, "u:2", once=True)
+    ledger.wait_until_blocked(asking)
+    neighbour.commit()
+    assert other.result().state == "again"
+    asking.commit()
+    assert ledger.ask(project, "u:2").state == "wait"
+
+
+def test_nobody_waits_while_he_holds_a_task_himself(ledger, beside):
+    project = ledger.project(tasks=2, n=1)
+    lapsed = ledger.take(project, "u:1")
+    ledger.pass_time(3601)
+    neighbour = beside()
+    assert neighbour.hold(project, "u:2", ledger.tasks(project)[1]) == "leased"
+    assert ledger.take(project, "u:3") == lapsed
+    ledger.pass_time(3601)
+    blocked = beside()
+    blocked.run("SELECT FROM task_ledger WHERE task_id = %(t)s FOR UPDATE", t=lapsed)
+    whole(ledger, neighbour)
+    ledger.pass_time(3601)
+    assert ledger.ask(project, "u:4", limit=2, once=True).tasks == [ledger.tasks(project)[1]]
+    blocked.commit()
+
+
+def test_a_task_freed_behind_a_volunteer_by_a_transaction_that_ends_late_is_met(ledger, beside):
+    project = ledger.project(tasks=3, n=1)
+    a, b, c = ledger.tasks(project)
+    assert [ledger.take(project, actor) for actor in ("u:7", "u:8")] == [a, b]
+    slow = beside()
+    slow.release(project, "u:7", a)
+    ledger.release(project, "u:8", b)
+    assert ledger.contribute(project, "u:1") in (b, c)
+    ledger.all_of(project, "u:1")
+    slow.commit()
+    assert ledger.take(project, "u:1") == a, "its stamp is older than what he has passed"
+
+
+def test_a_position_on_returns_stays_before_the_oldest_transaction(ledger, beside):
+    project = ledger.project(tasks=40, n=1)
+    tasks = [ledger.take(project, "u:7"), *ledger.ask(project, "u:8", limit=39).tasks]
+    slow = beside()
+    slow.release(project, "u:7", tasks[0])
+    for task in tasks[1:]:
+        ledger.release(project, "u:8", task)
+    assert sorted(ledger.all_of(project, "u:1", limit=8)) == tasks[1:]
+    assert ledger.ask(project, "u:2").state == "wait"
+    slow.commit()
+    assert ledger.take(project, "u:2") == tasks[0], "nor did the floor pass it"
+
+
+def test_by_level_too_the_oldest_transaction_is_not_passed(ledger, beside):
+    project = ledger.project(tasks=3, n=1, sched="breadth_first")
+    held, others = ledger.take(project, "u:7"), ledger.ask(project, "u:8", limit=2).tasks
+    slow = beside()
+    slow.release(project, "u:7", held)
+    for task in others:
+        ledger.release(project, "u:8", task)
+    assert sorted(ledger.all_of(project, "u:1")) == sorted(others)
+    slow.commit()
+    assert ledger.all_of(project, "u:1") == [held]
+
+
+def test_tasks_added_by_a_transaction_that_ends_late_are_met(ledger, beside):
+    project = ledger.project(tasks=2)
+    slow, later = beside(), beside()
+    (urgent,) = slow.add(project, [5.0])
+    other = Meanwhile(later.add, project, [0.0])
+    ledger.wait_until_blocked(later)
+    ledger.all_of(project, "u:1")
+    slow.commit()
+    (last,) = other.result()
+    whole(ledger, later)
+    assert last > urgent
+    assert sorted(ledger.all_of(project, "u:1")) == [urgent, last]
+
+
+def test_an_import_and_a_lowered_priority_agree_on_the_end_of_the_order(ledger, beside):
+    project = ledger.project(tasks=2)
+    lowering, adding = beside(), beside()
+    lowering.set_priority(project, ledger.tasks(project)[:1], -5.0)
+    other = Meanwhile(adding.add, project, [-3.0])
+    ledger.wait_until_blocked(adding)
+    lowering.commit()
+    ledger.all_of(project, "u:1")
+    (between,) = other.result()
+    whole(ledger, adding)
+    assert ledger.all_of(project, "u:1") == [between]
+
+
+def test_publishing_waits_for_an_answer_that_is_being_stored(ledger, beside):
+    project = ledger.project(tasks=1, n=1, published=False)
+    task = ledger.take(project, "u:1")
+    answering, publishing = beside(), beside()
+    answering.answer(project, "u:1", task)
+    other = Meanwhile(publishing.publish, project)
+    ledger.wait_until_blocked(publishing)
+    answering.commit()
+    assert other.result()
+    whole(ledger, publishing)
+    assert ledger.value("SELECT count(*) FROM task_run") == 0
+    assert ledger.figures(project)["n_counted"] == 0
+
+
+def test_an_answer_that_waits_for_publishing_is_no_trial(ledger, beside):
+    project = ledger.project(tasks=1, n=1, published=False)
+    task = ledger.take(project, "u:1")
+    answering, publishing = beside(), beside()
+    publishing.publish(project)
+    other = Meanwhile(answering.answer, project, "u:1", task)
+    ledger.wait_until_blocked(answering)
+    publishing.commit()
+    assert other.result().state == "counted"
+    whole(ledger, answering)
+    assert ledger.events(project) == [("task_completed", task)]
+
+
+def test_lowering_redundancy_while_an_answer_is_being_stored(ledger, beside):
+    project = ledger.project(tasks=1, n=2)
+    task = ledger.take(project, "u:1")
+    answering, editing = beside(), beside()
+    run = answering.answer(project, "u:1", task).run
+    other = Meanwhile(editing.set_n, project, [task], 1)
+    ledger.wait_until_blocked(editing)
+    answering.commit()
+    assert other.result() == 1
+    whole(ledger, editing)
+    assert [result["task_run_ids"] for result in ledger.results(task)] == [[run]]
+
+
+def test_an_answer_that_waits_for_a_lowered_redundancy_comes_late(ledger, beside):
+    project = ledger.project(tasks=1, n=2)
+    (task,) = ledger.tasks(project)
+    ledger.contribute(project, "u:1")
+    ledger.take(project, "u:2")
+    answering, editing = beside(), beside()
+    editing.set_n(project, [task], 1)
+    other = Meanwhile(answering.answer, project, "u:2", task)
+    ledger.wait_until_blocked(answering)
+    editing.commit()
+    assert other.result().state == "late"
+    whole(ledger, answering)
+
+
+def test_two_who_take_back_the_same_lapsed_leases_share_them(ledger, beside):
+    project = ledger.project(tasks=4, n=1)
+    tasks = ledger.ask(project, "u:1", limit=4).tasks
+    ledger.pass_time(3601)
+    first, second = beside(), beside()
+    mine = first.take(project, "u:2")
+    theirs = second.ask(project, "u:3", once=True)
+    assert (theirs.state, theirs.retry_in < 0) == ("wait", True), "all of them are in the first one's hands"
+    whole(ledger, first, second)
+    assert mine in tasks
+    assert ledger.ask(project, "u:3").tasks == [task for task in tasks if task != mine][:1]
+    assert ledger.value("SELECT count(*) FROM past_lease") == 4
+
+
+def test_a_lease_being_taken_back_and_answered_at_once(ledger, beside):
+    project = ledger.project(tasks=1, n=1)
+    task = ledger.take(project, "u:1")
+    ledger.pass_time(3601)
+    taking, answering = beside(), beside()
+    assert taking.take(project, "u:2") == task
+    other = Meanwhile(answering.answer, project, "u:1", task)
+    ledger.wait_until_blocked(answering)
+    taking.commit()
+    assert other.result().state == "late"
+    whole(ledger, answering)
+
+
+def test_a_lapsed_lease_being_renewed_while_another_takes_it_back(ledger, beside):
+    project = ledger.project(tasks=1, n=1)
+    ledger.take(project, "u:1")
+    ledger.pass_time(3601)
+    taking, renewing = beside(), beside()
+    taking.take(project, "u:2")
+    other = Meanwhile(renewing.ask, project, "u:1", once=True)
+    ledger.wait_until_blocked(renewing)
+    taking.commit()
+    assert other.result().state == "wait"
+    whole(ledger, renewing)
+
+
+def test_an_answer_to_a_task_that_is_being_deleted_finds_no_task(ledger, beside):
+    project = ledger.project(tasks=2, n=1)
+    task = ledger.take(project, "u:1")
+    deleting, answering = beside(), beside()
+    deleting.delete_tasks(project, [task])
+    other = Meanwhile(answering.answer, project, "u:1", task)
+    ledger.wait_until_blocked(answering)
+    deleting.commit()
+    assert other.result().state == "no task"
+    whole(ledger, answering)
+
+
+def test_deleting_a_task_waits_for_its_answer_and_takes_it_along(ledger, beside):
+    project = ledger.project(tasks=2, n=1)
+    task = ledger.take(project, "u:1")
+    deleting, answering = beside(), beside()
+    answering.answer(project, "u:1", task)
+    other = Meanwhile(deleting.delete_tasks, project, [task])
+    ledger.wait_until_blocked(deleting)
+    answering.commit()
+    assert other.result() == 1
+    whole(ledger, deleting)
+    assert ledger.value("SELECT count(*) FROM task_run") == 0
+
+
+def test_an_answer_deleted_twice_at_once_is_deleted_once(ledger, beside):
+    project = ledger.project(tasks=1, n=1)
+    task = ledger.contribute(project, "u:1")
+    (run,) = ledger.counted(task)
+    first, second = beside(), beside()
+    assert first.delete_run(project, run)
+    other = Meanwhile(second.delete_run, project, run)
+    ledger.wait_until_blocked(second)
+    first.commit()
+    assert not other.result()
+    whole(ledger, second)
+
+
+def batch(session, project, tasks):
+    """Answers of u:1 or u:2 to several tasks in one transaction."""
+    actor, order = tasks
+    return [session.answer(project, actor, task).state for task in order]
+
+
+def test_batches_of_answers_in_the_same_order_wait_and_do_not_lock_each_other_out(ledger, beside):
+    project = ledger.project(tasks=3, n=2)
+    a, b, c = ledger.ask(project, "u:1", limit=3).tasks
+    ledger.ask(project, "u:2", limit=3)
+    first, second = beside(), beside()
+    batch(first, project, ("u:1", [a]))
+    other = Meanwhile(batch, second, project, ("u:2", [a, b, c]))
+    ledger.wait_until_blocked(second)
+    assert batch(first, project, ("u:1", [b, c])) == ["counted", "counted"]
+    first.commit()
+    assert other.result() == ["counted"] * 3
+    whole(ledger, second)
+    assert len(ledger.events(project)) == 3
+
+
+def test_batches_in_opposite_orders_would(ledger, beside):
+    """Why answers of a batch are sorted by task."""
+    project = ledger.project(tasks=2, n=2)
+    a, b = ledger.ask(project, "u:1", limit=2).tasks
+    ledger.ask(project, "u:2", limit=2)
+    first, second = beside(), beside()
+    batch(first, project, ("u:1", [a]))
+    batch(second, project, ("u:2", [b]))
+    other = Meanwhile(batch, first, project, ("u:1", [b]))
+    ledger.wait_until_blocked(first)
+    with pytest.raises(errors.DeadlockDetected):
+        try:
+            batch(second, project, ("u:2", [a]))
+        except errors.DeadlockDetected:
+            second.connection.rollback()
+            other.result()
+            raise
+        other.result()
+    first.connection.rollback()
+    second.connection.rollback()
+    whole(ledger)
+
+
+def test_nobody_waits_for_a_position(ledger, beside):
+    project = ledger.project(tasks=2)
+    asking = beside()
+    asking.take(project, "u:1")
+    ledger.schedule(project, "random")
+    whole(ledger, asking, highest=ledger.highest)
+    ledger.all_of(project, "u:1")
+
+
+def test_publishing_and_changing_a_project_take_its_rows_in_one_order(ledger, beside):
+    project = ledger.project(tasks=1, published=False)
+    changing, publishing = beside(), beside()
+    changing.run("SELECT FROM project WHERE id = %(p)s FOR UPDATE", p=project)
+    other = Meanwhile(publishing.publish, project)
+    ledger.wait_until_blocked(publishing)
+    changing.run("UPDATE project_ledger SET members_only = true WHERE project_id = %(p)s", p=project)
+    changing.commit()
+    assert other.result()
+    whole(ledger, publishing)
+
+
+def test_deleting_a_project_waits_for_an_answer_and_takes_it_along(ledger, beside):
+    project = ledger.project(tasks=1, n=1)
+    task = ledger.take(project, "u:1")
+    deleting, answering = beside(), beside()
+    answering.answer(project, "u:1", task)
+    other = Meanwhile(deleting.delete_project, project)
+    ledger.wait_until_blocked(deleting)
+    answering.commit()
+    assert other.result()
+    whole(ledger, deleting)
+    assert ledger.value("SELECT count(*) FROM task_run") == 0
+    assert ledger.rows("SELECT * FROM score WHERE runs <> 0") == []

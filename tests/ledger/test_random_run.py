@@ -1,0 +1,147 @@
+"""Everybody does everything at once, as chance has it; the rules hold in the middle and at the end."""
+
+from __future__ import annotations
+
+import random
+import threading
+import time
+
+import pytest
+from support.invariants import invariants
+from support.ledger import Ledger
+
+SECONDS = 5
+SEED = 20
+VOLUNTEERS = [*(f"u:{n}" for n in range(1, 7)), *(f"c:{n}" for n in range(4)), "i:10.0.0.1", "x:pupil"]
+SCHEDULERS = ["default", "breadth_first", "depth_first_all", "random", "incremental"]
+BEFORE_A_LAPSE = 1200  # seconds, the most by which the clock jumps; a lease lasts 3600
+
+
+class Run:
+    """What the threads of one run share."""
+
+    def __init__(self, dsn: str, edits: list[str]) -> None:
+        self.dsn, self.edits = dsn, edits
+        self.errors: list[BaseException] = []
+        self.done = 0
+        self._end = time.monotonic() + SECONDS
+
+    def crowd(self, projects: list[int]) -> None:
+        """Lets 13 volunteers, two owners and a checker work side by side."""
+        works = [self._volunteer] * 13 + [self._owner] * 2 + [self._checker]
+        threads = [
+            threading.Thread(target=self._go, args=(work, number, projects)) for number, work in enumerate(works)
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        if self.errors:
+            raise self.errors[0]
+
+    def _go(self, work, number, projects):
+        session = Ledger(self.dsn)
+        chance = random.Random(f"{SEED}/{number}")
+        try:
+            while time.monotonic() < self._end and not self.errors:
+                work(session, chance, chance.choice(projects))
+                self.done += 1
+        except BaseException as error:
+            self.errors.append(error)
+        finally:
+            session.close()
+
+    def _volunteer(self, session, chance, project):
+        actor = chance.choice(VOLUNTEERS)
+        if chance.random() < 0.1:
+            broken_off(session, lambda: session.ask(project, actor, limit=3, once=True))
+        limit, offset = (1, 0) if chance.random() < 0.7 else (chance.randint(1, 4), chance.randint(0, 3))
+        asked = session.ask(project, actor, limit, offset, order=chance.choice(["priority", "id"]), once=True)
+        assert asked.state in ("ok", "again", "wait", "none", "paused")
+        for task in asked.tasks:
+            match chance.choices(["answer", "release", "skip", "leave", "hold", "killed"], [12, 1, 1, 3, 1, 1])[0]:
+                case "answer":
+                    assert session.answer(project, actor, task).state != "no task" or "delete" in self.edits
+                case "release" | "skip" as how:
+                    session.release(project, actor, task, skip=how == "skip")
+                case "hold":
+                    session.hold(project, chance.choice(VOLUNTEERS), task)
+                case "killed":
+                    broken_off(session, lambda t=task: session.answer(project, actor, t))
+        if chance.random() < 0.2:
+            for row in session.rows(
+                "SELECT task_id FROM past_lease WHERE project_id = %(p)s AND actor = %(a)s LIMIT 2", p=project, a=actor
+            ):
+                session.answer(project, actor, row["task_id"])
+
+    def _owner(self, session, chance, project):
+        tasks = session.tasks(project)
+        some = chance.sample(tasks, min(len(tasks), 3))
+        match chance.choice(self.edits):
+            case "add":
+                session.add(project, [chance.choice([0.0, 0.5, -1.0])], n=chance.randint(1, 3))
+            case "raise":
+                (row,) = session.rows("SELECT max(n_answers) AS n FROM task_ledger WHERE task_id = ANY (%(t)s)", t=some)
+                session.set_n(project, some, min(4, (row["n"] or 1) + 1))
+            case "set":
+                session.set_n(project, some, chance.randint(1, 4))
+            case "priority":
+                session.set_priority(project, some, chance.choice([0.0, 1.0, 2.0, -1.0, -2.0]))
+            case "delete":
+                session.delete_tasks(project, some[:1])
+            case "delete_run":
+                run = session.value("SELECT max(id) FROM task_run WHERE project_id = %(p)s", p=project)
+                session.delete_run(project, run)
+            case "pause":
+                session.pause(project)
+                session.publish(project)
+            case "schedule":
+                session.schedule(project, chance.choice(SCHEDULERS))
+            case "clock":
+                session.pass_time(chance.randint(1, BEFORE_A_LAPSE))
+            case "fold":
+                session.fold()
+
+    def _checker(self, session, chance, project):
+        broken = invariants(session.connection, 1000 if "set" in self.edits else 0)
+        assert broken == []
+
+
+def broken_off(session, work):
+    """Something whose connection is lost before it commits."""
+    session.connection.autocommit = False
+    work()
+    session.connection.rollback()
+    session.connection.autocommit = True
+
+
+def drain(ledger, project):
+    """Everybody answers until nothing is left for anyone; who holds a task and is gone loses it."""
+    for _ in range(5):
+        for actor in VOLUNTEERS:
+            ledger.all_of(project, actor, limit=5)
+        ledger.pass_time(3601)
+    assert {ledger.ask(project, actor).state for actor in VOLUNTEERS} == {"none"}
+
+
+STEADY = ["add", "raise", "priority", "delete", "delete_run", "pause", "clock", "clock", "fold"]
+EVERYTHING = [*STEADY, "set", "schedule"]
+
+
+@pytest.mark.parametrize("edits", [STEADY, EVERYTHING], ids=["steady", "everything"])
+def test_a_crowd(dsn, edits):
+    ledger = Ledger(dsn)
+    projects = [ledger.project(tasks=12, n=2, sched=sched) for sched in SCHEDULERS]
+    run = Run(dsn, edits)
+    run.crowd(projects)
+    for project in projects:
+        drain(ledger, project)
+    left = ledger.rows(
+        "SELECT task_id FROM task_ledger l WHERE NOT done AND (SELECT count(*) FROM task_run r"
+        " WHERE r.project_id = l.project_id AND r.task_id = l.task_id) < %(n)s",
+        n=len(VOLUNTEERS),
+    )
+    assert left == []
+    assert invariants(ledger.connection, 1000 if "set" in edits else 0) == []
+    ledger.close()
+    assert run.done > 200

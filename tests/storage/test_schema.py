@@ -1,0 +1,219 @@
+"""Migrations and definitions: from nothing, from an earlier version, twice, and at once."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import psycopg2
+import pytest
+import pytest_twisted
+from psycopg2.extensions import make_dsn
+from twisted.internet import reactor
+from twisted.internet.defer import ensureDeferred, gatherResults
+
+from crowdd.storage import schema
+from crowdd.storage.database import Database
+from crowdd.storage.pool import Pool
+from crowdd.storage.server.binaries import find_all
+
+VOLATILE = ("\\restrict", "\\unrestrict", "--")
+
+
+@pytest.fixture
+def empty(postgres):
+    """The DSN of a database without anything in it."""
+    name = "empty"
+    postgres.run(f"CREATE DATABASE {name} OWNER crowdd TEMPLATE template0")
+    made = make_dsn(postgres.dsn, dbname=name)
+    yield made
+    postgres.drop(made)
+
+
+@asynccontextmanager
+async def pool_of(dsn: str) -> AsyncIterator[Pool]:
+    """A pool as the commands have it."""
+    pool = Pool(reactor, dsn, size=2, setup=[schema.SEARCH_PATH])
+    await pool.start()
+    try:
+        yield pool
+    finally:
+        await pool.close()
+
+
+@pytest.fixture
+def earlier(monkeypatch, tmp_path):
+    """Makes this code one that knows the first migrations only: ``earlier(1)``; ``earlier(None)`` ends that."""
+    ours = schema.HERE
+
+    def know(number: int | None) -> None:
+        monkeypatch.setattr(schema, "HERE", ours if number is None else older(number))
+
+    def older(number: int) -> Path:
+        folder = tmp_path / f"version{number}"
+        for kind in ("migrations", "definitions"):
+            (folder / kind).mkdir(parents=True)
+        for path in sorted((ours / "migrations").glob("*.sql"))[:number]:
+            shutil.copy(path, folder / "migrations")
+        for path in (ours / "definitions").glob("[1-5]*.sql"):
+            shutil.copy(path, folder / "definitions")
+        return folder
+
+    return know
+
+
+def dump(postgres, dsn: str) -> list[str]:
+    """Everything in a database but the rows, as pg_dump writes it."""
+    tool = next(binaries for binaries in find_all() if Path(binaries.tool("pg_dump")).exists()).tool("pg_dump")
+    done = subprocess.run(
+        [tool, "--schema-only", "--dbname", dsn], check=True, capture_output=True, text=True, timeout=60
+    )
+    lines = done.stdout.replace(psycopg2.extensions.parse_dsn(dsn)["dbname"], "database").splitlines()
+    return [line for line in lines if line and not line.startswith(VOLATILE)]
+
+
+def rows(dsn: str, sql: str) -> list[Any]:
+    """What a statement gives, if anything."""
+    connection = psycopg2.connect(dsn)
+    with connection, connection.cursor() as cursor:
+        cursor.execute(sql)
+        found = cursor.fetchall() if cursor.description else []
+    connection.close()
+    return found
+
+
+def numbers() -> list[int]:
+    return sorted(schema.migrations())
+
+
+def test_migrations_are_numbered_without_gaps():
+    names = sorted(path.name for path in (schema.HERE / "migrations").glob("*.sql"))
+    assert [int(name[:4]) for name in names] == list(range(1, len(names) + 1))
+
+
+@pytest_twisted.ensureDeferred
+async def test_an_empty_database_has_nothing_applied(empty):
+    async with pool_of(empty) as pool:
+        status = await schema.status(pool)
+        assert (status.applied, status.known, status.definitions_current) == ((), tuple(numbers()), False)
+        with pytest.raises(schema.SchemaError, match="crowdctl db upgrade"):
+            status.require()
+    assert rows(empty, "SELECT 1 FROM pg_namespace WHERE nspname = 'code'") == [], "looking changes nothing"
+
+
+@pytest_twisted.ensureDeferred
+async def test_an_upgrade_applies_everything_and_a_second_one_nothing(empty, postgres):
+    async with pool_of(empty) as pool:
+        assert await schema.upgrade(pool) == numbers()
+        status = await schema.status(pool)
+        assert status.current
+        status.require()
+        first, when = dump(postgres, empty), rows(empty, "SELECT number, at FROM migration")
+        function = "SELECT 'code.submit'::regproc::oid"
+        laid = rows(empty, function)
+        assert await schema.upgrade(pool) == []
+    assert dump(postgres, empty) == first
+    assert rows(empty, "SELECT number, at FROM migration") == when
+    assert rows(empty, function) == laid, "current definitions are not laid anew"
+
+
+@pytest.mark.parametrize("number", range(1, len(schema.migrations())))
+@pytest_twisted.ensureDeferred
+async def test_a_database_upgraded_from_an_earlier_version_equals_a_fresh_one(empty, dsn, postgres, earlier, number):
+    async with pool_of(empty) as pool:
+        earlier(number)
+        assert await schema.upgrade(pool) == numbers() == list(range(1, number + 1))
+        assert (await schema.status(pool)).current
+        earlier(None)
+        assert not (await schema.status(pool)).current
+        assert await schema.upgrade(pool) == numbers()[number:]
+        assert (await schema.status(pool)).current
+    assert dump(postgres, empty) == dump(postgres, dsn)
+
+
+@pytest_twisted.ensureDeferred
+async def test_rows_of_an_earlier_version_live_on(empty, earlier):
+    async with pool_of(empty) as pool:
+        earlier(1)
+        await schema.upgrade(pool)
+        rows(
+            empty,
+            "INSERT INTO account (created, name, fullname, email_addr, api_key_hash, api_key_sealed)"
+            " VALUES (now(), 'ada', 'Ada', 'ada@example.org', '', '')",
+        )
+        earlier(None)
+        await schema.upgrade(pool)
+    assert rows(empty, "SELECT name FROM account") == [("ada",)]
+    assert rows(empty, "SELECT name FROM code.user_record") == [("ada",)]
+
+
+@pytest_twisted.ensureDeferred
+async def test_two_upgrades_at_once_are_one(empty):
+    async with pool_of(empty) as one, pool_of(empty) as other:
+        applied = await gatherResults([ensureDeferred(schema.upgrade(pool)) for pool in (one, other)])
+        assert sorted(applied) == [[], numbers()]
+        assert (await schema.status(one)).current
+    assert rows(empty, "SELECT count(*) FROM definition") == [(1,)]
+
+
+@pytest_twisted.ensureDeferred
+async def test_a_migration_that_fails_leaves_nothing_behind(empty, earlier):
+    async with pool_of(empty) as pool:
+        earlier(1)
+        (schema.HERE / "migrations/0002_broken.sql").write_text("CREATE TABLE half (); DROP TABLE nowhere;")
+        with pytest.raises(psycopg2.errors.UndefinedTable):
+            await schema.upgrade(pool)
+        assert (await schema.status(pool)).applied == ()
+        assert rows(empty, "SELECT to_regclass('half'), to_regclass('project')") == [(None, None)]
+        earlier(None)
+        assert await schema.upgrade(pool) == numbers()
+
+
+@pytest_twisted.ensureDeferred
+async def test_a_database_of_a_newer_crowdd_is_refused(dsn):
+    rows(dsn, "INSERT INTO migration (number, name) VALUES (9999, 'from the future')")
+    before = rows(dsn, "SELECT oid FROM pg_proc WHERE proname = 'submit'")
+    async with pool_of(dsn) as pool:
+        with pytest.raises(schema.SchemaError, match="newer crowdd"):
+            await schema.upgrade(pool)
+        with pytest.raises(schema.SchemaError, match="newer crowdd"):
+            (await schema.status(pool)).require()
+    assert rows(dsn, "SELECT oid FROM pg_proc WHERE proname = 'submit'") == before
+
+
+@pytest_twisted.ensureDeferred
+async def test_definitions_that_changed_are_laid_anew(dsn):
+    rows(dsn, "UPDATE definition SET fingerprint = 'that of older text'")
+    rows(dsn, "DROP FUNCTION code.submit")
+    rows(dsn, "CREATE FUNCTION code.left_over() RETURNS int LANGUAGE sql AS 'SELECT 1'")
+    async with pool_of(dsn) as pool:
+        status = await schema.status(pool)
+        assert not status.definitions_current
+        with pytest.raises(schema.SchemaError, match="older than this crowdd"):
+            status.require()
+        assert await schema.upgrade(pool) == []
+        assert (await schema.status(pool)).current
+    found = rows(dsn, "SELECT proname FROM pg_proc WHERE pronamespace = 'code'::regnamespace")
+    assert ("submit",) in found
+    assert ("left_over",) not in found
+
+
+@pytest_twisted.ensureDeferred
+async def test_definitions_are_laid_while_others_use_them(dsn):
+    rows(dsn, "UPDATE definition SET fingerprint = ''")
+    started = []
+    async with pool_of(dsn) as pool:
+
+        async def using(tx: Database) -> None:
+            await tx.fetch("SELECT * FROM score")
+            started.append(ensureDeferred(schema.upgrade(pool)))
+            await tx.fetch("SELECT fold_stats()")
+
+        await pool.transaction(using)
+        assert await started[0] == []
+        assert (await schema.status(pool)).current
+        assert await pool.fetch("SELECT fold_stats() AS n") == [{"n": 0}]
