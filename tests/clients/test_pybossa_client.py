@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import uuid
+from pathlib import Path
 from typing import Any
 
 import pbclient
@@ -52,7 +55,10 @@ def test_from_a_project_to_its_results_and_back_to_nothing(owner, live_server):
     tasks = pbclient.get_tasks(project.id, limit=100)
     assert sorted(task.info["n"] for task in tasks) == list(range(100))
     assert answer_everything(live_server.url, project, 2) == 200
-    first, second = pbclient.get_taskruns(project.id, limit=100), pbclient.get_taskruns(project.id, limit=100, offset=100)
+    first, second = (
+        pbclient.get_taskruns(project.id, limit=100),
+        pbclient.get_taskruns(project.id, limit=100, offset=100),
+    )
     assert len({run.id for run in [*first, *second]}) == 200
     results = pbclient.get_results(project.id, limit=100)
     assert all(len(result.task_run_ids) == 2 for result in results) and len(results) == 100
@@ -76,3 +82,79 @@ def test_a_name_that_is_taken_is_told_as_clients_expect(owner):
     refused = pbclient.create_project(short_name, short_name, "two")
     assert (refused["status_code"], refused["exception_cls"], refused["target"]) == (415, "DBIntegrityError", "project")
     assert refused["action"] == "POST" and refused["status"] == "failed"
+
+
+@pytest.fixture
+def admin(owner, live_server) -> Person:
+    """The same person with an administrator's rights."""
+    command = [str(Path(sys.executable).parent / "crowdctl"), "admin", "add", owner.name]
+    subprocess.run(
+        command, env=live_server.environment, cwd=live_server.data, check=True, capture_output=True, timeout=60
+    )
+    return owner
+
+
+@pytest.fixture
+def project(owner) -> Any:
+    """A project of the owner."""
+    short_name = f"client{uuid.uuid4().hex[:8]}"
+    return pbclient.create_project(f"Client {short_name}", short_name, "Made by a client")
+
+
+def test_categories_are_made_found_changed_and_deleted(admin):
+    name = f"Shelf {uuid.uuid4().hex[:8]}"
+    made = pbclient.create_category(name, "What stands on it")
+    assert made.id and made.short_name == name.lower().replace(" ", "")
+    assert pbclient.get_category(made.id).description == "What stands on it"
+    assert [found.id for found in pbclient.find_category(short_name=made.short_name)] == [made.id]
+    made.description = "Something else"
+    changed = pbclient.update_category(made)
+    assert (changed.id, changed.description) == (made.id, "Something else")
+    assert made.id in [found.id for found in pbclient.get_categories(limit=100)]
+    after = pbclient.get_categories(last_id=made.id - 1)
+    assert [found.id for found in after][:1] == [made.id]
+    assert pbclient.delete_category(made.id) is True
+    assert pbclient.find_category(short_name=made.short_name) == []
+
+
+def test_helping_materials_come_with_and_without_a_file(project, tmp_path):
+    plain = pbclient.create_helpingmaterial(project.id, {"word": "one"})
+    assert plain.id and plain.info == {"word": "one"} and plain.media_url is None
+    picture = tmp_path / "bird.png"
+    picture.write_bytes(b"\x89PNG\r\n\x1a\n" + b"\x00" * 40)
+    with_file = pbclient.create_helpingmaterial(project.id, {"ignored": 1}, file_path=str(picture))
+    assert with_file.id and with_file.media_url.endswith(".png") and with_file.info["file_name"]
+    media, first, second = with_file.media_url, plain.id, with_file.id
+    with_file.info = {**with_file.info, "word": "two"}
+    changed = pbclient.update_helping_material(with_file)
+    assert changed.info["word"] == "two" and changed.media_url == media
+    assert [m.id for m in pbclient.get_helping_materials(project.id)] == [first, second]
+    assert [m.id for m in pbclient.get_helping_materials(project.id, last_id=first)] == [second]
+    assert [m.id for m in pbclient.find_helping_materials(project.id, id=second)] == [second]
+
+
+def test_lists_go_on_by_the_last_id(project, live_server):
+    ids = [pbclient.create_task(project.id, {"n": n}, n_answers=1).id for n in range(5)]
+    assert [t.id for t in pbclient.get_tasks(project.id, limit=2, last_id=ids[1])] == ids[2:4]
+    assert [t.id for t in pbclient.get_tasks(project.id, limit=2, offset=3)] == ids[3:]
+    assert answer_everything(live_server.url, project, 1) == 5
+    runs = [run.id for run in pbclient.get_taskruns(project.id)]
+    assert [run.id for run in pbclient.get_taskruns(project.id, last_id=runs[2])] == runs[3:]
+    assert [run.task_id for run in pbclient.find_taskruns(project.id, task_id=ids[3])] == [ids[3]]
+    results = [result.id for result in pbclient.get_results(project.id)]
+    assert [r.id for r in pbclient.get_results(project.id, limit=1, last_id=results[0])] == results[1:2]
+    found = [p.id for p in pbclient.get_projects(last_id=project.id - 1)]
+    assert project.id in found and pbclient.get_project(project.id).short_name == project.short_name
+    assert project.id in [p.id for p in pbclient.get_projects()]
+
+
+def test_what_does_not_exist_is_told_as_clients_expect(owner):
+    missing = pbclient.get_project(999_999_999)
+    assert (missing["status_code"], missing["exception_cls"], missing["exception_msg"]) == (
+        404,
+        "NotFound",
+        "404 Not Found",
+    )
+    assert pbclient.find_project(short_name="nobody-made-this", all=1) == []
+    refused = pbclient.delete_task(999_999_999)
+    assert (refused["status"], refused["action"], refused["target"]) == ("failed", "DELETE", "task")
