@@ -1,0 +1,547 @@
+"""What the interface says about /api, statement by statement, and the test that shows each.
+
+A statement is in our words under the heading of the interface where it stands. ``shown_by`` names tests as
+``path::function`` below ``tests``; a statement about a part that does not exist yet says in ``waits_for`` for what.
+"""
+
+from __future__ import annotations
+
+import attrs
+
+RECORDS = "interface/test_records.py"
+PROJECTS = "api/test_projects.py"
+LISTS = "api/test_lists.py"
+MORE = "api/test_lists_more.py"
+NEWTASK = "api/test_newtask.py"
+RUNS = "api/test_task_runs.py"
+EXTERNAL = "api/test_external_users.py"
+USERS = "api/test_users.py"
+ERRORS = "api/test_errors.py"
+LIMIT = "api/test_rate_limit.py"
+REQUESTER = "api/test_requester.py"
+PROGRESS = "api/test_userprogress.py"
+MEDIA = "api/test_media.py"
+EXPOSURE = "matrix/test_exposure.py"
+RIGHTS = "matrix/test_rights.py"
+JS = "clients/test_pybossa_js.py"
+
+STATISTICS, ASSIGNMENT, ACCOUNTS = "statistics", "assignment", "accounts"
+
+
+@attrs.frozen
+class Line:
+    """One statement of the interface."""
+
+    section: str
+    statement: str
+    shown_by: tuple[str, ...] = ()
+    waits_for: str = ""
+
+
+def _line(section: str, statement: str, *shown_by: str, waits_for: str = "") -> Line:
+    return Line(section, statement, shown_by, waits_for)
+
+
+LINES = (
+    # What the service does
+    _line(
+        "What the service does",
+        "Volunteers are anonymous, registered or known by an external id",
+        f"{PROGRESS}::test_done_and_total_for_each_kind_of_caller",
+    ),
+    _line(
+        "What the service does",
+        "Bodies of the API are JSON, in both directions",
+        f"{ERRORS}::test_the_api_is_data_and_never_a_document",
+        f"{ERRORS}::test_a_body_that_is_no_json_object_is_refused",
+    ),
+    _line(
+        "What the service does",
+        "An external user is followed without being registered",
+        f"{EXTERNAL}::test_with_a_token_an_external_user_asks_and_answers",
+    ),
+    # Domain objects
+    _line(
+        "Domain objects",
+        "Nine kinds of objects are there below /api",
+        f"{RECORDS}::test_every_attribute_of_the_interface_is_there",
+        "api/test_openapi.py::test_what_there_is_below_api",
+    ),
+    _line(
+        "Domain objects",
+        "Attributes are filters",
+        f"{EXPOSURE}::test_a_filter_finds_by_what_the_requester_may_read_and_by_nothing_else",
+    ),
+    _line(
+        "Domain objects",
+        "Attributes are keys of orderby",
+        f"{EXPOSURE}::test_an_order_follows_what_the_requester_may_read_and_nothing_else",
+    ),
+    # Hypermedia fields
+    _line(
+        "Hypermedia fields",
+        "link is on every object and names it with its type and absolute address",
+        f"{RECORDS}::test_links_name_the_object_and_its_parents",
+    ),
+    _line(
+        "Hypermedia fields",
+        "links is there for objects with parents, one element for each",
+        f"{RECORDS}::test_links_name_the_object_and_its_parents",
+    ),
+    _line(
+        "Hypermedia fields",
+        "A project has no links, nor has an announcement",
+        f"{RECORDS}::test_links_name_the_object_and_its_parents",
+        f"{PROJECTS}::test_strangers_see_a_reduced_project_without_secrets",
+    ),
+    _line(
+        "Hypermedia fields",
+        "Parents: of a task, helping material and blog post the project; of a run task and project; of a result project and task",
+        f"{RECORDS}::test_links_name_the_object_and_its_parents",
+    ),
+    _line(
+        "Hypermedia fields",
+        "They are no part of what is stored: a body may bring them and nothing comes of it",
+        f"{PROJECTS}::test_computed_attributes_in_a_body_are_ignored",
+    ),
+    # TaskRun
+    _line("TaskRun", "It has these attributes", f"{RECORDS}::test_every_attribute_of_the_interface_is_there"),
+    _line(
+        "TaskRun",
+        "user_id is null for anonymous and external users",
+        f"{RUNS}::test_an_answer_is_stored_with_its_times",
+        f"{JS}::test_save_task_by_number_asks_for_the_task_first",
+    ),
+    _line(
+        "TaskRun",
+        "user_ip is where the answer came from, as a pseudonym",
+        f"{REQUESTER}::test_stored_addresses_are_pseudonyms_of_the_same_family",
+    ),
+    _line(
+        "TaskRun",
+        "external_uid is filled when the query has it",
+        f"{EXTERNAL}::test_with_a_token_an_external_user_asks_and_answers",
+    ),
+    _line(
+        "TaskRun",
+        "info is any JSON value",
+        f"{RECORDS}::test_types_are_those_of_the_tables",
+        f"{JS}::test_a_task_of_the_address_is_shown_by_its_page_and_can_be_answered",
+    ),
+    _line(
+        "TaskRun",
+        "created and finish_time are ISO 8601 without zone, with microseconds",
+        f"{RECORDS}::test_times_are_iso_8601_without_zone_with_microseconds",
+    ),
+    _line(
+        "TaskRun",
+        "calibration and timeout are null or a value",
+        f"{RECORDS}::test_types_are_those_of_the_tables",
+        f"{RUNS}::test_a_late_answer_without_a_place_is_kept_and_does_not_count",
+    ),
+    # Project
+    _line("Project", "It has these attributes", f"{RECORDS}::test_every_attribute_of_the_interface_is_there"),
+    _line("Project", "name and info are enough to create one", f"{PROJECTS}::test_a_name_is_enough"),
+    _line(
+        "Project", "short_name stands in addresses", f"{PROJECTS}::test_a_short_name_is_no_page_and_fits_in_an_address"
+    ),
+    _line("Project", "info is a free object", f"{PROJECTS}::test_info_is_replaced_not_merged"),
+    _line(
+        "Project",
+        "contrib_button says what the caller can do, can_contribute for one",
+        f"{PROJECTS}::test_the_contribution_button_says_what_the_caller_can_do",
+    ),
+    _line(
+        "Project",
+        "secret_key is made by the service and shown to the owner only",
+        f"{PROJECTS}::test_a_name_is_enough",
+        f"{EXPOSURE}::test_a_list_and_a_row_show_what_the_requester_may_read_and_nothing_else",
+    ),
+    _line("Project", "webhook is an address or null", f"{PROJECTS}::test_a_name_is_enough"),
+    _line(
+        "Project",
+        "n_blogposts and n_results count what there is",
+        f"{RECORDS}::test_types_are_those_of_the_tables",
+        f"{PROJECTS}::test_an_owner_sees_true_figures_at_once",
+    ),
+    _line(
+        "Project",
+        "created and updated are ISO 8601 without zone",
+        f"{RECORDS}::test_times_are_iso_8601_without_zone_with_microseconds",
+    ),
+    _line(
+        "Project",
+        "For others the record is reduced: six attributes are there and null",
+        f"{PROJECTS}::test_strangers_see_a_reduced_project_without_secrets",
+    ),
+    # Task, Result, Blog post, Helping material
+    _line(
+        "Task",
+        "It has id, created, priority_0 and its project",
+        f"{RECORDS}::test_every_attribute_of_the_interface_is_there",
+    ),
+    _line(
+        "Task",
+        "priority_0 is a number to order by",
+        f"{NEWTASK}::test_the_default_order_is_priority_then_id_and_orderby_changes_it",
+        f"{LISTS}::test_orderby_and_desc",
+    ),
+    _line(
+        "Result, Blog post, Helping material",
+        "They have their parents, and the project counts results and posts",
+        f"{RECORDS}::test_links_name_the_object_and_its_parents",
+        f"{RECORDS}::test_types_are_those_of_the_tables",
+    ),
+    # Category, Announcement, User
+    _line(
+        "Category",
+        "It has these attributes",
+        f"{RECORDS}::test_every_attribute_of_the_interface_is_there",
+        "api/test_categories.py::test_administrators_make_change_and_delete_categories",
+    ),
+    _line(
+        "Announcement",
+        "It has these attributes, and user_id is its author",
+        f"{RECORDS}::test_every_attribute_of_the_interface_is_there",
+        f"{MEDIA}::test_only_administrators_announce",
+    ),
+    _line("User", "Everybody sees name and locale", f"{USERS}::test_others_see_name_and_locale_only"),
+    _line(
+        "User",
+        "With privacy mode off fullname and created are public too",
+        f"{USERS}::test_who_switches_privacy_off_shows_fullname_and_date",
+    ),
+    _line(
+        "User",
+        "The person and administrators see these attributes",
+        f"{RECORDS}::test_every_attribute_of_the_interface_is_there",
+        f"{USERS}::test_one_sees_everything_of_oneself_but_no_password",
+    ),
+    _line(
+        "User",
+        "info has extra, where an administrator may store more",
+        f"{USERS}::test_one_changes_oneself_and_administrators_everybody",
+        "clients/test_front_ends.py::test_a_person_changes_info_and_an_administrator_the_role",
+    ),
+    _line(
+        "User",
+        "One attribute per provider holds the person's id there",
+        f"{RECORDS}::test_every_attribute_of_the_interface_is_there",
+    ),
+    _line(
+        "User",
+        "passwd_hash is a key of administrators' records; its value is null on purpose",
+        f"{USERS}::test_administrators_see_everybody_and_a_null_for_the_password",
+    ),
+    _line("User", "rank, score, n_answers and total are integers", waits_for=STATISTICS),
+    _line(
+        "Project statistics record",
+        "It carries the number of tasks and volunteers, the progress and info",
+        waits_for=STATISTICS,
+    ),
+    _line(
+        "Project statistics record",
+        "With full=1 info has statistics per hour, day and user of two weeks",
+        waits_for=STATISTICS,
+    ),
+    # States
+    _line(
+        "States",
+        "A project is a draft or published",
+        f"{PROJECTS}::test_drafts_are_unlisted_but_not_locked",
+        f"{RIGHTS}::test_rights",
+    ),
+    # Generic operations
+    _line(
+        "Generic operations",
+        "GET of a kind is an array of its objects",
+        f"{RECORDS}::test_every_attribute_of_the_interface_is_there",
+    ),
+    _line(
+        "Generic operations", "GET of an id is the object", f"{RECORDS}::test_every_attribute_of_the_interface_is_there"
+    ),
+    _line(
+        "Generic operations",
+        "POST answers the created object",
+        f"{PROJECTS}::test_a_name_is_enough",
+        "api/test_tasks.py::test_a_project_is_enough",
+    ),
+    _line("Generic operations", "PUT answers the changed object", f"{PROJECTS}::test_a_whole_record_can_be_put_back"),
+    _line(
+        "Generic operations",
+        "DELETE removes it",
+        f"{PROJECTS}::test_deleting_takes_everything_along_and_answers_nothing",
+    ),
+    _line("Generic operations", "Some actions need a key and rights", f"{RIGHTS}::test_rights"),
+    # List query parameters
+    _line(
+        "List query parameters",
+        "<attribute> filters by its value",
+        f"{LISTS}::test_filters_are_joined_by_and",
+        f"{LISTS}::test_texts_and_yes_or_no_are_compared",
+    ),
+    _line(
+        "List query parameters",
+        "all=1 with a key gives the whole table",
+        f"{RECORDS}::test_an_anonymous_list_has_all_rows_by_id_and_so_has_all",
+    ),
+    _line("List query parameters", "orderby sorts by an attribute", f"{LISTS}::test_orderby_and_desc"),
+    _line("List query parameters", "desc=true turns the order round", f"{LISTS}::test_orderby_and_desc"),
+    _line(
+        "List query parameters",
+        "limit is 20 unless given, 100 at most",
+        f"{LISTS}::test_a_page_has_twenty_rows_and_never_more_than_a_hundred",
+    ),
+    _line(
+        "List query parameters",
+        "offset skips rows",
+        "clients/test_front_ends.py::test_infinite_lists_go_on_by_offset_until_nothing_comes",
+    ),
+    _line(
+        "List query parameters",
+        "last_id goes on after an id",
+        f"{LISTS}::test_last_id_gives_what_comes_after_in_any_order",
+    ),
+    _line(
+        "List query parameters",
+        "api_key says who asks",
+        f"{REQUESTER}::test_a_key_is_taken_from_the_query_or_the_authorization_header",
+    ),
+    _line(
+        "List query parameters",
+        "participated=1 leaves out tasks that the user took part in",
+        f"{LISTS}::test_participated_leaves_out_what_the_caller_has_answered",
+    ),
+    _line(
+        "List query parameters",
+        "external_uid with participated names an external user",
+        f"{LISTS}::test_participated_leaves_out_what_the_caller_has_answered",
+    ),
+    _line(
+        "Context rules",
+        "An anonymous list has all rows by id",
+        f"{RECORDS}::test_an_anonymous_list_has_all_rows_by_id_and_so_has_all",
+    ),
+    _line(
+        "Context rules",
+        "With a key a list has the caller's own",
+        f"{LISTS}::test_with_a_key_a_list_holds_only_ones_own_projects_rows",
+        f"{LISTS}::test_what_one_co_owns_is_ones_own",
+    ),
+    _line(
+        "Context rules",
+        "With all=1 it has all rows by id",
+        f"{RECORDS}::test_an_anonymous_list_has_all_rows_by_id_and_so_has_all",
+    ),
+    _line(
+        "List query parameters",
+        "Lists of users show public attributes only",
+        f"{USERS}::test_others_see_name_and_locale_only",
+        f"{EXPOSURE}::test_a_list_and_a_row_show_what_the_requester_may_read_and_nothing_else",
+    ),
+    # Special endpoints
+    _line(
+        "Special endpoints",
+        "newtask gives a task for the caller, or none",
+        f"{NEWTASK}::test_both_paths_and_the_same_task_until_it_is_answered",
+        f"{NEWTASK}::test_no_task_is_an_empty_object_and_says_why",
+    ),
+    _line(
+        "Special endpoints",
+        "newtask: limit gives several, reduced to 100",
+        f"{NEWTASK}::test_more_than_a_hundred_tasks_at_once_are_a_hundred",
+    ),
+    _line(
+        "Special endpoints",
+        "newtask: offset gives the next tasks, for preloading, together with limit",
+        f"{NEWTASK}::test_limit_and_offset_index_one_sequence",
+    ),
+    _line(
+        "Special endpoints",
+        "newtask: orderby and desc",
+        f"{NEWTASK}::test_the_default_order_is_priority_then_id_and_orderby_changes_it",
+    ),
+    _line("Special endpoints", "newtask: orderby any other attribute of a task", waits_for=ASSIGNMENT),
+    _line(
+        "Special endpoints",
+        "newtask: external_uid asks for an external user",
+        f"{EXTERNAL}::test_with_a_token_an_external_user_asks_and_answers",
+    ),
+    _line(
+        "Special endpoints",
+        "favorites lists the tasks that the caller marked",
+        f"{MORE}::test_favourites_are_marked_listed_and_unmarked",
+    ),
+    _line(
+        "Special endpoints",
+        "POST to favorites marks the task of the body",
+        f"{MORE}::test_favourites_are_marked_listed_and_unmarked",
+    ),
+    _line(
+        "Special endpoints",
+        "DELETE of favorites takes the mark off",
+        f"{MORE}::test_favourites_are_marked_listed_and_unmarked",
+    ),
+    _line(
+        "Special endpoints",
+        "favorites are of authenticated users",
+        f"{MORE}::test_favourites_refuse_what_makes_no_sense",
+    ),
+    _line("Special endpoints", "token gives a user's own tokens of providers", waits_for=ACCOUNTS),
+    _line("Special endpoints", "token/<provider> gives that of one", waits_for=ACCOUNTS),
+    _line(
+        "Special endpoints",
+        "auth/project/<short_name>/token gives a JWT for the secret key",
+        f"{EXTERNAL}::test_the_secret_key_buys_a_token",
+    ),
+    _line(
+        "Special endpoints",
+        "commenting/sso answers only when keys are configured",
+        f"{MORE}::test_commenting_needs_keys",
+    ),
+    _line(
+        "Special endpoints", "commenting/sso gives api_key and remote_auth_s3", f"{MORE}::test_commenting_needs_keys"
+    ),
+    _line(
+        "Special endpoints",
+        "projectstats lists statistics records, of named projects, with full=1 in full",
+        waits_for=STATISTICS,
+    ),
+    _line("Special endpoints", "project?stats=True brings statistics along", waits_for=STATISTICS),
+    _line(
+        "Special endpoints",
+        "userprogress says how much a user has done, by id or short name of the project",
+        f"{PROGRESS}::test_done_and_total_for_each_kind_of_caller",
+        f"{JS}::test_user_progress_says_done_and_total",
+    ),
+    _line(
+        "Special endpoints",
+        "userprogress is of the signed-in user, else of the anonymous one, or of external_uid",
+        f"{PROGRESS}::test_done_and_total_for_each_kind_of_caller",
+    ),
+    _line(
+        "Submitting for an external user",
+        "POST of a run with external_uid in query and body and a bearer token",
+        f"{EXTERNAL}::test_with_a_token_an_external_user_asks_and_answers",
+    ),
+    _line(
+        "Submitting for an external user",
+        "Both external_uid are equal",
+        f"{EXTERNAL}::test_body_and_address_name_the_same_external_user",
+    ),
+    # The user endpoint
+    _line(
+        "The user endpoint",
+        "Anonymous: no POST, PUT, DELETE; reads name and locale",
+        f"{RECORDS}::test_the_user_endpoint_by_actor",
+    ),
+    _line(
+        "The user endpoint",
+        "Authenticated: no POST, DELETE, no PUT on others; reads name and locale of others, all of oneself",
+        f"{RECORDS}::test_the_user_endpoint_by_actor",
+        f"{USERS}::test_one_changes_oneself_and_administrators_everybody",
+    ),
+    _line(
+        "The user endpoint",
+        "Administrators: no POST, DELETE; read everybody with ids",
+        f"{RECORDS}::test_the_user_endpoint_by_actor",
+        f"{USERS}::test_administrators_see_everybody_and_a_null_for_the_password",
+    ),
+    # Authentication
+    _line(
+        "Authentication",
+        "The key is the query parameter api_key",
+        f"{REQUESTER}::test_a_key_is_taken_from_the_query_or_the_authorization_header",
+    ),
+    _line(
+        "Authentication",
+        "A new key takes the place of the old one",
+        f"{REQUESTER}::test_a_key_is_no_good_once_it_is_replaced",
+    ),
+    _line(
+        "Authentication",
+        "Without a key the caller is anonymous and known by address",
+        f"{RUNS}::test_clients_without_cookies_behind_one_address_are_one_volunteer",
+    ),
+    _line(
+        "Authentication",
+        "Each project has a secret key, which buys a JWT by the Authorization header",
+        f"{EXTERNAL}::test_the_secret_key_buys_a_token",
+    ),
+    _line(
+        "Authentication",
+        "The bearer token is sent to newtask and to taskrun",
+        f"{EXTERNAL}::test_with_a_token_an_external_user_asks_and_answers",
+    ),
+    _line(
+        "Authentication",
+        "Nobody else sends data for external users of the project",
+        f"{EXTERNAL}::test_a_token_that_is_not_right_is_told_what_is_wrong_with_it",
+        f"{EXTERNAL}::test_a_token_of_another_project_opens_nothing",
+    ),
+    _line("Authentication", "Roles: anonymous, authenticated, administrator", f"{RIGHTS}::test_rights"),
+    # Errors
+    _line(
+        "Errors",
+        "A failed request is an object of status, action, target, exception_msg, status_code, exception_cls",
+        f"{RECORDS}::test_a_failed_request_names_method_and_type",
+        f"{ERRORS}::test_the_table_of_refusals",
+    ),
+    _line(
+        "Errors",
+        "What does not exist: 404, NotFound, 404 Not Found",
+        f"{RECORDS}::test_a_failed_request_names_method_and_type",
+    ),
+    _line(
+        "Errors",
+        "POST, PUT or DELETE with an unknown attribute: 415, AttributeError, which is named",
+        f"{RECORDS}::test_an_unknown_attribute_is_415_and_named",
+        f"{ERRORS}::test_an_unknown_attribute_is_named",
+    ),
+    _line(
+        "Errors",
+        "Any other error has the same shape",
+        f"{ERRORS}::test_the_table_of_refusals",
+        f"{ERRORS}::test_a_failure_of_ours_says_nothing_of_what_failed",
+    ),
+    _line("Errors", "Forbidden operations on users", f"{RECORDS}::test_the_user_endpoint_by_actor"),
+    # Limits
+    _line(
+        "Limits",
+        "300 requests per 15 minutes, address and endpoint",
+        f"{LIMIT}::test_three_hundred_pass_and_the_next_is_refused",
+        f"{LIMIT}::test_an_endpoint_is_a_route_without_its_id_and_all_its_methods",
+    ),
+    _line(
+        "Limits",
+        "X-RateLimit-Limit, -Remaining and -Reset, the last in epoch seconds",
+        f"{LIMIT}::test_three_hundred_pass_and_the_next_is_refused",
+        "clients/test_pbs.py::test_what_pbs_reads_of_the_limit",
+    ),
+    _line(
+        "Limits",
+        "A list has 20 items unless limit says otherwise",
+        f"{LISTS}::test_a_page_has_twenty_rows_and_never_more_than_a_hundred",
+    ),
+    _line(
+        "Limits",
+        "limit is at most 100 for lists and newtask",
+        f"{LISTS}::test_a_page_has_twenty_rows_and_never_more_than_a_hundred",
+        f"{NEWTASK}::test_more_than_a_hundred_tasks_at_once_are_a_hundred",
+    ),
+    # Versioning
+    _line(
+        "Versioning",
+        "Addresses have no version; the API is below /api",
+        "api/test_openapi.py::test_what_there_is_below_api",
+    ),
+    _line(
+        "Versioning", "External ids are supported", f"{EXTERNAL}::test_with_a_token_an_external_user_asks_and_answers"
+    ),
+    _line(
+        "Versioning",
+        "offset still works beside last_id",
+        "clients/test_front_ends.py::test_infinite_lists_go_on_by_offset_until_nothing_comes",
+        "clients/test_front_ends.py::test_whole_lists_go_on_by_the_last_id",
+    ),
+)
