@@ -56,6 +56,7 @@ setup(
             "pytest-twisted>=1.14.3,<2",
             "pytest-xdist>=3.6,<4",
             "ruff>=0.8,<1",
+            "schemathesis>=4.32,<5",
         ],
     },
 )

@@ -25,12 +25,16 @@ class Caller(enum.Enum):
 
 @attrs.frozen
 class Parameter:
-    """A name of the query, of the headers or of the path; ``schema`` is JSON Schema of its value."""
+    """A name of the query, of the headers or of the path; ``schema`` is JSON Schema of its value.
+
+    ``empty``: without a value it is as if it were not there.
+    """
 
     name: str
     schema: Schema
     doc: str
     where: str = "query"
+    empty: bool = False
 
 
 @attrs.frozen

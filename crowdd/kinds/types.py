@@ -21,6 +21,7 @@ MOST_JSON_DEPTH = 100
 TIME_PREFIX = "time-prefix"  # name of a format in schemas: an ISO 8601 time or the beginning of one
 _BOOK = 1_000_000
 _NOT_IN_ADDRESSES = r"\s\x00-\x1f\x7f-\x9f/?#%&\\<>\"'"
+_NOT_BLANK = r"[^\s\x1c-\x1f]"  # what strip() leaves: these four separators are blanks here, not in every dialect
 _NUL = re.compile("\x00")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _TRUE, _FALSE = {"true", "yes", "on", "y", "1"}, {"false", "no", "off", "n", "0"}
@@ -168,7 +169,7 @@ class Text(Type):
         return {"type": "string"}
 
     def _not_blank(self) -> dict[str, Any]:
-        return {"minLength": self.least, "pattern": r"\S"} if self.least else {}
+        return {"minLength": self.least, "pattern": _NOT_BLANK} if self.least else {}
 
 
 @attrs.frozen
@@ -199,7 +200,7 @@ class Json(Type):
 
     def from_text(self, text: str) -> Any:
         try:
-            return self.parse(orjson.loads(text))
+            return clean_json(orjson.loads(text))
         except orjson.JSONDecodeError:
             return clean_text(text)
 
@@ -215,8 +216,6 @@ class JsonObject(Json):
         if not isinstance(value, dict):
             raise InvalidValueError("is not an object")
         return clean_json(value)
-
-    from_text = Json.from_text
 
     def schema(self) -> dict[str, Any]:
         return {"type": "object"}

@@ -9,11 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema_rs import Draft202012Validator
 
+from crowdd.domain import queries
 from crowdd.errors import InvalidValueError
 from crowdd.http.api import schemas
 from crowdd.kinds import KINDS
 from crowdd.kinds.kind import Field, Kind, Write
 from crowdd.kinds.types import TIME_PREFIX, Timestamp
+from crowdd.values import Requester
 
 texts = st.text(st.characters(exclude_categories=("Cs", "Cc")), max_size=300) | st.sampled_from(
     [
@@ -83,3 +85,20 @@ def test_what_a_filter_asks_for_need_not_be_what_a_row_can_hold():
         n_answers.parse(0)
     with pytest.raises(InvalidValueError):
         n_answers.from_text("9" * 20)
+
+
+def test_a_filter_on_json_is_a_pair_or_has_no_double_colon():
+    info = KINDS["task"].field("info")
+    schema = Draft202012Validator(schemas.filtered(info))
+
+    @settings(max_examples=300, deadline=None)
+    @given(text=st.text(st.sampled_from("a:|b \n"), max_size=8))
+    def agree(text: str) -> None:
+        try:
+            queries.parse(KINDS["task"], {"info": text}, Requester())
+        except InvalidValueError:
+            assert not schema.is_valid(text)
+        else:
+            assert schema.is_valid(text)
+
+    agree()

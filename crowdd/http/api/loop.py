@@ -20,6 +20,7 @@ from crowdd.kinds.types import Integer
 
 _SECTION = "volunteers"
 _COUNT = Integer(least=0).schema()
+_ORDERS = {"type": "string", "enum": ["id", "created", "priority_0"]}
 _NONE = {"type": "object", "description": "Empty: there is none.", "maxProperties": 0}
 _NEWTASK = Doc(
     name="newtask",
@@ -29,9 +30,9 @@ _NEWTASK = Doc(
     " limit gives several. Asked again, the same tasks come until they are answered.",
     parameters=(
         Parameter("project_id", _COUNT, "The number of the project.", where="path"),
-        Parameter("limit", _COUNT, f"How many: 1 unless given, at most {MOST_TASKS}; more is reduced."),
+        Parameter("limit", _COUNT, f"How many: 1 unless given, at most {MOST_TASKS}; more is reduced.", empty=True),
         OFFSET,
-        Parameter("orderby", {"enum": ["id", "created", "priority_0"]}, "priority_0 with desc, the others without."),
+        Parameter("orderby", _ORDERS, "priority_0 goes with desc, the others without.", empty=True),
         DESC,
         EXTERNAL_UID,
         PASSWORD,

@@ -138,7 +138,8 @@ def _elsewhere(doc: Doc) -> Iterator[Parameter]:
 
 def _parameter(one: Parameter) -> dict[str, Any]:
     place = {"name": one.name, "in": one.where, "schema": one.schema, "description": one.doc}
-    return place | ({"required": True} if one.where == "path" else {})
+    required = {"required": True} if one.where == "path" else {}
+    return place | required | ({"allowEmptyValue": True} if one.empty else {})
 
 
 def _answers(method: str, doc: Doc) -> dict[str, Any]:

@@ -15,10 +15,10 @@ _COUNT = Integer(least=0).schema()
 _TEXT = Text().text_schema()
 
 LIMIT = Parameter(
-    "limit", _COUNT, f"How many rows: {DEFAULT_LIMIT} unless given, at most {MOST_LIMIT}; more is reduced."
+    "limit", _COUNT, f"How many rows: {DEFAULT_LIMIT} unless given, at most {MOST_LIMIT}; more is reduced.", empty=True
 )
-OFFSET = Parameter("offset", _COUNT, "How many rows to skip. Costs what the skipped rows cost; prefer last_id.")
-DESC = Parameter("desc", Boolean().text_schema(), "With true the largest comes first.")
+OFFSET = Parameter("offset", _COUNT, "How many rows to skip. Costs what they cost; prefer last_id.", empty=True)
+DESC = Parameter("desc", Boolean().text_schema(), "With true the largest comes first.", empty=True)
 EXTERNAL_UID = Parameter(
     "external_uid", TASK_RUN.field("external_uid").type.schema(), "The external user in whose name this is asked."
 )
@@ -126,8 +126,8 @@ def _steering(kind: Kind) -> tuple[Parameter, ...]:
     known = {
         "limit": LIMIT,
         "offset": OFFSET,
-        "last_id": Parameter("last_id", _COUNT, "Only rows after the one of this id: pass the last id of a page."),
-        "orderby": Parameter("orderby", {"type": "string", "enum": names}, "The attribute to sort by; else id."),
+        "last_id": Parameter("last_id", _COUNT, "Only rows after the one of this id.", empty=True),
+        "orderby": Parameter("orderby", {"type": "string", "enum": names}, "What to sort by; else id.", empty=True),
         "desc": DESC,
         "all": Parameter("all", _TEXT, "With 1 also what belongs to others."),
         "participated": Parameter("participated", _TEXT, "Only tasks that the caller has not answered."),

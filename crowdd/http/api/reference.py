@@ -7,6 +7,7 @@ from typing import Any
 
 Json = Mapping[str, Any]
 _TYPES = {"string": "text", "boolean": "true or false", "array": "list", "number": "number", "integer": "integer"}
+_BODIES = {"Creation": "attributes marked POST", "Change": "attributes marked PUT"}
 _METHODS = ("get", "post", "put", "delete")
 
 
@@ -26,7 +27,8 @@ def sections(document: Json) -> list[dict[str, Any]]:
 def words(schema: Json) -> str:
     """A schema in a few words: "integer or null", "text, at most 255 characters", "list of Task"."""
     if "$ref" in schema:
-        return str(schema["$ref"]).rpartition("/")[2]
+        name = str(schema["$ref"]).rpartition("/")[2]
+        return next((said for end, said in _BODIES.items() if name.endswith(end)), name)
     if "anyOf" in schema and "type" not in schema:
         return " or ".join(dict.fromkeys(words(one) for one in schema["anyOf"]))
     if "enum" in schema:

@@ -72,7 +72,7 @@ def filtered(field: Field) -> Schema:
     if isinstance(field.type, Integer):
         return {"anyOf": [field.type.text_schema(), {"type": "string", "pattern": _INTEGERS}]}
     if isinstance(field.type, Json):
-        return {"type": "string", "anyOf": [{"not": {"pattern": "::"}}, {"pattern": "[^|:]::"}]}
+        return {"type": "string", "anyOf": [{"not": {"pattern": "::"}}, {"pattern": "^(?!::)[^|]+::"}]}
     return field.type.text_schema()
 
 

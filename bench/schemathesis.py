@@ -1,0 +1,39 @@
+"""schemathesis against the API, with all its checks: ``python -m bench.schemathesis``.
+
+As an administrator, as the owner of a project, and without a key, each for so many seconds. Ends with 1 when one of the
+runs finds a fault; what is excused, and why, stands in tests/support/conformance_hooks.py.
+"""
+
+from __future__ import annotations
+
+import click
+from support import conformance
+
+from bench import stage
+
+TASKS = 80
+
+
+@click.command(context_settings={"help_option_names": ["-h", "--help"]})
+@click.option("--seconds", default=300, show_default=True, help="How long each of the three runs is to take.")
+@click.option("--seed", type=int, help="Repeats the run of this seed.")
+def main(seconds: int, seed: int | None) -> None:
+    """Tries to prove the OpenAPI document wrong."""
+    words = [f"--phases={conformance.ALL_PHASES}", f"--max-time={seconds}", *([f"--seed={seed}"] if seed else [])]
+    with stage.folder() as place, stage.postgres(place) as postgres, stage.crowdd(postgres.dsn, place) as server:
+        project = stage.project(server, tasks=TASKS, n_answers=10)
+        administrator = conformance.administrator(server, "conformance")
+        failed = []
+        for caller, key in (("administrator", administrator.key), ("owner", project.owner.key), ("nobody", "")):
+            click.secho(f"As {caller}", bold=True)
+            done = conformance.check(server.url, place, project.id, *words, key=key)
+            click.echo(done.stdout)
+            failed += [caller] * (done.returncode != 0)
+        complaints = stage.complaints(server)
+        click.echo("\n".join(["In the server's log:", *(complaints or ["nothing"])]))
+    if failed or complaints:
+        raise SystemExit(1)
+
+
+if __name__ == "__main__":
+    main()
