@@ -74,6 +74,21 @@ class Registration:
         return {field: sentences for field, sentences in found.items() if sentences}
 
 
+@attrs.frozen
+class Device:
+    """A browser, and the accounts that signed in on it before."""
+
+    name: str = ""
+    people: tuple[int, ...] = ()
+
+    def with_person(self, user_id: int) -> Device:
+        """The same device after somebody signed in; it remembers the last ten."""
+        return Device(self.name or token(), (*[known for known in self.people if known != user_id][-9:], user_id))
+
+
+UNKNOWN_DEVICE = Device()
+
+
 class Accounts:
     """Everything about accounts that pages, API and command line share."""
 
@@ -133,22 +148,33 @@ class Accounts:
         await audit.write(tx, maker, "create", "user", user_id, after={"admin": admin})
         return user_id
 
-    async def sign_in(self, email: str, password: str, who: Requester) -> int:
-        """The id of the account. Raises FormError in the same words for an unknown address and a wrong password."""
-        both = f"signin:{email.strip().lower()[:254]}|{who.address}"
-        await self._throttle(both, f"signin:{who.address}")
+    async def sign_in(self, email: str, password: str, who: Requester, device: Device = UNKNOWN_DEVICE) -> int:
+        """The id of the account. Raises FormError in the same words for an unknown address and a wrong password.
+
+        Raises TooManyRequestsError after many failures; on a device where the person signed in before only its own
+        failures count.
+        """
         row = await accounts.by_login(self._db, email.strip())
+        limits = self._limits(email, who, device, row)
+        await self._throttle(limits)
         good = await self._passwords.check(row["passwd_hash"] if row else None, password[:LONGEST_PASSWORD])
         if row is None or not good or row["restrict"]:
-            await accounts.note_failures(self._db, [both, f"signin:{who.address}"])
+            await accounts.note_failures(self._db, list(limits))
             raise FormError({"email": ["Incorrect e-mail or password."]})
-        await accounts.forget_failures(self._db, both)
+        await accounts.forget_failures(self._db, next(iter(limits)))
         return int(row["id"])
 
-    async def _throttle(self, both: str, address: str) -> None:
-        failed = await accounts.failures(self._db, [both, address], WINDOW_MINUTES)
+    def _limits(self, email: str, who: Requester, device: Device, row: Row | None) -> dict[str, int]:
+        """How many failures are allowed, by what they are counted under."""
         most = self._settings.attempts
-        if failed.get(both, 0) >= most or failed.get(address, 0) >= most * _PER_ADDRESS:
+        if row is not None and row["id"] in device.people:
+            return {f"signin:{device.name}|{row['id']}": most}
+        here = f"signin:{who.address}"
+        return {f"signin:{email.strip().lower()[:254]}|{who.address}": most, here: most * _PER_ADDRESS}
+
+    async def _throttle(self, limits: dict[str, int]) -> None:
+        failed = await accounts.failures(self._db, list(limits), WINDOW_MINUTES)
+        if any(failed.get(subject, 0) >= most for subject, most in limits.items()):
             words = "Too many failed attempts. Wait a quarter of an hour, or reset the password."
             raise TooManyRequestsError(words, retry_after=WINDOW_MINUTES * 60, code="too_many_attempts")
 

@@ -60,7 +60,8 @@ def make_root(clock: Any, domain: Domain) -> Resource:
         base_url=settings.base_url,
         languages=LOCALES,
     )
-    cookies = Cookies(domain.secrets, settings.base_url.startswith("https:"), settings.http.cross_site_cookies)
+    https = settings.base_url.startswith("https:")
+    cookies = Cookies(domain.secrets, clock.seconds, https, settings.http.cross_site_cookies)
     csrf = Csrf(domain.secrets, cookies, settings.base_url, frozenset(settings.http.allowed_origins))
     newcomers = Window(clock, settings.volunteers.cookies_per_hour, _HOUR)
     identity = Identity(settings, domain.secrets, domain.accounts, cookies, csrf, newcomers)

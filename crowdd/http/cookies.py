@@ -1,14 +1,16 @@
-"""Our cookies: session, volunteer, csrf, flash, project passwords, and the preferences of a browser."""
+"""Our cookies: session, device, volunteer, csrf, flash, project passwords, and the preferences of a browser."""
 
 from __future__ import annotations
 
 import base64
 import binascii
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import attrs
 import orjson
 
+from crowdd.domain.accounts import Device
 from crowdd.domain.secrets import Secrets
 from crowdd.http.incoming import Incoming
 
@@ -17,14 +19,19 @@ VOLUNTEER = "volunteer"
 CSRF = "csrf"
 FLASH = "flash"
 UNLOCKED = "unlocked"
+DEVICE = "device"
 YEAR = 365 * 86400
 
 
 @attrs.frozen
 class Cookies:
-    """Sets cookies the same way everywhere. ``cross_site``: for a front end on another site (needs https)."""
+    """Sets cookies the same way everywhere.
+
+    ``now`` gives epoch seconds; ``cross_site``: for a front end on another site (needs https).
+    """
 
     secrets: Secrets
+    now: Callable[[], float]
     secure: bool
     cross_site: bool = False
 
@@ -68,11 +75,28 @@ class Cookies:
         except (ValueError, binascii.Error):
             return []
 
+    def device(self, incoming: Incoming) -> Device:
+        """This browser with those who signed in on it."""
+        name, *people = self.signed(incoming, DEVICE).split("~")
+        return Device(name, tuple(map(int, people)))
+
+    def remember(self, incoming: Incoming, user_id: int) -> None:
+        """Notes that somebody signed in here."""
+        device = self.device(incoming).with_person(user_id)
+        self.set_signed(incoming, DEVICE, "~".join([device.name, *map(str, device.people)]), seconds=YEAR)
+
     def unlocked(self, incoming: Incoming) -> tuple[str, ...]:
-        """Lock ids of projects whose password this browser has given."""
-        return tuple(word for word in self.signed(incoming, UNLOCKED).split("~") if word)
+        """Lock ids of projects whose password this browser has given lately."""
+        return tuple(lock_id for lock_id, until in self._opened(incoming) if int(until) > self.now())
 
     def unlock(self, incoming: Incoming, lock_id: str, seconds: int) -> None:
-        """Remembers an opened lock; the last 20 are kept."""
-        locks = [word for word in self.unlocked(incoming) if word != lock_id][-19:]
-        self.set_signed(incoming, UNLOCKED, "~".join([*locks, lock_id]), seconds=seconds)
+        """Remembers an opened lock for so long; the last 20 are kept."""
+        others = [f"{other}@{until}" for other, until in self._opened(incoming) if other != lock_id][-19:]
+        kept = [*others, f"{lock_id}@{int(self.now()) + seconds}"]
+        self.set_signed(incoming, UNLOCKED, "~".join(kept), seconds=seconds)
+
+    def _opened(self, incoming: Incoming) -> Iterator[tuple[str, str]]:
+        for word in self.signed(incoming, UNLOCKED).split("~"):
+            lock_id, sign, until = word.partition("@")
+            if sign:
+                yield lock_id, until

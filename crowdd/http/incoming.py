@@ -102,7 +102,7 @@ class Incoming:
     def _url_encoded(self) -> dict[str, Any]:
         text = self.raw_body.decode("utf-8", "surrogateescape")
         try:
-            return dict(parse_qsl(text, keep_blank_values=True, max_num_fields=MOST_FIELDS))
+            return dict(parse_qsl(text, keep_blank_values=True, errors="surrogateescape", max_num_fields=MOST_FIELDS))
         except ValueError:
             raise InvalidValueError(f"A form has at most {MOST_FIELDS} fields.") from None
 

@@ -84,7 +84,9 @@ class AccountPages:
         if incoming.who.signed_in:
             return Redirect("/")
         try:
-            user_id = await self._accounts.sign_in(incoming.field("email"), incoming.field("password"), incoming.who)
+            email, password = incoming.field("email"), incoming.field("password")
+            device = self._cookies.device(incoming)
+            user_id = await self._accounts.sign_in(email, password, incoming.who, device)
         except FormError as error:
             form = self._forms.refused(incoming, error.errors, *_SIGN_IN)
             return self._sign_in_page(incoming, form, flash="Incorrect e-mail or password.", status="error")
@@ -99,6 +101,7 @@ class AccountPages:
         """Opens a session under a new token, whatever the browser had before."""
         token = await self._accounts.open_session(user_id, incoming.header("user-agent"), incoming.who)
         self._cookies.set(incoming, SESSION, token, seconds=self._session_seconds)
+        self._cookies.remember(incoming, user_id)
         return Redirect(_next(incoming), flash)
 
     async def sign_out_by_link(self, incoming: Incoming) -> Answer:
