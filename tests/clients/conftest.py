@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import subprocess
 import sys
 from pathlib import Path
@@ -18,13 +19,18 @@ def pbs() -> Path:
     Kept below var/ from run to run.
     """
     folder = ROOT / "var" / "test-clients" / "pybossa-pbs-3.0.0"
-    command = folder / "bin" / "pbs"
-    complete = folder / "complete"
-    if not complete.exists():
-        subprocess.run([sys.executable, "-m", "venv", "--clear", str(folder)], check=True)
-        # Its command asks pkg_resources for its version, which later setuptools no longer have.
-        packages = ["pybossa-pbs==3.0.0", "setuptools<81"]
-        install = [str(folder / "bin" / "pip"), "install", "-qq", "--disable-pip-version-check", *packages]
-        subprocess.run(install, check=True, timeout=300)
-        complete.touch()
-    return command
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with (folder.parent / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # tests of several processes want it at once
+        if not (folder / "complete").exists():
+            _install(folder)
+    return folder / "bin" / "pbs"
+
+
+def _install(folder: Path) -> None:
+    subprocess.run([sys.executable, "-m", "venv", "--clear", str(folder)], check=True)
+    # Its command asks pkg_resources for its version, which later setuptools no longer have.
+    packages = ["pybossa-pbs==3.0.0", "setuptools<81"]
+    install = [str(folder / "bin" / "pip"), "install", "-qq", "--disable-pip-version-check", *packages]
+    subprocess.run(install, check=True, timeout=300)
+    (folder / "complete").touch()

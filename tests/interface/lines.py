@@ -96,7 +96,7 @@ LINES = (
     ),
     _line(
         "Hypermedia fields",
-        "Parents: of a task, helping material and blog post the project; of a run task and project; of a result project and task",
+        "Parents: of a task, material and post the project; of a run task and project; of a result project and task",
         f"{RECORDS}::test_links_name_the_object_and_its_parents",
     ),
     _line(

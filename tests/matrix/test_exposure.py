@@ -16,11 +16,21 @@ from matrix.stage import REQUESTERS, Stage, standings
 from twisted.internet.defer import ensureDeferred
 
 from crowdd.kinds import KINDS, USER
-from crowdd.kinds.kind import Field, Kind
+from crowdd.kinds.kind import EVERYONE, Field, Kind
 from crowdd.kinds.types import Text
 
 everybody = pytest.mark.parametrize("requester", REQUESTERS)
 every_kind = pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
+# She is a stranger to all but her own record.
+kind_and_requester = pytest.mark.parametrize(
+    "kind, requester",
+    [
+        pytest.param(kind, who, id=f"{name}-{who}")
+        for name, kind in KINDS.items()
+        for who in REQUESTERS
+        if name == "user" or who != "herself"
+    ],
+)
 PAGES = (
     "/", "/project/open/", "/project/second/", "/project/locked/", "/project/open/publish", "/project/open/newtask",
     "/project/open/results", "/project/open/tutorial", "/account/anna/", "/account/berta/", "/account/dora/",
@@ -102,8 +112,7 @@ def test_the_planted_values_tell_one_attribute_from_another(kind, values):
     assert len(planted) == len(set(planted)) > 20
 
 
-@everybody
-@every_kind
+@kind_and_requester
 @pytest_twisted.ensureDeferred
 async def test_a_list_and_a_row_show_what_the_requester_may_read_and_nothing_else(kind, requester, stage, values):
     secret = forbidden(values, requester)
@@ -119,8 +128,7 @@ async def test_a_list_and_a_row_show_what_the_requester_may_read_and_nothing_els
         assert_silent(await stage[requester].get(f"/api/{kind.name}/{row_id}"), secret, "the hidden row")
 
 
-@everybody
-@every_kind
+@kind_and_requester
 @pytest_twisted.ensureDeferred
 async def test_a_filter_finds_by_what_the_requester_may_read_and_by_nothing_else(kind, requester, stage, values):
     secret = forbidden(values, requester)
@@ -142,8 +150,7 @@ def searched(field: Field) -> bool:
     return field.search and not field.sealed
 
 
-@everybody
-@every_kind
+@kind_and_requester
 @pytest_twisted.ensureDeferred
 async def test_an_order_follows_what_the_requester_may_read_and_nothing_else(kind, requester, stage, values):
     secret = forbidden(values, requester)
@@ -169,8 +176,7 @@ def ordered(pair: list[Value], requester: str, descending: bool) -> list[int]:
     return [v.row_id for part in (first, last) for v in (part[::-1] if descending else part)]
 
 
-@everybody
-@every_kind
+@kind_and_requester
 @pytest_twisted.ensureDeferred
 async def test_related_rows_show_no_more_than_when_asked_for_themselves(kind, requester, stage, values):
     secret = forbidden(values, requester)
@@ -187,8 +193,7 @@ async def test_related_rows_show_no_more_than_when_asked_for_themselves(kind, re
             assert_shown(own, of(values, other), requester, row["id"])
 
 
-@everybody
-@every_kind
+@kind_and_requester
 @pytest_twisted.ensureDeferred
 async def test_an_error_tells_nothing_of_the_row_it_is_about(kind, requester, stage, values):
     secret = forbidden(values, requester)
@@ -221,6 +226,31 @@ async def test_a_page_as_json_shows_what_is_public(requester, stage, values):
     for value in of(values, KINDS["project"]):
         if value.row_id == stage.rows["project"][0] and value.field.read & mine and searched(value.field):
             assert page[value.field.name] == expected(value, requester), value.field.name
+
+
+# By hand: whoever opens an attribute to more people, or closes it, says so here too.
+OWNERS, PERSON, ADMINS = {"owner", "admin"}, {"self", "admin"}, {"admin"}
+NOT_FOR_EVERYBODY: dict[str, dict[str, set[str]]] = {
+    "project": dict.fromkeys(
+        (
+            "zip_download", "contacted", "webhook", "secret_key", "n_completed_tasks", "n_task_runs", "n_tasks",
+            "n_volunteers", "overall_progress", "last_activity", "last_activity_raw", "owner",
+        ),
+        OWNERS,
+    ),
+    "task": dict.fromkeys(("calibration", "fav_user_ids"), OWNERS),
+    "user": {
+        **dict.fromkeys(USER.by_name.keys() - {"name", "locale"}, PERSON),
+        **dict.fromkeys(("fullname", "created"), PERSON | {"open"}),
+        **dict.fromkeys(("passwd_hash", "restrict"), ADMINS),
+    },
+}  # fmt: skip
+
+
+@every_kind
+def test_what_is_not_for_everybody_is_written_down_twice(kind):
+    declared = {f.name: {standing.value for standing in f.read} for f in kind.fields if f.read != EVERYONE}
+    assert declared == NOT_FOR_EVERYBODY.get(kind.name, {})
 
 
 def test_an_attribute_that_does_not_say_who_may_read_it_cannot_be_declared():
