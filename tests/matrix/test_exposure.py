@@ -44,7 +44,7 @@ ON_PAGES = frozenset({"last_activity", "last_activity_raw"})
 HIDDEN_NAME = "owner-fullname-hidden"
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def values(stage: Stage) -> list[Value]:
     async def work() -> list[Value]:
         await plant(stage)

@@ -218,7 +218,7 @@ class Site:
         return int(self.projects["runs"]["id"])
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def site(stage: Stage) -> Site:
     made = Site(stage)
     pytest_twisted.blockon(ensureDeferred(made.build()))
