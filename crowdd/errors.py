@@ -53,6 +53,12 @@ class InvalidRequestError(CrowddError):
     code = "bad_request"
 
 
+class DisconnectedError(InvalidRequestError):
+    """The client has gone before its body was read: nothing was begun, and nobody waits for an answer."""
+
+    code = "disconnected"
+
+
 class ConflictError(CrowddError):
     """A value that must be unique is taken, or a row is still needed by others."""
 

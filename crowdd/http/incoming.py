@@ -11,7 +11,7 @@ import orjson
 from multipart import MultipartError, MultipartParser, parse_options_header
 
 from crowdd.domain.uploads import Upload
-from crowdd.errors import InvalidValueError
+from crowdd.errors import DisconnectedError, InvalidValueError
 from crowdd.http import presenter
 from crowdd.kinds.types import clean_text
 from crowdd.values import Requester
@@ -75,8 +75,10 @@ class Incoming:
 
     @cached_property
     def raw_body(self) -> bytes:
-        """The body."""
+        """The body. Raises DisconnectedError when the client went while its request waited: Twisted drops it then."""
         content = self.request.content
+        if content.closed:
+            raise DisconnectedError("The client has gone.")
         content.seek(0)
         return bytes(content.read())
 
