@@ -25,6 +25,11 @@ def make_pool(reactor: Any, settings: Settings) -> Pool:
         # A transaction whose work waits for ever must not hold its rows for ever; nor a statement whose server is gone.
         f"SET idle_in_transaction_session_timeout = '{seconds}s'",
         "SET client_connection_check_interval = '1s'",
+        # Plans of functions are made once per connection, perhaps while the tables are empty or do not know a project
+        # yet: as for any project, and as if tables were large. What has no index then looks dear enough to be compiled.
+        "SET plan_cache_mode = force_generic_plan",
+        "SET enable_seqscan = off",
+        "SET jit = off",
     ]
     return Pool(
         reactor,

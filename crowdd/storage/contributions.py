@@ -7,11 +7,12 @@ from typing import Any
 from crowdd.storage.database import Database, Row, as_json, one
 from crowdd.values import Requester
 
+# OFFSET 0: one look-up per task, never a join with all tasks of the project.
 _NEXT = """
 SELECT n.state AS outcome, n.retry_at - clock() AS retry_in, r.*
   FROM next_tasks(%(project)s, %(actor)s, %(me)s, %(is_admin)s, %(unlocked)s::text[], %(limit)s, %(offset)s, %(lane)s, clock()) n
   LEFT JOIN LATERAL unnest(n.tasks) WITH ORDINALITY u(id, o) ON true
-  LEFT JOIN LATERAL (SELECT * FROM task_record t WHERE t.project_id = %(project)s AND t.id = u.id) r ON true
+  LEFT JOIN LATERAL (SELECT * FROM task_record t WHERE t.project_id = %(project)s AND t.id = u.id OFFSET 0) r ON true
  ORDER BY u.o"""
 
 
