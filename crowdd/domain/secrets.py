@@ -110,8 +110,9 @@ def _make(path: Path) -> None:
     """Two that start at once end up with one file: whole under another name first, then linked if nobody was faster."""
     if path.exists():
         return
-    draft = path.with_name(f".{_NAME}.{os.getpid()}")
-    draft.unlink(missing_ok=True)
+    if path.exists():
+        return
+    draft = path.with_name(f".{_NAME}.{secrets.token_hex(8)}")
     descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with os.fdopen(descriptor, "w") as file:
         file.write(os.urandom(_SIZE).hex() + "\n")

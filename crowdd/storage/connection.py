@@ -27,6 +27,7 @@ T = TypeVar("T")
 JSON_OIDS = (114, 3802)  # json, jsonb
 FIRST_PAUSE, LONGEST_PAUSE, PAUSE_GROWTH = 0.1, 2.0, 1.7  # seconds, seconds, factor
 UNAVAILABLE_CLASSES = ("08", "53", "57P")  # connection, resources, shutdown
+INVALID_CLASSES = ("22", "54")  # data exception, limit of the program
 LOST_CLASSES = ("08", "57P", "25P03", "25P04")  # the latter: idle too long in a transaction, transaction too long
 # libpq has no SQLSTATE for a refused connection, only text. A server that speaks another language is taken for one that
 # is away, and tried again.
@@ -87,7 +88,7 @@ def domain_error(error: Exception, *, lost: bool, uncertain: bool) -> Exception:
         return UnavailableError("The row is busy.", retry_after=1)
     if code in (errorcodes.UNIQUE_VIOLATION, errorcodes.FOREIGN_KEY_VIOLATION):
         return _conflict(error)
-    if isinstance(error, psycopg2.DataError) or _is_no_text(error):
+    if code.startswith(INVALID_CLASSES) or _is_no_text(error):
         return InvalidValueError("A value is too large or of the wrong form.")
     return error
 

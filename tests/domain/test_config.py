@@ -1,0 +1,127 @@
+"""Settings: from a file and the environment, each refused by name when it cannot be."""
+
+from ipaddress import ip_network
+from pathlib import Path
+
+import pytest
+
+from crowdd.config import Settings, load, options
+from crowdd.errors import ConfigError
+
+WRONG = {
+    ("http", "port"): ["x", "-1", "65536", "", "80.5"],
+    ("http", "trusted_proxies"): ["10.0.0.0/99", "proxy.example", "10.0.0.1 x"],
+    ("http", "most_body_bytes"): ["0", "-1", "ten"],
+    ("http", "drain_seconds"): ["-1", "soon"],
+    ("http", "cross_site_cookies"): ["perhaps", "", "2"],
+    ("db", "pool_size"): ["0", "x"],
+    ("db", "most_waiting"): ["0", "x"],
+    ("db", "wait_seconds"): ["0", "x"],
+    ("db", "statement_seconds"): ["0", "x"],
+    ("ratelimit", "limit"): ["-1", "x"],
+    ("ratelimit", "window"): ["0", "x"],
+    ("ratelimit", "room"): ["0", "x"],
+    ("volunteers", "anonymous"): ["", "cookies", "Cookie"],
+    ("volunteers", "cookies_per_hour"): ["0", "x"],
+    ("accounts", "session_days"): ["0", "x"],
+    ("accounts", "shortest_password"): ["0", "x"],
+    ("accounts", "attempts"): ["0", "x"],
+    ("external", "token_hours"): ["0", "x"],
+    ("site", "debug"): ["maybe"],
+}
+# Any text will do for these.
+TEXTS = {
+    ("http", "host"), ("http", "base_url"), ("http", "allowed_origins"), ("db", "dsn"), ("data", "dir"),
+    ("data", "postgres_user"), ("site", "name"), ("commenting", "public_key"), ("commenting", "secret_key"),
+}  # fmt: skip
+
+
+def variable(section, option):
+    return f"CROWDD_{section}_{option}".upper()
+
+
+def write(folder: Path, text: str) -> Path:
+    path = folder / "crowdd.conf"
+    path.write_text(text, "utf-8")
+    return path
+
+
+def test_every_option_is_tried_here():
+    assert WRONG.keys() | TEXTS == {(section, option) for section, option, _, _ in options()}
+    assert not WRONG.keys() & TEXTS
+
+
+@pytest.mark.parametrize(("place", "text"), [(place, text) for place, texts in WRONG.items() for text in texts])
+def test_a_wrong_value_is_refused_by_the_name_of_its_setting(tmp_path, place, text):
+    section, option = place
+    with pytest.raises(ConfigError) as error:
+        load(None, {variable(section, option): text})
+    assert str(error.value).startswith(f"{variable(section, option)}: {text!r} is not ")
+    path = write(tmp_path, f"[{section}]\n{option} = {text}\n")
+    with pytest.raises(ConfigError) as error:
+        load(path, {})
+    assert str(error.value).startswith(f"{path}: [{section}] {option}: {text!r} is not ")
+
+
+def test_without_anything_the_defaults_hold():
+    assert load(None, {}) == Settings()
+    assert load(None, {"PATH": "/bin", "CROWDD": "x", "CROWDD_": "y", "XCROWDD_HTTP_PORT": "1"}) == Settings()
+    assert Settings().base_url == "http://127.0.0.1:8000"
+
+
+def test_the_environment_wins_over_the_file(tmp_path):
+    path = write(tmp_path, "# a remark\n[http]\nport = 9000\nhost = ::1\n\n[site]\nname = Lakes % and # rivers\n")
+    assert (load(path, {}).http.port, load(path, {}).site.name) == (9000, "Lakes % and # rivers")
+    both = load(path, {"CROWDD_HTTP_PORT": "9001"})
+    assert (both.http.port, both.http.host) == (9001, "::1")
+
+
+def test_values_are_read_into_their_types():
+    settings = load(
+        None,
+        {
+            "CROWDD_HTTP_TRUSTED_PROXIES": "10.0.0.0/8, ::1 192.0.2.7",
+            "CROWDD_HTTP_ALLOWED_ORIGINS": "https://a.example  https://b.example",
+            "CROWDD_HTTP_CROSS_SITE_COOKIES": "Yes",
+            "CROWDD_HTTP_BASE_URL": "https://crowd.example/",
+            "CROWDD_DATA_DIR": "/srv/crowdd",
+        },
+    )
+    networks = tuple(map(ip_network, ("10.0.0.0/8", "::1/128", "192.0.2.7/32")))
+    assert settings.http.trusted_proxies == networks and settings.http.cross_site_cookies is True
+    assert settings.http.allowed_origins == ("https://a.example", "https://b.example")
+    assert settings.base_url == "https://crowd.example" and settings.data.dir == Path("/srv/crowdd")
+
+
+def test_an_unknown_setting_is_refused_by_name(tmp_path):
+    for text, words in (
+        ("[http]\nprot = 1\n", "[http] prot: there is no such setting. [http] has: host, port"),
+        ("[htpp]\nport = 1\n", "[htpp] port: there is no section [htpp]. Known: http, db"),
+    ):
+        with pytest.raises(ConfigError) as error:
+            load(write(tmp_path, text), {})
+        assert words in str(error.value)
+    with pytest.raises(ConfigError, match=r"CROWDD_HTTP_PROT: there is no such setting"):
+        load(None, {"CROWDD_HTTP_PROT": "1"})
+
+
+@pytest.mark.parametrize(
+    "text", ["port = 1\n", "[http\n", "[http]\nport\n", "[http]\nport = 1\nport = 2\n", "[http]\n[http]\n"]
+)
+def test_a_broken_file_is_one_sentence(tmp_path, text):
+    with pytest.raises(ConfigError) as error:
+        load(write(tmp_path, text), {})
+    assert "is broken" in str(error.value) and "\n" not in str(error.value)
+
+
+def test_a_file_that_is_not_there_or_no_text_is_one_sentence(tmp_path):
+    with pytest.raises(ConfigError, match="Cannot read the configuration"):
+        load(tmp_path / "nothing", {})
+    (tmp_path / "bytes").write_bytes(b"\xff\xfe[http]")
+    with pytest.raises(ConfigError, match="is broken"):
+        load(tmp_path / "bytes", {})
+
+
+def test_settings_are_frozen():
+    with pytest.raises(AttributeError):
+        Settings().http.port = 1

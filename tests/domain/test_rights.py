@@ -1,0 +1,63 @@
+"""Who may: a decision over standings."""
+
+import pytest
+
+from crowdd.domain import rights
+from crowdd.errors import AnonymousError, ForbiddenError
+from crowdd.kinds.kind import ADMINS, EVERYONE, NOBODY, OWNERS, Standing
+from crowdd.values import Requester
+
+NONE = frozenset()
+PERSON, STRANGER = Requester(user_id=1), Requester()
+CASES = [
+    (PERSON, {Standing.OWNER}, OWNERS, None), (PERSON, {Standing.ADMIN}, OWNERS, None), (PERSON, NONE, EVERYONE, None),
+    (STRANGER, NONE, EVERYONE, None), (STRANGER, {Standing.ANYBODY}, EVERYONE, None),
+    (PERSON, {Standing.ANYBODY, Standing.SIGNED_IN}, OWNERS, ForbiddenError), (PERSON, NONE, NOBODY, ForbiddenError),
+    (PERSON, {Standing.OWNER}, ADMINS, ForbiddenError), (PERSON, {Standing.OWNER}, NOBODY, ForbiddenError),
+    (STRANGER, NONE, OWNERS, AnonymousError), (STRANGER, NONE, NOBODY, AnonymousError),
+    (STRANGER, {Standing.UNLOCKED}, OWNERS, AnonymousError),
+    (Requester(user_id=1, presenter=2), {Standing.UNLOCKED}, OWNERS, AnonymousError),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("who", "have", "wanted", "refusal"), CASES)
+def test_one_of_the_wanted_standings_is_enough(who, have, wanted, refusal):
+    if refusal is None:
+        rights.require(who, frozenset(have), wanted)
+        return
+    with pytest.raises(refusal) as error:
+        rights.require(who, frozenset(have), wanted)
+    assert str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("who", "expected"),
+    [
+        (STRANGER, {Standing.ANYBODY}),
+        (PERSON, {Standing.ANYBODY, Standing.SIGNED_IN}),
+        (Requester(user_id=1, admin=True), {Standing.ANYBODY, Standing.SIGNED_IN, Standing.ADMIN}),
+        (Requester(user_id=1, admin=True, presenter=3), {Standing.ANYBODY}),
+    ],
+)
+def test_standings_that_need_no_row(who, expected):
+    assert rights.of_requester(who) == expected
+
+
+def test_the_words_of_a_refusal_can_be_chosen():
+    with pytest.raises(ForbiddenError, match=r"^No$"):
+        rights.require(PERSON, NONE, OWNERS, "No")
+
+
+@pytest.mark.parametrize(
+    ("who", "actor"),
+    [
+        (Requester(user_id=7, external_uid="42", volunteer="v", address="a"), "x:42"),
+        (Requester(user_id=7, volunteer="v", address="a"), "u:7"),
+        (Requester(volunteer="v", address="a"), "c:v"),
+        (Requester(address="10.1.2.3"), "i:10.1.2.3"),
+        (Requester(user_id=7, presenter=1), "u:7"),
+        (Requester(external_uid=""), "x:"),
+    ],
+)
+def test_a_volunteer_has_one_key(who, actor):
+    assert who.actor == actor
