@@ -15,7 +15,7 @@ from twisted.internet.protocol import Factory, Protocol
 from twisted.internet.task import Clock
 from twisted.python.failure import Failure
 
-from crowdd.errors import ConfigError, ConflictError, StatementTimeoutError, UnavailableError
+from crowdd.errors import ConfigError, ConflictError, InvalidValueError, StatementTimeoutError, UnavailableError
 from crowdd.storage.connection import Connection
 from crowdd.storage.pool import Pool, PoolFigures, Queue
 
@@ -30,6 +30,11 @@ def in_time(test):
         await ensureDeferred(test(*arguments, **keywords)).addTimeout(20, reactor)
 
     return pytest_twisted.ensureDeferred(limited)
+
+
+def connections() -> list[Connection]:
+    """Database connections that the reactor watches."""
+    return [reader for reader in reactor.getReaders() if isinstance(reader, Connection)]
 
 
 def open_sockets() -> list[str]:
@@ -48,13 +53,13 @@ async def make_pool(restartable):
         pools.append(pool)
         return pool
 
-    before, sockets = set(reactor.getDelayedCalls()), open_sockets()
+    before, sockets, readers = set(reactor.getDelayedCalls()), open_sockets(), set(connections())
     yield make
     for pool in pools:
         await pool.close().addTimeout(5, reactor)
-    assert not [reader for reader in reactor.getReaders() if isinstance(reader, Connection)]
+    assert not set(connections()) - readers
     assert not set(reactor.getDelayedCalls()) - before
-    assert open_sockets() == sockets
+    assert not set(open_sockets()) - set(sockets)
 
 
 @pytest_twisted.async_yield_fixture
@@ -198,11 +203,11 @@ async def test_a_unique_violation_names_constraint_and_table(pair):
     assert isinstance(caught.value.__cause__, psycopg2.errors.UniqueViolation)
 
 
-@pytest.mark.parametrize(("value", "error"), [("a\0b", ValueError), ("\ud800", UnicodeEncodeError)])
+@pytest.mark.parametrize("value", ["a\0b", "\ud800"])
 @in_time
-async def test_text_that_postgresql_cannot_hold_is_refused_before_it_is_sent(other, value, error):
+async def test_text_that_postgresql_cannot_hold_is_refused_before_it_is_sent(other, value):
     pid = await pid_of(other)
-    with pytest.raises(error):
+    with pytest.raises(InvalidValueError):
         await other.fetch("SELECT %s", [value])
     assert await pid_of(other) == pid
 
