@@ -721,9 +721,9 @@ async def test_a_queue_of_statements_that_cannot_be_sent_does_not_exhaust_the_st
     release, done = await occupied(pool)
     refused = [started(pool.fetch("SELECT %s", ["\0"])) for _ in range(1000)]
     for waiting in refused:
-        waiting.addErrback(lambda failure: failure.trap(ValueError))
+        waiting.addErrback(lambda failure: failure.trap(InvalidValueError))
     release.callback(None)
-    assert await all_of([done, *refused]) == [None, *[ValueError] * 1000]
+    assert await all_of([done, *refused]) == [None, *[InvalidValueError] * 1000]
     await every_connection_works(pool)
 
 
