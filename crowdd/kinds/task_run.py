@@ -40,7 +40,12 @@ TASK_RUN = Kind(
             null=True,
         ),
         Field(
-            "external_uid", Text(most=255), "The id of an external user.", read=EVERYONE, write=Write.ONCE, null=True
+            "external_uid",
+            Text(most=255, least=1),
+            "The id of an external user.",
+            read=EVERYONE,
+            write=Write.ONCE,
+            null=True,
         ),
         Field("info", Json(), "The answer.", read=EVERYONE, null=True),
         Field("created", Timestamp(), "When the task was handed out.", read=EVERYONE, write=Write.RESERVED),
