@@ -15,7 +15,12 @@ from support.programs import Program, processes_of
 
 ROOT = Path(__file__).parent.parent
 READY = "Ctrl-C ends it"
-SECOND_START_SECONDS = 5
+
+
+# Five on a machine that has nothing else to do; tests share it with each other.
+def allowed_seconds() -> float:
+    return 5 * max(1.0, 2 * os.getloadavg()[0] / (os.cpu_count() or 1))
+
 
 pytestmark = pytest.mark.slow
 
@@ -65,7 +70,7 @@ def test_from_nothing_and_again(tree, user):
     assert left_of(tree) == {}
 
     second = Program(["make", "run"], cwd=tree, env=environment, **become)
-    assert second.read_until(READY) <= SECOND_START_SECONDS
+    assert second.read_until(READY) <= allowed_seconds()
     assert "Installing" not in second.output
     runs = ask(f"http://127.0.0.1:{environment['CROWDD_HTTP_PORT']}/api/taskrun?task_id={answered}")
     assert [run["info"] for run in runs] == ["first run"]

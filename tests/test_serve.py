@@ -22,7 +22,11 @@ from crowdd.storage.server.process import wait_until
 
 ROOT = Path(__file__).parent.parent
 READY = "Ctrl-C ends it"
-START_SECONDS = 5
+
+
+# Five on a machine that has nothing else to do; tests share it with each other.
+def allowed_seconds() -> float:
+    return 5 * max(1.0, 2 * os.getloadavg()[0] / (os.cpu_count() or 1))
 
 
 @pytest.fixture
@@ -85,7 +89,7 @@ class TestOnItsOwnDatabase:
         assert processes_of(data) == {}
 
         second = crowdctl_serve()
-        assert second.read_until(READY) <= START_SECONDS
+        assert second.read_until(READY) <= allowed_seconds()
         assert ask(data, "SELECT answer FROM kept") == (42,)
         assert second.interrupt() == 0
 
