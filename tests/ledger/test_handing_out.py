@@ -149,6 +149,14 @@ def test_a_priority_lowered_beyond_the_end_moves_the_end(ledger):
     assert ledger.all_of(project, "u:1") == [between]
 
 
+def test_a_task_moved_behind_a_volunteer_is_met_at_once(ledger):
+    project = ledger.project(tasks=4)
+    a, b, c, d = ledger.tasks(project)
+    assert ledger.contribute(project, "u:1") == a
+    ledger.set_priority(project, [d], 5.0)
+    assert ledger.all_of(project, "u:1") == [d, b, c]
+
+
 def test_a_task_moved_ahead_of_a_volunteer_is_met_once(ledger):
     project = ledger.project(tasks=4)
     a, b, c, d = ledger.tasks(project)

@@ -397,7 +397,8 @@ def test_batches_in_opposite_orders_would(ledger, beside):
 
 
 def test_nobody_waits_for_a_position(ledger, beside):
-    project = ledger.project(tasks=2)
+    project = ledger.project(tasks=3)
+    ledger.contribute(project, "u:1")
     asking = beside()
     asking.take(project, "u:1")
     ledger.schedule(project, "random")
