@@ -5,11 +5,9 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
-import orjson
 from twisted.web.resource import Resource
 
 from crowdd.domain.domain import Domain
-from crowdd.errors import TooLargeError
 from crowdd.http.api.commenting import Commenting
 from crowdd.http.api.favourites import FavouritesApi
 from crowdd.http.api.loop import Loop
@@ -17,11 +15,10 @@ from crowdd.http.api.objects import Objects
 from crowdd.http.cookies import Cookies
 from crowdd.http.cors import Cors
 from crowdd.http.csrf import Csrf
-from crowdd.http.errors import error_object
 from crowdd.http.forms import Forms
 from crowdd.http.identity import Identity
 from crowdd.http.limits import RateLimit, Window
-from crowdd.http.negotiation import LOCALES, Negotiator, target_of
+from crowdd.http.negotiation import LOCALES, Negotiator
 from crowdd.http.pages.account import AccountPages
 from crowdd.http.pages.api_docs import ApiDocs
 from crowdd.http.pages.home import Home
@@ -38,15 +35,8 @@ _HOUR = 3600
 
 def make_site(reactor: Any, domain: Domain) -> Site:
     """The site to listen with."""
-    settings = domain.settings
-
-    def too_large(method: bytes, address: bytes) -> bytes:
-        error = TooLargeError(f"The body is larger than {settings.http.most_body_bytes:,} bytes.")
-        target = target_of(address.partition(b"?")[0].decode("ascii", "replace"))
-        return orjson.dumps(error_object(error, method.decode("ascii", "replace"), target))
-
-    root = make_root(reactor, domain)
-    return Site(root, most_body_bytes=settings.http.most_body_bytes, too_large_body=too_large, reactor=reactor)
+    most = domain.settings.http.most_body_bytes
+    return Site(make_root(reactor, domain), most_body_bytes=most, reactor=reactor)
 
 
 def make_root(clock: Any, domain: Domain) -> Resource:

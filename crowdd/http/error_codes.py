@@ -58,7 +58,7 @@ CODES: tuple[ErrorCode, ...] = (
     ErrorCode("not_configured", errors.NotFoundError, "The operator has not set this up."),
     ErrorCode("method_not_allowed", errors.MethodError, "The address has other methods: those in Allow."),
     ErrorCode("precondition_failed", errors.PreconditionError, "The object is not what If-Match says. Read it again."),
-    ErrorCode("too_large", errors.TooLargeError, "The body or the file is larger than the server takes."),
+    ErrorCode("too_large", errors.TooLargeError, "A body, file, address or header is larger than the server takes."),
     ErrorCode("unknown_attribute", errors.UnknownFieldError, "The query or the body names an unknown attribute."),
     ErrorCode("invalid_value", errors.InvalidValueError, "A value has the wrong type or is out of range."),
     ErrorCode("missing_attribute", errors.InvalidValueError, "The body lacks an attribute that must be given."),

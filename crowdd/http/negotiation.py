@@ -8,6 +8,7 @@ from urllib.parse import quote
 
 import attrs
 import orjson
+from twisted.web.http import RESPONSES
 
 from crowdd.errors import AnonymousError, CrowddError
 from crowdd.http import presenter
@@ -175,3 +176,17 @@ def target_of(path: str) -> str:
     if len(words) >= 2 and words[-1] in ("newtask", "userprogress"):
         return words[-1]
     return words[0][:100].encode("utf-8", "replace").decode() if words else "api"
+
+
+def bare_refusal(error: CrowddError, method: bytes, address: bytes) -> bytes:
+    """A whole HTTP answer with an error object, for what never became a request."""
+    target = target_of(address.partition(b"?")[0].decode("ascii", "replace"))
+    shown = error_object(error, method.decode("ascii", "replace"), target)
+    body, status = orjson.dumps(shown), shown["status_code"]
+    head = (
+        f"HTTP/1.1 {status} {RESPONSES[status].decode()}",
+        "Connection: close",
+        f"Content-Type: {_JSON}",
+        f"Content-Length: {len(body)}",
+    )
+    return "\r\n".join((*head, "", "")).encode() + body

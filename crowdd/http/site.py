@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from twisted.internet.defer import Deferred
@@ -10,11 +9,10 @@ from twisted.internet.task import deferLater
 from twisted.web.server import Request as TwistedRequest
 from twisted.web.server import Site as TwistedSite
 
+from crowdd.errors import TooLargeError
+from crowdd.http.channel import Channel
+
 IDLE_SECONDS = 75
-_TOO_LARGE = (
-    b"HTTP/1.1 413 Content Too Large\r\nConnection: close\r\n"
-    b"Content-Type: application/json\r\nContent-Length: %d\r\n\r\n%b"
-)
 
 
 class Request(TwistedRequest):
@@ -66,23 +64,20 @@ class Request(TwistedRequest):
         if self._refused:
             return
         self._refused = True
-        body = self.channel.site.too_large_body(self.channel._command, self.channel._path)
-        self.channel.transport.write(_TOO_LARGE % (len(body), body))
-        self.channel.loseConnection()
+        self.requestHeaders.removeHeader(b"expect")  # nobody is asked to go on
+        self.channel.refuse(TooLargeError(f"The body is larger than {self.channel.site.most_body_bytes:,} bytes."))
 
 
 class Site(TwistedSite):
     """Serves a resource; knows what is in flight.
 
-    ``too_large_body(method, address)`` makes the body of a 413. Twisted's own access log is off: it formats a line for
-    every request, also where nobody reads it.
+    Twisted's own access log is off: it formats a line for every request, also where nobody reads it.
     """
 
+    protocol: Any = Channel
     displayTracebacks = False
 
-    def __init__(
-        self, resource: Any, *, most_body_bytes: int, too_large_body: Callable[[bytes, bytes], bytes], reactor: Any
-    ) -> None:
+    def __init__(self, resource: Any, *, most_body_bytes: int, reactor: Any) -> None:
         # Bodies are parsed where they are wanted (``Incoming``); here a broken one would get an empty 400.
         super().__init__(
             resource,
@@ -92,34 +87,13 @@ class Site(TwistedSite):
             parsePOSTFormSubmission=False,
         )
         self.most_body_bytes = most_body_bytes
-        self.too_large_body = too_large_body
         self.requests: set[Request] = set()
-        self._transports: dict[Any, Any] = {}
+        self.channels: set[Channel] = set()
         self._waiting: list[Deferred[None]] = []
         self._clock = reactor
 
     def log(self, request: Any) -> None:
         """Nothing: see the class."""
-
-    def buildProtocol(self, addr: Any) -> Any:
-        channel = super().buildProtocol(addr)
-        if channel is not None:
-            self._remember(channel)
-        return channel
-
-    def _remember(self, channel: Any) -> None:
-        """Keeps the transport of a channel while it is open: the channel that Twisted gives does not show it."""
-        made, lost = channel.makeConnection, channel.connectionLost
-
-        def make_connection(transport: Any) -> None:
-            self._transports[channel] = transport
-            made(transport)
-
-        def connection_lost(reason: Any) -> Any:
-            self._transports.pop(channel, None)
-            return lost(reason)
-
-        channel.makeConnection, channel.connectionLost = make_connection, connection_lost
 
     def request_done(self, request: Request) -> None:
         """Counts a request out."""
@@ -138,5 +112,5 @@ class Site(TwistedSite):
             await done
             # The last answer is still on its way out when its request is counted out.
             await deferLater(self._clock, 0, lambda: None)
-        for transport in list(self._transports.values()):
-            transport.loseConnection()
+        for channel in list(self.channels):
+            channel.transport.loseConnection()

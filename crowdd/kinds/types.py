@@ -85,7 +85,8 @@ class Integer(Type):
             raise InvalidValueError("is not an integer")
         if isinstance(value, str) and not re.fullmatch(r"\s*[+-]?[0-9]{1,20}\s*", value):
             raise InvalidValueError("is not an integer")
-        if isinstance(value, float) and not value.is_integer():
+        # An integer of JSON beyond 64 bits arrives as a float, rounded to one of the ends of the range at best.
+        if isinstance(value, float) and not (value.is_integer() and abs(value) < 2**63):
             raise InvalidValueError("is not an integer")
         number = int(value)
         if not self.least <= number <= self.most:

@@ -1,0 +1,154 @@
+"""Hostile input: never a failure of the server's, never a hang, the error object each time, no memory lost."""
+
+from __future__ import annotations
+
+import http.client
+import socket
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from support.conformance import administrator
+from support.hostile import ODD, Answer, Hostile, requests
+
+WARM, COUNT, MOST_GROWTH = 100, 1000, 20_000_000
+
+
+@pytest.fixture(scope="module")
+def victim(live_server: Any) -> Any:
+    """An administrator with a published project and rows of every kind."""
+    owner = administrator(live_server, "victim")
+    body = {"name": "Victim", "short_name": "victim", "info": {"task_presenter": "<p>?</p>"}}
+    projects = [owner.api("POST", "project", body | {"name": f"V{n}", "short_name": f"v{n}"})["id"] for n in range(3)]
+    here = {"project_id": projects[0]}
+    tasks = owner.api("POST", "task", [{**here, "info": n, "n_answers": 1} for n in range(30)])
+    owner.publish("v0")
+    leased = owner.api("GET", f"project/{projects[0]}/newtask", limit=20)
+    runs = owner.api("POST", "taskrun", [{**here, "task_id": task["id"], "info": 1} for task in leased])
+    told = {"title": "Birds", "body": "Birds"}
+    owner.ids = {
+        "project": projects,
+        "task": [task["id"] for task in tasks],
+        "taskrun": [run["id"] for run in runs],
+        "result": [result["id"] for result in owner.api("GET", "result")],
+        "category": [owner.api("POST", "category", {"name": f"V{n}", "short_name": f"v{n}"})["id"] for n in range(9)],
+        "user": [owner.profile()["user"]["id"]],
+        "blogpost": [owner.api("POST", "blogpost", here | told)["id"] for _ in range(9)],
+        "announcement": [owner.api("POST", "announcement", told)["id"] for _ in range(9)],
+        "helpingmaterial": [owner.api("POST", "helpingmaterial", here)["id"] for _ in range(9)],
+    }
+    return owner
+
+
+def test_hostile_requests(live_server: Any, victim: Any):
+    log = live_server.data / "log"
+    said_before = log.stat().st_size
+    assault(live_server.url, victim, WARM)
+    before = memory(live_server.process.pid)
+    assault(live_server.url, victim, COUNT)
+    grown = memory(live_server.process.pid) - before
+    assert grown <= MOST_GROWTH, f"{grown / 1e6:.0f} MB more after {COUNT} requests"
+    said = log.read_bytes()[said_before:].decode("utf-8", "replace")
+    assert "Traceback" not in said and "Unhandled" not in said, said[-3000:]
+    assert victim.ask("GET", "/api/project").status == 200
+
+
+@pytest.mark.parametrize("fragment", ODD, ids=lambda fragment: fragment[:20])
+def test_what_is_stored_can_be_read_again(live_server: Any, victim: Any, fragment: str):
+    body = f'{{"project_id": {victim.ids["project"][0]}, "info": {fragment}}}'.encode()
+    made = victim.ask("POST", f"/api/task?api_key={victim.key}", body)
+    if made.status == 200:
+        read = victim.ask("GET", f"/api/task/{made.json['id']}?api_key={victim.key}")
+        assert (read.status, read.json["info"]) == (200, made.json["info"])
+        assert victim.ask("DELETE", f"/api/task/{made.json['id']}?api_key={victim.key}").status == 204
+    else:
+        assert (made.status, made.json["exception_cls"]) == (415, "ValueError")
+
+
+def assault(url: str, victim: Any, count: int) -> None:
+    """Sends so many requests; fails at the first answer with a fault, with the smallest request that has it."""
+
+    @settings(max_examples=count, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+    @given(request=requests(victim.ids, [victim.key]))
+    def survives(request: Hostile) -> None:
+        assert request.send(url).faults(request.method) == [], request
+
+    survives()
+
+
+def memory(pid: int) -> int:
+    """Bytes that a process holds in memory."""
+    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("VmRSS"))
+
+
+@pytest.mark.parametrize("size", [10_000_001, 200_000_000])
+def test_a_body_that_is_too_large_is_refused_before_it_is_read(live_server: Any, victim: Any, size: int):
+    connection = http.client.HTTPConnection(urlsplit(live_server.url).netloc, timeout=10)
+    connection.putrequest("POST", f"/api/task?api_key={victim.key}")
+    connection.putheader("Content-Length", str(size))
+    connection.endheaders()
+    response = connection.getresponse()
+    answer = Answer(response.status, response.headers["Content-Type"], response.read())
+    assert (answer.status, answer.faults("POST")) == (413, [])
+    connection.close()
+
+
+@pytest.mark.parametrize(
+    ("sent", "status"),
+    [
+        (b"GET /api/project HTTP/1.1\r\nHost: x\r\nNo colon\r\n\r\n", 400),
+        (b"GET /api/project HTTP/1.1\r\nHost: x\r\nA: a\0b\r\n\r\n", 400),
+        (b"GET /api/project\r\n\r\n", 400),
+        (b"\0\0\0\0\r\n\r\n", 400),
+        (b"POST /api/task HTTP/1.1\r\nHost: x\r\nContent-Length: -5\r\n\r\n", 400),
+        (
+            b"POST /api/task HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+            400,
+        ),
+        (b"POST /api/task HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n\r\n", 400),
+        (b"GET /api/project HTTP/1.1\r\nHost: x\r\n" + b"A: b\r\n" * 600 + b"\r\n", 400),
+        (b"GET /api/project HTTP/1.1\r\nHost: x\r\n" + (b"A: " + b"a" * 9000 + b"\r\n") * 2 + b"\r\n", 413),
+        (b"GET /api/project HTTP/1.1\r\nHost: x\r\nA: " + b"a" * 900_000 + b"\r\n\r\n", 413),
+        (b"GET /api/" + b"a" * 900_000 + b" HTTP/1.1\r\nHost: x\r\n\r\n", 413),
+        (b"POST /api/task HTTP/1.1\r\nContent-Length: 900000000\r\nExpect: 100-continue\r\n\r\n" + b"a" * 900_000, 413),
+    ],
+    ids=[
+        "header",
+        "nul",
+        "0.9",
+        "nothing",
+        "negative",
+        "two lengths",
+        "chunk",
+        "many",
+        "sum",
+        "long",
+        "address",
+        "body",
+    ],
+)
+def test_what_is_no_request_is_refused_in_words_and_the_connection_ends(live_server: Any, sent: bytes, status: int):
+    where = urlsplit(live_server.url)
+    with socket.create_connection((where.hostname, where.port), timeout=10) as wire:
+        wire.sendall(sent)
+        got = b""
+        while piece := wire.recv(65536):
+            got += piece
+    head, _, body = got.partition(b"\r\n\r\n")
+    assert head.startswith(f"HTTP/1.1 {status} ".encode()), head
+    assert Answer(status, "application/json", body).faults("GET") == []
+
+
+def test_a_connection_that_says_nothing_more_after_a_refusal_is_closed(live_server: Any):
+    where = urlsplit(live_server.url)
+    wire = socket.create_connection((where.hostname, where.port), timeout=10)
+    wire.sendall(b"nonsense\r\n")
+    while wire.recv(65536):
+        pass
+    with pytest.raises(OSError):
+        while True:
+            wire.sendall(b"a" * 65536)
+    wire.close()
