@@ -1,6 +1,6 @@
 # make run: from nothing to a running server. make test: all that must pass before a change goes in.
 
-.PHONY: run test lint browser clean
+.PHONY: run test lint browser clean crowd crowd-kills storm
 .DELETE_ON_ERROR:
 
 venv = .venv/bin/
@@ -43,6 +43,16 @@ browser:
 	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null || \
 	  { test "$$(id -u)" = 0 && command -v apt-get >/dev/null && \
 	    echo "Installing Chromium" && apt-get -qq update && apt-get -qq install -y chromium >/dev/null; } || true
+
+# Long proofs: bench/README.md says what they show.
+crowd: .venv/installed-embedded,test
+	@$(venv)python -m bench.crowd
+
+crowd-kills: .venv/installed-embedded,test
+	@$(venv)python -m bench.crowd --kill-every 5
+
+storm: .venv/installed-embedded,test
+	@$(venv)python -m bench.storm
 
 clean:
 	rm -rf .venv build *.egg-info .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis

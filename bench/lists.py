@@ -1,0 +1,184 @@
+"""Lists of a project with a million answers beside one with a thousand, and 100,000 tasks through bulk POST.
+
+    python -m bench.lists [--runs 1000000] [--requests 200]
+
+Hard gates: pages of every kind of a project's rows touch the same number of buffers in both projects (within
+BUFFER_SLACK), CPU of crowdd and PostgreSQL per request is at most 1.25 times that in the small one (median of five
+interleaved rounds), and 100,000 tasks load within 60 s.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import os
+import statistics
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from psycopg2.extensions import adapt
+
+from bench import stage
+from bench.figures import table
+from crowdd import kinds
+from crowdd.domain import queries
+from crowdd.storage import listing
+from crowdd.values import Requester
+
+KINDS = ("task", "taskrun", "result", "blogpost", "helpingmaterial")
+BUFFER_SLACK = 40
+MOST_CPU = 1.25
+TICK = os.sysconf("SC_CLK_TCK")
+
+ROWS = "FROM generate_series(1, {tasks}) i"
+FILL = (
+    "INSERT INTO task (id, project_id, created, info)"
+    " SELECT {base} + i, {project}, now(), jsonb_build_object('url', 'https://example.org/' || i) " + ROWS,
+    "INSERT INTO task_ledger (project_id, task_id, ordinal, n_answers, answers, done)"
+    " SELECT {project}, {base} + i, {base} + i, 10, 10, true " + ROWS,
+    "INSERT INTO task_run (project_id, task_id, actor, created, finish_time, counted, info)"
+    """ SELECT {project}, {base} + i, 'c:' || k, now(), now(), true, '{{"answer": "yes"}}' """
+    + ROWS + ", generate_series(1, 10) k",
+    "INSERT INTO result (project_id, task_id, created, version, last_version, task_run_ids)"
+    " SELECT {project}, {base} + i, now(), 1, true, ARRAY[{base} + i] " + ROWS,
+    "INSERT INTO blogpost (created, updated, project_id, title, body, published)"
+    " SELECT now(), now(), {project}, 'News ' || i, 'Text', true " + ROWS,
+    "INSERT INTO helpingmaterial (created, project_id) SELECT now(), {project} " + ROWS,
+)  # fmt: skip
+
+
+def fill(sql: stage.Sql, project: int, base: int, runs: int) -> None:
+    """Rows of a project that is done, straight into the tables."""
+    for template in FILL:
+        sql.rows(template.format(project=project, base=base, tasks=runs // 10))
+
+
+def middle(sql: stage.Sql, kind: str, project: int) -> int:
+    """An id half-way through a project's rows."""
+    names = {"taskrun": "task_run"}
+    return int(sql.one(f"SELECT (min(id) + max(id)) / 2 FROM {names.get(kind, kind)} WHERE project_id = {project}"))
+
+
+class Cpu:
+    """CPU seconds of crowdd and of the processes of its PostgreSQL."""
+
+    def __init__(self, crowdd: int, postmaster: int) -> None:
+        self._crowdd, self._postmaster = crowdd, postmaster
+
+    def seconds(self) -> float:
+        """So far; what ended in between is counted by the postmaster."""
+        return _used(self._crowdd)[1] + sum(used for parent, used in _all() if parent == self._postmaster)
+
+
+def _all() -> Iterator[tuple[int, float]]:
+    for entry in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            yield _used(int(entry.name))
+
+
+def _used(pid: int) -> tuple[int, float]:
+    """The parent of a process, and the CPU seconds it has used."""
+    fields = (Path("/proc") / str(pid) / "stat").read_text().rpartition(")")[2].split()
+    return int(fields[1]), (int(fields[11]) + int(fields[12])) / TICK
+
+
+def cpu_per_request(cpu: Cpu, reader: Any, address: str, requests: int) -> float:
+    """Milliseconds."""
+    before = cpu.seconds()
+    for _ in range(requests):
+        answer = reader.ask("GET", address)
+        assert answer.status == 200 and len(answer.json) == 20, (address, answer.text[:200])
+    return (cpu.seconds() - before) / requests * 1000
+
+
+def buffers(sql: stage.Sql, seen: str) -> int:
+    """Buffers that a statement touches."""
+    plan = sql.rows(f"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) {seen}")[0]["QUERY PLAN"][0]["Plan"]
+    return int(plan["Shared Hit Blocks"] + plan["Shared Read Blocks"])
+
+
+def statement(kind: str, project: int, last_id: int) -> str:
+    """The statement of a list page, as the server makes it."""
+    made: list[tuple[str, Any]] = []
+
+    class Recorder:
+        async def fetch(self, text: str, values: Any = None) -> list[Any]:
+            made.append((text, values))
+            return []
+
+    query = queries.parse(
+        kinds.KINDS[kind], {"project_id": str(project), "last_id": str(last_id), "all": "1"}, Requester()
+    )
+    work = listing.select(Recorder(), query, Requester())  # type: ignore[arg-type]
+    with contextlib.suppress(StopIteration):
+        work.send(None)
+    return _filled(*made[0])
+
+
+def _filled(text: str, values: dict[str, Any]) -> str:
+    return text % {name: adapt(value).getquoted().decode() for name, value in values.items()}
+
+
+def load(owner: Any, project: int, tasks: int) -> float:
+    """Seconds for so many tasks through bulk POST, 1,000 at a time."""
+    began = time.monotonic()
+    for first in range(0, tasks, 1000):
+        rows = [
+            {"project_id": project, "info": {"n": n, "url": f"https://example.org/{n}.jpg"}}
+            for n in range(first, first + 1000)
+        ]
+        assert owner.ask("POST", f"/api/task?api_key={owner.key}", rows).status == 200
+    return time.monotonic() - began
+
+
+def compare(
+    sql: stage.Sql, cpu: Cpu, reader: Any, kind: str, small: Any, large: Any, requests: int
+) -> tuple[str, list[str]]:
+    """A line of the table for a kind, and what is wrong with it."""
+    last = {project.id: middle(sql, kind, project.id) for project in (small, large)}
+    touched = {id_: buffers(sql, statement(kind, id_, last[id_])) for id_ in last}
+    spent: dict[int, list[float]] = {id_: [] for id_ in last}
+    for _ in range(5):
+        for id_, middle_ in last.items():
+            address = f"/api/{kind}?project_id={id_}&last_id={middle_}"
+            spent[id_].append(cpu_per_request(cpu, reader, address, requests))
+    low, high = (statistics.median(spent[project.id]) for project in (small, large))
+    wrong = []
+    if touched[large.id] > touched[small.id] + BUFFER_SLACK:
+        wrong.append(f"{kind}: {touched[large.id]} buffers instead of {touched[small.id]}")
+    if high > MOST_CPU * low:
+        wrong.append(f"{kind}: {high / low:.2f} times the CPU")
+    buffers_ = f"buffers {touched[small.id]} / {touched[large.id]}"
+    return f"{buffers_}, CPU {low:.2f} / {high:.2f} ms = {high / low:.2f}", wrong
+
+
+def main() -> int:
+    """Runs it and prints a table; 1 when a gate is broken."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--runs", type=int, default=1_000_000)
+    parser.add_argument("--requests", type=int, default=200)
+    options = parser.parse_args()
+    lines: list[tuple[str, object]] = []
+    violations: list[str] = []
+    with stage.folder() as place, stage.postgres(place) as database, stage.crowdd(database.dsn, place) as server:
+        sql, cpu = stage.Sql(database.dsn), Cpu(server.process.pid, database.pid)
+        small, large = (stage.project(server, tasks=1, n_answers=1) for _ in range(2))
+        fill(sql, small.id, 10_000_000, 1000)
+        fill(sql, large.id, 20_000_000, options.runs)
+        sql.rows("ANALYZE")
+        for kind in KINDS:
+            line, wrong = compare(sql, cpu, stage.Person(server.url), kind, small, large, options.requests)
+            lines.append((kind, line))
+            violations += wrong
+        seconds = load(small.owner, small.id, 100_000)
+        lines.append(("100,000 tasks by bulk POST", f"{seconds:.1f} s"))
+        violations += ["loading took longer than 60 s"] if seconds > 60 else []
+    print(table("Lists", lines, violations))
+    return 1 if violations else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
