@@ -1,0 +1,46 @@
+"""The proofs of bench/ in small: a crowd on a server that lives or is killed, a storm, a database that goes away."""
+
+import asyncio
+import random
+
+import pytest
+
+from bench import crowd, stage, storm
+
+
+@pytest.fixture(autouse=True)
+def the_same_dice():
+    random.seed(20)
+
+
+@pytest.mark.parametrize("kill_every", [0, 2], ids=["alive", "killed"])
+def test_a_crowd_answers_each_task_exactly_as_often_as_wanted(dsn, tmp_path, kill_every):
+    plan = crowd.Plan(clients=30, tasks=60, n_answers=3, kill_every=kill_every, rushes=3, lease_seconds=2)
+    with stage.crowdd(dsn, tmp_path) as server:
+        outcome = asyncio.run(crowd.play(plan, server, stage.Sql(dsn)))
+    assert outcome.violations == []
+    assert dict(outcome.lines)["kills"] >= bool(kill_every)
+
+
+def test_what_is_wrong_in_the_end_is_found(dsn, tmp_path):
+    plan = crowd.Plan(clients=2, tasks=2, n_answers=1)
+    sql = stage.Sql(dsn)
+    with stage.crowdd(dsn, tmp_path) as server:
+        outcome = asyncio.run(crowd.play(plan, server, sql))
+    project = stage.Project(sql.one("SELECT id FROM project"), "", "", None)
+    assert outcome.violations == []
+
+    sql.rows("DELETE FROM event WHERE task_id = (SELECT min(id) FROM task)")
+    sql.rows("UPDATE task_run SET counted = false WHERE task_id = (SELECT max(id) FROM task)")
+    crowd.judge(plan, project, sql, outcome)
+    found = " ".join(outcome.violations)
+    assert "counted answers: 1 instead of 2" in found
+    assert "task_completed events: 1 instead of 2" in found
+    assert "I1" in found and "I5" in found
+
+
+def test_rude_clients_and_a_lost_database_harm_nobody_else():
+    plan = storm.Plan(requests=200, dropped=20, away=2, wait_seconds=1, clients=12)
+    with stage.folder() as place:
+        _, violations = storm.play(plan, place)
+    assert violations == []
