@@ -54,14 +54,6 @@ crowd-kills: .venv/installed-embedded,test
 storm: .venv/installed-embedded,test
 	@$(venv)python -m bench.storm
 
-# Proofs under load, see bench/README.md.
-crowd: .venv/installed-embedded
-	@$(venv)python -m bench.crowd
-	@$(venv)python -m bench.crowd --kill-every 5
-
-storm: .venv/installed-embedded
-	@$(venv)python -m bench.storm
-
 clean:
 	rm -rf .venv build *.egg-info .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
 	find crowdd tests twisted bench examples -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
