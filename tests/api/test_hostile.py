@@ -17,9 +17,9 @@ WARM, COUNT, MOST_GROWTH = 100, 1000, 20_000_000
 
 
 @pytest.fixture(scope="module")
-def victim(live_server: Any) -> Any:
+def victim(own_server: Any) -> Any:
     """An administrator with a published project and rows of every kind."""
-    owner = administrator(live_server, "victim")
+    owner = administrator(own_server, "victim")
     body = {"name": "Victim", "short_name": "victim", "info": {"task_presenter": "<p>?</p>"}}
     projects = [owner.api("POST", "project", body | {"name": f"V{n}", "short_name": f"v{n}"})["id"] for n in range(3)]
     here = {"project_id": projects[0]}
@@ -42,13 +42,13 @@ def victim(live_server: Any) -> Any:
     return owner
 
 
-def test_hostile_requests(live_server: Any, victim: Any):
-    log = live_server.data / "log"
+def test_hostile_requests(own_server: Any, victim: Any):
+    log = own_server.data / "log"
     said_before = log.stat().st_size
-    assault(live_server.url, victim, WARM)
-    before = memory(live_server.process.pid)
-    assault(live_server.url, victim, COUNT)
-    grown = memory(live_server.process.pid) - before
+    assault(own_server.url, victim, WARM)
+    before = memory(own_server.process.pid)
+    assault(own_server.url, victim, COUNT)
+    grown = memory(own_server.process.pid) - before
     assert grown <= MOST_GROWTH, f"{grown / 1e6:.0f} MB more after {COUNT} requests"
     said = log.read_bytes()[said_before:].decode("utf-8", "replace")
     assert "Traceback" not in said and "Unhandled" not in said, said[-3000:]
@@ -56,7 +56,7 @@ def test_hostile_requests(live_server: Any, victim: Any):
 
 
 @pytest.mark.parametrize("fragment", ODD, ids=lambda fragment: fragment[:20])
-def test_what_is_stored_can_be_read_again(live_server: Any, victim: Any, fragment: str):
+def test_what_is_stored_can_be_read_again(own_server: Any, victim: Any, fragment: str):
     body = f'{{"project_id": {victim.ids["project"][0]}, "info": {fragment}}}'.encode()
     made = victim.ask("POST", f"/api/task?api_key={victim.key}", body)
     if made.status == 200:
@@ -85,8 +85,8 @@ def memory(pid: int) -> int:
 
 
 @pytest.mark.parametrize("size", [10_000_001, 200_000_000])
-def test_a_body_that_is_too_large_is_refused_before_it_is_read(live_server: Any, victim: Any, size: int):
-    connection = http.client.HTTPConnection(urlsplit(live_server.url).netloc, timeout=10)
+def test_a_body_that_is_too_large_is_refused_before_it_is_read(own_server: Any, victim: Any, size: int):
+    connection = http.client.HTTPConnection(urlsplit(own_server.url).netloc, timeout=10)
     connection.putrequest("POST", f"/api/task?api_key={victim.key}")
     connection.putheader("Content-Length", str(size))
     connection.endheaders()
@@ -130,8 +130,8 @@ def test_a_body_that_is_too_large_is_refused_before_it_is_read(live_server: Any,
         "body",
     ],
 )
-def test_what_is_no_request_is_refused_in_words_and_the_connection_ends(live_server: Any, sent: bytes, status: int):
-    where = urlsplit(live_server.url)
+def test_what_is_no_request_is_refused_in_words_and_the_connection_ends(own_server: Any, sent: bytes, status: int):
+    where = urlsplit(own_server.url)
     with socket.create_connection((where.hostname, where.port), timeout=10) as wire:
         wire.sendall(sent)
         got = b""
@@ -142,8 +142,8 @@ def test_what_is_no_request_is_refused_in_words_and_the_connection_ends(live_ser
     assert Answer(status, "application/json", body).faults("GET") == []
 
 
-def test_a_connection_that_says_nothing_more_after_a_refusal_is_closed(live_server: Any):
-    where = urlsplit(live_server.url)
+def test_a_connection_that_says_nothing_more_after_a_refusal_is_closed(own_server: Any):
+    where = urlsplit(own_server.url)
     wire = socket.create_connection((where.hostname, where.port), timeout=10)
     wire.sendall(b"nonsense\r\n")
     while wire.recv(65536):

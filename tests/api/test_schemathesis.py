@@ -13,9 +13,9 @@ SHORT = ("--phases=fuzzing", "--max-examples=3", "--no-shrink", "--seed=20261121
 
 
 @pytest.fixture(scope="module")
-def administrator(live_server: Any) -> Any:
+def administrator(own_server: Any) -> Any:
     """With a published project that has tasks enough for every answer."""
-    person = conformance.administrator(live_server, "conformance")
+    person = conformance.administrator(own_server, "conformance")
     body = {"name": "Conformance", "short_name": "conformance", "info": {"task_presenter": "<p>?</p>"}}
     person.project_id = person.api("POST", "project", body)["id"]
     person.api("POST", "task", [{"project_id": person.project_id, "info": n, "n_answers": 10} for n in range(20)])
@@ -24,9 +24,9 @@ def administrator(live_server: Any) -> Any:
 
 
 @pytest.mark.parametrize("known", [True, False], ids=["with a key", "without"])
-def test_the_server_does_what_the_document_says(live_server: Any, administrator: Any, tmp_path: Path, known: bool):
+def test_the_server_does_what_the_document_says(own_server: Any, administrator: Any, tmp_path: Path, known: bool):
     key = administrator.key if known else ""
-    done = conformance.check(live_server.url, tmp_path, administrator.project_id, *SHORT, key=key)
+    done = conformance.check(own_server.url, tmp_path, administrator.project_id, *SHORT, key=key)
     assert done.returncode == 0, done.stdout
     paths = administrator.ask("GET", "/api/openapi.json").json["paths"]
     operations = sum(map(len, paths.values())) - 1  # all but that which gives the document itself
