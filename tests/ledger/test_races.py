@@ -193,6 +193,46 @@ def test_by_level_too_the_oldest_transaction_is_not_passed(ledger, beside):
     assert ledger.all_of(project, "u:1") == [held]
 
 
+def stop_at_first_lease(ledger, beside, actor):
+    """A volunteer stands still while he is given his first lease, until the session that comes back commits."""
+    ledger.run(
+        "CREATE FUNCTION public.stand_still() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN"
+        " PERFORM pg_advisory_xact_lock(42); RETURN NEW; END $$;"
+        " CREATE TRIGGER stand_still BEFORE INSERT ON lease FOR EACH ROW"
+        f" WHEN (NEW.actor = '{actor}') EXECUTE FUNCTION public.stand_still()"
+    )
+    holding = beside()
+    holding.run("SELECT pg_advisory_xact_lock(42)")
+    return holding
+
+
+def test_a_level_found_is_looked_at_again_under_the_lock(ledger, beside):
+    project = ledger.project(tasks=3, n=2, sched="breadth_first")
+    a, b, c = ledger.tasks(project)
+    stop, walking = stop_at_first_lease(ledger, beside, "u:1"), beside()
+    other = Meanwhile(walking.ask, project, "u:1", limit=2)
+    ledger.wait_until_blocked(walking)
+    assert ledger.take(project, "u:2") == b
+    stop.commit()
+    assert other.result().tasks == [a, c], "b has an answer on its way, c has none"
+    whole(ledger, walking)
+
+
+def test_a_task_that_the_caller_answers_at_this_moment_is_not_leased_to_him(ledger, beside):
+    project = ledger.project(tasks=3, n=2)
+    a, b, c = ledger.tasks(project)
+    assert ledger.ask(project, "u:1", limit=2).tasks == [a, b]
+    for task in (a, b):
+        ledger.release(project, "u:1", task)
+    stop, walking = stop_at_first_lease(ledger, beside, "u:1"), beside()
+    other = Meanwhile(walking.ask, project, "u:1", limit=2)
+    ledger.wait_until_blocked(walking)
+    assert ledger.answer(project, "u:1", b).state == "counted"
+    stop.commit()
+    assert other.result().tasks == [a, c]
+    whole(ledger, walking)
+
+
 def test_tasks_added_by_a_transaction_that_ends_late_are_met(ledger, beside):
     project = ledger.project(tasks=2)
     slow, later = beside(), beside()
