@@ -5,7 +5,7 @@ What all kinds share is here; what a kind does in particular when it is created,
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from crowdd.domain import queries, rights
@@ -74,10 +74,6 @@ class Records:
     ) -> None:
         self._db, self._secrets, self._uploads = db, secrets, uploads
         self._base_url, self._behaviours = base_url, behaviours
-
-    def kinds(self) -> Iterable[str]:
-        """The names of all kinds."""
-        return self._behaviours.keys()
 
     async def list(self, kind: Kind, who: Requester, arguments: Mapping[str, str]) -> list[dict[str, Any]]:
         """The rows that the arguments ask for and the requester may see."""
