@@ -51,6 +51,10 @@ _SCHEMES: dict[str, Any] = {
         "description": "The secret key of the project.",
     },
 }
+_WAITS = (429, 503)
+_RETRY_AFTER = {
+    "Retry-After": {"schema": {"type": "integer"}, "required": True, "description": "Seconds to wait before the next."}
+}
 _HEADERS: dict[str, Any] = {
     "X-Request-Id": {"schema": {"type": "string"}, "description": "Names this request in the server's log."},
     "X-RateLimit-Limit": {"schema": {"type": "integer"}, "description": "Requests allowed in the window."},
@@ -171,6 +175,8 @@ def _responses() -> dict[str, Any]:
         narrowed = {"properties": {"status_code": {"const": status}, "code": {"enum": codes}}}
         content = {JSON: {"schema": {"allOf": [reference("Error"), narrowed]}}}
         made[f"Error{status}"] = {"description": f"Refused: {', '.join(codes)}.", "content": content}
+        if status in _WAITS:
+            made[f"Error{status}"]["headers"] = _RETRY_AFTER
     return made
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from crowdd import errors
 from crowdd.domain.queries import CONTROL, DEFAULT_LIMIT, MOST_LIMIT, UNSPECIFIC
-from crowdd.http.api.schemas import answer_name, change, change_name, creation, creation_name, filtered, form
+from crowdd.http.api.schemas import answer_name, change, change_name, creation, creation_name, filtered, form, people
 from crowdd.http.described import JSON, Caller, Doc, Link, Parameter, Schema, many, reference, some
 from crowdd.kinds import TASK_RUN
-from crowdd.kinds.kind import EVERYONE, Kind
+from crowdd.kinds.kind import EVERYONE, Kind, Standing
 from crowdd.kinds.types import Boolean, Integer, Text
 
 MULTIPART = "multipart/form-data"
@@ -74,7 +74,7 @@ def creating(kind: Kind) -> Doc:
         name=f"create_{kind.name}",
         section=kind.name,
         summary=f"Create a {kind.name}",
-        about="For an array all are made, or none when one is refused; the answer is an array." if kind.bulk else "",
+        about=_for(kind.rights.create, _ARRAY if kind.bulk else ""),
         parameters=(*((EXTERNAL_UID,) if open_to_all else ()), PASSWORD, _ONCE),
         bodies=_bodies(kind, {"anyOf": [body, some(body)]} if kind.bulk else body, form(kind, creation(kind))),
         answer={"anyOf": [made, many(made)]} if kind.bulk else made,
@@ -90,7 +90,7 @@ def changing(kind: Kind) -> Doc:
         name=f"change_{kind.name}",
         section=kind.name,
         summary=f"Change a {kind.name}",
-        about="What the body leaves out stays as it is. With a file, only the file is changed." if kind.files else "",
+        about=_for(kind.rights.update, _PARTLY + (_FILE if kind.files else "")),
         parameters=(_ID, PASSWORD, _IF_MATCH),
         bodies=_bodies(kind, reference(change_name(kind)), form(kind, change(kind))),
         answer=reference(answer_name(kind)),
@@ -105,6 +105,7 @@ def deleting(kind: Kind) -> Doc:
         name=f"delete_{kind.name}",
         section=kind.name,
         summary=f"Delete a {kind.name}",
+        about=_for(kind.rights.delete),
         parameters=(_ID, PASSWORD),
         answer=None,
         refusals=(errors.AnonymousError, errors.NotFoundError),
@@ -112,8 +113,15 @@ def deleting(kind: Kind) -> Doc:
     )
 
 
+_ARRAY = " For an array all are made, or none when one is refused; the answer is an array."
+_PARTLY = " What the body leaves out stays as it is."
+_FILE = " A file takes the place of the one before."
 _OF_ONE = {"GET": "read", "PUT": "change", "DELETE": "delete"}
 _WRITING = (errors.AnonymousError, errors.NotFoundError, errors.InvalidRequestError)
+
+
+def _for(standings: frozenset[Standing], more: str = "") -> str:
+    return f"For {people(standings)}.{more}"
 
 
 def _bodies(kind: Kind, body: Schema, with_file: Schema) -> dict[str, Schema]:

@@ -8,10 +8,14 @@ from crowdd.kinds.types import Integer, Json
 
 _INTEGERS = r"^\[?\s*[+-]?[0-9]{1,18}([\s,]+[+-]?[0-9]{1,18})*\s*\]?$"
 _WHO = {
-    Standing.OWNER: "owners",
-    Standing.ADMIN: "administrators",
+    Standing.ANYBODY: "everybody",
+    Standing.SIGNED_IN: "people who signed in",
+    Standing.OWNER: "owners of the project",
+    Standing.CREATOR: "the owner of the project",
+    Standing.AUTHOR: "the author",
     Standing.SELF: "the person",
     Standing.OPEN: "everybody unless privacy_mode is on",
+    Standing.ADMIN: "administrators",
 }
 _LINKS: dict[str, Schema] = {
     "link": {"type": "string", "description": "A link element that names the object itself."},
@@ -76,6 +80,11 @@ def filtered(field: Field) -> Schema:
     return field.type.text_schema()
 
 
+def people(standings: frozenset[Standing]) -> str:
+    """Standings in words."""
+    return ", ".join(words for standing, words in _WHO.items() if standing in standings) or "nobody"
+
+
 _FOUND: dict[str, Schema] = {
     "headline": {"type": "string", "description": "Only with fulltextsearch: where the words were found, as HTML."},
     "rank": {"type": "number", "description": "Only with fulltextsearch: how well the words fit."},
@@ -120,15 +129,11 @@ def _described(field: Field, schema: Schema, more: str) -> Schema:
 
 
 def _read_by(field: Field) -> str:
-    return "" if field.read == EVERYONE else f"Read by {_names(field.read)}."
+    return "" if field.read == EVERYONE else f"Read by {people(field.read)}."
 
 
 def _written_by(field: Field) -> str:
-    return "" if field.writers is None else f"Set by {_names(field.writers)}."
-
-
-def _names(standings: frozenset[Standing]) -> str:
-    return ", ".join(words for standing, words in _WHO.items() if standing in standings)
+    return "" if field.writers is None else f"Set by {people(field.writers)}."
 
 
 def _related(kind: Kind, name: str) -> Schema:
