@@ -470,3 +470,20 @@ def test_deleting_a_project_waits_for_an_answer_and_takes_it_along(ledger, besid
     whole(ledger, deleting)
     assert ledger.value("SELECT count(*) FROM task_run") == 0
     assert ledger.rows("SELECT * FROM score WHERE runs <> 0") == []
+
+
+def test_who_shares_a_transaction_waits_for_nobody(ledger, beside):
+    project = ledger.project(tasks=2, n=2, lease="1 minute")
+    last, lapsed = ledger.take(project, "u:2"), ledger.take(project, "u:3")
+    other = ledger.project(tasks=1, n=2)
+    ledger.pass_time(120)
+    first, second = beside(), beside()
+    first.take(other, "u:1")  # holds himself and, for others, the row of the only task
+
+    def told(project, actor):
+        return second.ask(project, actor, wait=False, once=True).state
+
+    assert (told(other, "u:1"), told(other, "u:4"), told(project, "u:3")) == ("again", "again", "again")
+    assert lapsed == last and told(project, "u:4") == "ok"
+    whole(ledger, first, second)
+    assert (ledger.ask(other, "u:4").state, ledger.take(project, "u:3")) == ("ok", last)

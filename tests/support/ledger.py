@@ -21,7 +21,7 @@ PATIENCE = 20  # seconds that anything here may take before the test fails
 _TRIES = 200
 _ASK = """
 SELECT state, coalesce(tasks, '{}') AS tasks, extract(epoch FROM retry_at - clock())::float8 AS retry_in
-  FROM next_tasks(%(p)s, %(a)s, %(me)s, %(admin)s, %(unlocked)s, %(limit)s, %(offset)s, %(order)s, clock())"""
+  FROM next_tasks(%(p)s, %(a)s, %(me)s, %(admin)s, %(unlocked)s, %(limit)s, %(offset)s, %(order)s, clock(), %(wait)s)"""
 _ANSWER = """
 SELECT state, run, late_seconds
   FROM submit(%(p)s, %(a)s, %(t)s, %(user)s, NULL, NULL, %(info)s, NULL, NULL, clock())"""
@@ -175,8 +175,9 @@ class Ledger:
         admin: bool = False,
         unlocked: Iterable[str] = (),
         once: bool = False,
+        wait: bool = True,
     ) -> Asked:
-        """Asks until the answer is not "again", or ``once``."""
+        """Asks until the answer is not "again", or ``once``; without ``wait`` as one of many in a transaction."""
         for _ in range(1 if once else _TRIES):
             row = self.row(
                 _ASK,
@@ -188,6 +189,7 @@ class Ledger:
                 limit=limit,
                 offset=offset,
                 order=order,
+                wait=wait,
             )
             if self.check:
                 assert invariants(self.connection, self.highest) == []

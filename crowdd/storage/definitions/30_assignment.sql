@@ -212,9 +212,10 @@ END $$;
 -- The caller's tasks at [offset, offset + limit) of one sequence: his leases in the order given, then new ones. All up to
 -- the end of the window are leased: offset 1 asked before offset 0 must not give the same task twice.
 -- state: ok; again (ask again at once: the walk was cut, or a row was busy); wait (open places are leased, see retry_at);
--- none; paused; and what barred says.
+-- none; paused; and what barred says. Without p_wait it waits for nobody, so that many may share a transaction: what would
+-- have to wait is "again".
 CREATE FUNCTION next_tasks(p_project bigint, p_actor text, p_user bigint, p_admin boolean, p_unlocked text[],
-                           p_limit int, p_offset int, p_order text, p_now timestamptz,
+                           p_limit int, p_offset int, p_order text, p_now timestamptz, p_wait boolean DEFAULT true,
                            OUT state text, OUT tasks bigint[], OUT retry_at timestamptz) LANGUAGE plpgsql AS $$
 DECLARE p project_ledger; own bigint[]; late bigint[]; got bigint[]; need int; active int; back int := 0; blocked bigint; cut boolean := false;
 BEGIN
@@ -222,9 +223,11 @@ BEGIN
     state := barred(p, p_actor, p_user, p_admin, p_unlocked);
     IF state IS NOT NULL THEN RETURN; END IF;
     PERFORM set_config('synchronous_commit', 'off', true);                  -- a crash may lose leases of its last half second, never answers
-    PERFORM pg_advisory_xact_lock(hashtextextended(p_actor, p_project));    -- the same person asking twice at once
+    IF p_wait THEN PERFORM pg_advisory_xact_lock(hashtextextended(p_actor, p_project));     -- the same person asking twice at once
+    ELSIF NOT pg_try_advisory_xact_lock(hashtextextended(p_actor, p_project)) THEN state := 'again'; RETURN; END IF;
     SELECT coalesce(array_agg(task_id ORDER BY id), '{}'), array_agg(task_id ORDER BY task_id) FILTER (WHERE expires <= p_now)
       INTO own, late FROM lease WHERE project_id = p_project AND actor = p_actor;
+    IF late IS NOT NULL AND NOT p_wait THEN state := 'again'; RETURN; END IF;
     IF late IS NOT NULL THEN                            -- expired, but still his: renew what nobody has taken back meanwhile
         PERFORM FROM task_ledger WHERE project_id = p_project AND task_id = ANY (late) ORDER BY task_id FOR UPDATE;
         UPDATE lease SET expires = p_now + p.lease WHERE project_id = p_project AND actor = p_actor AND task_id = ANY (late);
@@ -243,7 +246,7 @@ BEGIN
     IF need > 0 THEN
         SELECT f.got, f.blocked, f.cut INTO got, blocked, cut FROM find_tasks(p, p_actor, p_order, need, own, p_now) f;
         -- SKIP LOCKED says "nothing" while a neighbour holds the last open row: wait for it, unless we hold rows ourselves.
-        IF got = '{}' AND blocked IS NOT NULL AND NOT cut AND back = 0 AND late IS NULL
+        IF p_wait AND got = '{}' AND blocked IS NOT NULL AND NOT cut AND back = 0 AND late IS NULL
            AND grant_lease(p, p_actor, blocked, own = '{}', true, NULL, p_now) THEN got := ARRAY[blocked]; END IF;
         own := own || got;
     END IF;
