@@ -17,6 +17,7 @@ from crowdd.http.application import make_site
 from crowdd.http.site import Site
 from crowdd.sched.clockwork import Clockwork
 from crowdd.sched.jobs import jobs
+from crowdd.sched.notices import Notices
 from crowdd.storage import schema
 
 log = Logger()
@@ -50,6 +51,7 @@ class Server(Service):
         self._domain = make_domain(reactor, settings, self._pool)
         self._site: Site = make_site(reactor, self._domain)
         self._clockwork = Clockwork(reactor, jobs(self._pool))
+        self._notices = Notices(reactor, self._pool, self._domain.bell)
         self._listener: socket.socket | None = None
         self._port: Any = None
         self._starting: Deferred[None] | None = None
@@ -65,6 +67,8 @@ class Server(Service):
     async def _start(self) -> None:
         self._domain.passwords.start()
         await self._pool.start()
+        self._notices.startService()
+        await self._notices.listening
         (await schema.status(self._pool)).require()
         self._listen()
         self._clockwork.startService()
@@ -99,5 +103,7 @@ class Server(Service):
             await self._site.drain(self._settings.http.drain_seconds)
         if self._clockwork.running:
             await self._clockwork.stopService()
+        if self._notices.running:
+            await self._notices.stopService()
         self._domain.passwords.stop()
         await self._pool.close()

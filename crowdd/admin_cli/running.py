@@ -17,6 +17,7 @@ from crowdd.config import Settings, load
 from crowdd.domain.assembly import make_domain, make_pool
 from crowdd.domain.domain import Domain
 from crowdd.errors import UnavailableError
+from crowdd.sched.notices import Notices
 from crowdd.storage import schema
 from crowdd.storage.pool import Pool
 
@@ -33,10 +34,13 @@ def with_domain(config: Path | None, work: Callable[[Domain], Awaitable[T]]) -> 
     async def by_the_rules(settings: Settings, pool: Pool) -> T:
         (await schema.status(pool)).require()
         domain = make_domain(reactor, settings, pool)
+        notices = Notices(reactor, pool, domain.bell)
         domain.passwords.start()
+        notices.startService()
         try:
             return await work(domain)
         finally:
+            await notices.stopService()
             domain.passwords.stop()
 
     return _with_pool(config, by_the_rules)

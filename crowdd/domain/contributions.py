@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import attrs
@@ -82,8 +82,10 @@ def _locked() -> ForbiddenError:
 class Contributions:
     """Hands tasks out and takes answers in."""
 
-    def __init__(self, db: Transactions, external: ExternalUsers, records_: Records) -> None:
-        self._db, self._external, self._records = db, external, records_
+    def __init__(
+        self, db: Transactions, ring: Callable[[int], None], external: ExternalUsers, records_: Records
+    ) -> None:
+        self._db, self._ring, self._external, self._records = db, ring, external, records_
 
     async def identify(self, who: Requester, project_id: int, uid: str | None, header: str | None) -> Requester:
         """The requester, or the external user he speaks for; his token is checked."""
@@ -151,6 +153,8 @@ class Contributions:
 
         alone = len(answers) == 1 and once is None
         made = await (work(self._db) if alone else self._db.transaction(work))
+        for project_id in {values["project_id"] for values, _ in answers}:
+            self._ring(project_id)
         return made if many else made[0]
 
     async def _caller(

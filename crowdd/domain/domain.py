@@ -8,6 +8,7 @@ import attrs
 
 from crowdd.config import Settings
 from crowdd.domain.accounts import Accounts, UserBehaviour
+from crowdd.domain.bell import Bell
 from crowdd.domain.contributions import Contributions, TaskRunBehaviour
 from crowdd.domain.external import ExternalUsers
 from crowdd.domain.favourites import Favourites
@@ -27,6 +28,7 @@ class Domain:
     """Built once per program (``crowdd.domain.assembly``); every collaborator comes from there."""
 
     db: Transactions
+    bell: Bell
     settings: Settings
     secrets: Secrets
     passwords: Passwords
@@ -41,6 +43,7 @@ class Domain:
 
 def build(reactor: Any, db: Transactions, settings: Settings, secrets: Secrets) -> Domain:
     """The domain on a database."""
+    bell = Bell(reactor)
     passwords = Passwords(reactor)
     uploads = Uploads(settings.data.dir / "uploads")
     special = [
@@ -51,18 +54,19 @@ def build(reactor: Any, db: Transactions, settings: Settings, secrets: Secrets) 
         *(MediaBehaviour(kind, settings.base_url) for kind in KINDS.values() if kind.files),
     ]
     behaviours = {name: Behaviour(kind) for name, kind in KINDS.items()} | {each.kind.name: each for each in special}
-    records = Records(db, secrets, uploads, settings.base_url, behaviours)
+    records = Records(db, bell.ring, secrets, uploads, settings.base_url, behaviours)
     external = ExternalUsers(db, secrets, settings.external.token_hours)
     return Domain(
         db=db,
+        bell=bell,
         settings=settings,
         secrets=secrets,
         passwords=passwords,
         records=records,
         accounts=Accounts(db, passwords, secrets, settings.accounts),
-        projects=Projects(db, passwords, secrets),
+        projects=Projects(db, bell.ring, passwords, secrets),
         external=external,
-        contributions=Contributions(db, external, records),
+        contributions=Contributions(db, bell.ring, external, records),
         favourites=Favourites(db, records),
         uploads=uploads,
     )

@@ -163,6 +163,7 @@ async def _add_tasks(
     importing, added, done = Import(domain.db, project_id), 0, 0
     for chunk in _chunks(folder.tasks()):
         added += await importing.add([{**values, "info": files.replaced_in(values["info"])} for values in chunk])
+        domain.bell.ring(project_id)
         done += len(chunk)
         progress(done)
     return added

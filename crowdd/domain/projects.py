@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Callable
 from typing import Any
 
 import attrs
@@ -106,8 +107,8 @@ class Readiness:
 class Projects:
     """What owners do with a project as a whole, for pages, API and command line alike."""
 
-    def __init__(self, db: Transactions, passwords: Passwords, secrets: Secrets) -> None:
-        self._db, self._passwords, self._secrets = db, passwords, secrets
+    def __init__(self, db: Transactions, ring: Callable[[int], None], passwords: Passwords, secrets: Secrets) -> None:
+        self._db, self._ring, self._passwords, self._secrets = db, ring, passwords, secrets
 
     async def page(self, short_name: str, who: Requester) -> Row:
         """The record of a project for its pages.
@@ -179,7 +180,9 @@ class Projects:
                 await audit.write(tx, who, "publish", "project", row["id"], project_id=row["id"])
             return done
 
-        return await self._db.transaction(work)
+        done = await self._db.transaction(work)
+        self._ring(row["id"])
+        return done
 
     async def pause(self, row: Row, who: Requester) -> bool:
         """Stops handing out tasks; answers on their way still count. False when it is not published."""
@@ -191,7 +194,9 @@ class Projects:
                 await audit.write(tx, who, "pause", "project", row["id"], project_id=row["id"])
             return done
 
-        return await self._db.transaction(work)
+        done = await self._db.transaction(work)
+        self._ring(row["id"])
+        return done
 
     async def set_password(self, row: Row, who: Requester, password: str | None) -> None:
         """Locks the project with a password, or opens it with None."""
@@ -204,6 +209,7 @@ class Projects:
             await audit.write(tx, who, action, "project", row["id"], project_id=row["id"])
 
         await self._db.transaction(work)
+        self._ring(row["id"])
 
     async def lock_opened_by(self, reference: int | str, password: str, who: Requester) -> str | None:
         """The lock id that the password of a project opens, or None; TooManyRequestsError after many failures."""

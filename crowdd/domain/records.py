@@ -67,12 +67,13 @@ class Records:
     def __init__(
         self,
         db: Transactions,
+        ring: Callable[[int], None],
         secrets: Secrets,
         uploads: Uploads,
         base_url: str,
         behaviours: Mapping[str, Behaviour],
     ) -> None:
-        self._db, self._secrets, self._uploads = db, secrets, uploads
+        self._db, self._ring, self._secrets, self._uploads = db, ring, secrets, uploads
         self._base_url, self._behaviours = base_url, behaviours
 
     async def list(self, kind: Kind, who: Requester, arguments: Mapping[str, str]) -> list[dict[str, Any]]:
@@ -135,6 +136,7 @@ class Records:
             return await self.views_of(tx, kind, who, ids)
 
         made = await self._with_files(work)
+        self._tell(kind, made)
         return made if many else made[0]
 
     async def change(
@@ -151,17 +153,26 @@ class Records:
             await self._attach(tx, kind, who, [row_id], upload, files)
             return self.view(kind, await self.find(tx, kind, who, row_id))
 
-        return await self._with_files(work)
+        changed = await self._with_files(work)
+        self._tell(kind, [changed])
+        return changed
 
     async def delete(self, kind: Kind, who: Requester, row_id: int) -> None:
         """Deletes a row and its files."""
 
-        async def work(tx: Database, files: Journal) -> None:
+        async def work(tx: Database, files: Journal) -> Row:
             row = await self._locked(tx, kind, who, row_id, kind.rights.delete)
             await self._behaviours[kind.name].delete(tx, who, row, files)
             await audit.write(tx, who, "delete", kind.name, row_id, project_id=row.get("project_id"))
+            return row
 
-        await self._with_files(work)
+        self._tell(kind, [await self._with_files(work)])
+
+    def _tell(self, kind: Kind, rows: Sequence[Mapping[str, Any]]) -> None:
+        """Rings for the projects of rows whose change is committed."""
+        for project_id in {_project_of(kind, row) for row in rows}:
+            if project_id is not None:
+                self._ring(project_id)
 
     async def views_of(self, tx: Database, kind: Kind, who: Requester, ids: Sequence[int]) -> Views:
         """Rows by their ids in this order; NotFoundError when one is gone."""
@@ -236,7 +247,7 @@ class Records:
         rights.require(who, have or frozenset(), kind.rights.create)
 
 
-def _project_of(kind: Kind, row: Row) -> Any:
+def _project_of(kind: Kind, row: Mapping[str, Any]) -> Any:
     return row["id"] if kind.name == "project" else row.get("project_id")
 
 

@@ -148,7 +148,7 @@ class Queue(Generic[T]):
 
 
 class Listener:
-    """Hears NOTIFY on a connection of its own, which is opened when first needed and again after a loss."""
+    """Hears and sends NOTIFY on a connection of its own, which is opened when first needed and again after a loss."""
 
     def __init__(self, connector: Connector) -> None:
         self._connector = connector
@@ -165,6 +165,11 @@ class Listener:
         """See ``Pool.listen``."""
         await shield(self._one_at_a_time.run(lambda: ensureDeferred(self._attend(channel))))
 
+    async def notify(self, channel: str, payload: str) -> None:
+        """See ``Pool.notify``."""
+        self._require_connection()
+        await shield(self._one_at_a_time.run(lambda: ensureDeferred(self._send(channel, payload))))
+
     def close(self) -> None:
         """Stops hearing; a pending ``listen`` fails with UnavailableError."""
         self._connector.stop()
@@ -176,9 +181,19 @@ class Listener:
         await connection.run(listen_statement(channel))
         self._channels[channel] = None
 
+    async def _send(self, channel: str, payload: str) -> None:
+        await self._require_connection().run("SELECT pg_notify(%s, %s)", (channel, payload))
+
+    def _require_connection(self) -> Connection:
+        if self._connection is None or not self._connection.alive:
+            raise UnavailableError("The connection for notices is lost.")
+        return self._connection
+
     async def _connected(self) -> Connection:
         if self._connection is None or not self._connection.alive:
-            setup = [listen_statement(channel) for channel in self._channels]
+            # A notice is no data: it need not wait for the disk.
+            listens = [listen_statement(channel) for channel in self._channels]
+            setup = ["SET synchronous_commit = off", *listens]
             self._connection = await self._connector.open(self._make, setup)
         return self._connection
 
@@ -310,6 +325,13 @@ class Pool:
         closed or the connection lost meanwhile.
         """
         await self._listener.listen(channel)
+
+    async def notify(self, channel: str, payload: str) -> None:
+        """Notifies a channel on the connection that listens, in a transaction of its own.
+
+        Raises UnavailableError at once when there is none, or when it is lost on the way.
+        """
+        await self._listener.notify(channel, payload)
 
     def _run(self, sql: str, values: Values) -> Deferred[Any]:
         return self._with(lambda connection: rerun(self._reactor, lambda: connection.run(sql, values, commits=True)))
