@@ -4,18 +4,17 @@ process of its own.
 
 from __future__ import annotations
 
-import os
 import shutil
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import psycopg2
 import pytest
 import pytest_twisted
 from psycopg2.extensions import make_dsn
 from support.live import LiveServer
+from support.postgres import TEMPLATE, Postgres
 from support.served import Served
 from twisted.internet import reactor
 from twisted.internet.defer import ensureDeferred
@@ -27,36 +26,6 @@ from crowdd.domain.secrets import Secrets
 from crowdd.storage import schema
 from crowdd.storage.pool import Pool
 from crowdd.storage.server import find_home, start
-
-TEMPLATE = "crowdd_template"
-
-
-class Postgres:
-    """The server of this test session; ``make`` gives a database that is a copy of the migrated one."""
-
-    def __init__(self, dsn: str) -> None:
-        self.dsn = dsn
-        self._made = 0
-
-    def run(self, statement: str, database: str = "postgres") -> None:
-        """One statement outside a transaction, as the superuser."""
-        connection = psycopg2.connect(make_dsn(self.dsn, dbname=database, user="postgres"))
-        connection.autocommit = True
-        with connection.cursor() as cursor:
-            cursor.execute(statement)
-        connection.close()
-
-    def make(self) -> str:
-        """The DSN of a new database."""
-        self._made += 1
-        name = f"test_{os.getpid()}_{self._made}"
-        self.run(f"CREATE DATABASE {name} TEMPLATE {TEMPLATE} OWNER crowdd STRATEGY file_copy")
-        return make_dsn(self.dsn, dbname=name)
-
-    def drop(self, dsn: str) -> None:
-        """Removes a database, also when somebody is still connected."""
-        name = psycopg2.extensions.parse_dsn(dsn)["dbname"]
-        self.run(f"DROP DATABASE {name} WITH (FORCE)")
 
 
 @pytest.fixture(scope="session")
@@ -71,6 +40,7 @@ def postgres() -> Iterator[Postgres]:
     found.run("SELECT pg_reload_conf()")
     found.run(f"CREATE DATABASE {TEMPLATE} OWNER crowdd")
     pytest_twisted.blockon(ensureDeferred(_migrate(make_dsn(server.dsn, dbname=TEMPLATE))))
+    found.prepare()
     yield found
     server.stop()
     shutil.rmtree(folder, ignore_errors=True)
@@ -86,9 +56,9 @@ async def _migrate(dsn: str) -> None:
 @pytest.fixture
 def dsn(postgres: Postgres) -> Iterator[str]:
     """A fresh, migrated database."""
-    made = postgres.make()
-    yield made
-    postgres.drop(made)
+    taken = postgres.take()
+    yield taken
+    postgres.give_back(taken)
 
 
 @pytest.fixture

@@ -46,8 +46,6 @@ class ProjectBehaviour(Behaviour):
         return made
 
     async def prepare(self, tx: Database, who: Requester, values: dict[str, Any]) -> dict[str, Any]:
-        if values["featured"] and not who.acting_admin:
-            raise ForbiddenError("You may not change featured.")
         values["short_name"] = _free_name(values["short_name"] or slug(values["name"]))
         values["category_id"] = await _category(tx, values["category_id"])
         check_info(values["info"])

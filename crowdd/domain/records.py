@@ -128,7 +128,10 @@ class Records:
                 return await self.views_of(tx, kind, who, before)
             rows = [kind.creation(_object(one)) for one in bodies]
             for project_id in sorted({values.get("project_id") for values in rows}, key=str):
-                await self._allow_creation(tx, kind, who, project_id)
+                standings = await self._allow_creation(tx, kind, who, project_id)
+                for values in rows:
+                    if values.get("project_id") == project_id:
+                        kind.require_writers(values, standings)
             ids = await self._behaviours[kind.name].create(tx, who, rows)
             await self._attach(tx, kind, who, ids[:1], upload, files)
             if once:
@@ -238,13 +241,16 @@ class Records:
             opened["last_activity"] = ago(row["last_activity_raw"])
         return {**row, **opened}
 
-    async def _allow_creation(self, tx: Database, kind: Kind, who: Requester, project_id: int | None) -> None:
+    async def _allow_creation(
+        self, tx: Database, kind: Kind, who: Requester, project_id: int | None
+    ) -> frozenset[Standing]:
         have: frozenset[Standing] | None = rights.of_requester(who)
         if project_id is not None:
             have = await records.standings_to_project(tx, project_id, who)
             if have is None:
                 raise NotFoundError(NOT_FOUND, hint=f"There is no project {project_id}.")
         rights.require(who, have or frozenset(), kind.rights.create)
+        return have or frozenset()
 
 
 def _project_of(kind: Kind, row: Mapping[str, Any]) -> Any:

@@ -285,7 +285,8 @@ def _tidy(request: Any) -> str:
     What decides by the path (limits, cookies, frames) and what matches the route then read the same. A quoted slash
     stays one and ends no segment.
     """
-    words = re.sub(rb"/{2,}", b"/", request.path).split(b"/")[1:]
+    path_only = re.sub(rb"^https?://[^/]*", b"", request.path, flags=re.IGNORECASE)  # RFC 9112, 3.2.2
+    words = re.sub(rb"/{2,}", b"/", path_only).split(b"/")[1:]
     segments = [unquote(word.decode("ascii", "replace"), errors="replace") for word in words]
     request.postpath = [segment.replace("/", "%2F").encode() for segment in segments]
     path = "/" + "/".join(quote(segment, safe=_PLAIN) for segment in segments)

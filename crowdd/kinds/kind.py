@@ -185,6 +185,13 @@ class Kind:
             values[field.name] = self._given_or_initial(field, body)
         return values
 
+    def require_writers(self, values: Mapping[str, Any], standings: frozenset[Standing]) -> None:
+        """Raises ForbiddenError for a value of a new row that only others may give, unless it is the default."""
+        for field in self.fields:
+            mine = field.writers is None or field.writers & standings
+            if not mine and field.name in values and values[field.name] != field.initial():
+                raise ForbiddenError(f"You may not change {field.name}.")
+
     def _given_or_initial(self, field: Field, body: Mapping[str, Any]) -> Any:
         if field.name in body and not (body[field.name] is None and field.default is not None):
             return field.parse(body[field.name])

@@ -12,7 +12,7 @@ from psycopg2.extras import Json
 from twisted.internet import reactor
 from twisted.internet.defer import CancelledError, Deferred, DeferredList, ensureDeferred
 from twisted.internet.protocol import Factory, Protocol
-from twisted.internet.task import Clock
+from twisted.internet.task import Clock, deferLater
 from twisted.python.failure import Failure
 
 from crowdd.errors import ConfigError, ConflictError, InvalidValueError, StatementTimeoutError, UnavailableError
@@ -58,8 +58,10 @@ async def make_pool(restartable):
     yield make
     for pool in pools:
         await pool.close().addTimeout(5, reactor)
-    assert not set(connections()) - readers
-    assert not set(timers()) - before
+    deadline = reactor.seconds() + 5  # an attempt to connect that was just under way ends a turn later
+    while left := set(connections()) - readers | set(timers()) - before:
+        assert reactor.seconds() < deadline, left
+        await deferLater(reactor, 0.01)
 
 
 @pytest_twisted.async_yield_fixture

@@ -34,6 +34,22 @@ def empty(postgres):
     postgres.drop(made)
 
 
+@pytest.fixture
+def dsn(postgres):
+    """A database with all of ours and nothing else, which no other test gets."""
+    name = "fresh"
+    postgres.run(f"CREATE DATABASE {name} OWNER crowdd TEMPLATE template0")
+    made = make_dsn(postgres.dsn, dbname=name)
+    pytest_twisted.blockon(ensureDeferred(_upgraded(made)))
+    yield made
+    postgres.drop(made)
+
+
+async def _upgraded(dsn: str) -> None:
+    async with pool_of(dsn) as pool:
+        await schema.upgrade(pool)
+
+
 @asynccontextmanager
 async def pool_of(dsn: str) -> AsyncIterator[Pool]:
     """A pool as the commands have it."""

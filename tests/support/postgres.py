@@ -1,0 +1,132 @@
+"""The PostgreSQL of a test session: migrated databases, each used by one test at a time."""
+
+from __future__ import annotations
+
+import os
+
+import psycopg2
+from psycopg2.extensions import connection, make_dsn, parse_dsn
+
+TEMPLATE = "crowdd_template"
+LARGE = 4_000_000  # bytes; emptying more takes longer than a new database, and its statistics may mislead the planner
+
+# Rows that migrations made are kept aside; a change of the shape of tables or functions is noticed.
+_PREPARE = """
+CREATE SCHEMA between_tests;
+CREATE TABLE between_tests.shape (changed boolean NOT NULL);
+INSERT INTO between_tests.shape VALUES (false);
+CREATE TABLE between_tests.seed (name text PRIMARY KEY, rows jsonb NOT NULL, sequence regclass);
+DO $$ DECLARE t text; kept jsonb; BEGIN
+    FOR t IN SELECT tablename FROM pg_tables WHERE schemaname = 'public' AND tablename NOT IN ('migration', 'definition') LOOP
+        EXECUTE format('SELECT jsonb_agg(to_jsonb(r)) FROM public.%I r', t) INTO kept;
+        IF kept IS NOT NULL THEN
+            INSERT INTO between_tests.seed SELECT t, kept, max(pg_get_serial_sequence('public.' || t, attname)) FROM pg_attribute
+             WHERE attrelid = format('public.%I', t)::regclass AND attidentity <> '';
+        END IF;
+    END LOOP;
+END $$;
+CREATE FUNCTION between_tests.used(OUT name text) RETURNS SETOF text LANGUAGE sql AS $$
+SELECT relname FROM pg_class
+ WHERE relnamespace = 'public'::regnamespace AND relkind = 'r' AND relname NOT IN ('migration', 'definition') AND pg_relation_size(oid) > 0 $$;
+CREATE FUNCTION between_tests.clean() RETURNS void LANGUAGE plpgsql AS $$
+DECLARE s record;
+BEGIN
+    SET LOCAL session_replication_role = replica;       -- no foreign keys meanwhile
+    FOR s IN SELECT name FROM between_tests.used() LOOP
+        EXECUTE format('DELETE FROM public.%I', s.name);
+    END LOOP;
+    FOR s IN SELECT sequencename FROM pg_sequences WHERE schemaname = 'public' AND last_value IS NOT NULL LOOP
+        PERFORM setval(format('public.%I', s.sequencename)::regclass, 1, false);
+    END LOOP;
+    FOR s IN SELECT name, rows, sequence FROM between_tests.seed LOOP
+        EXECUTE format('INSERT INTO public.%1$I OVERRIDING SYSTEM VALUE SELECT * FROM jsonb_populate_recordset(NULL::public.%1$I, $1)', s.name) USING s.rows;
+        IF s.sequence IS NOT NULL THEN PERFORM setval(s.sequence, jsonb_array_length(s.rows)); END IF;
+    END LOOP;
+END $$;
+CREATE FUNCTION between_tests.notice() RETURNS event_trigger LANGUAGE plpgsql SECURITY DEFINER AS $$
+BEGIN
+    UPDATE between_tests.shape SET changed = true;
+END $$;
+CREATE EVENT TRIGGER shape_changed ON ddl_command_end EXECUTE FUNCTION between_tests.notice();
+"""
+
+
+_ALONE = """
+SET lock_timeout = '5s';
+SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()
+"""
+
+
+class Postgres:
+    """The server of this session; its databases are copies of one that was migrated."""
+
+    def __init__(self, dsn: str) -> None:
+        self.dsn = dsn
+        self._made = 0
+        self._clean: list[str] = []
+        self._usual = 0
+
+    def prepare(self) -> None:
+        """Makes the template ready to be copied; it is migrated by now."""
+        with self._open(TEMPLATE) as connected, connected.cursor() as cursor:
+            cursor.execute(_PREPARE)
+            cursor.execute("SELECT pg_database_size(current_database())")
+            (self._usual,) = cursor.fetchone()
+        connected.close()
+
+    def run(self, statement: str, database: str = "postgres") -> None:
+        """One statement outside a transaction, as the superuser."""
+        connected = self._open(database)
+        connected.autocommit = True
+        with connected.cursor() as cursor:
+            cursor.execute(statement)
+        connected.close()
+
+    def make(self) -> str:
+        """The DSN of a new database."""
+        self._made += 1
+        name = f"test_{os.getpid()}_{self._made}"
+        self.run(f"CREATE DATABASE {name} TEMPLATE {TEMPLATE} OWNER crowdd STRATEGY file_copy")
+        return make_dsn(self.dsn, dbname=name)
+
+    def drop(self, dsn: str) -> None:
+        """Removes a database, also when somebody is still connected."""
+        self.run(f"DROP DATABASE {_name(dsn)} WITH (FORCE)")
+
+    def take(self) -> str:
+        """The DSN of a database as after the migrations."""
+        return self._clean.pop() if self._clean else self.make()
+
+    def give_back(self, dsn: str) -> None:
+        """Empties a database for the next test; removes it when it cannot be as it was."""
+        if self._emptied(_name(dsn)):
+            self._clean.append(dsn)
+        else:
+            self.drop(dsn)
+
+    def _emptied(self, name: str) -> bool:
+        connected = self._open(name)
+        connected.autocommit = True
+        try:
+            with connected.cursor() as cursor:
+                cursor.execute(_ALONE)
+                cursor.execute("SELECT changed, pg_database_size(current_database()) FROM between_tests.shape")
+                changed, size = cursor.fetchone()
+                if changed or size > self._usual + LARGE:
+                    return False
+                cursor.execute("SELECT string_agg(name, ', ') FROM between_tests.used()")
+                (used,) = cursor.fetchone()
+                cursor.execute("SELECT between_tests.clean()")
+                cursor.execute(f"VACUUM {used}")
+                return True
+        except psycopg2.OperationalError:  # somebody holds on to it
+            return False
+        finally:
+            connected.close()
+
+    def _open(self, database: str) -> connection:
+        return psycopg2.connect(make_dsn(self.dsn, dbname=database, user="postgres"))
+
+
+def _name(dsn: str) -> str:
+    return str(parse_dsn(dsn)["dbname"])
