@@ -30,6 +30,7 @@ setup(
         "attrs>=24.2,<27",
         "click>=8.1,<9",
         "cryptography>=43",
+        "idna>=3.7,<4",
         "jinja2>=3.1.5,<4",
         "klein>=24.8,<26",
         "markdown-it-py>=3,<5",
@@ -57,6 +58,7 @@ setup(
             "pytest-xdist>=3.6,<4",
             "ruff>=0.8,<1",
             "schemathesis>=4.32,<5",
+            "standardwebhooks>=1.1,<2",
         ],
     },
 )

@@ -153,6 +153,13 @@ class Commenting:
 
 
 @attrs.frozen
+class Outgoing:
+    """``[outgoing]``: requests to servers that somebody else names (webhooks, imports)."""
+
+    allowed_hosts: tuple[str, ...] = _option((), _words, doc="Hosts that may be asked although not public.")
+
+
+@attrs.frozen
 class Site:
     """``[site]``: what the pages say about this server."""
 
@@ -172,6 +179,7 @@ class Settings:
     accounts: Accounts = Accounts()
     external: External = External()
     commenting: Commenting = Commenting()
+    outgoing: Outgoing = Outgoing()
     site: Site = Site()
 
     @property

@@ -47,6 +47,18 @@ class InvalidValueError(CrowddError):
     code = "invalid_value"
 
 
+class RefusedTargetError(InvalidValueError):
+    """An address of another server that crowdd does not ask: not public, not the web, or not understood."""
+
+    code = "refused_target"
+
+
+class UnreachableError(CrowddError):
+    """Another server could not be asked or did not answer; the text says why."""
+
+    code = "unreachable"
+
+
 class InvalidRequestError(CrowddError):
     """The request makes no sense as a whole (bad CSRF token, missing parameter, unknown category)."""
 

@@ -13,6 +13,7 @@ from crowdd.domain.contributions import Contributions, TaskRunBehaviour
 from crowdd.domain.external import ExternalUsers
 from crowdd.domain.favourites import Favourites
 from crowdd.domain.media import MediaBehaviour
+from crowdd.domain.outgoing import Outgoing
 from crowdd.domain.passwords import Passwords
 from crowdd.domain.projects import ProjectBehaviour, Projects
 from crowdd.domain.records import Behaviour, Records
@@ -39,6 +40,7 @@ class Domain:
     contributions: Contributions
     favourites: Favourites
     uploads: Uploads
+    outgoing: Outgoing
 
 
 def build(reactor: Any, db: Transactions, settings: Settings, secrets: Secrets) -> Domain:
@@ -69,4 +71,5 @@ def build(reactor: Any, db: Transactions, settings: Settings, secrets: Secrets) 
         contributions=Contributions(db, bell.ring, external, records),
         favourites=Favourites(db, records),
         uploads=uploads,
+        outgoing=Outgoing(reactor, settings.outgoing.allowed_hosts),
     )

@@ -62,6 +62,7 @@ CODES: tuple[ErrorCode, ...] = (
     ErrorCode("unknown_attribute", errors.UnknownFieldError, "The query or the body names an unknown attribute."),
     ErrorCode("invalid_value", errors.InvalidValueError, "A value has the wrong type or is out of range."),
     ErrorCode("missing_attribute", errors.InvalidValueError, "The body lacks an attribute that must be given."),
+    ErrorCode("refused_target", errors.RefusedTargetError, "The address of another server is none that crowdd asks."),
     ErrorCode("bad_json", errors.InvalidValueError, "The body is not JSON."),
     ErrorCode("bad_multipart", errors.InvalidValueError, "The multipart body is broken."),
     ErrorCode("order", errors.InvalidValueError, "newtask does not know this order."),

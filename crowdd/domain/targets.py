@@ -1,0 +1,215 @@
+"""Which addresses of the network crowdd may be sent to by somebody else's wish: pure decisions (decision 29).
+
+A URL is taken apart here once, and strictly; what another parser could read differently is refused. Whether an address
+is public is asked again for each one that a name resolves to.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+import socket
+from collections.abc import Set
+from urllib.parse import SplitResult, quote, urlsplit
+
+import attrs
+import idna
+
+from crowdd.errors import RefusedTargetError
+
+Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+
+MOST_CHARACTERS = 2000
+_DEFAULT_PORTS = {"http": 80, "https": 443}
+_LEAST_FREE_PORT = 1024
+# Above 1023, and still no web server: those that browsers refuse (WHATWG Fetch, "bad port"), and databases.
+_OTHER_SERVICES = frozenset(
+    {1719, 1720, 1723, 2049, 2375, 3306, 3659, 4045, 4190, 5060, 5061, 5432, 6000, 6379, 6566}
+    | {6665, 6666, 6667, 6668, 6669, 6679, 6697, 9200, 10080, 11211, 27017}
+)
+_UNSAFE = re.compile(r"[\x00-\x20\x7f-\xa0\\]")
+_PLAIN_HOST = re.compile(r"[a-z0-9._-]+")
+_NUMBER = re.compile(r"[0-9]+|0x[0-9a-f]*")
+_IN_PATHS, _IN_QUERIES = "%/:@!$&'()*+,;=~", "%/:@!$&'()*+,;=~?"
+
+# The first network that holds an address says what it is. After these only what is public by IANA's registries is left.
+_SPECIAL = tuple(
+    (ipaddress.ip_network(network), words)
+    for network, words in (
+        ("0.0.0.0/8", "this host"),
+        ("10.0.0.0/8", "a private address"),
+        ("100.64.0.0/10", "an address inside a provider's network"),
+        ("127.0.0.0/8", "a loopback address"),
+        ("169.254.0.0/16", "a link-local address"),
+        ("172.16.0.0/12", "a private address"),
+        ("192.0.0.0/24", "an address for protocols"),
+        ("192.88.99.0/24", "a 6to4 relay"),
+        ("192.168.0.0/16", "a private address"),
+        ("198.18.0.0/15", "an address for measurements"),
+        ("224.0.0.0/4", "a multicast address"),
+        ("255.255.255.255/32", "the broadcast address"),
+        ("240.0.0.0/4", "a reserved address"),
+        ("::/128", "this host"),
+        ("::1/128", "a loopback address"),
+        ("64:ff9b:1::/48", "a private address"),
+        ("2001::/32", "a Teredo address"),
+        ("fc00::/7", "a private address"),
+        ("fe80::/10", "a link-local address"),
+        ("fec0::/10", "a site-local address"),
+        ("ff00::/8", "a multicast address"),
+    )
+)
+_UNICAST = ipaddress.ip_network("2000::/3")
+# IPv6 networks whose addresses carry an IPv4 address that they are translated to, and how far it is from the end.
+_CARRIERS = tuple(
+    (ipaddress.IPv6Network(network), shift)
+    for network, shift in (("::ffff:0:0/96", 0), ("::/96", 0), ("64:ff9b::/96", 0), ("2002::/16", 80))
+)
+_ISATAP = (0x00005EFE, 0x02005EFE)
+
+
+@attrs.frozen
+class Target:
+    """Where a request goes. ``host`` is ASCII in lower case, an IPv6 address without brackets.
+
+    ``trusted``: the operator named this host, so that it may be anywhere.
+    """
+
+    scheme: str
+    host: str
+    port: int
+    path: str
+    trusted: bool
+
+    @property
+    def url(self) -> str:
+        """The address in its one spelling."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        port = "" if self.port == _DEFAULT_PORTS[self.scheme] else f":{self.port}"
+        return f"{self.scheme}://{host}{port}{self.path}"
+
+
+def target(url: str, allowed: Set[str] = frozenset()) -> Target:
+    """The target that a URL names; ``allowed`` are hosts that the operator trusts.
+
+    Raises RefusedTargetError with a sentence for whoever wrote the URL.
+    """
+    parts = _split(url)
+    host = _host(parts.hostname or "")
+    port = _port(parts)
+    trusted = host in allowed
+    if not trusted:
+        require_web_port(port)
+        if (literal := _literal(host)) is not None:
+            require_public(literal)
+    path = quote(parts.path or "/", safe=_IN_PATHS) + (
+        f"?{quote(parts.query, safe=_IN_QUERIES)}" if parts.query else ""
+    )
+    return Target(parts.scheme, host, port, path, trusted)
+
+
+def require_public(address: Address) -> None:
+    """Raises RefusedTargetError for an address that is not everybody's to ask."""
+    reason = why_not_public(address)
+    if reason:
+        raise RefusedTargetError(f"{address} is {reason}, and crowdd asks public addresses only.")
+
+
+def require_web_port(port: int) -> None:
+    """Raises RefusedTargetError for a port behind which other things than web servers are."""
+    if port in _DEFAULT_PORTS.values() or (port >= _LEAST_FREE_PORT and port not in _OTHER_SERVICES):
+        return
+    raise RefusedTargetError(f"Port {port} belongs to another service than the web.")
+
+
+def why_not_public(address: Address) -> str:
+    """What sort of address it is, "" for a public one. One that carries another is what that one is."""
+    for network, words in _SPECIAL:
+        if address.version == network.version and address in network:
+            return words
+    if isinstance(address, ipaddress.IPv6Address):
+        inner = carried(address)
+        if inner is not None:
+            reason = why_not_public(inner)
+            return f"{inner} in another form, {reason}" if reason else ""
+        if address not in _UNICAST:
+            return "a reserved address"
+    return "" if address.is_global else "a reserved address"
+
+
+def carried(address: ipaddress.IPv6Address) -> ipaddress.IPv4Address | None:
+    """The IPv4 address inside an IPv6 one: mapped, compatible, NAT64, 6to4, ISATAP."""
+    for network, shift in _CARRIERS:
+        if address in network:
+            return ipaddress.IPv4Address((int(address) >> shift) & 0xFFFFFFFF)
+    if (int(address) >> 32) & 0xFFFFFFFF in _ISATAP:
+        return ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
+    return None
+
+
+def _split(url: str) -> SplitResult:
+    if len(url) > MOST_CHARACTERS:
+        raise RefusedTargetError(f"The address is longer than {MOST_CHARACTERS} characters.")
+    if _UNSAFE.search(url):
+        raise RefusedTargetError("The address holds a blank, a control character or a backslash.")
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        raise RefusedTargetError("The address cannot be understood.") from None
+    if parts.scheme not in _DEFAULT_PORTS:
+        raise RefusedTargetError("The address does not begin with http:// or https://.")
+    if "@" in parts.netloc:
+        raise RefusedTargetError("The address names a user or a password; leave these out.")
+    return parts
+
+
+def _port(parts: SplitResult) -> int:
+    try:
+        return parts.port if parts.port is not None else _DEFAULT_PORTS[parts.scheme]
+    except ValueError:
+        raise RefusedTargetError("The port is no number from 0 to 65535.") from None
+
+
+def _host(text: str) -> str:
+    if ":" in text:
+        return _ipv6(text)
+    name = text.rstrip(".").lower()
+    if name and not name.isascii():
+        try:
+            name = idna.encode(name, uts46=True).decode().rstrip(".")
+        except idna.IDNAError:
+            raise RefusedTargetError("The host is no name.") from None
+    if not _PLAIN_HOST.fullmatch(name):
+        raise RefusedTargetError("The address names no host.")
+    if _NUMBER.fullmatch(name.rpartition(".")[2]):
+        _require_plain_ipv4(name)
+    return name
+
+
+def _ipv6(text: str) -> str:
+    try:
+        address = ipaddress.IPv6Address(text)
+    except ValueError:
+        raise RefusedTargetError("The host is no IPv6 address.") from None
+    if address.scope_id is not None:
+        raise RefusedTargetError("The host is an address of one network interface.")
+    return str(address)
+
+
+def _require_plain_ipv4(name: str) -> None:
+    """Only four decimal numbers are an IPv4 address; what the system also takes for one is refused by its meaning."""
+    try:
+        ipaddress.IPv4Address(name)
+    except ValueError:
+        try:
+            meaning = f" It stands for {socket.inet_ntoa(socket.inet_aton(name))}."
+        except OSError:
+            meaning = ""
+        raise RefusedTargetError(f"{name} is no IPv4 address in its usual form.{meaning}") from None
+
+
+def _literal(host: str) -> Address | None:
+    try:
+        return ipaddress.ip_address(host)
+    except ValueError:
+        return None

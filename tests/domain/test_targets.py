@@ -1,0 +1,59 @@
+"""Which addresses are public, and how a URL is read."""
+
+from __future__ import annotations
+
+import ipaddress
+
+import pytest
+from support.refused import NAMES, REFUSED
+
+from crowdd.domain.targets import require_public, target, why_not_public
+from crowdd.errors import RefusedTargetError
+
+
+@pytest.mark.parametrize("url", REFUSED)
+def test_what_is_refused_says_why(url):
+    """By its own words, or by those of what its name resolves to."""
+    with pytest.raises(RefusedTargetError, match=REFUSED[url]):
+        there = target(url)
+        for address in NAMES.get(there.host, [["127.0.0.1"]])[0]:
+            require_public(ipaddress.ip_address(address))
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["93.184.216.34", "1.1.1.1", "223.255.255.254", "2606:2800:220:1::1", "64:ff9b::101:101", "2002:101:101::", "::ffff:1.1.1.1"],
+)  # fmt: skip
+def test_public_addresses_are_public(text):
+    assert why_not_public(ipaddress.ip_address(text)) == ""
+
+
+@pytest.mark.parametrize(
+    ("url", "host", "port", "canonical"),
+    [
+        ("http://Hooks.Example", "hooks.example", 80, "http://hooks.example/"),
+        ("https://hooks.example.:443/a?b=c#d", "hooks.example", 443, "https://hooks.example/a?b=c"),
+        ("https://hooks.example:8443/%7Ea/", "hooks.example", 8443, "https://hooks.example:8443/%7Ea/"),
+        ("http://bücher.example/ä?ö=ü", "xn--bcher-kva.example", 80, "http://xn--bcher-kva.example/%C3%A4?%C3%B6=%C3%BC"),
+        ("http://[2606:2800:220:1:0::1]:8080/", "2606:2800:220:1::1", 8080, "http://[2606:2800:220:1::1]:8080/"),
+        ("http://a_b.1st.example", "a_b.1st.example", 80, "http://a_b.1st.example/"),
+    ],
+)  # fmt: skip
+def test_a_url_has_one_reading(url, host, port, canonical):
+    there = target(url)
+    assert (there.host, there.port, there.url) == (host, port, canonical)
+    assert target(there.url) == there
+
+
+def test_a_host_that_the_operator_names_may_be_anywhere_and_on_any_port():
+    assert target("http://127.0.0.1:25/", {"127.0.0.1"}).trusted
+    assert target("http://Hooks.Internal:6379/", {"hooks.internal"}).trusted
+    assert not target("http://hooks.internal.example/", {"hooks.internal"}).trusted
+
+
+@pytest.mark.parametrize(
+    "url", ["file:///etc/passwd", "http://a:b@127.0.0.1/", "http://2130706433/", "http://127.0.0.1:99999/"]
+)
+def test_what_cannot_be_read_in_one_way_is_refused_for_trusted_hosts_too(url):
+    with pytest.raises(RefusedTargetError):
+        target(url, {"127.0.0.1", "2130706433"})
