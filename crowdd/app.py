@@ -18,6 +18,7 @@ from crowdd.http.site import Site
 from crowdd.sched.clockwork import Clockwork
 from crowdd.sched.jobs import jobs
 from crowdd.sched.notices import Notices
+from crowdd.sched.sequencer import Sequencer
 from crowdd.storage import schema
 
 log = Logger()
@@ -52,6 +53,7 @@ class Server(Service):
         self._site: Site = make_site(reactor, self._domain)
         self._clockwork = Clockwork(reactor, jobs(self._pool))
         self._notices = Notices(reactor, self._pool, self._domain.bell)
+        self._sequencer = Sequencer(reactor, self._pool, self._domain.bell)
         self._listener: socket.socket | None = None
         self._port: Any = None
         self._starting: Deferred[None] | None = None
@@ -72,6 +74,7 @@ class Server(Service):
         (await schema.status(self._pool)).require()
         self._listen()
         self._clockwork.startService()
+        self._sequencer.startService()
         # What was made so far lives as long as the process: the collector need not look at it again.
         gc.collect()
         gc.freeze()
@@ -103,6 +106,8 @@ class Server(Service):
             await self._site.drain(self._settings.http.drain_seconds)
         if self._clockwork.running:
             await self._clockwork.stopService()
+        if self._sequencer.running:
+            await self._sequencer.stopService()
         if self._notices.running:
             await self._notices.stopService()
         self._domain.passwords.stop()

@@ -33,6 +33,7 @@ WRONG = {
 TEXTS = {
     ("http", "host"), ("http", "base_url"), ("http", "allowed_origins"), ("db", "dsn"), ("data", "dir"),
     ("data", "postgres_user"), ("site", "name"), ("commenting", "public_key"), ("commenting", "secret_key"),
+    ("outgoing", "allowed_hosts"),
 }  # fmt: skip
 
 

@@ -161,7 +161,9 @@ BEGIN
     DELETE FROM lease WHERE project_id = p_project;
     DELETE FROM past_lease WHERE project_id = p_project;
     DELETE FROM favourite WHERE project_id = p_project;
+    PERFORM pg_advisory_xact_lock(hashtextextended('events', p_project));
     DELETE FROM event WHERE project_id = p_project;
+    DELETE FROM event_sequence WHERE project_id = p_project;
     DELETE FROM result WHERE project_id = p_project;
     DELETE FROM task_run WHERE project_id = p_project;
     DELETE FROM task_ledger WHERE project_id = p_project;

@@ -1,0 +1,103 @@
+"""Numbers events after their commit, soon after somebody rang the bell, and rings it again for those who read events.
+
+Every process does it for what it wrote itself; a project's advisory lock keeps two from doing it at once. What a
+process left that was killed between commit and numbering is found by looking from time to time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from twisted.application.service import Service
+from twisted.internet.defer import Deferred, ensureDeferred
+from twisted.logger import Logger
+
+from crowdd.domain.bell import Bell
+from crowdd.errors import UnavailableError
+from crowdd.storage import events
+from crowdd.storage.database import Database
+
+SOON = 0.05  # seconds after a ring: what happens meanwhile is numbered together
+LOOK = 2.0  # seconds between looks without a ring
+LOOKS_PER_CENSUS = 30  # every so many looks: projects that became complete without an event
+
+log = Logger()
+
+
+class Sequencer(Service):
+    """Gives events their numbers while it runs."""
+
+    def __init__(self, clock: Any, db: Database, bell: Bell) -> None:
+        self._clock, self._db, self._bell = clock, db, bell
+        self._planned: Any = None
+        self._running: Deferred[None] | None = None
+        self._rung = False
+        self._looks = 0
+        self._stop_listening: Callable[[], None] = lambda: None
+
+    def startService(self) -> None:
+        super().startService()
+        self._stop_listening = self._bell.listen(self._heard, only_own=True)
+        self._plan(0)
+
+    def stopService(self) -> Deferred[None]:
+        """Fires when what is under way has ended."""
+        super().stopService()
+        self._stop_listening()
+        if self._planned is not None:
+            self._planned.cancel()
+            self._planned = None
+        return ensureDeferred(self._last())
+
+    async def _last(self) -> None:
+        if self._running is not None:
+            await self._running
+
+    def _heard(self, project_id: int) -> None:
+        self._rung = True
+        if self._running is None:
+            self._plan(SOON)
+
+    def _plan(self, seconds: float) -> None:
+        if not self.running:
+            return
+        if self._planned is None:
+            self._planned = self._clock.callLater(seconds, self._begin)
+        elif self._planned.getTime() > self._clock.seconds() + seconds:
+            self._planned.reset(seconds)
+
+    def _begin(self) -> None:
+        self._planned, self._rung = None, False
+        done: Deferred[None] = Deferred()
+        self._running = done
+        ensureDeferred(self._look()).addBoth(self._ended, done)
+
+    def _ended(self, result: Any, done: Deferred[None]) -> None:
+        self._running = None
+        self._plan(SOON if self._rung else LOOK)
+        done.callback(None)
+
+    async def _look(self) -> None:
+        try:
+            for project_id in await self._projects():
+                await self._number(project_id)
+        except UnavailableError as error:
+            log.debug("Events wait for their numbers: {error}", error=error)
+        except Exception:
+            log.failure("Events could not be looked for; it is tried again")
+
+    async def _number(self, project_id: int) -> None:
+        """One project's failure must not hold up the others."""
+        try:
+            if await events.number(self._db, project_id):
+                self._bell.ring(project_id)
+        except UnavailableError as error:
+            log.debug("Events of project {project} wait: {error}", project=project_id, error=error)
+        except Exception:
+            log.failure("Events of project {project} could not be numbered", project=project_id)
+
+    async def _projects(self) -> list[int]:
+        self._looks += 1
+        census = await events.newly_complete(self._db) if self._looks % LOOKS_PER_CENSUS == 1 else []
+        return [*await events.unnumbered(self._db), *census]

@@ -1,0 +1,54 @@
+"""What happened in a project, in the order of its numbers (definitions 70)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from crowdd.storage.database import Database, Row, as_json, one
+
+
+async def add(db: Database, project_id: int, kind: str, data: dict[str, Any]) -> None:
+    """An event of the transaction that is under way; the sequencer numbers it after the commit."""
+    await db.execute(
+        "INSERT INTO event (project_id, kind, at, data) VALUES (%(project)s, %(kind)s, clock(), %(data)s)",
+        {"project": project_id, "kind": kind, "data": as_json(data)},
+    )
+
+
+async def unnumbered(db: Database, most: int = 1000) -> list[int]:
+    """Projects with events that have no number yet."""
+    rows = await db.fetch("SELECT DISTINCT project_id FROM event WHERE seq IS NULL LIMIT %(most)s", {"most": most})
+    return [row["project_id"] for row in rows]
+
+
+async def newly_complete(db: Database) -> list[int]:
+    """Projects that are complete without an event having said so: their last open tasks were deleted, for example."""
+    rows = await db.fetch(
+        "SELECT project_id FROM complete_project LEFT JOIN event_sequence s USING (project_id) WHERE s.complete IS NOT true"
+    )
+    return [row["project_id"] for row in rows]
+
+
+async def number(db: Database, project_id: int) -> int:
+    """Numbers a project's events; returns how many got one. Waits for whoever is just doing the same."""
+    row = await one(db, "SELECT number_events(%(project)s, clock()) AS n", {"project": project_id})
+    return int(row["n"])
+
+
+async def after(db: Database, project_id: int, seq: int, most: int) -> list[Row]:
+    """The events after a number, in order: project_id, seq, id, kind, task_id, result_id, at, data."""
+    return await db.fetch(
+        "SELECT project_id, seq, id, kind, task_id, result_id, at, data FROM event"
+        " WHERE project_id = %(project)s AND seq > %(seq)s ORDER BY seq LIMIT %(most)s",
+        {"project": project_id, "seq": seq, "most": most},
+    )
+
+
+async def last_seq(db: Database, project_id: int) -> int:
+    """The number of a project's newest event; 0 without any."""
+    row = await one(
+        db,
+        "SELECT coalesce((SELECT last_seq FROM event_sequence WHERE project_id = %(project)s), 0) AS seq",
+        {"project": project_id},
+    )
+    return int(row["seq"])

@@ -1,0 +1,64 @@
+-- Numbers of events and what is sent to the address that a project names.
+
+-- How far a project's events are numbered. Only number_events writes it, under the advisory lock of the project's events.
+CREATE TABLE event_sequence (
+    project_id bigint PRIMARY KEY,
+    last_seq bigint NOT NULL DEFAULT 0,
+    complete boolean NOT NULL DEFAULT false             -- at the last look; a completion is told once
+) WITH (fillfactor = 50);
+
+-- Its rows are written twice, as they happen and as they get their number.
+ALTER TABLE event SET (autovacuum_vacuum_scale_factor = 0.02);
+
+-- One for each project that ever had an address (project.webhook).
+CREATE TABLE webhook (
+    project_id bigint PRIMARY KEY REFERENCES project ON DELETE CASCADE,
+    secret_sealed bytea NOT NULL,
+    old_secret_sealed bytea,                            -- signs beside the new one until then
+    old_secret_until timestamptz,
+    active boolean NOT NULL DEFAULT true,
+    why_off text NOT NULL DEFAULT '',
+    last_seq bigint NOT NULL,                           -- events up to here have their delivery
+    since bigint NOT NULL,                              -- events up to here were before the address
+    failures int NOT NULL DEFAULT 0,                    -- in a row, each begun after the one before had ended
+    failed_at timestamptz,
+    next_at timestamptz                                 -- while it fails: nothing before
+) WITH (fillfactor = 70);
+
+-- One event on its way to a receiver, or a test (without event). At most some hundreds of a project wait at once: the
+-- others are made of the events as these go.
+CREATE TABLE delivery (
+    project_id bigint NOT NULL REFERENCES project ON DELETE CASCADE,
+    id bigint GENERATED ALWAYS AS IDENTITY,
+    event_id bigint,
+    seq bigint,
+    kind text NOT NULL,
+    task_id bigint,
+    created timestamptz NOT NULL,
+    again boolean NOT NULL DEFAULT false,               -- its owner asked for it once more
+    state text NOT NULL DEFAULT 'waiting' CHECK (state IN ('waiting', 'delivered', 'failed')),
+    attempts int NOT NULL DEFAULT 0,
+    next_at timestamptz NOT NULL,
+    finished timestamptz,
+    PRIMARY KEY (project_id, id)
+) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02);
+CREATE UNIQUE INDEX delivery_event ON delivery (project_id, event_id);
+CREATE INDEX delivery_due ON delivery (project_id, next_at, id) WHERE state = 'waiting';
+CREATE INDEX delivery_order ON delivery (project_id, task_id, seq) WHERE state = 'waiting';
+CREATE INDEX delivery_finished ON delivery (finished) WHERE finished IS NOT NULL;
+
+-- What was sent and what came back, each time.
+CREATE TABLE delivery_attempt (
+    project_id bigint NOT NULL,
+    delivery_id bigint NOT NULL,
+    id bigint GENERATED ALWAYS AS IDENTITY,
+    at timestamptz NOT NULL,
+    url text NOT NULL,
+    body text NOT NULL,
+    status int,                                         -- null: there was no answer
+    answer text NOT NULL DEFAULT '',                    -- its head and the beginning of its body
+    problem text NOT NULL DEFAULT '',                   -- why it did not count as delivered, in a sentence
+    seconds double precision NOT NULL,
+    PRIMARY KEY (project_id, delivery_id, id),
+    FOREIGN KEY (project_id, delivery_id) REFERENCES delivery ON DELETE CASCADE
+);
