@@ -21,6 +21,7 @@ from crowdd.domain.secrets import Secrets
 from crowdd.domain.tasks import TaskBehaviour
 from crowdd.domain.uploads import Uploads
 from crowdd.kinds import KINDS
+from crowdd.languages import Languages
 from crowdd.storage.database import Transactions
 
 
@@ -31,6 +32,7 @@ class Domain:
     db: Transactions
     bell: Bell
     settings: Settings
+    languages: Languages
     secrets: Secrets
     passwords: Passwords
     records: Records
@@ -62,6 +64,7 @@ def build(reactor: Any, db: Transactions, settings: Settings, secrets: Secrets) 
         db=db,
         bell=bell,
         settings=settings,
+        languages=Languages.read(),
         secrets=secrets,
         passwords=passwords,
         records=records,
