@@ -164,7 +164,6 @@ class Site:
     """``[site]``: what the pages say about this server."""
 
     name: str = _option("crowdd", doc="Name of the site.")
-    texts: str = _option("", doc="Folder with about.md, help.md, terms.md, privacy.md … in place of ours.")
     debug: bool = _option(False, _boolean, doc="Shows the page of all design parts; never shows tracebacks.")
 
 

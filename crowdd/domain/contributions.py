@@ -21,13 +21,14 @@ from crowdd.errors import (
     UnavailableError,
 )
 from crowdd.kinds import TASK, TASK_RUN
-from crowdd.kinds.kind import Standing
+from crowdd.kinds.kind import EVERYONE, Standing
 from crowdd.storage import contributions, records, tasks
 from crowdd.storage.database import Database, Row, Transactions
 from crowdd.values import Requester
 
 MOST_TASKS = 100
 MOST_LEASES = 200
+SORT_SECONDS = 5  # that an order without index may take
 _TRIES = 20
 # What a volunteer who was handed a task may see of it.
 _VOLUNTEER = frozenset({Standing.ANYBODY, Standing.UNLOCKED})
@@ -47,16 +48,19 @@ class Handout:
 
 
 def lane(orderby: str, descending: bool) -> str:
-    """The lane of an order, for the orders that cost the same at any size.
+    """The lane of an order. Those of id, created and priority_0 cost the same at any size; others begin with ``sort/``.
 
-    Raises InvalidValueError for others.
+    A project's tasks have their ids in the order in which they were created. Raises UnknownFieldError for what is no
+    attribute of a task that a volunteer may see.
     """
-    if orderby in ("", "priority_0") and (descending or not orderby):
-        return "priority"
-    if orderby in ("id", "created") and not descending:
-        return "id"
-    TASK.searchable(orderby)
-    raise InvalidValueError("newtask orders by priority_0 with desc=true, or by id or created without.", code="order")
+    match orderby or "priority_0":
+        case "priority_0":
+            return "priority" if descending or not orderby else "priority-up"
+        case "id" | "created":
+            return "id-down" if descending else "id"
+    if TASK.readers(TASK.searchable(orderby)) != EVERYONE:
+        raise TASK.unknown(orderby)
+    return f"sort/{orderby}/{'desc' if descending else 'asc'}"
 
 
 def refusal(state: str, who: Requester) -> CrowddError | None:
@@ -101,7 +105,7 @@ class Contributions:
         if offset >= MOST_LEASES:
             return Handout([], "none")
         for _ in range(_TRIES):
-            rows = await contributions.next_tasks(self._db, who, project_id, limit, offset, lane_)
+            rows = await self._next(who, project_id, limit, offset, lane_)
             state = rows[0]["outcome"]
             if state != "again":
                 break
@@ -113,6 +117,16 @@ class Contributions:
             wait = rows[0]["retry_in"]
             return Handout([], state, None if wait is None else max(1, math.ceil(wait.total_seconds())))
         return Handout([self._shown(row) for row in rows])
+
+    async def _next(self, who: Requester, project_id: int, limit: int, offset: int, lane_: str) -> list[Row]:
+        if not lane_.startswith("sort/"):
+            return await contributions.next_tasks(self._db, who, project_id, limit, offset, lane_)
+
+        async def within_time(tx: Database) -> list[Row]:
+            await contributions.limit_time(tx, SORT_SECONDS)
+            return await contributions.next_tasks(tx, who, project_id, limit, offset, lane_)
+
+        return await self._db.transaction(within_time)
 
     async def hold(self, who: Requester, project_id: int, task_id: int) -> str:
         """Hands out a named task, as the page of a task does: leased, late or answered."""
@@ -185,7 +199,7 @@ class Contributions:
         return ForbiddenError("You must request a task first!", code="no_lease", hint="Ask newtask for a task.")
 
     def _shown(self, row: Row) -> dict[str, Any]:
-        return self._records.view(TASK, {**row, "standings": _VOLUNTEER})
+        return self._records.view(TASK, {**row, "info": shown_info(row), "standings": _VOLUNTEER})
 
 
 class TaskRunBehaviour(Behaviour):
@@ -205,6 +219,12 @@ class TaskRunBehaviour(Behaviour):
     async def delete(self, tx: Database, who: Requester, row: Row, files: Journal) -> None:
         if not await contributions.delete_run(tx, row["project_id"], row["id"]):
             raise NotFoundError(NOT_FOUND)
+
+
+def shown_info(row: Mapping[str, Any]) -> Any:
+    """``info`` of a task that is handed out: an incremental project's volunteer sees the answer before his."""
+    info, answers = row["info"], row["mode"] == "i" and row["answers"] > 0
+    return {**info, "last_answer": row["last_answer"]} if answers and isinstance(info, dict) else info
 
 
 def as_external(who: Requester, uid: str | None) -> Requester:

@@ -21,7 +21,6 @@ from crowdd.domain.secrets import Secrets
 from crowdd.domain.tasks import TaskBehaviour
 from crowdd.domain.uploads import Uploads
 from crowdd.kinds import KINDS
-from crowdd.languages import Languages
 from crowdd.storage.database import Transactions
 
 
@@ -32,7 +31,6 @@ class Domain:
     db: Transactions
     bell: Bell
     settings: Settings
-    languages: Languages
     secrets: Secrets
     passwords: Passwords
     records: Records
@@ -64,7 +62,6 @@ def build(reactor: Any, db: Transactions, settings: Settings, secrets: Secrets) 
         db=db,
         bell=bell,
         settings=settings,
-        languages=Languages.read(),
         secrets=secrets,
         passwords=passwords,
         records=records,

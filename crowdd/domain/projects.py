@@ -17,7 +17,7 @@ from crowdd.domain.uploads import Journal
 from crowdd.errors import ForbiddenError, InvalidRequestError, InvalidValueError, NotFoundError, TooManyRequestsError
 from crowdd.kinds import PROJECT, Kind
 from crowdd.kinds.kind import OWNERS
-from crowdd.storage import accounts, audit, projects, records, tasks
+from crowdd.storage import accounts, audit, projects, records, schedulers, tasks
 from crowdd.storage.database import Database, Row, Transactions
 from crowdd.values import Requester
 
@@ -234,8 +234,8 @@ def slug(name: str) -> str:
 def check_info(info: dict[str, Any]) -> None:
     """Refuses what the server itself reads from ``info`` when it has an impossible value."""
     sched = info.get("sched")
-    if sched is not None and sched not in projects.SCHEDULERS:
-        raise InvalidValueError(f"info.sched is not one of {', '.join(projects.SCHEDULERS)}.")
+    if sched is not None and sched not in schedulers.names():
+        raise InvalidValueError(f"info.sched is not one of {', '.join(schedulers.names())}.")
     for name in ("task_presenter", "results", "tutorial"):
         if not isinstance(info.get(name), str | None):
             raise InvalidValueError(f"info.{name} is not a text.")

@@ -65,7 +65,6 @@ CODES: tuple[ErrorCode, ...] = (
     ErrorCode("refused_target", errors.RefusedTargetError, "The address of another server is none that crowdd asks."),
     ErrorCode("bad_json", errors.InvalidValueError, "The body is not JSON."),
     ErrorCode("bad_multipart", errors.InvalidValueError, "The multipart body is broken."),
-    ErrorCode("order", errors.InvalidValueError, "newtask does not know this order."),
     ErrorCode("conflict", errors.ConflictError, "The value must be unique and is taken, or others still need the row."),
     ErrorCode("idempotency_key_reused", errors.IdempotencyError, "The Idempotency-Key came back with another body."),
     ErrorCode("too_many_requests", errors.TooManyRequestsError, "The limit is used up. Wait for Retry-After seconds."),

@@ -12,7 +12,7 @@ _NEXT = """
 SELECT n.state AS outcome, n.retry_at - clock() AS retry_in, r.*
   FROM next_tasks(%(project)s, %(actor)s, %(me)s, %(is_admin)s, %(unlocked)s::text[], %(limit)s, %(offset)s, %(lane)s, clock()) n
   LEFT JOIN LATERAL unnest(n.tasks) WITH ORDINALITY u(id, o) ON true
-  LEFT JOIN LATERAL (SELECT * FROM task_record t WHERE t.project_id = %(project)s AND t.id = u.id OFFSET 0) r ON true
+  LEFT JOIN LATERAL (SELECT * FROM handed_out t WHERE t.project_id = %(project)s AND t.id = u.id OFFSET 0) r ON true
  ORDER BY u.o"""
 
 
@@ -27,6 +27,11 @@ async def next_tasks(db: Database, who: Requester, project_id: int, limit: int, 
         "lane": lane,
     }
     return await db.fetch(_NEXT, values)
+
+
+async def limit_time(tx: Database, seconds: int) -> None:
+    """Ends each further statement of the transaction after so many seconds (StatementTimeoutError)."""
+    await tx.fetch("SELECT set_config('statement_timeout', %(time)s, true)", {"time": f"{seconds}s"})
 
 
 async def hold(db: Database, who: Requester, project_id: int, task_id: int) -> str:

@@ -16,7 +16,6 @@ _SUMMARY = (
     " t.n_tasks, t.n_volunteers, t.n_task_runs, t.n_completed_tasks, t.n_results, t.overall_progress, t.last_activity_raw, t.owner,"
     " t.long_description, t.updated, t.lock_id IS NOT NULL AS locked"
 )
-SCHEDULERS = ("default", "depth_first", "breadth_first", "depth_first_all", "random", "locked", "incremental")
 
 
 async def add(db: Database, values: Mapping[str, Any]) -> int:

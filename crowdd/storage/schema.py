@@ -14,6 +14,7 @@ import attrs
 from psycopg2.errors import InsufficientPrivilege
 
 from crowdd.errors import CrowddError
+from crowdd.storage import schedulers
 from crowdd.storage.connection import first_line
 from crowdd.storage.database import Database, Transactions
 
@@ -57,7 +58,9 @@ def migrations() -> dict[int, Path]:
 
 def definitions() -> str:
     """The SQL of all views and functions."""
-    return "\n".join(path.read_text("utf-8") for path in sorted((HERE / "definitions").glob("*.sql")))
+    folder = HERE / "definitions"
+    texts = [path.read_text("utf-8") for path in sorted(folder.rglob("*.sql"))]
+    return "\n".join([*texts, schedulers.dispatch(schedulers.names(folder / "schedulers"))])
 
 
 def _fingerprint(sql: str) -> str:

@@ -3,6 +3,8 @@
 import pytest_twisted
 from support.browsers import lock, newcomer
 
+from crowdd.domain import contributions
+
 
 def newtask(project, query=""):
     return f"/api/{project['id']}/newtask{query}"
@@ -85,11 +87,67 @@ async def test_the_default_order_is_priority_then_id_and_orderby_changes_it(serv
 
 
 @pytest_twisted.ensureDeferred
+async def test_every_attribute_that_volunteers_see_is_an_order(served):
+    owner = await served.person("owner")
+    project = await served.project(owner)
+    rows = [
+        {"project_id": project["id"], "priority_0": p, "n_answers": n, "info": {"n": -n}}
+        for p, n in ((0, 9), (1, 8), (0.5, 7))
+    ]
+    first, second, third = (task["id"] for task in (await owner.post("/api/task", json=rows)).json())
+    await owner.post("/project/birds/publish", json={})
+    for number, (query, expected) in enumerate(
+        (
+            ("?orderby=priority_0", first),
+            ("?orderby=id&desc=true", third),
+            ("?orderby=created&desc=true", third),
+            ("?orderby=n_answers", third),
+            ("?orderby=n_answers&desc=true", first),
+            ("?orderby=info", first),
+            ("?orderby=state", first),
+        )
+    ):
+        person = await served.person(f"person{number}")
+        assert (await person.get(newtask(project, query))).json()["id"] == expected, query
+
+
+@pytest_twisted.ensureDeferred
+async def test_an_order_that_takes_too_long_ends_in_time(served, monkeypatch):
+    owner = await served.person("owner")
+    project = await served.project(owner, tasks=1, published=True)
+    await served.database.execute(
+        "CREATE OR REPLACE FUNCTION code.sorted(p project_ledger, p_actor text, p_own bigint[], p_level int, p_order text)"
+        " RETURNS bigint[] LANGUAGE sql AS $$ SELECT NULL::bigint[] FROM pg_sleep(60) $$"
+    )
+    monkeypatch.setattr(contributions, "SORT_SECONDS", 1)
+    refused = await owner.get(newtask(project, "?orderby=info"))
+    assert (refused.status, refused.json()["code"]) == (503, "timeout")
+    assert (await owner.get(newtask(project))).json()["id"] == project["tasks"][0]
+
+
+@pytest_twisted.ensureDeferred
+async def test_an_incremental_project_shows_the_answer_before(served):
+    owner, second, third = await served.person("owner"), await served.person("second"), await served.person("third")
+    project = await served.project(owner, tasks=1, published=True, n_answers=3)
+    await owner.put(f"/api/project/{project['id']}", json={"info": {"sched": "incremental", "task_presenter": "x"}})
+    task = (await owner.get(newtask(project))).json()
+    assert "last_answer" not in task["info"]
+    assert (await second.get(newtask(project))).header("x-no-task") == "wait"
+    for who, answer in ((owner, "a"), (second, {"b": 1})):
+        run = {"project_id": project["id"], "task_id": task["id"], "info": answer}
+        assert (await who.post("/api/taskrun", json=run)).status == 200
+        seen = (await (second if who is owner else third).get(newtask(project))).json()
+        assert seen["info"] == {**task["info"], "last_answer": answer}
+    assert "last_answer" not in (await owner.get(f"/api/task/{task['id']}")).json()["info"]
+
+
+@pytest_twisted.ensureDeferred
 async def test_an_order_by_something_unknown_is_refused(served):
     owner = await served.person("owner")
     project = await served.project(owner, tasks=1, published=True)
     for query, name in (
         ("?orderby=wrong", "AttributeError"), ("?orderby=fav_user_ids", "AttributeError"),
+        ("?orderby=calibration", "AttributeError"),
         ("?desc=maybe", "ValueError"), ("?limit=x", "ValueError"), ("?limit=-1", "ValueError"), ("?offset=-1", "ValueError"),
     ):  # fmt: skip
         error = (await owner.get(newtask(project, query))).json()

@@ -32,7 +32,7 @@ WRONG = {
 # Any text will do for these.
 TEXTS = {
     ("http", "host"), ("http", "base_url"), ("http", "allowed_origins"), ("db", "dsn"), ("data", "dir"),
-    ("data", "postgres_user"), ("site", "name"), ("site", "texts"), ("commenting", "public_key"), ("commenting", "secret_key"),
+    ("data", "postgres_user"), ("site", "name"), ("commenting", "public_key"), ("commenting", "secret_key"),
     ("outgoing", "allowed_hosts"),
 }  # fmt: skip
 

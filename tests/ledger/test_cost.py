@@ -14,6 +14,7 @@ from support.ledger import Ledger
 
 SMALL, LARGE = 1_000, 100_000
 MOST = {"next_tasks": 90, "submit": 80}  # pages; completion comes to the latter
+ORDERS = ["priority", "priority-up", "id", "id-down"]
 SCHEDULERS = ["default", "random", "depth_first_all", "incremental", "breadth_first"]
 BUILD = [
     """INSERT INTO task (id, project_id, created, info) OVERRIDING SYSTEM VALUE
@@ -28,7 +29,8 @@ BUILD = [
     """INSERT INTO stat_delta (project_id, hour, tasks, wanted)
        SELECT %(p)s, date_trunc('hour', clock()), %(n)s, 3 * %(n)s""",
     """UPDATE project_ledger SET n_ordinals = %(n)s, max_rank = 0 WHERE project_id = %(p)s""",
-    """INSERT INTO position SELECT %(p)s, 'u:1', 'priority/1', 0, %(first)s + %(half)s""",
+    """INSERT INTO position SELECT %(p)s, 'u:1', lane || '/1', 0, %(first)s + %(half)s
+         FROM unnest(ARRAY['priority', 'priority-up', 'id']) lane""",
 ]
 
 
@@ -48,19 +50,19 @@ def pages(ledger: Ledger, sql: str, **values) -> int:
     return plan["Plan"]["Shared Hit Blocks"] + plan["Plan"]["Shared Read Blocks"]
 
 
-def pair(ledger: Ledger, project: int, actor: str) -> dict[str, int]:
+def pair(ledger: Ledger, project: int, actor: str, order: str = "priority") -> dict[str, int]:
     """Pages for a task handed out and for its answer."""
-    values = {"p": project, "a": actor}
-    asking = "SELECT * FROM next_tasks(%(p)s, %(a)s, NULL, false, '{}', 1, 0, 'priority', clock())"
+    values = {"p": project, "a": actor, "o": order}
+    asking = "SELECT * FROM next_tasks(%(p)s, %(a)s, NULL, false, '{}', 1, 0, %(o)s, clock())"
     answering = "SELECT * FROM submit(%(p)s, %(a)s, %(t)s, 1, NULL, NULL, %(i)s, NULL, NULL, clock())"
     asked = pages(ledger, asking, **values)
-    task = ledger.take(project, actor)
+    task = ledger.take(project, actor, order=order)
     return {"next_tasks": asked, "submit": pages(ledger, answering, t=task, i=json.dumps("yes"), **values)}
 
 
-def cost(ledger: Ledger, project: int) -> dict[str, int]:
+def cost(ledger: Ledger, project: int, order: str = "priority") -> dict[str, int]:
     """The most of several pairs, for the veteran and for newcomers."""
-    found = [pair(ledger, project, actor) for actor in ("u:1", "u:2", "u:1", "u:3", "u:4")]
+    found = [pair(ledger, project, actor, order) for actor in ("u:1", "u:2", "u:1", "u:3", "u:4")]
     return {name: max(one[name] for one in found) for name in MOST}
 
 
@@ -75,9 +77,9 @@ def sized(postgres):
     ledger.run("SET plan_cache_mode = force_generic_plan")
     ledger.run("SET enable_seqscan = off")
     for sched in SCHEDULERS:  # a first call looks things up in the catalogue
-        project = ledger.project(tasks=3, n=1, sched=sched)
-        for actor in ("u:1", "u:2"):
-            pair(ledger, project, actor)
+        project = ledger.project(tasks=8, n=2, sched=sched)
+        for order in ORDERS:
+            pair(ledger, project, f"c:{order}", order)
     yield ledger, projects
     ledger.close()
     postgres.drop(dsn)
@@ -87,4 +89,14 @@ def sized(postgres):
 def test_a_pair_costs_the_same_at_any_size(sized, sched):
     ledger, projects = sized
     small, large = cost(ledger, projects[sched, SMALL]), cost(ledger, projects[sched, LARGE])
+    assert all(found[name] <= MOST[name] for found in (small, large) for name in MOST), (small, large)
+
+
+@pytest.mark.parametrize("order", ORDERS[1:])
+def test_so_it_does_in_every_order(sized, order):
+    ledger, projects = sized
+    small, large = (
+        cost(ledger, projects["depth_first_all", SMALL], order),
+        cost(ledger, projects["depth_first_all", LARGE], order),
+    )
     assert all(found[name] <= MOST[name] for found in (small, large) for name in MOST), (small, large)

@@ -92,14 +92,43 @@ def test_the_floor_rises_over_what_is_done(ledger):
     assert (floor["k1"], floor["k2"]) == (0, tasks[3] - 1)
 
 
-def test_a_walk_is_cut_and_goes_on_where_it_stopped(ledger):
-    project = ledger.project(tasks=450, n=2)
+def answered(ledger, project, actor, tasks):
+    """Lets somebody answer many tasks, without the ledger's functions."""
+    ledger.run(
+        "INSERT INTO task_run (project_id, task_id, actor, created, finish_time, counted, info)"
+        " SELECT %(p)s, t, %(a)s, clock(), clock(), true, '1' FROM unnest(%(t)s) t",
+        p=project,
+        a=actor,
+        t=tasks,
+    )
+    ledger.run("UPDATE task_ledger SET answers = answers + 1 WHERE task_id = ANY (%(t)s)", t=tasks)
+
+
+@pytest.fixture
+def long_project(ledger):
+    """21,000 tasks of which u:1, who has no position any more, has answered all but the last."""
     ledger.check = False
-    for _ in range(5):
-        for task in ledger.ask(project, "u:1", limit=90).tasks:
-            ledger.answer(project, "u:1", task)
-    ledger.run("DELETE FROM position WHERE actor = 'u:1'")
-    assert [ledger.ask(project, "u:1", once=True).state for _ in range(3)] == ["again", "again", "none"]
+    project = ledger.project(n=2)
+    tasks = ledger.add(project, [0.0] * 21_000)
+    answered(ledger, project, "u:1", tasks[:-1])
+    ledger.run("VACUUM ANALYZE task_ledger, task_run")
+    return project
+
+
+@pytest.mark.parametrize("order", ["priority", "id-down"])
+def test_who_starts_anew_jumps_over_what_he_has_answered(ledger, long_project, order):
+    asked = [ledger.ask(long_project, "u:1", order=order, once=True) for _ in range(2)]
+    last = ledger.tasks(long_project)[-1]
+    assert [one.state for one in asked] == (["ok"] * 2 if order == "id-down" else ["again", "ok"])
+    assert asked[-1].tasks == [last]
+    assert ledger.take(long_project, "u:2", order=order) == (last if order == "id-down" else last - 20_999)
+
+
+def test_a_jump_stops_before_what_one_could_take(ledger, long_project):
+    tasks = ledger.tasks(long_project)
+    ledger.run("DELETE FROM task_run WHERE task_id = %(t)s", t=tasks[7_000])
+    ledger.run("UPDATE task_ledger SET answers = 0 WHERE task_id = %(t)s", t=tasks[7_000])
+    assert ledger.ask(long_project, "u:1", once=True).tasks == [tasks[7_000]]
 
 
 def test_positions_start_anew_where_the_scheduler_changed(ledger):

@@ -69,11 +69,12 @@ SELECT task_id, n_answers, answers, leases, extra FROM task_ledger
 WITH volunteer AS (SELECT DISTINCT project_id, actor FROM position UNION SELECT project_id, '' FROM project_ledger),
 place AS (
     SELECT v.project_id, v.actor, t.task_id, t.rank, t.entered, t.level, t.mode, o.ord,
-           CASE o.ord WHEN 'id' THEN 0 ELSE t.rank END AS key,
+           CASE o.ord WHEN 'priority' THEN t.rank WHEN 'priority-up' THEN t.priority_0 ELSE 0 END AS key,
+           CASE o.ord WHEN 'id-down' THEN -t.task_id ELSE t.task_id END AS place,
            own.k1 AS own1, own.k2 AS own2, flo.k1 AS floor1, flo.k2 AS floor2,
            ret.k1 AS ret1, ret.k2 AS ret2, fre.k1 AS fret1, fre.k2 AS fret2
       FROM volunteer v JOIN project_ledger p USING (project_id) JOIN task_ledger t USING (project_id)
-     CROSS JOIN LATERAL (SELECT unnest(CASE t.mode WHEN 'b' THEN ARRAY['level/' || t.level] ELSE ARRAY['priority', 'id'] END) AS ord) o
+     CROSS JOIN LATERAL (SELECT unnest(CASE t.mode WHEN 'b' THEN ARRAY['level/' || t.level] ELSE ARRAY['priority', 'priority-up', 'id', 'id-down'] END) AS ord) o
       LEFT JOIN position own ON (own.project_id, own.actor, own.lane) = (v.project_id, v.actor, o.ord || '/' || p.epoch)
       LEFT JOIN position flo ON (flo.project_id, flo.actor, flo.lane) = (v.project_id, '', o.ord || '/' || p.epoch)
       LEFT JOIN position ret ON (ret.project_id, ret.actor, ret.lane) = (v.project_id, v.actor, 'returns:' || o.ord || '/' || p.epoch)
@@ -83,8 +84,8 @@ place AS (
        AND NOT EXISTS (SELECT FROM lease x WHERE (x.project_id, x.task_id, x.actor) = (v.project_id, t.task_id, v.actor))
        AND NOT EXISTS (SELECT FROM past_lease x WHERE (x.project_id, x.task_id, x.actor) = (v.project_id, t.task_id, v.actor) AND skipped)),
 gone AS (
-    SELECT *, coalesce((key, task_id) <= (own1, own2), false) AS behind_own,
-              coalesce((key, task_id) <= (floor1, floor2), false) AS behind_floor,
+    SELECT *, coalesce((key, place) <= (own1, own2), false) AS behind_own,
+              coalesce((key, place) <= (floor1, floor2), false) AS behind_floor,
               entered IS NULL OR coalesce((entered, task_id) <= (ret1, ret2), false)
                               OR coalesce((entered, task_id) <= (fret1, fret2), false) AS passed,
               coalesce((ret1, ret2) > (fret1, fret2), ret1 IS NOT NULL) AS own_way,

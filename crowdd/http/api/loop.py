@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import attrs
 
 from crowdd.domain import queries
-from crowdd.domain.contributions import MOST_TASKS, as_external, lane
+from crowdd.domain.contributions import MOST_TASKS, SORT_SECONDS, as_external, lane
 from crowdd.domain.domain import Domain
 from crowdd.errors import AnonymousError, InvalidValueError, NotFoundError
 from crowdd.http.answers import Answer, Data, Raw
@@ -16,11 +16,17 @@ from crowdd.http.described import JSON, Caller, Doc, Parameter, many, record, re
 from crowdd.http.incoming import Incoming
 from crowdd.http.presenter import api_headers
 from crowdd.http.routing import Route, get
+from crowdd.kinds import TASK
+from crowdd.kinds.kind import EVERYONE
 from crowdd.kinds.types import Integer
 
 _SECTION = "volunteers"
 _COUNT = Integer(least=0).schema()
-_ORDERS = {"type": "string", "enum": ["id", "created", "priority_0"]}
+_ORDERS = {"type": "string", "enum": [field.name for field in TASK.fields if field.search and field.read == EVERYONE]}
+_ORDERBY = (
+    "priority_0 with desc unless given. id, created and priority_0 cost the same in any project; another order"
+    f" sorts what is open: 503 (code timeout) when that takes longer than {SORT_SECONDS} seconds."
+)
 _NONE = {"type": "object", "description": "Empty: there is none.", "maxProperties": 0}
 _NEWTASK = Doc(
     name="newtask",
@@ -32,7 +38,7 @@ _NEWTASK = Doc(
         Parameter("project_id", _COUNT, "The number of the project.", where="path"),
         Parameter("limit", _COUNT, f"How many: 1 unless given, at most {MOST_TASKS}; more is reduced.", empty=True),
         OFFSET,
-        Parameter("orderby", _ORDERS, "priority_0 goes with desc, the others without.", empty=True),
+        Parameter("orderby", _ORDERS, _ORDERBY, empty=True),
         DESC,
         EXTERNAL_UID,
         PASSWORD,

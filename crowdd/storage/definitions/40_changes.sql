@@ -1,8 +1,5 @@
 -- What owners change while people work. Each function is consistent in itself; mass changes call them in chunks.
 
-CREATE FUNCTION mode_of(p_sched text) RETURNS "char" IMMUTABLE LANGUAGE sql AS $$
-SELECT CASE p_sched WHEN 'depth_first_all' THEN 'a' WHEN 'breadth_first' THEN 'b' WHEN 'incremental' THEN 'i' ELSE 'n' END::"char" $$;
-
 -- Removes positions that count no longer, but for those that somebody is just writing: he may wait for a task of ours.
 CREATE FUNCTION forget_positions(p_project bigint) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
@@ -12,19 +9,22 @@ END $$;
 
 -- Adds tasks at the end of the project's order; those that sort before its end are brought back, so that volunteers who
 -- are past that point meet them. One import at a time per project: ids that commit late would lie behind a position.
+-- Of two tasks of a project the one with the higher id was never created earlier: the order of ids is that of created.
 -- p_tasks: an array of {info, n_answers, priority_0, quorum, calibration}. Returns the ids in the order given.
 CREATE FUNCTION add_tasks(p_project bigint, p_tasks jsonb, p_now timestamptz) RETURNS bigint[] LANGUAGE plpgsql AS $$
-DECLARE p project_ledger; k int := jsonb_array_length(p_tasks); ids bigint[];
+DECLARE p project_ledger; k int := jsonb_array_length(p_tasks); ids bigint[]; at timestamptz; m "char";
 BEGIN
     SELECT * INTO p FROM project_ledger WHERE project_id = p_project FOR UPDATE;
     IF NOT FOUND THEN RETURN NULL; END IF;
+    at := greatest(p_now, (SELECT created FROM task WHERE project_id = p_project ORDER BY id DESC LIMIT 1));
+    m := mode_of(p.sched);
     ids := ARRAY(SELECT nextval(pg_get_serial_sequence('task', 'id')) FROM generate_series(1, k));
     INSERT INTO task (id, project_id, created, info, quorum, calibration)
-    SELECT ids[o], p_project, p_now, e->'info', (e->>'quorum')::bigint, (e->>'calibration')::bigint
+    SELECT ids[o], p_project, at, e->'info', (e->>'quorum')::bigint, (e->>'calibration')::bigint
       FROM jsonb_array_elements(p_tasks) WITH ORDINALITY u(e, o) ORDER BY o;
     INSERT INTO task_ledger (project_id, task_id, ordinal, n_answers, mode, priority_0, entered)
-    SELECT p_project, ids[o], p.n_ordinals + o, (e->>'n_answers')::int, mode_of(p.sched), (e->>'priority_0')::float8,
-           CASE WHEN p.sched = 'breadth_first' OR -(e->>'priority_0')::float8 < p.max_rank THEN stamp(p_project) END
+    SELECT p_project, ids[o], p.n_ordinals + o, (e->>'n_answers')::int, m, (e->>'priority_0')::float8,
+           CASE WHEN m = 'b' OR p.two_way OR -(e->>'priority_0')::float8 < p.max_rank THEN stamp(p_project) END
       FROM jsonb_array_elements(p_tasks) WITH ORDINALITY u(e, o) ORDER BY o;
     UPDATE project_ledger SET n_ordinals = n_ordinals + k,
            max_rank = greatest(max_rank, (SELECT max(-(e->>'priority_0')::float8) FROM jsonb_array_elements(p_tasks) e))
@@ -127,14 +127,13 @@ END $$;
 -- Changes how tasks are chosen: every task gets the new mode, positions start anew. Where everybody may answer, leases hold
 -- no places, so that late answers may find one.
 CREATE FUNCTION set_scheduler(p_project bigint, p_sched text, p_now timestamptz) RETURNS void LANGUAGE plpgsql AS $$
-DECLARE was "char"; t bigint;
+DECLARE was "char"; m "char" := mode_of(p_sched); t bigint;
 BEGIN
     SELECT mode_of(sched) INTO was FROM project_ledger WHERE project_id = p_project AND sched <> p_sched FOR UPDATE;
     IF NOT FOUND THEN RETURN; END IF;
-    PERFORM FROM task_ledger WHERE project_id = p_project AND mode <> mode_of(p_sched) ORDER BY task_id FOR UPDATE;
-    UPDATE task_ledger SET mode = mode_of(p_sched), entered = CASE mode_of(p_sched) WHEN 'b' THEN stamp(p_project) END
-     WHERE project_id = p_project AND mode <> mode_of(p_sched);
-    IF was <> mode_of(p_sched) THEN
+    PERFORM FROM task_ledger WHERE project_id = p_project AND mode <> m ORDER BY task_id FOR UPDATE;
+    UPDATE task_ledger SET mode = m, entered = CASE m WHEN 'b' THEN stamp(p_project) END WHERE project_id = p_project AND mode <> m;
+    IF was <> m THEN
         FOR t IN SELECT task_id FROM task_ledger WHERE project_id = p_project AND extra > 0 ORDER BY task_id LOOP
             PERFORM settle(p_project, t, false, p_now);
         END LOOP;

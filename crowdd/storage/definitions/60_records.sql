@@ -10,10 +10,16 @@ SELECT p.*, f.n_tasks, f.n_completed_tasks, f.runs_anonymous + f.runs_authentica
   FROM project p JOIN project_figures f ON f.project_id = p.id;
 
 CREATE VIEW task_record AS
-SELECT t.*, l.n_answers, l.priority_0,
+SELECT t.*, l.n_answers, l.priority_0, l.mode, l.answers,
        CASE WHEN l.done OR l.retired THEN 'completed' ELSE 'ongoing' END AS state, l.answers + l.extra AS n_task_runs,
        (SELECT array_agg(user_id ORDER BY created) FROM favourite f WHERE f.project_id = t.project_id AND f.task_id = t.id) AS fav_user_ids
   FROM task t JOIN task_ledger l ON l.project_id = t.project_id AND l.task_id = t.id;
+
+-- A task as it is handed out: under incremental with the answer before, if there is one.
+CREATE VIEW handed_out AS
+SELECT t.*, CASE WHEN t.mode = 'i' AND t.answers > 0 THEN (
+           SELECT r.info FROM task_run r WHERE r.project_id = t.project_id AND r.task_id = t.id AND r.counted ORDER BY r.id DESC LIMIT 1) END AS last_answer
+  FROM task_record t;
 
 CREATE VIEW user_record AS
 SELECT id, created, name, fullname, email_addr, api_key_sealed, NULL::text AS passwd_hash, admin, pro, "restrict", privacy_mode, subscribed,

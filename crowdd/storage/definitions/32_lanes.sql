@@ -1,0 +1,289 @@
+-- Lanes: how the next task for a volunteer is found without looking at what he has answered.
+--
+-- A lane is an index scan over the open tasks of a project. A full task is in no such index, so it is passed without being
+-- seen. How far somebody has come on a lane is his position (k1, k2), which grows along every lane:
+--   priority, priority-up, id, id-down     an order of the tasks, each by an index of its own
+--   returns:<order>                        tasks that were brought back behind somebody in that order
+--   level/<n>                              breadth first: tasks with n answers and leases
+-- Others have no position: front/<n>/<order>, the first tasks of a level in an order; draw, chance; sort/<attribute>/<asc or
+-- desc>, an order without index, whose cost grows with the project.
+--
+-- Whatever makes a place free again, or puts a task where somebody may have been, stamps the row with its transaction id. A lane
+-- of stamps (returns, level) is followed up to the oldest transaction still running (pg_snapshot_xmin), never beyond. A position
+-- stops before the first row that somebody had locked. Among the returned tasks only those count that lie behind the caller in
+-- his order; what is ahead comes in its turn.
+
+CREATE FUNCTION set_position(p_project bigint, p_actor text, p_lane text, p1 float8, p2 bigint) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    INSERT INTO position VALUES (p_project, p_actor, p_lane, p1, p2) ON CONFLICT (project_id, actor, lane) DO UPDATE SET k1 = p1, k2 = p2;
+END $$;
+
+-- A place on a lane, and whether it is the lane's floor: the position of nobody, which passes only what was not open.
+-- Newcomers start there, else they would read all index entries that died since the last VACUUM.
+CREATE TYPE spot AS (k1 float8, k2 bigint, at_floor boolean);
+
+-- Where the caller starts on a lane by level.
+CREATE FUNCTION start_at_level(p project_ledger, p_actor text, p_lane text) RETURNS spot LANGUAGE plpgsql AS $$
+DECLARE s spot := ('-infinity', 0, true); r record;
+BEGIN
+    FOR r IN SELECT actor, k1, k2 FROM position WHERE project_id = p.project_id AND actor IN ('', p_actor) AND lane = p_lane || '/' || p.epoch LOOP
+        IF (r.k1, r.k2) > (s.k1, s.k2) THEN s := (r.k1, r.k2, r.actor = ''); END IF;
+    END LOOP;
+    RETURN s;
+END $$;
+
+-- Where the caller starts in an order and among the tasks that returned to it. An open task behind the floor of an order has
+-- a stamp beyond the floor of its returns. Who has come further among the returns than that may have passed it there, as one
+-- that was still ahead of him: he keeps to his own position in the order.
+CREATE FUNCTION start_in_order(p project_ledger, p_actor text, p_order text, OUT main spot, OUT returned spot) LANGUAGE plpgsql AS $$
+DECLARE r record;
+BEGIN
+    main := ('-infinity', 0, true); returned := main;
+    FOR r IN SELECT actor, lane LIKE 'returns:%' AS of_returns, k1, k2 FROM position    -- his own first
+              WHERE project_id = p.project_id AND actor IN ('', p_actor)
+                AND lane IN (p_order || '/' || p.epoch, 'returns:' || p_order || '/' || p.epoch) ORDER BY actor = '', 2 DESC LOOP
+        IF r.of_returns THEN
+            IF (r.k1, r.k2) > (returned.k1, returned.k2) THEN returned := (r.k1, r.k2, r.actor = ''); END IF;
+        ELSIF (r.k1, r.k2) > (main.k1, main.k2) AND (r.actor <> '' OR returned.at_floor) THEN main := (r.k1, r.k2, r.actor = '');
+        END IF;
+    END LOOP;
+END $$;
+
+-- The open tasks of a lane beyond a place, as a cursor of (task_id, k1, k2). Of a returned task also (a1, a2): where it stands
+-- in the order that it returned to.
+CREATE FUNCTION open_lane(p_project bigint, p_lane text, f spot) RETURNS refcursor LANGUAGE plpgsql AS $$
+DECLARE c refcursor; ord text := substring(p_lane FROM 'returns:(.*)'); lvl int := substring(p_lane FROM 'level/(.*)');
+BEGIN
+    IF p_lane = 'priority' THEN OPEN c FOR SELECT task_id, rank AS k1, task_id AS k2, NULL::float8 AS a1, NULL::bigint AS a2 FROM task_ledger
+        WHERE project_id = p_project AND open AND (rank, task_id) > (f.k1, f.k2) ORDER BY rank, task_id;
+    ELSIF p_lane = 'id' THEN OPEN c FOR SELECT task_id, 0::float8 AS k1, task_id AS k2, NULL::float8 AS a1, NULL::bigint AS a2 FROM task_ledger
+        WHERE project_id = p_project AND open AND task_id > f.k2 ORDER BY task_id;
+    ELSIF ord IS NOT NULL THEN OPEN c FOR SELECT task_id, entered::float8 AS k1, task_id AS k2,
+               CASE ord WHEN 'priority' THEN rank WHEN 'priority-up' THEN priority_0 ELSE 0 END AS a1,
+               CASE ord WHEN 'id-down' THEN -task_id ELSE task_id END AS a2 FROM task_ledger
+        WHERE project_id = p_project AND open AND entered IS NOT NULL AND (entered, task_id) > (greatest(f.k1, 0)::bigint, f.k2) ORDER BY entered, task_id;
+    ELSIF lvl IS NOT NULL THEN OPEN c FOR SELECT task_id, entered::float8 AS k1, task_id AS k2, NULL::float8 AS a1, NULL::bigint AS a2 FROM task_ledger
+        WHERE project_id = p_project AND open AND mode = 'b' AND level = lvl
+          AND (entered, task_id) > (greatest(f.k1, 0)::bigint, f.k2) ORDER BY entered, task_id;
+    ELSIF p_lane = 'id-down' THEN OPEN c FOR SELECT task_id, 0::float8 AS k1, -task_id AS k2, NULL::float8 AS a1, NULL::bigint AS a2 FROM task_ledger
+        WHERE project_id = p_project AND open AND task_id < CASE WHEN f.k1 < 0 THEN 9223372036854775807 ELSE -f.k2 END ORDER BY task_id DESC;
+    ELSE OPEN c FOR SELECT task_id, priority_0 AS k1, task_id AS k2, NULL::float8 AS a1, NULL::bigint AS a2 FROM task_ledger     -- priority-up
+        WHERE project_id = p_project AND open AND (priority_0, task_id) > (f.k1, f.k2) ORDER BY priority_0, task_id;
+    END IF;
+    RETURN c;
+END $$;
+
+-- Where a volunteer goes on who has found nothing for a while: before the first of the next 5,000 tasks of a lane that he could
+-- take, or behind the last of these. By sets, since he may have answered them all. m as in walk; null: the lane ends here.
+CREATE FUNCTION jump(p project_ledger, p_actor text, p_lane text, f spot, m spot, p_own bigint[]) RETURNS spot LANGUAGE plpgsql AS $$
+DECLARE l record; s spot; ord text := substring(p_lane FROM 'returns:(.*)'); lvl int := substring(p_lane FROM 'level/(.*)');
+BEGIN
+    SELECT * INTO l FROM (VALUES
+        ('priority',    'rank',       'task_id',  '(rank, task_id) > ($2, $3)', 'rank, task_id'),
+        ('priority-up', 'priority_0', 'task_id',  '(priority_0, task_id) > ($2, $3)', 'priority_0, task_id'),
+        ('id',          '0::float8',  'task_id',  'task_id > $3', 'task_id'),
+        ('id-down',     '0::float8',  '-task_id', 'task_id < CASE WHEN $2 < 0 THEN 9223372036854775807 ELSE -$3 END', 'task_id DESC'),
+        ('returns',     'entered',    'task_id',  'entered IS NOT NULL AND (entered, task_id) > (greatest($2, 0)::bigint, $3)', 'entered, task_id'),
+        ('level',       'entered',    'task_id',  'mode = ''b'' AND level = $4 AND (entered, task_id) > (greatest($2, 0)::bigint, $3)', 'entered, task_id')
+    ) lanes (lane, k1, k2, beyond, sorted) WHERE lane = split_part(split_part(p_lane, ':', 1), '/', 1);
+    EXECUTE format($q$
+        WITH w AS MATERIALIZED (
+            SELECT task_id, rank, priority_0, %s AS k1, %s AS k2 FROM task_ledger WHERE project_id = $1 AND open AND %s ORDER BY %s LIMIT 5000)
+        SELECT k1, k2, true FROM (
+            SELECT k1, k2 - 1 AS k2, 1 AS found FROM w
+             WHERE NOT task_id = ANY ($5) AND coalesce(CASE $6 WHEN 'priority' THEN (rank, task_id) <= ($7, $8) WHEN 'priority-up' THEN (priority_0, task_id) <= ($7, $8)
+                        WHEN 'id' THEN (0, task_id) <= ($7, $8) WHEN 'id-down' THEN (0, -task_id) <= ($7, $8) END, true)
+               AND NOT EXISTS (SELECT FROM task_run x WHERE x.project_id = $1 AND x.task_id = w.task_id AND x.actor = $9)
+               AND NOT EXISTS (SELECT FROM past_lease x WHERE x.project_id = $1 AND x.actor = $9 AND x.task_id = w.task_id AND x.skipped)
+            UNION ALL (SELECT k1, k2, 2 FROM w ORDER BY k1 DESC, k2 DESC LIMIT 1)) x
+         ORDER BY found, k1, k2 LIMIT 1 $q$, l.k1, l.k2, l.beyond, l.sorted)
+       INTO s USING p.project_id, f.k1, f.k2, lvl, p_own, ord, m.k1, m.k2, p_actor;
+    RETURN s;
+END $$;
+
+-- Walks a lane from where the caller is (f) and leases up to p_need tasks. The position is saved; it stops before the first task
+-- that was locked by somebody. m: where he is in the order, whose returned tasks these are. cut: there may be more, ask again.
+-- Of returned tasks eight are looked at, so that the first of them in his order comes first.
+CREATE FUNCTION walk(p project_ledger, p_actor text, p_lane text, f spot, m spot, p_need int, p_own bigint[], p_now timestamptz,
+                     OUT got bigint[], OUT blocked bigint, OUT cut boolean) LANGUAGE plpgsql AS $$
+DECLARE
+    c refcursor; r record; s spot := f; stay record; g1 float8; g2 bigint; seen int := 0 /* in vain */; jumps int := 0; first boolean := true; horizon float8;
+    granted boolean; more boolean; here text := p_lane || '/' || p.epoch; ids bigint[] := '{}'; a1s float8[] := '{}'; a2s bigint[] := '{}'; k1s float8[] := '{}';
+    lvl int := substring(p_lane FROM 'level/(.*)'); ord text := substring(p_lane FROM 'returns:(.*)'); stamped boolean := p_lane ~ '^(returns|level)';
+BEGIN
+    got := '{}'; cut := false;
+    horizon := pg_snapshot_xmin(pg_current_snapshot())::text::bigint + p.xid_base;      -- before the scan takes its snapshot
+    c := open_lane(p.project_id, p_lane, f);
+    LOOP
+        EXIT WHEN cardinality(got) >= p_need OR cardinality(ids) >= greatest(p_need, 8);
+        IF seen >= 100 THEN                             -- a bounded walk per request
+            cut := jumps >= 4 OR blocked IS NOT NULL OR ids <> '{}' OR got <> '{}';
+            EXIT WHEN cut;
+            CLOSE c;
+            s := coalesce(jump(p, p_actor, p_lane, s, m, p_own), s);
+            jumps := jumps + 1; seen := 0;
+            c := open_lane(p.project_id, p_lane, s);
+        END IF;
+        FETCH c INTO r;
+        more := FOUND;
+        IF first AND f.at_floor AND (more OR stamped) THEN       -- raise the floor; seldom on a lane of stamps, where it always could
+            IF stamped AND (NOT more OR r.k1 >= horizon) THEN g1 := horizon; g2 := 0; ELSE g1 := r.k1; g2 := r.k2 - 1; END IF;
+            IF (g1, g2) > (f.k1 + stamped::int * 10000, f.k2) AND pg_try_advisory_xact_lock(hashtextextended('floor/' || here, p.project_id)) THEN
+                PERFORM set_position(p.project_id, '', here, g1, g2);                   -- never waits
+            END IF;
+        END IF;
+        first := false;
+        EXIT WHEN NOT more;
+        IF (r.a1, r.a2) > (m.k1, m.k2) OR r.task_id = ANY (p_own || got)
+           OR EXISTS (SELECT FROM task_run WHERE project_id = p.project_id AND task_id = r.task_id AND actor = p_actor)
+           OR EXISTS (SELECT FROM past_lease WHERE project_id = p.project_id AND actor = p_actor AND task_id = r.task_id AND skipped) THEN seen := seen + 1;
+        ELSIF ord IS NOT NULL THEN ids := ids || r.task_id; a1s := a1s || r.a1; a2s := a2s || r.a2; k1s := k1s || r.k1;
+        ELSE
+            granted := grant_lease(p, p_actor, r.task_id, cardinality(p_own || got) = 0, false, lvl, p_now);
+            IF granted THEN got := got || r.task_id; ELSIF granted IS NULL THEN cut := true; ELSE blocked := coalesce(blocked, r.task_id); END IF;
+            IF granted IS DISTINCT FROM true THEN seen := seen + 1; END IF;
+        END IF;
+        IF blocked IS NULL THEN s := (r.k1, r.k2, false); END IF;
+    END LOOP;
+    CLOSE c;
+    IF ids <> '{}' THEN
+        FOR r IN SELECT id FROM unnest(ids, a1s, a2s) u(id, a1, a2) ORDER BY a1, a2 LOOP
+            EXIT WHEN cardinality(got) >= p_need;
+            granted := grant_lease(p, p_actor, r.id, cardinality(p_own || got) = 0, false, NULL, p_now);
+            IF granted THEN got := got || r.id; ELSIF granted IS NULL THEN cut := true; ELSE blocked := coalesce(blocked, r.id); END IF;
+        END LOOP;
+        SELECT k1, id - 1 AS k2 INTO stay FROM unnest(ids, k1s) u(id, k1) WHERE NOT id = ANY (got) ORDER BY k1, id LIMIT 1;
+        IF FOUND THEN s := (stay.k1, stay.k2, false); END IF;
+    END IF;
+    IF stamped AND s.k1 >= horizon THEN s := (horizon, 0, false); END IF;
+    IF (s.k1, s.k2) > (f.k1, f.k2) THEN
+        PERFORM set_position(p.project_id, p_actor, here, s.k1, s.k2);
+        IF ord IS NOT NULL AND m.at_floor THEN PERFORM set_position(p.project_id, p_actor, ord || '/' || p.epoch, m.k1, m.k2); END IF;
+    END IF;
+END $$;
+
+-- Leases up to p_need of these tasks, in this order, as far as the caller may have them.
+CREATE FUNCTION lease_some(p project_ledger, p_actor text, p_tasks bigint[], p_level int, p_need int, p_own bigint[], p_now timestamptz,
+                           OUT got bigint[], OUT blocked bigint, OUT cut boolean) LANGUAGE plpgsql AS $$
+DECLARE t bigint; granted boolean;
+BEGIN
+    got := '{}'; cut := false;
+    FOREACH t IN ARRAY p_tasks LOOP
+        EXIT WHEN cardinality(got) >= p_need;
+        CONTINUE WHEN t = ANY (p_own || got)
+            OR EXISTS (SELECT FROM task_run WHERE project_id = p.project_id AND task_id = t AND actor = p_actor)
+            OR EXISTS (SELECT FROM past_lease WHERE project_id = p.project_id AND actor = p_actor AND task_id = t AND skipped);
+        granted := grant_lease(p, p_actor, t, cardinality(p_own || got) = 0, false, p_level, p_now);
+        IF granted THEN got := got || t; ELSIF granted IS NULL THEN cut := true; ELSE blocked := coalesce(blocked, t); END IF;
+    END LOOP;
+END $$;
+
+-- Leases tasks drawn at random: thirty dense ordinals with rejection, which is exactly uniform over the tasks that are open to
+-- the caller.
+CREATE FUNCTION draw(p project_ledger, p_actor text, p_need int, p_own bigint[], p_now timestamptz,
+                     OUT got bigint[], OUT blocked bigint, OUT cut boolean) LANGUAGE plpgsql AS $$
+DECLARE w record; t bigint; o bigint;
+BEGIN
+    got := '{}'; cut := false;
+    FOR tries IN 1..30 LOOP
+        EXIT WHEN cardinality(got) >= p_need;
+        o := 1 + floor(random() * p.n_ordinals);
+        SELECT task_id INTO t FROM task_ledger WHERE project_id = p.project_id AND ordinal = o AND open;
+        CONTINUE WHEN NOT FOUND;
+        w := lease_some(p, p_actor, ARRAY[t], NULL, 1, p_own || got, p_now);
+        got := got || w.got; cut := cut OR w.cut;       -- what is locked now, the lanes behind this one find again
+    END LOOP;
+END $$;
+
+-- The first two hundred tasks that the caller could take in the order of any attribute (p_order: sort/<attribute>/<asc or desc>),
+-- of one level or of all. Sorts what is open: its cost grows with the project, and the time-out of the statement ends it.
+CREATE FUNCTION sorted(p project_ledger, p_actor text, p_own bigint[], p_level int, p_order text) RETURNS bigint[] LANGUAGE plpgsql AS $$
+DECLARE ids bigint[];
+BEGIN
+    EXECUTE format($q$
+        SELECT array_agg(id ORDER BY o) FROM (
+            SELECT t.id, row_number() OVER () AS o FROM (
+                SELECT r.id FROM task_ledger l JOIN task_record r ON r.project_id = l.project_id AND r.id = l.task_id
+                 WHERE l.project_id = $1 AND l.open AND NOT r.id = ANY ($2) AND ($4 IS NULL OR l.level = $4)
+                   AND NOT EXISTS (SELECT FROM task_run x WHERE x.project_id = $1 AND x.task_id = l.task_id AND x.actor = $3)
+                 ORDER BY r.%I %s, r.id LIMIT 200) t) u $q$, split_part(p_order, '/', 2), CASE WHEN p_order LIKE '%/desc' THEN 'DESC' ELSE 'ASC' END)
+       INTO ids USING p.project_id, p_own, p_actor, p_level;
+    RETURN coalesce(ids, '{}');
+END $$;
+
+-- The first eight tasks of a level in an order.
+CREATE FUNCTION front(p project_ledger, p_actor text, p_own bigint[], p_level int, p_order text) RETURNS bigint[] LANGUAGE plpgsql AS $$
+BEGIN
+    RETURN CASE p_order
+        WHEN 'priority' THEN ARRAY(SELECT task_id FROM task_ledger WHERE project_id = p.project_id AND open AND mode = 'b' AND level = p_level
+                                    ORDER BY rank, task_id LIMIT 8)
+        WHEN 'priority-up' THEN ARRAY(SELECT task_id FROM task_ledger WHERE project_id = p.project_id AND open AND mode = 'b' AND level = p_level
+                                       ORDER BY rank DESC, task_id DESC LIMIT 8)
+        WHEN 'id' THEN ARRAY(SELECT task_id FROM task_ledger WHERE project_id = p.project_id AND open AND mode = 'b' AND level = p_level
+                              ORDER BY task_id LIMIT 8)
+        WHEN 'id-down' THEN ARRAY(SELECT task_id FROM task_ledger WHERE project_id = p.project_id AND open AND mode = 'b' AND level = p_level
+                                   ORDER BY task_id DESC LIMIT 8)
+        ELSE sorted(p, p_actor, p_own, p_level, p_order) END;
+END $$;
+
+-- What comes to a volunteer last: tasks that he skipped himself.
+CREATE FUNCTION lease_skipped(p project_ledger, p_actor text, p_need int, p_own bigint[], p_now timestamptz,
+                              OUT got bigint[], OUT blocked bigint, OUT cut boolean) LANGUAGE plpgsql AS $$
+DECLARE w record; granted boolean;
+BEGIN
+    got := '{}'; cut := false;
+    FOR w IN SELECT s.task_id, EXISTS (SELECT FROM task_ledger l WHERE l.project_id = s.project_id AND l.task_id = s.task_id AND l.open) AS open
+               FROM past_lease s WHERE s.project_id = p.project_id AND s.actor = p_actor AND s.skipped ORDER BY s.expires LIMIT 200 LOOP
+        EXIT WHEN cardinality(got) >= p_need;
+        IF NOT w.open THEN                              -- a stamp will bring it back, so that it need not fill this list
+            PERFORM FROM task_ledger WHERE project_id = p.project_id AND task_id = w.task_id FOR UPDATE SKIP LOCKED;
+            CONTINUE WHEN NOT FOUND;
+            cut := true;
+            UPDATE past_lease SET skipped = false WHERE project_id = p.project_id AND actor = p_actor AND task_id = w.task_id;
+        ELSE
+            granted := grant_lease(p, p_actor, w.task_id, cardinality(p_own || got) = 0, false, NULL, p_now);
+            IF granted THEN got := got || w.task_id; ELSIF granted IS NULL THEN cut := true; ELSE blocked := coalesce(blocked, w.task_id); END IF;
+        END IF;
+    END LOOP;
+END $$;
+
+-- The lanes of an order, one after the other, for schedulers: what came back, then all others.
+CREATE FUNCTION lanes_of(p_order text, p_lane text) RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+    RETURN CASE WHEN p_lane IS NULL AND p_order NOT LIKE 'sort/%' THEN 'returns:' || p_order WHEN p_lane IS DISTINCT FROM p_order THEN p_order END;
+END $$;
+
+-- Leases up to p_need new tasks: goes from lane to lane, as the project's scheduler says (next_lane).
+CREATE FUNCTION find_tasks(p project_ledger, p_actor text, p_order text, p_need int, p_own bigint[], p_now timestamptz,
+                           OUT got bigint[], OUT blocked bigint, OUT cut boolean) LANGUAGE plpgsql AS $$
+DECLARE w record; lane text; place record; word text; lvl int;
+BEGIN
+    got := '{}'; cut := false;
+    LOOP
+        EXIT WHEN cardinality(got) >= p_need;
+        lane := next_lane(p, p_order, lane);
+        EXIT WHEN lane IS NULL;
+        word := split_part(lane, '/', 1);
+        CASE
+            WHEN word = 'level' THEN
+                w := walk(p, p_actor, lane, start_at_level(p, p_actor, lane), NULL, p_need - cardinality(got), p_own || got, p_now);
+            WHEN word = 'front' THEN
+                lvl := split_part(lane, '/', 2);
+                w := lease_some(p, p_actor, front(p, p_actor, p_own || got, lvl, p_order), lvl, p_need - cardinality(got), p_own || got, p_now);
+            WHEN word = 'draw' THEN
+                w := draw(p, p_actor, p_need - cardinality(got), p_own || got, p_now);
+            WHEN word = 'sort' THEN
+                w := lease_some(p, p_actor, sorted(p, p_actor, p_own || got, NULL, lane), NULL, p_need - cardinality(got), p_own || got, p_now);
+            ELSE
+                IF place IS NULL THEN place := start_in_order(p, p_actor, p_order); END IF;
+                w := walk(p, p_actor, lane, CASE lane WHEN p_order THEN place.main ELSE place.returned END, place.main,
+                          p_need - cardinality(got), p_own || got, p_now);
+        END CASE;
+        got := got || w.got; blocked := coalesce(blocked, w.blocked); cut := cut OR w.cut;
+        EXIT WHEN w.cut AND word = 'level';             -- else the next level would come before the rest of this one
+    END LOOP;
+    IF cardinality(got) < p_need AND NOT cut THEN
+        w := lease_skipped(p, p_actor, p_need - cardinality(got), p_own || got, p_now);
+        got := got || w.got; blocked := coalesce(blocked, w.blocked); cut := cut OR w.cut;
+    END IF;
+END $$;

@@ -1,0 +1,35 @@
+-- depth_first: one task after the other, each until it has its answers.
+--
+-- How to write a scheduler. A scheduler is a file of this folder; its name is what project.info.sched says. It has two
+-- functions, and nothing else has to be changed anywhere: the next upgrade of the database knows it.
+--
+-- <name>_mode() says when a task has a place to give:
+--   n   while counted answers + leases are fewer than n_answers
+--   b   the same, and the task also stands on a level: the number of its answers and leases
+--   i   the same, and nobody else has it
+--   a   always: everybody may answer everything, n_answers of the answers count
+--
+-- <name>_lane(p, p_order, p_lane) says where to look for the next task of a volunteer. It is called with p_lane null first
+-- and returns the name of a lane. While that lane has not given enough, it is called again with that name and returns the
+-- one after it; null is the end. p is the project, p_order the order that was asked for (priority unless it was another).
+-- The lanes (../32_lanes.sql walks them; none costs more in a large project than in a small one, but for sort):
+--   returns:<order>     tasks behind the volunteer in that order that have a place again
+--   <order>             priority, priority-up, id, id-down, or sort/<attribute>/<asc or desc>: all others in that order
+--   level/<n>           tasks on level n, which came there first comes first (mode b)
+--   front/<n>/<order>   the eight tasks of level n that come first in an order (mode b)
+--   draw                chance; thirty draws, so let another lane follow
+-- lanes_of(p_order, p_lane) returns the first two, one after the other: let a scheduler end with them, or with lanes that
+-- together hold every open task, or volunteers are told that there is nothing left while there is.
+--
+-- Not your concern: whether a place is free (looked at under the lock), who has answered what, what a volunteer holds
+-- already (that comes first), limit and offset, tasks that he skipped (these come last), lapsed leases.
+--
+-- A change of the mode is made task by task; a project of any size changes its scheduler while people work.
+-- Try it: a line for it in tests/ledger/test_schedulers.py, where every scheduler has to keep the same promises.
+
+CREATE FUNCTION depth_first_mode() RETURNS "char" IMMUTABLE LANGUAGE sql AS $$ SELECT 'n'::"char" $$;
+
+CREATE FUNCTION depth_first_lane(p project_ledger, p_order text, p_lane text) RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+    RETURN lanes_of(p_order, p_lane);
+END $$;

@@ -1,0 +1,8 @@
+-- incremental: one volunteer at a time has a task, and sees the answer of the one before him (the view handed_out).
+
+CREATE FUNCTION incremental_mode() RETURNS "char" IMMUTABLE LANGUAGE sql AS $$ SELECT 'i'::"char" $$;
+
+CREATE FUNCTION incremental_lane(p project_ledger, p_order text, p_lane text) RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+    RETURN lanes_of(p_order, p_lane);
+END $$;

@@ -1,0 +1,33 @@
+"""Schedulers: each is a file in ``definitions/schedulers``; ``depth_first.sql`` says how to write one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from pathlib import Path
+
+FOLDER = Path(__file__).parent / "definitions" / "schedulers"
+FALLBACK = "depth_first"  # for a project whose scheduler's file is gone
+_NAME = re.compile(r"[a-z][a-z0-9_]*")
+
+
+def names(folder: Path = FOLDER) -> tuple[str, ...]:
+    """The names that ``project.info.sched`` may have."""
+    return tuple(sorted(path.stem for path in folder.glob("*.sql") if _NAME.fullmatch(path.stem)))
+
+
+def dispatch(known: Iterable[str]) -> str:
+    """The functions that choose among schedulers by name: mode_of and next_lane."""
+    others = [name for name in known if name != FALLBACK]
+    modes = "\n".join(f"    WHEN '{name}' THEN RETURN {name}_mode();" for name in others)
+    lanes = "\n".join(f"    WHEN '{name}' THEN RETURN {name}_lane(p, p_order, p_lane);" for name in others)
+    return f"""
+CREATE FUNCTION mode_of(p_sched text) RETURNS "char" STABLE LANGUAGE plpgsql AS $$
+BEGIN CASE p_sched
+{modes}
+    ELSE RETURN {FALLBACK}_mode(); END CASE; END $$;
+CREATE FUNCTION next_lane(p project_ledger, p_order text, p_lane text) RETURNS text LANGUAGE plpgsql AS $$
+BEGIN CASE p.sched
+{lanes}
+    ELSE RETURN {FALLBACK}_lane(p, p_order, p_lane); END CASE; END $$;
+"""
