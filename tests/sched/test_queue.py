@@ -11,7 +11,7 @@ from typing import Any
 import attrs
 import pytest
 import pytest_twisted
-from support.counting import TABLE, counting
+from support.counting import COUNTED, counting
 from support.programs import Program
 from twisted.internet import reactor
 from twisted.internet.defer import Deferred, DeferredList, gatherResults
@@ -36,7 +36,7 @@ TESTS = Path(__file__).parents[1]
 
 @attrs.frozen
 class Bench:
-    """A queue with a table to count in, and workers on it."""
+    """A queue, and workers on it."""
 
     domain: Any
     pool: Any
@@ -57,7 +57,7 @@ class Bench:
         return await self.domain.queue.get(who, item_id)
 
     async def counted(self) -> list[tuple[int, int]]:
-        rows = await self.pool.fetch("SELECT n, attempt FROM counted ORDER BY n")
+        rows = await self.pool.fetch(COUNTED)
         return [(row["n"], row["attempt"]) for row in rows]
 
     async def pass_time(self, **more: float) -> None:
@@ -72,10 +72,9 @@ class Bench:
         return Requester(user_id=rows[0]["id"], user_name=name)
 
 
-@pytest_twisted.async_yield_fixture
-async def bench(domain, pool):
-    await pool.execute(TABLE)
-    yield Bench(domain, pool)
+@pytest.fixture
+def bench(domain, pool):
+    return Bench(domain, pool)
 
 
 def raising(*errors: Exception) -> Any:

@@ -1,6 +1,7 @@
 """A work of the queue that counts, and a process that does it and stops where it is told: ``python -m support.counting``.
 
-Each step is a transaction that adds a row to the table ``counted`` and says how far it is. Arguments: ``to``.
+Each step is a transaction that leaves a row (in a table that is there and has room for it) and says how far it is.
+Arguments: ``to``.
 """
 
 from __future__ import annotations
@@ -18,7 +19,10 @@ from crowdd.domain.secrets import Secrets
 from crowdd.sched.worker import Worker
 from crowdd.sched.works import Work
 
-TABLE = "CREATE TABLE counted (n int NOT NULL, attempt int NOT NULL)"
+COUNTED = (
+    "SELECT split_part(subject, ' ', 1)::int AS n, split_part(subject, ' ', 2)::int AS attempt FROM attempt ORDER BY 1"
+)
+_COUNT = "INSERT INTO attempt VALUES (%(n)s || ' ' || %(attempt)s, clock())"
 
 
 def counting(stop_in: int = -1, stopped: Any = None, **more: Any) -> Work:
@@ -28,7 +32,7 @@ def counting(stop_in: int = -1, stopped: Any = None, **more: Any) -> Work:
         for n in range(item.checkpoint or 0, item.arguments["to"]):
 
             async def step(tx: Any, n: int = n) -> None:
-                await tx.execute("INSERT INTO counted VALUES (%(n)s, %(a)s)", {"n": n, "a": item.attempt})
+                await tx.execute(_COUNT, {"n": n, "attempt": item.attempt})
                 if n == stop_in:
                     await stopped()
                 await item.progress(n + 1, item.arguments["to"], n + 1, within=tx)
