@@ -1,6 +1,6 @@
 # make run: from nothing to a running server. make test: all that must pass before a change goes in.
 
-.PHONY: run test lint browser clean crowd crowd-kills storm
+.PHONY: run test lint i18n browser clean crowd crowd-kills storm
 .DELETE_ON_ERROR:
 
 venv = .venv/bin/
@@ -37,6 +37,10 @@ lint: .venv/installed-embedded,test
 	  $(venv)python -m pip install -qq --disable-pip-version-check \
 	    --use-pep517 --editable '.[$*]' --config-settings editable_mode=compat
 	@touch '$@'
+
+# Looks through the code for words and brings the catalogues up to date. Then translate what is new in the .po files.
+i18n: .venv/installed-embedded,test
+	@$(venv)python -m crowdd.languages.update
 
 # The browser's tests say themselves what is missing where this cannot help.
 browser:

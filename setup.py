@@ -18,9 +18,11 @@ setup(
     package_data={
         "crowdd": [
             "py.typed",
+            "languages/*.po",
             "storage/migrations/*.sql",
             "storage/definitions/**/*.sql",
             "http/templates/**/*",
+            "http/texts/*.md",
             "http/static/**/*",
         ]
     },
@@ -28,6 +30,7 @@ setup(
     install_requires=[
         "argon2-cffi>=23.1,<26",
         "attrs>=24.2,<27",
+        "babel>=2.16,<3",
         "click>=8.1,<9",
         "cryptography>=43",
         "idna>=3.7,<4",

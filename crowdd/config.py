@@ -112,13 +112,6 @@ class Data:
 
 
 @attrs.frozen
-class Queue:
-    """``[queue]``: long work in the background."""
-
-    workers: int = _option(2, _not_negative, doc="Pieces of long work that this process does at once; 0: none.")
-
-
-@attrs.frozen
 class RateLimit:
     """``[ratelimit]``: requests to /api per client and end point."""
 
@@ -171,6 +164,7 @@ class Site:
     """``[site]``: what the pages say about this server."""
 
     name: str = _option("crowdd", doc="Name of the site.")
+    texts: str = _option("", doc="Folder with about.md, help.md, terms.md, privacy.md … in place of ours.")
     debug: bool = _option(False, _boolean, doc="Shows the page of all design parts; never shows tracebacks.")
 
 
@@ -181,7 +175,6 @@ class Settings:
     http: Http = Http()
     db: Db = Db()
     data: Data = Data()
-    queue: Queue = Queue()
     ratelimit: RateLimit = RateLimit()
     volunteers: Volunteers = Volunteers()
     accounts: Accounts = Accounts()

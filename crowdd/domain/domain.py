@@ -16,12 +16,12 @@ from crowdd.domain.media import MediaBehaviour
 from crowdd.domain.outgoing import Outgoing
 from crowdd.domain.passwords import Passwords
 from crowdd.domain.projects import ProjectBehaviour, Projects
-from crowdd.domain.queue import Queue
 from crowdd.domain.records import Behaviour, Records
 from crowdd.domain.secrets import Secrets
 from crowdd.domain.tasks import TaskBehaviour
 from crowdd.domain.uploads import Uploads
 from crowdd.kinds import KINDS
+from crowdd.languages import Languages
 from crowdd.storage.database import Transactions
 
 
@@ -32,6 +32,7 @@ class Domain:
     db: Transactions
     bell: Bell
     settings: Settings
+    languages: Languages
     secrets: Secrets
     passwords: Passwords
     records: Records
@@ -42,22 +43,12 @@ class Domain:
     favourites: Favourites
     uploads: Uploads
     outgoing: Outgoing
-    queue: Queue
-
-    def on(self, db: Transactions) -> Domain:
-        """The same rules on other connections; what is kept in memory is shared."""
-        return _assemble(db, self.settings, self.secrets, self.bell, self.passwords, self.outgoing)
 
 
 def build(reactor: Any, db: Transactions, settings: Settings, secrets: Secrets) -> Domain:
     """The domain on a database."""
-    outgoing = Outgoing(reactor, settings.outgoing.allowed_hosts)
-    return _assemble(db, settings, secrets, Bell(reactor), Passwords(reactor), outgoing)
-
-
-def _assemble(
-    db: Transactions, settings: Settings, secrets: Secrets, bell: Bell, passwords: Passwords, outgoing: Outgoing
-) -> Domain:
+    bell = Bell(reactor)
+    passwords = Passwords(reactor)
     uploads = Uploads(settings.data.dir / "uploads")
     special = [
         ProjectBehaviour(secrets),
@@ -73,6 +64,7 @@ def _assemble(
         db=db,
         bell=bell,
         settings=settings,
+        languages=Languages.read(),
         secrets=secrets,
         passwords=passwords,
         records=records,
@@ -82,6 +74,5 @@ def _assemble(
         contributions=Contributions(db, bell.ring, external, records),
         favourites=Favourites(db, records),
         uploads=uploads,
-        outgoing=outgoing,
-        queue=Queue(db),
+        outgoing=Outgoing(reactor, settings.outgoing.allowed_hosts),
     )

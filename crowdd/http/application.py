@@ -18,7 +18,8 @@ from crowdd.http.csrf import Csrf
 from crowdd.http.forms import Forms
 from crowdd.http.identity import Identity
 from crowdd.http.limits import RateLimit, Window
-from crowdd.http.negotiation import LOCALES, Negotiator
+from crowdd.http.negotiation import Negotiator
+from crowdd.http.pages.about import AboutPages
 from crowdd.http.pages.account import AccountPages
 from crowdd.http.pages.api_docs import ApiDocs
 from crowdd.http.pages.home import Home
@@ -48,14 +49,14 @@ def make_root(clock: Any, domain: Domain) -> Resource:
         now=lambda: datetime.fromtimestamp(clock.seconds(), UTC),
         name=settings.site.name,
         base_url=settings.base_url,
-        languages=LOCALES,
+        languages=domain.languages,
     )
     https = settings.base_url.startswith("https:")
     cookies = Cookies(domain.secrets, clock.seconds, https, settings.http.cross_site_cookies)
     csrf = Csrf(domain.secrets, cookies, settings.base_url, frozenset(settings.http.allowed_origins))
     newcomers = Window(clock, settings.volunteers.cookies_per_hour, _HOUR)
     identity = Identity(settings, domain.secrets, domain.accounts, cookies, csrf, newcomers)
-    negotiator = Negotiator(templates, cookies, csrf)
+    negotiator = Negotiator(templates, cookies, csrf, domain.languages)
     limit = RateLimit(clock, settings.ratelimit.limit, settings.ratelimit.window, settings.ratelimit.room)
     cors = Cors(frozenset(settings.http.allowed_origins))
     router = Router(settings, identity, csrf, limit, negotiator, domain.projects, cors)
@@ -76,5 +77,6 @@ def _rooms(clock: Any, domain: Domain, templates: Templates, cookies: Cookies, c
         AccountPages(domain, forms, cookies),
         ProjectPages(domain, forms, cookies, views),
         TaskPages(domain, views, templates),
+        AboutPages(domain.settings.site),
         Uploads(domain),
     ]

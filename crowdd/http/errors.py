@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from crowdd import errors
+from crowdd.languages import _
 
 # Most special first; the first that fits counts. (interface, Errors)
 TABLE: tuple[tuple[type[errors.CrowddError], int, str], ...] = (
@@ -27,12 +28,12 @@ TABLE: tuple[tuple[type[errors.CrowddError], int, str], ...] = (
 )
 UNKNOWN = (500, "InternalServerError")
 _UNIQUE = {
-    "account_name": "A user with this name exists already.",
-    "account_email_addr": "There is an account with this e-mail already.",
-    "project_name": "A project with this name exists already.",
-    "project_short_name": "A project with this short_name exists already.",
-    "category_name": "A category with this name exists already.",
-    "category_short_name": "A category with this short_name exists already.",
+    "account_name": _("A user with this name exists already."),
+    "account_email_addr": _("There is an account with this e-mail already."),
+    "project_name": _("A project with this name exists already."),
+    "project_short_name": _("A project with this short_name exists already."),
+    "category_name": _("A category with this name exists already."),
+    "category_short_name": _("A category with this short_name exists already."),
 }
 
 
@@ -51,17 +52,24 @@ def status_of_class(sort: type[Exception]) -> tuple[int, str]:
 
 def message_of(error: Exception) -> str:
     """What people may read of an error: never SQL, a traceback or a class path; what they sent as far as it is text."""
-    return _message(error).encode("utf-8", "replace").decode()
+    message = _message(error)
+    readable = message.encode("utf-8", "replace").decode()
+    return message if readable == message else readable  # a Sentence stays one
 
 
 def _message(error: Exception) -> str:
     if isinstance(error, errors.ConflictError):
-        return _UNIQUE.get(error.constraint) or str(error) or "This value must be unique and is taken."
+        return _UNIQUE.get(error.constraint) or _said(error) or _("This value must be unique and is taken.")
     if isinstance(error, errors.MethodError):
-        return str(error) or "This address does not know the method."
+        return _said(error) or _("This address does not know the method.")
     if isinstance(error, errors.CrowddError):
-        return str(error) or "The request cannot be carried out."
-    return "Something went wrong on our side. It has been written down."
+        return _said(error) or _("The request cannot be carried out.")
+    return _("Something went wrong on our side. It has been written down.")
+
+
+def _said(error: Exception) -> str:
+    """The words of an error as they were given: ``str()`` would forget that they are a Sentence."""
+    return error.args[0] if error.args and isinstance(error.args[0], str) else str(error)
 
 
 def headers_of(error: Exception) -> dict[str, str]:

@@ -16,6 +16,8 @@ from crowdd.http.cookies import SESSION, VOLUNTEER, YEAR, Cookies
 from crowdd.http.csrf import Csrf
 from crowdd.http.incoming import Incoming
 from crowdd.http.limits import Window
+from crowdd.http.locales import preferred
+from crowdd.languages import SOURCE
 from crowdd.values import Requester
 
 _LOCAL = "127.0.0.1"  # a client on a unix socket: a proxy of this machine
@@ -79,6 +81,7 @@ class Identity:
             address=self.secrets.pseudonym(incoming.address),
             unlocked=self.cookies.unlocked(incoming),
             via="api" if incoming.is_api else "web",
+            locale=SOURCE if incoming.is_api else preferred(incoming),
             presenter=_presenter(incoming),
         )
         key = _key(incoming, key_header)

@@ -28,7 +28,7 @@ def _lower_headings(state: StateCore) -> None:
     """A text has its place below the page's own first and second headings."""
     for token in state.tokens:
         if token.type in ("heading_open", "heading_close"):
-            token.tag = f"h{min(6, int(token.tag[1]) + 2)}"
+            token.tag = f"h{min(6, int(token.tag[1]) + state.env['top'] - 1)}"
 
 
 def _only_own_pictures(tag: str, attribute: str, value: str) -> str | None:
@@ -50,11 +50,14 @@ def is_own_path(address: str) -> bool:
     return address.startswith("/") and not address.startswith(("//", "/\\"))
 
 
-def to_html(text: str) -> Markup:
-    """Markdown as HTML with a short list of tags; no script, style, id or picture of another server survives."""
+def to_html(text: str, top: int = 3) -> Markup:
+    """Markdown as HTML with a short list of tags; no script, style, id or picture of another server survives.
+
+    ``top`` is the level of its highest headings.
+    """
     clean = nh3.clean(
-        _markdown.render(text),
-        tags=_TAGS,
+        _markdown.render(text, {"top": top}),
+        tags=_TAGS | {f"h{top}"},
         attributes={tag: set(names) for tag, names in _ATTRIBUTES.items()},
         attribute_filter=_only_own_pictures,
         url_schemes={"http", "https", "mailto"},

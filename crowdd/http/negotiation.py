@@ -17,11 +17,12 @@ from crowdd.http.cookies import Cookies
 from crowdd.http.csrf import Csrf
 from crowdd.http.errors import error_object, headers_of, message_of, status_of
 from crowdd.http.incoming import Incoming
+from crowdd.http.locales import locale_of
 from crowdd.http.rendering import Templates
+from crowdd.languages import RIGHT_TO_LEFT, Languages, Sentence
 
-LOCALES = {"en": "English"}
-RIGHT_TO_LEFT = frozenset({"ar"})
 _JSON = "application/json"
+_OURS = frozenset({"flash", "description"})  # keys whose text is always ours, also where it is no Sentence
 
 
 @attrs.frozen
@@ -31,6 +32,7 @@ class Negotiator:
     templates: Templates
     cookies: Cookies
     csrf: Csrf
+    languages: Languages
 
     def write(self, incoming: Incoming, answer: Answer) -> bytes:
         """The body; status and headers are set on the request."""
@@ -78,10 +80,11 @@ class Negotiator:
         incoming.nonce = random.token_urlsafe(12)
         self._headers(incoming, presenter.page_headers(incoming.nonce))
         incoming.request.setHeader("Content-Type", "text/html; charset=utf-8")
+        frame = self._frame(incoming)
         context = {
             "title": "",
-            **_for_template(page.context),
-            **self._frame(incoming),
+            **self._for_template(page.context, frame["locale"]),
+            **frame,
             "template": page.template,
             **extra,
         }
@@ -102,6 +105,21 @@ class Negotiator:
             "path": incoming.path,
         }
 
+    def _for_template(self, context: dict[str, Any], locale: str) -> dict[str, Any]:
+        """The context with what only a template uses under its plain name, and with our own words in a language."""
+        return {name.removeprefix("_"): self._said(name, value, locale) for name, value in context.items()}
+
+    def _said(self, name: str, value: Any, locale: str) -> Any:
+        """Sentences, what is wrong with a form, and the reason of a refusal; programs get all that in English."""
+        if isinstance(value, Sentence) or (name in _OURS and isinstance(value, str)):
+            return self.languages.say(value, locale)
+        if name in _OURS and isinstance(value, list):
+            return [self.languages.say(words, locale) for words in value]
+        if isinstance(value, dict) and isinstance(value.get("errors"), dict):
+            said = {field: self._said("flash", words, locale) for field, words in value["errors"].items()}
+            return {**value, "errors": said}
+        return value
+
     def _redirect(self, incoming: Incoming, answer: Redirect) -> bytes:
         if incoming.wants_json:
             self._head(incoming, 200, {"Vary": "Accept, Content-Type, Cookie", "Cache-Control": "no-store"})
@@ -110,7 +128,8 @@ class Negotiator:
             said = {"flash": answer.flash, "status": answer.status} if answer.flash else {}
             return orjson.dumps({"next": answer.location, **said, **answer.more})
         if answer.flash:
-            self.cookies.flash(incoming, answer.flash, answer.status)
+            words = self.languages.say(answer.flash, locale_of(incoming))
+            self.cookies.flash(incoming, words, answer.status)
         return self._go(incoming, answer.location)
 
     def _sign_in(self, incoming: Incoming) -> bytes:
@@ -149,20 +168,6 @@ class Negotiator:
         for name, value in headers.items():
             # A header must not end early: what a line break would begin is somebody else's header.
             incoming.request.setHeader(name, value.replace("\r", "").replace("\n", "").encode("utf-8", "replace"))
-
-
-def locale_of(incoming: Incoming) -> str:
-    """The language of a page: the account's, the cookie's, the browser's."""
-    wanted = [incoming.who.locale] if incoming.who.signed_in else []
-    accepted = (word.split(";")[0].strip() for word in incoming.header("accept-language").split(","))
-    wanted += [incoming.cookie("language"), *accepted]
-    known = (word.split("-")[0].lower() for word in wanted)
-    return next((word for word in known if word in LOCALES), "en")
-
-
-def _for_template(context: dict[str, Any]) -> dict[str, Any]:
-    """The context with what only a template uses under its plain name."""
-    return {name.removeprefix("_"): value for name, value in context.items()}
 
 
 def _shown(context: dict[str, Any]) -> dict[str, Any]:

@@ -6,39 +6,31 @@ A template gets the keys of the page's JSON answer and the frame's own names: ``
 
 from __future__ import annotations
 
-import gettext
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
 import attrs
+from babel import Locale
+from babel.dates import format_date, format_timedelta
+from babel.numbers import format_decimal
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, pass_context
 from jinja2.runtime import Context
 
 from crowdd.http.drawings import drawing
 from crowdd.http.markdown import is_own_path, to_html
 from crowdd.http.static_files import StaticFiles
+from crowdd.languages import NAMES, Languages
 
 NO_BREAK: Final = "\N{NO-BREAK SPACE}"
 UNKNOWN: Final = "–"
 """What stands for a figure that the reader may not see or that is not known."""
 
-_THOUSANDS: Final[Mapping[str, str]] = {
-    "de": ".", "el": ".", "es": ".", "it": ".", "pt": ".", "fr": "\N{NARROW NO-BREAK SPACE}",
-}  # fmt: skip
-_MONTHS: Final = (
-    "January", "February", "March", "April", "May", "June", "July",
-    "August", "September", "October", "November", "December",
-)  # fmt: skip
-_UNITS: Final = (
-    (60, 1, "%(count)s second ago", "%(count)s seconds ago"),
-    (3600, 60, "%(count)s minute ago", "%(count)s minutes ago"),
-    (86400, 3600, "%(count)s hour ago", "%(count)s hours ago"),
-    (30 * 86400, 86400, "%(count)s day ago", "%(count)s days ago"),
-)  # up to how many seconds, seconds in the unit, one, many
-
-Translations = Mapping[str, gettext.NullTranslations]
+_LOCALES: Final[Mapping[str, Locale]] = {
+    code: Locale.parse("en_GB" if code == "en" else code) for code in NAMES
+}  # English dates and numbers are those of no country in particular
+_UNITS: Final = ((60, 1), (3600, 60), (86400, 3600), (30 * 86400, 86400))  # up to how many seconds, seconds in the unit
 
 
 @attrs.frozen
@@ -66,8 +58,7 @@ class Templates:
         now: Callable[[], datetime],
         name: str = "crowdd",
         base_url: str = "",
-        languages: Mapping[str, str] | None = None,
-        translations: Translations | None = None,
+        languages: Languages | None = None,
         folder: Path | None = None,
     ) -> None:
         self.environment = Environment(
@@ -78,11 +69,12 @@ class Templates:
             auto_reload=False,
             trim_blocks=False,
         )
-        words = _Words(translations or {}, now)
+        languages = languages or Languages()
+        words = _Words(languages, now)
         words.install(self.environment)
         self._site = Site(static, name, base_url.rstrip("/"))
         self.environment.globals["site"] = self._site
-        self.environment.globals["languages"] = dict(languages or {"en": "English"})
+        self.environment.globals["languages"] = languages.names
         self.environment.filters |= {"drawing": drawing, "markdown": to_html, "thumbnail": self._thumbnail}
         self._base_url = base_url.rstrip("/")
 
@@ -111,38 +103,22 @@ class Templates:
 class _Words:
     """Filters that speak: each looks up the page's ``locale`` when it is used."""
 
-    def __init__(self, translations: Translations, now: Callable[[], datetime]) -> None:
-        self._translations = translations
-        self._plain = gettext.NullTranslations()
-        self._now = now
+    def __init__(self, languages: Languages, now: Callable[[], datetime]) -> None:
+        self._languages, self._now = languages, now
 
     def install(self, environment: Environment) -> None:
         """Puts ``_``, ``gettext``, ``ngettext`` and the filters into the environment."""
         install: Callable[..., None] = environment.install_gettext_callables  # type: ignore[attr-defined]
         install(self._gettext, self._ngettext, newstyle=True)
-        environment.filters |= {"thousands": thousands, "percent": percent, "date": self._date, "ago": self._ago}
-
-    def _of(self, context: Context) -> gettext.NullTranslations:
-        return self._translations.get(str(context.get("locale", "")), self._plain)
+        environment.filters |= {"thousands": thousands, "percent": percent, "date": date, "ago": self._ago}
 
     @pass_context
     def _gettext(self, context: Context, message: str) -> str:
-        return self._of(context).gettext(message)
+        return self._languages.of(str(context.get("locale", ""))).gettext(message)
 
     @pass_context
     def _ngettext(self, context: Context, one: str, many: str, count: int) -> str:
-        return self._of(context).ngettext(one, many, count)
-
-    @pass_context
-    def _date(self, context: Context, value: object) -> str:
-        """A time of ours as "12 November 2024"; other text stays as it is."""
-        time = parse_time(value)
-        if time is None:
-            return str(value or UNKNOWN)
-        month = self._gettext(context, _MONTHS[time.month - 1])
-        return self._gettext(context, "%(day)s %(month)s %(year)s") % {
-            "day": time.day, "month": month, "year": time.year,
-        }  # fmt: skip
+        return self._languages.of(str(context.get("locale", ""))).ngettext(one, many, count)
 
     @pass_context
     def _ago(self, context: Context, value: object) -> str:
@@ -150,21 +126,28 @@ class _Words:
         time = parse_time(value)
         if time is None:
             return str(value or UNKNOWN)
-        age = max(0, int((self._now() - time).total_seconds()))
-        for limit, unit, one, many in _UNITS:
+        age = max(1, int((self._now() - time).total_seconds()))
+        for limit, unit in _UNITS:
             if age < limit:
-                count = age // unit
-                return self._ngettext(context, one, many, count) % {"count": count}
-        return self._date(context, value)
+                return format_timedelta(-(age // unit * unit), add_direction=True, threshold=1, locale=_locale(context))
+        return date(context, value)
+
+
+def _locale(context: Context) -> Locale:
+    return _LOCALES.get(str(context.get("locale", "")), _LOCALES["en"])
+
+
+@pass_context
+def date(context: Context, value: object) -> str:
+    """A time of ours as "12 November 2024"; other text stays as it is."""
+    time = parse_time(value)
+    return str(value or UNKNOWN) if time is None else format_date(time, "long", locale=_locale(context))
 
 
 @pass_context
 def thousands(context: Context, value: float | None) -> str:
     """12345 as "12,345", with the separator of the page's language."""
-    if value is None:
-        return UNKNOWN
-    separator = _THOUSANDS.get(str(context.get("locale", "en")).split("-")[0].split("_")[0], ",")
-    return f"{int(value):,}".replace(",", separator)
+    return UNKNOWN if value is None else format_decimal(int(value), locale=_locale(context))
 
 
 @pass_context

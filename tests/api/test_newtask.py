@@ -94,7 +94,7 @@ async def test_every_attribute_that_volunteers_see_is_an_order(served):
         {"project_id": project["id"], "priority_0": p, "n_answers": n, "info": {"n": -n}}
         for p, n in ((0, 9), (1, 8), (0.5, 7))
     ]
-    first, second, third = (task["id"] for task in (await owner.post("/api/task", json=rows)).json())
+    first, _, third = (task["id"] for task in (await owner.post("/api/task", json=rows)).json())
     await owner.post("/project/birds/publish", json={})
     for number, (query, expected) in enumerate(
         (

@@ -18,7 +18,6 @@ WRONG = {
     ("db", "most_waiting"): ["0", "x"],
     ("db", "wait_seconds"): ["0", "x"],
     ("db", "statement_seconds"): ["0", "x"],
-    ("queue", "workers"): ["-1", "x"],
     ("ratelimit", "limit"): ["-1", "x"],
     ("ratelimit", "window"): ["0", "x"],
     ("ratelimit", "room"): ["0", "x"],
@@ -33,7 +32,7 @@ WRONG = {
 # Any text will do for these.
 TEXTS = {
     ("http", "host"), ("http", "base_url"), ("http", "allowed_origins"), ("db", "dsn"), ("data", "dir"),
-    ("data", "postgres_user"), ("site", "name"), ("commenting", "public_key"), ("commenting", "secret_key"),
+    ("data", "postgres_user"), ("site", "name"), ("site", "texts"), ("commenting", "public_key"), ("commenting", "secret_key"),
     ("outgoing", "allowed_hosts"),
 }  # fmt: skip
 

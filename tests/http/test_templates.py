@@ -12,6 +12,7 @@ from support.page_reader import Page, faults
 
 from crowdd.http.rendering import Templates, parse_time
 from crowdd.http.static_files import StaticFiles
+from crowdd.languages import Languages
 
 NOW = datetime(2025, 11, 20, 21, 50, tzinfo=UTC)
 BASE = "https://crowdd.example"
@@ -164,7 +165,7 @@ def test_only_configured_providers_are_offered() -> None:
 
 
 def test_theme_and_language_are_buttons_of_one_form() -> None:
-    templates = made(languages={"en": "English", "ar": "العربية"})
+    templates = made(languages=Languages({"ar": gettext.NullTranslations()}))
     page = Page(templates.render("error.html", frame(ILSE, "/x", theme="dark") | SAID))
     buttons = [button for button in page.all("button") if button.get("form") == "preferences"]
     assert [(button.get("name"), button.get("value")) for button in buttons] == [
@@ -195,7 +196,7 @@ class Shouting(gettext.NullTranslations):
 
 
 def test_words_follow_the_locale_of_the_page_not_of_the_one_before() -> None:
-    templates = made(translations={"xx": Shouting()})
+    templates = made(languages=Languages({"xx": Shouting()}))
     titles = []
     for locale in ("xx", "en", "xx"):
         page = Page(templates.render("404.html", frame(locale=locale) | SAID))
@@ -209,7 +210,8 @@ def said(source: str, **context: object) -> str:
 
 
 @pytest.mark.parametrize(
-    ("locale", "shown"), [("en", "1,234,567"), ("de", "1.234.567"), ("fr", "1\u202f234\u202f567"), ("ja", "1,234,567")]
+    ("locale", "shown"),
+    [("en", "1,234,567"), ("de", "1.234.567"), ("fr", "1\u202f234\u202f567"), ("ar", "1,234,567"), ("ja", "1,234,567")],
 )
 def test_thousands(locale: str, shown: str) -> None:
     assert said("{{ 1234567|thousands }}", locale=locale) == shown
@@ -229,13 +231,27 @@ def test_a_share_is_rounded_down_and_an_unknown_figure_is_a_dash() -> None:
         ("2025-11-20T22:46:00+01:00", "4 minutes ago"),
         ("2025-11-19T21:50:00.000000", "1 day ago"),
         ("2024-05-02T08:00:00.000000", "2 May 2024"),
-        ("2025-11-20T21:51:00.000000", "0 seconds ago"),
+        ("2025-11-20T21:51:00.000000", "1 second ago"),
         ("2 hours ago", "2 hours ago"),
         (None, "–"),
     ],
 )
 def test_ago(time: str | None, shown: str) -> None:
     assert said("{{ time|ago }}", time=time) == shown
+
+
+@pytest.mark.parametrize(
+    ("locale", "date", "ago"),
+    [
+        ("es", "2 de mayo de 2024", "hace 4 minutos"),
+        ("fr", "2 mai 2024", "il y a 4 minutes"),
+        ("de", "2. Mai 2024", "vor 4 Minuten"),
+        ("ar", "2 مايو 2024", "قبل 4 دقائق"),
+    ],
+)
+def test_times_are_told_in_the_language_of_the_page(locale: str, date: str, ago: str) -> None:
+    assert said("{{ time|date }}", time="2024-05-02T08:00:00", locale=locale) == date
+    assert said("{{ time|ago }}", time="2025-11-20T21:46:00", locale=locale) == ago
 
 
 def test_times_without_a_zone_are_utc() -> None:

@@ -184,6 +184,7 @@ def _plain() -> Iterator[Case]:
         yield Case(f"{code}.html", "stranger", frame(path="/project/gone/") | said)
         yield Case("error.html", f"{code}, signed in", frame(ILSE) | said | {"retry_after": 160})
     yield Case("about/design.html", "all parts", frame(ILSE, "/about/design"))
+    yield Case("about/text.html", "a text", frame(path="/about") | {"title": "About", "content": STORY})
     yield Case("about/api.html", "whole", frame(path="/api/docs") | api_docs())
 
 

@@ -11,11 +11,12 @@ from crowdd.http.answers import Answer, Page, Raw, Redirect
 from crowdd.http.cookies import YEAR, Cookies
 from crowdd.http.forms import local
 from crowdd.http.incoming import Incoming
-from crowdd.http.negotiation import LOCALES
+from crowdd.http.locales import COOKIE
 from crowdd.http.routing import Route, get, post
-from crowdd.kinds import CATEGORY
+from crowdd.kinds import CATEGORY, USER
 from crowdd.kinds.kind import outward
 from crowdd.storage.database import Row
+from crowdd.values import Requester
 
 _TOP = 10
 _FEATURED: dict[str, Any] = {
@@ -63,14 +64,19 @@ class Home:
         return Redirect("/")
 
     async def preferences(self, incoming: Incoming) -> Answer:
-        """Theme and language of this browser."""
+        """Theme and language of this browser; the language of the account, too, for it comes first."""
         theme, locale = incoming.field("theme"), incoming.field("locale")
         if "theme" in incoming.form:
             chosen = theme if theme in ("light", "dark") else ""
             self._cookies.set(incoming, "theme", chosen, seconds=YEAR if chosen else 0)
-        if locale in LOCALES:
-            self._cookies.set(incoming, "language", locale, seconds=YEAR)
+        if locale in self._domain.languages.names:
+            self._cookies.set(incoming, COOKIE, locale, seconds=YEAR)
+            await self._keep(incoming.who, locale)
         return Redirect(local(incoming.field("next")))
+
+    async def _keep(self, who: Requester, locale: str) -> None:
+        if who.acting_user is not None and who.locale != locale:
+            await self._domain.records.change(USER, who, who.acting_user, {"locale": locale})
 
     async def health(self, incoming: Incoming) -> Answer:
         """The process answers; nothing else is asked."""

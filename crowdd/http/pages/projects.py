@@ -19,6 +19,7 @@ from crowdd.http.incoming import Incoming
 from crowdd.http.routing import Handler, Route, get, post
 from crowdd.kinds import PROJECT
 from crowdd.kinds.kind import OWNERS
+from crowdd.languages import _
 from crowdd.storage.database import Row
 
 UNLOCKED_SECONDS = 1800
@@ -96,13 +97,13 @@ class ProjectPages:
     async def publish(self, incoming: Incoming, short_name: str) -> Answer:
         row = await self._projects.owned(short_name, incoming.who)
         done = await self._projects.publish(row, incoming.who)
-        words = "Project published. Volunteers can find it now." if done else "Project already published."
+        words = _("Project published. Volunteers can find it now.") if done else _("Project already published.")
         return Redirect(f"/project/{quote(short_name)}/", words, "success" if done else "info")
 
     async def pause(self, incoming: Incoming, short_name: str) -> Answer:
         row = await self._projects.owned(short_name, incoming.who)
         done = await self._projects.pause(row, incoming.who)
-        words = "Project paused. Answers on their way still count." if done else "The project is not published."
+        words = _("Project paused. Answers on their way still count.") if done else _("The project is not published.")
         return Redirect(f"/project/{quote(short_name)}/", words, "success" if done else "info")
 
     async def password_form(self, incoming: Incoming, short_name: str) -> Answer:
@@ -112,7 +113,7 @@ class ProjectPages:
         """Opens the project in this browser for half an hour."""
         lock = await self._projects.lock_opened_by(short_name, incoming.field("password"), incoming.who)
         if lock is None:
-            wrong = {"password": ["Sorry, this is not the password."]}
+            wrong = {"password": [_("Sorry, this is not the password.")]}
             form = self._forms.refused(incoming, wrong, "password")
             return self._password_page(incoming, short_name, form, flash=wrong["password"][0], status="error")
         self._cookies.unlock(incoming, lock, UNLOCKED_SECONDS)
@@ -120,4 +121,4 @@ class ProjectPages:
 
     def _password_page(self, incoming: Incoming, short_name: str, form: dict[str, Any], **said: Any) -> Answer:
         project = {"name": short_name, "short_name": short_name}
-        return Page("project/password.html", title="Password", project=project, form=form, **said)
+        return Page("project/password.html", title=_("Password"), project=project, form=form, **said)

@@ -10,18 +10,19 @@ from crowdd.errors import AnonymousError, NotFoundError
 from crowdd.http import presenter
 from crowdd.http.answers import Answer, Page, Raw
 from crowdd.http.incoming import Incoming
-from crowdd.http.negotiation import RIGHT_TO_LEFT, locale_of
+from crowdd.http.locales import locale_of
 from crowdd.http.pages.projects import ProjectViews, locked_out
 from crowdd.http.rendering import Templates
 from crowdd.http.routing import Route, get
 from crowdd.kinds import PROJECT
+from crowdd.languages import RIGHT_TO_LEFT, _
 from crowdd.storage.database import Row
 
 _TITLES: dict[presenter.Kind, str] = {
-    "newtask": "Contribute",
-    "task": "Contribute",
-    "tutorial": "Tutorial",
-    "results": "Results",
+    "newtask": _("Contribute"),
+    "task": _("Contribute"),
+    "tutorial": _("Tutorial"),
+    "results": _("Results"),
 }
 _MOST_ID = 2**63 - 1
 

@@ -1,0 +1,76 @@
+"""What the site says about itself: texts of whoever runs it, else ours; and the page of all design parts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+import attrs
+
+from crowdd.config import Site
+from crowdd.http.answers import Answer, Page, Redirect
+from crowdd.http.incoming import Incoming
+from crowdd.http.locales import locale_of
+from crowdd.http.routing import Route, get
+from crowdd.languages import NAMES, SOURCE
+
+OURS: Final = Path(__file__).parent.parent / "texts"
+ADDRESSES: Final[Mapping[str, str]] = {
+    "about": "/about",
+    "help": "/help/",
+    "terms": "/help/terms-of-use",
+    "privacy": "/help/privacy",
+    "cookies": "/help/cookies-policy",
+    "license": "/help/license",
+}
+
+
+@attrs.frozen
+class Text:
+    """A text in Markdown under its heading."""
+
+    title: str
+    content: str
+
+    @classmethod
+    def read(cls, path: Path) -> Text:
+        """The text of a file whose first line is its heading."""
+        heading, _, content = path.read_text("utf-8").lstrip().partition("\n")
+        return cls(heading.lstrip("#").strip(), content.strip())
+
+
+class AboutPages:
+    """``/about`` and ``/help/…``. The texts are read once, when the server starts."""
+
+    def __init__(self, settings: Site) -> None:
+        self._debug = settings.debug
+        folders = [Path(settings.texts), OURS] if settings.texts else [OURS]
+        self._texts = {name: read(name, folders) for name in ADDRESSES}
+
+    def routes(self) -> Iterator[Route]:
+        for name, address in ADDRESSES.items():
+            yield get(address, partial(self.text, name))
+        yield get("/help/api", self.api)
+        if self._debug:
+            yield get("/about/design", self.design)
+
+    async def text(self, name: str, incoming: Incoming) -> Answer:
+        """A text in the reader's language, where there is one, else in English."""
+        versions = self._texts[name]
+        text = versions.get(locale_of(incoming)) or versions[SOURCE]
+        return Page("about/text.html", title=text.title, content=text.content)
+
+    async def api(self, incoming: Incoming) -> Answer:
+        return Redirect("/api/docs")
+
+    async def design(self, incoming: Incoming) -> Answer:
+        return Page("about/design.html", title="All parts")
+
+
+def read(name: str, folders: list[Path]) -> dict[str, Text]:
+    """The versions of a text by language, of the first folder that has it: ``about.md`` and ``about.de.md``."""
+    home = next(folder for folder in folders if (folder / f"{name}.md").is_file())
+    files = {code: home / f"{name}{'' if code == SOURCE else f'.{code}'}.md" for code in NAMES}
+    return {code: Text.read(path) for code, path in files.items() if path.is_file()}

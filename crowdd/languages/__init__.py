@@ -1,0 +1,92 @@
+"""The languages of pages and mail: which there are, their catalogues, and sentences that can be said in each of them.
+
+Words are written in English where they belong. Templates mark them as usual; Python marks them with ``_`` and
+``ngettext`` of this module, which give a ``Sentence``: English for programs, and for people whatever ``Languages.say``
+makes of it. The catalogues are the ``.po`` files beside this file, read when a program starts: nothing has to be
+compiled. ``make i18n`` brings them up to date.
+"""
+
+from __future__ import annotations
+
+import gettext
+from collections.abc import Mapping
+from io import BytesIO
+from pathlib import Path
+from typing import Any, Final
+
+import attrs
+from babel.messages.mofile import write_mo
+from babel.messages.pofile import read_po
+
+SOURCE: Final = "en"
+NAMES: Final[Mapping[str, str]] = {
+    "en": "English", "es": "Español", "fr": "Français", "de": "Deutsch", "ar": "العربية",
+}  # fmt: skip
+RIGHT_TO_LEFT: Final = frozenset({"ar"})
+FOLDER: Final = Path(__file__).parent
+
+
+class Sentence(str):
+    """English words that remember how they were made."""
+
+    __slots__ = ("many", "number", "one", "values")
+
+    one: str
+    many: str | None
+    number: int
+    values: Mapping[str, Any]
+
+
+def _(message: str, /, **values: Any) -> str:
+    """A Sentence; ``%(name)s`` in it stands for a value, and ``%%`` for a percent sign."""
+    return _sentence(message, None, 1, values)
+
+
+def ngettext(one: str, many: str, count: int, /, **values: Any) -> str:
+    """A Sentence that depends on a number, which is also the value ``num``."""
+    return _sentence(one, many, count, {"num": count, **values})
+
+
+def _sentence(one: str, many: str | None, count: int, values: Mapping[str, Any]) -> Sentence:
+    made = Sentence((one if many is None or count == 1 else many) % values)
+    made.one, made.many, made.number, made.values = one, many, count, values
+    return made
+
+
+@attrs.frozen
+class Languages:
+    """Every language with its catalogue; what a catalogue lacks is English."""
+
+    catalogues: Mapping[str, gettext.NullTranslations] = attrs.field(factory=dict, repr=False)
+    _english: gettext.NullTranslations = attrs.field(factory=gettext.NullTranslations, repr=False, init=False)
+
+    @classmethod
+    def read(cls, folder: Path = FOLDER) -> Languages:
+        """The languages whose catalogues lie in a folder."""
+        return cls({path.stem: catalogue(path) for path in sorted(folder.glob("*.po"))})
+
+    @property
+    def names(self) -> dict[str, str]:
+        """The languages that pages can be had in, by their code, each by its own name."""
+        return {code: name for code, name in NAMES.items() if code == SOURCE or code in self.catalogues}
+
+    def of(self, locale: str) -> gettext.NullTranslations:
+        """The catalogue of a language, English for one that there is not."""
+        return self.catalogues.get(locale, self._english)
+
+    def say(self, words: str, locale: str) -> str:
+        """Words of ours in a language. Plain text is looked up as it is; what the catalogue lacks stays English."""
+        found = self.of(locale)
+        if not isinstance(words, Sentence):
+            return found.gettext(words) if words else words
+        said = found.gettext(words.one) if words.many is None else found.ngettext(words.one, words.many, words.number)
+        return said % words.values
+
+
+def catalogue(path: Path) -> gettext.NullTranslations:
+    """The translations of a ``.po`` file; fuzzy ones count as missing."""
+    compiled = BytesIO()
+    with path.open("rb") as lines:
+        write_mo(compiled, read_po(lines, locale=path.stem))
+    compiled.seek(0)
+    return gettext.GNUTranslations(compiled)

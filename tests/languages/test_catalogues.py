@@ -1,0 +1,95 @@
+"""Every language has its words, and they fit the places where they are said."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from pathlib import Path
+
+import pytest
+from babel.messages.pofile import read_po
+
+from crowdd.languages import FOLDER, NAMES, Languages, Sentence, _, ngettext
+from crowdd.languages.update import missing, renewed, said
+
+TRANSLATED = sorted({*NAMES} - {"en"})
+# How many sentences of the code a catalogue lacks. After a change of words: make i18n, translate, or count here.
+UNTRANSLATED = {"ar": 0, "de": 0, "es": 0, "fr": 0}
+every_language = pytest.mark.parametrize("code", TRANSLATED)
+
+
+@cache
+def in_code() -> list[str | tuple[str, ...]]:
+    return said()
+
+
+@cache
+def messages(code: str):
+    with (FOLDER / f"{code}.po").open("rb") as lines:
+        return [message for message in read_po(lines, locale=code) if message.id]
+
+
+def test_there_is_a_catalogue_for_each_language_but_the_first():
+    assert sorted(path.stem for path in FOLDER.glob("*.po")) == TRANSLATED
+    assert Languages.read().names == NAMES
+
+
+@every_language
+def test_so_many_sentences_fall_back_to_english(code: str):
+    lacking = missing(FOLDER / f"{code}.po", in_code())
+    assert len(lacking) <= UNTRANSLATED[code], f"make i18n, then translate: {lacking}"
+
+
+@every_language
+def test_a_translation_has_the_values_and_tags_of_its_sentence(code: str):
+    def holes(text: str) -> list[str]:
+        return sorted({*re.findall(r"%\(\w+\)s|%%|\{\w+\}|</?\w+>", text)})
+
+    wrong = []
+    for message in messages(code):
+        plural = isinstance(message.id, list | tuple)
+        wanted = holes(message.id[-1] if plural else message.id)
+        for string in message.string if plural else (message.string,):
+            few = set(holes(string)) <= set(wanted) if plural else holes(string) == wanted
+            if string and not few:
+                wrong.append((message.id, string))
+    assert wrong == []
+
+
+@every_language
+def test_a_plural_has_every_form_of_its_language(code: str):
+    forms = {"ar": 6, "de": 2, "es": 2, "fr": 2}[code]
+    short = [message.id for message in messages(code) if isinstance(message.id, tuple) and len(message.string) != forms]
+    assert short == []
+
+
+def test_words_are_said_with_their_values_in_each_language():
+    languages = Languages.read()
+    sentence = _("%(share)s done", share="7 %")
+    assert (sentence, isinstance(sentence, Sentence)) == ("7 % done", True)
+    assert languages.say(sentence, "de") == "7 % fertig"
+    assert languages.say(sentence, "xx") == "7 % done" == languages.say(sentence, "en")
+    answers = [
+        languages.say(ngettext("%(count)s answer", "%(count)s answers", n, count=n), "ar") for n in (0, 1, 2, 3, 11)
+    ]
+    assert len({*answers}) == 5
+
+
+def test_what_a_catalogue_lacks_is_english(tmp_path: Path):
+    (tmp_path / "de.po").write_text('msgid "Projects"\nmsgstr "Projekte"\n\n#, fuzzy\nmsgid "Help"\nmsgstr "Rettung"\n')
+    languages = Languages.read(tmp_path)
+    assert [languages.say(words, "de") for words in ("Projects", "Help", "Never said", "")] == [
+        "Projekte",
+        "Help",
+        "Never said",
+        "",
+    ]
+    assert languages.names == {"en": "English", "de": "Deutsch"}
+
+
+def test_renewing_keeps_translations_and_drops_words_that_nobody_says(tmp_path: Path):
+    path = tmp_path / "de.po"
+    path.write_text('msgid "Projects"\nmsgstr "Projekte"\n\nmsgid "Gone"\nmsgstr "Weg"\n')
+    made = {message.id: message.string for message in renewed(path, ["New", "Projects"]) if message.id}
+    assert made == {"New": "", "Projects": "Projekte"}
+    assert missing(path, ["New", "Projects", ("one", "many")]) == ["New", ("one", "many")]

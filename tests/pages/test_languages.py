@@ -1,0 +1,107 @@
+"""A page speaks its reader's language: the account's, else the cookie's, else the browser's."""
+
+from __future__ import annotations
+
+import pytest_twisted
+from support.browsers import lock, newcomer, registration
+from support.page_reader import Page
+
+from crowdd.languages import NAMES
+
+
+async def html(browser, path="/", **headers):
+    """A page for people; its ``html`` element."""
+    answer = await browser.get(path, headers={"Accept": "text/html", **headers})
+    page = Page(answer.text)
+    return page, next(page.all("html"))
+
+
+async def language(browser, accept="", path="/"):
+    _, root = await html(browser, path, **({"Accept-Language": accept} if accept else {}))
+    return root.get("lang")
+
+
+async def choose(browser, locale, path="/"):
+    token = next(it for it in (await html(browser, path))[0].all("input") if it.get("name") == "csrf_token").get(
+        "value"
+    )
+    return await browser.post("/preferences", data={"locale": locale, "next": path, "csrf_token": token})
+
+
+@pytest_twisted.ensureDeferred
+async def test_a_browser_says_what_it_wants(served):
+    for accept, shown in (
+        ("", "en"), ("de", "de"), ("de-AT,de;q=0.9,en;q=0.8", "de"), ("en;q=0.5,fr;q=0.9", "fr"), ("pt,es;q=0.3", "es"),
+        ("*", "en"), ("fr;q=0", "en"), ("ar-EG", "ar"), ("tlh", "en"), ("de;q=x,,;;=,,", "en"), ("x" * 5000, "en"),
+    ):  # fmt: skip
+        assert await language(served.client(), accept) == shown, accept
+
+
+@pytest_twisted.ensureDeferred
+async def test_the_cookie_comes_before_the_browser_and_the_account_before_both(served):
+    browser = served.client()
+    assert (await choose(browser, "fr")).status == 302
+    assert await language(browser, "de") == "fr"
+    await choose(browser, "xx")
+    assert await language(browser, "de") == "fr"
+    signed_in = await newcomer(served, "ada")
+    await choose(signed_in, "ar")
+    assert (await signed_in.page("/account/profile")).json()["user"]["locale"] == "ar"
+    signed_in.cookies["language"] = "fr"
+    assert await language(signed_in, "de") == "ar"
+
+
+@pytest_twisted.ensureDeferred
+async def test_a_new_account_keeps_the_language_in_which_it_was_made(served):
+    browser = served.client(**{"Accept-Language": "es-MX"})
+    await browser.send_form("/account/register", registration("ada"))
+    assert (await browser.page("/account/profile")).json()["user"]["locale"] == "es"
+    assert await language(browser, "de") == "es"
+
+
+@pytest_twisted.ensureDeferred
+async def test_every_language_has_its_own_words_and_direction(served):
+    seen = set()
+    for code in NAMES:
+        page, root = await html(served.client(), **{"Accept-Language": code})
+        assert (root.get("lang"), root.get("dir")) == (code, "rtl" if code == "ar" else "ltr")
+        seen.add(next(page.all("h1")).text)
+    assert len(seen) == len(NAMES)
+
+
+@pytest_twisted.ensureDeferred
+async def test_a_switch_keeps_the_page(served):
+    await served.person("ada")
+    browser = served.client()
+    answer = await choose(browser, "de", "/account/ada/")
+    assert (answer.status, answer.header("location")) == (302, "/account/ada/")
+
+
+@pytest_twisted.ensureDeferred
+async def test_messages_and_mistakes_are_said_in_it_and_programs_get_english(served):
+    owner = await served.person("owner")
+    await served.project(owner, tasks=1)
+    await lock(served, "birds", owner, "sesame")
+    browser, path = served.client(**{"Accept-Language": "de"}), "/project/birds/password"
+    page, _ = await html(browser, path)
+    token = [it.get("value") for it in page.all("input") if it.get("name") == "csrf_token"][-1]
+    wrong = {"csrf_token": token, "password": "open"}
+    answer = await browser.post(path, data=wrong, headers={"Accept": "text/html"})
+    assert "Das ist leider nicht das Passwort." in answer.text
+    answer = (await browser.post(path, json=wrong)).json()
+    assert (
+        answer["form"]["errors"]
+        == {"password": [answer["flash"]]}
+        == {"password": ["Sorry, this is not the password."]}
+    )
+    await owner.put(f"/api/user/{owner.user_id}", json={"locale": "de"})
+    assert (await owner.post("/project/birds/publish", data={})).status == 302
+    assert "Freiwillige finden es jetzt." in (await owner.get("/", headers={"Accept": "text/html"})).text
+    assert (await owner.post("/project/birds/publish", json={})).json()["flash"] == "Project already published."
+
+
+@pytest_twisted.ensureDeferred
+async def test_a_refusal_is_explained_in_it(served):
+    page, _ = await html(served.client(), "/nothing", **{"Accept-Language": "de"})
+    assert next(page.all("h1")).text == "Diese Seite gibt es nicht"
+    assert (await served.client(**{"Accept-Language": "de"}).page("/nothing")).json()["description"] == "404 Not Found"
