@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import socket
 from typing import Any
 
 from twisted.application.service import Service
-from twisted.internet.defer import Deferred, ensureDeferred
+from twisted.internet.defer import Deferred, TimeoutError, ensureDeferred
 from twisted.logger import Logger
 
 from crowdd.config import Settings
@@ -19,10 +20,14 @@ from crowdd.sched.clockwork import Clockwork
 from crowdd.sched.jobs import jobs
 from crowdd.sched.notices import Notices
 from crowdd.sched.sequencer import Sequencer
+from crowdd.sched.worker import Worker
+from crowdd.sched.works import works
 from crowdd.storage import schema
+from crowdd.storage.pool import Pool
 
 log = Logger()
 BACKLOG = 1024
+JOBS_AT_ONCE = 2  # connections for work by the clock
 
 
 def bind(settings: Settings) -> socket.socket:
@@ -51,7 +56,13 @@ class Server(Service):
         self._pool = make_pool(reactor, settings)
         self._domain = make_domain(reactor, settings, self._pool)
         self._site: Site = make_site(reactor, self._domain)
-        self._clockwork = Clockwork(reactor, jobs(self._pool))
+        # Long work has connections of its own: it must not keep a request waiting.
+        self._background = make_pool(reactor, settings, size=settings.queue.workers + JOBS_AT_ONCE)
+        behind = self._domain.on(self._background)
+        self._clockwork = Clockwork(reactor, jobs(self._background))
+        self._worker = Worker(
+            reactor, behind, works(), size=settings.queue.workers, patience=settings.http.drain_seconds
+        )
         self._notices = Notices(reactor, self._pool, self._domain.bell)
         self._sequencer = Sequencer(reactor, self._pool, self._domain.bell)
         self._listener: socket.socket | None = None
@@ -69,12 +80,14 @@ class Server(Service):
     async def _start(self) -> None:
         self._domain.passwords.start()
         await self._pool.start()
+        await self._background.start()
         self._notices.startService()
         await self._notices.listening
         (await schema.status(self._pool)).require()
         self._listen()
         self._clockwork.startService()
         self._sequencer.startService()
+        self._worker.startService()
         # What was made so far lives as long as the process: the collector need not look at it again.
         gc.collect()
         gc.freeze()
@@ -106,9 +119,16 @@ class Server(Service):
             await self._site.drain(self._settings.http.drain_seconds)
         if self._clockwork.running:
             await self._clockwork.stopService()
+            await self._worker.stopService()
         if self._sequencer.running:
             await self._sequencer.stopService()
         if self._notices.running:
             await self._notices.stopService()
         self._domain.passwords.stop()
+        await self._leave(self._background)
         await self._pool.close()
+
+    async def _leave(self, pool: Pool) -> None:
+        """Work in the background that does not end has had its time."""
+        with contextlib.suppress(TimeoutError):
+            await pool.close().addTimeout(self._settings.http.drain_seconds, self._reactor)

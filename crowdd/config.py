@@ -112,6 +112,13 @@ class Data:
 
 
 @attrs.frozen
+class Queue:
+    """``[queue]``: long work in the background."""
+
+    workers: int = _option(2, _not_negative, doc="Pieces of long work that this process does at once; 0: none.")
+
+
+@attrs.frozen
 class RateLimit:
     """``[ratelimit]``: requests to /api per client and end point."""
 
@@ -175,6 +182,7 @@ class Settings:
     http: Http = Http()
     db: Db = Db()
     data: Data = Data()
+    queue: Queue = Queue()
     ratelimit: RateLimit = RateLimit()
     volunteers: Volunteers = Volunteers()
     accounts: Accounts = Accounts()

@@ -135,6 +135,19 @@ class IdempotencyError(CrowddError):
     code = "idempotency_key_reused"
 
 
+class StoppedError(CrowddError):
+    """Long work is to end here: it was cancelled, another process has taken it over, or the server is ending.
+
+    ``reason`` is "cancelled", "lost" or "ending".
+    """
+
+    code = "stopped"
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(f"The work was stopped: {reason}.")
+        self.reason = reason
+
+
 class UnavailableError(CrowddError):
     """The database is away, busy or being restarted; try again after ``retry_after`` seconds.
 

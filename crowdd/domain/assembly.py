@@ -12,8 +12,8 @@ from crowdd.storage import schema
 from crowdd.storage.pool import Pool
 
 
-def make_pool(reactor: Any, settings: Settings) -> Pool:
-    """A pool on the configured database. Raises ConfigError when none is configured."""
+def make_pool(reactor: Any, settings: Settings, *, size: int = 0) -> Pool:
+    """A pool on the configured database, of ``[db] pool_size`` unless told. ConfigError when none is configured."""
     if not settings.db.dsn:
         raise ConfigError("No database is configured: set [db] dsn, or start with: crowdctl serve")
     seconds = settings.db.statement_seconds
@@ -34,7 +34,7 @@ def make_pool(reactor: Any, settings: Settings) -> Pool:
     return Pool(
         reactor,
         settings.db.dsn,
-        size=settings.db.pool_size,
+        size=size or settings.db.pool_size,
         most_waiting=settings.db.most_waiting,
         wait_seconds=settings.db.wait_seconds,
         setup=setup,

@@ -16,6 +16,7 @@ from crowdd.domain.media import MediaBehaviour
 from crowdd.domain.outgoing import Outgoing
 from crowdd.domain.passwords import Passwords
 from crowdd.domain.projects import ProjectBehaviour, Projects
+from crowdd.domain.queue import Queue
 from crowdd.domain.records import Behaviour, Records
 from crowdd.domain.secrets import Secrets
 from crowdd.domain.tasks import TaskBehaviour
@@ -43,12 +44,22 @@ class Domain:
     favourites: Favourites
     uploads: Uploads
     outgoing: Outgoing
+    queue: Queue
+
+    def on(self, db: Transactions) -> Domain:
+        """The same rules on other connections; what is kept in memory is shared."""
+        return _assemble(db, self.settings, self.secrets, self.bell, self.passwords, self.outgoing)
 
 
 def build(reactor: Any, db: Transactions, settings: Settings, secrets: Secrets) -> Domain:
     """The domain on a database."""
-    bell = Bell(reactor)
-    passwords = Passwords(reactor)
+    outgoing = Outgoing(reactor, settings.outgoing.allowed_hosts)
+    return _assemble(db, settings, secrets, Bell(reactor), Passwords(reactor), outgoing)
+
+
+def _assemble(
+    db: Transactions, settings: Settings, secrets: Secrets, bell: Bell, passwords: Passwords, outgoing: Outgoing
+) -> Domain:
     uploads = Uploads(settings.data.dir / "uploads")
     special = [
         ProjectBehaviour(secrets),
@@ -74,5 +85,6 @@ def build(reactor: Any, db: Transactions, settings: Settings, secrets: Secrets) 
         contributions=Contributions(db, bell.ring, external, records),
         favourites=Favourites(db, records),
         uploads=uploads,
-        outgoing=Outgoing(reactor, settings.outgoing.allowed_hosts),
+        outgoing=outgoing,
+        queue=Queue(db),
     )

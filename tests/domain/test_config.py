@@ -18,6 +18,7 @@ WRONG = {
     ("db", "most_waiting"): ["0", "x"],
     ("db", "wait_seconds"): ["0", "x"],
     ("db", "statement_seconds"): ["0", "x"],
+    ("queue", "workers"): ["-1", "x"],
     ("ratelimit", "limit"): ["-1", "x"],
     ("ratelimit", "window"): ["0", "x"],
     ("ratelimit", "room"): ["0", "x"],
