@@ -6,6 +6,7 @@ A template gets the keys of the page's JSON answer and the frame's own names: ``
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,8 +14,8 @@ from typing import Any, Final
 
 import attrs
 from babel import Locale
-from babel.dates import format_date, format_timedelta
-from babel.numbers import format_decimal
+from babel.dates import format_date, format_skeleton, format_timedelta
+from babel.numbers import format_compact_decimal, format_decimal
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, pass_context
 from jinja2.runtime import Context
 
@@ -110,7 +111,8 @@ class _Words:
         """Puts ``_``, ``gettext``, ``ngettext`` and the filters into the environment."""
         install: Callable[..., None] = environment.install_gettext_callables  # type: ignore[attr-defined]
         install(self._gettext, self._ngettext, newstyle=True)
-        environment.filters |= {"thousands": thousands, "percent": percent, "date": date, "ago": self._ago}
+        environment.filters |= {"thousands": thousands, "number": number, "compact": compact, "percent": percent}
+        environment.filters |= {"date": date, "day": day, "ago": self._ago, "roundup": roundup}
 
     @pass_context
     def _gettext(self, context: Context, message: str) -> str:
@@ -145,9 +147,38 @@ def date(context: Context, value: object) -> str:
 
 
 @pass_context
+def day(context: Context, value: object) -> str:
+    """A day as "12 Nov"; other text stays as it is."""
+    time = parse_time(value)
+    return str(value or UNKNOWN) if time is None else format_skeleton("MMMd", time, locale=_locale(context))
+
+
+@pass_context
 def thousands(context: Context, value: float | None) -> str:
     """12345 as "12,345", with the separator of the page's language."""
     return UNKNOWN if value is None else format_decimal(int(value), locale=_locale(context))
+
+
+@pass_context
+def number(context: Context, value: float | None, digits: int = 0) -> str:
+    """1234.567 with two digits as "1,234.57"."""
+    if value is None:
+        return UNKNOWN
+    return format_decimal(round(value, digits), format=f"#,##0.{'0' * digits}", locale=_locale(context))
+
+
+@pass_context
+def compact(context: Context, value: float) -> str:
+    """12345 as "12K", for the axis of a chart."""
+    return format_compact_decimal(value, fraction_digits=1 if value < 10 else 0, locale=_locale(context))
+
+
+def roundup(value: float) -> float:
+    """The next of 2, 4, 10, 20, 40, 100 … that is not below: where the axis of a chart ends, and half of it is round."""
+    end, steps = 2.0, itertools.cycle((2, 2.5, 2))
+    while end < value:
+        end *= next(steps)
+    return end
 
 
 @pass_context

@@ -224,6 +224,29 @@ def test_a_share_is_rounded_down_and_an_unknown_figure_is_a_dash() -> None:
 
 
 @pytest.mark.parametrize(
+    ("most", "end"),
+    [(0, 2), (1, 2), (2, 2), (2.1, 4), (5, 10), (11, 20), (39, 40), (41, 100), (1533, 2000), (4e6, 4e6)],
+)
+def test_a_chart_ends_at_a_round_figure(most: float, end: float) -> None:
+    assert said("{{ most|roundup }}", most=most) == str(float(end))
+
+
+def test_a_chart_is_as_high_as_its_figures_and_says_them_as_a_table() -> None:
+    source = (
+        '{% import "parts.html" as parts with context %}'
+        '{{ parts.chart([["Mon", 50], ["Tue", 1500], ["<b>", 0]], "Answers", ["Day", "Answers"], now=true) }}'
+    )
+    page = Page(
+        f"<html lang=en dir=ltr><title>t</title><main><h1>h</h1>{said(source, locale='de', path='/', csrf='x')}</main></html>"
+    )
+    assert faults(page) == []
+    bars = [(bar.get("height"), bar.get("class")) for bar in page.all("rect")]
+    assert bars == [("3.9", "bar"), ("117.0", "bar"), ("0.0", "bar now")]
+    assert [cell.text for cell in page.all("td")] == ["50", "1.500", "0"]
+    assert [cell.text for cell in page.all("th")][2:] == ["Mon", "Tue", "<b>"]
+
+
+@pytest.mark.parametrize(
     ("time", "shown"),
     [
         ("2025-11-20T21:49:59.000000", "1 second ago"),

@@ -9,7 +9,7 @@ from itertools import pairwise
 import attrs
 
 VOID = {
-    "area", "base", "br", "circle", "col", "ellipse", "embed", "hr", "img", "input", "link", "meta", "path", "rect",
+    "area", "base", "br", "circle", "col", "ellipse", "embed", "hr", "img", "input", "link", "meta", "path",
     "source", "track", "wbr",
 }  # fmt: skip
 BLOCKS = {
