@@ -9,6 +9,7 @@ import attrs
 from crowdd.config import Settings
 from crowdd.domain.accounts import Accounts, UserBehaviour
 from crowdd.domain.bell import Bell
+from crowdd.domain.check import Checking
 from crowdd.domain.contributions import Contributions, TaskRunBehaviour
 from crowdd.domain.external import ExternalUsers
 from crowdd.domain.favourites import Favourites
@@ -45,6 +46,7 @@ class Domain:
     uploads: Uploads
     outgoing: Outgoing
     queue: Queue
+    checking: Checking
 
     def on(self, db: Transactions) -> Domain:
         """The same rules on other connections; what is kept in memory is shared."""
@@ -87,4 +89,5 @@ def _assemble(
         uploads=uploads,
         outgoing=outgoing,
         queue=Queue(db),
+        checking=Checking(db),
     )

@@ -70,7 +70,9 @@ PROJECT = Kind(
             search=False,
         ),
         Field("n_blogposts", Integer(), "Blog posts so far.", read=EVERYONE, write=Write.COMPUTED, search=False),
-        Field("n_results", Integer(), "Results so far.", read=EVERYONE, write=Write.COMPUTED, search=False),
+        Field(
+            "n_results", Integer(), "Results whose info is filled.", read=EVERYONE, write=Write.COMPUTED, search=False
+        ),
         Field("n_completed_tasks", Integer(), "Tasks with all their answers.", **FIGURE),
         Field("n_task_runs", Integer(), "Answers so far.", **FIGURE),
         Field("n_tasks", Integer(), "Tasks.", **FIGURE),

@@ -91,8 +91,3 @@ async def in_final_result(db: Database, project_id: int, task_id: int, run_id: i
         {"project": project_id, "task": task_id, "run": run_id},
     )
     return bool(rows)
-
-
-async def fold(db: Database) -> int:
-    """Folds appended counters; returns how many rows there were."""
-    return int((await one(db, "SELECT fold_stats() AS n"))["n"])

@@ -82,7 +82,7 @@ async def test_types_are_those_of_the_tables(served):
     project, run, user = records["project"], records["taskrun"], records["user"]
     assert run["info"] == {"a": [1, None]} and run["calibration"] is None is run["timeout"]
     assert isinstance(project["info"], dict) and project["contrib_button"] == "completed"
-    assert (project["n_blogposts"], project["n_results"]) == (1, 1) and project["webhook"] is None
+    assert (project["n_blogposts"], project["n_results"]) == (1, 0) and project["webhook"] is None
     assert isinstance(user["privacy_mode"], bool) and isinstance(user["info"], dict) and user["passwd_hash"] is None
     assert user["flags"] is None is user["category"] and user["catalog_api"] is None
 

@@ -75,7 +75,7 @@ def earlier(monkeypatch, tmp_path):
             (folder / kind).mkdir(parents=True)
         for path in sorted((ours / "migrations").glob("*.sql"))[:number]:
             shutil.copy(path, folder / "migrations")
-        for path in (ours / "definitions").glob("[1-5]*.sql"):
+        for path in (ours / "definitions").glob("[1-4]*.sql"):
             shutil.copy(path, folder / "definitions")
         return folder
 

@@ -126,7 +126,7 @@ SELECT * FROM (
     SELECT project_id, hour, sum(known) AS known, sum(unknown) AS unknown FROM (
         SELECT project_id, hour, runs_authenticated AS known, runs_anonymous AS unknown FROM project_hour UNION ALL
         SELECT project_id, hour, CASE WHEN actor LIKE 'u:%%' THEN runs ELSE 0 END,
-               CASE WHEN actor NOT LIKE 'u:%%' THEN runs ELSE 0 END FROM stat_delta) d GROUP BY 1, 2) h USING (project_id, hour)
+               CASE WHEN actor NOT LIKE 'u:%%' THEN runs ELSE 0 END FROM stat_delta WHERE project_id <> 0) d GROUP BY 1, 2) h USING (project_id, hour)
  WHERE (coalesce(k.known, 0), coalesce(k.unknown, 0)) <> (coalesce(h.known, 0), coalesce(h.unknown, 0))
 
 --- completed tasks of all hours

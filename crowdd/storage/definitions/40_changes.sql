@@ -98,16 +98,12 @@ BEGIN
     IF NOT FOUND OR NOT (p.trial OR p.paused) THEN RETURN false; END IF;
     IF p.trial THEN
         PERFORM FROM task_ledger WHERE project_id = p_project ORDER BY task_id FOR UPDATE;      -- nor an answer
-        PERFORM fold_stats();
         DELETE FROM task_run WHERE project_id = p_project;
         DELETE FROM result WHERE project_id = p_project;
         DELETE FROM past_lease WHERE project_id = p_project;
         PERFORM forget_positions(p_project);
         UPDATE task_ledger SET answers = 0, extra = 0, done = false, entered = CASE mode WHEN 'b' THEN stamp(p_project) END WHERE project_id = p_project;
-        DELETE FROM volunteer WHERE project_id = p_project;
-        DELETE FROM project_hour WHERE project_id = p_project;
-        UPDATE project_stat SET counted = 0, completed = 0, runs_anonymous = 0, runs_authenticated = 0,
-               people_anonymous = 0, people_authenticated = 0, seconds = 0 WHERE project_id = p_project;
+        PERFORM forget_answers(p_project);
     END IF;
     UPDATE project_ledger SET trial = false, paused = false, epoch = epoch + p.trial::int WHERE project_id = p_project;
     UPDATE project SET published = true, first_published = coalesce(first_published, p_now), updated = p_now WHERE id = p_project;
@@ -149,13 +145,7 @@ BEGIN
     PERFORM FROM project_ledger WHERE project_id = p_project FOR UPDATE;
     IF NOT FOUND THEN RETURN false; END IF;
     PERFORM FROM task_ledger WHERE project_id = p_project ORDER BY task_id FOR UPDATE;
-    PERFORM fold_stats();
-    UPDATE person_stat s SET runs = s.runs - r.runs
-      FROM (SELECT user_id, count(*) AS runs FROM task_run WHERE project_id = p_project AND user_id IS NOT NULL AND NOT trial GROUP BY 1) r
-     WHERE s.user_id = r.user_id;
-    DELETE FROM project_stat WHERE project_id = p_project;
-    DELETE FROM project_hour WHERE project_id = p_project;
-    DELETE FROM volunteer WHERE project_id = p_project;
+    PERFORM take_scores_back(p_project);
     PERFORM forget_positions(p_project);
     DELETE FROM lease WHERE project_id = p_project;
     DELETE FROM past_lease WHERE project_id = p_project;
@@ -167,6 +157,7 @@ BEGIN
     DELETE FROM task_run WHERE project_id = p_project;
     DELETE FROM task_ledger WHERE project_id = p_project;
     DELETE FROM task WHERE project_id = p_project;
+    PERFORM drop_stats(p_project);
     DELETE FROM project_ledger WHERE project_id = p_project;
     DELETE FROM project WHERE id = p_project;
     RETURN true;

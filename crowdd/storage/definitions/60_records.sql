@@ -2,10 +2,10 @@
 
 CREATE VIEW project_record AS
 SELECT p.*, f.n_tasks, f.n_completed_tasks, f.runs_anonymous + f.runs_authenticated AS n_task_runs,
-       f.people_anonymous + f.people_authenticated AS n_volunteers, f.n_completed_tasks AS n_results,
+       f.people_anonymous + f.people_authenticated AS n_volunteers, f.n_results,
        (SELECT count(*) FROM blogpost b WHERE b.project_id = p.id) AS n_blogposts,
        CASE WHEN f.n_wanted > 0 THEN least(100, f.n_counted * 100 / f.n_wanted)::int ELSE 0 END AS overall_progress,
-       (SELECT finish_time FROM task_run r WHERE r.project_id = p.id ORDER BY r.id DESC LIMIT 1) AS last_activity_raw,
+       last_activity(p.id) AS last_activity_raw,
        (SELECT CASE WHEN a.privacy_mode THEN a.name ELSE a.fullname END FROM account a WHERE a.id = p.owner_id) AS owner
   FROM project p JOIN project_figures f ON f.project_id = p.id;
 

@@ -1,0 +1,37 @@
+"""Counters beside a recount of the rows (definitions/90_check.sql)."""
+
+from __future__ import annotations
+
+from crowdd.storage.database import Database, Row, Transactions
+
+
+async def projects_after(db: Database, project_id: int, most: int) -> list[int]:
+    """The next projects in the order of their ids."""
+    rows = await db.fetch(
+        "SELECT project_id FROM project_ledger WHERE project_id > %(last)s ORDER BY 1 LIMIT %(most)s",
+        {"last": project_id, "most": most},
+    )
+    return [row["project_id"] for row in rows]
+
+
+async def differences(db: Transactions, function: str, project_id: int | None) -> list[Row]:
+    """What a check finds, in one snapshot: rows of project_id, what, key, stored and counted."""
+    sql = f"SELECT project_id, what, key, stored, counted FROM {function}(%(project)s, clock())"
+    return await _patiently(db, sql, project_id)
+
+
+async def repair(db: Transactions, function: str, project_id: int | None) -> None:
+    """Runs the repair that belongs to a check."""
+    await _patiently(db, f"SELECT {function}(%(project)s, clock())", project_id)
+
+
+async def _patiently(db: Transactions, sql: str, project_id: int | None) -> list[Row]:
+    """A statement that reads all rows of a project; it takes its time, and plans that fit a scan of them."""
+
+    async def work(tx: Database) -> list[Row]:
+        await tx.execute(
+            "SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = '1min'; SET LOCAL enable_seqscan = on"
+        )
+        return await tx.fetch(sql, {"project": project_id})
+
+    return await db.transaction(work)

@@ -1,0 +1,37 @@
+"""``crowdctl check``: silent when all is right, in words or JSON when not."""
+
+from __future__ import annotations
+
+import pytest
+from support.ledger import Ledger
+
+
+@pytest.fixture
+def project(dsn):
+    ledger = Ledger(dsn)
+    made = ledger.project(tasks=1, n=1)
+    ledger.contribute(made, "u:1")
+    ledger.fold()
+    ledger.close()
+    return made
+
+
+def test_it_is_silent_when_all_is_right(crowdctl, project):
+    ended = crowdctl("check")
+    assert (ended.status, ended.output, ended.complaint) == (0, "", "")
+    assert crowdctl.json("check") == []
+
+
+def test_what_differs_is_printed_and_repaired_when_asked(crowdctl, rows, project):
+    rows("UPDATE project_stat SET completed = 4")
+    ended = crowdctl("check")
+    sentence = f"project_stat.completed of project {project}: 4 instead of 1"
+    assert (ended.status, ended.output) == (1, f"{sentence}\n")
+    (told,) = crowdctl("check", "--json").json
+    assert told == {
+        "check": "figures of projects", "project_id": project, "what": "project_stat.completed", "key": "",
+        "stored": 4, "counted": 1, "repaired": False,
+    }  # fmt: skip
+    ended = crowdctl("check", "--repair")
+    assert (ended.status, ended.output) == (0, f"{sentence}, repaired\n")
+    assert crowdctl.json("check") == []

@@ -1,0 +1,121 @@
+"""Counters beside the rows: nothing is found that is right, also amid answers; whatever is wrong is found and repaired."""
+
+from __future__ import annotations
+
+import pytest
+import pytest_twisted
+from support.ledger import Ledger, Meanwhile
+
+from crowdd.domain.check import CHECKS, Checking
+
+# Each makes one folded counter wrong; the words are those of the differences that it must cause.
+BREAKING = {
+    "UPDATE volunteer SET runs = runs + 2 WHERE actor = 'c:2'": {"volunteer.runs"},
+    "UPDATE volunteer SET seconds = seconds - 5 WHERE actor = 'u:1'": {"volunteer.seconds"},
+    "DELETE FROM volunteer WHERE actor = 'u:1'": {
+        "volunteer.runs", "volunteer.seconds", "volunteer.recent", "project_stat.recent_authenticated",
+    },
+    "UPDATE volunteer_day SET runs = 7 WHERE actor = 'u:1'": {"volunteer_day.runs", "volunteer.recent"},
+    "UPDATE volunteer SET recent = 0 WHERE actor = 'u:1'": {
+        "volunteer.recent", "project_stat.recent_authenticated",
+    },
+    "UPDATE project_stat SET recent_anonymous = 9": {"project_stat.recent_anonymous"},
+    "UPDATE project_hour SET runs_anonymous = runs_anonymous + 1": {"project_hour.runs_anonymous"},
+    "UPDATE project_hour SET completed = completed + 1, counted = 0": {
+        "project_hour.completed", "project_hour.counted",
+    },
+    "DELETE FROM project_hour": {
+        "project_hour.runs_anonymous", "project_hour.runs_authenticated", "project_hour.completed", "project_hour.counted",
+    },
+    "UPDATE project_stat SET tasks = 0, wanted = 1, completed = 0, counted = 0, seconds = 0, results = 4": {
+        f"project_stat.{name}" for name in ("tasks", "wanted", "completed", "counted", "seconds", "results")
+    },
+    "UPDATE project_stat SET runs_anonymous = 0, people_anonymous = 0": {
+        "project_stat.runs_anonymous", "project_stat.people_anonymous",
+    },
+    "UPDATE person_stat SET runs = 5 WHERE user_id = 1": {"person_stat.runs", "score_count.people"},
+    "UPDATE person_stat SET shown = false WHERE user_id = 1": {"person_stat.shown", "score_count.people"},
+    "UPDATE score_count SET people = people + 1 WHERE level = 0": {"score_count.people"},
+    "DELETE FROM score_count": {"score_count.people"},
+}  # fmt: skip
+
+
+@pytest.fixture
+def ledger(dsn):
+    made = Ledger(dsn)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def project(ledger):
+    """A project with answers of account 1 and a stranger, folded; and one more answer that is not."""
+    made = ledger.project(tasks=3, n=2)
+    for actor in ("u:1", "c:2"):
+        task = ledger.take(made, actor)
+        ledger.pass_time(10)
+        ledger.answer(made, actor, task)
+    ledger.fold()
+    ledger.contribute(made, "c:2")
+    return made
+
+
+async def found(pool, **options):
+    return [difference async for difference in Checking(pool).run(**options)]
+
+
+@pytest_twisted.ensureDeferred
+async def test_whatever_is_wrong_is_found_and_repaired(pool, ledger, project):
+    assert await found(pool) == []
+    for statement, names in BREAKING.items():
+        ledger.run(statement)
+        told = await found(pool)
+        assert {difference.what for difference in told} == names, statement
+        assert not any(difference.repaired for difference in told)
+        assert await found(pool) == told, "looking repairs nothing"
+        assert any(difference.repaired for difference in await found(pool, repair=True)), statement
+        assert await found(pool, repair=True) == [], statement
+    ledger.fold()
+    assert await found(pool) == []
+
+
+def test_every_check_is_broken_above():
+    assert {check.name for check in CHECKS} == {
+        "answers of volunteers", "the last two weeks", "hours", "figures of projects", "scores and ranks",
+    }  # fmt: skip
+
+
+@pytest_twisted.ensureDeferred
+async def test_an_answer_that_is_not_committed_is_no_difference(pool, dsn, project):
+    other = Ledger(dsn, autocommit=False)
+    other.answer(project, "u:9", other.take(project, "u:9"))
+    assert await found(pool) == []
+    other.commit()
+    assert await found(pool) == []
+    other.close()
+
+
+@pytest_twisted.ensureDeferred
+async def test_what_changes_while_it_is_repaired_is_not_lost(pool, ledger, dsn, project):
+    ledger.run("UPDATE project_stat SET tasks = 50, counted = 50; UPDATE volunteer SET runs = 50")
+    other = Ledger(dsn, autocommit=False)
+    other.contribute(project, "u:9")
+    ledger.contribute(project, "c:3")
+    assert all(difference.repaired for difference in await found(pool, repair=True))
+    other.commit()
+    other.close()
+    assert await found(pool) == []
+
+
+@pytest_twisted.ensureDeferred
+async def test_a_repair_waits_for_a_fold(pool, ledger, dsn, project):
+    folding, repairing = Ledger(dsn, autocommit=False), Ledger(dsn)
+    ledger.run("UPDATE project_stat SET counted = 50")
+    assert folding.fold() > 0
+    other = Meanwhile(repairing.run, "SELECT repair_figures(%(p)s, clock())", p=project)
+    ledger.wait_until_blocked(repairing)
+    folding.commit()
+    other.result()
+    assert await found(pool) == []
+    for session in (folding, repairing):
+        session.close()
