@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import resource
 import socket
 from typing import Any
 
@@ -28,6 +29,7 @@ from crowdd.storage.pool import Pool
 log = Logger()
 BACKLOG = 1024
 JOBS_AT_ONCE = 2  # connections for work by the clock
+OTHER_FILES = 2000  # open at once beside the connections of streams
 
 
 def bind(settings: Settings) -> socket.socket:
@@ -46,6 +48,17 @@ def bind(settings: Settings) -> socket.socket:
         ) from None
     listener.setblocking(False)
     return listener
+
+
+def allow_connections(wanted: int) -> None:
+    """Raises the limit on open files so far that ``wanted`` clients fit; where that is forbidden it says so."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    needed = wanted + OTHER_FILES
+    allowed = needed if hard == resource.RLIM_INFINITY else min(needed, hard)
+    if soft != resource.RLIM_INFINITY and soft < allowed:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (allowed, hard))
+    if allowed < needed:
+        log.warn("Only {allowed} files may be open here: too few for [live] connections", allowed=allowed)
 
 
 class Server(Service):
@@ -71,6 +84,7 @@ class Server(Service):
 
     def privilegedStartService(self) -> None:
         """Binds here, where an error still stops twistd."""
+        allow_connections(self._settings.live.connections)
         self._listener = bind(self._settings)
 
     def startService(self) -> None:

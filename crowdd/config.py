@@ -128,6 +128,16 @@ class RateLimit:
 
 
 @attrs.frozen
+class Live:
+    """``[live]``: streams of events for those who watch a project."""
+
+    connections: int = _option(10_000, _not_negative, doc="Streams that one process keeps open; further ones get 503.")
+    per_address: int = _option(200, _positive, doc="Streams of one address; further ones get 429.")
+    heartbeat_seconds: int = _option(15, _positive, doc="How often a stream on which nothing happens says so.")
+    stalled_seconds: int = _option(30, _positive, doc="A client that takes nothing for so long is cut off.")
+
+
+@attrs.frozen
 class Volunteers:
     """``[volunteers]``: those without an account."""
 
@@ -184,6 +194,7 @@ class Settings:
     data: Data = Data()
     queue: Queue = Queue()
     ratelimit: RateLimit = RateLimit()
+    live: Live = Live()
     volunteers: Volunteers = Volunteers()
     accounts: Accounts = Accounts()
     external: External = External()

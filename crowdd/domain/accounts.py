@@ -101,11 +101,11 @@ class Accounts:
         """The account of an API key, or None."""
         return await accounts.by_key(self._db, self._secrets.digest("api_key", key)) if 0 < len(key) < 200 else None
 
-    async def by_session(self, session_token: str) -> tuple[Row | None, bytes]:
-        """The account of a session cookie, or None, and the hash that names the session."""
+    async def by_session(self, session_token: str, *, renew: bool = True) -> tuple[Row | None, bytes]:
+        """The account of a session cookie, or None, and the hash that names the session, which is prolonged by it."""
         session = self.session_hash(session_token)
         row = await accounts.by_session(self._db, session)
-        if row and row["stale"]:
+        if row and row["stale"] and renew:
             await accounts.touch_session(self._db, session, self._settings.session_days)
         return row, session
 

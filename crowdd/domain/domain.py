@@ -13,6 +13,7 @@ from crowdd.domain.check import Checking
 from crowdd.domain.contributions import Contributions, TaskRunBehaviour
 from crowdd.domain.external import ExternalUsers
 from crowdd.domain.favourites import Favourites
+from crowdd.domain.live import Live
 from crowdd.domain.media import MediaBehaviour
 from crowdd.domain.outgoing import Outgoing
 from crowdd.domain.passwords import Passwords
@@ -40,6 +41,7 @@ class Domain:
     records: Records
     accounts: Accounts
     projects: Projects
+    live: Live
     external: ExternalUsers
     contributions: Contributions
     favourites: Favourites
@@ -83,6 +85,7 @@ def _assemble(
         records=records,
         accounts=Accounts(db, passwords, secrets, settings.accounts),
         projects=Projects(db, bell.ring, passwords, secrets),
+        live=Live(db),
         external=external,
         contributions=Contributions(db, bell.ring, external, records),
         favourites=Favourites(db, records),

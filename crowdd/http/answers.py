@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import attrs
@@ -48,4 +49,14 @@ class Raw:
     headers: dict[str, str] = attrs.field(factory=dict)
 
 
-Answer = Page | Redirect | Data | Raw
+@attrs.frozen
+class Stream:
+    """Events as they come (text/event-stream), until somebody has enough.
+
+    ``begin`` gets a ``crowdd.http.streams.Client`` when the head has gone; what it gives back is called at the end.
+    """
+
+    begin: Callable[[Any], Callable[[], None]]
+
+
+Answer = Page | Redirect | Data | Raw | Stream

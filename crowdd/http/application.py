@@ -23,6 +23,7 @@ from crowdd.http.pages.about import AboutPages
 from crowdd.http.pages.account import AccountPages
 from crowdd.http.pages.api_docs import ApiDocs
 from crowdd.http.pages.home import Home
+from crowdd.http.pages.live import LivePages
 from crowdd.http.pages.projects import ProjectPages, ProjectViews
 from crowdd.http.pages.tasks import TaskPages
 from crowdd.http.pages.uploads import Uploads
@@ -30,17 +31,19 @@ from crowdd.http.rendering import Templates
 from crowdd.http.router import Front, Router, answers
 from crowdd.http.site import Site
 from crowdd.http.static_files import StaticFiles
+from crowdd.http.streams import Streams
 
 _HOUR = 3600
 
 
 def make_site(reactor: Any, domain: Domain) -> Site:
     """The site to listen with."""
+    streams = Streams(reactor, domain.settings.live)
     most = domain.settings.http.most_body_bytes
-    return Site(make_root(reactor, domain), most_body_bytes=most, reactor=reactor)
+    return Site(make_root(reactor, domain, streams), streams, most_body_bytes=most, reactor=reactor)
 
 
-def make_root(clock: Any, domain: Domain) -> Resource:
+def make_root(clock: Any, domain: Domain, streams: Streams) -> Resource:
     """The resource tree; ``clock`` has ``seconds()``."""
     settings = domain.settings
     static = StaticFiles.read()
@@ -59,14 +62,16 @@ def make_root(clock: Any, domain: Domain) -> Resource:
     negotiator = Negotiator(templates, cookies, csrf, domain.languages)
     limit = RateLimit(clock, settings.ratelimit.limit, settings.ratelimit.window, settings.ratelimit.room)
     cors = Cors(frozenset(settings.http.allowed_origins))
-    router = Router(settings, identity, csrf, limit, negotiator, domain.projects, cors)
-    routes = [route for room in _rooms(clock, domain, templates, cookies, csrf) for route in room.routes()]
+    router = Router(settings, identity, csrf, limit, negotiator, domain.projects, cors, streams)
+    routes = [route for room in _rooms(clock, domain, templates, cookies, csrf, identity) for route in room.routes()]
     klein = router.klein([*routes, *ApiDocs(routes, settings.site.name).routes()])
     templates.know(answers(klein))
     return Front(klein.resource(), static, negotiator, settings)
 
 
-def _rooms(clock: Any, domain: Domain, templates: Templates, cookies: Cookies, csrf: Csrf) -> list[Any]:
+def _rooms(
+    clock: Any, domain: Domain, templates: Templates, cookies: Cookies, csrf: Csrf, identity: Identity
+) -> list[Any]:
     forms, views = Forms(csrf), ProjectViews(domain)
     return [
         Objects(domain),
@@ -78,5 +83,6 @@ def _rooms(clock: Any, domain: Domain, templates: Templates, cookies: Cookies, c
         ProjectPages(domain, forms, cookies, views),
         TaskPages(domain, views, templates),
         AboutPages(domain.settings.site),
+        LivePages(clock, domain, identity),
         Uploads(domain),
     ]

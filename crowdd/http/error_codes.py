@@ -70,6 +70,7 @@ CODES: tuple[ErrorCode, ...] = (
     ErrorCode("too_many_requests", errors.TooManyRequestsError, "The limit is used up. Wait for Retry-After seconds."),
     ErrorCode("too_many_attempts", errors.TooManyRequestsError, "Too many wrong passwords. Wait a quarter of an hour."),
     ErrorCode("queue_full", errors.TooManyRequestsError, "So much work waits for you that no more is taken."),
+    ErrorCode("too_many_streams", errors.TooManyRequestsError, "The address has as many streams open as it may have."),
     ErrorCode("internal", None, "Something went wrong on the server's side. It has been written down."),
     ErrorCode("unavailable", errors.UnavailableError, "The database is away or busy. Try again after Retry-After."),
     ErrorCode("timeout", errors.StatementTimeoutError, "The request asks for too much at once. Narrow it."),

@@ -72,8 +72,9 @@ class Identity:
     csrf: Csrf
     new_volunteers: Window
 
-    async def find(self, incoming: Incoming, *, key_header: bool = True) -> Requester:
+    async def find(self, incoming: Incoming, *, key_header: bool = True, renew: bool = True) -> Requester:
         """The requester; with a wrong key an anonymous one. ``key_header`` false: Authorization holds no API key here.
+        ``renew`` false: nobody does anything, so that his session grows no longer by it.
 
         Raises ForbiddenError for a write to /api whose cookie may have been sent by another site's page.
         """
@@ -89,7 +90,7 @@ class Identity:
         if row is not None:
             return _person(nobody, row)
         if incoming.cookie(SESSION) and not key:
-            row, session = await self.accounts.by_session(incoming.cookie(SESSION))
+            row, session = await self.accounts.by_session(incoming.cookie(SESSION), renew=renew)
             if row is not None:
                 incoming.by_cookie = True
                 self._refuse_forged(incoming)

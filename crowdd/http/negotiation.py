@@ -12,7 +12,7 @@ from twisted.web.http import RESPONSES
 
 from crowdd.errors import AnonymousError, CrowddError
 from crowdd.http import presenter
-from crowdd.http.answers import Answer, Data, Page, Raw, Redirect
+from crowdd.http.answers import Answer, Data, Page, Raw, Redirect, Stream
 from crowdd.http.cookies import Cookies
 from crowdd.http.csrf import Csrf
 from crowdd.http.errors import error_object, headers_of, message_of, status_of
@@ -45,6 +45,8 @@ class Negotiator:
                 body = self._data(incoming, answer)
             case Raw():
                 body = self._raw(incoming, answer)
+            case Stream():
+                body = self._stream_head(incoming)
         for cookie in incoming.cookies_to_set:
             incoming.request.responseHeaders.addRawHeader(b"set-cookie", cookie)
         return body
@@ -159,6 +161,14 @@ class Negotiator:
         self._head(incoming, answer.status, answer.headers)
         incoming.request.setHeader("Content-Type", answer.content_type)
         return answer.body
+
+    def _stream_head(self, incoming: Incoming) -> bytes:
+        """What comes later is not kept, not buffered by a proxy, and the last of its connection."""
+        self._head(incoming, 200, {"Vary": "Accept, Content-Type, Cookie", "Cache-Control": "no-store"})
+        self._headers(incoming, presenter.api_headers())
+        self._headers(incoming, {"X-Accel-Buffering": "no", "Connection": "close"})
+        incoming.request.setHeader("Content-Type", "text/event-stream")
+        return b""
 
     def _head(self, incoming: Incoming, status: int, headers: dict[str, str]) -> None:
         incoming.request.setResponseCode(status)

@@ -25,7 +25,7 @@ from crowdd.domain.accounts import RESERVED_NAMES
 from crowdd.domain.projects import RESERVED_SHORT_NAMES, Projects
 from crowdd.errors import CrowddError, ForbiddenError, MethodError, NotFoundError, TooManyRequestsError
 from crowdd.http import presenter
-from crowdd.http.answers import Answer, Data, Raw
+from crowdd.http.answers import Answer, Data, Raw, Stream
 from crowdd.http.conditions import names, packed
 from crowdd.http.cors import Cors
 from crowdd.http.csrf import Csrf
@@ -35,6 +35,7 @@ from crowdd.http.limits import RateLimit
 from crowdd.http.negotiation import Negotiator
 from crowdd.http.routing import Route, by_path
 from crowdd.http.static_files import StaticFiles
+from crowdd.http.streams import Streams
 from crowdd.kinds import KINDS
 
 log = Logger()
@@ -55,8 +56,9 @@ class Router:
         negotiator: Negotiator,
         projects: Projects,
         cors: Cors,
+        streams: Streams,
     ) -> None:
-        self._cors = cors
+        self._cors, self._streams = cors, streams
         self._settings, self._identity, self._csrf = settings, identity, csrf
         self._limit, self._negotiator, self._projects = limit, negotiator, projects
 
@@ -84,6 +86,8 @@ class Router:
         request.setHeader("X-Request-Id", incoming.request_id)
         try:
             answer = await self._answer(incoming, methods, names)
+            if isinstance(answer, Stream):
+                return await self._stream(incoming, answer)
             body = self._negotiator.write(incoming, answer)
         except Exception as error:
             body = self._failed(incoming, error)
@@ -91,6 +95,16 @@ class Router:
         if request.code not in (204, 304):  # those have no body, and say nothing of its length (RFC 9110, 8.6)
             request.setHeader("Content-Length", str(len(body)))
         return body
+
+    async def _stream(self, incoming: Incoming, answer: Stream) -> bytes:
+        """What is left to send when the stream is over."""
+        network = _network(incoming.address)
+        self._streams.require_room(network)
+        self._negotiator.write(incoming, answer)
+        self._finished(incoming, b"")
+        if incoming.method != "HEAD":
+            await self._streams.serve(incoming.request, network, answer.begin)
+        return b""
 
     def _finished(self, incoming: Incoming, body: bytes) -> bytes:
         """The body as it goes out: not at all when the client has it, compressed when that helps."""

@@ -11,6 +11,7 @@ from twisted.web.server import Site as TwistedSite
 
 from crowdd.errors import TooLargeError
 from crowdd.http.channel import Channel
+from crowdd.http.streams import Streams
 
 IDLE_SECONDS = 75
 
@@ -77,7 +78,7 @@ class Site(TwistedSite):
     protocol: Any = Channel
     displayTracebacks = False
 
-    def __init__(self, resource: Any, *, most_body_bytes: int, reactor: Any) -> None:
+    def __init__(self, resource: Any, streams: Streams, *, most_body_bytes: int, reactor: Any) -> None:
         # Bodies are parsed where they are wanted (``Incoming``); here a broken one would get an empty 400.
         super().__init__(
             resource,
@@ -87,6 +88,7 @@ class Site(TwistedSite):
             parsePOSTFormSubmission=False,
         )
         self.most_body_bytes = most_body_bytes
+        self._streams = streams
         self.requests: set[Request] = set()
         self.channels: set[Channel] = set()
         self._waiting: list[Deferred[None]] = []
@@ -104,7 +106,8 @@ class Site(TwistedSite):
                 deferred.callback(None)
 
     async def drain(self, seconds: float) -> None:
-        """Lets running requests finish within the time and closes every connection. Close the port first."""
+        """Ends streams, lets running requests finish within the time, closes every connection. Close the port first."""
+        self._streams.close()
         if self.requests:
             done: Deferred[None] = Deferred()
             self._waiting.append(done)

@@ -12,12 +12,13 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 from twisted.application.service import Service
-from twisted.internet.defer import CancelledError, Deferred, TimeoutError, ensureDeferred, succeed
+from twisted.internet.defer import Deferred, TimeoutError, ensureDeferred, succeed
 from twisted.internet.task import deferLater
 from twisted.logger import Logger
 from twisted.python.failure import Failure
 
 from crowdd.domain.bell import ANY, Bell
+from crowdd.domain.pacing import Paced
 from crowdd.errors import UnavailableError
 from crowdd.storage.pool import Observer
 
@@ -45,8 +46,7 @@ class Notices(Service):
         self._clock, self._wire, self._bell = clock, wire, bell
         self._name = random.token_hex(6)
         self._waiting: dict[int, None] = {}
-        self._planned: Any = None
-        self._sending = False
+        self._sending = Paced(clock, self._send, PAUSE)
         self.listening: Deferred[None] = succeed(None)  # fires when rings of others are heard
         self._stop_listening: Callable[[], None] = lambda: None
 
@@ -81,27 +81,7 @@ class Notices(Service):
             self._waiting[project_id] = None
         else:
             self._waiting = {ANY: None}
-        self._plan()
-
-    def _plan(self) -> None:
-        if self._planned is None and not self._sending and self.running:
-            self._planned = self._clock.callLater(0, self._begin)
-
-    def _begin(self) -> None:
-        self._planned = None
-        self._sending = True
-        ensureDeferred(self._send()).addBoth(self._sent)
-
-    def _sent(self, result: Any) -> None:
-        # The pause counts from the end of sending, so that a slow database is not hurried.
-        self._sending = False
-        if self.running:
-            self._planned = self._clock.callLater(PAUSE, self._after_pause)
-
-    def _after_pause(self) -> None:
-        self._planned = None
-        if self._waiting:
-            self._begin()
+        self._sending.ask()
 
     async def _send(self) -> None:
         told = list(self._waiting)[:MOST_PROJECTS]
@@ -109,25 +89,23 @@ class Notices(Service):
             del self._waiting[project_id]
         try:
             await self._wire.notify(CHANNEL, f"{self._name} {','.join(map(str, told))}")
-        except (UnavailableError, CancelledError) as error:
-            log.debug("Notices wait: {error}", error=error)
-            self._waiting.update(dict.fromkeys(told))
         except Exception:
-            log.failure("A notice could not be sent")
+            self._waiting.update(dict.fromkeys(told))
+            raise
+        if self._waiting:
+            self._sending.ask()
 
     async def _send_last(self) -> None:
         await deferLater(self._clock, 0)  # what was rung in this turn of the reactor is heard in the next
         super().stopService()
         self._stop_listening()
-        if self._planned is not None:
-            self._planned.cancel()
-            self._planned = None
+        self._sending.stop()
         if self._waiting:
             await self.listening
             await self._send()
 
     def _stopped(self, failure: Failure) -> None:
-        failure.trap(TimeoutError)
+        failure.trap(TimeoutError, UnavailableError)
 
 
 def projects_in(text: str) -> list[int]:

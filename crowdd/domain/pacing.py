@@ -1,0 +1,69 @@
+"""Work that is asked for often and done seldom."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from twisted.internet.defer import ensureDeferred
+from twisted.logger import Logger
+from twisted.python.failure import Failure
+
+from crowdd.errors import UnavailableError
+
+log = Logger()
+
+
+class Paced:
+    """Does ``work`` when it is asked to: begun at most once per ``pause``, never twice at a time, and once more when it
+    was asked meanwhile. Work that fails is done again after a pause.
+
+    ``every``: also without being asked, so many seconds after it last began; it must have been asked once.
+    """
+
+    def __init__(
+        self, clock: Any, work: Callable[[], Awaitable[Any]], pause: float, every: float | None = None
+    ) -> None:
+        self._clock, self._work, self._pause, self._every = clock, work, pause, every
+        self._begun = -pause
+        self._asked = self._running = self._stopped = False
+        self._call: Any = None
+
+    def ask(self) -> None:
+        """Has the work done, now or after the pause."""
+        self._asked = True
+        self._plan()
+
+    def stop(self) -> None:
+        """No more work is begun."""
+        self._stopped = True
+        if self._call is not None:
+            self._call.cancel()
+            self._call = None
+
+    def _plan(self) -> None:
+        wait = self._pause if self._asked else self._every
+        if self._stopped or self._running or wait is None:
+            return
+        wait = max(0, self._begun + wait - self._clock.seconds())
+        if self._call is None:
+            self._call = self._clock.callLater(wait, self._begin)
+        elif self._call.getTime() > self._clock.seconds() + wait:
+            self._call.reset(wait)
+
+    def _begin(self) -> None:
+        self._call, self._asked, self._running = None, False, True
+        self._begun = self._clock.seconds()
+        ensureDeferred(self._do()).addErrback(self._failed).addBoth(self._ended)
+
+    async def _do(self) -> None:
+        await self._work()
+
+    def _failed(self, failure: Failure) -> None:
+        self._asked = True
+        if not failure.check(UnavailableError):
+            log.failure("Paced work failed and is tried again", failure)
+
+    def _ended(self, _: object) -> None:
+        self._running = False
+        self._plan()

@@ -1,0 +1,80 @@
+"""Watching a project: its state for everybody who may see it, its events for its owners."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterator
+from typing import Any
+
+import attrs
+
+from crowdd.domain.domain import Domain
+from crowdd.domain.live import state_of
+from crowdd.errors import InvalidValueError
+from crowdd.http.answers import Answer, Data, Stream
+from crowdd.http.broadcast import Broadcast
+from crowdd.http.identity import Identity
+from crowdd.http.incoming import Incoming
+from crowdd.http.routing import Route, get
+from crowdd.http.streams import Client, event
+from crowdd.storage.database import Row
+from crowdd.values import Requester
+
+_MOST_DIGITS = 18
+
+
+class LivePages:
+    """``live`` and ``events`` of a project."""
+
+    def __init__(self, clock: Any, domain: Domain, identity: Identity) -> None:
+        self._projects, self._live, self._identity = domain.projects, domain.live, identity
+        self._broadcast = Broadcast(clock, domain.live, domain.bell)
+
+    def routes(self) -> Iterator[Route]:
+        yield get("/project/<short_name>/live", self.state, page=False)
+        yield get("/project/<short_name>/events", self.events, page=False)
+
+    async def state(self, incoming: Incoming, short_name: str) -> Answer:
+        """The state whenever it changes; once, as JSON, for who asks for that."""
+        row = await self._projects.page(short_name, incoming.who)
+        if incoming.wants_json:
+            return Data(state_of(row))
+
+        def begin(client: Client) -> Callable[[], None]:
+            if row["lock_id"] is not None:
+                client.judge = self._judge(incoming, lambda who: self._projects.page(short_name, who))
+            return self._broadcast.watch(row, client)
+
+        return Stream(begin)
+
+    async def events(self, incoming: Incoming, short_name: str) -> Answer:
+        """Every event after the one that the client names, or from now on."""
+        row = await self._projects.owned(short_name, incoming.who)
+        named = position(incoming)
+        after = await self._live.last_event(row["id"]) if named is None else named
+
+        def begin(client: Client) -> Callable[[], None]:
+            client.judge = self._judge(incoming, lambda who: self._projects.owned(short_name, who))
+            client.send(event("position", {"sequence": after}, after))
+            return self._broadcast.follow(row, client, after)
+
+        return Stream(begin)
+
+    def _judge(self, incoming: Incoming, find: Callable[[Requester], Awaitable[Row]]) -> Callable[[], Awaitable[None]]:
+        """Raises when who asked may do so no longer: signed out, no owner any more, another password."""
+        opened = incoming.who.unlocked if incoming.header("x-project-password") else ()
+
+        async def judge() -> None:
+            who = await self._identity.find(incoming, renew=False)
+            await find(attrs.evolve(who, unlocked=(*who.unlocked, *opened)))
+
+        return judge
+
+
+def position(incoming: Incoming) -> int | None:
+    """The number after which a client wants events: what a browser says when it comes back, else ``after``."""
+    text = incoming.header("last-event-id") or incoming.query.get("after", "")
+    if not text:
+        return None
+    if not (text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS):
+        raise InvalidValueError("The position of an event is a whole number.")
+    return int(text)

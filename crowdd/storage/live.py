@@ -1,0 +1,15 @@
+"""What those who watch a project are told of its state."""
+
+from __future__ import annotations
+
+from crowdd.storage.database import Database, Row, one_or_none
+
+
+async def state(db: Database, project_id: int) -> Row | None:
+    """Figures of a project, and what decides who may see them; None when it is gone."""
+    return await one_or_none(
+        db,
+        "SELECT t.n_tasks, t.n_completed_tasks, t.n_task_runs, t.n_volunteers, t.overall_progress, t.last_activity_raw,"
+        " t.published, t.first_published, t.lock_id, t.owners_ids FROM project_record t WHERE t.id = %(id)s",
+        {"id": project_id},
+    )
