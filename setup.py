@@ -40,6 +40,7 @@ setup(
         "multipart>=1.2,<2",
         "nh3>=0.2.18,<1",
         "orjson>=3.10,<4",
+        "pillow>=11,<13",
         "psycopg2-binary>=2.9.10,<3",
         "pyjwt>=2.10,<3",
         "rich>=13.9,<16",

@@ -71,6 +71,16 @@ class DisconnectedError(InvalidRequestError):
     code = "disconnected"
 
 
+class FormError(CrowddError):
+    """A form with mistakes; ``errors`` maps each field to its sentences."""
+
+    code = "form"
+
+    def __init__(self, errors: dict[str, list[str]]) -> None:
+        super().__init__("Please correct the errors.")
+        self.errors = errors
+
+
 class ConflictError(CrowddError):
     """A value that must be unique is taken, or a row is still needed by others."""
 

@@ -10,9 +10,9 @@ import click
 
 from crowdd.admin_cli.output import json_option, listing, say
 from crowdd.admin_cli.running import with_domain
-from crowdd.domain.accounts import FormError, Registration
 from crowdd.domain.domain import Domain
-from crowdd.errors import ConflictError, CrowddError, NotFoundError
+from crowdd.domain.people.registration import Registration
+from crowdd.errors import ConflictError, CrowddError, FormError, NotFoundError
 from crowdd.values import SYSTEM
 
 _COLUMNS = ("id", "name", "fullname", "email_addr", "created")

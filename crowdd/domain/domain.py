@@ -17,6 +17,8 @@ from crowdd.domain.live import Live
 from crowdd.domain.media import MediaBehaviour
 from crowdd.domain.outgoing import Outgoing
 from crowdd.domain.passwords import Passwords
+from crowdd.domain.people.avatars import Studio
+from crowdd.domain.people.people import People, gather
 from crowdd.domain.projects import ProjectBehaviour, Projects
 from crowdd.domain.queue import Queue
 from crowdd.domain.records import Behaviour, Records
@@ -40,6 +42,7 @@ class Domain:
     passwords: Passwords
     records: Records
     accounts: Accounts
+    people: People
     projects: Projects
     live: Live
     external: ExternalUsers
@@ -52,17 +55,23 @@ class Domain:
 
     def on(self, db: Transactions) -> Domain:
         """The same rules on other connections; what is kept in memory is shared."""
-        return _assemble(db, self.settings, self.secrets, self.bell, self.passwords, self.outgoing)
+        return _assemble(db, self.settings, self.secrets, self.bell, self.passwords, self.outgoing, self.people.studio)
 
 
 def build(reactor: Any, db: Transactions, settings: Settings, secrets: Secrets) -> Domain:
     """The domain on a database."""
     outgoing = Outgoing(reactor, settings.outgoing.allowed_hosts)
-    return _assemble(db, settings, secrets, Bell(reactor), Passwords(reactor), outgoing)
+    return _assemble(db, settings, secrets, Bell(reactor), Passwords(reactor), outgoing, Studio(reactor))
 
 
 def _assemble(
-    db: Transactions, settings: Settings, secrets: Secrets, bell: Bell, passwords: Passwords, outgoing: Outgoing
+    db: Transactions,
+    settings: Settings,
+    secrets: Secrets,
+    bell: Bell,
+    passwords: Passwords,
+    outgoing: Outgoing,
+    studio: Studio,
 ) -> Domain:
     uploads = Uploads(settings.data.dir / "uploads")
     special = [
@@ -84,6 +93,7 @@ def _assemble(
         passwords=passwords,
         records=records,
         accounts=Accounts(db, passwords, secrets, settings.accounts),
+        people=gather(db, settings, secrets, passwords, studio, uploads, bell.ring),
         projects=Projects(db, bell.ring, passwords, secrets),
         live=Live(db),
         external=external,

@@ -17,7 +17,7 @@ from crowdd.domain.uploads import Journal
 from crowdd.errors import ForbiddenError, InvalidRequestError, InvalidValueError, NotFoundError, TooManyRequestsError
 from crowdd.kinds import PROJECT, Kind
 from crowdd.kinds.kind import OWNERS
-from crowdd.storage import accounts, audit, projects, records, schedulers, tasks
+from crowdd.storage import attempts, audit, projects, records, schedulers, tasks
 from crowdd.storage.database import Database, Row, Transactions
 from crowdd.values import Requester
 
@@ -215,13 +215,13 @@ class Projects:
         if row is None or row["lock_id"] is None:
             return None
         subject = f"project:{row['id']}|{who.address}"
-        if (await accounts.failures(self._db, [subject], _WINDOW_MINUTES)).get(subject, 0) >= _MOST_ATTEMPTS:
+        if (await attempts.failures(self._db, [subject], _WINDOW_MINUTES)).get(subject, 0) >= _MOST_ATTEMPTS:
             raise TooManyRequestsError(
                 "Too many wrong passwords. Wait a quarter of an hour.", retry_after=_WINDOW_MINUTES * 60
             )
         if await self._passwords.check(row["passwd_hash"], password):
             return str(row["lock_id"])
-        await accounts.note_failures(self._db, [subject])
+        await attempts.note(self._db, [subject])
         return None
 
 

@@ -5,13 +5,13 @@ What all kinds share is here; what a kind does in particular when it is created,
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Any, TypeVar
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from crowdd.domain import queries, rights
 from crowdd.domain.idempotency import Once
 from crowdd.domain.secrets import Secrets
-from crowdd.domain.uploads import Journal, Upload, Uploads
+from crowdd.domain.uploads import Journal, Upload, Uploads, with_files
 from crowdd.domain.words import ago
 from crowdd.errors import InvalidRequestError, InvalidValueError, NotFoundError
 from crowdd.kinds import KINDS
@@ -20,7 +20,6 @@ from crowdd.storage import audit, listing, records
 from crowdd.storage.database import Database, Row, Transactions
 from crowdd.values import Requester
 
-T = TypeVar("T")
 Views = list[dict[str, Any]]
 Match = Callable[[dict[str, Any]], None]
 NOT_FOUND = "404 Not Found"
@@ -138,7 +137,7 @@ class Records:
                 await once.keep(tx, ids)
             return await self.views_of(tx, kind, who, ids)
 
-        made = await self._with_files(work)
+        made = await with_files(self._db, self._uploads, work)
         self._tell(kind, made)
         return made if many else made[0]
 
@@ -156,7 +155,7 @@ class Records:
             await self._attach(tx, kind, who, [row_id], upload, files)
             return self.view(kind, await self.find(tx, kind, who, row_id))
 
-        changed = await self._with_files(work)
+        changed = await with_files(self._db, self._uploads, work)
         self._tell(kind, [changed])
         return changed
 
@@ -169,7 +168,7 @@ class Records:
             await audit.write(tx, who, "delete", kind.name, row_id, project_id=row.get("project_id"))
             return row
 
-        self._tell(kind, [await self._with_files(work)])
+        self._tell(kind, [await with_files(self._db, self._uploads, work)])
 
     def _tell(self, kind: Kind, rows: Sequence[Mapping[str, Any]]) -> None:
         """Rings for the projects of rows whose change is committed."""
@@ -198,22 +197,6 @@ class Records:
             return
         for row_id in ids:
             await behaviour.attach(tx, await self.find(tx, kind, who, row_id), upload, files)
-
-    async def _with_files(self, work: Callable[[Database, Journal], Awaitable[T]]) -> T:
-        """The work in a transaction whose files follow its fate."""
-        files = Journal(self._uploads)
-
-        async def attempt(tx: Database) -> T:
-            files.begin()
-            return await work(tx, files)
-
-        try:
-            result = await self._db.transaction(attempt)
-        except BaseException:
-            files.undo()
-            raise
-        files.finish()
-        return result
 
     async def find(self, db: Database, kind: Kind, who: Requester, row_id: int) -> Row:
         """A row with the requester's standings; NotFoundError when there is none."""

@@ -8,11 +8,16 @@ import os
 import re
 import secrets
 import shutil
+from collections.abc import Awaitable, Callable
 from pathlib import Path, PurePosixPath
+from typing import TypeVar
 
 import attrs
 
 from crowdd.errors import TooLargeError
+from crowdd.storage.database import Database, Transactions
+
+T = TypeVar("T")
 
 DOWNLOAD = "application/octet-stream"
 MOST_BYTES = 10_000_000
@@ -141,6 +146,23 @@ class Journal:
             self._uploads.forget(path)
         for project_id in self._projects:
             self._uploads.drop(project_id)
+
+
+async def with_files(db: Transactions, uploads: Uploads, work: Callable[[Database, Journal], Awaitable[T]]) -> T:
+    """The work in a transaction whose files follow its fate."""
+    files = Journal(uploads)
+
+    async def attempt(tx: Database) -> T:
+        files.begin()
+        return await work(tx, files)
+
+    try:
+        result = await db.transaction(attempt)
+    except BaseException:
+        files.undo()
+        raise
+    files.finish()
+    return result
 
 
 def container_of(project_id: int | None) -> str:

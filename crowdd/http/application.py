@@ -19,8 +19,8 @@ from crowdd.http.forms import Forms
 from crowdd.http.identity import Identity
 from crowdd.http.limits import RateLimit, Window
 from crowdd.http.negotiation import Negotiator
+from crowdd.http.pages import account
 from crowdd.http.pages.about import AboutPages
-from crowdd.http.pages.account import AccountPages
 from crowdd.http.pages.api_docs import ApiDocs
 from crowdd.http.pages.home import Home
 from crowdd.http.pages.live import LivePages
@@ -58,7 +58,7 @@ def make_root(clock: Any, domain: Domain, streams: Streams) -> Resource:
     cookies = Cookies(domain.secrets, clock.seconds, https, settings.http.cross_site_cookies)
     csrf = Csrf(domain.secrets, cookies, settings.base_url, frozenset(settings.http.allowed_origins))
     newcomers = Window(clock, settings.volunteers.cookies_per_hour, _HOUR)
-    identity = Identity(settings, domain.secrets, domain.accounts, cookies, csrf, newcomers)
+    identity = Identity(settings, domain.secrets, domain.accounts, domain.people.sessions, cookies, csrf, newcomers)
     negotiator = Negotiator(templates, cookies, csrf, domain.languages)
     limit = RateLimit(clock, settings.ratelimit.limit, settings.ratelimit.window, settings.ratelimit.room)
     cors = Cors(frozenset(settings.http.allowed_origins))
@@ -79,7 +79,7 @@ def _rooms(
         FavouritesApi(domain),
         Commenting(domain, clock),
         Home(domain, cookies),
-        AccountPages(domain, forms, cookies),
+        *account.rooms(domain, forms, cookies),
         ProjectPages(domain, forms, cookies, views),
         TaskPages(domain, views, templates),
         AboutPages(domain.settings.site),

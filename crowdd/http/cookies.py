@@ -10,7 +10,7 @@ from typing import Any
 import attrs
 import orjson
 
-from crowdd.domain.accounts import Device
+from crowdd.domain.people.signing_in import Device
 from crowdd.domain.secrets import Secrets
 from crowdd.http.incoming import Incoming
 

@@ -24,6 +24,10 @@ class Forms:
         """A form that nobody has filled in."""
         return {**dict.fromkeys(names), "errors": {}, "csrf": self.csrf.token(incoming)}
 
+    def filled(self, incoming: Incoming, **values: Any) -> dict[str, Any]:
+        """A form with what is known already."""
+        return {**values, "errors": {}, "csrf": self.csrf.token(incoming)}
+
     def refused(self, incoming: Incoming, errors: Mapping[str, list[str]], *names: str) -> dict[str, Any]:
         """A form as it was sent, with its errors; passwords are not sent back."""
         values = {name: None if name in SECRET else incoming.field(name) for name in names}

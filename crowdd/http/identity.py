@@ -10,6 +10,7 @@ import attrs
 
 from crowdd.config import Settings
 from crowdd.domain.accounts import Accounts
+from crowdd.domain.people.sessions import Sessions
 from crowdd.domain.secrets import Secrets
 from crowdd.errors import ForbiddenError
 from crowdd.http.cookies import SESSION, VOLUNTEER, YEAR, Cookies
@@ -68,6 +69,7 @@ class Identity:
     settings: Settings
     secrets: Secrets
     accounts: Accounts
+    sessions: Sessions
     cookies: Cookies
     csrf: Csrf
     new_volunteers: Window
@@ -90,7 +92,7 @@ class Identity:
         if row is not None:
             return _person(nobody, row)
         if incoming.cookie(SESSION) and not key:
-            row, session = await self.accounts.by_session(incoming.cookie(SESSION), renew=renew)
+            row, session = await self.sessions.find(incoming.cookie(SESSION), renew=renew)
             if row is not None:
                 incoming.by_cookie = True
                 self._refuse_forged(incoming)

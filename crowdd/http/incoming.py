@@ -17,6 +17,7 @@ from crowdd.kinds.types import clean_text
 from crowdd.values import Requester
 
 MOST_FIELDS = 1000
+_ON = frozenset({"true", "yes", "on", "y", "1"})
 _SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 
 
@@ -139,6 +140,16 @@ class Incoming:
             return clean_text(str(value))
         except InvalidValueError as error:
             raise InvalidValueError(f"{name} {error}.") from None
+
+    def text(self, name: str, stored: str | None) -> str:
+        """A field of the form, or what is stored where the form does not have it."""
+        return self.field(name) if name in self.form else stored or ""
+
+    def flag(self, name: str, stored: bool) -> bool:
+        """A box of the form. One that is missing is off in a form of a page, and as stored in JSON."""
+        if name in self.form:
+            return self.field(name).strip().lower() in _ON
+        return stored if self.content_type == "application/json" else False
 
     @property
     def wants_json(self) -> bool:

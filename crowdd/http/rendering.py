@@ -76,7 +76,12 @@ class Templates:
         self._site = Site(static, name, base_url.rstrip("/"))
         self.environment.globals["site"] = self._site
         self.environment.globals["languages"] = languages.names
-        self.environment.filters |= {"drawing": drawing, "markdown": to_html, "thumbnail": self._thumbnail}
+        self.environment.filters |= {
+            "drawing": drawing,
+            "markdown": to_html,
+            "thumbnail": self._thumbnail,
+            "avatar": self._avatar,
+        }
         self._base_url = base_url.rstrip("/")
 
     def render(self, name: str, context: Mapping[str, Any]) -> str:
@@ -93,7 +98,14 @@ class Templates:
 
     def _thumbnail(self, project: Mapping[str, Any]) -> str:
         """The path of a project's own picture on this server, or nothing: a page asks no other server."""
-        address = (project.get("info") or {}).get("thumbnail_url")
+        return self._own(project, "thumbnail_url")
+
+    def _avatar(self, user: Mapping[str, Any]) -> str:
+        """The path of a person's picture on this server, or nothing."""
+        return self._own(user, "avatar_url")
+
+    def _own(self, record: Mapping[str, Any], key: str) -> str:
+        address = (record.get("info") or {}).get(key)
         if not isinstance(address, str):
             return ""
         if self._base_url and address.startswith(f"{self._base_url}/"):

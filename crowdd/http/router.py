@@ -21,7 +21,7 @@ from twisted.web.resource import Resource
 from werkzeug.exceptions import HTTPException
 
 from crowdd.config import Settings
-from crowdd.domain.accounts import RESERVED_NAMES
+from crowdd.domain.people.checks import RESERVED_NAMES
 from crowdd.domain.projects import RESERVED_SHORT_NAMES, Projects
 from crowdd.errors import CrowddError, ForbiddenError, MethodError, NotFoundError, TooManyRequestsError
 from crowdd.http import presenter

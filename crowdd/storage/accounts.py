@@ -1,4 +1,4 @@
-"""Accounts, their sessions, links that work once, and failed attempts."""
+"""Accounts: found, made, changed; and the end of what belongs to them for a time only."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ async def profile(db: Database, user_id: int) -> Row | None:
         db,
         "SELECT u.*, coalesce(s.runs, 0) AS score, coalesce(s.runs, 0) AS n_answers,"
         " (SELECT count(*) + 1 FROM score o WHERE o.runs > coalesce(s.runs, 0)) AS rank,"
-        " (SELECT count(*) FROM account) AS total"
+        " (SELECT count(*) FROM account) AS total, (SELECT a.passwd_hash IS NOT NULL FROM account a WHERE a.id = u.id) AS has_password"
         " FROM user_record u LEFT JOIN score s ON s.user_id = u.id WHERE u.id = %(id)s",
         {"id": user_id},
     )
@@ -78,12 +78,25 @@ async def set_key(db: Database, user_id: int, key_hash: bytes, sealed: bytes) ->
     )
 
 
-async def set_password(db: Database, user_id: int, passwd_hash: str) -> None:
-    """Replaces the password and ends every session."""
+async def set_password(db: Database, user_id: int, hashed: str) -> None:
+    """Replaces the password."""
+    await db.execute("UPDATE account SET passwd_hash = %(hash)s WHERE id = %(id)s", {"id": user_id, "hash": hashed})
+
+
+async def set_avatar(db: Database, user_id: int, path: str, told: dict[str, str]) -> str | None:
+    """Replaces the picture and says so in ``info``; the path of the one before, or None."""
+    before = await one(db, "SELECT avatar_file FROM account WHERE id = %(id)s FOR UPDATE", {"id": user_id})
     await db.execute(
-        "UPDATE account SET passwd_hash = %(hash)s WHERE id = %(id)s", {"id": user_id, "hash": passwd_hash}
+        "UPDATE account SET avatar_file = %(path)s, info = info || %(told)s WHERE id = %(id)s",
+        {"id": user_id, "path": path, "told": as_json(told)},
     )
-    await db.execute("DELETE FROM session WHERE user_id = %(id)s", {"id": user_id})
+    return before["avatar_file"]
+
+
+async def passwd_hash(db: Database, user_id: int) -> str | None:
+    """The password of an account as it is stored; None for who signs in with a provider only."""
+    row = await one(db, "SELECT passwd_hash FROM account WHERE id = %(id)s", {"id": user_id})
+    return row["passwd_hash"]
 
 
 async def set_admin(db: Database, user_id: int, admin: bool) -> bool:
@@ -102,102 +115,8 @@ async def admins(db: Database) -> list[Row]:
     return await db.fetch(f"SELECT {_REQUESTER}, created FROM account WHERE admin ORDER BY id")
 
 
-# Sessions ---------------------------------------------------------------------------------------------------------------
-
-
-async def open_session(db: Database, token_hash: bytes, user_id: int, days: int, agent: str, address: str) -> None:
-    """Stores a new session."""
-    await db.execute(
-        "INSERT INTO session (token_hash, user_id, created, last_seen, expires, agent, address)"
-        " VALUES (%(hash)s, %(user)s, clock(), clock(), clock() + make_interval(days => %(days)s), %(agent)s, %(address)s)",
-        {"hash": token_hash, "user": user_id, "days": days, "agent": agent, "address": address},
-    )
-
-
-async def by_session(db: Database, token_hash: bytes) -> Row | None:
-    """The account of a live session, with ``stale``: last seen more than an hour ago."""
-    return await one_or_none(
-        db,
-        "SELECT a.id, a.name, a.fullname, a.admin, a.locale, s.last_seen < clock() - interval '1 hour' AS stale"
-        ' FROM session s JOIN account a ON a.id = s.user_id WHERE s.token_hash = %(hash)s AND s.expires > clock() AND NOT a."restrict"',
-        {"hash": token_hash},
-    )
-
-
-async def touch_session(db: Database, token_hash: bytes, days: int) -> None:
-    """Prolongs a session that is in use."""
-    await db.execute(
-        "UPDATE session SET last_seen = clock(), expires = clock() + make_interval(days => %(days)s) WHERE token_hash = %(hash)s",
-        {"hash": token_hash, "days": days},
-    )
-
-
-async def close_session(db: Database, token_hash: bytes) -> None:
-    """Ends a session."""
-    await db.execute("DELETE FROM session WHERE token_hash = %(hash)s", {"hash": token_hash})
-
-
 async def sweep(db: Database) -> int:
     """Removes sessions, links and attempts that have had their time."""
     gone = await db.execute("DELETE FROM session WHERE expires <= clock()")
     gone += await db.execute("DELETE FROM one_time_link WHERE expires <= clock()")
     return gone + await db.execute("DELETE FROM attempt WHERE at <= clock() - interval '1 day'")
-
-
-# Links that work once ---------------------------------------------------------------------------------------------------
-
-
-async def add_link(
-    db: Database, token_hash: bytes, purpose: str, hours: int, user_id: int | None = None, data: Any = None
-) -> None:
-    """Stores a link."""
-    await db.execute(
-        "INSERT INTO one_time_link (token_hash, purpose, user_id, data, created, expires)"
-        " VALUES (%(hash)s, %(purpose)s, %(user)s, %(data)s, clock(), clock() + make_interval(hours => %(hours)s))",
-        {"hash": token_hash, "purpose": purpose, "user": user_id, "data": as_json(data or {}), "hours": hours},
-    )
-
-
-async def drop_links(db: Database, purpose: str) -> None:
-    """Makes every link of a purpose useless."""
-    await db.execute("DELETE FROM one_time_link WHERE purpose = %(purpose)s", {"purpose": purpose})
-
-
-async def link(db: Database, token_hash: bytes, purpose: str) -> Row | None:
-    """A link that still works."""
-    return await one_or_none(
-        db,
-        "SELECT user_id, data FROM one_time_link WHERE token_hash = %(hash)s AND purpose = %(purpose)s AND expires > clock()",
-        {"hash": token_hash, "purpose": purpose},
-    )
-
-
-async def use_link(db: Database, token_hash: bytes, purpose: str) -> Row | None:
-    """Uses a link up; None when it does not work (any more)."""
-    return await one_or_none(
-        db,
-        "DELETE FROM one_time_link WHERE token_hash = %(hash)s AND purpose = %(purpose)s AND expires > clock() RETURNING user_id, data",
-        {"hash": token_hash, "purpose": purpose},
-    )
-
-
-# Failed attempts --------------------------------------------------------------------------------------------------------
-
-
-async def failures(db: Database, subjects: list[str], minutes: int) -> dict[str, int]:
-    """Failed attempts per subject within the last minutes."""
-    rows = await db.fetch(
-        "SELECT subject, count(*) AS n FROM attempt WHERE subject = ANY (%(subjects)s) AND at > clock() - make_interval(mins => %(minutes)s) GROUP BY 1",
-        {"subjects": subjects, "minutes": minutes},
-    )
-    return {row["subject"]: row["n"] for row in rows}
-
-
-async def note_failures(db: Database, subjects: list[str]) -> None:
-    """Remembers a failed attempt at each subject."""
-    await db.execute("INSERT INTO attempt SELECT unnest(%(subjects)s), clock()", {"subjects": subjects})
-
-
-async def forget_failures(db: Database, subject: str) -> None:
-    """A success wipes the slate."""
-    await db.execute("DELETE FROM attempt WHERE subject = %(subject)s", {"subject": subject})

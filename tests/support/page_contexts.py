@@ -139,6 +139,27 @@ SIGN_IN: Context = {
     "form": {"email": "", "password": "", "csrf": "form-t0ken", "errors": {}}, "title": "Sign in", "next": None,
     "auth": {"google": True, "github": True, "orcid": False},
 }  # fmt: skip
+PEOPLE_FULL = [person | {"registered_ago": "3 days ago", "n_answers": person["score"], "info": {}} for person in PEOPLE]
+FEED: list[Context] = [
+    {"action_updated": "UserContribution", "u_name": "ilse", "p_name": "Braided", "updated": 1763675400},
+    {"action_updated": "User", "u_name": "ilse", "updated": 1763675300},
+    {"action_updated": "Task", "p_name": "Braided", "updated": 1763675200},
+]
+DEVICES: list[Context] = [
+    {"id": 3, "device": "Firefox on Linux", "created": "2025-11-01T08:00:00.000000",
+     "last_seen": "2025-11-20T21:49:00.000000", "current": True},
+    {"id": 2, "device": "Safari on iPhone", "created": "2025-10-01T08:00:00.000000",
+     "last_seen": "2025-11-20T18:00:00.000000", "current": False},
+]  # fmt: skip
+SETTINGS: Context = {
+    "form": {
+        "id": 5, "name": "ilse", "fullname": "Ilse Verbruggen", "email_addr": "ilse@example.org", "locale": "en",
+        "privacy_mode": True, "subscribed": False, "catalog_api": None, "csrf": "form-t0ken", "errors": {},
+    },
+    "password_form": dict.fromkeys(("current_password", "new_password", "confirm")) | {"csrf": "t0ken", "errors": {}},
+    "upload_form": dict.fromkeys(("id", "avatar", "x1", "y1", "x2", "y2")) | {"csrf": "form-t0ken", "errors": {}},
+    "show_passwd_form": True, "flash": None, "title": "Settings", "user": SELF, "locales": {"en": "English"},
+}  # fmt: skip
 PAGINATION: Context = {"page": 1, "per_page": 20, "total": 37, "prev": False, "next": True}
 ERRORS = {
     400: "The CSRF token is missing.", 401: "", 403: "Only owners may do that.", 404: "404 Not Found",
@@ -249,7 +270,10 @@ def _project_cases() -> Iterator[Case]:
 def _account_cases() -> Iterator[Case]:
     for template in ("account/register.html", "account/first_admin.html"):
         for kind, form in (("first", ACCOUNT_FORM), ("wrong", WRONG_ACCOUNT)):
-            yield Case(template, kind, frame(path="/account/register") | {"form": form, "title": "Register"})
+            more = {"form": form, "title": "Register", "claimable": 0, "next": ""}
+            yield Case(template, kind, frame(path="/account/register") | more)
+    offered = {"form": ACCOUNT_FORM, "title": "Register", "claimable": 17, "next": "/project/night-gate/"}
+    yield Case("account/register.html", "with answers", frame(path="/account/register") | offered)
     yield Case("account/signin.html", "first", frame(path="/account/signin") | SIGN_IN)
     form = SIGN_IN["form"] | {"email": "ruth@example.org", "errors": {"password": ["E-mail or password is wrong."]}}
     wrong = {"form": form, "auth": {}, "next": "/project/night-gate/settings"}
@@ -266,7 +290,36 @@ def _account_cases() -> Iterator[Case]:
     yield Case("account/public_profile.html", "open", frame(path=at) | lists | {"user": PERSON})
     hidden = {"name": "ilse", "locale": "en"}
     yield Case("account/public_profile.html", "private", frame(path=at) | nothing | {"user": hidden})
+    full = {"accounts": PEOPLE_FULL, "top_users": PEOPLE, "update_feed": FEED, "total": 1312, "title": "People"}
+    yield Case("account/index.html", "full", frame(ILSE, "/account/page/1") | full | {"pagination": PAGINATION})
+    nobody = {"accounts": [], "top_users": [], "update_feed": [], "total": 0, "title": "People"}
+    alone = PAGINATION | {"total": 0, "next": False}
+    yield Case("account/index.html", "empty", frame(path="/account/") | nobody | {"pagination": alone})
+    yield from _settings_cases(at)
     yield Case("account/resetapikey.html", "first", frame(ILSE, f"{at}resetapikey") | {"form": {"csrf": "form-t0ken"}})
+
+
+def _settings_cases(at: str) -> Iterator[Case]:
+    blank = {"csrf": "form-t0ken", "errors": {}}
+    projects = {"projects_published": [NIGHT, OTHERS[0]], "projects_draft": [OTHERS[1]], "name": "ilse"}
+    yield Case("account/projects.html", "some", frame(ILSE, f"{at}projects") | projects)
+    none = {"projects_published": [], "projects_draft": [], "name": "ilse"}
+    yield Case("account/projects.html", "none", frame(ILSE, f"{at}projects") | none)
+    here = {"sessions": DEVICES, "form": blank, "name": "ilse"}
+    yield Case("account/sessions.html", "two", frame(ILSE, f"{at}sessions") | here)
+    yield Case("account/sessions.html", "none", frame(ILSE, f"{at}sessions") | here | {"sessions": []})
+    for kind, answers in (("some", 17), ("none", 0)):
+        yield Case(
+            "account/claim.html", kind, frame(ILSE, f"{at}claim") | {"answers": answers, "form": blank, "name": "ilse"}
+        )
+    yield Case("account/newsletter.html", "first", frame(ILSE, "/account/newsletter") | {"form": blank, "next": "/"})
+    yield Case("account/update.html", "first", frame(ILSE, f"{at}update") | SETTINGS)
+    provider = {"show_passwd_form": False, "user": SELF | {"info": {"avatar_url": "/uploads/user-5/a.png"}}}
+    yield Case("account/update.html", "without a password", frame(ILSE, f"{at}update") | SETTINGS | provider)
+    wrong = {"form": SETTINGS["form"] | {"name": "a b", "errors": {"name": ["No blanks."], "email_addr": ["Taken."]}}}
+    wrong |= {"password_form": SETTINGS["password_form"] | {"errors": {"current_password": ["No."]}}}
+    wrong |= {"upload_form": SETTINGS["upload_form"] | {"errors": {"avatar": ["This is no picture."]}}}
+    yield Case("account/update.html", "wrong", frame(ILSE, f"{at}update") | SETTINGS | wrong)
 
 
 _OURS = frozenset(

@@ -140,7 +140,7 @@ class Served:
 
     async def person(self, name: str, *, admin: bool = False) -> Client:
         """A program of a new person, with an API key; ``client.user_id`` is whose."""
-        from crowdd.domain.accounts import Registration
+        from crowdd.domain.people.registration import Registration
         from crowdd.values import SYSTEM
 
         form = Registration(name, name.title(), f"{name}@example.org", "a good password", "a good password")

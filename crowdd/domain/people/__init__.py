@@ -1,0 +1,1 @@
+"""People with accounts: how they come, sign in, change what is known of them, and go."""

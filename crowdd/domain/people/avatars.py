@@ -1,0 +1,110 @@
+"""Pictures of people: read, cropped and drawn anew, so that nothing of the file that came is kept."""
+
+from __future__ import annotations
+
+from io import BytesIO
+from typing import Any
+
+import attrs
+from PIL import Image, ImageOps
+from twisted.internet.defer import DeferredSemaphore
+from twisted.internet.threads import deferToThreadPool
+
+from crowdd.domain.uploads import Journal, Upload, Uploads, with_files
+from crowdd.errors import FormError, InvalidValueError
+from crowdd.storage import accounts, audit
+from crowdd.storage.database import Database, Transactions
+from crowdd.values import Requester
+
+EDGE = 256  # pixels of a finished picture
+MOST_PIXELS = 30_000_000  # a larger picture is refused by its header, before a pixel is unpacked
+_FORMATS = ("PNG", "JPEG", "GIF", "WEBP")
+
+
+@attrs.frozen
+class Box:
+    """What to cut out of a picture: the corners in its pixels, left, top, right, bottom."""
+
+    x1: float
+    y1: float
+    x2: float
+    y2: float
+
+    def within(self, width: int, height: int) -> tuple[int, int, int, int]:
+        """The box as far as it lies in the picture; the largest square in its middle where nothing is left."""
+        left, right = sorted((_clamp(self.x1, width), _clamp(self.x2, width)))
+        top, bottom = sorted((_clamp(self.y1, height), _clamp(self.y2, height)))
+        return (left, top, right, bottom) if left < right and top < bottom else middle(width, height)
+
+
+def middle(width: int, height: int) -> tuple[int, int, int, int]:
+    """The largest square in the middle of a picture."""
+    edge = min(width, height)
+    left, top = (width - edge) // 2, (height - edge) // 2
+    return left, top, left + edge, top + edge
+
+
+def redrawn(content: bytes, box: Box | None) -> bytes:
+    """A PNG of EDGE × EDGE pixels without anything but pixels. Raises InvalidValueError."""
+    try:
+        with Image.open(BytesIO(content), formats=_FORMATS) as picture:
+            if picture.width * picture.height > MOST_PIXELS:
+                raise InvalidValueError(f"The picture has more than {MOST_PIXELS // 1_000_000} million pixels.")
+            return _drawn(ImageOps.exif_transpose(picture), box)
+    except Image.DecompressionBombError:
+        raise InvalidValueError(f"The picture has more than {MOST_PIXELS // 1_000_000} million pixels.") from None
+    except (OSError, SyntaxError, ValueError, ArithmeticError, LookupError, EOFError):
+        raise InvalidValueError("This is no picture that can be read: send a PNG, JPEG, GIF or WebP.") from None
+
+
+def _drawn(picture: Image.Image, box: Box | None) -> bytes:
+    size = picture.size
+    cut = picture.crop(box.within(*size) if box else middle(*size))
+    small = ImageOps.fit(cut.convert("RGBA"), (EDGE, EDGE), Image.Resampling.LANCZOS)
+    small.info = {}
+    out = BytesIO()
+    small.save(out, "PNG", optimize=True)
+    return out.getvalue()
+
+
+def _clamp(value: float, most: int) -> int:
+    return round(min(max(value, 0), most))
+
+
+class Studio:
+    """Draws one picture at a time, in a thread: each may take 120 MB while it is unpacked."""
+
+    def __init__(self, reactor: Any) -> None:
+        self._reactor = reactor
+        self._one = DeferredSemaphore(1)
+
+    async def draw(self, content: bytes, box: Box | None) -> bytes:
+        """What ``redrawn`` gives or raises."""
+        drawn = await self._one.run(self._in_thread, content, box)
+        return bytes(drawn)
+
+    def _in_thread(self, content: bytes, box: Box | None) -> Any:
+        return deferToThreadPool(self._reactor, self._reactor.getThreadPool(), redrawn, content, box)
+
+
+class Avatars:
+    """Pictures of accounts."""
+
+    def __init__(self, db: Transactions, studio: Studio, uploads: Uploads, base_url: str) -> None:
+        self._db, self._studio, self._uploads, self._base_url = db, studio, uploads, base_url
+
+    async def set(self, user_id: int, upload: Upload, box: Box | None, who: Requester) -> None:
+        """Gives a person a picture; the one before goes. Raises FormError for ``avatar``."""
+        try:
+            picture = await self._studio.draw(upload.content, box)
+        except InvalidValueError as error:
+            raise FormError({"avatar": [str(error)]}) from None
+
+        async def work(tx: Database, files: Journal) -> None:
+            path = files.store(f"user-{user_id}", Upload("avatar.png", picture))
+            container, name = path.split("/")
+            told = {"container": container, "avatar": name, "avatar_url": f"{self._base_url}/uploads/{path}"}
+            files.drop(await accounts.set_avatar(tx, user_id, path, told))
+            await audit.write(tx, who, "update", "user", user_id, attribute="avatar")
+
+        await with_files(self._db, self._uploads, work)

@@ -1,0 +1,74 @@
+"""What is wrong with what people say of themselves: sentences for each field, none when all is well."""
+
+from __future__ import annotations
+
+import re
+
+from crowdd.errors import ConflictError, InvalidValueError
+from crowdd.kinds import USER
+
+Mistakes = dict[str, list[str]]
+
+LONGEST_PASSWORD = 1000
+EXAMPLES = "examples"  # owns projects that were loaded before there was anybody
+# First segments of addresses below /account/ that are pages, not people; and the one account that is nobody's.
+RESERVED_NAMES = frozenset(
+    {
+        "page", "register", "signin", "signout", "forgot-password", "reset-password", "profile", "newsletter",
+        "confirm-email", "save_metadata", "first-admin", "api", "export", "delete", "update", "projects", "sessions",
+        "claim", "unlink", EXAMPLES,
+    }
+)  # fmt: skip
+
+
+def found(mistakes: Mistakes) -> Mistakes:
+    """Only the fields that have any."""
+    return {field: sentences for field, sentences in mistakes.items() if sentences}
+
+
+def name(text: str) -> list[str]:
+    """The nickname: it becomes the address of a page."""
+    return _length(text, 3, 35) or _plain_name(text)
+
+
+def fullname(text: str) -> list[str]:
+    """The name as others read it, on one line."""
+    if re.search(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]", text.strip()):
+        return ["Keep it on one line."]
+    return _length(text.strip(), 3, 100)
+
+
+def email(address: str) -> list[str]:
+    """An address that mail can be sent to."""
+    good = re.fullmatch(
+        r"[^@\s\x00-\x1f\x7f-\x9f,;:<>()\[\]\\\"]{1,64}@[^@\s\x00-\x1f\x7f-\x9f,;<>]+\.[^@\s.,;<>]{2,}", address.strip()
+    )
+    return [] if good and len(address) <= 254 else ["This is no e-mail address."]
+
+
+def password(text: str, again: str, shortest: int) -> tuple[list[str], list[str]]:
+    """Mistakes of a new password, and of the same typed again."""
+    return _length(text, shortest, LONGEST_PASSWORD), [] if again == text else ["The two passwords differ."]
+
+
+def taken(error: ConflictError) -> Mistakes:
+    """What a refused account is told: which of the things that must be unique is not."""
+    if error.constraint == "account_email_addr":
+        return {"email_addr": ["There is an account with this e-mail already."]}
+    return {"name": ["This name is taken."]}
+
+
+def _length(text: str, least: int, most: int) -> list[str]:
+    if not least <= len(text) <= most:
+        return [f"Use {least} to {most} characters."]
+    return []
+
+
+def _plain_name(text: str) -> list[str]:
+    try:
+        USER.field("name").parse(text)
+    except InvalidValueError:
+        return ["No blanks and none of / ? # % & \\ < > \" ' please."]
+    if re.search(r"[$|@]", text):
+        return ["No $, | or @ please."]
+    return ["This name is reserved."] if text.lower() in RESERVED_NAMES else []

@@ -1,0 +1,54 @@
+"""Everything about people with accounts, put together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import attrs
+
+from crowdd.config import Settings
+from crowdd.domain.passwords import Passwords
+from crowdd.domain.people.avatars import Avatars, Studio
+from crowdd.domain.people.claims import Claims
+from crowdd.domain.people.community import Community
+from crowdd.domain.people.profiles import Profiles
+from crowdd.domain.people.sessions import Sessions
+from crowdd.domain.people.signing_in import Attempts, SigningIn
+from crowdd.domain.secrets import Secrets
+from crowdd.domain.uploads import Uploads
+from crowdd.storage.database import Transactions
+
+
+@attrs.frozen
+class People:
+    """What pages do with accounts beside ``domain.accounts``."""
+
+    studio: Studio
+    sessions: Sessions
+    signing_in: SigningIn
+    profiles: Profiles
+    avatars: Avatars
+    claims: Claims
+    community: Community
+
+
+def gather(
+    db: Transactions,
+    settings: Settings,
+    secrets: Secrets,
+    passwords: Passwords,
+    studio: Studio,
+    uploads: Uploads,
+    ring: Callable[[int], None],
+) -> People:
+    """The people on a database."""
+    signing_in = SigningIn(db, passwords, Attempts(db, secrets), settings.accounts)
+    return People(
+        studio=studio,
+        sessions=Sessions(db, secrets, settings.accounts.session_days),
+        signing_in=signing_in,
+        profiles=Profiles(db, passwords, signing_in, settings.accounts),
+        avatars=Avatars(db, studio, uploads, settings.base_url),
+        claims=Claims(db, ring),
+        community=Community(db),
+    )

@@ -1,0 +1,104 @@
+"""What people change of their own account."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+
+import attrs
+
+from crowdd.config import Accounts as AccountSettings
+from crowdd.domain.passwords import Passwords
+from crowdd.domain.people import checks
+from crowdd.domain.people.signing_in import SigningIn
+from crowdd.errors import ConflictError, FormError
+from crowdd.kinds import USER
+from crowdd.storage import accounts, audit, records, sessions
+from crowdd.storage.database import Database, Row, Transactions
+from crowdd.values import Requester
+
+_LONGEST_KEY = 500
+
+
+@attrs.frozen
+class Profile:
+    """What a person says of himself on the settings page."""
+
+    name: str
+    fullname: str
+    email_addr: str
+    locale: str
+    privacy_mode: bool
+    subscribed: bool
+
+    def mistakes(self, locales: Collection[str]) -> checks.Mistakes:
+        """What is wrong with it, per field."""
+        return checks.found(
+            {
+                "name": checks.name(self.name),
+                "fullname": checks.fullname(self.fullname),
+                "email_addr": checks.email(self.email_addr),
+                "locale": [] if self.locale in locales else ["Choose one of the languages of this site."],
+            }
+        )
+
+    def changes(self, row: Row) -> dict[str, Any]:
+        """What differs from the stored row."""
+        said = {**attrs.asdict(self), "fullname": self.fullname.strip(), "email_addr": self.email_addr.strip()}
+        return {name: value for name, value in said.items() if value != row[name]}
+
+
+class Profiles:
+    """Changes of an account by its owner or an administrator; each is written down, without values."""
+
+    def __init__(
+        self, db: Transactions, passwords: Passwords, signing_in: SigningIn, settings: AccountSettings
+    ) -> None:
+        self._db, self._passwords, self._signing_in, self._settings = db, passwords, signing_in, settings
+
+    async def update(self, row: Row, said: Profile, locales: Collection[str], who: Requester) -> None:
+        """Stores a profile. Raises FormError, also for a name or address that is taken."""
+        if mistakes := said.mistakes({*locales, row["locale"]}):
+            raise FormError(mistakes)
+        await self._write(row["id"], said.changes(row), who)
+
+    async def set_service(self, user_id: int, catalog_api: str, who: Requester) -> None:
+        """Stores the key of an external data catalogue; an empty one removes it."""
+        if len(catalog_api) > _LONGEST_KEY:
+            raise FormError({"catalog_api": [f"Use at most {_LONGEST_KEY} characters."]})
+        await self._write(user_id, {"catalog_api": catalog_api.strip() or None}, who)
+
+    async def subscribe(self, user_id: int, wanted: bool | None) -> None:
+        """Notes that the person was asked about the newsletter, and the answer (None: nothing was said)."""
+        answer = {} if wanted is None else {"subscribed": wanted}
+        await records.update(self._db, USER, user_id, {"newsletter_prompted": True, **answer})
+
+    async def change_password(self, user_id: int, current: str, new: str, confirm: str, who: Requester) -> None:
+        """A new password, which ends every session. Raises FormError, TooManyRequestsError."""
+        words, again = checks.password(new, confirm, self._settings.shortest_password)
+        if mistakes := checks.found({"new_password": words, "confirm": again}):
+            raise FormError(mistakes)
+        await self._signing_in.require_password(user_id, current, who)
+        await self.set_password(user_id, new, who)
+
+    async def set_password(self, user_id: int, new: str, who: Requester) -> None:
+        """The same for who has proved otherwise to be the person."""
+        hashed = await self._passwords.hash(new)
+
+        async def work(tx: Database) -> None:
+            await accounts.set_password(tx, user_id, hashed)
+            await sessions.end_all(tx, user_id)
+            await audit.write(tx, who, "change_password", "user", user_id)
+
+        await self._db.transaction(work)
+
+    async def _write(self, user_id: int, changes: dict[str, Any], who: Requester) -> None:
+        async def work(tx: Database) -> None:
+            try:
+                await records.update(tx, USER, user_id, changes)
+            except ConflictError as error:
+                raise FormError(checks.taken(error)) from None
+            for name in changes:
+                await audit.write(tx, who, "update", "user", user_id, attribute=name)
+
+        await self._db.transaction(work)

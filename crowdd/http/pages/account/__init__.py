@@ -1,0 +1,29 @@
+"""Rooms of the pages below /account."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from crowdd.domain.domain import Domain
+from crowdd.http.cookies import Cookies
+from crowdd.http.forms import Forms
+from crowdd.http.pages.account.community import CommunityPages
+from crowdd.http.pages.account.devices import DevicePages
+from crowdd.http.pages.account.entry import Entry
+from crowdd.http.pages.account.profiles import ProfilePages
+from crowdd.http.pages.account.registering import RegisterPages
+from crowdd.http.pages.account.settings import SettingsPages
+from crowdd.http.pages.account.signing_in import SignInPages
+
+
+def rooms(domain: Domain, forms: Forms, cookies: Cookies) -> list[Any]:
+    """Everything about accounts in the browser."""
+    entry = Entry(domain, cookies)
+    return [
+        RegisterPages(domain, forms, entry),
+        SignInPages(domain, forms, entry),
+        ProfilePages(domain, forms),
+        SettingsPages(domain, forms, entry),
+        DevicePages(domain, forms, entry),
+        CommunityPages(domain),
+    ]

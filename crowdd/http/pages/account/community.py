@@ -1,0 +1,39 @@
+"""People of the site (interface, GET /account/page/<page>)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from crowdd.domain.domain import Domain
+from crowdd.domain.summaries import person
+from crowdd.http.answers import Answer, Page
+from crowdd.http.incoming import Incoming
+from crowdd.http.routing import Route, get
+
+_TOP = 10
+
+
+class CommunityPages:
+    """/account and /account/page/<page>."""
+
+    def __init__(self, domain: Domain) -> None:
+        self._accounts, self._community = domain.accounts, domain.people.community
+
+    def routes(self) -> Iterator[Route]:
+        yield get("/account/", self.first)
+        yield get("/account/page/<int:page>", self.page)
+
+    async def first(self, incoming: Incoming) -> Answer:
+        return await self.page(incoming, 1)
+
+    async def page(self, incoming: Incoming, page: int) -> Answer:
+        found = await self._community.page(page)
+        return Page(
+            "account/index.html",
+            title="People",
+            accounts=[person(row) for row in found.people],
+            pagination=found.pagination,
+            total=found.total,
+            top_users=[person(row) for row in await self._accounts.top(_TOP)],
+            update_feed=[],
+        )

@@ -1,0 +1,65 @@
+"""Where somebody is signed in, and signing out there; answers of this browser put under the account."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from urllib.parse import quote
+
+from crowdd.domain.domain import Domain
+from crowdd.errors import InvalidValueError, NotFoundError
+from crowdd.http.answers import Answer, Page, Redirect
+from crowdd.http.forms import Forms
+from crowdd.http.incoming import Incoming
+from crowdd.http.pages.account.entry import Entry, own_account
+from crowdd.http.routing import Route, get, post
+from crowdd.kinds.kind import outward
+from crowdd.kinds.types import Integer
+
+
+class DevicePages:
+    """/account/<name>/sessions and /account/<name>/claim."""
+
+    def __init__(self, domain: Domain, forms: Forms, entry: Entry) -> None:
+        self._domain, self._forms, self._entry = domain, forms, entry
+        self._sessions, self._claims = domain.people.sessions, domain.people.claims
+
+    def routes(self) -> Iterator[Route]:
+        yield get("/account/<name>/sessions", self.list)
+        yield post("/account/<name>/sessions", self.end)
+        yield get("/account/<name>/claim", self.claim_form)
+        yield post("/account/<name>/claim", self.claim)
+
+    async def list(self, incoming: Incoming, name: str) -> Answer:
+        row = await own_account(self._domain, incoming, name, admins=False)
+        sessions = await self._sessions.listed(row["id"], incoming.who)
+        shown = [{key: outward(value) for key, value in session.items()} for session in sessions]
+        form = self._forms.blank(incoming, "session")
+        return Page("account/sessions.html", title="Signed in here", sessions=shown, form=form, _name=row["name"])
+
+    async def end(self, incoming: Incoming, name: str) -> Answer:
+        """Ends the session that the field ``session`` numbers, or with "all" every one."""
+        row = await own_account(self._domain, incoming, name, admins=False)
+        wanted = incoming.field("session")
+        if wanted == "all":
+            await self._sessions.end_all(row["id"])
+            self._entry.forget(incoming)
+            return Redirect("/account/signin", "You are signed out everywhere.")
+        try:
+            ended = await self._sessions.end(row["id"], Integer().parse(wanted))
+        except InvalidValueError:
+            raise InvalidValueError('session is the number of a session, or "all".') from None
+        if not ended:
+            raise NotFoundError("There is no such session (any more).")
+        return Redirect(f"/account/{quote(row['name'])}/sessions", "Signed out there.")
+
+    async def claim_form(self, incoming: Incoming, name: str) -> Answer:
+        """How many answers of this browser stand under nobody's name."""
+        row = await own_account(self._domain, incoming, name, admins=False)
+        answers = await self._claims.offered(self._entry.volunteer(incoming), row["id"])
+        form = self._forms.blank(incoming)
+        return Page("account/claim.html", title="Your earlier answers", answers=answers, form=form, _name=row["name"])
+
+    async def claim(self, incoming: Incoming, name: str) -> Answer:
+        row = await own_account(self._domain, incoming, name, admins=False)
+        claimed = await self._claims.claim(row["id"], self._entry.volunteer(incoming), incoming.who)
+        return Redirect("/account/profile", f"{claimed:,} answers stand under your name now.")

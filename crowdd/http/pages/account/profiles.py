@@ -1,0 +1,82 @@
+"""Profiles, one's own projects, and the API key."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from crowdd.domain.domain import Domain
+from crowdd.domain.summaries import person, project_summary
+from crowdd.http.answers import Answer, Page, Redirect
+from crowdd.http.forms import Forms
+from crowdd.http.incoming import Incoming
+from crowdd.http.pages.account.entry import me, own_account
+from crowdd.http.routing import Route, get, post
+from crowdd.storage.database import Row
+
+
+class ProfilePages:
+    """/account/profile, /account/<name>, /account/<name>/projects and /account/<name>/resetapikey."""
+
+    def __init__(self, domain: Domain, forms: Forms) -> None:
+        self._domain, self._accounts, self._projects, self._forms = domain, domain.accounts, domain.projects, forms
+
+    def routes(self) -> Iterator[Route]:
+        yield get("/account/profile", self.own_profile)
+        yield get("/account/<name>/", self.profile)
+        yield get("/account/<name>/projects", self.projects)
+        yield get("/account/<name>/resetapikey", self.reset_key_form)
+        yield post("/account/<name>/resetapikey", self.reset_key)
+
+    async def own_profile(self, incoming: Incoming) -> Answer:
+        """The same keys as another's profile; who is not signed in is told so, without a redirect for programs."""
+        if not incoming.who.signed_in:
+            return Redirect("/account/signin", more={"status": "not_signed_in"})
+        return await self._page(incoming, await self._accounts.profile(me(incoming)))
+
+    async def profile(self, incoming: Incoming, name: str) -> Answer:
+        found = await self._accounts.find_by_name(name)
+        return await self._page(incoming, await self._accounts.profile(found["id"]))
+
+    async def _page(self, incoming: Incoming, row: Row) -> Answer:
+        own = row["id"] == incoming.who.acting_user
+        contributed = [project_summary(p) for p in await self._projects.of_volunteer(row["id"])]
+        created = await self._projects.of_owner(row["id"])
+        published = [project_summary(p, owned=own) for p in created if p["published"] and (own or not p["locked"])]
+        context: dict[str, Any] = {
+            "title": "Profile",
+            "user": person(row, api_key=self._accounts.api_key(row) if own else None, private=own),
+            "projects_contrib": contributed,
+            "projects_created": published,
+        }
+        if own:
+            drafts = [project_summary(p, owned=True) for p in created if not p["published"]]
+            context |= {
+                "projects_published": published,
+                "projects_draft": drafts,
+                "projects_created": published + drafts,
+            }
+        return Page("account/profile.html" if own else "account/public_profile.html", **context)
+
+    async def projects(self, incoming: Incoming, name: str) -> Answer:
+        """What a person owns or co-owns (interface, GET /account/<name>/projects)."""
+        row = await own_account(self._domain, incoming, name)
+        owned = await self._projects.of_owner(row["id"])
+        published = [project_summary(p, owned=True) for p in owned if p["published"]]
+        drafts = [project_summary(p, owned=True) for p in owned if not p["published"]]
+        return Page(
+            "account/projects.html",
+            title="Projects",
+            projects_published=published,
+            projects_draft=drafts,
+            _name=row["name"],
+        )
+
+    async def reset_key_form(self, incoming: Incoming, name: str) -> Answer:
+        await own_account(self._domain, incoming, name)
+        return Page("account/resetapikey.html", title="A new API key", form=self._forms.blank(incoming))
+
+    async def reset_key(self, incoming: Incoming, name: str) -> Answer:
+        row = await own_account(self._domain, incoming, name)
+        await self._accounts.reset_api_key(row["id"], incoming.who)
+        return Redirect("/account/profile", "New API key generated.")

@@ -1,0 +1,83 @@
+"""Signing up, and the first administrator."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import attrs
+
+from crowdd.domain.domain import Domain
+from crowdd.domain.people.registration import Registration
+from crowdd.errors import FormError
+from crowdd.http.answers import Answer, Page, Redirect
+from crowdd.http.forms import Forms
+from crowdd.http.incoming import Incoming
+from crowdd.http.pages.account.entry import Entry, next_address
+from crowdd.http.routing import Route, get, post
+
+_FIELDS = ("fullname", "name", "email_addr", "password", "confirm")
+
+
+class RegisterPages:
+    """/account/register and /account/first-admin."""
+
+    def __init__(self, domain: Domain, forms: Forms, entry: Entry) -> None:
+        self._accounts, self._claims, self._forms, self._entry = domain.accounts, domain.people.claims, forms, entry
+
+    def routes(self) -> Iterator[Route]:
+        yield get("/account/register", self.form)
+        yield post("/account/register", self.register)
+        yield get("/account/first-admin", self.first_admin_form)
+        yield post("/account/first-admin", self.first_admin)
+
+    async def form(self, incoming: Incoming) -> Answer:
+        if incoming.who.signed_in:
+            return Redirect("/")
+        form = self._forms.blank(incoming, *_FIELDS)
+        return Page("account/register.html", title="Register", form=form, **await self._frame(incoming))
+
+    async def register(self, incoming: Incoming) -> Answer:
+        if incoming.who.signed_in:
+            return Redirect("/")
+        try:
+            user_id = await self._accounts.register(_registration(incoming), incoming.who)
+        except FormError as error:
+            form = self._forms.refused(incoming, error.errors, *_FIELDS)
+            said = {"flash": str(error), "status": "error", **await self._frame(incoming)}
+            return Page("account/register.html", title="Register", form=form, **said)
+        return await self._entry.enter(incoming, user_id, await self._welcome(incoming, user_id))
+
+    async def _welcome(self, incoming: Incoming, user_id: int) -> str:
+        if not incoming.flag("claim", False):
+            return "Thanks for signing up."
+        claimed = await self._claims.claim(user_id, self._entry.volunteer(incoming), incoming.who)
+        return (
+            f"Thanks for signing up. {claimed:,} answers stand under your name now."
+            if claimed
+            else "Thanks for signing up."
+        )
+
+    async def _frame(self, incoming: Incoming) -> dict[str, Any]:
+        """What only the page shows: answers that can be claimed, and where to go on."""
+        claimable = await self._claims.offered(self._entry.volunteer(incoming))
+        return {"_claimable": claimable, "_next": next_address(incoming, "")}
+
+    async def first_admin_form(self, incoming: Incoming) -> Answer:
+        await self._accounts.first_admin_open(incoming.query.get("key", ""))
+        form = self._forms.blank(incoming, *_FIELDS)
+        return Page("account/first_admin.html", title="The first account", form=form)
+
+    async def first_admin(self, incoming: Incoming) -> Answer:
+        try:
+            form = _registration(incoming)
+            user_id = await self._accounts.make_first_admin(incoming.query.get("key", ""), form, incoming.who)
+        except FormError as error:
+            refused = self._forms.refused(incoming, error.errors, *_FIELDS)
+            said: dict[str, Any] = {"flash": str(error), "status": "error"}
+            return Page("account/first_admin.html", title="The first account", form=refused, **said)
+        return await self._entry.enter(incoming, user_id, "Welcome. You administrate this site.")
+
+
+def _registration(incoming: Incoming) -> Registration:
+    return Registration(**{a.name: incoming.field(a.name) for a in attrs.fields(Registration)})

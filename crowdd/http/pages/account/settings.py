@@ -1,0 +1,155 @@
+"""What people change of their own account: four forms under one address, and the newsletter."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterator
+from typing import Any
+from urllib.parse import quote
+
+from crowdd.domain.domain import Domain
+from crowdd.domain.people.avatars import Box
+from crowdd.domain.people.profiles import Profile
+from crowdd.errors import FormError, InvalidValueError
+from crowdd.http.answers import Answer, Page, Redirect
+from crowdd.http.forms import Forms
+from crowdd.http.incoming import Incoming
+from crowdd.http.pages.account.entry import Entry, me, own_account, require_own_page
+from crowdd.http.routing import Route, get, post
+from crowdd.storage.database import Row
+
+_PROFILE = (
+    "id", "name", "fullname", "email_addr", "locale", "privacy_mode", "subscribed", "catalog_api",
+)  # fmt: skip
+_PASSWORD = ("current_password", "new_password", "confirm")
+_UPLOAD = ("id", "avatar", "x1", "y1", "x2", "y2")
+_WORDS = {"true": True, "false": False}
+
+
+class SettingsPages:
+    """/account/<name>/update and /account/newsletter."""
+
+    def __init__(self, domain: Domain, forms: Forms, entry: Entry) -> None:
+        self._domain, self._forms, self._entry = domain, forms, entry
+        self._profiles, self._avatars = domain.people.profiles, domain.people.avatars
+        self._buttons: dict[str, tuple[str, Callable[[Incoming, Row], Awaitable[Answer]]]] = {
+            "Profile": ("form", self._profile),
+            "Upload": ("upload_form", self._upload),
+            "Password": ("password_form", self._password),
+            "External": ("form", self._external),
+        }
+
+    def routes(self) -> Iterator[Route]:
+        yield get("/account/<name>/update", self.form)
+        yield post("/account/<name>/update", self.update)
+        yield get("/account/newsletter", self.newsletter)
+        yield post("/account/newsletter", self.answer_newsletter)
+
+    async def form(self, incoming: Incoming, name: str) -> Answer:
+        return self._page(incoming, await own_account(self._domain, incoming, name))
+
+    async def update(self, incoming: Incoming, name: str) -> Answer:
+        """Carries out the one of four forms whose button ``btn`` names."""
+        row = await own_account(self._domain, incoming, name)
+        button = incoming.field("btn")
+        if button not in self._buttons:
+            raise InvalidValueError(f"btn is one of {', '.join(self._buttons)}.")
+        which, carry_out = self._buttons[button]
+        try:
+            return await carry_out(incoming, row)
+        except FormError as error:
+            return self._page(incoming, row, which, error)
+
+    async def _profile(self, incoming: Incoming, row: Row) -> Answer:
+        said = Profile(
+            name=incoming.text("name", row["name"]),
+            fullname=incoming.text("fullname", row["fullname"]),
+            email_addr=incoming.text("email_addr", row["email_addr"]),
+            locale=incoming.text("locale", row["locale"]) or row["locale"],
+            privacy_mode=incoming.flag("privacy_mode", row["privacy_mode"]),
+            subscribed=incoming.flag("subscribed", row["subscribed"]),
+        )
+        await self._profiles.update(row, said, self._domain.languages.names, incoming.who)
+        return _done(said.name, "Your profile has been updated.")
+
+    async def _upload(self, incoming: Incoming, row: Row) -> Answer:
+        file = incoming.upload("avatar") if incoming.content_type == "multipart/form-data" else None
+        if file is None or not file.content:
+            raise FormError({"avatar": ["Choose a picture first."]})
+        await self._avatars.set(row["id"], file, _box(incoming), incoming.who)
+        return _done(row["name"], "Your picture has been updated. It may take a minute to show everywhere.")
+
+    async def _password(self, incoming: Incoming, row: Row) -> Answer:
+        if row["id"] != me(incoming):
+            raise FormError({"current_password": ["Only the person can change this password."]})
+        current, new, confirm = (incoming.field(name) for name in _PASSWORD)
+        await self._profiles.change_password(row["id"], current, new, confirm, incoming.who)
+        flash = "Your password has been changed. You are signed out everywhere else."
+        if incoming.by_cookie:
+            await self._entry.enter(incoming, row["id"], flash)
+        return _done(row["name"], flash)
+
+    async def _external(self, incoming: Incoming, row: Row) -> Answer:
+        await self._profiles.set_service(row["id"], incoming.text("catalog_api", row["catalog_api"]), incoming.who)
+        return _done(row["name"], "Your key has been saved.")
+
+    def _page(self, incoming: Incoming, row: Row, which: str = "", error: FormError | None = None) -> Answer:
+        """All forms; the one that was refused as it was sent, the others as stored."""
+        forms: dict[str, Any] = {
+            "form": self._forms.filled(incoming, **{name: row[name] for name in _PROFILE}),
+            "password_form": self._forms.blank(incoming, *_PASSWORD),
+            "upload_form": self._forms.filled(incoming, **{**dict.fromkeys(_UPLOAD), "id": row["id"]}),
+        }
+        said: dict[str, Any] = {"flash": None}
+        if error is not None:
+            sent = {name: incoming.field(name) for name in _PROFILE if name in incoming.form and name != "id"}
+            forms[which] = {**forms[which], **(sent if which == "form" else {}), "errors": error.errors}
+            said = {"flash": str(error), "status": "error"}
+        own = row["id"] == incoming.who.user_id
+        return Page(
+            "account/update.html",
+            title="Settings",
+            show_passwd_form=own and row["has_password"],
+            **forms,
+            **said,
+            _user=row,
+            _locales=self._domain.languages.names,
+        )
+
+    async def newsletter(self, incoming: Incoming) -> Answer:
+        """Asks about the newsletter; with ``subscribe`` it is an answer (interface, GET /account/newsletter)."""
+        person = me(incoming)
+        if "subscribe" not in incoming.query:
+            await self._profiles.subscribe(person, None)
+            form = self._forms.blank(incoming)
+            return Page("account/newsletter.html", title="Newsletter", next="/", _form=form)
+        require_own_page(incoming)
+        return await self._subscribe(person, incoming.query["subscribe"])
+
+    async def answer_newsletter(self, incoming: Incoming) -> Answer:
+        return await self._subscribe(me(incoming), incoming.field("subscribe"))
+
+    async def _subscribe(self, person: int, said: str) -> Answer:
+        wanted = _WORDS.get(said.strip().lower())
+        if wanted is None:
+            raise InvalidValueError("subscribe is true or false.")
+        await self._profiles.subscribe(person, wanted)
+        return Redirect("/", "You are subscribed to the newsletter." if wanted else "You get no newsletter.")
+
+
+def _done(name: str, flash: str) -> Answer:
+    return Redirect(f"/account/{quote(name)}/update", flash)
+
+
+def _box(incoming: Incoming) -> Box | None:
+    """The corners that the form names, None where one of them is missing or no number."""
+    try:
+        return Box(*(_corner(incoming.field(name)) for name in ("x1", "y1", "x2", "y2")))
+    except ValueError:
+        return None
+
+
+def _corner(text: str) -> float:
+    number = float(text)
+    if not abs(number) < 1e9:  # NaN, too
+        raise ValueError
+    return number

@@ -1,0 +1,62 @@
+"""Signing in and out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from crowdd.domain.domain import Domain
+from crowdd.errors import FormError
+from crowdd.http.answers import Answer, Page, Redirect
+from crowdd.http.forms import Forms
+from crowdd.http.incoming import Incoming
+from crowdd.http.pages.account.entry import Entry, next_address, require_own_page
+from crowdd.http.routing import Route, get, post
+
+_FIELDS = ("email", "password")
+_PROVIDERS = ("google", "github", "orcid")
+
+
+class SignInPages:
+    """/account/signin and /account/signout."""
+
+    def __init__(self, domain: Domain, forms: Forms, entry: Entry) -> None:
+        self._signing_in, self._forms, self._entry = domain.people.signing_in, forms, entry
+
+    def routes(self) -> Iterator[Route]:
+        yield get("/account/signin", self.form)
+        yield post("/account/signin", self.sign_in)
+        yield get("/account/signout", self.sign_out_by_link)
+        yield post("/account/signout", self.sign_out)
+
+    async def form(self, incoming: Incoming) -> Answer:
+        if incoming.who.signed_in:
+            return Redirect(next_address(incoming))
+        return self._page(incoming, self._forms.blank(incoming, *_FIELDS))
+
+    async def sign_in(self, incoming: Incoming) -> Answer:
+        if incoming.who.signed_in:
+            return Redirect("/")
+        try:
+            email, password = incoming.field("email"), incoming.field("password")
+            device = self._entry.cookies.device(incoming)
+            user_id = await self._signing_in.sign_in(email, password, incoming.who, device)
+        except FormError as error:
+            form = self._forms.refused(incoming, error.errors, *_FIELDS)
+            return self._page(incoming, form, flash="Incorrect e-mail or password.", status="error")
+        return await self._entry.enter(incoming, user_id, "Welcome back.")
+
+    def _page(self, incoming: Incoming, form: dict[str, Any], **said: Any) -> Answer:
+        auth = dict.fromkeys(_PROVIDERS, False)
+        next_ = next_address(incoming, "") or None
+        return Page("account/signin.html", title="Sign in", form=form, auth=auth, next=next_, **said)
+
+    async def sign_out_by_link(self, incoming: Incoming) -> Answer:
+        """Only for requests that no other site's page can cause."""
+        require_own_page(incoming)
+        return await self.sign_out(incoming)
+
+    async def sign_out(self, incoming: Incoming) -> Answer:
+        await self._entry.leave(incoming)
+        message = "You are signed out."
+        return Redirect("/", message, more={"message": message})

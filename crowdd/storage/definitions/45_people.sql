@@ -1,0 +1,71 @@
+-- Answers that change hands: claimed by somebody who signed up, or left behind by somebody who goes. Invariants and lock
+-- order stand at the head of 20_submission.sql. Figures go with the answers, as appended counters of both volunteers.
+
+-- Keeps two volunteers from asking meanwhile. In one order, so that two such changes cannot wait for each other.
+CREATE FUNCTION hold_volunteers(p_project bigint, p_one text, p_other text) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM pg_advisory_xact_lock(hashtextextended(least(p_one, p_other), p_project));
+    PERFORM pg_advisory_xact_lock(hashtextextended(greatest(p_one, p_other), p_project));
+END $$;
+
+-- Puts answers of p_from (account p_was) to these tasks under p_to (account p_user, address p_ip), but for tasks that p_to
+-- has answered himself. What p_to holds of these tasks he gives back: he has answered them now. p_from begins anew in the
+-- order, since he has not answered them any more. Returns how many answers moved.
+CREATE FUNCTION move_runs(p_project bigint, p_from text, p_was bigint, p_to text, p_user bigint, p_ip text, p_tasks bigint[], p_now timestamptz)
+RETURNS int LANGUAGE plpgsql AS $$
+DECLARE ids bigint[]; t bigint;
+BEGIN
+    PERFORM hold_volunteers(p_project, p_from, p_to);
+    PERFORM FROM task_ledger WHERE project_id = p_project AND task_id = ANY (p_tasks) ORDER BY task_id FOR UPDATE;
+    WITH moved AS (
+        UPDATE task_run r SET actor = p_to, user_id = p_user, user_ip = p_ip
+         WHERE project_id = p_project AND task_id = ANY (p_tasks) AND actor = p_from
+           AND NOT EXISTS (SELECT FROM task_run o WHERE o.project_id = p_project AND o.task_id = r.task_id AND o.actor = p_to)
+        RETURNING task_id, created, finish_time, trial
+    ), figures AS (
+        INSERT INTO stat_delta (project_id, hour, actor, user_id, runs, seconds)
+        SELECT p_project, date_trunc('hour', finish_time), s.actor, CASE WHEN NOT trial THEN s.user_id END, s.sign * count(*),
+               s.sign * sum(extract(epoch FROM finish_time - created))
+          FROM moved CROSS JOIN (VALUES (p_from, p_was, -1), (p_to, p_user, 1)) s(actor, user_id, sign) GROUP BY 2, 3, 4, s.sign
+    )
+    SELECT coalesce(array_agg(task_id ORDER BY task_id), '{}') INTO ids FROM moved;
+    FOR t IN DELETE FROM lease WHERE project_id = p_project AND actor = p_to AND task_id = ANY (ids) RETURNING task_id LOOP
+        UPDATE task_ledger SET leases = leases - 1 WHERE project_id = p_project AND task_id = t;
+        PERFORM settle(p_project, t, false, p_now);
+    END LOOP;
+    DELETE FROM past_lease WHERE project_id = p_project AND actor = p_to AND task_id = ANY (ids);
+    DELETE FROM position WHERE project_id = p_project AND actor = p_from;
+    RETURN cardinality(ids);
+END $$;
+
+-- Puts the leases of p_from, live and past, under p_to, but for tasks that p_to has answered or holds himself: a question
+-- that was open while somebody signed up can still be answered. Returns how many.
+CREATE FUNCTION move_rights(p_project bigint, p_from text, p_to text, p_now timestamptz) RETURNS int LANGUAGE plpgsql AS $$
+DECLARE ids bigint[]; n int; k int;
+BEGIN
+    PERFORM hold_volunteers(p_project, p_from, p_to);
+    ids := ARRAY(SELECT task_id FROM (SELECT task_id FROM lease WHERE project_id = p_project AND actor = p_from
+                 UNION SELECT task_id FROM past_lease WHERE project_id = p_project AND actor = p_from) h
+                  WHERE NOT EXISTS (SELECT FROM task_run x WHERE x.project_id = p_project AND x.task_id = h.task_id AND x.actor = p_to)
+                    AND NOT EXISTS (SELECT FROM lease x WHERE x.project_id = p_project AND x.task_id = h.task_id AND x.actor = p_to)
+                    AND NOT EXISTS (SELECT FROM past_lease x WHERE x.project_id = p_project AND x.task_id = h.task_id AND x.actor = p_to));
+    PERFORM FROM task_ledger WHERE project_id = p_project AND task_id = ANY (ids) ORDER BY task_id FOR UPDATE;
+    UPDATE lease SET actor = p_to WHERE project_id = p_project AND actor = p_from AND task_id = ANY (ids);
+    GET DIAGNOSTICS n = ROW_COUNT;
+    UPDATE past_lease SET actor = p_to WHERE project_id = p_project AND actor = p_from AND task_id = ANY (ids);
+    GET DIAGNOSTICS k = ROW_COUNT;
+    DELETE FROM position WHERE project_id = p_project AND actor = p_from;
+    RETURN n + k;
+END $$;
+
+-- Gives back what a volunteer holds, and forgets where he was.
+CREATE FUNCTION forget_volunteer(p_project bigint, p_actor text, p_now timestamptz) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE t bigint;
+BEGIN
+    PERFORM pg_advisory_xact_lock(hashtextextended(p_actor, p_project));
+    FOR t IN SELECT task_id FROM lease WHERE project_id = p_project AND actor = p_actor ORDER BY task_id LOOP
+        PERFORM release_task(p_project, p_actor, t, false, p_now);
+    END LOOP;
+    DELETE FROM past_lease WHERE project_id = p_project AND actor = p_actor;
+    DELETE FROM position WHERE project_id = p_project AND actor = p_actor;
+END $$;

@@ -1,0 +1,70 @@
+"""Links that work once: stored under a hash of the key, which is only in the link."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from crowdd.storage.database import Database, Row, as_json, one_or_none
+
+
+async def add(
+    db: Database,
+    token_hash: bytes,
+    purpose: str,
+    hours: int,
+    user_id: int | None = None,
+    data: Any = None,
+    subject: bytes | None = None,
+) -> None:
+    """Stores a link; ``subject`` is a keyed hash of the address that it is sent to."""
+    await db.execute(
+        "INSERT INTO one_time_link (token_hash, purpose, user_id, data, subject, created, expires)"
+        " VALUES (%(hash)s, %(purpose)s, %(user)s, %(data)s, %(subject)s, clock(), clock() + make_interval(hours => %(hours)s))",
+        {
+            "hash": token_hash,
+            "purpose": purpose,
+            "user": user_id,
+            "data": as_json(data or {}),
+            "subject": subject,
+            "hours": hours,
+        },
+    )
+
+
+async def drop(db: Database, purpose: str) -> None:
+    """Makes every link of a purpose useless."""
+    await db.execute("DELETE FROM one_time_link WHERE purpose = %(purpose)s", {"purpose": purpose})
+
+
+async def drop_of_user(db: Database, user_id: int, purpose: str) -> None:
+    """Makes a person's links of a purpose useless."""
+    await db.execute(
+        "DELETE FROM one_time_link WHERE user_id = %(user)s AND purpose = %(purpose)s",
+        {"user": user_id, "purpose": purpose},
+    )
+
+
+async def drop_of_subject(db: Database, subject: bytes, purpose: str) -> None:
+    """Makes the links of a purpose useless that were sent to an address."""
+    await db.execute(
+        "DELETE FROM one_time_link WHERE subject = %(subject)s AND purpose = %(purpose)s",
+        {"subject": subject, "purpose": purpose},
+    )
+
+
+async def find(db: Database, token_hash: bytes, purpose: str) -> Row | None:
+    """A link that still works."""
+    return await one_or_none(
+        db,
+        "SELECT user_id, data FROM one_time_link WHERE token_hash = %(hash)s AND purpose = %(purpose)s AND expires > clock()",
+        {"hash": token_hash, "purpose": purpose},
+    )
+
+
+async def use(db: Database, token_hash: bytes, purpose: str) -> Row | None:
+    """Uses a link up; None when it does not work (any more)."""
+    return await one_or_none(
+        db,
+        "DELETE FROM one_time_link WHERE token_hash = %(hash)s AND purpose = %(purpose)s AND expires > clock() RETURNING user_id, data",
+        {"hash": token_hash, "purpose": purpose},
+    )

@@ -1,0 +1,83 @@
+"""People in lists, and answers that change hands."""
+
+from __future__ import annotations
+
+from crowdd.storage.database import Database, Row, one
+
+
+async def total(db: Database) -> int:
+    """How many accounts are not blocked."""
+    return int((await one(db, 'SELECT count(*) AS n FROM account WHERE NOT "restrict"'))["n"])
+
+
+async def page(db: Database, limit: int, offset: int) -> list[Row]:
+    """Accounts that are not blocked, the newest first, with score and n_answers."""
+    return await db.fetch(
+        'WITH here AS (SELECT id FROM account WHERE NOT "restrict" ORDER BY id DESC LIMIT %(limit)s OFFSET %(offset)s)'
+        " SELECT u.*, coalesce(s.runs, 0) AS score, coalesce(s.runs, 0) AS n_answers"
+        " FROM here JOIN user_record u USING (id) LEFT JOIN LATERAL (SELECT runs FROM score WHERE user_id = u.id) s ON true ORDER BY u.id DESC",
+        {"limit": limit, "offset": offset},
+    )
+
+
+async def claimable(db: Database, actor: str, to: str, limit: int) -> list[Row]:
+    """Answers of a browser to tasks that ``to`` has not answered: project_id and task_id, at most ``limit``."""
+    return await db.fetch(
+        "SELECT project_id, task_id FROM task_run r WHERE actor = %(actor)s AND actor LIKE 'c:%%'"
+        " AND NOT EXISTS (SELECT FROM task_run o WHERE o.project_id = r.project_id AND o.task_id = r.task_id AND o.actor = %(to)s)"
+        " ORDER BY project_id, task_id LIMIT %(limit)s",
+        {"actor": actor, "to": to, "limit": limit},
+    )
+
+
+async def projects_with_rights(db: Database, actor: str) -> list[int]:
+    """Projects in which a volunteer has a lease, the right to answer late, or a place in the order."""
+    rows = await db.fetch(
+        "SELECT project_id FROM project_ledger p WHERE EXISTS (SELECT FROM lease x WHERE x.project_id = p.project_id AND x.actor = %(actor)s)"
+        " OR EXISTS (SELECT FROM past_lease x WHERE x.project_id = p.project_id AND x.actor = %(actor)s)"
+        " OR EXISTS (SELECT FROM position x WHERE x.project_id = p.project_id AND x.actor = %(actor)s) ORDER BY 1",
+        {"actor": actor},
+    )
+    return [row["project_id"] for row in rows]
+
+
+async def move_runs(
+    db: Database,
+    project_id: int,
+    tasks: list[int],
+    whose: tuple[str, int | None],
+    to: tuple[str, int | None, str | None],
+) -> int:
+    """Puts answers to these tasks under another volunteer and says how many.
+
+    ``whose``: actor and account until now; ``to``: actor, account, address.
+    """
+    row = await one(
+        db,
+        "SELECT move_runs(%(project)s, %(from)s, %(was)s, %(to)s, %(user)s, %(ip)s, %(tasks)s::bigint[], clock()) AS n",
+        {
+            "project": project_id,
+            "from": whose[0],
+            "was": whose[1],
+            "to": to[0],
+            "user": to[1],
+            "ip": to[2],
+            "tasks": tasks,
+        },
+    )
+    return int(row["n"])
+
+
+async def move_rights(db: Database, project_id: int, actor: str, to: str) -> int:
+    """Puts leases under another volunteer, who goes on where this one was; says how many."""
+    row = await one(
+        db,
+        "SELECT move_rights(%(project)s, %(from)s, %(to)s, clock()) AS n",
+        {"project": project_id, "from": actor, "to": to},
+    )
+    return int(row["n"])
+
+
+async def forget_volunteer(db: Database, project_id: int, actor: str) -> None:
+    """Gives back all leases of a volunteer and forgets his place in the order."""
+    await db.fetch("SELECT forget_volunteer(%(project)s, %(actor)s, clock())", {"project": project_id, "actor": actor})

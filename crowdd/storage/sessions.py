@@ -1,0 +1,59 @@
+"""Sessions of people who signed in."""
+
+from __future__ import annotations
+
+from crowdd.storage.database import Database, Row, one_or_none
+
+MOST_LISTED = 100
+
+
+async def open_one(db: Database, token_hash: bytes, user_id: int, days: int, agent: str, address: str) -> None:
+    """Stores a new session."""
+    await db.execute(
+        "INSERT INTO session (token_hash, user_id, created, last_seen, expires, agent, address)"
+        " VALUES (%(hash)s, %(user)s, clock(), clock(), clock() + make_interval(days => %(days)s), %(agent)s, %(address)s)",
+        {"hash": token_hash, "user": user_id, "days": days, "agent": agent, "address": address},
+    )
+
+
+async def find(db: Database, token_hash: bytes) -> Row | None:
+    """The account of a live session, with ``stale``: last seen more than an hour ago."""
+    return await one_or_none(
+        db,
+        "SELECT a.id, a.name, a.fullname, a.admin, a.locale, s.last_seen < clock() - interval '1 hour' AS stale"
+        ' FROM session s JOIN account a ON a.id = s.user_id WHERE s.token_hash = %(hash)s AND s.expires > clock() AND NOT a."restrict"',
+        {"hash": token_hash},
+    )
+
+
+async def touch(db: Database, token_hash: bytes, days: int) -> None:
+    """Prolongs a session that is in use."""
+    await db.execute(
+        "UPDATE session SET last_seen = clock(), expires = clock() + make_interval(days => %(days)s) WHERE token_hash = %(hash)s",
+        {"hash": token_hash, "days": days},
+    )
+
+
+async def close(db: Database, token_hash: bytes) -> None:
+    """Ends a session."""
+    await db.execute("DELETE FROM session WHERE token_hash = %(hash)s", {"hash": token_hash})
+
+
+async def of_user(db: Database, user_id: int) -> list[Row]:
+    """The live sessions of a person, the latest first."""
+    return await db.fetch(
+        "SELECT id, token_hash, created, last_seen, expires, agent, address FROM session"
+        " WHERE user_id = %(user)s AND expires > clock() ORDER BY last_seen DESC, id DESC LIMIT %(most)s",
+        {"user": user_id, "most": MOST_LISTED},
+    )
+
+
+async def end(db: Database, user_id: int, session_id: int) -> bool:
+    """Ends one session of a person; False when it is none of his."""
+    sql = "DELETE FROM session WHERE user_id = %(user)s AND id = %(id)s"
+    return await db.execute(sql, {"user": user_id, "id": session_id}) > 0
+
+
+async def end_all(db: Database, user_id: int) -> int:
+    """Ends every session of a person."""
+    return await db.execute("DELETE FROM session WHERE user_id = %(user)s", {"user": user_id})
