@@ -18,8 +18,8 @@ from crowdd.errors import ConfigError
 from crowdd.http.application import make_site
 from crowdd.http.site import Site
 from crowdd.sched.clockwork import Clockwork
-from crowdd.sched.jobs import jobs
 from crowdd.sched.notices import Notices
+from crowdd.sched.schedule import every_job
 from crowdd.sched.sequencer import Sequencer
 from crowdd.sched.worker import Worker
 from crowdd.sched.works import works
@@ -72,10 +72,11 @@ class Server(Service):
         # Long work has connections of its own: it must not keep a request waiting.
         self._background = make_pool(reactor, settings, size=settings.queue.workers + JOBS_AT_ONCE)
         behind = self._domain.on(self._background)
-        self._clockwork = Clockwork(reactor, jobs(self._background))
-        self._worker = Worker(
-            reactor, behind, works(), size=settings.queue.workers, patience=settings.http.drain_seconds
-        )
+        # The session that holds the locks of jobs: one connection, which nobody else uses.
+        self._session = make_pool(reactor, settings, size=1)
+        patience = settings.http.drain_seconds
+        self._clockwork = Clockwork(reactor, self._session, behind, every_job(), patience=patience)
+        self._worker = Worker(reactor, behind, works(), size=settings.queue.workers, patience=patience)
         self._notices = Notices(reactor, self._pool, self._domain.bell)
         self._sequencer = Sequencer(reactor, self._pool, self._domain.bell)
         self._listener: socket.socket | None = None
@@ -95,6 +96,7 @@ class Server(Service):
         self._domain.passwords.start()
         await self._pool.start()
         await self._background.start()
+        await self._session.start()
         self._notices.startService()
         await self._notices.listening
         (await schema.status(self._pool)).require()
@@ -140,6 +142,7 @@ class Server(Service):
             await self._notices.stopService()
         self._domain.passwords.stop()
         await self._leave(self._background)
+        await self._leave(self._session)
         await self._pool.close()
 
     async def _leave(self, pool: Pool) -> None:

@@ -26,6 +26,9 @@ from crowdd.values import Requester
 MOST_UNFINISHED = 100
 """Items of one person that may wait or run at a time."""
 
+KEPT_DAYS, DEAD_DAYS = 14, 90
+"""How long an item is kept after its end, and a dead one."""
+
 FIRST_PAUSE, LONGEST_PAUSE, PAUSE_GROWTH = 10.0, 3600.0, 3.0  # seconds, seconds, factor
 _NOT_FOUND = "404 Not Found"
 
@@ -178,6 +181,10 @@ class Queue:
     async def bury_unknown(self, names: Collection[str], hours: int) -> int:
         """Ends items that have waited so long for a server that knows their work; returns how many."""
         return await queue.bury_unknown(self._db, list(names), hours, "No server here knows this work.")
+
+    async def sweep(self) -> int:
+        """Removes what ended long ago."""
+        return await queue.sweep(self._db, KEPT_DAYS, DEAD_DAYS)
 
     # For those who wait
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import filecmp
 import hashlib
 import os
 import re
 import secrets
 import shutil
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path, PurePosixPath
 from typing import TypeVar
 
@@ -89,6 +90,14 @@ class Uploads:
     def drop(self, project_id: int) -> None:
         """Removes everything a project brought."""
         shutil.rmtree(self.folder / container_of(project_id), ignore_errors=True)
+
+    def files(self, *, before: float) -> Iterator[str]:
+        """The paths of all files last written before a time (seconds since 1970), read while they are asked for."""
+        for container in self.folder.iterdir() if self.folder.is_dir() else ():
+            for path in container.iterdir() if container.is_dir() else ():
+                with contextlib.suppress(FileNotFoundError):
+                    if path.is_file() and path.lstat().st_mtime < before:
+                        yield f"{container.name}/{path.name}"
 
     def find(self, container: str, name: str) -> tuple[Path, str] | None:
         """A file and its type, or None; names that lead elsewhere name nothing."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from crowdd.storage import sweeping
 from crowdd.storage.database import Database, Row, as_json, one, one_or_none
 
 _REQUESTER = 'id, name, fullname, email_addr, admin, locale, "restrict"'
@@ -117,6 +118,6 @@ async def admins(db: Database) -> list[Row]:
 
 async def sweep(db: Database) -> int:
     """Removes sessions, links and attempts that have had their time."""
-    gone = await db.execute("DELETE FROM session WHERE expires <= clock()")
-    gone += await db.execute("DELETE FROM one_time_link WHERE expires <= clock()")
-    return gone + await db.execute("DELETE FROM attempt WHERE at <= clock() - interval '1 day'")
+    gone = await sweeping.sweep(db, "session", "expires <= clock()")
+    gone += await sweeping.sweep(db, "one_time_link", "expires <= clock()")
+    return gone + await sweeping.sweep(db, "attempt", "at <= clock() - interval '1 day'")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from crowdd.storage import sweeping
 from crowdd.storage.database import Database, Row, one_or_none
 
 HOURS = 24
@@ -35,6 +36,6 @@ async def keep(db: Database, caller: str, path: str, key: str, ids: list[int]) -
 
 async def sweep(db: Database) -> int:
     """Removes keys that have had their day."""
-    return await db.execute(
-        "DELETE FROM idempotency WHERE created <= clock() - make_interval(hours => %(hours)s)", {"hours": HOURS}
+    return await sweeping.sweep(
+        db, "idempotency", "created <= clock() - make_interval(hours => %(hours)s)", {"hours": HOURS}
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from crowdd.kinds.kind import Kind
@@ -22,3 +23,22 @@ async def set_file(db: Database, kind: Kind, row_id: int, columns: dict[str, Any
         {**columns, "info": as_json(columns["info"]), "id": row_id},
     )
     return before
+
+
+async def projects_there(db: Database, ids: list[int]) -> set[int]:
+    """Those of the projects that exist."""
+    rows = await db.fetch("SELECT id FROM project WHERE id = ANY (%(ids)s::bigint[])", {"ids": ids})
+    return {row["id"] for row in rows}
+
+
+async def named(db: Database, kinds: Iterable[Kind], paths: list[str]) -> set[str]:
+    """Those of the paths (``project-<id>/<name>``) that a row of one of the kinds has, or that the project speaks of."""
+    of_rows = [
+        f"SELECT media_file AS path FROM {kind.table} WHERE media_file = ANY (%(paths)s::text[])" for kind in kinds
+    ]
+    of_projects = (
+        "SELECT path FROM unnest(%(paths)s::text[]) path JOIN project p ON p.id = substring(path FROM '^project-([0-9]+)/')::bigint"
+        " WHERE position(split_part(path, '/', 2) IN p.info::text || p.long_description) > 0"
+    )
+    rows = await db.fetch(" UNION ".join([*of_rows, of_projects]), {"paths": paths})
+    return {row["path"] for row in rows}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from crowdd.storage import sweeping
 from crowdd.storage.database import Database, Row, as_json, one_or_none
 from crowdd.values import Requester
 
@@ -177,3 +178,9 @@ async def bury_unknown(db: Database, names: list[str], hours: int, error: str) -
         " WHERE state = 'waiting' AND NOT name = ANY (%(names)s) AND due <= clock() - make_interval(hours => %(hours)s)"
     )
     return await db.execute(sql, {"names": names, "hours": hours, "error": error})
+
+
+async def sweep(db: Database, days: int, dead_days: int) -> int:
+    """Removes items that ended so long ago, and how many."""
+    old = "ended < clock() - make_interval(days => CASE state WHEN 'dead' THEN %(dead_days)s ELSE %(days)s END)"
+    return await sweeping.sweep(db, "queue_item", old, {"days": days, "dead_days": dead_days})

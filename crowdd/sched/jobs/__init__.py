@@ -1,0 +1,1 @@
+"""Work by the clock, one file each: a module here has ``JOB``."""

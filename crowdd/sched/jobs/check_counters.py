@@ -1,0 +1,22 @@
+"""Recounts every counter and sets right what differs; there should be nothing, so each difference is told."""
+
+from __future__ import annotations
+
+from twisted.logger import Logger
+
+from crowdd.domain.check import Checking
+from crowdd.domain.domain import Domain
+from crowdd.sched.schedule import DAY, Job
+
+log = Logger()
+
+
+async def _check(domain: Domain) -> str:
+    found = 0
+    async for difference in Checking(domain.db).run(repair=True):
+        log.warn("A counter was wrong: {sentence}", sentence=difference.sentence())
+        found += 1
+    return f"{found} differences"
+
+
+JOB = Job("check_counters", DAY, _check)

@@ -1,0 +1,17 @@
+"""Removes items of the queue whose time is over, and ends those that no server knows how to do."""
+
+from __future__ import annotations
+
+from crowdd.domain.domain import Domain
+from crowdd.sched.schedule import HOUR, Job
+from crowdd.sched.works import works
+
+UNKNOWN_HOURS = 24
+
+
+async def _sweep(domain: Domain) -> str:
+    dead = await domain.queue.bury_unknown(works().keys(), UNKNOWN_HOURS)
+    return f"{await domain.queue.sweep()} removed, {dead} unknown"
+
+
+JOB = Job("sweep_queue", HOUR, _sweep)

@@ -1,0 +1,48 @@
+"""What a job is, and the ones there are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+import attrs
+
+from crowdd.domain.domain import Domain
+from crowdd.sched import jobs
+from crowdd.sched.discovery import declared
+
+MINUTE, HOUR, DAY = 60.0, 3600.0, 86400.0
+_LOGGED_FROM = MINUTE
+
+
+@attrs.frozen
+class Job:
+    """``work(domain)`` is awaited every ``period`` seconds, by one process of all; what it returns is written down.
+
+    The period counts from the end of a run. A run that fell due while no server was there is made up for at the next
+    start, once. The work should be in short transactions: it may be broken off between any two.
+    """
+
+    name: str
+    period: float
+    work: Callable[[Domain], Coroutine[Any, Any, str | None]]
+
+    def is_logged(self, failed: bool) -> bool:
+        """Whether a run stands in the log: those that failed, and all of a job that runs seldom."""
+        return failed or self.period >= _LOGGED_FROM
+
+
+def wait_after(period: float, failures: int) -> float:
+    """Seconds to the next run after so many failures in a row.
+
+    A job that failed comes again sooner than its period where that is long, and later and later where it is short.
+    """
+    if not failures:
+        return period
+    first = min(period, MINUTE)
+    return min(max(period, MINUTE), first * 2.0 ** min(failures, 30))
+
+
+def every_job() -> list[Job]:
+    """All jobs, by the names of their files."""
+    return list(declared(jobs, "JOB"))

@@ -1,0 +1,57 @@
+-- Work by the clock. Who runs a job holds its advisory lock on a session of its own from begin_job to end_job, so that
+-- the lock goes with the process. Both are single statements, and no transaction is open between them.
+
+CREATE FUNCTION job_lock(p_name text) RETURNS bigint IMMUTABLE LANGUAGE sql AS $$ SELECT hashtextextended('job ' || p_name, 0) $$;
+
+CREATE FUNCTION begin_job(p_name text, p_period double precision, p_early boolean, p_now timestamptz,
+    OUT state text, OUT wait double precision, OUT began timestamptz, OUT failures int) LANGUAGE plpgsql AS $$
+DECLARE j job; k_broken CONSTANT text := 'Its process ended while it ran.';
+BEGIN
+    -- A new job lets a server that has just been started for the first time alone for a minute.
+    INSERT INTO job (name, due) VALUES (p_name, p_now + make_interval(secs => least(p_period, 60))) ON CONFLICT DO NOTHING;
+    SELECT * INTO j FROM job WHERE name = p_name;
+    -- A look without locks is enough, mostly.
+    IF j.outcome = 'running' OR j.due <= p_now OR p_early THEN
+        SELECT * INTO j FROM job WHERE name = p_name FOR UPDATE;
+    END IF;
+    IF j.outcome <> 'running' AND j.due > p_now AND NOT p_early THEN
+        state := 'early';
+        wait := extract(epoch FROM j.due - p_now);
+    ELSIF NOT pg_try_advisory_lock(job_lock(p_name)) THEN
+        state := 'busy';
+        wait := least(p_period, 60);
+    ELSIF j.outcome = 'running' THEN
+        -- The lock was free: the session of that run has gone. Not run at once, for it may have been the job's own doing.
+        INSERT INTO job_run (name, began, seconds, outcome, words)
+        VALUES (p_name, j.began, extract(epoch FROM p_now - j.began), 'failed', k_broken);
+        UPDATE job SET outcome = 'failed', words = k_broken, failures = j.failures + 1, seconds = NULL,
+               due = p_now + make_interval(secs => least(p_period, 60))
+         WHERE name = p_name;
+        PERFORM pg_advisory_unlock(job_lock(p_name));
+        state := 'broken';
+        wait := least(p_period, 60);
+    ELSE
+        UPDATE job SET outcome = 'running', began = p_now, runs = runs + 1 WHERE name = p_name;
+        state := 'ours';
+        began := p_now;
+        failures := j.failures;
+    END IF;
+END $$;
+
+-- How many seconds the run took; null when another one has begun since.
+CREATE FUNCTION end_job(p_name text, p_began timestamptz, p_outcome text, p_words text, p_wait double precision, p_logged boolean, p_now timestamptz)
+RETURNS double precision LANGUAGE plpgsql AS $$
+DECLARE took double precision := extract(epoch FROM p_now - p_began); ours boolean;
+BEGIN
+    UPDATE job SET outcome = p_outcome, words = p_words, seconds = took, due = p_now + make_interval(secs => p_wait),
+           failures = CASE p_outcome WHEN 'failed' THEN failures + 1 ELSE 0 END
+     WHERE name = p_name AND began = p_began AND outcome = 'running';
+    ours := FOUND;
+    IF p_logged THEN
+        INSERT INTO job_run (name, began, seconds, outcome, words) VALUES (p_name, p_began, took, p_outcome, p_words);
+    END IF;
+    IF ours THEN
+        PERFORM pg_advisory_unlock(job_lock(p_name));
+    END IF;
+    RETURN CASE WHEN ours THEN took END;
+END $$;
