@@ -7,6 +7,7 @@ A template gets the keys of the page's JSON answer and the frame's own names: ``
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
@@ -32,6 +33,9 @@ _LOCALES: Final[Mapping[str, Locale]] = {
     code: Locale.parse("en_GB" if code == "en" else code) for code in NAMES
 }  # English dates and numbers are those of no country in particular
 _UNITS: Final = ((60, 1), (3600, 60), (86400, 3600), (30 * 86400, 86400))  # up to how many seconds, seconds in the unit
+
+
+_NUMBERS: Final = (100, 11, 3, 0, 2, 1)  # among them one of each plural category of every language
 
 
 @attrs.frozen
@@ -123,8 +127,15 @@ class _Words:
         """Puts ``_``, ``gettext``, ``ngettext`` and the filters into the environment."""
         install: Callable[..., None] = environment.install_gettext_callables  # type: ignore[attr-defined]
         install(self._gettext, self._ngettext, newstyle=True)
+        environment.globals["by_number"] = self._by_number
         environment.filters |= {"thousands": thousands, "number": number, "compact": compact, "percent": percent}
-        environment.filters |= {"date": date, "day": day, "ago": self._ago, "roundup": roundup}
+        environment.filters |= {
+            "for_number": for_number,
+            "date": date,
+            "day": day,
+            "ago": self._ago,
+            "roundup": roundup,
+        }
 
     @pass_context
     def _gettext(self, context: Context, message: str) -> str:
@@ -133,6 +144,13 @@ class _Words:
     @pass_context
     def _ngettext(self, context: Context, one: str, many: str, count: int) -> str:
         return self._languages.of(str(context.get("locale", ""))).ngettext(one, many, count)
+
+    @pass_context
+    def _by_number(self, context: Context, one: str, many: str) -> dict[str, str]:
+        """What ``ngettext`` says, for each plural category of the language (CLDR); its names stand in it as {name}."""
+        category, said = _locale(context).plural_form, self._ngettext
+        named = re.compile(r"%\((\w+)\)s")
+        return {category(n): named.sub(r"{\1}", said(context, one, many, n)) for n in _NUMBERS}
 
     @pass_context
     def _ago(self, context: Context, value: object) -> str:
@@ -149,6 +167,12 @@ class _Words:
 
 def _locale(context: Context) -> Locale:
     return _LOCALES.get(str(context.get("locale", "")), _LOCALES["en"])
+
+
+@pass_context
+def for_number(context: Context, forms: Mapping[str, str], count: int, **names: Any) -> str:
+    """One of the forms that ``by_number`` gave, with its names."""
+    return forms.get(_locale(context).plural_form(count), forms["other"]).format(**names)
 
 
 @pass_context

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from babel.messages.catalog import Catalog, Message
-from babel.messages.extract import extract_from_dir
+from babel.messages.extract import DEFAULT_KEYWORDS, extract_from_dir
 from babel.messages.pofile import read_po, write_po
 
 import crowdd
@@ -21,6 +21,7 @@ from crowdd.languages import FOLDER, NAMES, SOURCE
 PACKAGE: Final = FOLDER.parent
 _METHODS: Final = [("**.py", "python"), ("**/templates/**.html", "jinja2"), ("**/templates/**.txt", "jinja2")]
 _JINJA: Final = {"**/templates/**.html": {"silent": "false"}, "**/templates/**.txt": {"silent": "false"}}
+_KEYWORDS: Final = {**DEFAULT_KEYWORDS, "by_number": (1, 2)}
 _EPOCH: Final = datetime(2026, 1, 1, tzinfo=UTC)  # a date that changed at every run would be all that changed
 
 Words = str | tuple[str, ...]
@@ -28,7 +29,7 @@ Words = str | tuple[str, ...]
 
 def said(package: Path = PACKAGE) -> list[Words]:
     """All words that are marked in the code, sorted; those with a number are pairs of one and many."""
-    found = {_key(message) for _, _, message, _, _ in extract_from_dir(str(package), _METHODS, _JINJA)}
+    found = {_key(message) for _, _, message, _, _ in extract_from_dir(str(package), _METHODS, _JINJA, _KEYWORDS)}
     counted = {words[0] for words in found if isinstance(words, tuple)}
     return sorted(found - counted, key=str)
 

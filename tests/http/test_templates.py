@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gettext
+import json
 from datetime import UTC, datetime
 
 import pytest
@@ -25,7 +26,7 @@ def made(**more: object) -> Templates:
 
 
 TEMPLATES = made()
-OWN_SCRIPTS = (["/static/ui.js"], ["/static/ui.js", "/static/crop.js"])
+OWN_SCRIPTS = (["/static/ui.js"], ["/static/ui.js", "/static/crop.js"], ["/static/ui.js", "/static/live.js"])
 
 
 def read(case: Case) -> Page:
@@ -300,3 +301,12 @@ def test_markdown_keeps_the_text_and_drops_what_acts() -> None:
     links = {link.text: link.get("href") for link in page.all("a")}
     assert links["go"] == "https://a.example"
     assert "javascript" not in links.get("run", "")
+
+
+def test_words_for_scripts_have_every_form_of_the_language() -> None:
+    source = "{{ by_number('%(n)s answer', '%(n)s answers')|tojson }}|{{ by_number('%(n)s answer', '%(n)s answers')|for_number(1, n='1') }}"
+    environment = made(languages=Languages.read()).environment
+    english = environment.from_string(source).render(frame())
+    assert english == '{"one": "{n} answer", "other": "{n} answers"}|1 answer'
+    arabic = environment.from_string(source).render(frame(locale="ar")).partition("|")[0]
+    assert sorted(json.loads(arabic)) == ["few", "many", "one", "other", "two", "zero"]

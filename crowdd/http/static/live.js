@@ -1,0 +1,83 @@
+// The figures of a project move while somebody looks at them. Without this the page shows how it was when it was loaded.
+const $ = (id) => document.getElementById(id);
+const all = (selector) => [...$("figures").querySelectorAll(selector)];
+const locale = document.documentElement.lang || "en";
+const number = new Intl.NumberFormat(locale);
+const plural = new Intl.PluralRules(locale);
+const relative = new Intl.RelativeTimeFormat(locale, { numeric: "always" });
+const UNITS = [["second", 1, 60], ["minute", 60, 3600], ["hour", 3600, 86400], ["day", 86400, 30 * 86400]];
+const SAY_EVERY = 60000, TELL_AGE_EVERY = 20000, SOONEST = 10000, LATEST = 300000; // milliseconds
+
+let source = null, again = 0, wait = SOONEST, shown = null, said = performance.now();
+
+function write(element, text) {
+  if (element.textContent === text) return;
+  element.textContent = text;
+  if (!element.matches("[data-figure]")) return;
+  element.classList.remove("moved");
+  void element.offsetWidth; // or the animation would not begin anew
+  element.classList.add("moved");
+}
+
+function show(state) {
+  const figures = { ...state, to_go: state.n_tasks - state.n_completed_tasks };
+  const names = { done: number.format(state.n_completed_tasks), total: number.format(state.n_tasks) };
+  for (const figure of all("[data-figure]")) write(figure, number.format(figures[figure.dataset.figure]));
+  for (const words of all("[data-count]")) {
+    const forms = JSON.parse(words.dataset.words), form = forms[plural.select(figures[words.dataset.count])] || forms.other;
+    write(words, form.replace(/\{(\w+)\}/g, (_, name) => names[name]));
+  }
+  const bar = all("progress")[0];
+  Object.assign(bar, { max: state.n_tasks || 1, value: state.n_completed_tasks });
+  bar.classList.toggle("done", state.n_tasks > 0 && state.n_completed_tasks >= state.n_tasks);
+  write(all("[data-share]")[0], number.format(state.overall_progress) + "\u00a0%");
+  $("changed").hidden = state.status === $("figures").dataset.status;
+  const finished = shown && bar.value >= bar.max && shown.n_completed_tasks < shown.n_tasks;
+  const moved = shown && shown.n_completed_tasks !== state.n_completed_tasks;
+  shown = state;
+  tellAge();
+  if (moved) say(finished);
+}
+
+// Who listens rather than looks hears of it now and then, and at once of the end.
+function say(now) {
+  if (!now && performance.now() - said < SAY_EVERY) return;
+  said = performance.now();
+  $("progress-news").textContent = $("progress").textContent;
+}
+
+function tellAge() {
+  if (!shown || !shown.last_activity) return;
+  const age = Math.max(1, (Date.now() - Date.parse(shown.last_activity + "Z")) / 1000);
+  const unit = UNITS.find(([, , most]) => age < most);
+  if (!unit) return;
+  $("last").hidden = false;
+  write($("last"), $("last").dataset.words.replace("{when}", relative.format(-Math.floor(age / unit[1]), unit[0])));
+}
+
+// A browser has few connections to a site: only the page that is looked at takes one.
+function open() {
+  clearTimeout(again);
+  if (source || document.hidden) return;
+  source = new EventSource($("figures").dataset.live);
+  source.addEventListener("state", (event) => {
+    wait = SOONEST;
+    show(JSON.parse(event.data));
+  });
+  source.addEventListener("error", () => {
+    if (source.readyState !== EventSource.CLOSED) return; // it comes back by itself
+    close();
+    again = setTimeout(open, wait);
+    wait = Math.min(2 * wait, LATEST);
+  });
+}
+function close() {
+  if (source) source.close();
+  source = null;
+}
+
+document.addEventListener("visibilitychange", () => (document.hidden ? close() : open()));
+addEventListener("pagehide", close);
+addEventListener("pageshow", open);
+setInterval(tellAge, TELL_AGE_EVERY);
+open();
