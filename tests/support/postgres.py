@@ -47,6 +47,13 @@ CREATE FUNCTION between_tests.notice() RETURNS event_trigger LANGUAGE plpgsql SE
 BEGIN
     UPDATE between_tests.shape SET changed = true;
 END $$;
+CREATE FUNCTION between_tests.notice_version() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS $$
+BEGIN
+    UPDATE between_tests.shape SET changed = true;
+    RETURN NULL;
+END $$;
+CREATE TRIGGER version_changed AFTER INSERT OR UPDATE OR DELETE ON public.migration EXECUTE FUNCTION between_tests.notice_version();
+CREATE TRIGGER version_changed AFTER INSERT OR UPDATE OR DELETE ON public.definition EXECUTE FUNCTION between_tests.notice_version();
 CREATE EVENT TRIGGER shape_changed ON ddl_command_end EXECUTE FUNCTION between_tests.notice();
 """
 
