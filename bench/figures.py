@@ -21,6 +21,14 @@ class Times:
         yield
         self._taken[name].append(time.monotonic() - began)
 
+    def add(self, name: str, seconds: float) -> None:
+        """Adds the time of one request."""
+        self._taken[name].append(seconds)
+
+    def clear(self) -> None:
+        """Forgets all."""
+        self._taken.clear()
+
     def percentile(self, name: str, percent: float) -> float:
         """The time that so many per cent of the requests did not exceed."""
         ordered = sorted(self._taken[name]) or [0.0]

@@ -16,6 +16,7 @@ from typing import Any
 
 import attrs
 import psycopg2
+from psycopg2.extensions import make_dsn
 from psycopg2.extras import RealDictCursor
 from support.invariants import invariants
 from support.live import BIN, LiveServer
@@ -52,6 +53,10 @@ class Postgres:
     def stop(self) -> None:
         """As an operator does: sessions are ended, what is committed stays."""
         self._server.stop()
+
+    def checkpoint(self) -> None:
+        """Writes everything out, so that what was built is no burden to what is measured."""
+        Sql(make_dsn(self.dsn, user="postgres")).rows("CHECKPOINT")
 
     def close(self) -> None:
         """Stops it for good."""

@@ -173,6 +173,10 @@ class UnavailableError(CrowddError):
         self.uncertain = uncertain
 
 
+class NoConnectionError(UnavailableError):
+    """Nothing has begun, and whoever asks in the same moment waits as long: the database is away, or all too busy."""
+
+
 class StatementTimeoutError(CrowddError):
     """A statement took longer than allowed; narrowing the request helps."""
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import attrs
 
 from crowdd.config import Accounts as AccountSettings
 from crowdd.domain import rights
+from crowdd.domain.gather import Gather, Gathering
 from crowdd.domain.passwords import Passwords
 from crowdd.domain.people import checks
 from crowdd.domain.people.checks import EXAMPLES
@@ -28,14 +30,23 @@ LINK_HOURS = 48
 class Accounts:
     """Everything about accounts that pages, API and command line share."""
 
-    def __init__(self, db: Transactions, passwords: Passwords, secrets: Secrets, settings: AccountSettings) -> None:
+    def __init__(
+        self,
+        db: Transactions,
+        gathering: Gathering,
+        passwords: Passwords,
+        secrets: Secrets,
+        settings: AccountSettings,
+    ) -> None:
         self._db, self._passwords, self._secrets, self._settings = db, passwords, secrets, settings
+        # Looked up at each request: a key or an account that ends has ended at once, in every process.
+        self._keys: Gather[bytes, Row | None] = gathering(partial(accounts.by_key, db))
 
     # Requesters
 
     async def by_key(self, key: str) -> Row | None:
         """The account of an API key, or None."""
-        return await accounts.by_key(self._db, self._secrets.digest("api_key", key)) if 0 < len(key) < 200 else None
+        return await self._keys.add(self._secrets.digest("api_key", key)) if 0 < len(key) < 200 else None
 
     # Signing up
 

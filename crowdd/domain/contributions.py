@@ -7,8 +7,10 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import attrs
+import orjson
 
 from crowdd.domain.external import ExternalUsers
+from crowdd.domain.gather import Gather, Gathering
 from crowdd.domain.idempotency import Once
 from crowdd.domain.records import NOT_FOUND, Behaviour, Records, not_empty
 from crowdd.domain.uploads import Journal
@@ -30,19 +32,17 @@ MOST_TASKS = 100
 MOST_LEASES = 200
 SORT_SECONDS = 5  # that an order without index may take
 _TRIES = 20
-# What a volunteer who was handed a task may see of it.
-_VOLUNTEER = frozenset({Standing.ANYBODY, Standing.UNLOCKED})
 
 
 @attrs.frozen
 class Handout:
-    """What newtask gives: tasks as the volunteer may see them, or why there are none.
+    """What newtask gives: tasks as the volunteer may see them, as JSON, or why there are none.
 
     ``reason`` is "" with tasks, "none" when the volunteer has done all, "wait" when others hold the last open places;
     then ``retry_in`` is in seconds.
     """
 
-    tasks: list[dict[str, Any]]
+    tasks: list[orjson.Fragment]
     reason: str = ""
     retry_in: int | None = None
 
@@ -87,9 +87,16 @@ class Contributions:
     """Hands tasks out and takes answers in."""
 
     def __init__(
-        self, db: Transactions, ring: Callable[[int], None], external: ExternalUsers, records_: Records
+        self,
+        db: Transactions,
+        gathering: Gathering,
+        ring: Callable[[int], None],
+        external: ExternalUsers,
+        records_: Records,
     ) -> None:
         self._db, self._ring, self._external, self._records = db, ring, external, records_
+        self._asks: Gather[Row, Row] = gathering(self._ask_together, self._ask_alone)
+        self._answers: Gather[Row, Row] = gathering(self._answer_together, self._answer_alone)
 
     async def identify(self, who: Requester, project_id: int, uid: str | None, header: str | None) -> Requester:
         """The requester, or the external user he speaks for; his token is checked."""
@@ -104,29 +111,34 @@ class Contributions:
         _same_project(who, project_id)
         if offset >= MOST_LEASES:
             return Handout([], "none")
-        for _ in range(_TRIES):
-            rows = await self._next(who, project_id, limit, offset, lane_)
-            state = rows[0]["outcome"]
-            if state != "again":
-                break
-        else:
-            raise UnavailableError("Too many volunteers ask at once.", retry_after=1)
-        if error := refusal(state, who):
+        row = await self._asked(contributions.ask(who, project_id, limit, offset, lane_))
+        if error := refusal(row["state"], who):
             raise error
-        if state != "ok":
-            wait = rows[0]["retry_in"]
-            return Handout([], state, None if wait is None else max(1, math.ceil(wait.total_seconds())))
-        return Handout([self._shown(row) for row in rows])
+        if row["state"] != "ok":
+            wait = row["retry_in"]
+            return Handout([], row["state"], None if wait is None else max(1, math.ceil(wait.total_seconds())))
+        return Handout([orjson.Fragment(task) for task in row["tasks"]])
 
-    async def _next(self, who: Requester, project_id: int, limit: int, offset: int, lane_: str) -> list[Row]:
-        if not lane_.startswith("sort/"):
-            return await contributions.next_tasks(self._db, who, project_id, limit, offset, lane_)
+    async def _asked(self, ask: Row) -> Row:
+        sorts = ask["lane"].startswith("sort/")
+        row = await (self._ask_alone(ask) if sorts else self._asks.add(ask))
+        for _ in range(_TRIES):
+            if row["state"] != "again":
+                return row
+            row = await self._ask_alone(ask)
+        raise UnavailableError("Too many volunteers ask at once.", retry_after=1)
 
+    async def _ask_together(self, asks: list[Row]) -> list[Row]:
+        return await contributions.next_tasks(self._db, asks, self._records.base_url, wait=False)
+
+    async def _ask_alone(self, ask: Row, uncertain: bool = False) -> Row:
         async def within_time(tx: Database) -> list[Row]:
             await contributions.limit_time(tx, SORT_SECONDS)
-            return await contributions.next_tasks(tx, who, project_id, limit, offset, lane_)
+            return await contributions.next_tasks(tx, [ask], self._records.base_url, wait=True)
 
-        return await self._db.transaction(within_time)
+        if ask["lane"].startswith("sort/"):
+            return (await self._db.transaction(within_time))[0]
+        return (await contributions.next_tasks(self._db, [ask], self._records.base_url, wait=True))[0]
 
     async def hold(self, who: Requester, project_id: int, task_id: int) -> str:
         """Hands out a named task, as the page of a task does: leased, late or answered."""
@@ -153,21 +165,24 @@ class Contributions:
         """The stored answer, or answers for an array: all or none. A request sent again (``once``) stores nothing."""
         many = isinstance(body, list)
         bodies = not_empty(body) if many else [body]
-        answers = [(TASK_RUN.creation(_object(one)), one) for one in bodies]
-        callers = [await self._caller(who, values, uid, header) for values, _ in answers]
+        answers = [TASK_RUN.creation(_object(one)) for one in bodies]
+        callers = [await self._caller(who, values, uid, header) for values in answers]
 
-        async def work(db: Database) -> list[dict[str, Any]]:
-            if once and (before := await once.made_before(db)) is not None:
-                return await self._records.views_of(db, TASK_RUN, who, before)
-            order = sorted(range(len(answers)), key=lambda n: (answers[n][0]["task_id"], n))
-            made = {n: await self._store(db, callers[n], answers[n][0]) for n in order}
+        async def work(tx: Database) -> list[dict[str, Any]]:
+            if once and (before := await once.made_before(tx)) is not None:
+                return await self._records.views_of(tx, TASK_RUN, who, before)
+            rows = await contributions.submit(tx, _given(callers, answers))
+            made = [await self._made(tx, *one) for one in zip(callers, answers, rows, strict=True)]
             if once:
-                await once.keep(db, [made[n]["id"] for n in range(len(answers))])
-            return [made[n] for n in range(len(answers))]
+                await once.keep(tx, [run["id"] for run in made])
+            return made
 
-        alone = len(answers) == 1 and once is None
-        made = await (work(self._db) if alone else self._db.transaction(work))
-        for project_id in {values["project_id"] for values, _ in answers}:
+        if once is None and len(answers) == 1:
+            row = await self._answers.add(_given(callers, answers)[0])
+            made = [await self._made(self._db, callers[0], answers[0], row)]
+        else:
+            made = await self._db.transaction(work)
+        for project_id in {values["project_id"] for values in answers}:
             self._ring(project_id)
         return made if many else made[0]
 
@@ -181,9 +196,17 @@ class Contributions:
             raise ForbiddenError("external_uid of the body is not that of the address.", code="external_uid")
         return await self.identify(who, values["project_id"], named, header)
 
-    async def _store(self, db: Database, who: Requester, values: dict[str, Any]) -> dict[str, Any]:
-        _same_project(who, values["project_id"])
-        row = await contributions.submit(db, who, values["project_id"], values["task_id"], values)
+    async def _answer_together(self, answers: list[Row]) -> list[Row]:
+        return await contributions.submit(self._db, answers, hurry=len(answers) > 1)
+
+    async def _answer_alone(self, answer: Row, uncertain: bool) -> Row:
+        """``uncertain``: its batch was lost on the way, perhaps after the commit; the same answer may be there."""
+        (row,) = await contributions.submit(self._db, [answer])
+        if uncertain and row["state"] == "duplicate":
+            return await contributions.stored(self._db, answer, row["run"]) or row
+        return row
+
+    async def _made(self, db: Database, who: Requester, values: Mapping[str, Any], row: Row) -> dict[str, Any]:
         if row["run"] is None or row["state"] == "duplicate":
             raise await self._why_refused(db, row["state"], values)
         return self._records.view(TASK_RUN, _stored(who, values, row))
@@ -197,9 +220,6 @@ class Contributions:
             found = await tasks.project_of(db, values["task_id"])
             return ForbiddenError("Invalid task_id" if found is None else "Invalid project_id", code="invalid_task")
         return ForbiddenError("You must request a task first!", code="no_lease", hint="Ask newtask for a task.")
-
-    def _shown(self, row: Row) -> dict[str, Any]:
-        return self._records.view(TASK, {**row, "info": shown_info(row), "standings": _VOLUNTEER})
 
 
 class TaskRunBehaviour(Behaviour):
@@ -221,12 +241,6 @@ class TaskRunBehaviour(Behaviour):
             raise NotFoundError(NOT_FOUND)
 
 
-def shown_info(row: Mapping[str, Any]) -> Any:
-    """``info`` of a task that is handed out: an incremental project's volunteer sees the answer before his."""
-    info, answers = row["info"], row["mode"] == "i" and row["answers"] > 0
-    return {**info, "last_answer": row["last_answer"]} if answers and isinstance(info, dict) else info
-
-
 def as_external(who: Requester, uid: str | None) -> Requester:
     """The external user that a requester names, or himself; whether he may is asked elsewhere."""
     if uid is None:
@@ -237,6 +251,12 @@ def as_external(who: Requester, uid: str | None) -> Requester:
 def external_uid(text: str) -> str:
     """The id of an external user; InvalidValueError when it is empty, too long or no text."""
     return str(TASK_RUN.field("external_uid").parse(text))
+
+
+def _given(callers: list[Requester], answers: list[dict[str, Any]]) -> list[Row]:
+    for who, values in zip(callers, answers, strict=True):
+        _same_project(who, values["project_id"])
+    return [contributions.answer(who, values) for who, values in zip(callers, answers, strict=True)]
 
 
 def _stored(who: Requester, values: Mapping[str, Any], row: Row) -> Row:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import attrs
@@ -13,6 +14,7 @@ from crowdd.domain.check import Checking
 from crowdd.domain.contributions import Contributions, TaskRunBehaviour
 from crowdd.domain.external import ExternalUsers
 from crowdd.domain.favourites import Favourites
+from crowdd.domain.gather import Gather, Gathering
 from crowdd.domain.live import Live
 from crowdd.domain.media import MediaBehaviour
 from crowdd.domain.outgoing import Outgoing
@@ -50,18 +52,21 @@ class Domain:
     favourites: Favourites
     uploads: Uploads
     outgoing: Outgoing
+    gathering: Gathering
     queue: Queue
     checking: Checking
 
     def on(self, db: Transactions) -> Domain:
         """The same rules on other connections; what is kept in memory is shared."""
-        return _assemble(db, self.settings, self.secrets, self.bell, self.passwords, self.outgoing, self.people.studio)
+        kept = self.bell, self.gathering, self.passwords, self.outgoing, self.people.studio
+        return _assemble(db, self.settings, self.secrets, *kept)
 
 
 def build(reactor: Any, db: Transactions, settings: Settings, secrets: Secrets) -> Domain:
     """The domain on a database."""
     outgoing = Outgoing(reactor, settings.outgoing.allowed_hosts)
-    return _assemble(db, settings, secrets, Bell(reactor), Passwords(reactor), outgoing, Studio(reactor))
+    gathering = partial(Gather, reactor, most_waiting=settings.db.most_waiting)
+    return _assemble(db, settings, secrets, Bell(reactor), gathering, Passwords(reactor), outgoing, Studio(reactor))
 
 
 def _assemble(
@@ -69,6 +74,7 @@ def _assemble(
     settings: Settings,
     secrets: Secrets,
     bell: Bell,
+    gathering: Gathering,
     passwords: Passwords,
     outgoing: Outgoing,
     studio: Studio,
@@ -83,7 +89,7 @@ def _assemble(
     ]
     behaviours = {name: Behaviour(kind) for name, kind in KINDS.items()} | {each.kind.name: each for each in special}
     records = Records(db, bell.ring, secrets, uploads, settings.base_url, behaviours)
-    external = ExternalUsers(db, secrets, settings.external.token_hours)
+    external = ExternalUsers(db, gathering, secrets, settings.external.token_hours)
     return Domain(
         db=db,
         bell=bell,
@@ -92,15 +98,16 @@ def _assemble(
         secrets=secrets,
         passwords=passwords,
         records=records,
-        accounts=Accounts(db, passwords, secrets, settings.accounts),
-        people=gather(db, settings, secrets, passwords, studio, uploads, bell.ring),
+        accounts=Accounts(db, gathering, passwords, secrets, settings.accounts),
+        people=gather(db, gathering, settings, secrets, passwords, studio, uploads, bell.ring),
         projects=Projects(db, bell.ring, passwords, secrets),
         live=Live(db),
         external=external,
-        contributions=Contributions(db, bell.ring, external, records),
+        contributions=Contributions(db, gathering, bell.ring, external, records),
         favourites=Favourites(db, records),
         uploads=uploads,
         outgoing=outgoing,
+        gathering=gathering,
         queue=Queue(db),
         checking=Checking(db),
     )

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import hmac
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 import jwt
 
+from crowdd.domain.gather import Gather, Gathering
 from crowdd.domain.records import NOT_FOUND
 from crowdd.domain.secrets import Secrets
 from crowdd.errors import AnonymousError, ForbiddenError, NotFoundError
@@ -20,8 +22,9 @@ _CLAIMS: Any = {"require": ["project_id", "short_name", "iat", "exp"], "verify_e
 class ExternalUsers:
     """Gives tokens out and checks them. ``hours`` is the life of a token."""
 
-    def __init__(self, db: Database, secrets: Secrets, hours: int) -> None:
+    def __init__(self, db: Database, gathering: Gathering, secrets: Secrets, hours: int) -> None:
         self._db, self._secrets, self._life = db, secrets, timedelta(hours=hours)
+        self._keys: Gather[int, Row] = gathering(partial(projects.secret_keys, db))
 
     async def token(self, short_name: str, secret_key: str | None) -> str:
         """A token for whoever knows the project's secret key.
@@ -48,14 +51,13 @@ class ExternalUsers:
         words = (header or "").split()
         if len(words) != 2 or words[0].lower() != "bearer":
             raise AnonymousError("An external user needs Authorization: Bearer <token>.", code="invalid_header")
-        row = await projects.secret_key_of(self._db, project_id)
-        if row is None:
+        row = await self._keys.add(project_id)
+        if row["id"] is None:
             raise NotFoundError(NOT_FOUND)
         claims = self._decode(words[1], row)
         if claims["project_id"] != row["id"] or claims["short_name"] != row["short_name"]:
             raise AnonymousError("The token was made for another project.", code="wrong_project")
-        now = (await one(self._db, "SELECT extract(epoch FROM clock()) AS now"))["now"]
-        if not claims["exp"] > float(now):
+        if not claims["exp"] > row["now"]:
             raise AnonymousError("The token has run out.", code="token_expired", hint="Ask for a new one.")
 
     def _decode(self, token: str, row: Row) -> dict[str, Any]:

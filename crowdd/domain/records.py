@@ -73,7 +73,7 @@ class Records:
         behaviours: Mapping[str, Behaviour],
     ) -> None:
         self._db, self._ring, self._secrets, self._uploads = db, ring, secrets, uploads
-        self._base_url, self._behaviours = base_url, behaviours
+        self.base_url, self._behaviours = base_url, behaviours
 
     async def list(self, kind: Kind, who: Requester, arguments: Mapping[str, str]) -> list[dict[str, Any]]:
         """The rows that the arguments ask for and the requester may see."""
@@ -207,7 +207,7 @@ class Records:
 
     def view(self, kind: Kind, row: Row) -> dict[str, Any]:
         """The row as a requester with its standings may see it."""
-        return kind.view(self._open(kind, row), row["standings"], self._base_url)
+        return kind.view(self._open(kind, row), row["standings"], self.base_url)
 
     def public_view(self, kind: Kind, row: Row) -> dict[str, Any]:
         """The row as everybody may see it, whoever asks."""

@@ -32,7 +32,7 @@ class Secrets:
 
     def key(self, purpose: str) -> bytes:
         """The 32-byte key of a purpose."""
-        return hmac.digest(self.root, purpose.encode(), "sha256")
+        return _derived(self.root, purpose)
 
     def digest(self, purpose: str, text: str) -> bytes:
         """A keyed hash: what tokens and API keys are looked up by."""
@@ -64,6 +64,11 @@ class Secrets:
         still be told apart and nobody can be looked up (Xu et al., Prefix-Preserving IP Address Anonymization, 2002).
         """
         return _pseudonym(self.key("address"), address)
+
+
+@lru_cache(maxsize=100)
+def _derived(root: bytes, purpose: str) -> bytes:
+    return hmac.digest(root, purpose.encode(), "sha256")
 
 
 @lru_cache(maxsize=20_000)

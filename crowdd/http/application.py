@@ -27,8 +27,10 @@ from crowdd.http.pages.live import LivePages
 from crowdd.http.pages.projects import ProjectPages, ProjectViews
 from crowdd.http.pages.tasks import TaskPages
 from crowdd.http.pages.uploads import Uploads
+from crowdd.http.path_table import PathTable
 from crowdd.http.rendering import Templates
 from crowdd.http.router import Front, Router, answers
+from crowdd.http.routing import by_path
 from crowdd.http.site import Site
 from crowdd.http.static_files import StaticFiles
 from crowdd.http.streams import Streams
@@ -64,9 +66,10 @@ def make_root(clock: Any, domain: Domain, streams: Streams) -> Resource:
     cors = Cors(frozenset(settings.http.allowed_origins))
     router = Router(settings, identity, csrf, limit, negotiator, domain.projects, cors, streams)
     routes = [route for room in _rooms(clock, domain, templates, cookies, csrf, identity) for route in room.routes()]
-    klein = router.klein([*routes, *ApiDocs(routes, settings.site.name).routes()])
+    served = by_path([*routes, *ApiDocs(routes, settings.site.name).routes()])
+    klein = router.klein(served)
     templates.know(answers(klein))
-    return Front(klein.resource(), static, negotiator, settings)
+    return Front(klein.resource(), PathTable(served), router, static, negotiator, settings)
 
 
 def _rooms(

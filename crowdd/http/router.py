@@ -9,7 +9,7 @@ from __future__ import annotations
 import gzip
 import re
 import secrets as random
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Mapping
 from typing import Any
 from urllib.parse import quote, unquote
 
@@ -18,6 +18,7 @@ from klein import Klein
 from twisted.internet.defer import Deferred, ensureDeferred
 from twisted.logger import Logger
 from twisted.web.resource import Resource
+from twisted.web.server import NOT_DONE_YET
 from werkzeug.exceptions import HTTPException
 
 from crowdd.config import Settings
@@ -33,7 +34,7 @@ from crowdd.http.identity import Identity, client_address
 from crowdd.http.incoming import Incoming
 from crowdd.http.limits import RateLimit
 from crowdd.http.negotiation import Negotiator
-from crowdd.http.routing import Route, by_path
+from crowdd.http.path_table import Methods, Names, PathTable
 from crowdd.http.static_files import StaticFiles
 from crowdd.http.streams import Streams
 from crowdd.kinds import KINDS
@@ -41,6 +42,7 @@ from crowdd.kinds import KINDS
 log = Logger()
 _NOT_FOUND = "404 Not Found"
 _PLAIN = "!$&'()*+,;=:@"  # what stands unquoted in a path (RFC 3986, 3.3)
+_TIDY = re.compile(rb"(?:/[A-Za-z0-9_.~-]+)+")
 _LEAST_PACKED, _GZIP_LEVEL = 1000, 4
 
 
@@ -62,25 +64,29 @@ class Router:
         self._settings, self._identity, self._csrf = settings, identity, csrf
         self._limit, self._negotiator, self._projects = limit, negotiator, projects
 
-    def klein(self, routes: Iterable[Route]) -> Klein:
-        """A Klein application of all routes."""
+    def klein(self, routes: Mapping[str, Methods]) -> Klein:
+        """A Klein application of the routes of each address."""
         app = Klein()
-        for number, (path, methods) in enumerate(by_path(routes).items()):
+        for number, (path, methods) in enumerate(routes.items()):
             self._register(app, path, methods, f"route{number}")
         app.handle_errors(HTTPException)(self._unmatched)
         return app
 
-    def _register(self, app: Klein, path: str, methods: dict[str, Route], name: str) -> None:
+    def _register(self, app: Klein, path: str, methods: Methods, name: str) -> None:
         def matched(request: Any, **names: Any) -> Deferred[bytes]:
-            return uncancelled(self._serve(request, methods, names))
+            return self.serve(request, methods, names)
 
         matched.__name__ = name
         app.route(path, endpoint=name, strict_slashes=False)(matched)
 
     def _unmatched(self, request: Any, failure: Any) -> Deferred[bytes]:
-        return uncancelled(self._serve(request, {}, {}))
+        return self.serve(request, {}, {})
 
-    async def _serve(self, request: Any, methods: dict[str, Route], names: dict[str, Any]) -> bytes:
+    def serve(self, request: Any, methods: Methods, names: Names) -> Deferred[bytes]:
+        """Fires with the body; status and headers are set on the request. It goes on when the client has gone."""
+        return uncancelled(self._serve(request, methods, names))
+
+    async def _serve(self, request: Any, methods: Methods, names: Names) -> bytes:
         incoming = Incoming(request, client_address(request, self._settings))
         incoming.request_id = random.token_hex(8)
         request.setHeader("X-Request-Id", incoming.request_id)
@@ -126,7 +132,7 @@ class Router:
         request.setHeader("Content-Encoding", "gzip")
         return gzip.compress(body, _GZIP_LEVEL, mtime=0)
 
-    async def _answer(self, incoming: Incoming, methods: dict[str, Route], names: dict[str, Any]) -> Answer:
+    async def _answer(self, incoming: Incoming, methods: Methods, names: Names) -> Answer:
         method = "GET" if incoming.method == "HEAD" else incoming.method
         route = methods.get(method)
         key_header = all(r.key_header for r in methods.values())
@@ -144,7 +150,7 @@ class Router:
             self._csrf.check(incoming)
         return await route.handler(incoming, **names)
 
-    def _other_method(self, incoming: Incoming, methods: dict[str, Route]) -> Answer:
+    def _other_method(self, incoming: Incoming, methods: Methods) -> Answer:
         allowed = sorted({*methods, "OPTIONS"} | ({"HEAD"} if "GET" in methods else set()))
         if incoming.method == "OPTIONS":
             return Data(None, 204, {"Allow": ", ".join(allowed)})
@@ -166,7 +172,7 @@ class Router:
             wait = max(1, allowance.reset - int(self._limit.seconds()))
             raise TooManyRequestsError("429 Too Many Requests", retry_after=wait, hint=f"Try again in {wait} seconds.")
 
-    async def _open_lock(self, incoming: Incoming, names: dict[str, Any]) -> None:
+    async def _open_lock(self, incoming: Incoming, names: Names) -> None:
         """A client that sends X-Project-Password opens the one project that its request names."""
         password = incoming.header("x-project-password")
         reference = await self._project_named(incoming, names) if password else None
@@ -175,7 +181,7 @@ class Router:
             if lock:
                 incoming.who = attrs.evolve(incoming.who, unlocked=(*incoming.who.unlocked, lock))
 
-    async def _project_named(self, incoming: Incoming, names: dict[str, Any]) -> int | str | None:
+    async def _project_named(self, incoming: Incoming, names: Names) -> int | str | None:
         """The id or short name of the one project that an address is about: in the path, by an object, in the query."""
         if "short_name" in names:
             return str(names["short_name"])
@@ -200,13 +206,25 @@ class Router:
 
 
 class Front(Resource):
-    """What comes before any route: static files, frames that lost their way, requests without an origin."""
+    """What comes before any route: static files, frames that lost their way, requests without an origin.
+
+    Then the short way to the hot routes, and ``inner`` (Klein) for all others.
+    """
 
     isLeaf = True
 
-    def __init__(self, inner: Any, static: StaticFiles, negotiator: Negotiator, settings: Settings) -> None:
+    def __init__(
+        self,
+        inner: Any,
+        hot: PathTable,
+        router: Router,
+        static: StaticFiles,
+        negotiator: Negotiator,
+        settings: Settings,
+    ) -> None:
         super().__init__()
-        self._inner, self._static, self._negotiator, self._settings = inner, static, negotiator, settings
+        self._inner, self._hot, self._router, self._static = inner, hot, router, static
+        self._negotiator, self._settings = negotiator, settings
 
     def render(self, request: Any) -> Any:
         path = _tidy(request)
@@ -220,7 +238,11 @@ class Front(Resource):
             reason = reason or presenter.scope_refusal(_header(request, "x-presenter"), path)
             if reason:
                 return self._refuse(request, reason)
-        return self._inner.render(request)
+        found = self._hot.find(request.postpath)
+        if found is None:
+            return self._inner.render(request)
+        self._router.serve(request, *found).addCallback(request.deliver).addErrback(request.processingFailed)
+        return NOT_DONE_YET
 
     def _static_file(self, request: Any, path: str) -> bytes:
         file = self._static.lookup(path)
@@ -299,6 +321,9 @@ def _tidy(request: Any) -> str:
     What decides by the path (limits, cookies, frames) and what matches the route then read the same. A quoted slash
     stays one and ends no segment.
     """
+    if _TIDY.fullmatch(request.path):
+        request.postpath = request.path.split(b"/")[1:]
+        return str(request.path, "ascii")
     path_only = re.sub(rb"^https?://[^/]*", b"", request.path, flags=re.IGNORECASE)  # RFC 9112, 3.2.2
     words = re.sub(rb"/{2,}", b"/", path_only).split(b"/")[1:]
     segments = [unquote(word.decode("ascii", "replace"), errors="replace") for word in words]

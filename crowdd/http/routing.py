@@ -19,7 +19,8 @@ class Route:
 
     ``endpoint`` is what the rate limit counts (the same for all ids). ``key_header`` false: the Authorization header is
     no API key here. ``csrf`` false: no form posts here. ``page`` false: no page, so a browser is not made a volunteer
-    by asking. ``doc`` is what the API's documentation says; every route below /api has one.
+    by asking. ``hot``: asked for all the time, so it stands in the ``PathTable``, too. ``doc`` is what the API's
+    documentation says; every route below /api has one.
     """
 
     method: str
@@ -29,6 +30,7 @@ class Route:
     key_header: bool = True
     csrf: bool = True
     page: bool = True
+    hot: bool = False
     doc: Doc | None = None
 
 

@@ -61,6 +61,12 @@ class Request(TwistedRequest):
         self.notifyFinish().addBoth(lambda _: site.request_done(self))
         super().process()
 
+    def deliver(self, body: bytes) -> None:
+        """Writes the whole answer, unless the client has gone."""
+        if self.channel is not None:
+            self.write(body)
+            self.finish()
+
     def _refuse(self) -> None:
         if self._refused:
             return

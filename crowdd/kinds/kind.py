@@ -250,6 +250,7 @@ class Kind:
 
 
 LINKS = frozenset({"link", "links"})
+LINK = "<link rel='{rel}' title='{title}' href='{base_url}/api/{title}/{row_id}'/>"
 
 
 def _same(field: Field, value: Any, stored: Any) -> bool:
@@ -260,7 +261,7 @@ def _same(field: Field, value: Any, stored: Any) -> bool:
 
 
 def _link(rel: str, title: str, base_url: str, row_id: int) -> str:
-    return f"<link rel='{rel}' title='{title}' href='{base_url}/api/{title}/{row_id}'/>"
+    return LINK.format(rel=rel, title=title, base_url=base_url, row_id=row_id)
 
 
 def outward(value: Any) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from crowdd.storage import sweeping
-from crowdd.storage.database import Database, Row, as_json, one, one_or_none
+from crowdd.storage.database import Database, Prepared, Row, as_json, one, one_or_none
 
 _REQUESTER = 'id, name, fullname, email_addr, admin, locale, "restrict"'
 
@@ -18,11 +18,17 @@ async def add(db: Database, values: dict[str, Any]) -> int:
     return int(row["id"])
 
 
-async def by_key(db: Database, key_hash: bytes) -> Row | None:
-    """The account of an API key."""
-    return await one_or_none(
-        db, f'SELECT {_REQUESTER} FROM account WHERE api_key_hash = %(hash)s AND NOT "restrict"', {"hash": key_hash}
-    )
+_BY_KEY = Prepared(
+    "SELECT a.* FROM unnest(%(hashes)s) WITH ORDINALITY h(hash, nth) LEFT JOIN LATERAL"
+    f' (SELECT {_REQUESTER} FROM account WHERE api_key_hash = h.hash AND NOT "restrict" OFFSET 0) a ON true ORDER BY h.nth',
+    hashes="bytea[]",
+)
+
+
+async def by_key(db: Database, key_hashes: list[bytes]) -> list[Row | None]:
+    """The account of each API key, in their order."""
+    rows = await db.fetch(_BY_KEY, {"hashes": key_hashes})
+    return [row if row["id"] is not None else None for row in rows]
 
 
 async def by_name(db: Database, name: str) -> Row | None:

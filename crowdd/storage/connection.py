@@ -20,7 +20,7 @@ from twisted.python.failure import Failure
 from txpostgres import txpostgres
 
 from crowdd.errors import ConfigError, ConflictError, InvalidValueError, StatementTimeoutError, UnavailableError
-from crowdd.storage.database import Row, Values
+from crowdd.storage.database import Prepared, Row, Statement, Values
 
 T = TypeVar("T")
 
@@ -170,6 +170,7 @@ class Connection(txpostgres.Connection):
         super().__init__(reactor)
         self._when_lost = when_lost
         self._when_notified = when_notified
+        self._prepared: set[str] = set()
 
     @property
     def alive(self) -> bool:
@@ -186,7 +187,7 @@ class Connection(txpostgres.Connection):
         """Whether the next caller may have it: alive, no statement under way, no transaction open."""
         return self.status == extensions.TRANSACTION_STATUS_IDLE
 
-    def run(self, sql: str, values: Values = None, *, commits: bool = False) -> "Deferred[Cursor]":
+    def run(self, sql: Statement, values: Values = None, *, commits: bool = False) -> "Deferred[Cursor]":
         """Executes one statement; fires with the finished cursor.
 
         ``commits`` says that success makes something permanent: if the connection is lost on the way, the
@@ -195,7 +196,18 @@ class Connection(txpostgres.Connection):
         """
         if not self.alive:
             return fail(UnavailableError("The database connection was lost."))
+        if isinstance(sql, Prepared):
+            if sql.name not in self._prepared:
+                return self._prepare(sql).addCallback(lambda _: self.run(sql, values, commits=commits))
+            sql = sql.call
         return self.cursor().execute(sql, values).addErrback(self._explain, commits)
+
+    def _prepare(self, sql: Prepared) -> "Deferred[Cursor]":
+        def known(cursor: Cursor) -> Cursor:
+            self._prepared.add(sql.name)
+            return cursor
+
+        return self.run(sql.definition).addCallback(known)
 
     def _explain(self, failure: Failure, commits: bool) -> Failure:
         error: Any = failure.value

@@ -2,31 +2,44 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
-from crowdd.storage.database import Database, Row, as_json, one
+from crowdd.kinds import TASK
+from crowdd.kinds.kind import Standing
+from crowdd.storage.database import Database, Prepared, Row, as_json, one
+from crowdd.storage.projections import json_of
 from crowdd.values import Requester
 
-# OFFSET 0: one look-up per task, never a join with all tasks of the project.
-_NEXT = """
-SELECT n.state AS outcome, n.retry_at - clock() AS retry_in, r.*
-  FROM next_tasks(%(project)s, %(actor)s, %(me)s, %(is_admin)s, %(unlocked)s::text[], %(limit)s, %(offset)s, %(lane)s, clock()) n
-  LEFT JOIN LATERAL unnest(n.tasks) WITH ORDINALITY u(id, o) ON true
-  LEFT JOIN LATERAL (SELECT * FROM handed_out t WHERE t.project_id = %(project)s AND t.id = u.id OFFSET 0) r ON true
- ORDER BY u.o"""
+# What a volunteer who was handed a task may see of it.
+VOLUNTEER = frozenset({Standing.ANYBODY, Standing.UNLOCKED})
+_ASK = Prepared(
+    "SELECT n.state, n.retry_in,"
+    f" ARRAY(SELECT {json_of(TASK, VOLUNTEER, info='shown_info')}::text FROM unnest(n.tasks) t) AS tasks"
+    " FROM ask_many(%(asks)s, %(wait)s, clock()) n ORDER BY n.nth",
+    asks="jsonb",
+    wait="boolean",
+    base_url="text",
+)
+_SUBMIT = Prepared(
+    "SELECT s.*, now_ AS finish_time FROM clock() now_, submit_many(%(answers)s, %(hurry)s, now_) s ORDER BY s.nth",
+    answers="jsonb",
+    hurry="boolean",
+)
 
 
-async def next_tasks(db: Database, who: Requester, project_id: int, limit: int, offset: int, lane: str) -> list[Row]:
-    """One row per task handed out, or one row without a task; each with ``outcome`` and ``retry_in``."""
-    values = {
-        **who.standing_values(),
-        "actor": who.actor,
-        "project": project_id,
-        "limit": limit,
-        "offset": offset,
-        "lane": lane,
-    }
-    return await db.fetch(_NEXT, values)
+def ask(who: Requester, project_id: int, limit: int, offset: int, lane: str) -> dict[str, Any]:
+    """An ask for tasks ``offset`` to ``offset + limit`` of a volunteer's sequence."""
+    window = {"most": limit, "skip": offset, "lane": lane}
+    return {**who.standing_values(), "actor": who.actor, "project": project_id, **window}
+
+
+async def next_tasks(db: Database, asks: list[dict[str, Any]], base_url: str, *, wait: bool) -> list[Row]:
+    """A row per ask: ``state``, ``retry_in``, and ``tasks``, each a JSON text as its volunteer may see it.
+
+    Without ``wait`` nobody is waited for: state "again" then means to ask alone.
+    """
+    return await db.fetch(_ASK, {"asks": as_json(asks), "wait": wait, "base_url": base_url})
 
 
 async def limit_time(tx: Database, seconds: int) -> None:
@@ -44,25 +57,38 @@ async def hold(db: Database, who: Requester, project_id: int, task_id: int) -> s
     return str(row["state"])
 
 
-async def submit(db: Database, who: Requester, project_id: int, task_id: int, values: dict[str, Any]) -> Row:
-    """Stores an answer; the row says ``state`` and, when stored, run, granted, finish_time and late_seconds."""
+def answer(who: Requester, values: Mapping[str, Any]) -> dict[str, Any]:
+    """An answer of a volunteer, with the values of its body."""
     anonymous = who.external_uid is None and not who.signed_in
-    return await one(
-        db,
-        "SELECT s.*, now_ AS finish_time FROM clock() now_, submit(%(project)s, %(actor)s, %(task)s, %(user)s, %(ip)s, %(external)s,"
-        " %(info)s, %(calibration)s, %(media_url)s, now_) s",
-        {
-            "project": project_id,
-            "actor": who.actor,
-            "task": task_id,
-            "user": who.user_id if who.external_uid is None else None,
-            "ip": who.address if anonymous else None,
-            "external": who.external_uid,
-            "info": as_json(values["info"]),
-            "calibration": values.get("calibration"),
-            "media_url": values.get("media_url"),
-        },
+    return {
+        "project": values["project_id"],
+        "actor": who.actor,
+        "task": values["task_id"],
+        "user_id": who.user_id if who.external_uid is None else None,
+        "ip": who.address if anonymous else None,
+        "external": who.external_uid,
+        "info": values["info"],
+        "calibration": values.get("calibration"),
+        "media_url": values.get("media_url"),
+    }
+
+
+async def submit(db: Database, answers: list[dict[str, Any]], *, hurry: bool = False) -> list[Row]:
+    """A row per answer: ``state`` and, when it was stored, run, granted, finish_time and late_seconds.
+
+    With ``hurry`` UnavailableError comes soon where somebody holds a task for long.
+    """
+    return await db.fetch(_SUBMIT, {"answers": as_json(answers), "hurry": hurry})
+
+
+async def stored(db: Database, answer: Mapping[str, Any], run: int) -> Row | None:
+    """The run as a row of ``submit`` where it is exactly this answer, stored before; else None."""
+    rows = await db.fetch(
+        "SELECT 'counted' AS state, id AS run, created AS granted, finish_time, timeout AS late_seconds FROM task_run"
+        " WHERE project_id = %(project)s AND id = %(run)s AND info = %(info)s",
+        {"project": answer["project"], "run": run, "info": as_json(answer["info"])},
     )
+    return rows[0] if rows else None
 
 
 async def delete_run(db: Database, project_id: int, run_id: int) -> bool:

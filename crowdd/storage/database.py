@@ -1,8 +1,11 @@
 """What statements run on: a pool (each statement on its own) or a transaction."""
 
+import hashlib
+import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Protocol, TypeVar
 
+import attrs
 import orjson
 from psycopg2.extras import Json
 
@@ -11,14 +14,38 @@ Row = dict[str, Any]
 T = TypeVar("T")
 
 
+@attrs.frozen(init=False, eq=False)
+class Prepared:
+    """A statement that every connection parses and plans once, for those that are asked all the time.
+
+    ``text`` has ``%(name)s`` for each value, as any statement; ``types`` says what PostgreSQL calls their types.
+    """
+
+    text: str
+    name: str
+    definition: str
+    call: str
+
+    def __init__(self, text: str, **types: str) -> None:
+        numbers = {name: f"${number}" for number, name in enumerate(types, 1)}
+        body = re.sub(r"%\((\w+)\)s", lambda found: numbers[found[1]], text)
+        name = "crowdd_" + hashlib.sha256(text.encode()).hexdigest()[:16]
+        definition = f"PREPARE {name} ({', '.join(types.values())}) AS {body}"
+        call = f"EXECUTE {name} ({', '.join(f'%({name})s' for name in types)})"
+        self.__attrs_init__(text, name, definition, call)
+
+
+Statement = str | Prepared
+
+
 class Database(Protocol):
     """Runs statements; ``%(name)s`` stands for a value."""
 
-    async def fetch(self, sql: str, values: Values = None) -> list[Row]:
+    async def fetch(self, sql: Statement, values: Values = None) -> list[Row]:
         """The rows of a statement as dicts."""
         ...
 
-    async def execute(self, sql: str, values: Values = None) -> int:
+    async def execute(self, sql: Statement, values: Values = None) -> int:
         """The number of rows that a statement changed."""
         ...
 
@@ -31,13 +58,13 @@ class Transactions(Database, Protocol):
         ...
 
 
-async def one_or_none(db: Database, sql: str, values: Values = None) -> Row | None:
+async def one_or_none(db: Database, sql: Statement, values: Values = None) -> Row | None:
     """The first row, or None."""
     rows = await db.fetch(sql, values)
     return rows[0] if rows else None
 
 
-async def one(db: Database, sql: str, values: Values = None) -> Row:
+async def one(db: Database, sql: Statement, values: Values = None) -> Row:
     """The one row that a statement always gives."""
     return (await db.fetch(sql, values))[0]
 

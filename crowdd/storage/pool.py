@@ -25,9 +25,9 @@ from twisted.internet.task import deferLater
 from twisted.logger import Logger
 from twisted.python.failure import Failure
 
-from crowdd.errors import CrowddError, UnavailableError
+from crowdd.errors import CrowddError, NoConnectionError, UnavailableError
 from crowdd.storage.connection import Connection, Connector, row_count, rows, shield
-from crowdd.storage.database import Row, Values
+from crowdd.storage.database import Row, Statement, Values
 
 T = TypeVar("T")
 Observer = Callable[[str, str], None]
@@ -59,15 +59,15 @@ class Transaction:
         self._over = False
         self._failure: Exception | None = None
 
-    async def fetch(self, sql: str, values: Values = None) -> list[Row]:
+    async def fetch(self, sql: Statement, values: Values = None) -> list[Row]:
         """The rows of a statement; errors as with ``Pool.fetch``, but deadlocks come as psycopg2 raises them."""
         return rows(await self._run(sql, values))
 
-    async def execute(self, sql: str, values: Values = None) -> int:
+    async def execute(self, sql: Statement, values: Values = None) -> int:
         """How many rows a statement touched; errors as with ``fetch``."""
         return row_count(await self._run(sql, values))
 
-    async def _run(self, sql: str, values: Values) -> Any:
+    async def _run(self, sql: Statement, values: Values) -> Any:
         if self._over:
             raise RuntimeError("The transaction is over.")
         try:
@@ -117,9 +117,9 @@ class Queue(Generic[T]):
         return len(self._timers)
 
     def join(self) -> Deferred[T]:
-        """A place in the queue, fires with the thing; UnavailableError at once when full, else when time is up."""
+        """A place in the queue, fires with the thing; NoConnectionError at once when full, else when time is up."""
         if len(self) >= self._most:
-            return fail(UnavailableError("Too many requests are waiting for the database.", retry_after=1))
+            return fail(NoConnectionError("Too many requests are waiting for the database.", retry_after=1))
         place: Deferred[T] = Deferred()
         self._timers[place] = self._clock.callLater(self._seconds, self._expire, place)
         return place
@@ -138,13 +138,13 @@ class Queue(Generic[T]):
         place.callback(thing)
 
     def dismiss(self, message: str) -> None:
-        """Sends everybody away with UnavailableError."""
+        """Sends everybody away with NoConnectionError."""
         for place in [*self._timers]:
-            self.leave(place, UnavailableError(message))
+            self.leave(place, NoConnectionError(message))
 
     def _expire(self, place: Deferred[T]) -> None:
         del self._timers[place]
-        place.errback(UnavailableError(f"No database connection became free within {self._seconds:g} seconds."))
+        place.errback(NoConnectionError(f"No database connection became free within {self._seconds:g} seconds."))
 
 
 class Listener:
@@ -274,22 +274,24 @@ class Pool:
             self._finish()
         return shield(self._closed, self._break_off)
 
-    async def fetch(self, sql: str, values: Values = None) -> list[Row]:
+    async def fetch(self, sql: Statement, values: Values = None) -> list[Row]:
         """The rows of a statement that commits by itself, each a dict by column name.
 
         ``values`` fill ``%s`` (a sequence) or ``%(name)s`` (a mapping); with None a ``%`` in ``sql`` is just that. A
         dict goes in as ``psycopg2.extras.Json``, a list as an array. json and jsonb come back as Python values, arrays
         as lists, timestamptz as aware datetimes.
 
-        Raises UnavailableError (no connection, queue full, time is up, lock_timeout, or deadlocks without end; its
-        ``uncertain`` is true when the connection was lost while the statement ran), StatementTimeoutError,
+        A statement that is ``Prepared`` is planned once per connection.
+
+        Raises UnavailableError (NoConnectionError when the queue is full or time is up; lock_timeout, or deadlocks
+        without end; its ``uncertain`` is true when the connection was lost while the statement ran), StatementTimeoutError,
         ConflictError (a unique constraint), ValueError for a NUL byte, UnicodeEncodeError for a lone surrogate; other
         errors come as psycopg2 raises them. A statement that fails by deadlock or serialisation is run again, at most
         three times.
         """
         return rows(await self._run(sql, values))
 
-    async def execute(self, sql: str, values: Values = None) -> int:
+    async def execute(self, sql: Statement, values: Values = None) -> int:
         """How many rows a statement touched that commits by itself; values and errors as with ``fetch``."""
         return row_count(await self._run(sql, values))
 
@@ -333,7 +335,7 @@ class Pool:
         """
         await self._listener.notify(channel, payload)
 
-    def _run(self, sql: str, values: Values) -> Deferred[Any]:
+    def _run(self, sql: Statement, values: Values) -> Deferred[Any]:
         return self._with(lambda connection: rerun(self._reactor, lambda: connection.run(sql, values, commits=True)))
 
     def _with(self, use: Callable[[Connection], Coroutine[Any, Any, T]]) -> Deferred[T]:
@@ -346,7 +348,7 @@ class Pool:
 
     def _check_out(self) -> Deferred[Connection]:
         if self._closed is not None:
-            return fail(UnavailableError("The database connections are being closed."))
+            return fail(NoConnectionError("The database connections are being closed."))
         return self._queue.join() if len(self._queue) or not self._free else succeed(self._take())
 
     def _take(self) -> Connection:

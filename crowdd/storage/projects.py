@@ -7,7 +7,7 @@ from typing import Any
 
 from crowdd.kinds import PROJECT
 from crowdd.storage import records, standings
-from crowdd.storage.database import Database, Row, one, one_or_none
+from crowdd.storage.database import Database, Prepared, Row, one, one_or_none
 from crowdd.storage.records import stored
 from crowdd.values import Requester
 
@@ -104,11 +104,16 @@ async def secret_key(db: Database, short_name: str) -> Row | None:
     )
 
 
-async def secret_key_of(db: Database, project_id: int) -> Row | None:
-    """The same by id."""
-    return await one_or_none(
-        db, "SELECT id, short_name, secret_key_sealed FROM project WHERE id = %(id)s", {"id": project_id}
-    )
+_SECRET_KEYS = Prepared(
+    "SELECT p.*, extract(epoch FROM clock())::float8 AS now FROM unnest(%(ids)s) WITH ORDINALITY i(id, nth) LEFT JOIN LATERAL"
+    " (SELECT id, short_name, secret_key_sealed FROM project WHERE id = i.id OFFSET 0) p ON true ORDER BY i.nth",
+    ids="bigint[]",
+)
+
+
+async def secret_keys(db: Database, project_ids: list[int]) -> list[Row]:
+    """The same of each project, by id and in their order, with ``now`` in epoch seconds; id None: there is none."""
+    return await db.fetch(_SECRET_KEYS, {"ids": project_ids})
 
 
 async def set_secret_key(db: Database, project_id: int, sealed: bytes) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from crowdd.storage.database import Database, Row, one_or_none
+from crowdd.storage.database import Database, Prepared, Row
 
 MOST_LISTED = 100
 
@@ -16,14 +16,19 @@ async def open_one(db: Database, token_hash: bytes, user_id: int, days: int, age
     )
 
 
-async def find(db: Database, token_hash: bytes) -> Row | None:
-    """The account of a live session, with ``stale``: last seen more than an hour ago."""
-    return await one_or_none(
-        db,
-        "SELECT a.id, a.name, a.fullname, a.admin, a.locale, s.last_seen < clock() - interval '1 hour' AS stale"
-        ' FROM session s JOIN account a ON a.id = s.user_id WHERE s.token_hash = %(hash)s AND s.expires > clock() AND NOT a."restrict"',
-        {"hash": token_hash},
-    )
+_FIND = Prepared(
+    "SELECT a.* FROM unnest(%(hashes)s) WITH ORDINALITY h(hash, nth) LEFT JOIN LATERAL"
+    " (SELECT a.id, a.name, a.fullname, a.admin, a.locale, s.last_seen < clock() - interval '1 hour' AS stale"
+    "    FROM session s JOIN account a ON a.id = s.user_id"
+    '   WHERE s.token_hash = h.hash AND s.expires > clock() AND NOT a."restrict" OFFSET 0) a ON true ORDER BY h.nth',
+    hashes="bytea[]",
+)
+
+
+async def find(db: Database, token_hashes: list[bytes]) -> list[Row | None]:
+    """The account of each live session, in their order, with ``stale``: last seen more than an hour ago."""
+    rows = await db.fetch(_FIND, {"hashes": token_hashes})
+    return [row if row["id"] is not None else None for row in rows]
 
 
 async def touch(db: Database, token_hash: bytes, days: int) -> None:

@@ -18,7 +18,8 @@ class Explained:
         self.pages = 0
 
     async def fetch(self, sql, values=None):
-        rows = await self._pool.fetch(f"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) {sql}", values)
+        await self._pool.fetch(sql, values)  # it is prepared where it is used
+        rows = await self._pool.fetch(f"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) {sql.call}", values)
         plan = rows[0]["QUERY PLAN"][0]["Plan"]
         self.pages = plan["Shared Hit Blocks"] + plan["Shared Read Blocks"]
         return rows
@@ -31,6 +32,7 @@ async def test_asking_for_a_task_does_not_read_all_tasks_of_a_new_project(dsn, p
     ledger.run("ANALYZE")
     project = ledger.project(tasks=TASKS)
     for address in ("a", "b", "c"):  # the first call of a connection reads the catalogue, too
-        await contributions.next_tasks(explained, Requester(address=address), project, 1, 0, "priority")
+        ask = contributions.ask(Requester(address=address), project, 1, 0, "priority")
+        await contributions.next_tasks(explained, [ask], "http://here", wait=True)
     ledger.close()
     assert 0 < explained.pages <= MOST_PAGES

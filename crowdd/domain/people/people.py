@@ -7,6 +7,7 @@ from collections.abc import Callable
 import attrs
 
 from crowdd.config import Settings
+from crowdd.domain.gather import Gathering
 from crowdd.domain.passwords import Passwords
 from crowdd.domain.people.avatars import Avatars, Studio
 from crowdd.domain.people.claims import Claims
@@ -34,6 +35,7 @@ class People:
 
 def gather(
     db: Transactions,
+    gathering: Gathering,
     settings: Settings,
     secrets: Secrets,
     passwords: Passwords,
@@ -45,7 +47,7 @@ def gather(
     signing_in = SigningIn(db, passwords, Attempts(db, secrets), settings.accounts)
     return People(
         studio=studio,
-        sessions=Sessions(db, secrets, settings.accounts.session_days),
+        sessions=Sessions(db, gathering, secrets, settings.accounts.session_days),
         signing_in=signing_in,
         profiles=Profiles(db, passwords, signing_in, settings.accounts),
         avatars=Avatars(db, studio, uploads, settings.base_url),

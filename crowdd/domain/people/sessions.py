@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import Any
 
+from crowdd.domain.gather import Gather, Gathering
 from crowdd.domain.secrets import Secrets, token
 from crowdd.storage import sessions
 from crowdd.storage.database import Row, Transactions
@@ -25,13 +27,15 @@ _SYSTEMS = (
 class Sessions:
     """Opened at sign-in; found by the token in the cookie, of which only a hash is stored."""
 
-    def __init__(self, db: Transactions, secrets: Secrets, days: int) -> None:
+    def __init__(self, db: Transactions, gathering: Gathering, secrets: Secrets, days: int) -> None:
         self._db, self._secrets, self._days = db, secrets, days
+        # Looked up at each request: a session that ends has ended at once, in every process.
+        self._found: Gather[bytes, Row | None] = gathering(partial(sessions.find, db))
 
     async def find(self, session_token: str, *, renew: bool = True) -> tuple[Row | None, bytes]:
         """The account of a session cookie, or None, and the hash that names the session, which is prolonged by it."""
         session = self._hash(session_token)
-        row = await sessions.find(self._db, session)
+        row = await self._found.add(session)
         if row and row["stale"] and renew:
             await sessions.touch(self._db, session, self._days)
         return row, session

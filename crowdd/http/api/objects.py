@@ -43,10 +43,10 @@ class _Kind:
         kind, name, methods = self._kind, self._kind.name, self._kind.methods
         rows, row = f"/api/{name}", f"/api/{name}/<int:object_id>"
         yield get(rows, self.list, endpoint=name, doc=operations.listing(kind))
-        yield get(row, self.read, endpoint=name, doc=operations.reading(kind))
+        yield get(row, self.read, endpoint=name, doc=operations.reading(kind), hot=name == "task")
         if "POST" in methods:
             create = self.submit if name == "taskrun" else self.create
-            yield post(rows, create, endpoint=name, doc=operations.creating(kind))
+            yield post(rows, create, endpoint=name, doc=operations.creating(kind), hot=name == "taskrun")
         if "PUT" in methods:
             yield Route("PUT", row, self.change, endpoint=name, doc=operations.changing(kind))
         if "DELETE" in methods:

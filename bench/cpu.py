@@ -1,0 +1,54 @@
+"""CPU time of the processes that a measurement is about."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import attrs
+
+TICK = os.sysconf("SC_CLK_TCK")
+
+
+@attrs.frozen
+class Spent:
+    """CPU seconds of crowdd, of PostgreSQL, and of this process."""
+
+    crowdd: float
+    postgres: float
+    client: float
+
+    @property
+    def server(self) -> float:
+        """crowdd and PostgreSQL together."""
+        return self.crowdd + self.postgres
+
+    def since(self, before: Spent) -> Spent:
+        """What came in between."""
+        return Spent(self.crowdd - before.crowdd, self.postgres - before.postgres, self.client - before.client)
+
+
+class Cpu:
+    """Looks at a crowdd process and at the processes of its PostgreSQL."""
+
+    def __init__(self, crowdd: int, postmaster: int) -> None:
+        self._crowdd, self._postmaster = crowdd, postmaster
+
+    def spent(self) -> Spent:
+        """So far; sessions with PostgreSQL that have ended are counted by the postmaster."""
+        processes = {pid: (parent, own, ended) for pid, parent, own, ended in _all()}
+        postgres = processes[self._postmaster][2] + sum(
+            own for parent, own, _ in processes.values() if parent == self._postmaster
+        )
+        return Spent(processes[self._crowdd][1], postgres, sum(os.times()[:2]))
+
+
+def _all() -> Iterator[tuple[int, int, float, float]]:
+    """Each process: its number, its parent's, CPU seconds of its own and of its children that have ended."""
+    for entry in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            fields = (entry / "stat").read_text().rpartition(")")[2].split()
+            user, system, of_children, system_of_children = (int(word) / TICK for word in fields[11:15])
+            yield int(entry.name), int(fields[1]), user + system, of_children + system_of_children

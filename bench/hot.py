@@ -1,0 +1,189 @@
+"""The volunteer's loop over HTTP beside the bare functions of the ledger, on one machine in one run.
+
+    python -m bench.hot [--tasks 1000 --runs 10000] [--seconds 8] [--rounds 3]
+
+64 connections (browsers, addresses, people with keys, external users) ask and answer as fast as they can; so do 8
+sessions of pgbench, each call a statement of its own. Rounds alternate. Gates: over HTTP at least 0.9 times the pairs
+of the bare functions (medians); at a pace of 300 pairs a second 99 of 100 requests within 10 ms. What the clients cost
+is shown apart: it is CPU that the server did not have.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import os
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import attrs
+from support.live import LiveServer
+
+from bench import stage, volunteers
+from bench.cpu import Cpu, Spent
+from bench.figures import table
+from bench.filled import Filling, fill
+from bench.pairs import Identity, Rush
+from bench.stage import Postgres, Project, Sql
+from crowdd.domain import secrets
+from crowdd.http.cookies import VOLUNTEER
+
+CONNECTIONS, SESSIONS = 64, 8
+PACE, MOST_MILLISECONDS, LEAST_RATIO = 300, 10.0, 0.9
+KEYS = 2000
+SETTINGS = {"CROWDD_RATELIMIT_LIMIT": "100000000"}
+PLANS = "-c search_path=public,code -c plan_cache_mode=force_generic_plan -c enable_seqscan=off -c jit=off"
+SCRIPT = r"""
+SELECT coalesce(tasks[1], 0) AS task
+  FROM next_tasks({project}, 'bare{run}-' || :client_id::text, NULL, false, '{{}}', 1, 0, 'priority', clock()) \gset
+SELECT state FROM submit({project}, 'bare{run}-' || :client_id::text, :task, NULL, '10.1.2.3', NULL,
+  '{{"answer": "yes", "seconds": 7}}', NULL, NULL, clock()) \gset
+"""
+
+
+def people(server: LiveServer, project: Project, sql: Sql) -> list[Iterator[Identity]]:
+    """For each connection those who use it, one after the other, all of one of the four kinds."""
+    root = secrets.load(server.data)
+    keys = iter(_accounts(sql, root))
+    token = volunteers_token(server, project)
+    numbers = itertools.count(time.time_ns() % 10**12)
+
+    def of(kind: str) -> Iterator[Identity]:
+        while True:
+            number = next(numbers)
+            match kind:
+                case "browser":
+                    yield Identity(f"Cookie: {VOLUNTEER}={root.sign(VOLUNTEER, f'bench-{number}')}\r\n")
+                case "address":
+                    yield Identity(f"X-Forwarded-For: {volunteers.address(number)}\r\n")
+                case "user":
+                    yield Identity(query=f"api_key={next(keys)}")
+                case _:
+                    yield Identity(f"Authorization: Bearer {token}\r\n", f"external_uid=outside-{number}")
+
+    return [of(kind) for kind in volunteers.kinds(CONNECTIONS)]
+
+
+def _accounts(sql: Sql, root: secrets.Secrets) -> list[str]:
+    """API keys of new accounts; their passwords nobody knows."""
+    keys = [f"key-{time.time_ns()}-{number}" for number in range(KEYS)]
+    sql.rows(
+        "INSERT INTO account (created, name, fullname, email_addr, api_key_hash, api_key_sealed)"
+        " SELECT clock(), k, k, k, h, '' FROM unnest(%s, %s) u(k, h)",
+        [keys, [root.digest("api_key", key) for key in keys]],
+    )
+    return keys
+
+
+def volunteers_token(server: LiveServer, project: Project) -> str:
+    """The project's token for external users."""
+    answer = project.owner.ask(
+        "GET", f"/api/auth/project/{project.short_name}/token", Authorization=project.secret_key, Accept="text/plain"
+    )
+    assert answer.status == 200, answer
+    return str(answer.text)
+
+
+@attrs.frozen
+class Outcome:
+    """Pairs a second, and CPU milliseconds per pair."""
+
+    rate: float
+    crowdd: float
+    postgres: float
+    client: float
+
+    @classmethod
+    def of(cls, pairs: int, seconds: float, spent: Spent) -> Outcome:
+        """From what was counted."""
+        per = 1000 / max(pairs, 1)
+        return cls(pairs / seconds, spent.crowdd * per, spent.postgres * per, spent.client * per)
+
+    def __str__(self) -> str:
+        cpu = f"CPU per pair: crowdd {self.crowdd:.2f}, PostgreSQL {self.postgres:.2f}, client {self.client:.2f} ms"
+        return f"{self.rate:6.0f} pairs/s; {cpu}"
+
+
+def over_http(rush: Rush, cpu: Cpu, seconds: float, pace: float = 0.0) -> Outcome:
+    """The volunteers at work."""
+    before, pairs = cpu.spent(), rush.pairs
+    took = rush.run(seconds, pace)
+    return Outcome.of(rush.pairs - pairs, took, cpu.spent().since(before))
+
+
+def bare(sql: Sql, place: Path, project: int, cpu: Cpu, seconds: int) -> Outcome:
+    """pgbench on the functions alone."""
+    script = place / "pair.sql"
+    script.write_text(SCRIPT.format(project=project, run=time.time_ns()))
+    command = ["pgbench", "-n", "-M", "prepared", "-c", str(SESSIONS), "-j", "2", "-T", str(seconds), "-f", str(script)]
+    runs = "SELECT count(*) FROM task_run WHERE project_id = %s AND actor LIKE 'bare%%'"
+    counted, before, began = sql.one(runs, [project]), cpu.spent(), time.perf_counter()
+    client = sum(os.times()[2:4])
+    done = subprocess.run(
+        [*command, sql.dsn], env={**os.environ, "PGOPTIONS": PLANS}, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    took, spent = time.perf_counter() - began, cpu.spent().since(before)
+    spent = attrs.evolve(spent, client=sum(os.times()[2:4]) - client)
+    return Outcome.of(sql.one(runs, [project]) - counted, took, spent)
+
+
+def measure(
+    server: LiveServer, database: Postgres, place: Path, filling: Filling, seconds: int, rounds: int
+) -> tuple[list[tuple[str, object]], list[str]]:
+    """Lines of the table for one size, and the gates that are broken."""
+    sql, cpu = Sql(database.dsn), Cpu(server.process.pid, database.pid)
+    project = stage.project(server, tasks=1, n_answers=1)
+    fill(sql, project.id, filling)
+    database.checkpoint()
+    rush = Rush(server.port, project.id, people(server, project, sql))
+    rush.run(2)
+    web, db = [], []
+    for _ in range(rounds):
+        web.append(over_http(rush, cpu, seconds))
+        db.append(bare(sql, place, project.id, cpu, seconds))
+    rush.times.clear()
+    calm = over_http(rush, cpu, seconds, PACE)
+    rush.close()
+    ratio = statistics.median(o.rate for o in web) / statistics.median(o.rate for o in db)
+    late = {name: rush.times.percentile(name, 99) * 1000 for name in ("newtask", "taskrun")}
+    name = f"{filling.tasks:,} tasks, {filling.runs:,} answers"
+    lines: list[tuple[str, object]] = [(name, "")]
+    lines += [("  over HTTP", outcome) for outcome in web] + [("  bare functions", outcome) for outcome in db]
+    lines += [("  ratio of medians", f"{ratio:.2f}"), (f"  at {PACE} pairs/s", calm), *rush.times.lines()]
+    wrong = [f"{name}: over HTTP {ratio:.2f} times the bare functions"] if ratio < LEAST_RATIO else []
+    wrong += [f"{name}: p99 of {what} {ms:.1f} ms" for what, ms in late.items() if ms > MOST_MILLISECONDS]
+    wrong += [f"{name}: {count} times {what!r}" for what, count in rush.refused.items()]
+    return lines, wrong
+
+
+def main() -> int:
+    """Runs it and prints a table; 1 when a gate is broken."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--size", nargs=2, type=int, action="append", metavar=("TASKS", "RUNS"))
+    parser.add_argument("--seconds", type=int, default=8)
+    parser.add_argument("--rounds", type=int, default=3)
+    options = parser.parse_args()
+    lines: list[tuple[str, object]] = []
+    wrong: list[str] = []
+    with (
+        stage.folder() as place,
+        stage.postgres(place) as database,
+        stage.crowdd(database.dsn, place, **SETTINGS) as server,
+    ):
+        for tasks, runs in options.size or [(1000, 10_000), (100_000, 1_000_000)]:
+            filling = Filling(tasks, runs, n_answers=100)
+            more, broken = measure(server, database, place, filling, options.seconds, options.rounds)
+            lines += more
+            wrong += broken
+        wrong += [f"The server's log: {line}" for line in stage.complaints(server)[:3]]
+    print(table("The loop over HTTP", lines, wrong))
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

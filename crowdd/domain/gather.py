@@ -1,0 +1,72 @@
+"""Calls of one kind that come at the same time, carried out together: one statement, one commit for all."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Coroutine
+from typing import Any, Generic, TypeVar
+
+from twisted.internet.defer import Deferred, ensureDeferred, fail, succeed
+
+from crowdd.errors import NoConnectionError, UnavailableError
+
+M = TypeVar("M")
+R = TypeVar("R")
+MOST = 64
+Gathering = Callable[..., "Gather[Any, Any]"]
+"""Makes a Gather: one with its clock and its bound given."""
+
+
+class Gather(Generic[M, R]):
+    """Calls that come while a batch is under way are the next batch, of at most 64; nobody waits for company.
+
+    ``many(members)`` gives a result per member, in their order, after its commit. If it fails it has done nothing, or
+    nobody knows: then each member is given to ``one(member, uncertain)``, by default a batch of its own, so that none
+    fails by another's fault. Only when there was no connection all fail, those too who wait for the next batch.
+    ``clock`` has ``callLater``.
+    """
+
+    def __init__(
+        self,
+        clock: Any,
+        many: Callable[[list[M]], Awaitable[list[R]]],
+        one: Callable[[M, bool], Coroutine[Any, Any, R]] | None = None,
+        *,
+        most_waiting: int = 1000,
+    ) -> None:
+        self._clock, self._many, self._one, self._most_waiting = clock, many, one or self._alone, most_waiting
+        self._waiting: list[tuple[M, Deferred[R]]] = []
+        self._busy = False
+
+    def add(self, member: M) -> Deferred[R]:
+        """Fires with the member's result. Cancelling it ends the waiting, not the work."""
+        if len(self._waiting) >= self._most_waiting:
+            return fail(NoConnectionError("Too many requests are waiting for the database.", retry_after=1))
+        place: Deferred[R] = Deferred()
+        self._waiting.append((member, place))
+        if not self._busy:
+            self._busy = True
+            self._clock.callLater(0, self._begin)  # when what else came in this turn of the reactor has been read
+        return place
+
+    async def _alone(self, member: M, uncertain: bool) -> R:
+        (result,) = await self._many([member])
+        return result
+
+    def _begin(self) -> None:
+        batch, self._waiting = self._waiting[:MOST], self._waiting[MOST:]
+        self._busy = bool(batch)
+        if batch:
+            ensureDeferred(self._carry_out(batch))
+
+    async def _carry_out(self, batch: list[tuple[M, Deferred[R]]]) -> None:
+        try:
+            answers = [succeed(result) for result in await self._many([member for member, _ in batch])]
+        except NoConnectionError as error:
+            batch, self._waiting = batch + self._waiting, []
+            answers = [fail(error) for _ in batch]
+        except Exception as error:
+            uncertain = isinstance(error, UnavailableError) and error.uncertain
+            answers = [ensureDeferred(self._one(member, uncertain)) for member, _ in batch]
+        self._begin()  # first, so that the database works while the answers are written
+        for answer, (_, place) in zip(answers, batch, strict=True):
+            answer.chainDeferred(place)

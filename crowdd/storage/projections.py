@@ -1,0 +1,47 @@
+"""Rows as JSON that PostgreSQL makes: the view of a kind, compiled to SQL from the same declaration."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from crowdd.kinds.kind import LINK, Field, Kind, Standing
+from crowdd.kinds.types import Timestamp
+
+
+def json_of(kind: Kind, standings: frozenset[Standing], **columns: str) -> str:
+    """An expression: the row t as ``Kind.view`` shows it to these standings, as json; ``%(base_url)s`` is a text.
+
+    ``columns`` names those of t that hold an attribute under another name. Only for kinds whose attributes are shown
+    whole: none sealed, no public part of info.
+    """
+    if kind.public_info is not None or any(field.sealed for field in kind.fields):
+        raise ValueError(f"{kind.name} has attributes that PostgreSQL cannot show.")
+    pairs = [f"'{name}', {value}" for name, value in (*_attributes(kind, standings, columns), *_links(kind))]
+    return f"json_build_object({', '.join(pairs)})"
+
+
+def _attributes(kind: Kind, standings: frozenset[Standing], columns: dict[str, str]) -> Iterator[tuple[str, str]]:
+    for field in kind.fields:
+        if field.read & standings:
+            yield field.name, _outward(field, columns.get(field.name, field.name))
+        elif field.name in kind.reduced:
+            yield field.name, "NULL"
+
+
+def _outward(field: Field, column: str) -> str:
+    if isinstance(field.type, Timestamp):
+        return f"""to_char(t."{column}" AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US')"""
+    return f't."{column}"'
+
+
+def _links(kind: Kind) -> Iterator[tuple[str, str]]:
+    yield "link", _link("self", kind.name, "id")
+    if kind.parents:
+        parents = (_link("parent", name, column) for name, column in kind.parents.items())
+        yield "links", f"json_build_array({', '.join(parents)})"
+
+
+def _link(rel: str, title: str, column: str) -> str:
+    texts = LINK.format(rel=rel, title=title, base_url="\0", row_id="\0").replace("'", "''").split("\0")
+    before, between, after = (f"'{text}'" for text in texts)
+    return f'{before} || %(base_url)s || {between} || t."{column}" || {after}'

@@ -1,0 +1,74 @@
+"""The short way to the hot routes finds what Klein finds, and nothing else."""
+
+import pytest
+from support.served import Served
+from twisted.internet import reactor
+from twisted.web.test.requesthelper import DummyRequest
+from werkzeug.exceptions import HTTPException
+
+from crowdd.http import application, router
+from crowdd.http.path_table import PathTable
+
+HOT = [
+    "/api/7/newtask", "/api/project/7/newtask", "/api/birds/newtask", "/api/project/birds/newtask", "//api//7/newtask",
+    "/api/project/birds/userprogress", "/api/project/7/userprogress", "/api/project/%C3%BC/userprogress",
+    "/api/taskrun", "/api/task/7", "/api/task/007", "/api/task/newtask", "/api/%74ask/7", "/api/a%2Fb/newtask", "/api/project//newtask",
+    "http://elsewhere/api/taskrun", "/api/task/" + "9" * 30,
+]  # fmt: skip
+OTHERS = [
+    "/", "/api", "/api/", "/api/task", "/api/task/7/", "/api/task/x", "/api/task/-7", "/api/task/7.5", "/api/task/",
+    "/api/task/%C2%B2", "/api/task/٣", "/api/taskrun/", "/api/taskrun/7", "/api//", "/api/project/7",
+    "/api/project/7/newtask/", "/api/project/7/newtask/x", "/xapi/7/newtask", "/project/7/newtask", "/api/project/birds/x",
+    "/API/taskrun", "/api/auth/project/birds/token", "/static/x",
+]  # fmt: skip
+
+
+@pytest.fixture
+def ways(settings, monkeypatch):
+    """The server's path table, and Klein's table."""
+    made = {}
+
+    def keep(routes):
+        made["table"] = PathTable(routes)
+        return made["table"]
+
+    def answers(klein):
+        made["klein"] = klein.url_map.bind("")
+        return router.answers(klein)
+
+    monkeypatch.setattr(application, "PathTable", keep)
+    monkeypatch.setattr(application, "answers", answers)
+    Served(reactor, settings)
+    return made["table"], made["klein"]
+
+
+def both(ways, address):
+    """What each finds: the names in the address, None for nothing."""
+    table, klein = ways
+    request = DummyRequest([])
+    request.path = address.encode()
+    router._tidy(request)
+    found = table.find(request.postpath)
+    try:
+        matched = klein.match("/" + b"/".join(request.postpath).decode(), "GET")[1]
+    except HTTPException:
+        matched = None
+    return None if found is None else found[1], matched
+
+
+@pytest.mark.parametrize("address", HOT)
+def test_a_hot_address_is_found_with_the_same_names(ways, address):
+    found, matched = both(ways, address)
+    assert found is not None and found == matched
+
+
+@pytest.mark.parametrize("address", OTHERS)
+def test_any_other_address_is_left_to_klein(ways, address):
+    found, _ = both(ways, address)
+    assert found is None
+
+
+def test_every_method_of_a_hot_address_is_there(ways):
+    table, _ = ways
+    methods, _ = table.find([b"api", b"task", b"7"])
+    assert set(methods) == {"GET", "PUT", "DELETE"}
