@@ -110,6 +110,15 @@ class Accounts:
         """Those with the most answers."""
         return await accounts.top(self._db, limit)
 
+    async def leaderboard(self, who: Requester, limit: int, window: int) -> list[Row]:
+        """The first ``limit`` people; then who asks, if he is not among them, with ``window`` others on both sides."""
+        rows = await accounts.top(self._db, limit)
+        if who.acting_user is None:
+            return rows
+        known = {row["id"] for row in rows}
+        near = await accounts.around(self._db, who.acting_user, window)
+        return rows + [row for row in near if row["id"] not in known]
+
     async def reset_api_key(self, user_id: int, who: Requester) -> str:
         """A new API key; the old one is worth nothing at once."""
         itself = frozenset({Standing.SELF}) if who.acting_user == user_id else frozenset()

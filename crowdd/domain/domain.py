@@ -25,6 +25,7 @@ from crowdd.domain.projects import ProjectBehaviour, Projects
 from crowdd.domain.queue import Queue
 from crowdd.domain.records import Behaviour, Records
 from crowdd.domain.secrets import Secrets
+from crowdd.domain.statistics import Statistics
 from crowdd.domain.tasks import TaskBehaviour
 from crowdd.domain.uploads import Uploads
 from crowdd.kinds import KINDS
@@ -54,6 +55,7 @@ class Domain:
     outgoing: Outgoing
     gathering: Gathering
     queue: Queue
+    statistics: Statistics
     checking: Checking
 
     def on(self, db: Transactions) -> Domain:
@@ -109,5 +111,6 @@ def _assemble(
         outgoing=outgoing,
         gathering=gathering,
         queue=Queue(db),
+        statistics=Statistics(db, records),
         checking=Checking(db),
     )

@@ -34,6 +34,12 @@ CONTROL = frozenset(
         "_",
     }
 )
+# Further ones of some kinds.
+CONTROL_OF = {
+    "task": frozenset({"external_uid"}),
+    "project": frozenset({"stats"}),
+    "projectstats": frozenset({"full"}),
+}
 
 
 def parse(kind: Kind, arguments: Mapping[str, str], who: Requester) -> Query:
@@ -42,7 +48,7 @@ def parse(kind: Kind, arguments: Mapping[str, str], who: Requester) -> Query:
     Raises UnknownFieldError for a name that is no attribute, InvalidValueError for a value that its type cannot hold.
     """
     fulltext = arguments.get("fulltextsearch") == "1"
-    control = CONTROL | {"external_uid"} if kind.name == "task" else CONTROL
+    control = CONTROL | CONTROL_OF.get(kind.name, frozenset())
     filters = [
         one for name, text in arguments.items() if name not in control for one in _filters(kind, name, text, fulltext)
     ]

@@ -105,6 +105,11 @@ class Records:
             mine = found.get(row[relation.own], [])
             view[name] = mine if relation.most > 1 else (mine[0] if mine else None)
 
+    async def of_ids(self, kind: Kind, who: Requester, ids: Sequence[int]) -> dict[int, dict[str, Any]]:
+        """The rows with these ids that there are and that the requester may get, by id."""
+        found = await records.rows(self._db, kind, ids, who)
+        return {row["id"]: self.view(kind, row) for row in found if row["standings"] & kind.rights.get}
+
     async def get(self, kind: Kind, who: Requester, row_id: int) -> dict[str, Any]:
         """One row. Raises NotFoundError, AnonymousError, ForbiddenError."""
         row = await self.find(self._db, kind, who, row_id)

@@ -12,6 +12,7 @@ from crowdd.http.api.commenting import Commenting
 from crowdd.http.api.favourites import FavouritesApi
 from crowdd.http.api.loop import Loop
 from crowdd.http.api.objects import Objects
+from crowdd.http.api.statistics import StatisticsApi
 from crowdd.http.cookies import Cookies
 from crowdd.http.cors import Cors
 from crowdd.http.csrf import Csrf
@@ -80,6 +81,7 @@ def _rooms(
         Objects(domain),
         Loop(domain),
         FavouritesApi(domain),
+        StatisticsApi(domain),
         Commenting(domain, clock),
         Home(domain, cookies),
         *account.rooms(domain, forms, cookies),

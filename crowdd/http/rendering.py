@@ -210,7 +210,7 @@ def compact(context: Context, value: float) -> str:
 
 
 def roundup(value: float) -> float:
-    """The next of 2, 4, 10, 20, 40, 100 … that is not below: where the axis of a chart ends, and half of it is round."""
+    """The next of 2, 4, 10, 20, 40, 100 … that is not below: where an axis ends, and half of it is round."""
     end, steps = 2.0, itertools.cycle((2, 2.5, 2))
     while end < value:
         end *= next(steps)

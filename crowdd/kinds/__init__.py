@@ -6,6 +6,7 @@ from crowdd.kinds.category import CATEGORY
 from crowdd.kinds.helping_material import HELPING_MATERIAL
 from crowdd.kinds.kind import Kind
 from crowdd.kinds.project import PROJECT
+from crowdd.kinds.project_statistics import PROJECT_STATISTICS
 from crowdd.kinds.result import RESULT
 from crowdd.kinds.task import TASK
 from crowdd.kinds.task_run import TASK_RUN
@@ -13,7 +14,18 @@ from crowdd.kinds.user import USER
 
 KINDS: dict[str, Kind] = {
     kind.name: kind
-    for kind in (PROJECT, TASK, TASK_RUN, RESULT, CATEGORY, USER, BLOGPOST, ANNOUNCEMENT, HELPING_MATERIAL)
+    for kind in (
+        PROJECT,
+        TASK,
+        TASK_RUN,
+        RESULT,
+        CATEGORY,
+        USER,
+        BLOGPOST,
+        ANNOUNCEMENT,
+        HELPING_MATERIAL,
+        PROJECT_STATISTICS,
+    )
 }
 
 __all__ = [
@@ -23,6 +35,7 @@ __all__ = [
     "HELPING_MATERIAL",
     "KINDS",
     "PROJECT",
+    "PROJECT_STATISTICS",
     "RESULT",
     "TASK",
     "TASK_RUN",

@@ -136,6 +136,8 @@ class Kind:
     reduced: tuple[str, ...] = ()
     # What a list brings along with ``related=1``.
     related: Mapping[str, Relation] = attrs.field(factory=dict)
+    # What a list brings along with a word of its own in the query: the record of that kind with the same id.
+    beside: Mapping[str, str] = attrs.field(factory=dict)
     # POST takes an array too: all rows or none.
     bulk: bool = False
     # A row may come with a file: a multipart body on POST and PUT.

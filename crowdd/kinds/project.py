@@ -13,6 +13,7 @@ PROJECT = Kind(
     table="project",
     source="project_record",
     context=True,
+    beside={"stats": "projectstats"},
     public_info=frozenset(
         {"container", "thumbnail", "thumbnail_url", "task_presenter", "tutorial", "results", "sched"}
     ),

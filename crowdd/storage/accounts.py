@@ -56,24 +56,31 @@ async def by_login(db: Database, login: str) -> Row | None:
 
 
 async def profile(db: Database, user_id: int) -> Row | None:
-    """What profile pages show: the record with score and rank (ties share a rank)."""
+    """What profile pages show: the record with score, rank (ties share one), and how many people are ranked."""
     return await one_or_none(
         db,
-        "SELECT u.*, coalesce(s.runs, 0) AS score, coalesce(s.runs, 0) AS n_answers,"
-        " (SELECT count(*) + 1 FROM score o WHERE o.runs > coalesce(s.runs, 0)) AS rank,"
-        " (SELECT count(*) FROM account) AS total, (SELECT a.passwd_hash IS NOT NULL FROM account a WHERE a.id = u.id) AS has_password"
-        " FROM user_record u LEFT JOIN score s ON s.user_id = u.id WHERE u.id = %(id)s",
+        "SELECT u.*, s.score, s.score AS n_answers, s.rank, s.total,"
+        " (SELECT a.passwd_hash IS NOT NULL FROM account a WHERE a.id = u.id) AS has_password"
+        " FROM user_record u, LATERAL place_of(u.id) s WHERE u.id = %(id)s",
         {"id": user_id},
     )
 
 
 async def top(db: Database, limit: int) -> list[Row]:
-    """Those with the most answers, blocked ones left out."""
+    """Those with the most answers, blocked ones left out; with score and rank."""
+    return await _ranked(db, "top_people(%(limit)s)", {"limit": limit})
+
+
+async def around(db: Database, user_id: int, window: int) -> list[Row]:
+    """A person and up to ``window`` people before and after on the list of all; with score and rank."""
+    return await _ranked(db, "people_around(%(id)s, %(window)s)", {"id": user_id, "window": window})
+
+
+async def _ranked(db: Database, source: str, values: dict[str, Any]) -> list[Row]:
     return await db.fetch(
-        "SELECT u.*, s.runs AS score, s.runs AS n_answers, rank() OVER (ORDER BY s.runs DESC) AS rank"
-        ' FROM score s JOIN user_record u ON u.id = s.user_id WHERE s.runs > 0 AND NOT u."restrict"'
-        " ORDER BY s.runs DESC, u.id LIMIT %(limit)s",
-        {"limit": limit},
+        "SELECT u.*, s.score, s.score AS n_answers, s.rank"
+        f" FROM {source} s JOIN user_record u ON u.id = s.user_id ORDER BY s.rank, u.id",
+        values,
     )
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from crowdd.storage.database import Database, one
+from collections.abc import Sequence
+
+from crowdd.storage.database import Database, Row, one
 
 CHUNK = 5000
 
@@ -21,3 +23,74 @@ async def fold(db: Database, most: int = CHUNK) -> int:
 
 async def _count(db: Database, sql: str, most: int) -> int:
     return int((await one(db, sql, {"most": most}))["n"])
+
+
+async def two_weeks(db: Database, projects: Sequence[int]) -> list[Row]:
+    """What happened in projects since the first of the last fourteen days, which is ``since``; it is ``now``.
+
+    Each row has the project's ``id``, ``hours`` in which something happened, how many ``people_anonymous`` and
+    ``people_authenticated`` answered, and of each sort the five who did most: ``anonymous``, ``authenticated``.
+    """
+    sql = f"""
+        SELECT p.id, n.now, first_day(n.now) AS since, r.people_anonymous, r.people_authenticated,
+               (SELECT coalesce(json_agg(h ORDER BY h.hour), '[]') FROM hours_of(p.id, first_day(n.now)) h) AS hours,
+               {_top("true")}
+          FROM unnest(%(projects)s::bigint[]) p(id), (SELECT clock() AS now) n, LATERAL recent_people(p.id, n.now) r"""
+    return await db.fetch(sql, {"projects": list(projects)})
+
+
+async def top_of_all_time(db: Database, project_id: int) -> Row:
+    """Those who have answered most in a project: five ``anonymous`` and five ``authenticated``."""
+    sql = f"SELECT {_top('false')} FROM (SELECT %(project)s::bigint AS id) p, (SELECT clock() AS now) n"
+    return await one(db, sql, {"project": project_id})
+
+
+async def figures(db: Database, project_id: int) -> Row:
+    """The figures of a project, anonymous volunteers and people with an account apart."""
+    sql = (
+        "SELECT f.*, f.seconds::float8 AS seconds, p.first_published FROM project_figures f JOIN project p ON p.id = f.project_id"
+        " WHERE f.project_id = %(project)s"
+    )
+    return await one(db, sql, {"project": project_id})
+
+
+def _top(recent: str) -> str:
+    """Select items: what everybody may know of the volunteers who did most in project p."""
+    who = 'a.name, CASE WHEN NOT a.privacy_mode THEN a.fullname END AS fullname, t.runs AS tasks, a."restrict"'
+    return f"""
+        (SELECT coalesce(json_agg(json_build_object('ip', CASE WHEN t.actor LIKE 'i:%%' THEN substr(t.actor, 3) END, 'tasks', t.runs)
+                                  ORDER BY t.runs DESC, t.actor), '[]')
+           FROM top_volunteers(p.id, false, {recent}, 5, n.now) t) AS anonymous,
+        (SELECT coalesce(json_agg(u ORDER BY u.tasks DESC, u.name), '[]')
+           FROM (SELECT {who} FROM top_volunteers(p.id, true, {recent}, 5, n.now) t JOIN account a ON a.id = substr(t.actor, 3)::bigint) u) AS authenticated"""
+
+
+async def of_site(db: Database) -> Row:
+    """Sums over the whole site (incumbent, global stats)."""
+    return await one(
+        db,
+        "SELECT s.*, (SELECT count(*) FROM project WHERE published) AS n_published,"
+        " (SELECT count(*) FROM project WHERE NOT published) AS n_draft,"
+        " (SELECT total FROM place_of(NULL)) AS n_accounts FROM site_figures() s",
+    )
+
+
+async def projects_by_category(db: Database) -> list[Row]:
+    """short_name and n of each category: published projects without a password; and of featured ones and drafts."""
+    return await db.fetch(
+        "SELECT c.short_name, count(p.id) AS n FROM category c LEFT JOIN project p ON p.category_id = c.id AND p.published AND p.lock_id IS NULL"
+        " GROUP BY c.id, c.short_name UNION ALL"
+        " SELECT 'featured', count(*) FROM project WHERE featured AND published AND lock_id IS NULL UNION ALL"
+        " SELECT 'draft', count(*) FROM project WHERE NOT published ORDER BY 1"
+    )
+
+
+async def busiest_projects(db: Database, most: int) -> list[Row]:
+    """Published projects with the most answers within 24 hours: this one and the 23 before."""
+    return await db.fetch(
+        "WITH h AS (SELECT project_id, runs_anonymous + runs_authenticated AS runs FROM project_hour WHERE hour > clock() - interval '24 hours'"
+        " UNION ALL SELECT project_id, runs FROM stat_delta WHERE hour > clock() - interval '24 hours')"
+        " SELECT p.id, p.name, p.short_name, p.info, sum(h.runs)::bigint AS n_answers FROM h JOIN project p ON p.id = h.project_id"
+        " WHERE p.published AND p.lock_id IS NULL GROUP BY p.id HAVING sum(h.runs) > 0 ORDER BY 5 DESC, 1 LIMIT %(most)s",
+        {"most": most},
+    )

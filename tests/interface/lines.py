@@ -24,6 +24,7 @@ MEDIA = "api/test_media.py"
 EXPOSURE = "matrix/test_exposure.py"
 RIGHTS = "matrix/test_rights.py"
 JS = "clients/test_pybossa_js.py"
+FIGURES = "api/test_statistics.py"
 
 STATISTICS, ASSIGNMENT, ACCOUNTS = "statistics", "assignment", "accounts"
 
@@ -163,6 +164,7 @@ LINES = (
         "n_blogposts and n_results count what there is",
         f"{RECORDS}::test_types_are_those_of_the_tables",
         f"{PROJECTS}::test_an_owner_sees_true_figures_at_once",
+        f"{FIGURES}::test_results_count_once_their_owner_has_filled_them",
     ),
     _line(
         "Project",
@@ -237,12 +239,13 @@ LINES = (
     _line(
         "Project statistics record",
         "It carries the number of tasks and volunteers, the progress and info",
-        waits_for=STATISTICS,
+        f"{FIGURES}::test_a_record_has_the_figures_and_without_full_an_empty_info",
     ),
     _line(
         "Project statistics record",
         "With full=1 info has statistics per hour, day and user of two weeks",
-        waits_for=STATISTICS,
+        f"{FIGURES}::test_full_has_hours_days_and_people_of_two_weeks",
+        f"{FIGURES}::test_two_weeks_end_without_a_job_and_with_one",
     ),
     # States
     _line(
@@ -405,9 +408,14 @@ LINES = (
     _line(
         "Special endpoints",
         "projectstats lists statistics records, of named projects, with full=1 in full",
-        waits_for=STATISTICS,
+        f"{FIGURES}::test_projects_are_named_by_a_list_and_listed_by_id",
+        f"{FIGURES}::test_drafts_and_locked_projects_are_listed_for_their_owners_alone",
     ),
-    _line("Special endpoints", "project?stats=True brings statistics along", waits_for=STATISTICS),
+    _line(
+        "Special endpoints",
+        "project?stats=True brings statistics along",
+        f"{FIGURES}::test_project_lists_bring_statistics_along",
+    ),
     _line(
         "Special endpoints",
         "userprogress says how much a user has done, by id or short name of the project",

@@ -16,7 +16,7 @@ REQUESTERS = ("anonymous", "external", "stranger", "volunteer", "coowner", "owne
 
 _ANYBODY = frozenset({Standing.ANYBODY})
 _SIGNED_IN = _ANYBODY | {Standing.SIGNED_IN}
-_PROJECT_KINDS = frozenset({"project", "task", "taskrun", "result", "blogpost", "helpingmaterial"})
+_PROJECT_KINDS = frozenset({"project", "task", "taskrun", "result", "blogpost", "helpingmaterial", "projectstats"})
 
 
 @attrs.define
@@ -69,6 +69,8 @@ def sees_hidden(kind: str, requester: str) -> bool:
 async def build(served: Served) -> Stage:
     """People, an open and a locked project, and two rows of every kind in each."""
     for kind in KINDS.values():
+        if kind.methods == {"GET"}:
+            continue  # made of other kinds
         offset = list(KINDS).index(kind.name) * 1_000_000
         await served.database.execute(
             f"SELECT setval(pg_get_serial_sequence('{kind.table}', 'id'), {FIRST_ID + offset}, false)"
@@ -85,6 +87,7 @@ async def build(served: Served) -> Stage:
     await _fill(made, "locked", made.hidden)
     made.rows["project"] = (made.projects["open"]["id"], (await project(made, "second"))["id"])
     made.hidden["project"] = (made.projects["locked"]["id"], (await project(made, "bolted"))["id"])
+    made.rows["projectstats"], made.hidden["projectstats"] = made.rows["project"], made.hidden["project"]
     made.rows["category"] = tuple(row["id"] for row in await made.sql("SELECT id FROM category ORDER BY id"))
     made.rows["user"] = (people["anna"].user_id, people["berta"].user_id)
     made.hidden["user"] = (people["dora"].user_id, people["emma"].user_id)

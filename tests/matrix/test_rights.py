@@ -94,6 +94,17 @@ helpingmaterial create open      401 401 403 403 403 200 200
 helpingmaterial update open      401 401 403 403 403 200 200
 helpingmaterial delete open      401 401 403 403 403 204 204
 
+projectstats    list   open        y   y   y   y   y   y   y
+projectstats    list   draft       n   n   n   n   y   y   y
+projectstats    list   paused      n   n   n   n   y   y   y
+projectstats    list   locked      n   n   n   n   y   y   y
+projectstats    get    open      200 200 200 200 200 200 200
+projectstats    get    draft     200 200 200 200 200 200 200
+projectstats    get    locked    401 401 403 403 200 200 200
+projectstats    create -         405 405 405 405 405 405 405
+projectstats    update open      405 405 405 405 405 405 405
+projectstats    delete open      405 405 405 405 405 405 405
+
 announcement    list   published   y   y   y   y   y   y   y
 announcement    list   unpublished n   n   n   n   n   n   y
 announcement    get    published 200 200 200 200 200 200 200
@@ -125,7 +136,7 @@ CASES = [
 CHANGES: dict[str, dict[str, Any]] = {
     "project": {"description": "changed"}, "task": {"info": "changed"}, "taskrun": {"info": "changed"},
     "result": {"info": "changed"}, "blogpost": {"title": "changed"}, "helpingmaterial": {"priority": 2},
-    "announcement": {"title": "changed"}, "category": {"description": "changed"}, "user": {"locale": "de"},
+    "announcement": {"title": "changed"}, "category": {"description": "changed"}, "user": {"locale": "de"}, "projectstats": {"n_tasks": 1},
 }  # fmt: skip
 Maker = Callable[[Stage], Awaitable[int]]
 
@@ -145,6 +156,7 @@ class Site:
         self.projects["draft"] = await self.project("rights-draft")
         for state, made in self.projects.items():
             self.found["project", state], self.found["task", state] = made["id"], made["tasks"][1]
+            self.found["projectstats", state] = made["id"]
             for kind in ("blogpost", "helpingmaterial"):
                 self.found[kind, state] = await add(self.stage["owner"], kind, made["id"])
             await self._complete(state, made)
@@ -194,7 +206,7 @@ class Site:
             "taskrun": {"project_id": project_id, "task_id": self.found["task", "open"], "info": 1}, "result": {},
             "blogpost": {"project_id": project_id, "title": name, "body": name}, "user": {"name": name},
             "helpingmaterial": {"project_id": project_id}, "announcement": {"title": name, "body": name},
-            "category": {"name": name, "short_name": name},
+            "category": {"name": name, "short_name": name}, "projectstats": {},
         }  # fmt: skip
         return bodies[kind]
 
@@ -205,7 +217,7 @@ class Site:
         if kind == "taskrun":
             project = await self._run_project()
             return await answer(self.stage["volunteer"], project)
-        if kind in ("result", "user"):
+        if kind in ("result", "user", "projectstats"):
             return int(self.found[kind, state])
         maker = self.stage["admin" if kind in ("announcement", "category") else "owner"]
         return int((await maker.post(f"/api/{kind}", json=self.new(kind, state))).json()["id"])

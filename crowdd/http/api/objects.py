@@ -9,6 +9,7 @@ from typing import Any
 from crowdd.domain import queries
 from crowdd.domain.domain import Domain
 from crowdd.domain.idempotency import Once, once
+from crowdd.domain.records import Views
 from crowdd.domain.uploads import Upload
 from crowdd.errors import NotFoundError
 from crowdd.http.answers import Answer, Data
@@ -16,7 +17,7 @@ from crowdd.http.api import operations
 from crowdd.http.conditions import require_match, tag
 from crowdd.http.incoming import Incoming
 from crowdd.http.routing import Route, get, post
-from crowdd.kinds import KINDS
+from crowdd.kinds import KINDS, PROJECT, PROJECT_STATISTICS
 from crowdd.kinds.kind import Kind
 from crowdd.kinds.types import Json
 
@@ -54,10 +55,20 @@ class _Kind:
 
     async def list(self, incoming: Incoming) -> Answer:
         listing = self._records.list_related if incoming.query.get("related") else self._records.list
-        return tagged(await listing(self._kind, incoming.who, incoming.query))
+        views = await listing(self._kind, incoming.who, incoming.query)
+        if self._kind == PROJECT and incoming.query.get("stats"):
+            await self._domain.statistics.bring_along(incoming.who, views)
+        return tagged(await self._in_full(incoming, views))
 
     async def read(self, incoming: Incoming, object_id: int) -> Answer:
-        return tagged(await self._records.get(self._kind, incoming.who, small(object_id)))
+        view = await self._records.get(self._kind, incoming.who, small(object_id))
+        return tagged((await self._in_full(incoming, [view]))[0])
+
+    async def _in_full(self, incoming: Incoming, views: Views) -> Views:
+        """The views, with the figures of two weeks where statistics are asked for in full."""
+        if self._kind == PROJECT_STATISTICS and incoming.query.get("full"):
+            await self._domain.statistics.fill(views)
+        return views
 
     async def create(self, incoming: Incoming) -> Answer:
         queries.require_known(self._kind, incoming.query)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from crowdd import errors
-from crowdd.domain.queries import CONTROL, DEFAULT_LIMIT, MOST_LIMIT, UNSPECIFIC
+from crowdd.domain.queries import CONTROL, CONTROL_OF, DEFAULT_LIMIT, MOST_LIMIT, UNSPECIFIC
 from crowdd.http.api.schemas import answer_name, change, change_name, creation, creation_name, filtered, form, people
 from crowdd.http.described import JSON, Caller, Doc, Link, Parameter, Schema, many, reference, some
 from crowdd.kinds import TASK_RUN
@@ -141,6 +141,10 @@ def _steering(kind: Kind) -> tuple[Parameter, ...]:
         "participated": Parameter("participated", _TEXT, "Only tasks that the caller has not answered."),
         "external_uid": Parameter("external_uid", _TEXT, "With participated: the external user instead of the caller."),
         "related": Parameter("related", _TEXT, f"Brings along {', '.join(kind.related)}."),
+        "stats": Parameter("stats", _TEXT, "Brings along stats: the project's statistics record, in full."),
+        "full": Parameter(
+            "full", _TEXT, "Fills info with figures by hour, by day and by person of the last two weeks."
+        ),
         "fulltextsearch": Parameter("fulltextsearch", _TEXT, "With 1, info=key::words searches for the words."),
     }
     return tuple(known[name] for name in _words(kind))
@@ -150,12 +154,12 @@ def _words(kind: Kind) -> list[str]:
     apply = {
         "all": kind.context,
         "participated": kind.name == "task",
-        "external_uid": kind.name == "task",
+        **{word: word in CONTROL_OF.get(kind.name, ()) for words in CONTROL_OF.values() for word in words},
         "related": bool(kind.related),
-        "fulltextsearch": "info" in kind.by_name,
+        "fulltextsearch": any(field.name == "info" and field.search for field in kind.fields),
     }
     order = ["limit", "last_id", "orderby", "desc", *apply, "offset"]
-    return [word for word in order if word in (CONTROL | {"external_uid"}) - UNSPECIFIC and apply.get(word, True)]
+    return [word for word in order if apply.get(word, word in CONTROL - UNSPECIFIC)]
 
 
 def _filters(kind: Kind) -> tuple[Parameter, ...]:

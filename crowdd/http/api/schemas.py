@@ -44,7 +44,11 @@ def answer(kind: Kind) -> Schema:
     always = [field.name for field in kind.fields if field.read == EVERYONE or field.name in kind.reduced]
     links = sorted(LINKS if kind.parents else LINKS - {"links"})
     more = {name: _LINKS[name] for name in links} | {name: _related(kind, name) for name in kind.related}
-    if any(isinstance(field.type, Json) for field in kind.fields):
+    more |= {
+        word: {**reference(other.capitalize()), "description": f"Only in lists with {word}."}
+        for word, other in kind.beside.items()
+    }
+    if any(isinstance(field.type, Json) and field.search for field in kind.fields):
         more |= _FOUND
     return _object(kind.doc, properties | more, [*always, *links])
 

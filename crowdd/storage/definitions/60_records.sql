@@ -9,6 +9,14 @@ SELECT p.*, f.n_tasks, f.n_completed_tasks, f.runs_anonymous + f.runs_authentica
        (SELECT CASE WHEN a.privacy_mode THEN a.name ELSE a.fullname END FROM account a WHERE a.id = p.owner_id) AS owner
   FROM project p JOIN project_figures f ON f.project_id = p.id;
 
+CREATE VIEW projectstats_record AS
+SELECT p.id, p.id AS project_id, f.n_tasks, f.runs_anonymous + f.runs_authenticated AS n_task_runs, f.n_results,
+       f.people_anonymous + f.people_authenticated AS n_volunteers, f.n_completed_tasks,
+       CASE WHEN f.n_wanted > 0 THEN least(100, f.n_counted * 100 / f.n_wanted)::int ELSE 0 END AS overall_progress,
+       coalesce(f.seconds / nullif(f.runs_anonymous + f.runs_authenticated, 0), 0)::float8 AS average_time,
+       (SELECT count(*) FROM blogpost b WHERE b.project_id = p.id) AS n_blogposts, last_activity(p.id) AS last_activity, '{}'::jsonb AS info
+  FROM project p JOIN project_figures f ON f.project_id = p.id;
+
 CREATE VIEW task_record AS
 SELECT t.*, l.n_answers, l.priority_0, l.mode, l.answers,
        CASE WHEN l.done OR l.retired THEN 'completed' ELSE 'ongoing' END AS state, l.answers + l.extra AS n_task_runs,

@@ -1,0 +1,45 @@
+"""/api/globalstats: figures of the whole site. Those of projects are a kind of their own, like any other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from crowdd.domain.domain import Domain
+from crowdd.http.answers import Answer
+from crowdd.http.api.objects import tagged
+from crowdd.http.described import Doc, many, record
+from crowdd.http.incoming import Incoming
+from crowdd.http.routing import Route, get
+from crowdd.kinds.types import Integer
+
+_COUNT = Integer(least=0).schema()
+_CATEGORY = {"type": "object", "additionalProperties": _COUNT, "minProperties": 1, "maxProperties": 1}
+_SITE = Doc(
+    name="globalstats",
+    section="statistics",
+    summary="Figures of the whole site",
+    about="n_tasks is how many answers all tasks want together, n_pending_tasks how many of them are still to come."
+    " categories has published projects by category, featured ones and drafts, each as an object of one key.",
+    answer=record(
+        n_projects=_COUNT,
+        n_users=_COUNT,
+        n_tasks=_COUNT,
+        n_task_runs=_COUNT,
+        n_pending_tasks=_COUNT,
+        n_results=_COUNT,
+        categories=many(_CATEGORY),
+    ),
+)
+
+
+class StatisticsApi:
+    """Figures of the site."""
+
+    def __init__(self, domain: Domain) -> None:
+        self._statistics = domain.statistics
+
+    def routes(self) -> Iterator[Route]:
+        yield get("/api/globalstats", self.of_site, endpoint="globalstats", doc=_SITE)
+
+    async def of_site(self, incoming: Incoming) -> Answer:
+        return tagged(await self._statistics.of_site())
