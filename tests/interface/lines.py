@@ -24,7 +24,7 @@ MEDIA = "api/test_media.py"
 EXPOSURE = "matrix/test_exposure.py"
 RIGHTS = "matrix/test_rights.py"
 JS = "clients/test_pybossa_js.py"
-FIGURES = "api/test_statistics.py"
+FIGURES = "api/test_projectstats.py"
 
 STATISTICS, ASSIGNMENT, ACCOUNTS = "statistics", "assignment", "accounts"
 
