@@ -88,6 +88,7 @@ class Http:
     trusted_proxies: tuple[Network, ...] = _option((), _networks, doc="Proxies whose X-Forwarded-For is believed.")
     most_body_bytes: int = _option(10_000_000, _positive, doc="Largest request body, in bytes; larger ones get 413.")
     drain_seconds: int = _option(10, _not_negative, doc="How long requests in flight may take at shutdown.")
+    spa_base_url: str = _option("", doc="Address of a front end elsewhere: links in mail and after sign-in go there.")
     allowed_origins: tuple[str, ...] = _option((), _words, doc="Origins of front ends that may use cookies (CORS).")
     cross_site_cookies: bool = _option(False, _boolean, doc="Front end on another site: cookies SameSite=None; Secure.")
 
@@ -155,6 +156,24 @@ class Accounts:
 
 
 @attrs.frozen
+class SignIn:
+    """``[signin]``: accounts elsewhere that people may sign in with; a provider without a client id is not offered."""
+
+    google_client_id: str = _option("", doc="Client id at Google; empty: not offered.")
+    google_client_secret: str = _option("", doc="Client secret at Google.")
+    google_issuer: str = _option("https://accounts.google.com", doc="Issuer of Google's ID tokens.")
+    github_client_id: str = _option("", doc="Client id at GitHub; empty: not offered.")
+    github_client_secret: str = _option("", doc="Client secret at GitHub.")
+    github_url: str = _option("https://github.com", doc="Address of GitHub, or of an enterprise's own.")
+    github_api_url: str = _option("https://api.github.com", doc="Address of its API.")
+    orcid_client_id: str = _option("", doc="Client id at ORCID; empty: not offered.")
+    orcid_client_secret: str = _option("", doc="Client secret at ORCID.")
+    orcid_issuer: str = _option(
+        "https://orcid.org", doc="Issuer of ORCID's ID tokens; https://sandbox.orcid.org to try."
+    )
+
+
+@attrs.frozen
 class External:
     """``[external]``: volunteers of another user base."""
 
@@ -197,6 +216,7 @@ class Settings:
     live: Live = Live()
     volunteers: Volunteers = Volunteers()
     accounts: Accounts = Accounts()
+    signin: SignIn = SignIn()
     external: External = External()
     commenting: Commenting = Commenting()
     outgoing: Outgoing = Outgoing()

@@ -59,6 +59,12 @@ class UnreachableError(CrowddError):
     code = "unreachable"
 
 
+class ProviderError(CrowddError):
+    """Another site's word about a person cannot be had, or not be believed; the text says why."""
+
+    code = "provider"
+
+
 class InvalidRequestError(CrowddError):
     """The request makes no sense as a whole (bad CSRF token, missing parameter, unknown category)."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Any
 
@@ -50,15 +51,28 @@ class Accounts:
 
     # Signing up
 
-    async def register(self, form: Registration, who: Requester, *, admin: bool = False, checked: bool = True) -> int:
-        """The id of a new account. Raises FormError, also for a name or address that is taken."""
-        mistakes = form.mistakes(self._settings.shortest_password if checked else 1)
-        if mistakes:
+    async def register(
+        self,
+        form: Registration,
+        who: Requester,
+        *,
+        admin: bool = False,
+        passwordless: bool = False,
+        then: Callable[[Database, int], Awaitable[None]] | None = None,
+    ) -> int:
+        """The id of a new account; ``then`` is done in the same transaction.
+
+        Raises FormError, also for a name or address that is taken.
+        """
+        if mistakes := form.mistakes(None if passwordless else self._settings.shortest_password):
             raise FormError(mistakes)
-        hashed = await self._passwords.hash(form.password)
+        hashed = None if passwordless else await self._passwords.hash(form.password)
 
         async def work(tx: Database) -> int:
-            return await self._add(tx, form, hashed, who, admin)
+            user_id = await self._add(tx, form, hashed, who, admin)
+            if then is not None:
+                await then(tx, user_id)
+            return user_id
 
         return await self._db.transaction(work)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
@@ -21,6 +22,7 @@ from crowdd.domain.outgoing import Outgoing
 from crowdd.domain.passwords import Passwords
 from crowdd.domain.people.avatars import Studio
 from crowdd.domain.people.people import People, gather
+from crowdd.domain.people.providers import Provider, configured
 from crowdd.domain.projects import ProjectBehaviour, Projects
 from crowdd.domain.queue import Queue
 from crowdd.domain.records import Behaviour, Records
@@ -60,7 +62,7 @@ class Domain:
 
     def on(self, db: Transactions) -> Domain:
         """The same rules on other connections; what is kept in memory is shared."""
-        kept = self.bell, self.gathering, self.passwords, self.outgoing, self.people.studio
+        kept = self.bell, self.gathering, self.passwords, self.outgoing, self.people.studio, self.people.providers.found
         return _assemble(db, self.settings, self.secrets, *kept)
 
 
@@ -68,7 +70,8 @@ def build(reactor: Any, db: Transactions, settings: Settings, secrets: Secrets) 
     """The domain on a database."""
     outgoing = Outgoing(reactor, settings.outgoing.allowed_hosts)
     gathering = partial(Gather, reactor, most_waiting=settings.db.most_waiting)
-    return _assemble(db, settings, secrets, Bell(reactor), gathering, Passwords(reactor), outgoing, Studio(reactor))
+    kept = Bell(reactor), gathering, Passwords(reactor), outgoing, Studio(reactor)
+    return _assemble(db, settings, secrets, *kept, configured(settings.signin, outgoing))
 
 
 def _assemble(
@@ -80,6 +83,7 @@ def _assemble(
     passwords: Passwords,
     outgoing: Outgoing,
     studio: Studio,
+    providers: Mapping[str, Provider],
 ) -> Domain:
     uploads = Uploads(settings.data.dir / "uploads")
     special = [
@@ -91,6 +95,7 @@ def _assemble(
     ]
     behaviours = {name: Behaviour(kind) for name, kind in KINDS.items()} | {each.kind.name: each for each in special}
     records = Records(db, bell.ring, secrets, uploads, settings.base_url, behaviours)
+    accounts = Accounts(db, gathering, passwords, secrets, settings.accounts)
     external = ExternalUsers(db, gathering, secrets, settings.external.token_hours)
     return Domain(
         db=db,
@@ -100,8 +105,8 @@ def _assemble(
         secrets=secrets,
         passwords=passwords,
         records=records,
-        accounts=Accounts(db, gathering, passwords, secrets, settings.accounts),
-        people=gather(db, gathering, settings, secrets, passwords, studio, uploads, bell.ring),
+        accounts=accounts,
+        people=gather(db, gathering, settings, secrets, passwords, studio, uploads, bell.ring, providers, accounts),
         projects=Projects(db, bell.ring, passwords, secrets),
         live=Live(db),
         external=external,

@@ -13,6 +13,7 @@ from crowdd.http.api.favourites import FavouritesApi
 from crowdd.http.api.loop import Loop
 from crowdd.http.api.objects import Objects
 from crowdd.http.api.statistics import StatisticsApi
+from crowdd.http.api.tokens import TokensApi
 from crowdd.http.cookies import Cookies
 from crowdd.http.cors import Cors
 from crowdd.http.csrf import Csrf
@@ -83,6 +84,7 @@ def _rooms(
         FavouritesApi(domain),
         StatisticsApi(domain),
         Commenting(domain, clock),
+        TokensApi(domain),
         Home(domain, cookies),
         *account.rooms(domain, forms, cookies),
         ProjectPages(domain, forms, cookies, views),

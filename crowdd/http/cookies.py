@@ -9,6 +9,7 @@ from typing import Any
 
 import attrs
 import orjson
+from cryptography.exceptions import InvalidTag
 
 from crowdd.domain.people.signing_in import Device
 from crowdd.domain.secrets import Secrets
@@ -20,6 +21,8 @@ CSRF = "csrf"
 FLASH = "flash"
 UNLOCKED = "unlocked"
 DEVICE = "device"
+FLOW = "signin_flow"  # a sign-in with a provider that is under way
+NEWCOMER = "newcomer"  # whom a provider sent, and who has no account yet
 YEAR = 365 * 86400
 
 
@@ -56,6 +59,19 @@ class Cookies:
     def set_signed(self, incoming: Incoming, name: str, value: str, *, seconds: int | None = None) -> None:
         """Sets a cookie with our signature."""
         self.set(incoming, name, self.secrets.sign(name, value), seconds=seconds)
+
+    def sealed(self, incoming: Incoming, name: str) -> str:
+        """The text of a cookie that nobody but us can read, or ""."""
+        try:
+            text = self.secrets.unseal(base64.urlsafe_b64decode(incoming.cookie(name).encode("ascii", "replace")))
+        except (ValueError, InvalidTag):
+            return ""
+        return text.removeprefix(f"{name}:") if text.startswith(f"{name}:") else ""
+
+    def set_sealed(self, incoming: Incoming, name: str, text: str, *, seconds: int) -> None:
+        """Sets such a cookie; what one of another name holds does not pass for it."""
+        packed = base64.urlsafe_b64encode(self.secrets.seal(f"{name}:{text}")).decode()
+        self.set(incoming, name, packed, seconds=seconds)
 
     # A message for the next page, and the locks that a browser has opened.
 

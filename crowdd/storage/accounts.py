@@ -107,6 +107,26 @@ async def set_avatar(db: Database, user_id: int, path: str, told: dict[str, str]
     return before["avatar_file"]
 
 
+async def by_provider(db: Database, provider: str, provider_id: str) -> Row | None:
+    """The account that signs in as this person of a provider; ``provider`` is one of ours."""
+    return await one_or_none(
+        db, f"SELECT {_REQUESTER} FROM account WHERE {provider}_user_id = %(id)s", {"id": provider_id}
+    )
+
+
+async def set_provider(db: Database, user_id: int, provider: str, provider_id: str | None) -> None:
+    """Connects an account with a person of a provider, or with None ends that."""
+    await db.execute(
+        f"UPDATE account SET {provider}_user_id = %(provider)s WHERE id = %(id)s",
+        {"id": user_id, "provider": provider_id},
+    )
+
+
+async def now(db: Database) -> float:
+    """The time as epoch seconds."""
+    return float((await one(db, "SELECT extract(epoch FROM clock()) AS now"))["now"])
+
+
 async def passwd_hash(db: Database, user_id: int) -> str | None:
     """The password of an account as it is stored; None for who signs in with a provider only."""
     row = await one(db, "SELECT passwd_hash FROM account WHERE id = %(id)s", {"id": user_id})

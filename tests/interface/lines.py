@@ -26,7 +26,7 @@ RIGHTS = "matrix/test_rights.py"
 JS = "clients/test_pybossa_js.py"
 FIGURES = "api/test_projectstats.py"
 
-STATISTICS, ASSIGNMENT, ACCOUNTS = "statistics", "assignment", "accounts"
+STATISTICS, ASSIGNMENT = "statistics", "assignment"
 
 
 @attrs.frozen
@@ -390,8 +390,16 @@ LINES = (
         "favorites are of authenticated users",
         f"{MORE}::test_favourites_refuse_what_makes_no_sense",
     ),
-    _line("Special endpoints", "token gives a user's own tokens of providers", waits_for=ACCOUNTS),
-    _line("Special endpoints", "token/<provider> gives that of one", waits_for=ACCOUNTS),
+    _line(
+        "Special endpoints",
+        "token gives a user's own tokens of providers",
+        "pages/test_providers.py::test_ones_own_tokens_over_the_api",
+    ),
+    _line(
+        "Special endpoints",
+        "token/<provider> gives that of one",
+        "pages/test_providers.py::test_ones_own_tokens_over_the_api",
+    ),
     _line(
         "Special endpoints",
         "auth/project/<short_name>/token gives a JWT for the secret key",

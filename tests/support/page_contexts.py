@@ -159,6 +159,9 @@ SETTINGS: Context = {
     "password_form": dict.fromkeys(("current_password", "new_password", "confirm")) | {"csrf": "t0ken", "errors": {}},
     "upload_form": dict.fromkeys(("id", "avatar", "x1", "y1", "x2", "y2")) | {"csrf": "form-t0ken", "errors": {}},
     "show_passwd_form": True, "flash": None, "title": "Settings", "user": SELF, "locales": {"en": "English"},
+    "providers": [
+        {"name": "google", "title": "Google", "connected": True}, {"name": "orcid", "title": "ORCID", "connected": False},
+    ],
 }  # fmt: skip
 PAGINATION: Context = {"page": 1, "per_page": 20, "total": 37, "prev": False, "next": True}
 ERRORS = {
@@ -270,9 +273,11 @@ def _project_cases() -> Iterator[Case]:
 def _account_cases() -> Iterator[Case]:
     for template in ("account/register.html", "account/first_admin.html"):
         for kind, form in (("first", ACCOUNT_FORM), ("wrong", WRONG_ACCOUNT)):
-            more = {"form": form, "title": "Register", "claimable": 0, "next": ""}
+            more = {"form": form, "title": "Register", "claimable": 0, "next": "", "provider": None}
             yield Case(template, kind, frame(path="/account/register") | more)
-    offered = {"form": ACCOUNT_FORM, "title": "Register", "claimable": 17, "next": "/project/night-gate/"}
+    offered = {
+        "form": ACCOUNT_FORM, "title": "Register", "claimable": 17, "next": "/project/night-gate/", "provider": "ORCID",
+    }  # fmt: skip
     yield Case("account/register.html", "with answers", frame(path="/account/register") | offered)
     yield Case("account/signin.html", "first", frame(path="/account/signin") | SIGN_IN)
     form = SIGN_IN["form"] | {"email": "ruth@example.org", "errors": {"password": ["E-mail or password is wrong."]}}

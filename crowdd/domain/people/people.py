@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import attrs
 
 from crowdd.config import Settings
+from crowdd.domain.accounts import Accounts
 from crowdd.domain.gather import Gathering
 from crowdd.domain.passwords import Passwords
+from crowdd.domain.people.arrivals import Arrivals
 from crowdd.domain.people.avatars import Avatars, Studio
 from crowdd.domain.people.claims import Claims
 from crowdd.domain.people.community import Community
 from crowdd.domain.people.profiles import Profiles
+from crowdd.domain.people.providers import Provider, Providers
 from crowdd.domain.people.sessions import Sessions
 from crowdd.domain.people.signing_in import Attempts, SigningIn
 from crowdd.domain.secrets import Secrets
@@ -25,6 +28,8 @@ class People:
     """What pages do with accounts beside ``domain.accounts``."""
 
     studio: Studio
+    providers: Providers
+    arrivals: Arrivals
     sessions: Sessions
     signing_in: SigningIn
     profiles: Profiles
@@ -42,12 +47,16 @@ def gather(
     studio: Studio,
     uploads: Uploads,
     ring: Callable[[int], None],
+    found: Mapping[str, Provider],
+    accounts: Accounts,
 ) -> People:
     """The people on a database."""
     signing_in = SigningIn(db, passwords, Attempts(db, secrets), settings.accounts)
     return People(
         studio=studio,
         sessions=Sessions(db, gathering, secrets, settings.accounts.session_days),
+        providers=Providers(db, found, settings.base_url),
+        arrivals=Arrivals(db, accounts, secrets),
         signing_in=signing_in,
         profiles=Profiles(db, passwords, signing_in, settings.accounts),
         avatars=Avatars(db, studio, uploads, settings.base_url),

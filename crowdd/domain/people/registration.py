@@ -17,9 +17,9 @@ class Registration:
     password: str = attrs.field(repr=False)
     confirm: str = attrs.field(repr=False)
 
-    def mistakes(self, shortest_password: int) -> checks.Mistakes:
-        """What is wrong with it, per field."""
-        password, confirm = checks.password(self.password, self.confirm, shortest_password)
+    def mistakes(self, shortest_password: int | None) -> checks.Mistakes:
+        """What is wrong with it, per field; None: who comes from a provider has no password."""
+        password, confirm = ([], []) if shortest_password is None else self._password(shortest_password)
         return checks.found(
             {
                 "fullname": checks.fullname(self.fullname),
@@ -29,3 +29,6 @@ class Registration:
                 "confirm": confirm,
             }
         )
+
+    def _password(self, shortest: int) -> tuple[list[str], list[str]]:
+        return checks.password(self.password, self.confirm, shortest)

@@ -11,6 +11,7 @@ from crowdd.http.pages.account.community import CommunityPages
 from crowdd.http.pages.account.devices import DevicePages
 from crowdd.http.pages.account.entry import Entry
 from crowdd.http.pages.account.profiles import ProfilePages
+from crowdd.http.pages.account.providers import ProviderPages
 from crowdd.http.pages.account.registering import RegisterPages
 from crowdd.http.pages.account.settings import SettingsPages
 from crowdd.http.pages.account.signing_in import SignInPages
@@ -25,5 +26,6 @@ def rooms(domain: Domain, forms: Forms, cookies: Cookies) -> list[Any]:
         ProfilePages(domain, forms),
         SettingsPages(domain, forms, entry),
         DevicePages(domain, forms, entry),
+        ProviderPages(domain, forms, entry),
         CommunityPages(domain),
     ]

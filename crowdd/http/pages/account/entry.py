@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from crowdd.domain.domain import Domain
+from crowdd.domain.people.identities import ProviderIdentity
 from crowdd.errors import AnonymousError, ForbiddenError
 from crowdd.http.answers import Answer, Redirect
-from crowdd.http.cookies import SESSION, VOLUNTEER, Cookies
+from crowdd.http.cookies import NEWCOMER, SESSION, VOLUNTEER, Cookies
 from crowdd.http.forms import local
 from crowdd.http.incoming import Incoming
 from crowdd.storage.database import Row
@@ -36,6 +37,11 @@ class Entry:
     def forget(self, incoming: Incoming) -> None:
         """Takes the cookie of a session that has ended."""
         self.cookies.drop(incoming, SESSION)
+
+    def newcomer(self, incoming: Incoming) -> ProviderIdentity | None:
+        """Whom a provider sent to this browser, while he has no account yet."""
+        text = self.cookies.sealed(incoming, NEWCOMER)
+        return ProviderIdentity.unpacked(text) if text else None
 
     def volunteer(self, incoming: Incoming) -> str:
         """Who this browser is without an account; "" when it is nobody."""

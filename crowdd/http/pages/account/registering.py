@@ -8,9 +8,12 @@ from typing import Any
 import attrs
 
 from crowdd.domain.domain import Domain
+from crowdd.domain.people.arrivals import nickname
+from crowdd.domain.people.identities import TITLES
 from crowdd.domain.people.registration import Registration
 from crowdd.errors import FormError
 from crowdd.http.answers import Answer, Page, Redirect
+from crowdd.http.cookies import NEWCOMER
 from crowdd.http.forms import Forms
 from crowdd.http.incoming import Incoming
 from crowdd.http.pages.account.entry import Entry, next_address
@@ -23,7 +26,8 @@ class RegisterPages:
     """/account/register and /account/first-admin."""
 
     def __init__(self, domain: Domain, forms: Forms, entry: Entry) -> None:
-        self._accounts, self._claims, self._forms, self._entry = domain.accounts, domain.people.claims, forms, entry
+        self._accounts, self._arrivals, self._claims = domain.accounts, domain.people.arrivals, domain.people.claims
+        self._forms, self._entry = forms, entry
 
     def routes(self) -> Iterator[Route]:
         yield get("/account/register", self.form)
@@ -34,19 +38,30 @@ class RegisterPages:
     async def form(self, incoming: Incoming) -> Answer:
         if incoming.who.signed_in:
             return Redirect("/")
-        form = self._forms.blank(incoming, *_FIELDS)
+        known = self._entry.newcomer(incoming)
+        said = dict.fromkeys(_FIELDS) | ({"fullname": known.fullname, "name": nickname(known)} if known else {})
+        form = self._forms.filled(incoming, **said)
         return Page("account/register.html", title="Register", form=form, **await self._frame(incoming))
 
     async def register(self, incoming: Incoming) -> Answer:
         if incoming.who.signed_in:
             return Redirect("/")
         try:
-            user_id = await self._accounts.register(_registration(incoming), incoming.who)
+            user_id = await self._register(incoming)
         except FormError as error:
             form = self._forms.refused(incoming, error.errors, *_FIELDS)
             said = {"flash": str(error), "status": "error", **await self._frame(incoming)}
             return Page("account/register.html", title="Register", form=form, **said)
         return await self._entry.enter(incoming, user_id, await self._welcome(incoming, user_id))
+
+    async def _register(self, incoming: Incoming) -> int:
+        """Who comes from a provider needs no password."""
+        known = self._entry.newcomer(incoming)
+        if known is None:
+            return await self._accounts.register(_registration(incoming), incoming.who)
+        user_id = await self._arrivals.register(known, _registration(incoming), incoming.who)
+        self._entry.cookies.drop(incoming, NEWCOMER)
+        return user_id
 
     async def _welcome(self, incoming: Incoming, user_id: int) -> str:
         if not incoming.flag("claim", False):
@@ -61,7 +76,12 @@ class RegisterPages:
     async def _frame(self, incoming: Incoming) -> dict[str, Any]:
         """What only the page shows: answers that can be claimed, and where to go on."""
         claimable = await self._claims.offered(self._entry.volunteer(incoming))
-        return {"_claimable": claimable, "_next": next_address(incoming, "")}
+        known = self._entry.newcomer(incoming)
+        return {
+            "_claimable": claimable,
+            "_next": next_address(incoming, ""),
+            "_provider": known and TITLES[known.provider],
+        }
 
     async def first_admin_form(self, incoming: Incoming) -> Answer:
         await self._accounts.first_admin_open(incoming.query.get("key", ""))

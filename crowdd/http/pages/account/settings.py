@@ -8,6 +8,7 @@ from urllib.parse import quote
 
 from crowdd.domain.domain import Domain
 from crowdd.domain.people.avatars import Box
+from crowdd.domain.people.identities import TITLES
 from crowdd.domain.people.profiles import Profile
 from crowdd.errors import FormError, InvalidValueError
 from crowdd.http.answers import Answer, Page, Redirect
@@ -113,6 +114,11 @@ class SettingsPages:
             **said,
             _user=row,
             _locales=self._domain.languages.names,
+            _providers=[
+                {"name": name, "title": TITLES[name], "connected": bool(row[f"{name}_user_id"])}
+                for name in self._domain.people.providers.found
+                if own
+            ],
         )
 
     async def newsletter(self, incoming: Incoming) -> Answer:

@@ -14,14 +14,14 @@ from crowdd.http.pages.account.entry import Entry, next_address, require_own_pag
 from crowdd.http.routing import Route, get, post
 
 _FIELDS = ("email", "password")
-_PROVIDERS = ("google", "github", "orcid")
 
 
 class SignInPages:
     """/account/signin and /account/signout."""
 
     def __init__(self, domain: Domain, forms: Forms, entry: Entry) -> None:
-        self._signing_in, self._forms, self._entry = domain.people.signing_in, forms, entry
+        self._signing_in, self._providers = domain.people.signing_in, domain.people.providers
+        self._forms, self._entry = forms, entry
 
     def routes(self) -> Iterator[Route]:
         yield get("/account/signin", self.form)
@@ -47,7 +47,7 @@ class SignInPages:
         return await self._entry.enter(incoming, user_id, "Welcome back.")
 
     def _page(self, incoming: Incoming, form: dict[str, Any], **said: Any) -> Answer:
-        auth = dict.fromkeys(_PROVIDERS, False)
+        auth = self._providers.offered
         next_ = next_address(incoming, "") or None
         return Page("account/signin.html", title="Sign in", form=form, auth=auth, next=next_, **said)
 

@@ -1,0 +1,71 @@
+"""/api/token: what providers gave the caller for their own APIs (interface, special endpoints)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from crowdd.domain.domain import Domain
+from crowdd.domain.people.identities import PROVIDERS
+from crowdd.errors import AnonymousError, NotFoundError
+from crowdd.http.answers import Answer, Data
+from crowdd.http.described import Caller, Doc, Parameter, Schema
+from crowdd.http.incoming import Incoming
+from crowdd.http.routing import Route, get
+
+_TOKEN: Schema = {
+    "type": "object",
+    "properties": {"oauth_token": {"type": "string"}},
+    "required": ["oauth_token"],
+    "additionalProperties": False,
+}
+_TOKENS: Schema = {
+    "type": "object",
+    "properties": {f"{name}_token": _TOKEN for name in PROVIDERS},
+    "additionalProperties": False,
+}
+_ALL = Doc(
+    name="tokens",
+    section="tokens",
+    summary="Read your own tokens of all providers",
+    about="Only providers with which you signed up or in are there.",
+    answer=_TOKENS,
+    refusals=(AnonymousError,),
+    caller=Caller.SIGNED_IN,
+)
+_ONE = Doc(
+    name="token",
+    section="tokens",
+    summary="Read your own token of one provider",
+    parameters=(
+        Parameter("provider", {"type": "string", "enum": list(PROVIDERS)}, "google, github or orcid.", where="path"),
+    ),
+    answer=_TOKENS,
+    refusals=(AnonymousError, NotFoundError),
+    caller=Caller.SIGNED_IN,
+)
+
+
+class TokensApi:
+    """Everybody reads his own."""
+
+    def __init__(self, domain: Domain) -> None:
+        self._arrivals = domain.people.arrivals
+
+    def routes(self) -> Iterator[Route]:
+        yield get("/api/token", self.all, endpoint="token", doc=_ALL)
+        yield get("/api/token/<provider>", self.one, endpoint="token", doc=_ONE)
+
+    async def all(self, incoming: Incoming) -> Answer:
+        return Data(await self._tokens(incoming))
+
+    async def one(self, incoming: Incoming, provider: str) -> Answer:
+        name = f"{provider}_token"
+        found = await self._tokens(incoming)
+        if name not in found:
+            raise NotFoundError("404 Not Found")
+        return Data({name: found[name]})
+
+    async def _tokens(self, incoming: Incoming) -> dict[str, dict[str, str]]:
+        if incoming.who.acting_user is None:
+            raise AnonymousError("Only people who signed in have tokens.")
+        return await self._arrivals.tokens(incoming.who.acting_user)

@@ -1,0 +1,101 @@
+"""Signing in with google, github or orcid: out to the provider and back, connecting and disconnecting."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterator
+from functools import partial
+from urllib.parse import quote
+
+import orjson
+
+from crowdd.domain.domain import Domain
+from crowdd.domain.people.arrivals import NoAddressError
+from crowdd.domain.people.identities import PROVIDERS, TITLES, Flow, ProviderIdentity
+from crowdd.domain.people.providers import FLOW_SECONDS
+from crowdd.errors import ProviderError
+from crowdd.http.answers import Answer, Redirect
+from crowdd.http.cookies import FLOW, NEWCOMER
+from crowdd.http.forms import Forms
+from crowdd.http.incoming import Incoming
+from crowdd.http.pages.account.entry import Entry, next_address, own_account, require_own_page
+from crowdd.http.routing import Route, get, post
+
+_NEWCOMER_SECONDS = 1800
+
+
+class ProviderPages:
+    """/<provider>/, /<provider>/oauth_authorized and /account/<name>/unlink."""
+
+    def __init__(self, domain: Domain, forms: Forms, entry: Entry) -> None:
+        self._domain, self._forms, self._entry = domain, forms, entry
+        self._providers, self._arrivals = domain.people.providers, domain.people.arrivals
+        self._front_end = domain.settings.http.spa_base_url.rstrip("/")
+
+    def routes(self) -> Iterator[Route]:
+        for name in PROVIDERS:
+            yield get(f"/{name}/", partial(self.begin, name=name))
+            yield get(f"/{name}/oauth_authorized", partial(self.finish, name=name))
+        yield post("/account/<name>/unlink", self.disconnect)
+
+    async def begin(self, incoming: Incoming, name: str) -> Answer:
+        """Sends the browser to the provider; for somebody who is signed in, to connect the two accounts.
+
+        That must begin on a page of ours: else another site could connect its own account there to somebody's here.
+        """
+        if incoming.who.signed_in:
+            require_own_page(incoming)
+        next_ = next_address(incoming)
+        try:
+            flow, address = await self._providers.begin(name, next_, incoming.who.user_id)
+        except ProviderError as error:
+            return self._refused(str(error), incoming.who.signed_in)
+        self._entry.cookies.set_sealed(incoming, FLOW, flow.packed(), seconds=FLOW_SECONDS)
+        return Redirect(address)
+
+    async def finish(self, incoming: Incoming, name: str) -> Answer:
+        """Where the provider sends the browser back to."""
+        packed = self._entry.cookies.sealed(incoming, FLOW)
+        flow = Flow.unpacked(packed) if packed else None
+        self._entry.cookies.drop(incoming, FLOW)
+        try:
+            identity = await self._providers.finish(name, flow, incoming.query)
+            return await self._arrive(incoming, identity, flow)
+        except ProviderError as error:
+            return self._refused(str(error), incoming.who.signed_in)
+
+    async def _arrive(self, incoming: Incoming, identity: ProviderIdentity, flow: Flow | None) -> Answer:
+        if flow is None or flow.user_id != incoming.who.user_id:
+            raise ProviderError("Somebody else is signed in in this browser now. Begin again.")
+        title = TITLES[identity.provider]
+        if flow.user_id is not None:
+            await self._arrivals.connect(flow.user_id, identity, incoming.who)
+            address = f"/account/{quote(incoming.who.user_name)}/update"
+            return self._on(address, f"You can sign in with {title} from now on.")
+        try:
+            user_id, new = await self._arrivals.sign_in(identity, incoming.who)
+        except NoAddressError as error:
+            self._entry.cookies.set_sealed(incoming, NEWCOMER, identity.packed(), seconds=_NEWCOMER_SECONDS)
+            return self._on(f"/account/register?next={quote(flow.next)}", f"{error} Please add one.", "info")
+        await self._entry.enter(incoming, user_id, "")
+        return self._on(flow.next, f"Welcome. You signed in with {title}." if new else "Welcome back.")
+
+    async def disconnect(self, incoming: Incoming, name: str) -> Answer:
+        """Ends signing in with the provider that the field names."""
+        row = await own_account(self._domain, incoming, name)
+        provider, here = incoming.field("provider"), f"/account/{quote(row['name'])}/update"
+        try:
+            await self._arrivals.disconnect(row, provider, incoming.who)
+        except ProviderError as error:
+            return Redirect(here, str(error), "error")
+        return Redirect(here, f"You sign in with {TITLES[provider]} no longer.")
+
+    def _refused(self, words: str, signed_in: bool) -> Answer:
+        return self._on("/account/profile" if signed_in else "/account/signin", words, "error")
+
+    def _on(self, path: str, flash: str, status: str = "success") -> Answer:
+        """To a page of ours, or with a front end elsewhere to the same path there, with the words in the address."""
+        if not self._front_end:
+            return Redirect(path, flash, status)
+        packed = base64.urlsafe_b64encode(orjson.dumps({"flash": flash, "status": status})).decode()
+        return Redirect(f"{self._front_end}{path}{'&' if '?' in path else '?'}flash={quote(packed)}", flash, status)

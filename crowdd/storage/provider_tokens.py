@@ -1,0 +1,29 @@
+"""Tokens that providers gave for their own APIs, encrypted."""
+
+from __future__ import annotations
+
+from crowdd.storage.database import Database, Row
+
+
+async def keep(db: Database, user_id: int, provider: str, sealed: bytes) -> None:
+    """Stores the latest token of a person at a provider."""
+    await db.execute(
+        "INSERT INTO provider_token (user_id, provider, sealed, created) VALUES (%(user)s, %(provider)s, %(sealed)s, clock())"
+        " ON CONFLICT (user_id, provider) DO UPDATE SET sealed = excluded.sealed, created = excluded.created",
+        {"user": user_id, "provider": provider, "sealed": sealed},
+    )
+
+
+async def drop(db: Database, user_id: int, provider: str) -> None:
+    """Forgets it."""
+    await db.execute(
+        "DELETE FROM provider_token WHERE user_id = %(user)s AND provider = %(provider)s",
+        {"user": user_id, "provider": provider},
+    )
+
+
+async def of_user(db: Database, user_id: int) -> list[Row]:
+    """provider and sealed token of each."""
+    return await db.fetch(
+        "SELECT provider, sealed FROM provider_token WHERE user_id = %(user)s ORDER BY provider", {"user": user_id}
+    )
