@@ -10,6 +10,7 @@ import attrs
 
 from crowdd.config import Settings
 from crowdd.domain.accounts import Accounts, UserBehaviour
+from crowdd.domain.administration import Administration, CategoryBehaviour
 from crowdd.domain.bell import Bell
 from crowdd.domain.check import Checking
 from crowdd.domain.contributions import Contributions, TaskRunBehaviour
@@ -48,6 +49,7 @@ class Domain:
     records: Records
     accounts: Accounts
     people: People
+    administration: Administration
     projects: Projects
     live: Live
     external: ExternalUsers
@@ -91,6 +93,7 @@ def _assemble(
         TaskBehaviour(),
         TaskRunBehaviour(),
         UserBehaviour(),
+        CategoryBehaviour(),
         *(MediaBehaviour(kind, settings.base_url) for kind in KINDS.values() if kind.files),
     ]
     behaviours = {name: Behaviour(kind) for name, kind in KINDS.items()} | {each.kind.name: each for each in special}
@@ -107,6 +110,7 @@ def _assemble(
         records=records,
         accounts=accounts,
         people=gather(db, gathering, settings, secrets, passwords, studio, uploads, bell.ring, providers, accounts),
+        administration=Administration(db),
         projects=Projects(db, bell.ring, passwords, secrets),
         live=Live(db),
         external=external,

@@ -7,7 +7,7 @@ from typing import Any
 from crowdd.domain.records import Behaviour
 from crowdd.domain.uploads import Journal, Upload, container_of
 from crowdd.kinds import Kind
-from crowdd.storage import media
+from crowdd.storage import audit, media
 from crowdd.storage.database import Database, Row
 from crowdd.values import Requester
 
@@ -21,6 +21,18 @@ class MediaBehaviour(Behaviour):
 
     async def prepare(self, tx: Database, who: Requester, values: dict[str, Any]) -> dict[str, Any]:
         return {**values, "user_id": who.user_id} if "user_id" in self.kind.by_name else values
+
+    async def create(self, tx: Database, who: Requester, rows: list[dict[str, Any]]) -> list[int]:
+        made = await super().create(tx, who, rows)
+        for row_id, values in zip(made, rows, strict=True):
+            if self.kind.name == "announcement":
+                await audit.write(tx, who, "create", self.kind.name, row_id, after={"title": values["title"]})
+        return made
+
+    async def change(self, tx: Database, who: Requester, row: Row, changes: dict[str, Any]) -> None:
+        await super().change(tx, who, row, changes)
+        if self.kind.name == "announcement":
+            await audit.write_changes(tx, who, self.kind.name, row, changes)
 
     async def attach(self, tx: Database, row: Row, upload: Upload, files: Journal) -> None:
         """Gives a row its file, and says so in ``media_url``, ``info.container`` and ``info.file_name``."""

@@ -225,10 +225,10 @@ class Projects:
         return None
 
 
-def slug(name: str) -> str:
-    """A short name for a name: ASCII letters, digits, single hyphens."""
+def slug(name: str, kind: str = "project") -> str:
+    """A short name for a name: ASCII letters, digits, single hyphens; the kind and some letters where none are left."""
     plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().lower()
-    return re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:100] or "project-" + token()[:8].lower().strip("-_")
+    return re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:100] or f"{kind}-" + token()[:8].lower().strip("-_")
 
 
 def check_info(info: dict[str, Any]) -> None:

@@ -21,8 +21,9 @@ from crowdd.http.forms import Forms
 from crowdd.http.identity import Identity
 from crowdd.http.limits import RateLimit, Window
 from crowdd.http.negotiation import Negotiator
-from crowdd.http.pages import account
+from crowdd.http.pages import account, admin
 from crowdd.http.pages.about import AboutPages
+from crowdd.http.pages.announcements import Announcements
 from crowdd.http.pages.api_docs import ApiDocs
 from crowdd.http.pages.home import Home
 from crowdd.http.pages.live import LivePages
@@ -90,6 +91,8 @@ def _rooms(
         ProjectPages(domain, forms, cookies, views),
         TaskPages(domain, views, templates),
         AboutPages(domain.settings.site),
+        Announcements(domain),
+        *admin.rooms(domain, forms),
         LivePages(clock, domain, identity),
         Uploads(domain),
     ]

@@ -8,8 +8,10 @@ from urllib.parse import urlsplit
 
 import attrs
 
+from crowdd.errors import ForbiddenError
 from crowdd.http.csrf import Csrf
 from crowdd.http.incoming import Incoming
+from crowdd.languages import _
 
 SECRET = frozenset({"password", "confirm", "current_password", "new_password"})
 
@@ -32,6 +34,16 @@ class Forms:
         """A form as it was sent, with its errors; passwords are not sent back."""
         values = {name: None if name in SECRET else incoming.field(name) for name in names}
         return {**values, "errors": dict(errors), "csrf": self.csrf.token(incoming)}
+
+
+def require_own_page(incoming: Incoming) -> None:
+    """Refuses a GET that changes something when another site's page may have caused it.
+
+    ``Content-Type: application/json`` cannot be sent across sites without being asked for first.
+    """
+    json = incoming.content_type == "application/json"
+    if not json and incoming.header("sec-fetch-site") not in ("same-origin", "none"):
+        raise ForbiddenError(_("Use the button of the page."), code="cross_site")
 
 
 def local(address: str, fallback: str = "/") -> str:

@@ -79,12 +79,13 @@ class Templates:
         words.install(self.environment)
         self._site = Site(static, name, base_url.rstrip("/"))
         self.environment.globals["site"] = self._site
-        self.environment.globals["languages"] = languages.names
+        self.environment.globals |= {"languages": languages.names, "zip": zip}
         self.environment.filters |= {
             "drawing": drawing,
             "markdown": to_html,
             "thumbnail": self._thumbnail,
             "avatar": self._avatar,
+            "own_picture": self._own_picture,
         }
         self._base_url = base_url.rstrip("/")
 
@@ -102,14 +103,14 @@ class Templates:
 
     def _thumbnail(self, project: Mapping[str, Any]) -> str:
         """The path of a project's own picture on this server, or nothing: a page asks no other server."""
-        return self._own(project, "thumbnail_url")
+        return self._own_picture((project.get("info") or {}).get("thumbnail_url"))
 
     def _avatar(self, user: Mapping[str, Any]) -> str:
         """The path of a person's picture on this server, or nothing."""
-        return self._own(user, "avatar_url")
+        return self._own_picture((user.get("info") or {}).get("avatar_url"))
 
-    def _own(self, record: Mapping[str, Any], key: str) -> str:
-        address = (record.get("info") or {}).get(key)
+    def _own_picture(self, address: object) -> str:
+        """The path of a picture on this server, or nothing for what is none."""
         if not isinstance(address, str):
             return ""
         if self._base_url and address.startswith(f"{self._base_url}/"):

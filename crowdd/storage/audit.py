@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
-from crowdd.storage.database import Database, as_json
+from crowdd.storage.database import Database, Row, as_json
 from crowdd.values import Requester
 
 
@@ -38,3 +39,41 @@ async def write(
             "after": None if after is None else as_json(after),
         },
     )
+
+
+async def write_changes(db: Database, who: Requester, kind: str, row: Row, changes: Mapping[str, Any]) -> None:
+    """An entry for each attribute of a row that has another value now."""
+    for name, value in changes.items():
+        if row[name] != value:
+            await write(db, who, "update", kind, row["id"], attribute=name, before=row[name], after=value)
+
+
+async def latest(
+    db: Database, limit: int, before: int | None = None, user: str | None = None, kind: str | None = None
+) -> list[Row]:
+    """Acts of everybody, the newest first; ``before`` is an id, ``user`` a name, ``kind`` what was acted upon."""
+    where = [
+        words
+        for words, value in (
+            ("id < %(before)s", before),
+            ("user_name = %(user)s", user),
+            ("kind = %(kind)s", kind),
+        )
+        if value is not None
+    ]
+    chosen = f" WHERE {' AND '.join(where)}" if where else ""
+    return await db.fetch(
+        f"SELECT id, at, user_id, user_name, via, action, kind, object_id, project_id, attribute, before, after FROM audit{chosen}"
+        " ORDER BY id DESC LIMIT %(limit)s",
+        {"limit": limit, "before": before, "user": user, "kind": kind},
+    )
+
+
+async def kinds(db: Database) -> list[str]:
+    """What was ever acted upon, found by jumps through the index."""
+    rows = await db.fetch(
+        "WITH RECURSIVE k AS ((SELECT kind FROM audit ORDER BY kind LIMIT 1) UNION ALL"
+        " SELECT (SELECT a.kind FROM audit a WHERE a.kind > k.kind ORDER BY a.kind LIMIT 1) FROM k WHERE k.kind IS NOT NULL)"
+        " SELECT kind FROM k WHERE kind IS NOT NULL"
+    )
+    return [row["kind"] for row in rows]

@@ -203,6 +203,7 @@ def _plain() -> Iterator[Case]:
     yield from _home_cases()
     yield from _project_cases()
     yield from _account_cases()
+    yield from _administration_cases()
     for code, description in ERRORS.items():
         said = {"code": code, "description": description, "request_id": "9f3c-71aa"}
         yield Case(f"{code}.html", "stranger", frame(path="/project/gone/") | said)
@@ -226,6 +227,84 @@ def api_docs() -> Context:
 
 async def _nothing(*_: object) -> Data:
     return Data(None)
+
+
+FORM: Context = {"csrf": "form-t0ken", "errors": {}}
+BLANK: Context = FORM | {"title": None, "body": None, "media_url": None, "published": True}
+WRONG_NAME = {"errors": {"name": ["There is one."]}}
+NEWS: Context = {
+    "id": 4, "title": "A pause on Friday", "body": STORY, "created": "2025-11-19T09:30:00.000000", "published": False,
+    "media_url": "/uploads/news.webp", "user_id": 1, "info": {},
+}  # fmt: skip
+ACT: Context = {
+    "id": 9, "at": "2025-11-19T09:30:00.000000", "user_id": 1, "user_name": "ilse", "via": "web", "action": "update",
+    "kind": "project", "object_id": 8, "project_id": 8, "attribute": "name", "before": "Night", "after": {"a": ["b"]},
+}  # fmt: skip
+WORK: Context = {
+    "id": 3, "name": "import", "state": "running", "error": "", "done": 40, "total": 90, "cancelling": False,
+    "began": "2025-11-20T21:40:00.000000",
+}  # fmt: skip
+IN_WEEK: Context = {
+    "day": "2025-11-19", "id": 8, "short_name": "night", "p_name": "Night", "owner_id": 1, "u_name": "ilse", "email_addr": "",
+}  # fmt: skip
+
+
+def week(*figures: int) -> Context:
+    """A chart of the dashboard."""
+    return {"labels": [f"2025-11-{14 + day}" for day in range(7)], "series": [list(figures)]}
+
+
+def _administration_cases() -> Iterator[Case]:
+    def page(name: str, kind: str, **context: Any) -> Case:
+        address = {"announcement": "/admin/announcement", "dashboard": "/admin/dashboard/"}.get(name, f"/admin/{name}")
+        return Case(f"admin/{name}.html", kind, frame(ILSE, address) | {"title": "Administration"} | context)
+
+    people = [
+        SELF | {"id": 7, "restrict": False},
+        PERSON | {"id": 8, "admin": False, "restrict": True, "email_addr": "m@x.org"},
+    ]
+    form = FORM | {"user": "ma"}
+    yield page("users", "found", form=form, found=people, users=people[:1])
+    yield page("users", "nobody", form=form, found=[], users=people[:1])
+    yield page("users", "first", form=FORM | {"user": None}, found=[], users=people[:1])
+    counts = {subject["short_name"]: 3 for subject in SUBJECTS[1:]}
+    listed: Context = {"categories": SUBJECTS[1:], "n_projects_per_category": counts, "used": {1}}
+    blank = FORM | {"name": None, "description": None}
+    yield page("categories", "first", form=blank, **listed)
+    yield page("categories", "wrong", form=blank | WRONG_NAME | {"name": "Nature"}, **listed)
+    changed = FORM | {"id": 1, "name": "Nature", "description": "Out there."}
+    yield page("update_category", "first", category=SUBJECTS[1], form=changed)
+    yield page("update_category", "wrong", category=SUBJECTS[1], form=changed | WRONG_NAME)
+    yield page("delete_category", "first", category=SUBJECTS[1], form=FORM)
+    projects = [NIGHT | {"featured": True}, *(other | {"featured": False} for other in OTHERS)]
+    yield page("featured", "some", categories={"nature": projects, "space": []}, form=FORM)
+    yield page("featured", "none", categories={"nature": []}, form=FORM)
+    yield page("announcement", "some", announcements=[NEWS, NEWS | {"id": 5, "published": True}], csrf="form-t0ken")
+    yield page("announcement", "none", announcements=[], csrf="form-t0ken")
+    yield page("edit_announcement", "new", form=BLANK)
+    yield page("edit_announcement", "wrong", form=BLANK | NEWS | {"errors": {"title": ["Too long."]}})
+    figures = {
+        name: week(3, 5, 8, 12, 1, 0, 2)
+        for name in (
+            "new_task_runs_week", "active_users_last_week", "active_anon_last_week", "new_users_week", "new_tasks_week",
+            "returning_users_week",
+        )
+    }  # fmt: skip
+    lists = dict.fromkeys(("published_projects_last_week", "draft_projects_last_week", "update_projects_last_week"))
+    yield page("dashboard", "a week", **figures, **{name: [IN_WEEK] * 12 for name in lists}, update_feed=[], wait=False)
+    nothing = dict.fromkeys(figures, week(*[0] * 7))
+    yield page("dashboard", "new", **nothing, **{name: [] for name in lists}, update_feed=[], wait=False)
+    chosen = {"user": "ilse", "kind": "project"}
+    yield page("audit", "some", entries=[ACT, ACT | {"before": None}], kinds=["project", "user"], chosen=chosen, next=9)
+    yield page("audit", "none", entries=[], kinds=[], chosen=dict.fromkeys(chosen), next=None)
+    states = ["waiting", "running", "done", "dead", "cancelled"]
+    items = [WORK | {"id": number, "state": state} for number, state in enumerate(states)]
+    unknown = WORK | {"id": 9, "total": None, "done": 0, "began": None, "error": "No server here knows this work."}
+    yield page("queue", "some", items=[*items, unknown], states=states, chosen={"state": "dead"}, next=3, form=FORM)
+    yield page("queue", "none", items=[], states=states, chosen={"state": None}, next=None, form=FORM)
+    news = [NEWS, NEWS | {"id": 5, "media_url": "https://spy.example/a.png"}]
+    yield Case("announcements/index.html", "some", frame(ILSE, "/announcements/") | {"announcements": news})
+    yield Case("announcements/index.html", "none", frame(path="/announcements/") | {"announcements": []})
 
 
 def _home_cases() -> Iterator[Case]:
@@ -328,7 +407,23 @@ def _settings_cases(at: str) -> Iterator[Case]:
 
 
 _OURS = frozenset(
-    {"id", "locale", "direction", "theme", "path", "csp_nonce", "created", "last_activity", "contrib_button"}
+    {
+        "id",
+        "locale",
+        "direction",
+        "theme",
+        "path",
+        "csp_nonce",
+        "created",
+        "last_activity",
+        "contrib_button",
+        "began",
+        "state",
+        "states",
+        "labels",
+        "at",
+        "day",
+    }
 )
 
 

@@ -67,13 +67,3 @@ async def own_account(domain: Domain, incoming: Incoming, name: str, *, admins: 
     if found["id"] != mine and not (admins and incoming.who.admin):
         raise ForbiddenError("This is somebody else's account.")
     return await domain.accounts.profile(found["id"])
-
-
-def require_own_page(incoming: Incoming) -> None:
-    """Refuses a GET that changes something when another site's page may have caused it.
-
-    ``Content-Type: application/json`` cannot be sent across sites without being asked for first.
-    """
-    json = incoming.content_type == "application/json"
-    if not json and incoming.header("sec-fetch-site") not in ("same-origin", "none"):
-        raise ForbiddenError("Use the button of the page.", code="cross_site")

@@ -12,9 +12,9 @@ from crowdd.domain.people.identities import TITLES
 from crowdd.domain.people.profiles import Profile
 from crowdd.errors import FormError, InvalidValueError
 from crowdd.http.answers import Answer, Page, Redirect
-from crowdd.http.forms import Forms
+from crowdd.http.forms import Forms, require_own_page
 from crowdd.http.incoming import Incoming
-from crowdd.http.pages.account.entry import Entry, me, own_account, require_own_page
+from crowdd.http.pages.account.entry import Entry, me, own_account
 from crowdd.http.routing import Route, get, post
 from crowdd.storage.database import Row
 

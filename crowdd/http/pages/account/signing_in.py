@@ -8,9 +8,9 @@ from typing import Any
 from crowdd.domain.domain import Domain
 from crowdd.errors import FormError
 from crowdd.http.answers import Answer, Page, Redirect
-from crowdd.http.forms import Forms
+from crowdd.http.forms import Forms, require_own_page
 from crowdd.http.incoming import Incoming
-from crowdd.http.pages.account.entry import Entry, next_address, require_own_page
+from crowdd.http.pages.account.entry import Entry, next_address
 from crowdd.http.routing import Route, get, post
 
 _FIELDS = ("email", "password")

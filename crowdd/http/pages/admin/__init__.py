@@ -1,0 +1,26 @@
+"""Rooms of the pages below /admin."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from crowdd.domain.domain import Domain
+from crowdd.http.forms import Forms
+from crowdd.http.pages.admin.announcements import AdminAnnouncements
+from crowdd.http.pages.admin.categories import AdminCategories
+from crowdd.http.pages.admin.dashboard import AdminDashboard
+from crowdd.http.pages.admin.featured import AdminFeatured
+from crowdd.http.pages.admin.operation import AdminQueue
+from crowdd.http.pages.admin.users import AdminUsers
+
+
+def rooms(domain: Domain, forms: Forms) -> list[Any]:
+    """Everything that only administrators get to."""
+    return [
+        AdminUsers(domain, forms),
+        AdminCategories(domain, forms),
+        AdminFeatured(domain, forms),
+        AdminAnnouncements(domain, forms),
+        AdminDashboard(domain),
+        AdminQueue(domain, forms),
+    ]

@@ -1,0 +1,97 @@
+"""Announcements: written, changed, deleted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from crowdd.domain.domain import Domain
+from crowdd.http.answers import Answer, Page, Redirect
+from crowdd.http.forms import Forms
+from crowdd.http.incoming import Incoming
+from crowdd.http.pages.admin.entry import MOST_LETTERS, admins_only, lacking
+from crowdd.http.pages.announcements import NEWEST
+from crowdd.http.routing import Route, get, post
+from crowdd.kinds import ANNOUNCEMENT
+from crowdd.languages import _
+
+_HERE = "/admin/announcement"
+_FIELDS = ("title", "body", "media_url", "published")
+_MOST = {"title": MOST_LETTERS, "body": None}
+_YES = frozenset({"y", "yes", "true", "on", "1"})
+
+
+class AdminAnnouncements:
+    """``/admin/announcement`` and what is below."""
+
+    def __init__(self, domain: Domain, forms: Forms) -> None:
+        self._records, self._forms = domain.records, forms
+
+    def routes(self) -> Iterator[Route]:
+        yield get(_HERE, admins_only(self.announcements))
+        yield get(f"{_HERE}/new", admins_only(self.new_form))
+        yield post(f"{_HERE}/new", admins_only(self.new))
+        yield get(f"{_HERE}/<int:announcement_id>/update", admins_only(self.update_form))
+        yield post(f"{_HERE}/<int:announcement_id>/update", admins_only(self.update))
+        yield post(f"{_HERE}/<int:announcement_id>/delete", admins_only(self.delete))
+
+    async def announcements(self, incoming: Incoming) -> Answer:
+        """The newest hundred, those that are not published yet too."""
+        rows = await self._records.list(ANNOUNCEMENT, incoming.who, NEWEST)
+        csrf = self._forms.csrf.token(incoming)
+        return Page("admin/announcement.html", title=_("Announcements"), announcements=rows, csrf=csrf)
+
+    async def new_form(self, incoming: Incoming) -> Answer:
+        return self._form_page(_("A new announcement"), self._forms.blank(incoming, *_FIELDS) | {"published": True})
+
+    async def new(self, incoming: Incoming) -> Answer:
+        wrong = lacking(incoming, _MOST)
+        if wrong:
+            return self._again(incoming, _("A new announcement"), wrong)
+        body = _written(incoming)
+        if "published" not in body and incoming.content_type != "application/json":
+            body["published"] = False  # a box that is not ticked sends nothing
+        await self._records.create(ANNOUNCEMENT, incoming.who, body)
+        return Redirect(_HERE, _("Announcement created."))
+
+    async def update_form(self, incoming: Incoming, announcement_id: int) -> Answer:
+        row = await self._records.get(ANNOUNCEMENT, incoming.who, announcement_id)
+        form = self._forms.blank(incoming) | {name: row[name] for name in ("id", *_FIELDS)}
+        return self._form_page(_("Change an announcement"), form)
+
+    async def update(self, incoming: Incoming, announcement_id: int) -> Answer:
+        await self._records.get(ANNOUNCEMENT, incoming.who, announcement_id)
+        wrong = lacking(incoming, _MOST)
+        if wrong:
+            return self._again(incoming, _("Change an announcement"), wrong, id=announcement_id)
+        body = _written(incoming)
+        if "published" not in body and incoming.content_type != "application/json":
+            body["published"] = False
+        await self._records.change(ANNOUNCEMENT, incoming.who, announcement_id, body)
+        return Redirect(_HERE, _("Announcement changed."))
+
+    async def delete(self, incoming: Incoming, announcement_id: int) -> Answer:
+        await self._records.delete(ANNOUNCEMENT, incoming.who, announcement_id)
+        return Redirect(_HERE, _("Announcement deleted."))
+
+    def _again(self, incoming: Incoming, title: str, wrong: dict[str, list[str]], **more: Any) -> Answer:
+        form = self._forms.refused(incoming, wrong, *_FIELDS) | more
+        form["published"] = _ticked(incoming)
+        return self._form_page(title, form, flash=_("Please correct the errors."), status="error")
+
+    def _form_page(self, title: str, form: dict[str, Any], **said: Any) -> Answer:
+        return Page("admin/edit_announcement.html", title=title, form=form, **said)
+
+
+def _written(incoming: Incoming) -> dict[str, Any]:
+    """The body of the record: only what the form says, so that a front end may leave out what it does not know."""
+    body: dict[str, Any] = {name: incoming.field(name).strip() for name in ("title", "body")}
+    if "media_url" in incoming.form:
+        body["media_url"] = incoming.field("media_url").strip() or None
+    if incoming.form.get("published") is not None:
+        body["published"] = _ticked(incoming)
+    return body
+
+
+def _ticked(incoming: Incoming) -> bool:
+    return incoming.field("published").lower() in _YES

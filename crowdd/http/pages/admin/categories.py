@@ -1,0 +1,104 @@
+"""Categories: added, changed, deleted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from crowdd.domain.domain import Domain
+from crowdd.domain.projects import slug
+from crowdd.errors import ConflictError
+from crowdd.http.answers import Answer, Page, Redirect
+from crowdd.http.forms import Forms
+from crowdd.http.incoming import Incoming
+from crowdd.http.pages.admin.entry import MOST_LETTERS, admins_only, lacking, taken
+from crowdd.http.routing import Route, get, post
+from crowdd.kinds import CATEGORY
+from crowdd.kinds.kind import outward
+from crowdd.languages import _
+
+_HERE = "/admin/categories"
+_FIELDS = ("name", "description")
+_MOST = {"name": MOST_LETTERS, "description": 10_000}
+
+
+class AdminCategories:
+    """``/admin/categories`` and what is below."""
+
+    def __init__(self, domain: Domain, forms: Forms) -> None:
+        self._administration, self._records, self._forms = domain.administration, domain.records, forms
+
+    def routes(self) -> Iterator[Route]:
+        yield get(_HERE, admins_only(self.categories))
+        yield post(_HERE, admins_only(self.add))
+        yield get(f"{_HERE}/update/<int:category_id>", admins_only(self.update_form))
+        yield post(f"{_HERE}/update/<int:category_id>", admins_only(self.update))
+        yield get(f"{_HERE}/del/<int:category_id>", admins_only(self.delete_form))
+        yield post(f"{_HERE}/del/<int:category_id>", admins_only(self.delete))
+
+    async def categories(self, incoming: Incoming) -> Answer:
+        return await self._page(incoming, self._forms.blank(incoming, *_FIELDS))
+
+    async def add(self, incoming: Incoming) -> Answer:
+        """The same page with the new one in its list, the form as it was sent (interface, POST /admin/categories)."""
+        wrong = lacking(incoming, _MOST) or await self._added(incoming)
+        form = self._forms.refused(incoming, wrong, *_FIELDS)
+        said = (_("Please correct the errors."), "error") if wrong else (_("Category added."), "success")
+        return await self._page(incoming, form, flash=said[0], status=said[1])
+
+    async def _added(self, incoming: Incoming) -> dict[str, list[str]]:
+        name, description = (incoming.field(field).strip() for field in _FIELDS)
+        body = {"name": name, "short_name": slug(name, "category"), "description": description}
+        try:
+            await self._records.create(CATEGORY, incoming.who, body)
+        except ConflictError as error:
+            return taken(error)
+        return {}
+
+    async def _page(self, incoming: Incoming, form: dict[str, Any], **said: Any) -> Answer:
+        rows = await self._administration.categories(incoming.who)
+        return Page(
+            "admin/categories.html",
+            title=_("Categories"),
+            categories=[{field.name: outward(row[field.name]) for field in CATEGORY.fields} for row in rows],
+            form=form,
+            n_projects_per_category={row["short_name"]: row["n_projects"] for row in rows},
+            _used={row["id"] for row in rows if row["used"]},
+            **said,
+        )
+
+    async def update_form(self, incoming: Incoming, category_id: int) -> Answer:
+        category = await self._records.get(CATEGORY, incoming.who, category_id)
+        form = self._forms.blank(incoming) | {name: category[name] for name in ("id", *_FIELDS)}
+        return self._update_page(category, form)
+
+    async def update(self, incoming: Incoming, category_id: int) -> Answer:
+        category = await self._records.get(CATEGORY, incoming.who, category_id)
+        wrong = lacking(incoming, _MOST)
+        try:
+            if not wrong:
+                changes = {name: incoming.field(name).strip() for name in _FIELDS}
+                await self._records.change(CATEGORY, incoming.who, category_id, changes)
+        except ConflictError as error:
+            wrong = taken(error)
+        if wrong:
+            form = self._forms.refused(incoming, wrong, *_FIELDS) | {"id": category_id}
+            return self._update_page(category, form, flash=_("Please correct the errors."), status="error")
+        return Redirect(_HERE, _("Category changed."))
+
+    def _update_page(self, category: dict[str, Any], form: dict[str, Any], **said: Any) -> Answer:
+        return Page("admin/update_category.html", title=_("Change a category"), category=category, form=form, **said)
+
+    async def delete_form(self, incoming: Incoming, category_id: int) -> Answer:
+        category = await self._records.get(CATEGORY, incoming.who, category_id)
+        form = self._forms.blank(incoming)
+        return Page("admin/delete_category.html", title=_("Delete a category"), category=category, form=form)
+
+    async def delete(self, incoming: Incoming, category_id: int) -> Answer:
+        """One that projects are in stays, and so does the last one."""
+        try:
+            await self._records.delete(CATEGORY, incoming.who, category_id)
+        except ConflictError as error:
+            words = str(error.args[0]) if not error.constraint else _("There are projects in it: it stays.")
+            return Redirect(_HERE, words, "error")
+        return Redirect(_HERE, _("Category deleted."))

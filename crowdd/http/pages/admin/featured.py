@@ -1,0 +1,57 @@
+"""Projects that the people of this site recommend."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from crowdd.domain.domain import Domain
+from crowdd.domain.summaries import project_summary
+from crowdd.errors import InvalidValueError
+from crowdd.http.answers import Answer, Page, Redirect
+from crowdd.http.forms import Forms
+from crowdd.http.incoming import Incoming
+from crowdd.http.pages.admin.entry import admins_only
+from crowdd.http.routing import Route, get, post
+from crowdd.kinds import PROJECT
+from crowdd.languages import _
+
+_HERE = "/admin/featured"
+
+
+class AdminFeatured:
+    """``/admin/featured``: a list, and each project on it or off it."""
+
+    def __init__(self, domain: Domain, forms: Forms) -> None:
+        self._administration, self._records, self._forms = domain.administration, domain.records, forms
+
+    def routes(self) -> Iterator[Route]:
+        yield get(_HERE, admins_only(self.listed))
+        yield post(f"{_HERE}/<int:project_id>", admins_only(self.add))
+        yield Route("DELETE", f"{_HERE}/<int:project_id>", admins_only(self.remove))
+        yield post(f"{_HERE}/<int:project_id>/remove", admins_only(self.remove))  # forms cannot DELETE
+
+    async def listed(self, incoming: Incoming) -> Answer:
+        """Published projects by the short name of their category."""
+        categories = await self._administration.categories(incoming.who)
+        names = {row["id"]: row["short_name"] for row in categories}
+        found: dict[str, list[dict[str, object]]] = {name: [] for name in names.values()}
+        for row in await self._administration.published(incoming.who):
+            found[names[row["category_id"]]].append(project_summary(row, owned=True))
+        form = self._forms.blank(incoming)
+        return Page("admin/featured.html", title=_("Featured projects"), categories=found, form=form)
+
+    async def add(self, incoming: Incoming, project_id: int) -> Answer:
+        return await self._set(incoming, project_id, True)
+
+    async def remove(self, incoming: Incoming, project_id: int) -> Answer:
+        return await self._set(incoming, project_id, False)
+
+    async def _set(self, incoming: Incoming, project_id: int, featured: bool) -> Answer:
+        """Programs get the project's record beside the message. Raises InvalidValueError when it is so already."""
+        project = await self._records.get(PROJECT, incoming.who, project_id)
+        if project["featured"] is featured:
+            raise InvalidValueError(_("It is featured already.") if featured else _("It is not featured."))
+        changed = await self._records.change(PROJECT, incoming.who, project_id, {"featured": featured})
+        name = changed["name"]
+        words = _("%(name)s is featured now.", name=name) if featured else _("%(name)s is featured no more.", name=name)
+        return Redirect(_HERE, words, more=changed)

@@ -1,0 +1,64 @@
+"""What runs behind the pages: long work in the queue."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from crowdd.domain.domain import Domain
+from crowdd.errors import ConflictError, InvalidValueError
+from crowdd.http.answers import Answer, Page, Redirect
+from crowdd.http.forms import Forms
+from crowdd.http.incoming import Incoming
+from crowdd.http.pages.admin.entry import admins_only
+from crowdd.http.routing import Route, get, post
+from crowdd.kinds.kind import outward
+from crowdd.languages import _
+
+_QUEUE = "/admin/queue"
+_SHOWN = 50
+_STATES = ("waiting", "running", "done", "dead", "cancelled")
+
+
+class AdminQueue:
+    """``/admin/queue``: everybody's work, which administrators may cancel and begin again."""
+
+    def __init__(self, domain: Domain, forms: Forms) -> None:
+        self._queue, self._forms = domain.queue, forms
+
+    def routes(self) -> Iterator[Route]:
+        yield get(_QUEUE, admins_only(self.items))
+        yield post(f"{_QUEUE}/<int:item_id>/cancel", admins_only(self.cancel))
+        yield post(f"{_QUEUE}/<int:item_id>/retry", admins_only(self.retry))
+
+    async def items(self, incoming: Incoming) -> Answer:
+        """The newest, or those before one; ``state`` chooses."""
+        state, before = incoming.query.get("state") or None, incoming.query.get("before") or None
+        if state is not None and state not in _STATES:
+            raise InvalidValueError(_("There is no such state."))
+        if before is not None and not (before.isascii() and before.isdigit() and len(before) < 19):
+            raise InvalidValueError(_("before is the number of an entry."))
+        chosen = {"state": state, "before": before and int(before), "limit": _SHOWN}
+        rows = await self._queue.list(incoming.who, everybodys=True, **chosen)
+        return Page(
+            "admin/queue.html",
+            title=_("Queue"),
+            items=[{name: outward(value) for name, value in row.items()} for row in rows],
+            states=list(_STATES),
+            chosen={"state": state},
+            next=rows[-1]["id"] if len(rows) == _SHOWN else None,
+            form=self._forms.blank(incoming),
+        )
+
+    async def cancel(self, incoming: Incoming, item_id: int) -> Answer:
+        try:
+            await self._queue.cancel(incoming.who, item_id)
+        except ConflictError as error:
+            return Redirect(_QUEUE, error.args[0], "error")
+        return Redirect(_QUEUE, _("It was asked to stop."))
+
+    async def retry(self, incoming: Incoming, item_id: int) -> Answer:
+        try:
+            await self._queue.retry(incoming.who, item_id)
+        except ConflictError as error:
+            return Redirect(_QUEUE, error.args[0], "error")
+        return Redirect(_QUEUE, _("It begins again."))

@@ -1,0 +1,128 @@
+"""People, as administrators see them."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import orjson
+
+from crowdd.domain.domain import Domain
+from crowdd.domain.summaries import person
+from crowdd.errors import ForbiddenError, InvalidValueError
+from crowdd.http.answers import Answer, Page, Raw, Redirect
+from crowdd.http.forms import Forms, require_own_page
+from crowdd.http.incoming import Incoming
+from crowdd.http.pages.admin.entry import admins_only
+from crowdd.http.presenter import api_headers
+from crowdd.http.routing import Route, get, post
+from crowdd.languages import _
+from crowdd.storage.database import Row
+
+_HERE = "/admin/users"
+_ACTIVE = ("=", "+", "-", "@", "\t", "\r")  # what a spreadsheet takes for the beginning of a formula
+_COLUMNS = ("id", "name", "fullname", "email_addr", "created", "locale", "admin", "consent", "restrict")
+
+
+class AdminUsers:
+    """``/admin/users``: search, the rights of administrators, blocking, a list of everybody."""
+
+    def __init__(self, domain: Domain, forms: Forms) -> None:
+        self._administration, self._accounts, self._forms = domain.administration, domain.accounts, forms
+
+    def routes(self) -> Iterator[Route]:
+        yield get(_HERE, admins_only(self.users))
+        yield post(_HERE, admins_only(self.search))
+        for action, handler in (("add", self.add), ("del", self.remove)):
+            yield get(f"{_HERE}/{action}/<int:user_id>", admins_only(_by_link(handler)))
+            yield post(f"{_HERE}/{action}/<int:user_id>", admins_only(handler))
+        yield post(f"{_HERE}/block/<int:user_id>", admins_only(self.block))
+        yield post(f"{_HERE}/unblock/<int:user_id>", admins_only(self.unblock))
+        yield get(f"{_HERE}/export", admins_only(self.export))
+
+    async def users(self, incoming: Incoming) -> Answer:
+        """The administrators, and a form to look for others."""
+        return await self._page(incoming, self._forms.blank(incoming, "user"), [])
+
+    async def search(self, incoming: Incoming) -> Answer:
+        """The same with the people whose names or address hold what was typed."""
+        found = await self._administration.found(incoming.field("user"), incoming.who)
+        return await self._page(incoming, self._forms.refused(incoming, {}, "user"), found)
+
+    async def _page(self, incoming: Incoming, form: dict[str, Any], found: list[Row]) -> Answer:
+        admins = await self._administration.admins(incoming.who)
+        return Page("admin/users.html", title=_("People"), form=form, found=_shown(found), users=_shown(admins))
+
+    async def add(self, incoming: Incoming, user_id: int) -> Answer:
+        row = await self._accounts.profile(user_id)
+        if row["restrict"]:
+            raise ForbiddenError(_("This person is blocked."))
+        done = await self._accounts.set_admin(user_id, True, incoming.who)
+        words = _("%(name)s administrates this site now.", name=row["name"]) if done else _("Nothing has changed.")
+        return Redirect(_HERE, words, "success" if done else "info")
+
+    async def remove(self, incoming: Incoming, user_id: int) -> Answer:
+        """Nobody takes his own rights: there is always an administrator left."""
+        if user_id == incoming.who.user_id:
+            raise ForbiddenError(_("You cannot take the administrator's rights from yourself."))
+        row = await self._accounts.profile(user_id)
+        done = await self._accounts.set_admin(user_id, False, incoming.who)
+        words = _("%(name)s is no administrator any more.", name=row["name"]) if done else _("Nothing has changed.")
+        return Redirect(_HERE, words, "success" if done else "info")
+
+    async def block(self, incoming: Incoming, user_id: int) -> Answer:
+        done = await self._administration.block(user_id, incoming.who)
+        words = _("Blocked, and signed out everywhere.") if done else _("Nothing has changed.")
+        return Redirect(_HERE, words, "success" if done else "info")
+
+    async def unblock(self, incoming: Incoming, user_id: int) -> Answer:
+        done = await self._administration.unblock(user_id, incoming.who)
+        words = _("This person may sign in again.") if done else _("Nothing has changed.")
+        return Redirect(_HERE, words, "success" if done else "info")
+
+    async def export(self, incoming: Incoming) -> Answer:
+        """Everybody as a file, a part at a time: ``last_id`` goes on behind the last one of the part before."""
+        kind, after = incoming.query.get("format", "json"), incoming.query.get("last_id", "0")
+        if kind not in ("json", "csv") or not (after.isascii() and after.isdigit() and len(after) < 19):
+            raise InvalidValueError(_("The format is json or csv, last_id a number."))
+        rows = await self._administration.exported(int(after), incoming.who)
+        body = orjson.dumps(rows) if kind == "json" else _csv(rows)
+        type_ = "application/json" if kind == "json" else "text/csv; charset=utf-8"
+        headers = {
+            **api_headers(),
+            "Content-Disposition": f'attachment; filename="users.{kind}"',
+            "Cache-Control": "no-store",
+        }
+        return Raw(body, type_, headers=headers)
+
+
+def _by_link(handler: Any) -> Any:
+    """The handler for GET, which no other site's page may cause (decision 4)."""
+
+    async def followed(incoming: Incoming, **names: Any) -> Answer:
+        require_own_page(incoming)
+        return await handler(incoming, **names)
+
+    return followed
+
+
+def _shown(rows: Iterable[Row]) -> list[dict[str, Any]]:
+    """Whole records (interface, User) without keys: these are their owners' alone."""
+    return [{**person(row, private=True), "restrict": row["restrict"]} for row in rows]
+
+
+def _csv(rows: Iterable[dict[str, Any]]) -> bytes:
+    """A table for spreadsheets; no cell of it is a formula."""
+    text = io.StringIO()
+    table = csv.writer(text)
+    table.writerow(_COLUMNS)
+    table.writerows([harmless(row[name]) for name in _COLUMNS] for row in rows)
+    return text.getvalue().encode("utf-8-sig")
+
+
+def harmless(value: Any) -> str:
+    """The value of a cell that a spreadsheet shows and does not calculate."""
+    text = "" if value is None else str(value)
+    return f"'{text}" if text.startswith(_ACTIVE) else text

@@ -1,0 +1,29 @@
+"""What the people of the site tell everybody."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from crowdd.domain.domain import Domain
+from crowdd.http.answers import Answer, Page
+from crowdd.http.incoming import Incoming
+from crowdd.http.routing import Route, get
+from crowdd.kinds import ANNOUNCEMENT
+from crowdd.values import Requester
+
+NEWEST: Final[Mapping[str, str]] = {"limit": "100", "orderby": "created", "desc": "true"}
+
+
+class Announcements:
+    """``/announcements/``: what is published, the newest first, to administrators too."""
+
+    def __init__(self, domain: Domain) -> None:
+        self._records = domain.records
+
+    def routes(self) -> Iterator[Route]:
+        yield get("/announcements/", self.announcements)
+
+    async def announcements(self, incoming: Incoming) -> Answer:
+        rows = await self._records.list(ANNOUNCEMENT, Requester(), NEWEST)
+        return Page("announcements/index.html", announcements=rows)

@@ -1,0 +1,48 @@
+"""Accounts as administrators look them up."""
+
+from __future__ import annotations
+
+from crowdd.storage.database import Database, Row, one_or_none
+
+_PERSON = "u.*, p.score, p.score AS n_answers, p.rank, p.total FROM user_record u CROSS JOIN LATERAL place_of(u.id) p WHERE u.id IN"
+_LOOKED_AT = "(name || ' ' || fullname || ' ' || email_addr)"
+
+
+async def admins(db: Database) -> list[Row]:
+    """All administrators with score and rank."""
+    return await db.fetch(f"SELECT {_PERSON} (SELECT id FROM account WHERE admin) ORDER BY u.id")
+
+
+async def search(db: Database, words: str, limit: int) -> list[Row]:
+    """Accounts whose names or e-mail address hold these words, those that begin with them first; with score and rank."""
+    escaped = words.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+    return await db.fetch(
+        f"SELECT {_PERSON} (SELECT id FROM account WHERE {_LOOKED_AT} ILIKE %(inside)s ORDER BY lower(name) LIKE %(first)s DESC, id LIMIT %(limit)s)"
+        " ORDER BY lower(u.name) LIKE %(first)s DESC, u.id",
+        {"inside": f"%{escaped}%", "first": f"{escaped.lower()}%", "limit": limit},
+    )
+
+
+async def part(db: Database, after: int, limit: int) -> list[Row]:
+    """Accounts by id, beginning after one."""
+    return await db.fetch(
+        'SELECT id, name, fullname, email_addr, created, locale, admin, consent, "restrict" FROM account'
+        " WHERE id > %(after)s ORDER BY id LIMIT %(limit)s",
+        {"after": after, "limit": limit},
+    )
+
+
+async def lock(db: Database, user_id: int) -> Row | None:
+    """id, name, admin and restrict of an account, held until the transaction ends."""
+    return await one_or_none(
+        db, 'SELECT id, name, admin, "restrict" FROM account WHERE id = %(id)s FOR UPDATE', {"id": user_id}
+    )
+
+
+async def set_restrict(db: Database, user_id: int, restrict: bool) -> None:
+    """Blocks somebody, which ends his sessions, or lets him in again."""
+    await db.execute(
+        'UPDATE account SET "restrict" = %(restrict)s WHERE id = %(id)s', {"id": user_id, "restrict": restrict}
+    )
+    if restrict:
+        await db.execute("DELETE FROM session WHERE user_id = %(id)s", {"id": user_id})
