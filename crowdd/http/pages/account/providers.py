@@ -16,9 +16,9 @@ from crowdd.domain.people.providers import FLOW_SECONDS
 from crowdd.errors import ProviderError
 from crowdd.http.answers import Answer, Redirect
 from crowdd.http.cookies import FLOW, NEWCOMER
-from crowdd.http.forms import Forms
+from crowdd.http.forms import Forms, require_own_page
 from crowdd.http.incoming import Incoming
-from crowdd.http.pages.account.entry import Entry, next_address, own_account, require_own_page
+from crowdd.http.pages.account.entry import Entry, next_address, own_account
 from crowdd.http.routing import Route, get, post
 
 _NEWCOMER_SECONDS = 1800
