@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import random
 import resource
 import socket
 from typing import Any
@@ -14,16 +15,20 @@ from twisted.logger import Logger
 
 from crowdd.config import Settings
 from crowdd.domain.assembly import make_domain, make_pool
+from crowdd.domain.deliveries import Deliveries
 from crowdd.errors import ConfigError
 from crowdd.http.application import make_site
 from crowdd.http.site import Site
 from crowdd.sched.clockwork import Clockwork
+from crowdd.sched.deliveries import Deliverer
 from crowdd.sched.notices import Notices
 from crowdd.sched.schedule import every_job
 from crowdd.sched.sequencer import Sequencer
 from crowdd.sched.worker import Worker
 from crowdd.sched.works import works
 from crowdd.storage import schema
+from crowdd.storage.database import Database
+from crowdd.storage.leadership import Leadership
 from crowdd.storage.pool import Pool
 
 log = Logger()
@@ -61,6 +66,11 @@ def allow_connections(wanted: int) -> None:
         log.warn("Only {allowed} files may be open here: too few for [live] connections", allowed=allowed)
 
 
+async def _written_to_the_log(db: Database, to: str, template: str, context: dict[str, Any], locale: str) -> None:
+    """Stands for mail."""
+    log.info("Mail {template} for an owner: {context}", template=template, context=context)
+
+
 class Server(Service):
     """One crowdd process: database first, then the port; at the end the port first, then the database."""
 
@@ -79,9 +89,25 @@ class Server(Service):
         self._worker = Worker(reactor, behind, works(), size=settings.queue.workers, patience=patience)
         self._notices = Notices(reactor, self._pool, self._domain.bell)
         self._sequencer = Sequencer(reactor, self._pool, self._domain.bell)
+        self._deliverer = self._make_deliverer()
         self._listener: socket.socket | None = None
         self._port: Any = None
         self._starting: Deferred[None] | None = None
+
+    def _make_deliverer(self) -> Deliverer:
+        domain, settings = self._domain, self._settings
+        deliveries = Deliveries(
+            self._pool,
+            domain.outgoing,
+            domain.secrets,
+            settings.webhooks,
+            self._reactor.seconds,
+            random.random,
+            _written_to_the_log,
+        )
+        return Deliverer(
+            self._reactor, deliveries, domain.bell, Leadership(self._reactor, settings.db.dsn, "deliveries")
+        )
 
     def privilegedStartService(self) -> None:
         """Binds here, where an error still stops twistd."""
@@ -103,6 +129,7 @@ class Server(Service):
         self._listen()
         self._clockwork.startService()
         self._sequencer.startService()
+        self._deliverer.startService()
         self._worker.startService()
         # What was made so far lives as long as the process: the collector need not look at it again.
         gc.collect()
@@ -136,6 +163,8 @@ class Server(Service):
         if self._clockwork.running:
             await self._clockwork.stopService()
             await self._worker.stopService()
+        if self._deliverer.running:
+            await self._deliverer.stopService()
         if self._sequencer.running:
             await self._sequencer.stopService()
         if self._notices.running:

@@ -64,7 +64,15 @@ def _choice(*words: str) -> Callable[[str], str]:
     return choose
 
 
+def _seconds(text: str) -> float:
+    number = float(text)
+    if not 0 < number < float("inf"):
+        raise ValueError
+    return number
+
+
 _WANTED = {
+    _seconds: "a number of seconds above 0",
     int: "a whole number",
     _boolean: "on or off",
     _port: "a port number from 0 to 65535",
@@ -196,6 +204,16 @@ class Outgoing:
 
 
 @attrs.frozen
+class Webhooks:
+    """``[webhooks]``: what projects are told of their events."""
+
+    first_delay: float = _option(5.0, _seconds, doc="Seconds until the second of ten attempts; later ones take longer.")
+    answer_seconds: float = _option(15.0, _seconds, doc="How long a receiver may take to answer.")
+    log_days: int = _option(30, _positive, doc="Deliveries that have ended leave the log after so many days.")
+    log_rows: int = _option(100_000, _positive, doc="Ended deliveries that the log of a project keeps at most.")
+
+
+@attrs.frozen
 class Site:
     """``[site]``: what the pages say about this server."""
 
@@ -220,6 +238,7 @@ class Settings:
     external: External = External()
     commenting: Commenting = Commenting()
     outgoing: Outgoing = Outgoing()
+    webhooks: Webhooks = Webhooks()
     site: Site = Site()
 
     @property

@@ -31,6 +31,7 @@ from crowdd.domain.secrets import Secrets
 from crowdd.domain.statistics import Statistics
 from crowdd.domain.tasks import TaskBehaviour
 from crowdd.domain.uploads import Uploads
+from crowdd.domain.webhooks import Webhooks
 from crowdd.kinds import KINDS
 from crowdd.languages import Languages
 from crowdd.storage.database import Transactions
@@ -58,6 +59,7 @@ class Domain:
     uploads: Uploads
     outgoing: Outgoing
     gathering: Gathering
+    webhooks: Webhooks
     queue: Queue
     statistics: Statistics
     checking: Checking
@@ -88,8 +90,9 @@ def _assemble(
     providers: Mapping[str, Provider],
 ) -> Domain:
     uploads = Uploads(settings.data.dir / "uploads")
+    webhooks = Webhooks(db, bell.ring, secrets)
     special = [
-        ProjectBehaviour(secrets),
+        ProjectBehaviour(secrets, webhooks),
         TaskBehaviour(),
         TaskRunBehaviour(),
         UserBehaviour(),
@@ -119,6 +122,7 @@ def _assemble(
         uploads=uploads,
         outgoing=outgoing,
         gathering=gathering,
+        webhooks=webhooks,
         queue=Queue(db),
         statistics=Statistics(db, records),
         checking=Checking(db),

@@ -16,7 +16,7 @@ from OpenSSL import SSL
 from service_identity import VerificationError
 from treq.client import HTTPClient
 from twisted.internet import error as network
-from twisted.internet.defer import CancelledError, Deferred, TimeoutError, ensureDeferred
+from twisted.internet.defer import CancelledError, Deferred, ensureDeferred
 from twisted.internet.endpoints import TCP4ClientEndpoint, TCP6ClientEndpoint, wrapClientTLS
 from twisted.internet.interfaces import IResolutionReceiver, IStreamClientEndpoint
 from twisted.internet.protocol import Protocol
@@ -83,13 +83,19 @@ class Outgoing:
         ``seconds``; both say in a sentence why.
         """
         there = self.target(url)
+        asking = ensureDeferred(self._ask(method, there, headers or {}, body, most_bytes))
+        timer = self._reactor.callLater(seconds, asking.cancel)
         try:
-            asking = ensureDeferred(self._ask(method, there, headers or {}, body, most_bytes))
-            return await asking.addTimeout(seconds, self._reactor)
+            return await asking
         except RefusedTargetError:
             raise
         except Exception as problem:
+            if timer.active() and isinstance(_innermost(problem), CancelledError):
+                raise CancelledError from problem  # not the time: nobody wants the answer any more
             raise UnreachableError(why(problem, there, seconds)) from problem
+        finally:
+            if timer.active():
+                timer.cancel()
 
     async def _ask(
         self, method: str, there: Target, headers: Mapping[str, str], body: bytes | None, most_bytes: int
@@ -314,7 +320,7 @@ def why(problem: BaseException, there: Target, seconds: float) -> str:
     """A sentence on why there was no answer, for people."""
     cause = _innermost(problem)
     match cause:
-        case TimeoutError() | CancelledError() | network.TimeoutError():
+        case CancelledError() | network.TimeoutError():
             return f"{there.host} did not answer within {seconds:g} seconds."
         case network.DNSLookupError():
             return f"The name {there.host} has no address."

@@ -14,6 +14,7 @@ from crowdd.domain.passwords import Passwords
 from crowdd.domain.records import NOT_FOUND, Behaviour
 from crowdd.domain.secrets import Secrets, token
 from crowdd.domain.uploads import Journal
+from crowdd.domain.webhooks import Webhooks
 from crowdd.errors import ForbiddenError, InvalidRequestError, InvalidValueError, NotFoundError, TooManyRequestsError
 from crowdd.kinds import PROJECT, Kind
 from crowdd.kinds.kind import OWNERS
@@ -30,15 +31,16 @@ _SHOWN_CHANGES = 10_000  # characters of a value that the audit log keeps
 class ProjectBehaviour(Behaviour):
     """What REST does to a project."""
 
-    def __init__(self, secrets: Secrets) -> None:
+    def __init__(self, secrets: Secrets, webhooks: Webhooks) -> None:
         super().__init__(PROJECT)
-        self._secrets = secrets
+        self._secrets, self._webhooks = secrets, webhooks
 
     async def create(self, tx: Database, who: Requester, rows: list[dict[str, Any]]) -> list[int]:
         made = []
         for values in rows:
             project_id = await projects.add(tx, await self.prepare(tx, who, values))
             await self._follow(tx, project_id, values)
+            await self._webhooks.follow(tx, project_id, None, values["webhook"] or None)
             await audit.write(
                 tx, who, "create", "project", project_id, project_id=project_id, after={"name": values["name"]}
             )
@@ -51,6 +53,7 @@ class ProjectBehaviour(Behaviour):
         check_info(values["info"])
         return {
             **values,
+            "webhook": values["webhook"] or None,
             "owner_id": who.user_id,
             "owners_ids": [who.user_id],
             "secret_key_sealed": self._secrets.seal(token()),
@@ -63,6 +66,9 @@ class ProjectBehaviour(Behaviour):
             changes["category_id"] = await _category(tx, changes["category_id"])
         if "info" in changes:
             check_info(changes["info"])
+        if "webhook" in changes:
+            changes["webhook"] = changes["webhook"] or None
+            await self._webhooks.follow(tx, row["id"], row["webhook"], changes["webhook"])
         await records.update(tx, PROJECT, row["id"], changes)
         await self._follow(tx, row["id"], changes)
         for name, value in changes.items():

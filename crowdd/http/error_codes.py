@@ -33,6 +33,7 @@ class ErrorCode:
 
 CODES: tuple[ErrorCode, ...] = (
     ErrorCode("bad_request", errors.InvalidRequestError, "The request makes no sense as a whole."),
+    ErrorCode("no_webhook", errors.InvalidRequestError, "The project names no address to tell of its events."),
     ErrorCode("csrf", errors.InvalidRequestError, "The form's token is missing or old. Load the form again."),
     ErrorCode("reserved_attribute", errors.ReservedFieldError, "The body sets what only the server sets."),
     ErrorCode("sign_in_required", errors.AnonymousError, "Sign in, or send an API key. A wrong key counts as none."),
@@ -66,6 +67,7 @@ CODES: tuple[ErrorCode, ...] = (
     ErrorCode("bad_json", errors.InvalidValueError, "The body is not JSON."),
     ErrorCode("bad_multipart", errors.InvalidValueError, "The multipart body is broken."),
     ErrorCode("conflict", errors.ConflictError, "The value must be unique and is taken, or others still need the row."),
+    ErrorCode("replay_under_way", errors.ConflictError, "Another range of events is just being sent once more."),
     ErrorCode("idempotency_key_reused", errors.IdempotencyError, "The Idempotency-Key came back with another body."),
     ErrorCode("too_many_requests", errors.TooManyRequestsError, "The limit is used up. Wait for Retry-After seconds."),
     ErrorCode("too_many_attempts", errors.TooManyRequestsError, "Too many wrong passwords. Wait a quarter of an hour."),

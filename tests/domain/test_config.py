@@ -32,6 +32,10 @@ WRONG = {
     ("accounts", "shortest_password"): ["0", "x"],
     ("accounts", "attempts"): ["0", "x"],
     ("external", "token_hours"): ["0", "x"],
+    ("webhooks", "first_delay"): ["0", "-1", "inf", "nan", "soon"],
+    ("webhooks", "answer_seconds"): ["0", "x"],
+    ("webhooks", "log_days"): ["0", "x"],
+    ("webhooks", "log_rows"): ["0", "x"],
     ("site", "debug"): ["maybe"],
 }
 # Any text will do for these.

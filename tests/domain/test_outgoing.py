@@ -14,7 +14,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from support.refused import NAMES, PORT, REFUSED
 from twisted.internet import reactor, ssl
-from twisted.internet.defer import Deferred, succeed
+from twisted.internet.defer import CancelledError, Deferred, ensureDeferred, succeed
 from twisted.internet.protocol import Factory, Protocol
 from twisted.internet.ssl import trustRootFromCertificates
 
@@ -176,6 +176,16 @@ async def test_a_bad_receiver_is_told_in_a_sentence(answer, words, server):
     server.answer = answer
     with pytest.raises(UnreachableError, match=words):
         await Outgoing(reactor, ["127.0.0.1"]).request("GET", f"http://127.0.0.1:{port}/", seconds=0.3)
+    await server.lost
+
+
+@pytest_twisted.ensureDeferred
+async def test_who_goes_before_the_answer_breaks_it_off(server):
+    port = server.listen("127.0.0.1")
+    server.answer = lambda transport: asking.cancel()
+    asking = ensureDeferred(Outgoing(reactor, ["127.0.0.1"]).request("GET", f"http://127.0.0.1:{port}/", seconds=60))
+    with pytest.raises(CancelledError):
+        await asking
     await server.lost
 
 

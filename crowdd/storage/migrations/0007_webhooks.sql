@@ -18,8 +18,10 @@ CREATE TABLE webhook (
     old_secret_until timestamptz,
     active boolean NOT NULL DEFAULT true,
     why_off text NOT NULL DEFAULT '',
-    last_seq bigint NOT NULL,                           -- events up to here have their delivery
-    since bigint NOT NULL,                              -- events up to here were before the address
+    last_seq bigint NOT NULL DEFAULT 0,                 -- events up to here have their delivery, but for those of the gap
+    gap_from bigint, gap_to bigint,                     -- after the one, up to the other: while there was no address
+    replay_from bigint, replay_to bigint,               -- the same of events that are sent once more, as far as not yet fed
+    replay_missing boolean NOT NULL DEFAULT false,      -- only those that have no delivery
     failures int NOT NULL DEFAULT 0,                    -- in a row, each begun after the one before had ended
     failed_at timestamptz,
     next_at timestamptz                                 -- while it fails: nothing before
@@ -45,6 +47,7 @@ CREATE TABLE delivery (
 CREATE UNIQUE INDEX delivery_event ON delivery (project_id, event_id);
 CREATE INDEX delivery_due ON delivery (project_id, next_at, id) WHERE state = 'waiting';
 CREATE INDEX delivery_order ON delivery (project_id, task_id, seq) WHERE state = 'waiting';
+CREATE INDEX delivery_failed ON delivery (project_id, id) WHERE state = 'failed';
 CREATE INDEX delivery_finished ON delivery (finished) WHERE finished IS NOT NULL;
 
 -- What was sent and what came back, each time.

@@ -1,0 +1,9 @@
+"""A task has all the answers it needs."""
+
+from crowdd.domain.event_kind import EventKind
+
+EVENT = EventKind(
+    "task_completed",
+    "A task has all its answers, for the first time. `result_id` names the result.",
+    {"user_ids": "Accounts whose answers count, in the order of the answers; people without one are not in it."},
+)

@@ -1,0 +1,59 @@
+"""When a delivery is tried again, when it is given up, and when its webhook is switched off: pure decisions."""
+
+from __future__ import annotations
+
+import attrs
+
+ATTEMPTS = 10
+GROWTH = 5
+LONGEST = 17_280  # times the first delay: a day, when that is 5 seconds
+JITTER = 0.15  # of the delay, to either side
+FAILING = 2  # failures in a row after which the receiver is asked with one delivery at a time
+IN_FLIGHT = 8  # at one receiver
+MOST_IN_FLIGHT = 256  # at all of them
+
+
+@attrs.frozen
+class Failure:
+    """How a delivery failed. ``gone``: 410; ``wait``: seconds that the receiver asked for (Retry-After), or 0."""
+
+    gone: bool = False
+    wait: float = 0.0
+
+
+@attrs.frozen
+class Verdict:
+    """What follows of a failure. ``delay`` in seconds; ``failures`` in a row at this receiver, this one included."""
+
+    given_up: bool
+    delay: float
+    failures: int
+    off: bool
+
+
+def delay(attempts: int, first: float, chance: float) -> float:
+    """Seconds until the next attempt after so many; ``chance`` from 0 to 1 spreads them.
+
+    With a first delay of 5 s: 5 s, 25 s, 2 min, 10 min, 52 min, 4.3 h, 21.7 h, 1 day, 1 day; three days in all.
+    """
+    return float(first * min(GROWTH ** (min(attempts, ATTEMPTS) - 1), LONGEST) * (1 + JITTER * (2 * chance - 1)))
+
+
+def after_failure(
+    failure: Failure, *, attempts: int, failures: int, overlapping: bool, first: float, chance: float
+) -> Verdict:
+    """What becomes of a delivery after its ``attempts``-th attempt failed.
+
+    ``failures`` were in a row before it. One that had begun before the last of these ended (``overlapping``) says
+    nothing new about the receiver.
+    """
+    in_a_row = failures if overlapping and failures else failures + 1
+    pause = max(delay(attempts, first, chance), min(failure.wait, first * LONGEST))
+    off = failure.gone or in_a_row >= ATTEMPTS
+    return Verdict(failure.gone or attempts >= ATTEMPTS, pause, in_a_row, off)
+
+
+def room(at_receiver: int, in_all: int) -> int:
+    """How many more deliveries a receiver may get now: the fuller it is, the fewer, so that slow ones leave some."""
+    share = IN_FLIGHT if in_all < MOST_IN_FLIGHT // 2 else 2 if in_all < MOST_IN_FLIGHT * 3 // 4 else 1
+    return max(0, min(share - at_receiver, MOST_IN_FLIGHT - in_all))

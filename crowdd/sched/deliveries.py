@@ -1,0 +1,163 @@
+"""Delivers: in one process at a time, as many at once as receivers and their order allow."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from twisted.application.service import Service
+from twisted.internet.defer import CancelledError, Deferred, DeferredList, ensureDeferred
+from twisted.logger import Logger
+from twisted.python.failure import Failure
+
+from crowdd.domain.bell import ANY, Bell
+from crowdd.domain.deliveries import Deliveries
+from crowdd.domain.retries import room
+from crowdd.errors import UnavailableError
+from crowdd.storage.database import Row
+from crowdd.storage.leadership import Leadership
+
+SOON = 0.05  # seconds after a ring: what happens meanwhile is looked at together
+LOOK = 1.0  # seconds between looks at all projects
+LOOKS_PER_ADOPTION = 30
+FAULT_PAUSE = 60.0
+LAST = 5.0  # seconds that deliveries under way have at the end; what is broken off is sent again
+
+log = Logger()
+
+
+class Deliverer(Service):
+    """While it runs and leads, what is due is sent.
+
+    What is on its way stands only here. Killed at any moment, it leaves deliveries that are still waiting, and whoever
+    leads next sends them: a receiver may get one twice, never none.
+    """
+
+    def __init__(self, clock: Any, deliveries: Deliveries, bell: Bell, leadership: Leadership) -> None:
+        self._clock, self._deliveries, self._bell, self._leadership = clock, deliveries, bell, leadership
+        self._under_way: dict[int, dict[int, Deferred[None]]] = {}  # project -> delivery -> its end
+        self._wanted: set[int] = set()
+        self._planned: Any = None
+        self._looking: Deferred[None] | None = None
+        self._look_at_all = True
+        self._next_look = 0.0
+        self._at_once = False  # a place became free while it was looked
+        self._looks = 0
+        self._stop_listening: Callable[[], None] = lambda: None
+
+    def startService(self) -> None:
+        super().startService()
+        self._stop_listening = self._bell.listen(self._heard)
+        self._plan(0)
+
+    def stopService(self) -> Deferred[None]:
+        """Fires when what is under way has ended or was broken off."""
+        super().stopService()
+        self._stop_listening()
+        if self._planned is not None:
+            self._planned.cancel()
+            self._planned = None
+        return ensureDeferred(self._last())
+
+    async def _last(self) -> None:
+        if not self._leadership.held:
+            self._leadership.close()
+        if self._looking is not None:
+            await self._looking
+        ends = [end for of_project in self._under_way.values() for end in of_project.values()]
+        timer = self._clock.callLater(LAST, _cancel_all, ends)
+        await DeferredList(ends)
+        if timer.active():
+            timer.cancel()
+        self._leadership.close()
+
+    def _heard(self, project_id: int) -> None:
+        if project_id == ANY:
+            self._look_at_all = True
+        else:
+            self._wanted.add(project_id)
+        if self._leadership.held:
+            self._plan(SOON)
+
+    def _plan(self, seconds: float) -> None:
+        if not self.running or self._looking is not None:
+            return
+        if self._planned is None:
+            self._planned = self._clock.callLater(seconds, self._begin)
+        elif self._planned.getTime() > self._clock.seconds() + seconds:
+            self._planned.reset(seconds)
+
+    def _begin(self) -> None:
+        self._planned = None
+        self._looking = done = Deferred[None]()
+        ensureDeferred(self._look()).addBoth(self._looked, done)
+
+    def _looked(self, result: Any, done: Deferred[None]) -> None:
+        self._looking = None
+        pause = 0.0 if self._at_once else SOON if self._wanted and self._leadership.held else LOOK
+        self._at_once = False
+        self._plan(min(pause, max(0.0, self._next_look - self._clock.seconds())))
+        done.callback(None)
+
+    async def _look(self) -> None:
+        try:
+            if await self._leadership.seek():
+                for project_id in await self._projects():
+                    await self._fill(project_id)
+        except UnavailableError as error:
+            log.debug("Deliveries wait for the database: {error}", error=error)
+        except Exception:
+            log.failure("Deliveries could not be looked for; it is tried again")
+        else:
+            return
+        self._look_at_all = True
+
+    async def _projects(self) -> set[int]:
+        """Projects to look at: those that somebody rang for, and from time to time all with something to do."""
+        wanted, self._wanted = self._wanted, set()
+        if self._look_at_all or self._clock.seconds() >= self._next_look:
+            self._look_at_all, self._next_look = False, self._clock.seconds() + LOOK
+            if self._looks % LOOKS_PER_ADOPTION == 0:
+                await self._deliveries.adopt()
+            self._looks += 1
+            wanted |= {*await self._deliveries.candidates()}
+        if wanted:
+            await self._deliveries.feed(wanted)
+        return wanted
+
+    async def _fill(self, project_id: int) -> None:
+        """Sends to one receiver what it has room for."""
+        busy = self._under_way.get(project_id, {})
+        free = room(len(busy), sum(map(len, self._under_way.values())))
+        if free == 0:
+            return
+        for delivery in await self._deliveries.due(project_id, free, list(busy)):
+            self._send(delivery)
+
+    def _send(self, delivery: Row) -> None:
+        sending = ensureDeferred(self._deliveries.send(delivery))
+        project_id, delivery_id = delivery["project_id"], delivery["id"]
+        self._under_way.setdefault(project_id, {})[delivery_id] = sending
+        sending.addBoth(self._sent, project_id, delivery_id)
+
+    def _sent(self, result: Any, project_id: int, delivery_id: int) -> None:
+        if isinstance(result, Failure) and not result.check(UnavailableError, CancelledError):
+            # It would fail in the same way at once: its place stays taken for a while.
+            log.failure("A delivery of project {project} could not be noted", result, project=project_id)
+            self._clock.callLater(FAULT_PAUSE, self._forget, project_id, delivery_id)
+        else:
+            self._forget(project_id, delivery_id)
+
+    def _forget(self, project_id: int, delivery_id: int) -> None:
+        mine = self._under_way[project_id]
+        del mine[delivery_id]
+        if not mine:
+            del self._under_way[project_id]
+        self._wanted.add(project_id)
+        self._at_once = True
+        self._plan(0)
+
+
+def _cancel_all(ends: list[Deferred[None]]) -> None:
+    for end in ends:
+        end.cancel()

@@ -1,0 +1,164 @@
+"""Webhooks as their owners see them: address, secrets, state, and the log of deliveries."""
+
+from __future__ import annotations
+
+from crowdd.storage.database import Database, Row, one, one_or_none
+
+_STATE = """
+SELECT p.id AS project_id, p.short_name, p.name, p.webhook AS url, p.owner_id, w.active, w.why_off, w.failures, w.failed_at, w.next_at,
+       coalesce(w.last_seq, 0) AS last_seq, w.gap_from, w.gap_to, w.replay_from, w.replay_to, w.old_secret_until,
+       coalesce((SELECT last_seq FROM event_sequence s WHERE s.project_id = p.id), 0) AS n_events,
+       (SELECT count(*) FROM delivery d WHERE d.project_id = p.id AND d.state = 'waiting') AS n_waiting,
+       (SELECT count(*) FROM delivery d WHERE d.project_id = p.id AND d.state = 'failed') AS n_failed,
+       (SELECT max(finished) FROM delivery d WHERE d.project_id = p.id AND d.state = 'delivered') AS delivered
+  FROM project p LEFT JOIN webhook w ON w.project_id = p.id"""
+_DELIVERY = """
+SELECT d.id, d.project_id, d.event_id, d.seq, d.kind, d.task_id, d.created, d.again, d.state, d.attempts, d.next_at, d.finished,
+       a.at, a.url, a.body, a.status, a.answer, a.problem, a.seconds
+  FROM delivery d
+  LEFT JOIN LATERAL (SELECT * FROM delivery_attempt a WHERE a.project_id = d.project_id AND a.delivery_id = d.id
+                      ORDER BY a.id DESC LIMIT 1) a ON true"""
+
+
+async def add(db: Database, project_id: int, sealed: bytes) -> bool:
+    """The webhook of a project that has an address for the first time; what was before is its gap. False: it has one."""
+    made = await db.execute(
+        "INSERT INTO webhook (project_id, secret_sealed, last_seq, gap_from, gap_to)"
+        " SELECT %(project)s, %(secret)s, n, CASE WHEN n > 0 THEN 0 END, nullif(n, 0)"
+        " FROM (SELECT coalesce((SELECT last_seq FROM event_sequence WHERE project_id = %(project)s), 0) AS n) x"
+        " ON CONFLICT DO NOTHING",
+        {"project": project_id, "secret": sealed},
+    )
+    return made == 1
+
+
+async def begin(db: Database, project_id: int) -> None:
+    """A webhook without an address has one again: what happened meanwhile is its gap."""
+    await db.execute(
+        "UPDATE webhook w SET last_seq = s.last_seq,"
+        " gap_from = CASE WHEN s.last_seq > w.last_seq OR gap_to IS NOT NULL THEN coalesce(gap_from, w.last_seq) END,"
+        " gap_to = CASE WHEN s.last_seq > w.last_seq OR gap_to IS NOT NULL THEN s.last_seq END"
+        " FROM event_sequence s WHERE s.project_id = w.project_id AND w.project_id = %(project)s",
+        {"project": project_id},
+    )
+
+
+async def switch_on(db: Database, project_id: int) -> None:
+    """Whatever the receiver did before counts no more, and what waits goes now."""
+    await db.execute(
+        "UPDATE webhook SET active = true, why_off = '', failures = 0, failed_at = NULL, next_at = NULL WHERE project_id = %(project)s",
+        {"project": project_id},
+    )
+    await db.execute(
+        "UPDATE delivery SET next_at = clock(), attempts = 0 WHERE project_id = %(project)s AND state = 'waiting' AND kind <> 'ping'",
+        {"project": project_id},
+    )
+
+
+async def unknown(db: Database) -> list[int]:
+    """Projects with an address that have no webhook yet."""
+    rows = await db.fetch(
+        "SELECT id FROM project p WHERE webhook IS NOT NULL AND NOT EXISTS (SELECT FROM webhook w WHERE w.project_id = p.id)"
+    )
+    return [row["id"] for row in rows]
+
+
+async def state(db: Database, project_id: int) -> Row | None:
+    """Address, health and counts; the webhook's columns are null for a project that never had an address."""
+    return await one_or_none(db, f"{_STATE} WHERE p.id = %(project)s", {"project": project_id})
+
+
+async def states(db: Database) -> list[Row]:
+    """The same of every project that has or had an address, those that are switched off or fail first."""
+    return await db.fetch(
+        f"{_STATE} WHERE w.project_id IS NOT NULL OR p.webhook IS NOT NULL"
+        " ORDER BY w.active, w.failures DESC, p.short_name LIMIT 1000"
+    )
+
+
+async def secrets(db: Database, project_id: int) -> Row | None:
+    """secret_sealed, and old_secret_sealed while that still signs."""
+    return await one_or_none(
+        db,
+        "SELECT secret_sealed, CASE WHEN old_secret_until > clock() THEN old_secret_sealed END AS old_secret_sealed"
+        " FROM webhook WHERE project_id = %(project)s",
+        {"project": project_id},
+    )
+
+
+async def rotate(db: Database, project_id: int, sealed: bytes, hours: int) -> bool:
+    """A new secret; the one until now signs beside it for so many hours. False: there is no webhook."""
+    changed = await db.execute(
+        "UPDATE webhook SET old_secret_sealed = secret_sealed, old_secret_until = clock() + make_interval(hours => %(hours)s),"
+        " secret_sealed = %(secret)s WHERE project_id = %(project)s",
+        {"project": project_id, "secret": sealed, "hours": hours},
+    )
+    return changed == 1
+
+
+async def deliveries(db: Database, project_id: int, most: int, before: int | None, only: str | None) -> list[Row]:
+    """The newest deliveries, each with its last attempt; ``before`` an id, ``only`` a state."""
+    return await db.fetch(
+        f"{_DELIVERY} WHERE d.project_id = %(project)s AND d.id < %(before)s AND (%(only)s::text IS NULL OR d.state = %(only)s)"
+        " ORDER BY d.id DESC LIMIT %(most)s",
+        {"project": project_id, "most": most, "before": 2**63 - 1 if before is None else before, "only": only},
+    )
+
+
+async def delivery(db: Database, project_id: int, delivery_id: int) -> Row | None:
+    """One delivery with its last attempt."""
+    return await one_or_none(
+        db,
+        f"{_DELIVERY} WHERE d.project_id = %(project)s AND d.id = %(delivery)s",
+        {"project": project_id, "delivery": delivery_id},
+    )
+
+
+async def attempts(db: Database, project_id: int, delivery_id: int) -> list[Row]:
+    """What was sent and what came back: at, url, body, status, answer, problem, seconds; the oldest first."""
+    return await db.fetch(
+        "SELECT at, url, body, status, answer, problem, seconds FROM delivery_attempt"
+        " WHERE project_id = %(project)s AND delivery_id = %(delivery)s ORDER BY id",
+        {"project": project_id, "delivery": delivery_id},
+    )
+
+
+async def ping(db: Database, project_id: int) -> int:
+    """The id of a test that goes as soon as somebody delivers."""
+    row = await one(
+        db,
+        "INSERT INTO delivery (project_id, kind, created, next_at) VALUES (%(project)s, 'ping', clock(), clock()) RETURNING id",
+        {"project": project_id},
+    )
+    return int(row["id"])
+
+
+_AGAIN = "state = 'waiting', attempts = 0, again = true, finished = NULL, next_at = clock()"
+
+
+async def again(db: Database, project_id: int, delivery_id: int) -> bool:
+    """Sends one once more; one that is waiting goes now. False: there is none."""
+    done = await db.execute(
+        f"UPDATE delivery SET {_AGAIN} WHERE project_id = %(project)s AND id = %(delivery)s",
+        {"project": project_id, "delivery": delivery_id},
+    )
+    return done == 1
+
+
+async def all_failed_again(db: Database, project_id: int) -> int:
+    """Sends every failed delivery once more, but for tests; returns how many there are."""
+    return await db.execute(
+        f"UPDATE delivery SET {_AGAIN} WHERE project_id = %(project)s AND state = 'failed' AND kind <> 'ping'",
+        {"project": project_id},
+    )
+
+
+async def replay(db: Database, project_id: int, after: int, upto: int, *, only_missing: bool) -> bool:
+    """Sends the events after a number and up to another once more. False: another such range is still under way."""
+    done = await db.execute(
+        "UPDATE webhook SET replay_from = %(after)s, replay_to = %(upto)s, replay_missing = %(missing)s,"
+        " gap_from = CASE WHEN %(missing)s THEN NULL ELSE gap_from END, gap_to = CASE WHEN %(missing)s THEN NULL ELSE gap_to END"
+        " WHERE project_id = %(project)s AND replay_to IS NULL",
+        {"project": project_id, "after": after, "upto": upto, "missing": only_missing},
+    )
+    return done == 1
