@@ -32,6 +32,7 @@ MOST_TASKS = 100
 MOST_LEASES = 200
 SORT_SECONDS = 5  # that an order without index may take
 _TRIES = 20
+_AUTHOR = frozenset({Standing.ANYBODY, Standing.AUTHOR})
 
 
 @attrs.frozen
@@ -271,7 +272,7 @@ def _stored(who: Requester, values: Mapping[str, Any], row: Row) -> Row:
         "finish_time": row["finish_time"],
         "timeout": row["late_seconds"],
         "media_url": values.get("media_url"),
-        "standings": frozenset({Standing.ANYBODY, Standing.AUTHOR}),
+        "standings": _AUTHOR,
     }
 
 

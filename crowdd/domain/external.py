@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import hmac
+from collections.abc import Mapping
 from datetime import timedelta
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 import jwt
@@ -54,19 +55,21 @@ class ExternalUsers:
         row = await self._keys.add(project_id)
         if row["id"] is None:
             raise NotFoundError(NOT_FOUND)
-        claims = self._decode(words[1], row)
+        claims = _claims(self._secrets, words[1], bytes(row["secret_key_sealed"]))
         if claims["project_id"] != row["id"] or claims["short_name"] != row["short_name"]:
             raise AnonymousError("The token was made for another project.", code="wrong_project")
         if not claims["exp"] > row["now"]:
             raise AnonymousError("The token has run out.", code="token_expired", hint="Ask for a new one.")
 
-    def _decode(self, token: str, row: Row) -> dict[str, Any]:
-        key = self._secrets.unseal(row["secret_key_sealed"])
-        bad = AnonymousError("The token is not valid for this project.", code="decode_error")
-        try:
-            claims = dict(jwt.decode(token, key, algorithms=["HS256"], options=_CLAIMS))
-        except jwt.PyJWTError:
-            raise bad from None
-        if not isinstance(claims["exp"], int | float):
-            raise bad
-        return claims
+
+@lru_cache(maxsize=1000)
+def _claims(secrets: Secrets, token: str, sealed_key: bytes) -> Mapping[str, Any]:
+    """What a token says that was made with this key; remembered, since each request of its users brings it again."""
+    bad = AnonymousError("The token is not valid for this project.", code="decode_error")
+    try:
+        claims = dict(jwt.decode(token, secrets.unseal(sealed_key), algorithms=["HS256"], options=_CLAIMS))
+    except jwt.PyJWTError:
+        raise bad from None
+    if not isinstance(claims["exp"], int | float):
+        raise bad
+    return claims

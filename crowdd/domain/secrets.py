@@ -44,6 +44,8 @@ class Secrets:
 
     def verify(self, purpose: str, signed: str) -> str | None:
         """The text of a signed one, or None when the signature is not ours."""
+        if not signed:
+            return None
         text, _, signature = signed.rpartition(".")
         good = hmac.compare_digest(self.digest(purpose, text).hex()[:40].encode(), signature.encode("utf-8", "replace"))
         return text if good else None

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ipaddress
 import secrets as random
+from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 import attrs
@@ -50,6 +52,7 @@ def _without_port(word: str) -> str:
     return word.partition(":")[0] if word.count(":") == 1 else word
 
 
+@lru_cache(maxsize=20_000)
 def _parsed(address: str) -> Any:
     try:
         return ipaddress.ip_address(address.partition("%")[0])
@@ -80,24 +83,24 @@ class Identity:
 
         Raises ForbiddenError for a write to /api whose cookie may have been sent by another site's page.
         """
-        nobody = Requester(
-            address=self.secrets.pseudonym(incoming.address),
-            unlocked=self.cookies.unlocked(incoming),
-            via="api" if incoming.is_api else "web",
-            locale=SOURCE if incoming.is_api else preferred(incoming),
-            presenter=_presenter(incoming),
-        )
+        known: dict[str, Any] = {
+            "address": self.secrets.pseudonym(incoming.address),
+            "unlocked": self.cookies.unlocked(incoming),
+            "via": "api" if incoming.is_api else "web",
+            "presenter": _presenter(incoming),
+        }
         key = _key(incoming, key_header)
         row = await self.accounts.by_key(key) if key else None
         if row is not None:
-            return _person(nobody, row)
+            return Requester(**known, **_person(row))
         if incoming.cookie(SESSION) and not key:
             row, session = await self.sessions.find(incoming.cookie(SESSION), renew=renew)
             if row is not None:
                 incoming.by_cookie = True
                 self._refuse_forged(incoming)
-                return attrs.evolve(_person(nobody, row), session=session)
-        return attrs.evolve(nobody, volunteer=self._volunteer(incoming))
+                return Requester(**known, **_person(row), session=session)
+        locale = SOURCE if incoming.is_api else preferred(incoming)
+        return Requester(**known, locale=locale, volunteer=self._volunteer(incoming))
 
     def welcome(self, incoming: Incoming) -> None:
         """Makes a browser without an account that asks for a page a volunteer of its own, by a cookie."""
@@ -136,15 +139,14 @@ def _key(incoming: Incoming, key_header: bool) -> str:
     return header if header and " " not in header else incoming.query.get("api_key", "")
 
 
-def _person(nobody: Requester, row: Any) -> Requester:
-    return attrs.evolve(
-        nobody,
-        user_id=row["id"],
-        user_name=row["name"],
-        fullname=row["fullname"],
-        admin=row["admin"],
-        locale=row["locale"],
-    )
+def _person(row: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "user_id": row["id"],
+        "user_name": row["name"],
+        "fullname": row["fullname"],
+        "admin": row["admin"],
+        "locale": row["locale"],
+    }
 
 
 def _presenter(incoming: Incoming) -> int | None:

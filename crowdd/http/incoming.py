@@ -67,6 +67,8 @@ class Incoming:
     def query(self) -> dict[str, str]:
         """The query string; of a name that stands twice the last counts."""
         _, _, text = self.request.uri.partition(b"?")
+        if not text:
+            return {}
         return dict(parse_qsl(text.decode("ascii", "replace"), keep_blank_values=True, errors="surrogateescape"))
 
     @cached_property

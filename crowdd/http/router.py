@@ -74,17 +74,17 @@ class Router:
 
     def _register(self, app: Klein, path: str, methods: Methods, name: str) -> None:
         def matched(request: Any, **names: Any) -> Deferred[bytes]:
-            return self.serve(request, methods, names)
+            return uncancelled(self.serve(request, methods, names))
 
         matched.__name__ = name
         app.route(path, endpoint=name, strict_slashes=False)(matched)
 
     def _unmatched(self, request: Any, failure: Any) -> Deferred[bytes]:
-        return self.serve(request, {}, {})
+        return uncancelled(self.serve(request, {}, {}))
 
     def serve(self, request: Any, methods: Methods, names: Names) -> Deferred[bytes]:
-        """Fires with the body; status and headers are set on the request. It goes on when the client has gone."""
-        return uncancelled(self._serve(request, methods, names))
+        """Fires with the body; status and headers are set on the request. Nothing may cancel it."""
+        return ensureDeferred(self._serve(request, methods, names))
 
     async def _serve(self, request: Any, methods: Methods, names: Names) -> bytes:
         incoming = Incoming(request, client_address(request, self._settings))
@@ -291,15 +291,15 @@ def answers(app: Klein) -> Callable[[str], bool]:
     return answered
 
 
-def uncancelled(work: Any) -> Deferred[bytes]:
-    """The work as a Deferred whose cancellation (the client has gone) does not reach it."""
+def uncancelled(work: Deferred[bytes]) -> Deferred[bytes]:
+    """A Deferred that follows the work and whose cancellation (the client has gone) does not reach it."""
     outer: Deferred[bytes] = Deferred(lambda _: None)
 
     def pass_on(result: Any) -> None:
         if not outer.called:
             outer.callback(result)
 
-    ensureDeferred(work).addBoth(pass_on)
+    work.addBoth(pass_on)
     return outer
 
 

@@ -20,6 +20,7 @@ class Request(TwistedRequest):
     """A request whose body is refused as soon as it is known to be too large (Twisted itself has no limit)."""
 
     channel: Any
+    site: Any = None
     _left: int | None = None
     _refused = False
 
@@ -56,10 +57,17 @@ class Request(TwistedRequest):
             super().requestReceived(command, path, version)
 
     def process(self) -> None:
-        site = self.channel.site
-        site.requests.add(self)
-        self.notifyFinish().addBoth(lambda _: site.request_done(self))
+        self.channel.site.requests.add(self)
         super().process()
+
+    def finish(self) -> None:
+        super().finish()
+        self.site.request_done(self)
+
+    def connectionLost(self, reason: Any) -> None:
+        super().connectionLost(reason)
+        if self.site is not None:
+            self.site.request_done(self)
 
     def deliver(self, body: bytes) -> None:
         """Writes the whole answer, unless the client has gone."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Iterable, Mapping
 from datetime import datetime
+from functools import lru_cache
 from typing import Any
 
 import attrs
@@ -112,7 +113,7 @@ class Relation:
     most: int = 1  # 1: an object or null; more: a list of at most so many
 
 
-@attrs.frozen
+@attrs.frozen(eq=False)
 class Kind:
     """A kind of domain object.
 
@@ -233,12 +234,7 @@ class Kind:
         ``row`` has a value for every attribute. Attributes that he may not read are left out, but for those of
         ``reduced``, which are null.
         """
-        seen = {}
-        for field in self.fields:
-            if field.read & standings:
-                seen[field.name] = outward(row[field.name])
-            elif field.name in self.reduced:
-                seen[field.name] = None
+        seen = {name: outward(row[name]) if readable else None for name, readable in _shown(self, standings)}
         if "info" in seen and self.public_info is not None and not standings & WHOLE_INFO:
             seen["info"] = {k: v for k, v in (seen.get("info") or {}).items() if k in self.public_info}
         return seen | self.links(row, base_url)
@@ -249,6 +245,13 @@ class Kind:
         if self.parents:
             made["links"] = [_link("parent", name, base_url, row[column]) for name, column in self.parents.items()]
         return made
+
+
+@lru_cache(maxsize=1000)
+def _shown(kind: Kind, standings: frozenset[Standing]) -> tuple[tuple[str, bool], ...]:
+    """The attributes that a view of a kind has, and whether their values may be read."""
+    shown = [(field.name, bool(field.read & standings)) for field in kind.fields]
+    return tuple((name, readable) for name, readable in shown if readable or name in kind.reduced)
 
 
 LINKS = frozenset({"link", "links"})
