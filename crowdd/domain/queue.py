@@ -188,18 +188,18 @@ class Queue:
 
     # For those who wait
 
-    async def list(self, who: Requester, **chosen: Any) -> list[dict[str, Any]]:
+    async def list(self, who: Requester, *, whole: bool = False, **chosen: Any) -> list[dict[str, Any]]:
         """One's own items and those of one's projects, the newest first, as ``view`` shows them.
 
         ``state``, ``name``, ``project_id``, ``before`` (an id) and ``limit`` choose; ``everybodys`` is for
-        administrators. Raises AnonymousError.
+        administrators, and ``whole`` for operators. Raises AnonymousError.
         """
         rights.require(who, rights.of_requester(who), frozenset({Standing.SIGNED_IN, Standing.ADMIN}))
-        return [view(row) for row in await queue.list_(self._db, who, **chosen)]
+        return [view(row, whole) for row in await queue.list_(self._db, who, **chosen)]
 
-    async def get(self, who: Requester, item_id: int) -> dict[str, Any]:
+    async def get(self, who: Requester, item_id: int, *, whole: bool = False) -> dict[str, Any]:
         """One item as ``view`` shows it. Raises NotFoundError, also for other people's."""
-        return view(await self._seen(self._db, who, item_id))
+        return view(await self._seen(self._db, who, item_id), whole)
 
     async def cancel(self, who: Requester, item_id: int) -> dict[str, Any]:
         """Ends a waiting item at once; a running one is asked to stop, and its state says cancelled when it has.
@@ -228,20 +228,23 @@ class Queue:
         return row
 
 
+STATES = ("waiting", "running", "done", "dead", "cancelled")
 VIEW = (
-    "id", "name", "project_id", "user_id", "state", "created", "began", "ended", "attempt", "done", "total", "result",
-    "error",
+    "id", "name", "project_id", "user_id", "state", "created", "due", "began", "ended", "attempt", "done", "total",
+    "result", "error",
 )  # fmt: skip
+WHOLE = ("user_name", "via", "failures", "arguments", "checkpoint")
 
 
-def view(row: Row) -> dict[str, Any]:
+def view(row: Row, whole: bool = False) -> dict[str, Any]:
     """What the owner of an item sees: VIEW, and ``cancelling``, ``rate`` (per second) and ``eta`` (seconds).
 
-    Arguments are not among it: they are for the work.
+    The ``whole`` item has WHOLE too, which is between the work and the operator.
     """
     now = pace(row)
     cancelling = row["cancel"] and row["state"] == "running"
-    return {name: row[name] for name in VIEW} | {"cancelling": cancelling, "rate": now.rate, "eta": now.eta}
+    shown = {name: row[name] for name in VIEW} | {"cancelling": cancelling, "rate": now.rate, "eta": now.eta}
+    return shown | {name: row[name] for name in WHOLE} if whole else shown
 
 
 def _item(row: Row, db: Database) -> Item:

@@ -12,6 +12,7 @@ from crowdd.http.api.commenting import Commenting
 from crowdd.http.api.favourites import FavouritesApi
 from crowdd.http.api.loop import Loop
 from crowdd.http.api.objects import Objects
+from crowdd.http.api.queue import QueueApi
 from crowdd.http.api.statistics import StatisticsApi
 from crowdd.http.api.tokens import TokensApi
 from crowdd.http.cookies import Cookies
@@ -84,6 +85,7 @@ def _rooms(
         Loop(domain),
         FavouritesApi(domain),
         StatisticsApi(domain),
+        QueueApi(domain),
         Commenting(domain, clock),
         TokensApi(domain),
         Home(domain, cookies),

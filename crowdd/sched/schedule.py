@@ -10,6 +10,8 @@ import attrs
 from crowdd.domain.domain import Domain
 from crowdd.sched import jobs
 from crowdd.sched.discovery import declared
+from crowdd.storage import jobs as stored
+from crowdd.storage.database import Database
 
 MINUTE, HOUR, DAY = 60.0, 3600.0, 86400.0
 _LOGGED_FROM = MINUTE
@@ -46,3 +48,19 @@ def wait_after(period: float, failures: int) -> float:
 def every_job() -> list[Job]:
     """All jobs, by the names of their files."""
     return list(declared(jobs, "JOB"))
+
+
+OVERVIEW = ("name", "period", "outcome", "began", "seconds", "failures", "runs", "due", "overdue", "words")
+
+
+async def overview(db: Database) -> list[dict[str, Any]]:
+    """Every job with the keys of OVERVIEW: what this program knows and what has run on the database.
+
+    ``period`` is None for jobs of other versions, ``outcome`` is "new" for those that have not been looked at.
+    """
+    rows = {row["name"]: row for row in await stored.list_(db)}
+    periods = {job.name: job.period for job in every_job()}
+    return [
+        {**dict.fromkeys(OVERVIEW), "outcome": "new", **rows.get(name, {}), "name": name, "period": periods.get(name)}
+        for name in sorted({*rows, *periods})
+    ]

@@ -1,0 +1,125 @@
+"""/api/queue: long work that one waits for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from crowdd.domain import queries
+from crowdd.domain.domain import Domain
+from crowdd.domain.queue import STATES
+from crowdd.errors import AnonymousError, ConflictError, InvalidValueError, NotFoundError, UnknownFieldError
+from crowdd.http.answers import Answer, Data
+from crowdd.http.api.objects import small
+from crowdd.http.described import Caller, Doc, Link, Parameter, Schema, many, record
+from crowdd.http.incoming import Incoming
+from crowdd.http.routing import Route, get, post
+from crowdd.kinds.kind import outward
+from crowdd.kinds.types import Integer
+
+_SECTION = "queue"
+_COUNT = Integer(least=0).schema()
+_TEXT: Schema = {"type": "string"}
+
+
+def _or_null(schema: Schema, doc: str) -> Schema:
+    return {"anyOf": [schema, {"type": "null"}], "description": doc}
+
+
+ITEM = record(
+    id=_COUNT,
+    name={**_TEXT, "description": "Which work it is."},
+    project_id=_or_null(_COUNT, "The project that it is about."),
+    user_id=_or_null(_COUNT, "Who asked for it."),
+    state={"enum": list(STATES), "description": "dead: given up after errors, and kept."},
+    created=_TEXT,
+    due={**_TEXT, "description": "While it waits: not begun before."},
+    began=_or_null(_TEXT, "When the last attempt began."),
+    ended=_or_null(_TEXT, "When it ended for good."),
+    attempt={**_COUNT, "description": "How often it was begun."},
+    done={**_COUNT, "description": "How far it is."},
+    total=_or_null(_COUNT, "Out of how much."),
+    result={"description": "What it left, where it says something."},
+    error={**_TEXT, "description": "What went wrong last."},
+    cancelling={"type": "boolean", "description": "It was asked to stop and has not done so yet."},
+    rate=_or_null({"type": "number"}, "How much it does per second."),
+    eta=_or_null({"type": "number"}, "Seconds to the end, if it goes on like that."),
+)
+_ID = Parameter("item_id", _COUNT, "The number of the item.", where="path")
+_LIST = Doc(
+    name="list_queue",
+    section=_SECTION,
+    summary="List the long work that you wait for",
+    about="Yours and that of projects you own, the newest first; it is kept for two weeks after its end, for three"
+    " months where it failed.",
+    parameters=(
+        Parameter("limit", _COUNT, f"How many, {queries.MOST_LIMIT} at most.", empty=True),
+        Parameter("last_id", _COUNT, "Only what came before this item: to read on.", empty=True),
+        Parameter("state", {"enum": list(STATES)}, "Only what is in this state."),
+        Parameter("project_id", _COUNT, "Only what is about this project.", empty=True),
+    ),
+    answer=many(ITEM),
+    refusals=(AnonymousError, InvalidValueError, UnknownFieldError),
+    caller=Caller.SIGNED_IN,
+    links=(Link("read_queue_item", {"item_id": "/0/id"}),),
+)
+_READ = Doc(
+    name="read_queue_item",
+    section=_SECTION,
+    summary="See how far it is",
+    parameters=(_ID,),
+    answer=ITEM,
+    refusals=(AnonymousError, NotFoundError),
+    caller=Caller.SIGNED_IN,
+)
+_CANCEL = Doc(
+    name="cancel_queue_item",
+    section=_SECTION,
+    summary="Stop it",
+    about="What waits is cancelled at once, what runs at its next step; what was done until then stays done.",
+    parameters=(_ID,),
+    answer=ITEM,
+    refusals=(AnonymousError, NotFoundError, ConflictError),
+    caller=Caller.SIGNED_IN,
+)
+_NAMES = {"limit", "last_id", "state", "project_id"}
+
+
+class QueueApi:
+    """Reading and cancelling; what puts work in are the addresses of that work."""
+
+    def __init__(self, domain: Domain) -> None:
+        self._queue = domain.queue
+
+    def routes(self) -> Iterator[Route]:
+        yield get("/api/queue", self.list, endpoint="queue", doc=_LIST)
+        yield get("/api/queue/<int:item_id>", self.read, endpoint="queue", doc=_READ)
+        yield post("/api/queue/<int:item_id>/cancel", self.cancel, endpoint="queue", doc=_CANCEL)
+
+    async def list(self, incoming: Incoming) -> Answer:
+        found = await self._queue.list(incoming.who, **chosen(incoming.query))
+        return Data([shown(item) for item in found])
+
+    async def read(self, incoming: Incoming, item_id: int) -> Answer:
+        return Data(shown(await self._queue.get(incoming.who, small(item_id))))
+
+    async def cancel(self, incoming: Incoming, item_id: int) -> Answer:
+        return Data(shown(await self._queue.cancel(incoming.who, small(item_id))))
+
+
+def chosen(query: dict[str, str]) -> dict[str, Any]:
+    """What of a list is asked for. Raises UnknownFieldError and InvalidValueError."""
+    for name in query.keys() - _NAMES - queries.UNSPECIFIC:
+        raise UnknownFieldError(f"Items of the queue cannot be chosen by {name}.")
+    state = query.get("state") or None
+    if state is not None and state not in STATES:
+        raise InvalidValueError(f"state is one of {', '.join(STATES)}.")
+    limit = queries.number(query.get("limit", ""), "limit", queries.DEFAULT_LIMIT)
+    numbers = {"project_id": query.get("project_id"), "before": query.get("last_id")}
+    given = {name: queries.number(text, name, 0) for name, text in numbers.items() if text}
+    return {"state": state, "limit": min(limit, queries.MOST_LIMIT), **given}
+
+
+def shown(item: dict[str, Any]) -> dict[str, Any]:
+    """An item with times as the API writes them."""
+    return {name: outward(value) for name, value in item.items()}
