@@ -30,7 +30,7 @@ def queue() -> None:
 @click.pass_obj
 def list_(config: Path | None, /, as_json: bool, **chosen: Any) -> None:
     """List the items, the newest first."""
-    rows = with_domain(config, lambda domain: domain.queue.list(SYSTEM, whole=True, everybodys=True, **chosen))
+    rows = with_domain(config, lambda domain: domain.queue.list_whole(SYSTEM, everybodys=True, **chosen))
     listing(as_json, rows, _COLUMNS)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Collection
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from datetime import datetime
 from typing import Any
 
@@ -188,14 +188,21 @@ class Queue:
 
     # For those who wait
 
-    async def list(self, who: Requester, *, whole: bool = False, **chosen: Any) -> list[dict[str, Any]]:
+    async def _rows(self, who: Requester, chosen: Mapping[str, Any]) -> list[Row]:
+        rights.require(who, rights.of_requester(who), frozenset({Standing.SIGNED_IN, Standing.ADMIN}))
+        return await queue.list_(self._db, who, **chosen)
+
+    async def list_whole(self, who: Requester, **chosen: Any) -> list[dict[str, Any]]:
+        """The same with WHOLE in each."""
+        return [view(row, whole=True) for row in await self._rows(who, chosen)]
+
+    async def list(self, who: Requester, **chosen: Any) -> list[dict[str, Any]]:
         """One's own items and those of one's projects, the newest first, as ``view`` shows them.
 
         ``state``, ``name``, ``project_id``, ``before`` (an id) and ``limit`` choose; ``everybodys`` is for
-        administrators, and ``whole`` for operators. Raises AnonymousError.
+        administrators. Raises AnonymousError.
         """
-        rights.require(who, rights.of_requester(who), frozenset({Standing.SIGNED_IN, Standing.ADMIN}))
-        return [view(row, whole) for row in await queue.list_(self._db, who, **chosen)]
+        return [view(row) for row in await self._rows(who, chosen)]
 
     async def get(self, who: Requester, item_id: int, *, whole: bool = False) -> dict[str, Any]:
         """One item as ``view`` shows it. Raises NotFoundError, also for other people's."""
