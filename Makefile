@@ -1,6 +1,6 @@
 # make run: from nothing to a running server. make test: all that must pass before a change goes in.
 
-.PHONY: run test lint i18n browser clean crowd crowd-kills storm
+.PHONY: run test lint i18n browser clean crowd crowd-kills storm live
 .DELETE_ON_ERROR:
 
 venv = .venv/bin/
@@ -57,6 +57,9 @@ crowd-kills: .venv/installed-embedded,test
 
 storm: .venv/installed-embedded,test
 	@$(venv)python -m bench.storm
+
+live: .venv/installed-embedded,test
+	@$(venv)python -m bench.live
 
 clean:
 	rm -rf .venv build *.egg-info .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis

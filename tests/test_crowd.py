@@ -1,11 +1,13 @@
-"""The proofs of bench/ in small: a crowd on a server that lives or is killed, a storm, a database that goes away."""
+"""The proofs of bench/ in small: a crowd on a server that lives or is killed, a storm, a database that goes away, many
+who watch.
+"""
 
 import asyncio
 import random
 
 import pytest
 
-from bench import crowd, stage, storm
+from bench import crowd, live, stage, storm
 
 
 @pytest.fixture(autouse=True)
@@ -44,3 +46,10 @@ def test_rude_clients_and_a_lost_database_harm_nobody_else():
     with stage.folder() as place:
         _, violations = storm.play(plan, place)
     assert violations == []
+
+
+def test_all_who_watch_are_told_and_who_follows_loses_nothing_over_a_kill(dsn, tmp_path):
+    plan = live.Plan(clients=200, owners=3, seconds=1, rate=6, kills=1, most_state=10_000, most_event=10_000)
+    with stage.crowdd(dsn, tmp_path, **live.MANY) as server:
+        lines, violations = asyncio.run(live.play(plan, server, stage.Sql(dsn)))
+    assert violations == [], lines

@@ -51,7 +51,8 @@ def state_of(row: Row) -> dict[str, Any]:
 
 def access(row: Row) -> Any:
     """What decides who may see the state: as long as it stays equal, nobody gains or loses by the project itself."""
-    return row["lock_id"] and (row["lock_id"], tuple(row["owners_ids"]))
+    lock_id = row["lock_id"]
+    return row["short_name"], lock_id and (lock_id, tuple(row["owners_ids"]))
 
 
 def told(row: Row, short_name: str) -> dict[str, Any]:

@@ -34,6 +34,11 @@ class Paced:
         self._asked = True
         self._plan()
 
+    @property
+    def due(self) -> bool:
+        """Whether it was asked for and is not done since."""
+        return self._asked or self._running
+
     def stop(self) -> None:
         """No more work is begun."""
         self._stopped = True

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from twisted.internet.defer import DeferredSemaphore, ensureDeferred
+from twisted.internet.task import deferLater
 
 from crowdd.domain.bell import ANY, Bell
 from crowdd.domain.live import MOST_EVENTS, Live, access, state_of
@@ -16,6 +17,7 @@ from crowdd.storage.database import Row
 STATE_PAUSE = 0.5  # seconds between two reads of a project's state
 EVENTS_PAUSE = 0.05  # seconds between two looks for events
 LOOK_EVERY = 15  # seconds after which both are looked for though nobody rang
+TOLD_AT_ONCE = 250  # some 5 ms
 MOST_READS = 2  # at once, so that listeners never take the connections of those who work
 
 
@@ -23,10 +25,16 @@ class Watched:
     """A project whose state somebody watches: one read for all of them, at most two a second."""
 
     def __init__(self, clock: Any, read: Callable[[], Awaitable[Row | None]], row: Row) -> None:
-        self._read, self._clients = read, set[Client]()
+        self._clock, self._read, self._clients = clock, read, set[Client]()
+        self.project_id, self.short_name, self._locked = row["id"], row["short_name"], row["lock_id"] is not None
         self._access, self._event = access(row), event("state", state_of(row))
         self._paced = Paced(clock, self._look, STATE_PAUSE, LOOK_EVERY)
         self.ask = self._paced.ask
+
+    @property
+    def open(self) -> bool:
+        """Whether everybody may watch, for all that is known: nothing has been rung that was not looked at."""
+        return not (self._locked or self._paced.due)
 
     def join(self, client: Client) -> None:
         """Tells the state now and whenever it changes."""
@@ -50,9 +58,15 @@ class Watched:
         now = event("state", state_of(row))
         if now != self._event:
             self._event = now
-            for client in list(self._clients):
-                if not client.full:
-                    client.send(now)
+            await self._tell(now)
+
+    async def _tell(self, event: bytes) -> None:
+        """In parts, so that thousands who watch hold nobody up who asks for something."""
+        for number, client in enumerate(list(self._clients), 1):
+            if not client.full:
+                client.send(event)
+            if number % TOLD_AT_ONCE == 0:
+                await deferLater(self._clock, 0)
 
 
 class Follower:
@@ -82,22 +96,39 @@ class Broadcast:
     def __init__(self, clock: Any, live: Live, bell: Bell) -> None:
         self._clock, self._live = clock, live
         self._watched: dict[int, Watched] = {}
+        self._names: dict[str, Watched] = {}
         self._followers: dict[int, set[Follower]] = {}
         self._reads = DeferredSemaphore(MOST_READS)
         bell.listen(self._rung)
 
     def watch(self, row: Row, client: Client) -> Callable[[], None]:
         """Tells the client the state of a project, whose record the row is, until what is returned is called."""
-        project_id = row["id"]
-        if project_id not in self._watched:
-            self._watched[project_id] = Watched(self._clock, lambda: self._state(project_id), row)
-            self._watched[project_id].ask()  # for what happened since the row was read
-        watched = self._watched[project_id]
+        return self._join(self._watched.get(row["id"]) or self._begin(row), client)
+
+    def is_open(self, short_name: str) -> bool:
+        """Whether somebody watches a project of that name, and everybody may: then nobody need be asked."""
+        return short_name in self._names and self._names[short_name].open
+
+    def watch_open(self, short_name: str, client: Client) -> Callable[[], None]:
+        """The same for a project that is open."""
+        return self._join(self._names[short_name], client)
+
+    def _begin(self, row: Row) -> Watched:
+        watched = Watched(self._clock, lambda: self._state(row["id"]), row)
+        self._watched[watched.project_id] = self._names[watched.short_name] = watched
+        watched.ask()  # for what happened since the row was read
+        return watched
+
+    def _join(self, watched: Watched, client: Client) -> Callable[[], None]:
         watched.join(client)
 
         def leave() -> None:
-            if watched.leave(client) and self._watched.get(project_id) is watched:
-                del self._watched[project_id]
+            if not watched.leave(client):
+                return
+            if self._watched.get(watched.project_id) is watched:
+                del self._watched[watched.project_id]
+            if self._names.get(watched.short_name) is watched:
+                del self._names[watched.short_name]
 
         return leave
 

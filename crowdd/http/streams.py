@@ -56,8 +56,13 @@ class Client:
 
     def send(self, data: bytes) -> None:
         """Writes events; for one that has ended nothing happens. Who sends much looks at ``full`` first."""
-        if not self.ended:
-            self.request.write(data)
+        if self.ended:
+            return
+        request = self.request
+        if request.startedWriting:
+            _write_now(request.channel.transport, b"%x\r\n%b\r\n" % (len(data), data) if request.chunked else data)
+        else:
+            request.write(data)
 
     def end(self, last: bytes = b"") -> None:
         """Ends the stream in an orderly way; a browser comes back after a moment. A second time nothing happens."""
@@ -190,6 +195,15 @@ class Streams:
             client.end()
         finally:
             client.judged = True
+
+
+def _write_now(transport: Any, data: bytes) -> None:
+    """Writes, past the reactor where nothing waits to be written: for thousands that is a third of the time."""
+    sent: Any = 0
+    if getattr(transport, "_tempDataBuffer", data) == [] and not transport.dataBuffer:
+        sent = transport.writeSomeData(data)
+    if sent != len(data):
+        transport.write(data[sent:] if isinstance(sent, int) else data)  # an error comes up there, too
 
 
 def _narrow(request: Any) -> None:

@@ -35,6 +35,8 @@ class LivePages:
 
     async def state(self, incoming: Incoming, short_name: str) -> Answer:
         """The state whenever it changes; once, as JSON, for who asks for that."""
+        if self._broadcast.is_open(short_name) and not incoming.wants_json:
+            return Stream(lambda client: self._broadcast.watch_open(short_name, client))
         row = await self._projects.page(short_name, incoming.who)
         if incoming.wants_json:
             return Data(state_of(row))
