@@ -7,12 +7,14 @@ from typing import Any
 from crowdd.domain.estimate import Estimate, estimate
 from crowdd.domain.records import Records, Views
 from crowdd.domain.series import dates_stats, hours_stats, moment, per_day, users_stats
+from crowdd.domain.summaries import public_info
 from crowdd.kinds import PROJECT_STATISTICS
-from crowdd.storage import statistics
+from crowdd.storage import feed, statistics
 from crowdd.storage.database import Row, Transactions
 from crowdd.values import Requester
 
 _BUSIEST = 5
+_FEED = 100
 
 
 class Statistics:
@@ -73,6 +75,7 @@ class Statistics:
     async def for_everybody(self) -> dict[str, Any]:
         """What the page of the site's statistics shows: ``stats``, and the projects with most answers of a day."""
         site = await statistics.of_site(self._db)
+        busiest = await statistics.busiest_projects(self._db, _BUSIEST)
         return {
             "stats": {
                 "n_auth": site["n_accounts"],
@@ -85,8 +88,22 @@ class Statistics:
                 "n_task_runs": site["n_task_runs"],
                 "n_results": site["n_results"],
             },
-            "top5_projects_24_hours": await statistics.busiest_projects(self._db, _BUSIEST),
+            "top5_projects_24_hours": [{**row, "info": public_info(row["info"])} for row in busiest],
         }
+
+    async def update_feed(self) -> list[dict[str, Any]]:
+        """What happened lately, the last first; ``updated`` is in seconds since 1970."""
+        return [
+            {
+                "action_updated": row["action"],
+                "updated": row["at"].timestamp(),
+                "u_name": row["person"],
+                "p_name": row["name"],
+                "p_short_name": row["short_name"],
+                "category_id": row["category_id"],
+            }
+            for row in await feed.latest(self._db, _FEED)
+        ]
 
 
 def _info(row: Row, n_completed: int) -> dict[str, Any]:

@@ -29,6 +29,7 @@ from crowdd.http.pages.api_docs import ApiDocs
 from crowdd.http.pages.home import Home
 from crowdd.http.pages.live import LivePages
 from crowdd.http.pages.projects import ProjectPages, ProjectViews
+from crowdd.http.pages.statistics import StatisticsPages
 from crowdd.http.pages.tasks import TaskPages
 from crowdd.http.pages.uploads import Uploads
 from crowdd.http.path_table import PathTable
@@ -92,6 +93,7 @@ def _rooms(
         *account.rooms(domain, forms, cookies),
         ProjectPages(domain, forms, cookies, views),
         TaskPages(domain, views, templates),
+        StatisticsPages(domain, views),
         AboutPages(domain.settings.site),
         Announcements(domain),
         *admin.rooms(domain, forms),

@@ -26,7 +26,7 @@ RIGHTS = "matrix/test_rights.py"
 JS = "clients/test_pybossa_js.py"
 FIGURES = "api/test_projectstats.py"
 
-STATISTICS, ASSIGNMENT = "statistics", "assignment"
+ASSIGNMENT = "assignment"
 
 
 @attrs.frozen
@@ -235,7 +235,11 @@ LINES = (
         "passwd_hash is a key of administrators' records; its value is null on purpose",
         f"{USERS}::test_administrators_see_everybody_and_a_null_for_the_password",
     ),
-    _line("User", "rank, score, n_answers and total are integers", waits_for=STATISTICS),
+    _line(
+        "User",
+        "rank, score, n_answers and total are integers",
+        "pages/test_statistics_pages.py::test_who_is_shown_on_a_profile_has_whole_numbers",
+    ),
     _line(
         "Project statistics record",
         "It carries the number of tasks and volunteers, the progress and info",

@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from interface.lines import ASSIGNMENT, LINES, STATISTICS, Line
+from interface.lines import ASSIGNMENT, LINES, Line
 
 TESTS = Path(__file__).parents[1]
 
@@ -26,7 +26,7 @@ def functions(path: str) -> frozenset[str]:
 @pytest.mark.parametrize("line", LINES, ids=lambda line: f"{line.section}: {line.statement}")
 def test_a_statement_has_a_test_or_waits_for_a_part(line: Line):
     assert bool(line.shown_by) is not bool(line.waits_for)
-    assert line.waits_for in ("", STATISTICS, ASSIGNMENT)
+    assert line.waits_for in ("", ASSIGNMENT)
     for name in line.shown_by:
         path, _, function = name.partition("::")
         assert function in functions(path), f"{name} does not exist"

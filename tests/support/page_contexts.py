@@ -204,6 +204,7 @@ def _plain() -> Iterator[Case]:
     yield from _project_cases()
     yield from _account_cases()
     yield from _administration_cases()
+    yield from _statistics_cases()
     for code, description in ERRORS.items():
         said = {"code": code, "description": description, "request_id": "9f3c-71aa"}
         yield Case(f"{code}.html", "stranger", frame(path="/project/gone/") | said)
@@ -404,6 +405,49 @@ def _settings_cases(at: str) -> Iterator[Case]:
     wrong |= {"password_form": SETTINGS["password_form"] | {"errors": {"current_password": ["No."]}}}
     wrong |= {"upload_form": SETTINGS["upload_form"] | {"errors": {"avatar": ["This is no picture."]}}}
     yield Case("account/update.html", "wrong", frame(ILSE, f"{at}update") | SETTINGS | wrong)
+
+
+def _statistics_cases() -> Iterator[Case]:
+    at, page = "/project/night-gate/stats", "project/stats.html"
+    keys = frame(path=at) | PAGE_KEYS | {"project": PUBLIC}
+    top = [
+        {"name": user["name"], "fullname": user["fullname"], "tasks": user["score"], "restrict": False}
+        for user in PEOPLE
+    ]
+    sides = {
+        "anonymous": {"users": 1458, "taskruns": 39220, "pct_taskruns": 30, "top5": [{"ip": "10.2.3.4", "tasks": 9}]},
+        "authenticated": {"users": 412, "taskruns": 88120, "pct_taskruns": 70, "top5": top},
+        "geo": False,
+    }
+    days = [[f"2025-11-{7 + n:02}", 300 + 40 * n] for n in range(14)]
+    ends = {"per_day": 412.4, "expected": "2026-01-09", "earliest": "2026-01-02", "latest": "2026-01-20"}
+    found = {
+        "avg_contrib_time": 11.42, "projectStats": sides, "userStats": sides, "estimate": ends, "days": days,
+        "hours": [[hour, 24 * hour] for hour in range(24)],
+    }  # fmt: skip
+    yield Case(page, "visitor", keys | found)
+    yield Case(page, "owner", frame(ILSE, at) | PAGE_KEYS | {"project": OWNED} | found)
+    yield Case(page, "uneven days", keys | found | {"estimate": ends | {"latest": None}})
+    yield Case(page, "nothing lately", keys | found | {"estimate": None, "days": [[day, 0] for day, _ in days]})
+    yield Case(page, "finished", keys | found | {"estimate": None, "overall_progress": 100})
+    yield Case(page, "no answers", keys | {"n_task_runs": 0, "last_activity": None, "estimate": None})
+    yield Case(page, "no tasks", keys | UNUSED | {"estimate": None})
+    board, here = "stats/leaderboard.html", "/leaderboard/"
+    near = [{"id": n, "rank": 210 + n, "name": f"v{n}", "fullname": None, "score": 400 - n} for n in range(3)]
+    many = [{"id": n, "rank": n, "name": f"u{n}", "fullname": f"U {n}", "score": 9000 - n} for n in range(1, 21)]
+    yield Case(board, "visitor", frame(path=here) | {"top_users": PEOPLE})
+    yield Case(board, "among the first", frame(ILSE, here) | {"top_users": PEOPLE, "window": 0})
+    mine = near[1] | {"name": ILSE.name}
+    yield Case(board, "far behind", frame(ILSE, here) | {"top_users": [*many, near[0], mine, near[2]], "window": 1})
+    yield Case(board, "nobody", frame(path=here) | {"top_users": []})
+    stats = {
+        "n_auth": 48210, "n_anon": 190311, "n_total_users": 238521, "n_published_projects": 37, "n_draft_projects": 9,
+        "n_total_projects": 46, "n_tasks": 812330, "n_task_runs": 12904118, "n_results": 91,
+    }  # fmt: skip
+    busy = [{"id": 8, "n_answers": 8210, **NIGHT}, {"id": 1, "n_answers": 1, **GALAXIES}]
+    yield Case("stats/global.html", "busy", frame(path="/stats/") | {"stats": stats, "top5_projects_24_hours": busy})
+    quiet = {"stats": dict.fromkeys(stats, 0), "top5_projects_24_hours": []}
+    yield Case("stats/global.html", "quiet", frame(path="/stats/") | quiet)
 
 
 _OURS = frozenset(

@@ -18,6 +18,7 @@ class CommunityPages:
 
     def __init__(self, domain: Domain) -> None:
         self._accounts, self._community = domain.accounts, domain.people.community
+        self._statistics = domain.statistics
 
     def routes(self) -> Iterator[Route]:
         yield get("/account/", self.first)
@@ -35,5 +36,5 @@ class CommunityPages:
             pagination=found.pagination,
             total=found.total,
             top_users=[person(row) for row in await self._accounts.top(_TOP)],
-            update_feed=[],
+            update_feed=await self._statistics.update_feed(),
         )
