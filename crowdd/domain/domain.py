@@ -21,9 +21,9 @@ from crowdd.domain.live import Live
 from crowdd.domain.media import MediaBehaviour
 from crowdd.domain.outgoing import Outgoing
 from crowdd.domain.passwords import Passwords
-from crowdd.domain.people.avatars import Studio
 from crowdd.domain.people.people import People, gather
 from crowdd.domain.people.providers import Provider, configured
+from crowdd.domain.people.workshop import Workshop
 from crowdd.domain.projects import ProjectBehaviour, Projects
 from crowdd.domain.queue import Queue
 from crowdd.domain.records import Behaviour, Records
@@ -66,7 +66,14 @@ class Domain:
 
     def on(self, db: Transactions) -> Domain:
         """The same rules on other connections; what is kept in memory is shared."""
-        kept = self.bell, self.gathering, self.passwords, self.outgoing, self.people.studio, self.people.providers.found
+        kept = (
+            self.bell,
+            self.gathering,
+            self.passwords,
+            self.outgoing,
+            self.people.workshop,
+            self.people.providers.found,
+        )
         return _assemble(db, self.settings, self.secrets, *kept)
 
 
@@ -74,7 +81,7 @@ def build(reactor: Any, db: Transactions, settings: Settings, secrets: Secrets) 
     """The domain on a database."""
     outgoing = Outgoing(reactor, settings.outgoing.allowed_hosts)
     gathering = partial(Gather, reactor, most_waiting=settings.db.most_waiting)
-    kept = Bell(reactor), gathering, Passwords(reactor), outgoing, Studio(reactor)
+    kept = Bell(reactor), gathering, Passwords(reactor), outgoing, Workshop(reactor)
     return _assemble(db, settings, secrets, *kept, configured(settings.signin, outgoing))
 
 
@@ -86,7 +93,7 @@ def _assemble(
     gathering: Gathering,
     passwords: Passwords,
     outgoing: Outgoing,
-    studio: Studio,
+    workshop: Workshop,
     providers: Mapping[str, Provider],
 ) -> Domain:
     uploads = Uploads(settings.data.dir / "uploads")
@@ -101,6 +108,7 @@ def _assemble(
     ]
     behaviours = {name: Behaviour(kind) for name, kind in KINDS.items()} | {each.kind.name: each for each in special}
     records = Records(db, bell.ring, secrets, uploads, settings.base_url, behaviours)
+    queue = Queue(db)
     accounts = Accounts(db, gathering, passwords, secrets, settings.accounts)
     external = ExternalUsers(db, gathering, secrets, settings.external.token_hours)
     return Domain(
@@ -112,7 +120,9 @@ def _assemble(
         passwords=passwords,
         records=records,
         accounts=accounts,
-        people=gather(db, gathering, settings, secrets, passwords, studio, uploads, bell.ring, providers, accounts),
+        people=gather(
+            db, gathering, settings, secrets, passwords, workshop, uploads, bell.ring, providers, accounts, queue
+        ),
         administration=Administration(db),
         projects=Projects(db, bell.ring, passwords, secrets),
         live=Live(db),
@@ -123,7 +133,7 @@ def _assemble(
         outgoing=outgoing,
         gathering=gathering,
         webhooks=webhooks,
-        queue=Queue(db),
+        queue=queue,
         statistics=Statistics(db, records),
         checking=Checking(db),
     )

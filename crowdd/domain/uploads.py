@@ -99,6 +99,10 @@ class Uploads:
                     if path.is_file() and path.lstat().st_mtime < before:
                         yield f"{container.name}/{path.name}"
 
+    def drop_container(self, container: str) -> None:
+        """Removes a folder that ``store`` made."""
+        shutil.rmtree(self.folder / container, ignore_errors=True)
+
     def find(self, container: str, name: str) -> tuple[Path, str] | None:
         """A file and its type, or None; names that lead elsewhere name nothing."""
         if not _NAME.fullmatch(container) or not _NAME.fullmatch(name):

@@ -397,6 +397,20 @@ def _settings_cases(at: str) -> Iterator[Case]:
         yield Case(
             "account/claim.html", kind, frame(ILSE, f"{at}claim") | {"answers": answers, "form": blank, "name": "ilse"}
         )
+    none = {"state": "none", "requested": None, "ready": None, "bytes": None, "url": None}
+    waiting = none | {"state": "waiting", "requested": "2025-11-20T21:40:00.000000"}
+    ready = waiting | {
+        "state": "ready", "ready": "2025-11-20T21:41:00.000000", "bytes": 48213, "url": f"{at}export/download",
+    }  # fmt: skip
+    for export in (none, waiting, ready):
+        context = {"export": export, "form": blank, "name": "ilse"}
+        yield Case("account/export.html", export["state"], frame(ILSE, f"{at}export") | context)
+    leaving = {"form": blank, "projects": [], "name": "ilse", "asks_password": True}
+    yield Case("account/delete.html", "with a password", frame(ILSE, f"{at}delete") | leaving)
+    wrong_name = {"form": blank | {"errors": {"confirm": ["That is not it."]}}, "asks_password": False}
+    yield Case("account/delete.html", "without one", frame(ILSE, f"{at}delete") | leaving | wrong_name)
+    owns = {"projects": [{"short_name": "night", "name": "Who walks through the night gate"}]}
+    yield Case("account/delete.html", "an owner", frame(ILSE, f"{at}delete") | leaving | owns)
     yield Case("account/newsletter.html", "first", frame(ILSE, "/account/newsletter") | {"form": blank, "next": "/"})
     yield Case("account/update.html", "first", frame(ILSE, f"{at}update") | SETTINGS)
     provider = {"show_passwd_form": False, "user": SELF | {"info": {"avatar_url": "/uploads/user-5/a.png"}}}

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from io import BytesIO
-from typing import Any
 
 import attrs
 from PIL import Image, ImageOps
-from twisted.internet.defer import DeferredSemaphore
-from twisted.internet.threads import deferToThreadPool
 
+from crowdd.domain.people.workshop import Workshop
 from crowdd.domain.uploads import Journal, Upload, Uploads, with_files
 from crowdd.errors import FormError, InvalidValueError
 from crowdd.storage import accounts, audit
@@ -71,32 +69,16 @@ def _clamp(value: float, most: int) -> int:
     return round(min(max(value, 0), most))
 
 
-class Studio:
-    """Draws one picture at a time, in a thread: each may take 120 MB while it is unpacked."""
-
-    def __init__(self, reactor: Any) -> None:
-        self._reactor = reactor
-        self._one = DeferredSemaphore(1)
-
-    async def draw(self, content: bytes, box: Box | None) -> bytes:
-        """What ``redrawn`` gives or raises."""
-        drawn = await self._one.run(self._in_thread, content, box)
-        return bytes(drawn)
-
-    def _in_thread(self, content: bytes, box: Box | None) -> Any:
-        return deferToThreadPool(self._reactor, self._reactor.getThreadPool(), redrawn, content, box)
-
-
 class Avatars:
     """Pictures of accounts."""
 
-    def __init__(self, db: Transactions, studio: Studio, uploads: Uploads, base_url: str) -> None:
-        self._db, self._studio, self._uploads, self._base_url = db, studio, uploads, base_url
+    def __init__(self, db: Transactions, workshop: Workshop, uploads: Uploads, base_url: str) -> None:
+        self._db, self._workshop, self._uploads, self._base_url = db, workshop, uploads, base_url
 
     async def set(self, user_id: int, upload: Upload, box: Box | None, who: Requester) -> None:
         """Gives a person a picture; the one before goes. Raises FormError for ``avatar``."""
         try:
-            picture = await self._studio.draw(upload.content, box)
+            picture = await self._workshop.do(redrawn, upload.content, box)
         except InvalidValueError as error:
             raise FormError({"avatar": [str(error)]}) from None
 

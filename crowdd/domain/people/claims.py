@@ -43,7 +43,7 @@ class Claims:
         """Moves some answers, a transaction for each project; 0 when none is left."""
         browser, account = f"c:{volunteer}", f"u:{user_id}"
         rows = await people.claimable(self._db, browser, account, AT_ONCE)
-        return sum([await self._move(project_id, tasks, browser, user_id) for project_id, tasks in _by_project(rows)])
+        return sum([await self._move(project_id, tasks, browser, user_id) for project_id, tasks in by_project(rows)])
 
     async def _move(self, project_id: int, tasks: list[int], browser: str, user_id: int) -> int:
         to = (f"u:{user_id}", user_id, None)
@@ -56,7 +56,8 @@ class Claims:
             await people.move_rights(self._db, project_id, f"c:{volunteer}", f"u:{user_id}")
 
 
-def _by_project(rows: list[Row]) -> list[tuple[int, list[int]]]:
+def by_project(rows: list[Row]) -> list[tuple[int, list[int]]]:
+    """Rows that are in the order of their projects: the tasks of each project."""
     return [
         (project_id, [row["task_id"] for row in some]) for project_id, some in groupby(rows, lambda r: r["project_id"])
     ]

@@ -11,13 +11,17 @@ from crowdd.domain.accounts import Accounts
 from crowdd.domain.gather import Gathering
 from crowdd.domain.passwords import Passwords
 from crowdd.domain.people.arrivals import Arrivals
-from crowdd.domain.people.avatars import Avatars, Studio
+from crowdd.domain.people.avatars import Avatars
 from crowdd.domain.people.claims import Claims
 from crowdd.domain.people.community import Community
+from crowdd.domain.people.farewell import Farewell
+from crowdd.domain.people.personal_data import PersonalData
 from crowdd.domain.people.profiles import Profiles
 from crowdd.domain.people.providers import Provider, Providers
 from crowdd.domain.people.sessions import Sessions
 from crowdd.domain.people.signing_in import Attempts, SigningIn
+from crowdd.domain.people.workshop import Workshop
+from crowdd.domain.queue import Queue
 from crowdd.domain.secrets import Secrets
 from crowdd.domain.uploads import Uploads
 from crowdd.storage.database import Transactions
@@ -27,7 +31,7 @@ from crowdd.storage.database import Transactions
 class People:
     """What pages do with accounts beside ``domain.accounts``."""
 
-    studio: Studio
+    workshop: Workshop
     providers: Providers
     arrivals: Arrivals
     sessions: Sessions
@@ -36,6 +40,8 @@ class People:
     avatars: Avatars
     claims: Claims
     community: Community
+    personal_data: PersonalData
+    farewell: Farewell
 
 
 def gather(
@@ -44,22 +50,26 @@ def gather(
     settings: Settings,
     secrets: Secrets,
     passwords: Passwords,
-    studio: Studio,
+    workshop: Workshop,
     uploads: Uploads,
     ring: Callable[[int], None],
     found: Mapping[str, Provider],
     accounts: Accounts,
+    queue: Queue,
 ) -> People:
     """The people on a database."""
+    exports = PersonalData(db, queue, uploads, workshop, settings.data.dir / "exports")
     signing_in = SigningIn(db, passwords, Attempts(db, secrets), settings.accounts)
     return People(
-        studio=studio,
+        workshop=workshop,
         sessions=Sessions(db, gathering, secrets, settings.accounts.session_days),
         providers=Providers(db, found, settings.base_url),
         arrivals=Arrivals(db, accounts, secrets),
         signing_in=signing_in,
         profiles=Profiles(db, passwords, signing_in, settings.accounts),
-        avatars=Avatars(db, studio, uploads, settings.base_url),
+        avatars=Avatars(db, workshop, uploads, settings.base_url),
         claims=Claims(db, ring),
         community=Community(db),
+        personal_data=exports,
+        farewell=Farewell(db, queue, uploads, secrets, exports, ring),
     )

@@ -81,14 +81,16 @@ class SigningIn:
         await self._attempts.forget(next(iter(limits)))
         return int(row["id"])
 
-    async def require_password(self, user_id: int, password: str, who: Requester) -> None:
-        """Passes when it is the person's own; raises FormError for ``current_password``, TooManyRequestsError."""
+    async def require_password(
+        self, user_id: int, password: str, who: Requester, *, field: str = "current_password"
+    ) -> None:
+        """Passes when it is the person's own; raises FormError for the field, TooManyRequestsError."""
         limits = {f"password:{user_id}|{who.address}": self._settings.attempts}
         await self._attempts.require(limits)
         stored = await accounts.passwd_hash(self._db, user_id)
         if not await self._passwords.check(stored, password[:LONGEST_PASSWORD]):
             await self._attempts.note(limits)
-            raise FormError({"current_password": ["This is not your password."]})
+            raise FormError({field: ["This is not your password."]})
         await self._attempts.forget(next(iter(limits)))
 
     def _limits(self, email: str, who: Requester, device: Device, row: Row | None) -> dict[str, int]:

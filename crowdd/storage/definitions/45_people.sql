@@ -69,3 +69,15 @@ BEGIN
     DELETE FROM past_lease WHERE project_id = p_project AND actor = p_actor;
     DELETE FROM position WHERE project_id = p_project AND actor = p_actor;
 END $$;
+
+-- Removes the counters of somebody who has gone, as far as they are folded and empty.
+CREATE FUNCTION forget_person(p_user bigint) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM lock_stats();
+    IF EXISTS (SELECT FROM stat_delta WHERE user_id = p_user) OR EXISTS (SELECT FROM account WHERE id = p_user) THEN RETURN; END IF;
+    DELETE FROM person_stat WHERE user_id = p_user AND runs = 0 AND NOT shown;
+    DELETE FROM volunteer_day d WHERE actor = 'u:' || p_user AND runs = 0
+       AND EXISTS (SELECT FROM volunteer v WHERE v.project_id = d.project_id AND v.actor = d.actor);
+    DELETE FROM volunteer v WHERE actor = 'u:' || p_user AND runs = 0
+       AND NOT EXISTS (SELECT FROM stat_delta d WHERE d.project_id = v.project_id AND d.actor = v.actor);
+END $$;

@@ -31,3 +31,10 @@ CREATE INDEX personal_export_ready ON personal_export (ready) WHERE ready IS NOT
 
 -- The answers of one browser, for the person who claims them. Answers of people with accounts do not pay for it.
 CREATE INDEX task_run_browser ON task_run (actor, project_id, task_id) WHERE actor LIKE 'c:%';
+
+-- Whoever has gone, for some hours: an answer that was on its way then is still put under his pseudonym.
+CREATE TABLE farewell (
+    user_id bigint PRIMARY KEY,                         -- no foreign key: the account is no more
+    pseudonym text NOT NULL,                            -- of an address; one for each person, the same in all projects
+    at timestamptz NOT NULL
+);

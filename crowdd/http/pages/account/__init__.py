@@ -10,6 +10,7 @@ from crowdd.http.forms import Forms
 from crowdd.http.pages.account.community import CommunityPages
 from crowdd.http.pages.account.devices import DevicePages
 from crowdd.http.pages.account.entry import Entry
+from crowdd.http.pages.account.leaving import LeavingPages
 from crowdd.http.pages.account.profiles import ProfilePages
 from crowdd.http.pages.account.providers import ProviderPages
 from crowdd.http.pages.account.registering import RegisterPages
@@ -27,5 +28,6 @@ def rooms(domain: Domain, forms: Forms, cookies: Cookies) -> list[Any]:
         SettingsPages(domain, forms, entry),
         DevicePages(domain, forms, entry),
         ProviderPages(domain, forms, entry),
+        LeavingPages(domain, forms, entry),
         CommunityPages(domain),
     ]

@@ -1,0 +1,107 @@
+"""People who go: their answers stay with the projects, under one random pseudonym; everything else about them goes.
+
+It is begun while the person looks on (nobody can sign in any more, no key works) and carried out by the queue, in short
+transactions. Whoever reads from half-way on sees some answers under the account and some under the pseudonym, never
+one twice or none.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import secrets as random
+from collections.abc import Awaitable, Callable
+
+import attrs
+
+from crowdd.domain.people.claims import by_project
+from crowdd.domain.people.personal_data import PersonalData
+from crowdd.domain.queue import Queue
+from crowdd.domain.secrets import Secrets
+from crowdd.domain.uploads import Uploads
+from crowdd.errors import ForbiddenError
+from crowdd.storage import audit, people, personal
+from crowdd.storage.database import Database, Row, Transactions
+from crowdd.values import Requester
+
+WORK = "delete_account"
+AT_ONCE = 500
+_JOB = Requester(via="job")
+Progress = Callable[[int], Awaitable[None]]
+
+
+class Farewell:
+    """Deletes accounts. ``ring`` tells who watches a project that its figures have changed."""
+
+    def __init__(
+        self,
+        db: Transactions,
+        queue: Queue,
+        uploads: Uploads,
+        secrets: Secrets,
+        exports: PersonalData,
+        ring: Callable[[int], None],
+    ) -> None:
+        self._db, self._queue, self._uploads, self._secrets = db, queue, uploads, secrets
+        self._exports, self._ring = exports, ring
+
+    async def obstacles(self, user_id: int) -> list[Row]:
+        """Projects that have to be handed over or deleted before: id, short_name, name."""
+        return await personal.owned(self._db, user_id)
+
+    async def begin(self, row: Row, who: Requester) -> None:
+        """Ends an account. Raises ForbiddenError while it owns projects, or is the last administrator's."""
+
+        async def work(tx: Database) -> None:
+            if owned := await personal.owned(tx, row["id"]):
+                names = ", ".join(project["short_name"] for project in owned)
+                hint = "Hand them over or delete them first."
+                raise ForbiddenError(f"You own projects: {names}. {hint}")
+            if row["admin"] and not await personal.other_admins(tx, row["id"]):
+                raise ForbiddenError("You are the last administrator. Make another one first.")
+            pseudonym = await personal.say_farewell(tx, row["id"], new_pseudonym())
+            arguments = {"user_id": row["id"], "pseudonym": pseudonym}
+            await self._queue.add(tx, WORK, arguments, attrs.evolve(_JOB, via=who.via))
+            await audit.write(tx, who, "delete", "user", row["id"])
+
+        await self._db.transaction(work)
+
+    async def carry_out(self, user_id: int, pseudonym: str, told: Progress) -> int:
+        """Moves the answers and removes the account; can be repeated. How many answers there were."""
+        moved = await self._move_all(user_id, pseudonym, told)
+        for project_id in await people.projects_with_rights(self._db, f"u:{user_id}"):
+            await people.forget_volunteer(self._db, project_id, f"u:{user_id}")
+        address = await personal.address(self._db, user_id)
+        if address is not None:
+            subject = self._secrets.digest("address", address.strip().lower())
+            files = await self._db.transaction(lambda tx: personal.remove(tx, user_id, subject))
+            self._exports.forget(files)
+        self._uploads.drop_container(f"user-{user_id}")
+        return moved + await self._move_all(user_id, pseudonym, told)
+
+    async def _move_all(self, user_id: int, pseudonym: str, told: Progress) -> int:
+        moved = 0
+        while rows := await personal.runs_of(self._db, user_id, AT_ONCE):
+            for project_id, tasks in by_project(rows):
+                whose, to = (f"u:{user_id}", user_id), (f"i:{pseudonym}", None, pseudonym)
+                moved += await people.move_runs(self._db, project_id, tasks, whose, to)
+                self._ring(project_id)
+            await told(moved)
+        return moved
+
+    async def finish(self) -> int:
+        """Goes after those who went in the last hours: answers that were on their way then. How many were found."""
+        found = 0
+        for row in await personal.farewells(self._db):
+            found += await self._move_all(row["user_id"], row["pseudonym"], _quiet)
+            if row["old"]:
+                await personal.forget_farewell(self._db, row["user_id"])
+        return found
+
+
+async def _quiet(done: int) -> None:
+    """Nobody is told."""
+
+
+def new_pseudonym() -> str:
+    """An address that nobody has: random, of the private part of IPv6, so that it meets no other pseudonym."""
+    return str(ipaddress.IPv6Address((0xFD << 120) | random.randbits(120)))

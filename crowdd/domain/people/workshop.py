@@ -1,0 +1,27 @@
+"""A thread for what would hold the reactor up: pictures, archives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from twisted.internet.defer import DeferredSemaphore
+from twisted.internet.threads import deferToThreadPool
+
+T = TypeVar("T")
+
+
+class Workshop:
+    """Does one thing at a time: a picture alone may take 120 MB while it is unpacked."""
+
+    def __init__(self, reactor: Any) -> None:
+        self._reactor = reactor
+        self._one = DeferredSemaphore(1)
+
+    async def do(self, work: Callable[..., T], *arguments: Any) -> T:
+        """What the function gives or raises, called in a thread."""
+        done: T = await self._one.run(self._in_thread, work, *arguments)
+        return done
+
+    def _in_thread(self, work: Callable[..., Any], *arguments: Any) -> Any:
+        return deferToThreadPool(self._reactor, self._reactor.getThreadPool(), work, *arguments)

@@ -1,0 +1,184 @@
+"""Everything that is stored about a person: read for an export, removed at a farewell."""
+
+from __future__ import annotations
+
+from crowdd.storage.database import Database, Row, as_json, one_or_none
+
+CHUNK = 1000
+# Each part: rows with an id that grows, of the person %(user)s after %(after)s. Nothing secret is among the columns.
+PARTS = {
+    "account": "SELECT id, created, name, fullname, email_addr, admin, pro, privacy_mode, subscribed, newsletter_prompted, valid_email,"
+    " consent, locale, flags, category, catalog_api, google_user_id, github_user_id, orcid_user_id, info FROM account WHERE id = %(user)s",
+    "sessions": "SELECT id, created, last_seen, expires, agent, address FROM session WHERE user_id = %(user)s",
+    "projects": "SELECT id, short_name, name, description, created, updated, published, owner_id FROM project WHERE owners_ids @> ARRAY[%(user)s::bigint]",
+    "task_runs": "SELECT id, project_id, task_id, created, finish_time, timeout, calibration, media_url, info FROM task_run WHERE user_id = %(user)s",
+    "favourites": "SELECT task_id AS id, project_id, created FROM favourite WHERE user_id = %(user)s",
+    "blogposts": "SELECT id, project_id, created, title, body, published FROM blogpost WHERE user_id = %(user)s",
+    "announcements": "SELECT id, created, title, body, published FROM announcement WHERE user_id = %(user)s",
+    "acts": "SELECT id, at, via, action, kind, object_id, project_id, attribute FROM audit WHERE user_id = %(user)s",
+    "letters": "SELECT id, created, template, subject, state FROM mail"
+    " WHERE lower(recipient) = (SELECT lower(email_addr) FROM account WHERE id = %(user)s)",
+}
+
+
+async def rows(db: Database, part: str, user_id: int, after: int) -> list[Row]:
+    """The next rows of a part, in the order of their ids, at most CHUNK."""
+    return await db.fetch(
+        f"SELECT * FROM ({PARTS[part]}) p WHERE id > %(after)s ORDER BY id LIMIT {CHUNK}",
+        {"user": user_id, "after": after},
+    )
+
+
+async def avatar(db: Database, user_id: int) -> str | None:
+    """The path of a person's picture below the uploads."""
+    row = await one_or_none(db, "SELECT avatar_file FROM account WHERE id = %(user)s", {"user": user_id})
+    return row["avatar_file"] if row else None
+
+
+# Exports ----------------------------------------------------------------------------------------------------------------
+
+
+async def export(db: Database, user_id: int) -> Row | None:
+    """What became of a person's request: requested, ready, file, bytes."""
+    return await one_or_none(
+        db, "SELECT requested, ready, file, bytes FROM personal_export WHERE user_id = %(user)s", {"user": user_id}
+    )
+
+
+async def request_export(db: Database, user_id: int) -> tuple[bool, str | None]:
+    """Notes a request: whether it is new (none is under way), and the file of the one before, which has had its time."""
+    before = await one_or_none(
+        db,
+        "SELECT file, ready IS NULL AND requested > clock() - interval '1 day' AS under_way FROM personal_export"
+        " WHERE user_id = %(user)s FOR UPDATE",
+        {"user": user_id},
+    )
+    if before is not None and before["under_way"]:
+        return False, None
+    await db.execute(
+        "INSERT INTO personal_export (user_id, requested) VALUES (%(user)s, clock()) ON CONFLICT (user_id)"
+        " DO UPDATE SET requested = clock(), ready = NULL, file = NULL, bytes = NULL",
+        {"user": user_id},
+    )
+    return True, before["file"] if before else None
+
+
+async def keep_export(db: Database, user_id: int, file: str, size: int) -> bool:
+    """Says that an export is ready; False when nobody waits for it any more."""
+    return (
+        await db.execute(
+            "UPDATE personal_export SET ready = clock(), file = %(file)s, bytes = %(bytes)s WHERE user_id = %(user)s",
+            {"user": user_id, "file": file, "bytes": size},
+        )
+        > 0
+    )
+
+
+async def drop_old_exports(db: Database, days: int) -> list[str]:
+    """Forgets exports that have been ready for so long; the names of their files."""
+    gone = await db.fetch(
+        "DELETE FROM personal_export WHERE ready <= clock() - make_interval(days => %(days)s) RETURNING file",
+        {"days": days},
+    )
+    return [row["file"] for row in gone if row["file"]]
+
+
+async def exports_kept(db: Database) -> set[str]:
+    """The names of all files that are ready."""
+    return {row["file"] for row in await db.fetch("SELECT file FROM personal_export WHERE file IS NOT NULL")}
+
+
+# Farewells --------------------------------------------------------------------------------------------------------------
+
+
+async def say_farewell(db: Database, user_id: int, pseudonym: str) -> str:
+    """Blocks an account for good and notes what its answers will stand under; the pseudonym, which is one for ever."""
+    await db.execute(
+        'UPDATE account SET "restrict" = true, passwd_hash = NULL, api_key_hash = sha256(random()::text::bytea) WHERE id = %(user)s',
+        {"user": user_id},
+    )
+    for table in ("session", "one_time_link", "provider_token"):
+        await db.execute(f"DELETE FROM {table} WHERE user_id = %(user)s", {"user": user_id})
+    made = await db.fetch(
+        "INSERT INTO farewell (user_id, pseudonym, at) VALUES (%(user)s, %(pseudonym)s, clock())"
+        " ON CONFLICT (user_id) DO UPDATE SET at = clock() RETURNING pseudonym",
+        {"user": user_id, "pseudonym": pseudonym},
+    )
+    return str(made[0]["pseudonym"])
+
+
+async def farewells(db: Database) -> list[Row]:
+    """Those who are going or have gone lately: user_id, pseudonym, ``old`` after some hours."""
+    return await db.fetch(
+        "SELECT user_id, pseudonym, at <= clock() - interval '3 hours' AS old FROM farewell ORDER BY at LIMIT 1000"
+    )
+
+
+async def forget_farewell(db: Database, user_id: int) -> None:
+    """Nobody knows any more which pseudonym was whose; empty counters of the person go, too."""
+    await db.fetch("SELECT forget_person(%(user)s)", {"user": user_id})
+    await db.execute("DELETE FROM farewell WHERE user_id = %(user)s", {"user": user_id})
+
+
+async def runs_of(db: Database, user_id: int, limit: int) -> list[Row]:
+    """Some answers of a person: project_id and task_id."""
+    return await db.fetch(
+        "SELECT project_id, task_id FROM (SELECT project_id, task_id FROM task_run WHERE user_id = %(user)s ORDER BY id LIMIT %(limit)s) r"
+        " ORDER BY project_id, task_id",
+        {"user": user_id, "limit": limit},
+    )
+
+
+async def address(db: Database, user_id: int) -> str | None:
+    """The e-mail address of an account that is still there."""
+    row = await one_or_none(db, "SELECT email_addr FROM account WHERE id = %(user)s", {"user": user_id})
+    return row["email_addr"] if row else None
+
+
+async def owned(db: Database, user_id: int) -> list[Row]:
+    """Projects that a person owns: id, short_name, name."""
+    return await db.fetch(
+        "SELECT id, short_name, name FROM project WHERE owner_id = %(user)s ORDER BY id LIMIT 100", {"user": user_id}
+    )
+
+
+async def other_admins(db: Database, user_id: int) -> bool:
+    """Whether somebody else administrates the site."""
+    return (
+        await one_or_none(
+            db, 'SELECT FROM account WHERE admin AND NOT "restrict" AND id <> %(user)s LIMIT 1', {"user": user_id}
+        )
+        is not None
+    )
+
+
+async def remove(db: Database, user_id: int, subject: bytes) -> list[str]:
+    """Removes an account and all that names its person; the files that go with it.
+
+    ``subject`` is the keyed hash of the address, under which links wait that were sent to it.
+    """
+    found = await one_or_none(
+        db,
+        "SELECT name, fullname, email_addr, avatar_file FROM account WHERE id = %(user)s FOR UPDATE",
+        {"user": user_id},
+    )
+    if found is None:
+        return []
+    files = await db.fetch(
+        "SELECT file FROM personal_export WHERE user_id = %(user)s AND file IS NOT NULL", {"user": user_id}
+    )
+    who = {"user": user_id, "subject": subject, **found}
+    words = as_json({"name": found["name"], "fullname": found["fullname"], "email": found["email_addr"]})
+    for statement in (
+        "UPDATE project SET owners_ids = array_remove(owners_ids, %(user)s) WHERE owners_ids @> ARRAY[%(user)s::bigint] AND owner_id <> %(user)s",
+        "DELETE FROM one_time_link WHERE subject = %(subject)s",
+        "DELETE FROM mail WHERE lower(recipient) = lower(%(email_addr)s)",
+        "DELETE FROM idempotency WHERE caller = 'u:' || %(user)s",
+        "UPDATE audit SET user_id = NULL, user_name = '' WHERE user_id = %(user)s OR user_name = %(name)s",
+        "UPDATE audit SET before = NULL, after = NULL"
+        " WHERE jsonb_path_exists(before, %(path)s, %(words)s) OR jsonb_path_exists(after, %(path)s, %(words)s)",
+        "DELETE FROM account WHERE id = %(user)s",
+    ):
+        path = "$.** ? (@ == $name || @ == $fullname || @ == $email)"
+        await db.execute(statement, {**who, "words": words, "path": path})
+    return [row["file"] for row in files]
