@@ -7,7 +7,7 @@ from typing import Any
 
 from crowdd.kinds import TASK
 from crowdd.kinds.kind import Standing
-from crowdd.storage.database import Database, Prepared, Row, as_json, one
+from crowdd.storage.database import Database, Prepared, Row, as_json, one, one_or_none
 from crowdd.storage.projections import json_of
 from crowdd.values import Requester
 
@@ -99,15 +99,21 @@ async def delete_run(db: Database, project_id: int, run_id: int) -> bool:
     return bool(row["done"])
 
 
+_PROGRESS = {
+    column: Prepared(
+        "SELECT p.id, runs_of(p.id, %(actor)s) AS done, tasks_of(p.id) AS total, p.lock_id, p.owners_ids"
+        f" FROM project p WHERE p.{column} = %(project)s",
+        actor="text",
+        project=type_,
+    )
+    for column, type_ in {"id": "bigint", "short_name": "text"}.items()
+}
+
+
 async def progress(db: Database, actor: str, project: int | str) -> Row | None:
     """Answers of a volunteer and tasks of a project named by id or short name."""
-    column = "id" if isinstance(project, int) else "short_name"
-    rows = await db.fetch(
-        f"SELECT p.id, runs_of(p.id, %(actor)s) AS done, (SELECT n_tasks FROM project_figures f WHERE f.project_id = p.id) AS total,"
-        f" p.lock_id, p.owners_ids FROM project p WHERE p.{column} = %(project)s",
-        {"actor": actor, "project": project},
-    )
-    return rows[0] if rows else None
+    named = "id" if isinstance(project, int) else "short_name"
+    return await one_or_none(db, _PROGRESS[named], {"actor": actor, "project": project})
 
 
 async def in_final_result(db: Database, project_id: int, task_id: int, run_id: int) -> bool:

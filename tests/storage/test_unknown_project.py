@@ -1,6 +1,7 @@
 """Projects that came after PostgreSQL last looked at the tables: its planner takes them for projects of a single task."""
 
 import pytest_twisted
+from support.explained import Explained
 from support.ledger import Ledger
 
 from crowdd.storage import contributions
@@ -8,21 +9,6 @@ from crowdd.values import Requester
 
 TASKS = 1_000
 MOST_PAGES = 300
-
-
-class Explained:
-    """A database that measures statements instead of answering them."""
-
-    def __init__(self, pool):
-        self._pool = pool
-        self.pages = 0
-
-    async def fetch(self, sql, values=None):
-        await self._pool.fetch(sql, values)  # it is prepared where it is used
-        rows = await self._pool.fetch(f"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) {sql.call}", values)
-        plan = rows[0]["QUERY PLAN"][0]["Plan"]
-        self.pages = plan["Shared Hit Blocks"] + plan["Shared Read Blocks"]
-        return rows
 
 
 @pytest_twisted.ensureDeferred
