@@ -12,6 +12,7 @@ from crowdd.config import Settings
 from crowdd.domain.accounts import Accounts, UserBehaviour
 from crowdd.domain.administration import Administration, CategoryBehaviour
 from crowdd.domain.bell import Bell
+from crowdd.domain.changes import Changes
 from crowdd.domain.check import Checking
 from crowdd.domain.contributions import Contributions, TaskRunBehaviour
 from crowdd.domain.external import ExternalUsers
@@ -61,6 +62,7 @@ class Domain:
     gathering: Gathering
     webhooks: Webhooks
     queue: Queue
+    changes: Changes
     statistics: Statistics
     checking: Checking
 
@@ -96,10 +98,10 @@ def _assemble(
     workshop: Workshop,
     providers: Mapping[str, Provider],
 ) -> Domain:
-    uploads = Uploads(settings.data.dir / "uploads")
+    uploads, queue = Uploads(settings.data.dir / "uploads"), Queue(db)
     webhooks = Webhooks(db, bell.ring, secrets)
     special = [
-        ProjectBehaviour(secrets, webhooks),
+        ProjectBehaviour(secrets, webhooks, queue),
         TaskBehaviour(),
         TaskRunBehaviour(),
         UserBehaviour(),
@@ -108,7 +110,6 @@ def _assemble(
     ]
     behaviours = {name: Behaviour(kind) for name, kind in KINDS.items()} | {each.kind.name: each for each in special}
     records = Records(db, bell.ring, secrets, uploads, settings.base_url, behaviours)
-    queue = Queue(db)
     accounts = Accounts(db, gathering, passwords, secrets, settings.accounts)
     external = ExternalUsers(db, gathering, secrets, settings.external.token_hours)
     return Domain(
@@ -134,6 +135,7 @@ def _assemble(
         gathering=gathering,
         webhooks=webhooks,
         queue=queue,
+        changes=Changes(db, bell.ring, queue),
         statistics=Statistics(db, records),
         checking=Checking(db),
     )

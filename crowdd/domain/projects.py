@@ -11,35 +11,40 @@ import attrs
 
 from crowdd.domain import rights
 from crowdd.domain.passwords import Passwords
+from crowdd.domain.queue import Item, Queue
 from crowdd.domain.records import NOT_FOUND, Behaviour
+from crowdd.domain.schedulers import choose
 from crowdd.domain.secrets import Secrets, token
 from crowdd.domain.uploads import Journal
 from crowdd.domain.webhooks import Webhooks
 from crowdd.errors import ForbiddenError, InvalidRequestError, InvalidValueError, NotFoundError, TooManyRequestsError
 from crowdd.kinds import PROJECT, Kind
 from crowdd.kinds.kind import OWNERS
-from crowdd.storage import attempts, audit, projects, records, schedulers, tasks
+from crowdd.storage import attempts, audit, changes, projects, records, schedulers, tasks
 from crowdd.storage.database import Database, Row, Transactions
 from crowdd.values import Requester
 
 # First segments of addresses below /project/ that are pages, not projects.
 RESERVED_SHORT_NAMES = frozenset({"new", "category", "search", "all", "page"})
 _WINDOW_MINUTES, _MOST_ATTEMPTS = 15, 20
+SWEEP = "sweep_project"
+_BITES_AT_ONCE = 4  # of what a deleted project leaves; the queue takes the rest
+_TRIALS_AT_ONCE = 5000
 _SHOWN_CHANGES = 10_000  # characters of a value that the audit log keeps
 
 
 class ProjectBehaviour(Behaviour):
     """What REST does to a project."""
 
-    def __init__(self, secrets: Secrets, webhooks: Webhooks) -> None:
+    def __init__(self, secrets: Secrets, webhooks: Webhooks, queue: Queue) -> None:
         super().__init__(PROJECT)
-        self._secrets, self._webhooks = secrets, webhooks
+        self._secrets, self._webhooks, self._queue = secrets, webhooks, queue
 
     async def create(self, tx: Database, who: Requester, rows: list[dict[str, Any]]) -> list[int]:
         made = []
         for values in rows:
             project_id = await projects.add(tx, await self.prepare(tx, who, values))
-            await self._follow(tx, project_id, values)
+            await self._follow(tx, who, project_id, values)
             await self._webhooks.follow(tx, project_id, None, values["webhook"] or None)
             await audit.write(
                 tx, who, "create", "project", project_id, project_id=project_id, after={"name": values["name"]}
@@ -70,7 +75,7 @@ class ProjectBehaviour(Behaviour):
             changes["webhook"] = changes["webhook"] or None
             await self._webhooks.follow(tx, row["id"], row["webhook"], changes["webhook"])
         await records.update(tx, PROJECT, row["id"], changes)
-        await self._follow(tx, row["id"], changes)
+        await self._follow(tx, who, row["id"], changes)
         for name, value in changes.items():
             before, after = _short(row[name]), _short(value)
             await audit.write(
@@ -86,13 +91,30 @@ class ProjectBehaviour(Behaviour):
             )
 
     async def delete(self, tx: Database, who: Requester, row: Row, files: Journal) -> None:
+        """Nobody finds the project any more; what hangs on it goes at once, or by the queue when it is much."""
         await projects.delete(tx, row["id"])
         files.drop_project(row["id"])
+        for _ in range(_BITES_AT_ONCE):
+            if not await changes.sweep(tx, row["id"]):
+                return
+        await self._queue.add(tx, SWEEP, {"project_id": row["id"]}, who)
 
-    async def _follow(self, tx: Database, project_id: int, values: dict[str, Any]) -> None:
+    async def _follow(self, tx: Database, who: Requester, project_id: int, values: dict[str, Any]) -> None:
         await projects.touch(tx, project_id)
         if "info" in values:
-            await projects.set_scheduler(tx, project_id, values["info"].get("sched") or "default")
+            await choose(tx, self._queue, who, project_id, values["info"].get("sched") or "default")
+
+
+async def sweep(db: Transactions, item: Item) -> None:
+    """Takes away what a deleted project left, bite by bite."""
+
+    async def bite(tx: Database) -> int:
+        gone = await changes.sweep(tx, item.arguments["project_id"])
+        await item.progress(item.done + gone, within=tx)
+        return gone
+
+    while await db.transaction(bite):
+        pass
 
 
 @attrs.frozen
@@ -178,6 +200,8 @@ class Projects:
                 f"The project lacks {missing}.", code="not_ready", hint=f"Add {missing}, then publish."
             )
 
+        await self._clear_trials(row)
+
         async def work(tx: Database) -> bool:
             done = await projects.publish(tx, row["id"])
             if done:
@@ -187,6 +211,12 @@ class Projects:
         done = await self._db.transaction(work)
         self._ring(row["id"])
         return done
+
+    async def _clear_trials(self, row: Row) -> None:
+        """Leaves so few trial answers of a draft that one transaction can take them away."""
+        project_id = row["id"]
+        while row["first_published"] is None and await changes.has_trials_beyond(self._db, project_id, _TRIALS_AT_ONCE):
+            await changes.clear_trials(self._db, project_id, _TRIALS_AT_ONCE)
 
     async def pause(self, row: Row, who: Requester) -> bool:
         """Stops handing out tasks; answers on their way still count. False when it is not published."""

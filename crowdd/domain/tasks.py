@@ -8,7 +8,7 @@ from typing import Any
 from crowdd.domain.records import Behaviour
 from crowdd.domain.uploads import Journal
 from crowdd.kinds import TASK
-from crowdd.storage import tasks
+from crowdd.storage import changes, tasks
 from crowdd.storage.database import Database, Row
 from crowdd.values import Requester
 
@@ -36,4 +36,4 @@ class TaskBehaviour(Behaviour):
         await tasks.change(tx, row["project_id"], row["id"], changes)
 
     async def delete(self, tx: Database, who: Requester, row: Row, files: Journal) -> None:
-        await tasks.delete(tx, row["project_id"], [row["id"]])
+        await changes.apply(tx, "delete", row["project_id"], [row["id"]])

@@ -8,6 +8,7 @@ from typing import Any
 from twisted.web.resource import Resource
 
 from crowdd.domain.domain import Domain
+from crowdd.http.api.changes import ChangesApi
 from crowdd.http.api.commenting import Commenting
 from crowdd.http.api.favourites import FavouritesApi
 from crowdd.http.api.loop import Loop
@@ -84,6 +85,7 @@ def _rooms(
     return [
         Objects(domain),
         Loop(domain),
+        ChangesApi(domain),
         FavouritesApi(domain),
         StatisticsApi(domain),
         QueueApi(domain),

@@ -27,6 +27,17 @@ TASK = Kind(
         Field("created", Timestamp(), "When it was created.", read=EVERYONE, write=Write.RESERVED),
         Field("project_id", Integer(), "Its project.", read=EVERYONE, write=Write.ONCE),
         Field("state", Text(), "ongoing, or completed.", read=EVERYONE, write=Write.RESERVED),
+        Field(
+            "closed",
+            Text(),
+            "Why it wants no more answers: complete, retired (enough is known) or cancelled; null while it does.",
+            read=EVERYONE,
+            write=Write.COMPUTED,
+            null=True,
+        ),
+        Field("retired_at", Timestamp(), "When its owner took it out.", read=OWNERS, write=Write.COMPUTED, null=True),
+        Field("retired_by", Integer(), "Who took it out.", read=OWNERS, write=Write.COMPUTED, null=True),
+        Field("retired_note", Text(), "What was said of it then.", read=OWNERS, write=Write.COMPUTED, null=True),
         Field("info", Json(), "What the presenter shows.", read=EVERYONE, null=True),
         Field(
             "n_answers",

@@ -39,9 +39,32 @@ async def touch(db: Database, project_id: int) -> None:
     )
 
 
-async def set_scheduler(db: Database, project_id: int, name: str) -> None:
-    """Changes how tasks are chosen; nothing happens when it is chosen already."""
-    await db.fetch("SELECT set_scheduler(%(id)s, %(name)s, clock())", {"id": project_id, "name": name})
+async def set_scheduler(db: Database, project_id: int, name: str, after: int = 0) -> bool:
+    """Changes how tasks are chosen; those up to ``after`` are ready for it. False: it is chosen already."""
+    row = await one(
+        db,
+        "SELECT set_scheduler(%(id)s, %(name)s, clock(), %(after)s) AS done",
+        {"id": project_id, "name": name, "after": after},
+    )
+    return bool(row["done"])
+
+
+async def scheduler_wanted(db: Database, project_id: int) -> str | None:
+    """What the owner chose, however far the tasks are; None: there is no such project."""
+    row = await one_or_none(
+        db, "SELECT coalesce(info->>'sched', 'default') AS sched FROM project WHERE id = %(id)s", {"id": project_id}
+    )
+    return row["sched"] if row else None
+
+
+async def scheduler_needs_tasks(db: Database, project_id: int, name: str) -> bool:
+    """Whether tasks have to change for a scheduler, beside the project."""
+    row = await one_or_none(
+        db,
+        "SELECT sched = 'changing' OR mode_of(sched) <> mode_of(%(name)s) AS needs FROM project_ledger WHERE project_id = %(id)s",
+        {"id": project_id, "name": name},
+    )
+    return bool(row and row["needs"])
 
 
 async def set_password(db: Database, project_id: int, passwd_hash: str | None, lock_id: str | None) -> None:

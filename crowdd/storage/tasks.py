@@ -48,14 +48,6 @@ async def change(db: Database, project_id: int, task_id: int, changes: dict[str,
         await db.execute(f"UPDATE task SET {sets} WHERE project_id = %(project)s AND id = %(task)s", {**here, **wide})
 
 
-async def delete(db: Database, project_id: int, task_ids: list[int]) -> int:
-    """Deletes tasks with their answers and results."""
-    row = await one(
-        db, "SELECT delete_tasks(%(project)s, %(tasks)s, clock()) AS n", {"project": project_id, "tasks": task_ids}
-    )
-    return int(row["n"])
-
-
 async def project_of(db: Database, task_id: int) -> int | None:
     """The project of a task: the one look-up of a task without its project."""
     row = await one_or_none(db, "SELECT project_id FROM task WHERE id = %(id)s", {"id": task_id})

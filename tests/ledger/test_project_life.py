@@ -139,6 +139,9 @@ def test_a_deleted_project_leaves_nothing_and_others_alone(ledger):
     before, figures = rows_of(ledger, other), ledger.figures(other)
     ledger.fold()
     assert ledger.delete_project(project)
+    assert ledger.ask(project, "u:1").state == "no project"
+    assert ledger.answer(project, "u:3", task - 3).state == "no task"
+    ledger.sweep(project)
     assert rows_of(ledger, project) == set()
     assert rows_of(ledger, other) - COUNTERS == before - COUNTERS
     assert ledger.figures(other) == figures

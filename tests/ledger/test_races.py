@@ -458,32 +458,17 @@ def test_publishing_and_changing_a_project_take_its_rows_in_one_order(ledger, be
     whole(ledger, publishing)
 
 
-def test_deleting_a_project_waits_for_an_answer_and_takes_it_along(ledger, beside):
+def test_an_answer_on_its_way_goes_with_its_deleted_project(ledger, beside):
     project = ledger.project(tasks=1, n=1)
     task = ledger.take(project, "u:1")
-    deleting, answering = beside(), beside()
+    answering = beside()
     answering.answer(project, "u:1", task)
-    other = Meanwhile(deleting.delete_project, project)
-    ledger.wait_until_blocked(deleting)
+    assert ledger.delete_project(project)
+    other = Meanwhile(ledger.sweep, project)
+    answering.wait_until_blocked(ledger)
     answering.commit()
-    assert other.result()
-    whole(ledger, deleting)
-    assert ledger.value("SELECT count(*) FROM task_run") == 0
+    other.result()
+    assert invariants(ledger.connection) == []
+    for table in ("task_run", "result", "event", "task_ledger", "project_stat"):
+        assert ledger.value(f"SELECT count(*) FROM {table}") == 0, table
     assert ledger.rows("SELECT * FROM score WHERE runs <> 0") == []
-
-
-def test_who_shares_a_transaction_waits_for_nobody(ledger, beside):
-    project = ledger.project(tasks=2, n=2, lease="1 minute")
-    last, lapsed = ledger.take(project, "u:2"), ledger.take(project, "u:3")
-    other = ledger.project(tasks=1, n=2)
-    ledger.pass_time(120)
-    first, second = beside(), beside()
-    first.take(other, "u:1")  # holds himself and, for others, the row of the only task
-
-    def told(project, actor):
-        return second.ask(project, actor, wait=False, once=True).state
-
-    assert (told(other, "u:1"), told(other, "u:4"), told(project, "u:3")) == ("again", "again", "again")
-    assert lapsed == last and told(project, "u:4") == "ok"
-    whole(ledger, first, second)
-    assert (ledger.ask(other, "u:4").state, ledger.take(project, "u:3")) == ("ok", last)

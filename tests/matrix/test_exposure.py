@@ -238,7 +238,7 @@ NOT_FOR_EVERYBODY: dict[str, dict[str, set[str]]] = {
         ),
         OWNERS,
     ),
-    "task": dict.fromkeys(("calibration", "fav_user_ids"), OWNERS),
+    "task": dict.fromkeys(("calibration", "fav_user_ids", "retired_at", "retired_by", "retired_note"), OWNERS),
     "user": {
         **dict.fromkeys(USER.by_name.keys() - {"name", "locale"}, PERSON),
         **dict.fromkeys(("fullname", "created"), PERSON | {"open"}),

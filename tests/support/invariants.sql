@@ -61,9 +61,13 @@ SELECT e.result_id FROM event e JOIN task_ledger USING (project_id, task_id)
   LEFT JOIN result x ON x.project_id = e.project_id AND x.id = e.result_id AND x.task_id = e.task_id
  GROUP BY e.project_id, e.result_id HAVING count(*) > 1 OR count(x.id) = 0
 
+--- I1 a retired task has its reason, and nobody holds it
+SELECT l.task_id, l.retired, l.leases, x.reason FROM task_ledger l LEFT JOIN retirement x USING (project_id, task_id)
+ WHERE l.retired <> (x.task_id IS NOT NULL) OR l.retired AND l.leases > 0
+
 --- I6 no uncounted answer while a place is free
 SELECT task_id, n_answers, answers, leases, extra FROM task_ledger
- WHERE extra > 0 AND answers + CASE mode WHEN 'a' THEN 0 ELSE leases END < n_answers
+ WHERE extra > 0 AND NOT retired AND answers + CASE mode WHEN 'a' THEN 0 ELSE leases END < n_answers
 
 --- I7 nobody has passed an open task that he could take
 WITH volunteer AS (SELECT DISTINCT project_id, actor FROM position UNION SELECT project_id, '' FROM project_ledger),
@@ -97,8 +101,8 @@ SELECT * FROM gone
 
 --- figures of projects
 SELECT f.* FROM project_figures f,
-       LATERAL (SELECT count(*) AS tasks, coalesce(sum(n_answers), 0) AS wanted, coalesce(sum(answers), 0) AS counted,
-                       count(*) FILTER (WHERE done) AS done FROM task_ledger l WHERE l.project_id = f.project_id) l,
+       LATERAL (SELECT count(*) AS tasks, coalesce(sum(CASE WHEN retired THEN answers ELSE n_answers END), 0) AS wanted, coalesce(sum(answers), 0) AS counted,
+                       count(*) FILTER (WHERE done OR retired) AS done FROM task_ledger l WHERE l.project_id = f.project_id) l,
        LATERAL (SELECT count(*) FILTER (WHERE actor LIKE 'u:%%') AS known, count(*) FILTER (WHERE actor NOT LIKE 'u:%%') AS unknown,
                        count(DISTINCT actor) FILTER (WHERE actor LIKE 'u:%%') AS people,
                        count(DISTINCT actor) FILTER (WHERE actor NOT LIKE 'u:%%') AS strangers,
@@ -112,7 +116,7 @@ SELECT project_id, actor, k.n, runs_of(project_id, actor) FROM (
     SELECT project_id, actor, count(r.id) AS n
       FROM (SELECT project_id, actor FROM task_run UNION SELECT project_id, actor FROM volunteer) v
       LEFT JOIN task_run r USING (project_id, actor) GROUP BY 1, 2) k
- WHERE k.n <> runs_of(project_id, actor)
+ WHERE k.n <> runs_of(project_id, actor) AND project_id IN (SELECT project_id FROM project_ledger)
 
 --- scores of people
 SELECT * FROM (SELECT user_id, count(*) AS n FROM task_run WHERE NOT trial AND user_id IS NOT NULL GROUP BY 1) k
@@ -128,8 +132,9 @@ SELECT * FROM (
         SELECT project_id, hour, CASE WHEN actor LIKE 'u:%%' THEN runs ELSE 0 END,
                CASE WHEN actor NOT LIKE 'u:%%' THEN runs ELSE 0 END FROM stat_delta WHERE project_id <> 0) d GROUP BY 1, 2) h USING (project_id, hour)
  WHERE (coalesce(k.known, 0), coalesce(k.unknown, 0)) <> (coalesce(h.known, 0), coalesce(h.unknown, 0))
+   AND project_id IN (SELECT project_id FROM project_ledger)
 
 --- completed tasks of all hours
 SELECT project_id, sum(completed) FROM (
     SELECT project_id, completed FROM project_hour UNION ALL SELECT project_id, completed FROM stat_delta UNION ALL
-    SELECT project_id, -done::int FROM task_ledger) d GROUP BY 1 HAVING sum(completed) <> 0
+    SELECT project_id, -(done OR retired)::int FROM task_ledger) d JOIN project_ledger USING (project_id) GROUP BY 1 HAVING sum(completed) <> 0

@@ -144,16 +144,43 @@ class Ledger:
     def set_n(self, project: int, tasks: list[int], n: int) -> int:
         most = "SELECT coalesce(max(n_answers), 0) FROM task_ledger WHERE task_id = ANY (%(tasks)s)"
         self.highest = max(self.highest, self.value(most, tasks=tasks))
-        return self.change("SELECT set_redundancy(%(p)s, %(tasks)s, %(n)s, clock())", p=project, tasks=tasks, n=n)
+        return self.change(
+            "SELECT tasks FROM set_redundancy(%(p)s, %(tasks)s, %(n)s, clock())", p=project, tasks=tasks, n=n
+        )
 
     def set_priority(self, project: int, tasks: list[int], priority: float) -> int:
-        return self.change("SELECT set_priority(%(p)s, %(tasks)s, %(f)s)", p=project, tasks=tasks, f=priority)
+        return self.change(
+            "SELECT tasks FROM set_priority(%(p)s, %(tasks)s, %(f)s)", p=project, tasks=tasks, f=priority
+        )
 
     def delete_tasks(self, project: int, tasks: list[int]) -> int:
-        return self.change("SELECT delete_tasks(%(p)s, %(tasks)s, clock())", p=project, tasks=tasks)
+        return self.change("SELECT tasks FROM delete_tasks(%(p)s, %(tasks)s, clock())", p=project, tasks=tasks)
 
     def delete_project(self, project: int) -> bool:
         return self.change("SELECT delete_project(%(p)s)", p=project)
+
+    def sweep(self, project: int) -> None:
+        """Takes away all that a deleted project left."""
+        while self.change("SELECT sweep_project(%(p)s)", p=project):
+            pass
+
+    def effect(self, call: str, **values: Any) -> tuple[int, int, int, int]:
+        """What a change does or a preview says: tasks, completed, reopened, answers."""
+        row = self.row(f"SELECT * FROM {call}", **values)
+        if self.check:
+            assert invariants(self.connection, self.highest) == []
+        return row["tasks"], row["completed"], row["reopened"], row["answers"]
+
+    def retire(self, project: int, tasks: list[int], reason: str = "retired") -> int:
+        return self.change(
+            "SELECT tasks FROM retire(%(p)s, %(t)s, %(r)s, 'enough', 1, clock())", p=project, t=tasks, r=reason
+        )
+
+    def reopen(self, project: int, tasks: list[int]) -> int:
+        return self.change("SELECT tasks FROM reopen(%(p)s, %(t)s, clock())", p=project, t=tasks)
+
+    def withdraw(self, project: int, tasks: list[int], actor: str) -> int:
+        return self.change("SELECT answers FROM withdraw(%(p)s, %(t)s, %(a)s, clock())", p=project, t=tasks, a=actor)
 
     def delete_run(self, project: int, run: int | None) -> bool:
         return self.change("SELECT delete_run(%(p)s, %(run)s, clock())", p=project, run=run)

@@ -4,9 +4,9 @@
 --   I1 task_ledger.answers = its counted runs; .extra = its other runs; .leases = its rows in lease
 --   I2 counted runs + leases <= n_answers (or what it was before it was lowered; mode 'a': counted runs only)
 --   I3 one run per person and task; nobody holds a lease on a task that he has answered
---   I4 done <=> answers >= n_answers; a done task has one last result, whose task_run_ids are its counted runs
+--   I4 done <=> is_complete (answers >= n_answers); a done task has one last result, whose task_run_ids are its counted runs
 --   I5 one event per result version of a published project; the first is task_completed, later ones result_updated
---   I6 no uncounted run while a place is free
+--   I6 no uncounted run while a place is free, but of a retired task
 --   I7 whoever has neither answered nor leased an open task meets it again
 --
 -- Lock order: the volunteer (advisory; next_tasks, hold_task and release_task only) -> project -> project_ledger -> ledger
@@ -19,6 +19,13 @@
 CREATE FUNCTION stamp(p_project bigint) RETURNS bigint LANGUAGE plpgsql AS $$
 BEGIN
     RETURN pg_current_xact_id()::text::bigint + (SELECT xid_base FROM project_ledger WHERE project_id = p_project);
+END $$;
+
+-- Whether a task has what it needs. The one place that decides: gold tasks and stopping rules would come in here, with what
+-- they know of the answers in the ledger row.
+CREATE FUNCTION is_complete(t task_ledger) RETURNS boolean IMMUTABLE LANGUAGE plpgsql AS $$
+BEGIN
+    RETURN t.answers >= t.n_answers;
 END $$;
 
 -- Marks the task done: a result of exactly the counted runs, and its event. The caller holds the ledger row. Reads
@@ -47,23 +54,26 @@ BEGIN
     SELECT * INTO t FROM task_ledger WHERE project_id = p_project AND task_id = p_task;
     was := t.done;
     free := t.n_answers - t.answers - t.leases * (t.mode <> 'a')::int;
-    IF t.extra > 0 AND free > 0 THEN
+    IF t.extra > 0 AND free > 0 AND NOT t.retired THEN
         UPDATE task_run SET counted = true WHERE project_id = p_project AND id IN (
             SELECT id FROM task_run WHERE project_id = p_project AND task_id = p_task AND NOT counted ORDER BY id LIMIT free);
         GET DIAGNOSTICS k = ROW_COUNT;
     END IF;
-    UPDATE task_ledger SET answers = answers + k, extra = extra - k, entered = stamp(p_project),
-           done = done AND answers >= n_answers AND k = 0 AND NOT p_gone
+    UPDATE task_ledger SET answers = answers + k, extra = extra - k, entered = stamp(p_project)
      WHERE project_id = p_project AND task_id = p_task RETURNING * INTO t;
+    IF t.done AND (k > 0 OR p_gone OR NOT is_complete(t)) THEN
+        UPDATE task_ledger SET done = false WHERE project_id = p_project AND task_id = p_task RETURNING * INTO t;
+    END IF;
     IF p_gone THEN
         UPDATE result SET last_version = false WHERE project_id = p_project AND task_id = p_task AND last_version;
     END IF;
-    IF t.answers >= t.n_answers AND NOT t.done THEN
+    IF NOT t.done AND is_complete(t) THEN
         PERFORM complete(t, (SELECT trial FROM project_ledger WHERE project_id = p_project), p_now);
         t.done := true;
     END IF;
     IF t.done <> was OR k > 0 THEN
-        INSERT INTO stat_delta (project_id, hour, counted, completed) VALUES (p_project, date_trunc('hour', p_now), k, t.done::int - was::int);
+        INSERT INTO stat_delta (project_id, hour, counted, completed)
+        VALUES (p_project, date_trunc('hour', p_now), k, CASE WHEN t.retired THEN 0 ELSE t.done::int - was::int END);
     END IF;
 END $$;
 
@@ -74,9 +84,12 @@ CREATE FUNCTION submit(p_project bigint, p_actor text, p_task bigint, p_user big
                        OUT state text, OUT run bigint, OUT granted timestamptz, OUT late_seconds double precision) LANGUAGE plpgsql AS $$
 DECLARE t task_ledger; l record; held boolean; c int; last int; is_trial boolean;
 BEGIN
-    -- First the lock: every later statement then sees all that came before.
+    -- First the lock: every later statement then sees all that came before. Whoever tries a draft holds its project, too, or
+    -- publishing would have to lock every task.
+    SELECT trial INTO is_trial FROM project_ledger WHERE project_id = p_project;
+    IF is_trial THEN SELECT trial INTO is_trial FROM project_ledger WHERE project_id = p_project FOR SHARE; END IF;
     SELECT * INTO t FROM task_ledger WHERE project_id = p_project AND task_id = p_task FOR UPDATE;
-    IF NOT FOUND THEN state := 'no task'; RETURN; END IF;
+    IF NOT FOUND OR is_trial IS NULL THEN state := 'no task'; RETURN; END IF;
     DELETE FROM lease WHERE project_id = p_project AND actor = p_actor AND task_id = p_task RETURNING lease.granted, expires INTO l;
     held := FOUND;
     IF NOT held THEN
@@ -87,8 +100,7 @@ BEGIN
             RETURN;
         END IF;
     END IF;
-    SELECT trial INTO is_trial FROM project_ledger WHERE project_id = p_project;
-    c := (t.answers < t.n_answers AND (held OR t.mode = 'a' OR t.answers + t.leases < t.n_answers))::int;
+    c := (t.answers < t.n_answers AND NOT t.retired AND (held OR t.mode = 'a' OR t.answers + t.leases < t.n_answers))::int;
     granted := l.granted;
     late_seconds := CASE WHEN p_now > l.expires THEN extract(epoch FROM p_now - l.expires) END;
     INSERT INTO task_run (project_id, task_id, actor, user_id, user_ip, external_uid, created, finish_time, counted, trial, timeout, calibration, media_url, info)
@@ -97,7 +109,7 @@ BEGIN
     UPDATE task_ledger SET answers = answers + c, leases = leases - held::int, extra = extra + 1 - c,
            entered = CASE WHEN mode = 'i' OR (mode = 'b' AND held::int <> c) THEN stamp(p_project) ELSE entered END
      WHERE project_id = p_project AND task_id = p_task RETURNING * INTO t;
-    last := c * (t.answers = t.n_answers)::int;
+    last := (c = 1 AND NOT t.done AND is_complete(t))::int;
     IF last = 1 THEN PERFORM complete(t, is_trial, p_now); END IF;
     INSERT INTO stat_delta (project_id, hour, actor, user_id, runs, counted, completed, seconds)
     VALUES (p_project, date_trunc('hour', p_now), p_actor, CASE WHEN NOT is_trial THEN p_user END, 1, c, last, extract(epoch FROM p_now - l.granted));
@@ -106,16 +118,16 @@ END $$;
 
 -- Deletes an answer; a counted one re-opens its task and makes its result no longer the last. False: there is none.
 CREATE FUNCTION delete_run(p_project bigint, p_run bigint, p_now timestamptz) RETURNS boolean LANGUAGE plpgsql AS $$
-DECLARE r task_run;
+DECLARE r task_run; t task_ledger;
 BEGIN
     SELECT * INTO r FROM task_run WHERE project_id = p_project AND id = p_run;
-    PERFORM FROM task_ledger WHERE project_id = p_project AND task_id = r.task_id FOR UPDATE;
+    SELECT * INTO t FROM task_ledger WHERE project_id = p_project AND task_id = r.task_id FOR UPDATE;
     DELETE FROM task_run WHERE project_id = p_project AND id = p_run RETURNING * INTO r;
     IF NOT FOUND THEN RETURN false; END IF;
     UPDATE task_ledger SET answers = answers - r.counted::int, extra = extra - 1 + r.counted::int WHERE project_id = p_project AND task_id = r.task_id;
-    INSERT INTO stat_delta (project_id, hour, actor, user_id, runs, counted, seconds)
+    INSERT INTO stat_delta (project_id, hour, actor, user_id, runs, counted, seconds, wanted)
     VALUES (p_project, date_trunc('hour', r.finish_time), r.actor, CASE WHEN NOT r.trial THEN r.user_id END, -1, -r.counted::int,
-            -extract(epoch FROM r.finish_time - r.created));
+            -extract(epoch FROM r.finish_time - r.created), -(r.counted AND t.retired)::int);
     PERFORM settle(p_project, r.task_id, r.counted, p_now);
     RETURN true;
 END $$;

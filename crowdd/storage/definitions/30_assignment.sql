@@ -77,6 +77,7 @@ BEGIN
     state := barred(p, p_actor, p_user, p_admin, p_unlocked);
     IF state IS NOT NULL THEN RETURN; END IF;
     IF p_order IN ('id-down', 'priority-up') AND NOT p.two_way THEN         -- from now on what is added is brought back to such people
+        IF NOT p_wait THEN state := 'again'; tasks := '{}'; RETURN; END IF;
         UPDATE project_ledger SET two_way = true WHERE project_id = p_project;
     END IF;
     PERFORM set_config('synchronous_commit', 'off', true);                  -- a crash may lose leases of its last half second, never answers

@@ -1,4 +1,5 @@
--- What owners change while people work. Each function is consistent in itself; mass changes call them in chunks.
+-- What owners change of tasks while people work. Each function is consistent in itself; mass changes call them in chunks of
+-- tasks by id, each a transaction (crowdd/domain/changes.py). What they would do, previews say (46_previews.sql).
 
 -- Removes positions that count no longer, but for those that somebody is just writing: he may wait for a task of ours.
 CREATE FUNCTION forget_positions(p_project bigint) RETURNS void LANGUAGE plpgsql AS $$
@@ -34,131 +35,142 @@ BEGIN
     RETURN ids;
 END $$;
 
--- Changes n_answers of some tasks; returns how many had another value.
-CREATE FUNCTION set_redundancy(p_project bigint, p_tasks bigint[], p_n int, p_now timestamptz) RETURNS int LANGUAGE plpgsql AS $$
-DECLARE t record; k int := 0; more bigint := 0;
+-- How many tasks a change concerns, and what becomes of them and of answers.
+CREATE TYPE effect AS (tasks bigint, completed bigint, reopened bigint, answers bigint);
+
+-- What a retired task still wants: nothing. It counts as completed.
+CREATE FUNCTION wanted(t task_ledger) RETURNS int IMMUTABLE LANGUAGE plpgsql AS $$
 BEGIN
-    FOR t IN SELECT task_id, n_answers FROM task_ledger
+    RETURN CASE WHEN t.retired THEN t.answers ELSE t.n_answers END;
+END $$;
+
+-- Changes n_answers of some tasks, as far as it is another now.
+CREATE FUNCTION set_redundancy(p_project bigint, p_tasks bigint[], p_n int, p_now timestamptz) RETURNS effect LANGUAGE plpgsql AS $$
+DECLARE t task_ledger; is_done boolean; e effect := (0, 0, 0, 0); more bigint := 0;
+BEGIN
+    FOR t IN SELECT * FROM task_ledger
               WHERE project_id = p_project AND task_id = ANY (p_tasks) AND n_answers <> p_n ORDER BY task_id FOR UPDATE LOOP
         UPDATE task_ledger SET n_answers = p_n WHERE project_id = p_project AND task_id = t.task_id;
         PERFORM settle(p_project, t.task_id, false, p_now);
-        k := k + 1;
-        more := more + p_n - t.n_answers;
+        SELECT done INTO is_done FROM task_ledger WHERE project_id = p_project AND task_id = t.task_id;
+        e.tasks := e.tasks + 1;
+        e.completed := e.completed + (is_done AND NOT t.done)::int;
+        e.reopened := e.reopened + (t.done AND NOT is_done)::int;
+        IF NOT t.retired THEN more := more + p_n - t.n_answers; END IF;
     END LOOP;
-    IF k > 0 THEN
+    IF more <> 0 THEN
         INSERT INTO stat_delta (project_id, hour, wanted) VALUES (p_project, date_trunc('hour', p_now), more);
     END IF;
-    RETURN k;
+    RETURN e;
 END $$;
 
 -- Changes the priority of some tasks; they are brought back, since they may now sort before somebody's position. Who holds
 -- one of these tasks holds project_ledger, too: the end of the order may move.
-CREATE FUNCTION set_priority(p_project bigint, p_tasks bigint[], p_priority float8) RETURNS int LANGUAGE plpgsql AS $$
-DECLARE k int;
+CREATE FUNCTION set_priority(p_project bigint, p_tasks bigint[], p_priority float8) RETURNS effect LANGUAGE plpgsql AS $$
+DECLARE e effect := (0, 0, 0, 0);
 BEGIN
     UPDATE project_ledger SET max_rank = -p_priority WHERE project_id = p_project AND max_rank < -p_priority;
     PERFORM FROM task_ledger WHERE project_id = p_project AND task_id = ANY (p_tasks) ORDER BY task_id FOR UPDATE;
     UPDATE task_ledger SET priority_0 = p_priority, entered = stamp(p_project)
      WHERE project_id = p_project AND task_id = ANY (p_tasks) AND priority_0 <> p_priority;
-    GET DIAGNOSTICS k = ROW_COUNT;
-    RETURN k;
+    GET DIAGNOSTICS e.tasks = ROW_COUNT;
+    RETURN e;
 END $$;
 
--- Deletes tasks with everything that hangs on them; returns how many there were.
-CREATE FUNCTION delete_tasks(p_project bigint, p_tasks bigint[], p_now timestamptz) RETURNS int LANGUAGE plpgsql AS $$
-DECLARE ids bigint[];
+-- Takes tasks out: nobody is handed them any more, answers on their way are kept as late ones. Those that are out already stay
+-- as they are. p_reason: retired or cancelled.
+CREATE FUNCTION retire(p_project bigint, p_tasks bigint[], p_reason text, p_note text, p_user bigint, p_now timestamptz) RETURNS effect LANGUAGE plpgsql AS $$
+DECLARE t task_ledger; e effect := (0, 0, 0, 0); less bigint := 0; closed int := 0;
+BEGIN
+    FOR t IN SELECT * FROM task_ledger WHERE project_id = p_project AND task_id = ANY (p_tasks) AND NOT retired ORDER BY task_id FOR UPDATE LOOP
+        WITH gone AS (DELETE FROM lease WHERE project_id = p_project AND task_id = t.task_id RETURNING *)
+        INSERT INTO past_lease SELECT project_id, actor, task_id, granted, p_now, false FROM gone;
+        UPDATE task_ledger SET retired = true, leases = 0 WHERE project_id = p_project AND task_id = t.task_id;
+        INSERT INTO retirement VALUES (p_project, t.task_id, p_reason, p_note, p_user, p_now);
+        e.tasks := e.tasks + 1;
+        less := less + t.n_answers - t.answers;
+        closed := closed + 1 - t.done::int;
+    END LOOP;
+    IF e.tasks > 0 THEN
+        INSERT INTO stat_delta (project_id, hour, wanted, completed) VALUES (p_project, date_trunc('hour', p_now), -less, closed);
+    END IF;
+    RETURN e;
+END $$;
+
+-- Puts retired tasks back. reopened: those that want answers again; others had them all, perhaps by late answers that now count.
+CREATE FUNCTION reopen(p_project bigint, p_tasks bigint[], p_now timestamptz) RETURNS effect LANGUAGE plpgsql AS $$
+DECLARE t task_ledger; is_done boolean; e effect := (0, 0, 0, 0);
+BEGIN
+    FOR t IN SELECT * FROM task_ledger WHERE project_id = p_project AND task_id = ANY (p_tasks) AND retired ORDER BY task_id FOR UPDATE LOOP
+        UPDATE task_ledger SET retired = false WHERE project_id = p_project AND task_id = t.task_id;
+        DELETE FROM retirement WHERE project_id = p_project AND task_id = t.task_id;
+        INSERT INTO stat_delta (project_id, hour, wanted, completed)
+        VALUES (p_project, date_trunc('hour', p_now), t.n_answers - t.answers, t.done::int - 1);
+        PERFORM settle(p_project, t.task_id, false, p_now);
+        SELECT done INTO is_done FROM task_ledger WHERE project_id = p_project AND task_id = t.task_id;
+        e.tasks := e.tasks + 1;
+        e.completed := e.completed + (is_done AND NOT t.done)::int;
+        e.reopened := e.reopened + (NOT is_done)::int;
+    END LOOP;
+    RETURN e;
+END $$;
+
+-- Takes back what a volunteer answered of some tasks, and what he holds of them: as if he had not come.
+CREATE FUNCTION withdraw(p_project bigint, p_tasks bigint[], p_actor text, p_now timestamptz) RETURNS effect LANGUAGE plpgsql AS $$
+DECLARE r record; t task_ledger; is_done boolean; e effect := (0, 0, 0, 0);
+BEGIN
+    FOR r IN SELECT l.task_id FROM unnest(p_tasks) l(task_id)
+              WHERE EXISTS (SELECT FROM task_run x WHERE x.project_id = p_project AND x.task_id = l.task_id AND x.actor = p_actor)
+                 OR EXISTS (SELECT FROM lease x WHERE x.project_id = p_project AND x.actor = p_actor AND x.task_id = l.task_id) ORDER BY 1 LOOP
+        SELECT * INTO t FROM task_ledger WHERE project_id = p_project AND task_id = r.task_id FOR UPDATE;
+        CONTINUE WHEN NOT FOUND;
+        DELETE FROM lease WHERE project_id = p_project AND actor = p_actor AND task_id = r.task_id;
+        IF FOUND THEN
+            UPDATE task_ledger SET leases = leases - 1 WHERE project_id = p_project AND task_id = r.task_id;
+            PERFORM settle(p_project, r.task_id, false, p_now);
+        END IF;
+        e.answers := e.answers + (SELECT count(delete_run(p_project, x.id, p_now)) FROM task_run x
+                                   WHERE x.project_id = p_project AND x.task_id = r.task_id AND x.actor = p_actor);
+        SELECT done INTO is_done FROM task_ledger WHERE project_id = p_project AND task_id = r.task_id;
+        e.tasks := e.tasks + 1;
+        e.completed := e.completed + (is_done AND NOT t.done)::int;
+        e.reopened := e.reopened + (t.done AND NOT is_done)::int;
+    END LOOP;
+    DELETE FROM past_lease WHERE project_id = p_project AND actor = p_actor AND task_id = ANY (p_tasks);
+    RETURN e;
+END $$;
+
+-- Deletes tasks with everything that hangs on them.
+CREATE FUNCTION delete_tasks(p_project bigint, p_tasks bigint[], p_now timestamptz) RETURNS effect LANGUAGE plpgsql AS $$
+DECLARE ids bigint[]; e effect := (0, 0, 0, 0);
 BEGIN
     SELECT array_agg(l.task_id) INTO ids FROM (
         SELECT task_id FROM task_ledger WHERE project_id = p_project AND task_id = ANY (p_tasks) ORDER BY task_id FOR UPDATE) l;
-    IF ids IS NULL THEN RETURN 0; END IF;
+    IF ids IS NULL THEN RETURN e; END IF;
     INSERT INTO stat_delta (project_id, hour, actor, user_id, runs, counted, seconds)
     SELECT p_project, date_trunc('hour', finish_time), actor, CASE WHEN NOT trial THEN user_id END, -count(*),
            -count(*) FILTER (WHERE counted), -sum(extract(epoch FROM finish_time - created))
       FROM task_run WHERE project_id = p_project AND task_id = ANY (ids) GROUP BY 2, 3, 4;
     INSERT INTO stat_delta (project_id, hour, tasks, wanted, completed)
-    SELECT p_project, date_trunc('hour', p_now), -count(*), -sum(n_answers), -count(*) FILTER (WHERE done)
-      FROM task_ledger WHERE project_id = p_project AND task_id = ANY (ids);
+    SELECT p_project, date_trunc('hour', p_now), -count(*), -sum(wanted(l)), -count(*) FILTER (WHERE done OR retired)
+      FROM task_ledger l WHERE project_id = p_project AND task_id = ANY (ids);
+    e.tasks := cardinality(ids);
+    e.answers := clear_tasks(p_project, ids);
+    RETURN e;
+END $$;
+
+-- Takes away the rows of tasks that are locked; returns how many answers there were.
+CREATE FUNCTION clear_tasks(p_project bigint, ids bigint[]) RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE n bigint;
+BEGIN
     DELETE FROM lease WHERE project_id = p_project AND task_id = ANY (ids);
     DELETE FROM past_lease WHERE project_id = p_project AND task_id = ANY (ids);
     DELETE FROM task_run WHERE project_id = p_project AND task_id = ANY (ids);
+    GET DIAGNOSTICS n = ROW_COUNT;
     DELETE FROM result WHERE project_id = p_project AND task_id = ANY (ids);
     DELETE FROM favourite WHERE project_id = p_project AND task_id = ANY (ids);
+    DELETE FROM retirement WHERE project_id = p_project AND task_id = ANY (ids);
     DELETE FROM task_ledger WHERE project_id = p_project AND task_id = ANY (ids);
     DELETE FROM task WHERE project_id = p_project AND id = ANY (ids);
-    RETURN cardinality(ids);
-END $$;
-
--- Opens a project: the first time the trial runs go and every task starts anew; later it ends a pause. Testers keep their
--- leases, so that an answer on its way counts. False: it is published already.
-CREATE FUNCTION publish(p_project bigint, p_now timestamptz) RETURNS boolean LANGUAGE plpgsql AS $$
-DECLARE p project_ledger;
-BEGIN
-    PERFORM FROM project WHERE id = p_project FOR NO KEY UPDATE;
-    SELECT * INTO p FROM project_ledger WHERE project_id = p_project FOR UPDATE;    -- no import meanwhile
-    IF NOT FOUND OR NOT (p.trial OR p.paused) THEN RETURN false; END IF;
-    IF p.trial THEN
-        PERFORM FROM task_ledger WHERE project_id = p_project ORDER BY task_id FOR UPDATE;      -- nor an answer
-        DELETE FROM task_run WHERE project_id = p_project;
-        DELETE FROM result WHERE project_id = p_project;
-        DELETE FROM past_lease WHERE project_id = p_project;
-        PERFORM forget_positions(p_project);
-        UPDATE task_ledger SET answers = 0, extra = 0, done = false, entered = CASE mode WHEN 'b' THEN stamp(p_project) END WHERE project_id = p_project;
-        PERFORM forget_answers(p_project);
-    END IF;
-    UPDATE project_ledger SET trial = false, paused = false, epoch = epoch + p.trial::int WHERE project_id = p_project;
-    UPDATE project SET published = true, first_published = coalesce(first_published, p_now), updated = p_now WHERE id = p_project;
-    RETURN true;
-END $$;
-
--- Pauses a published project: answers stay, live leases may still be answered, no new ones. False: nothing to pause.
-CREATE FUNCTION pause(p_project bigint, p_now timestamptz) RETURNS boolean LANGUAGE plpgsql AS $$
-BEGIN
-    PERFORM FROM project WHERE id = p_project FOR NO KEY UPDATE;
-    UPDATE project_ledger SET paused = true WHERE project_id = p_project AND NOT trial AND NOT paused;
-    IF NOT FOUND THEN RETURN false; END IF;
-    UPDATE project SET published = false, updated = p_now WHERE id = p_project;
-    RETURN true;
-END $$;
-
--- Changes how tasks are chosen: every task gets the new mode, positions start anew. Where everybody may answer, leases hold
--- no places, so that late answers may find one.
-CREATE FUNCTION set_scheduler(p_project bigint, p_sched text, p_now timestamptz) RETURNS void LANGUAGE plpgsql AS $$
-DECLARE was "char"; m "char" := mode_of(p_sched); t bigint;
-BEGIN
-    SELECT mode_of(sched) INTO was FROM project_ledger WHERE project_id = p_project AND sched <> p_sched FOR UPDATE;
-    IF NOT FOUND THEN RETURN; END IF;
-    PERFORM FROM task_ledger WHERE project_id = p_project AND mode <> m ORDER BY task_id FOR UPDATE;
-    UPDATE task_ledger SET mode = m, entered = CASE m WHEN 'b' THEN stamp(p_project) END WHERE project_id = p_project AND mode <> m;
-    IF was <> m THEN
-        FOR t IN SELECT task_id FROM task_ledger WHERE project_id = p_project AND extra > 0 ORDER BY task_id LOOP
-            PERFORM settle(p_project, t, false, p_now);
-        END LOOP;
-    END IF;
-    UPDATE project_ledger SET sched = p_sched, epoch = epoch + 1 WHERE project_id = p_project;
-    PERFORM forget_positions(p_project);
-END $$;
-
--- Deletes a project with everything in it. False: there is none.
-CREATE FUNCTION delete_project(p_project bigint) RETURNS boolean LANGUAGE plpgsql AS $$
-BEGIN
-    PERFORM FROM project WHERE id = p_project FOR UPDATE;
-    PERFORM FROM project_ledger WHERE project_id = p_project FOR UPDATE;
-    IF NOT FOUND THEN RETURN false; END IF;
-    PERFORM FROM task_ledger WHERE project_id = p_project ORDER BY task_id FOR UPDATE;
-    PERFORM take_scores_back(p_project);
-    PERFORM forget_positions(p_project);
-    DELETE FROM lease WHERE project_id = p_project;
-    DELETE FROM past_lease WHERE project_id = p_project;
-    DELETE FROM favourite WHERE project_id = p_project;
-    PERFORM pg_advisory_xact_lock(hashtextextended('events', p_project));
-    DELETE FROM event WHERE project_id = p_project;
-    DELETE FROM event_sequence WHERE project_id = p_project;
-    DELETE FROM result WHERE project_id = p_project;
-    DELETE FROM task_run WHERE project_id = p_project;
-    DELETE FROM task_ledger WHERE project_id = p_project;
-    DELETE FROM task WHERE project_id = p_project;
-    PERFORM drop_stats(p_project);
-    DELETE FROM project_ledger WHERE project_id = p_project;
-    DELETE FROM project WHERE id = p_project;
-    RETURN true;
+    RETURN n;
 END $$;

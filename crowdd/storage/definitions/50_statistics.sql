@@ -218,8 +218,10 @@ CREATE FUNCTION forget_answers(p_project bigint) RETURNS void LANGUAGE plpgsql A
 BEGIN
     PERFORM lock_stats();
     PERFORM drop_stats(p_project);
-    INSERT INTO project_stat (project_id, tasks, wanted)
-    SELECT p_project, count(*), coalesce(sum(n_answers), 0) FROM task_ledger WHERE project_id = p_project;
+    INSERT INTO project_stat (project_id, tasks, wanted, completed)
+    SELECT p_project, count(*), coalesce(sum(wanted(l)), 0), count(*) FILTER (WHERE retired) FROM task_ledger l WHERE project_id = p_project;
+    INSERT INTO project_hour (project_id, hour, completed)
+    SELECT p_project, date_trunc('hour', at), count(*) FROM retirement WHERE project_id = p_project GROUP BY 2;
 END $$;
 
 -- Takes away every counter of a project; scores keep what is not folded yet.

@@ -1,0 +1,155 @@
+"""Changes of tasks while people work: redundancy, priority, answers withdrawn, tasks taken out and put back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import attrs
+
+from crowdd.domain import queries
+from crowdd.domain.changes import MOST_NAMED, REASONS, Effect
+from crowdd.domain.domain import Domain
+from crowdd.errors import AnonymousError, NotFoundError, TooManyRequestsError
+from crowdd.http.answers import Answer, Data
+from crowdd.http.api.objects import small
+from crowdd.http.api.operations import PASSWORD
+from crowdd.http.described import JSON, Caller, Doc, Parameter, Schema, many, record
+from crowdd.http.incoming import Incoming
+from crowdd.http.routing import Route, post
+from crowdd.kinds import TASK, TASK_RUN
+from crowdd.kinds.types import Boolean, Integer, Text
+
+_COUNT = Integer(least=0).schema()
+_NUMBER = Integer(least=1).schema()
+_EFFECT = record(
+    tasks={**_COUNT, "description": "Tasks that it concerns."},
+    completed={**_COUNT, "description": "Of these, those that it completes."},
+    reopened={**_COUNT, "description": "Those that want answers again."},
+    answers={**_COUNT, "description": "Answers that go."},
+    dry_run={"type": "boolean", "description": "Whether it was only asked about."},
+    queue_item={
+        "anyOf": [_COUNT, {"type": "null"}],
+        "description": "The piece of work that does it, when the tasks are many; null when it is done.",
+    },
+)
+_DRY_RUN = Parameter(
+    "dry_run", Boolean().text_schema(), "With 1 nothing changes, and the answer says what would.", empty=True
+)
+_TASK_IDS = {
+    **many(_NUMBER),
+    "maxItems": MOST_NAMED,
+    "description": "The tasks; all of the project unless given.",
+}
+_LARGE = " More than 1,000 tasks are changed in the background, a thousand at a time, while people work."
+
+
+def _body(required: tuple[str, ...] = (), **properties: Schema) -> Schema:
+    return {"type": "object", "properties": properties, "required": list(required), "additionalProperties": False}
+
+
+def _doc(name: str, section: str, summary: str, about: str, body: Schema, *, dry: bool = False) -> Doc:
+    where = Parameter("object_id", _COUNT, f"The number of the {section}.", where="path")
+    return Doc(
+        name=name,
+        section=section,
+        summary=summary,
+        about=f"For owners of the project, administrators. {about}",
+        parameters=(where, *((_DRY_RUN,) if dry else ()), PASSWORD),
+        bodies={JSON: body},
+        answer=_EFFECT,
+        refusals=(AnonymousError, NotFoundError, *((TooManyRequestsError,) if dry else ())),
+        caller=Caller.SIGNED_IN,
+    )
+
+
+_REDUNDANCY = _doc(
+    "set_redundancy",
+    "project",
+    "Change how many answers tasks need",
+    "Raised, completed tasks are open again; lowered, tasks that have enough are complete." + _LARGE,
+    _body(("n_answers",), n_answers=TASK.field("n_answers").type.schema(), task_ids=_TASK_IDS),
+    dry=True,
+)
+_PRIORITY = _doc(
+    "set_priority",
+    "project",
+    "Change which tasks come first",
+    _LARGE.strip(),
+    _body(("priority_0",), priority_0=TASK.field("priority_0").type.schema(), task_ids=_TASK_IDS),
+    dry=True,
+)
+_WITHDRAW = _doc(
+    "withdraw_answers",
+    "project",
+    "Delete what a volunteer has answered",
+    "The volunteer is named by one of user_id, external_uid and taskrun_id (who gave that answer). Tasks that then lack"
+    " an answer are open again, and their results are not the last ones any more." + _LARGE,
+    _body(
+        user_id=_NUMBER,
+        external_uid=TASK_RUN.field("external_uid").type.schema(),
+        taskrun_id=_NUMBER,
+        task_ids=_TASK_IDS,
+    ),
+    dry=True,
+)
+_RETIRE = _doc(
+    "retire_task",
+    "task",
+    "Take a task out",
+    "Nobody is handed it any more; answers on their way are kept and do not count. A task that is out stays as it is.",
+    _body(
+        reason={"type": "string", "enum": list(REASONS), "default": REASONS[0]},
+        note={**Text(most=1000).schema(), "default": ""},
+    ),
+)
+_REOPEN = _doc(
+    "reopen_task",
+    "task",
+    "Put a task back that was taken out",
+    "Answers that came meanwhile count as far as there are places.",
+    _body(),
+)
+
+
+class ChangesApi:
+    """Owners change many tasks, or take one out."""
+
+    def __init__(self, domain: Domain) -> None:
+        self._changes = domain.changes
+
+    def routes(self) -> Iterator[Route]:
+        """/api/project/<id>/<change> and /api/task/<id>/<change>."""
+        project, task = "/api/project/<int:object_id>", "/api/task/<int:object_id>"
+        yield post(f"{project}/redundancy", self.redundancy, endpoint="redundancy", doc=_REDUNDANCY)
+        yield post(f"{project}/priority", self.priority, endpoint="priority", doc=_PRIORITY)
+        yield post(f"{project}/withdraw", self.withdraw, endpoint="withdraw", doc=_WITHDRAW)
+        yield post(f"{task}/retire", self.retire, endpoint="retire", doc=_RETIRE)
+        yield post(f"{task}/reopen", self.reopen, endpoint="reopen", doc=_REOPEN)
+
+    async def redundancy(self, incoming: Incoming, object_id: int) -> Answer:
+        return _said(await self._changes.redundancy(incoming.who, small(object_id), _json(incoming), _dry(incoming)))
+
+    async def priority(self, incoming: Incoming, object_id: int) -> Answer:
+        return _said(await self._changes.priority(incoming.who, small(object_id), _json(incoming), _dry(incoming)))
+
+    async def withdraw(self, incoming: Incoming, object_id: int) -> Answer:
+        return _said(await self._changes.withdraw(incoming.who, small(object_id), _json(incoming), _dry(incoming)))
+
+    async def retire(self, incoming: Incoming, object_id: int) -> Answer:
+        return _said(await self._changes.retire(incoming.who, small(object_id), _json(incoming)))
+
+    async def reopen(self, incoming: Incoming, object_id: int) -> Answer:
+        return _said(await self._changes.reopen(incoming.who, small(object_id), _json(incoming)))
+
+
+def _dry(incoming: Incoming) -> bool:
+    return queries.flag(incoming.query.get("dry_run", ""), "dry_run")
+
+
+def _json(incoming: Incoming) -> Any:
+    return incoming.json_body() if incoming.raw_body else {}
+
+
+def _said(effect: Effect) -> Answer:
+    return Data(attrs.asdict(effect))

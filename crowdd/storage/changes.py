@@ -1,0 +1,117 @@
+"""Changes of many tasks while people work, and what they would do (definitions 40, 44 and 46)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from crowdd.storage.database import Database, Row, one, one_or_none
+
+# What is called for each change; %(tasks)s is an array of ids.
+_APPLY = {
+    "redundancy": "set_redundancy(%(project)s, %(tasks)s, %(n_answers)s, clock())",
+    "priority": "set_priority(%(project)s, %(tasks)s, %(priority_0)s)",
+    "withdraw": "withdraw(%(project)s, %(tasks)s, %(actor)s, clock())",
+    "delete": "delete_tasks(%(project)s, %(tasks)s, clock())",
+    "retire": "retire(%(project)s, %(tasks)s, %(reason)s, %(note)s, %(user)s, clock())",
+    "reopen": "reopen(%(project)s, %(tasks)s, clock())",
+}
+_PREVIEW = {
+    "redundancy": "preview_redundancy(%(project)s, %(tasks)s::bigint[], %(n_answers)s)",
+    "priority": "preview_priority(%(project)s, %(tasks)s::bigint[], %(priority_0)s)",
+    "withdraw": "preview_withdraw(%(project)s, %(tasks)s::bigint[], %(actor)s)",
+    "delete": "preview_delete(%(project)s, %(tasks)s::bigint[])",
+}
+
+
+async def apply(
+    db: Database, change: str, project_id: int, task_ids: Sequence[int], values: Mapping[str, Any] | None = None
+) -> Row:
+    """Changes these tasks; how many it concerned (``tasks``), completed and reopened, and ``answers`` that went."""
+    return await one(
+        db, f"SELECT * FROM {_APPLY[change]}", {**(values or {}), "project": project_id, "tasks": list(task_ids)}
+    )
+
+
+async def preview(
+    db: Database, change: str, project_id: int, task_ids: Sequence[int] | None, values: Mapping[str, Any]
+) -> Row:
+    """What ``apply`` would give at this moment; None for all tasks of the project."""
+    tasks = None if task_ids is None else list(task_ids)
+    return await one(db, f"SELECT * FROM {_PREVIEW[change]}", {**values, "project": project_id, "tasks": tasks})
+
+
+async def next_tasks(db: Database, project_id: int, after: int, most: int) -> list[int]:
+    """The ids of the tasks that follow one."""
+    rows = await db.fetch(
+        "SELECT task_id FROM task_ledger WHERE project_id = %(project)s AND task_id > %(after)s ORDER BY task_id LIMIT %(most)s",
+        {"project": project_id, "after": after, "most": most},
+    )
+    return [row["task_id"] for row in rows]
+
+
+async def tasks_of(db: Database, project_id: int, actor: str, most: int) -> list[int]:
+    """The tasks that a volunteer has answered or holds, by id. Of people without an account it reads the whole index."""
+    user = int(actor[2:]) if actor.startswith("u:") else None
+    rows = await db.fetch(
+        "SELECT task_id FROM task_run WHERE project_id = %(project)s AND actor = %(actor)s"
+        f" {'AND user_id = %(user)s' if user is not None else ''}"
+        " UNION SELECT task_id FROM lease WHERE project_id = %(project)s AND actor = %(actor)s ORDER BY 1 LIMIT %(most)s",
+        {"project": project_id, "actor": actor, "user": user, "most": most},
+    )
+    return [row["task_id"] for row in rows]
+
+
+async def actor_of(db: Database, project_id: int, run_id: int) -> str | None:
+    """Who gave an answer of the project."""
+    row = await one_or_none(
+        db,
+        "SELECT actor FROM task_run WHERE project_id = %(project)s AND id = %(run)s",
+        {"project": project_id, "run": run_id},
+    )
+    return row["actor"] if row else None
+
+
+async def size(db: Database, project_id: int) -> int:
+    """How many tasks a project has had, which is at least how many it has."""
+    row = await one_or_none(
+        db, "SELECT n_ordinals FROM project_ledger WHERE project_id = %(project)s", {"project": project_id}
+    )
+    return row["n_ordinals"] if row else 0
+
+
+async def has_trials_beyond(db: Database, project_id: int, most: int) -> bool:
+    """Whether a draft has more answers than so many."""
+    rows = await db.fetch(
+        "SELECT FROM task_run WHERE project_id = %(project)s ORDER BY task_id OFFSET %(most)s LIMIT 1",
+        {"project": project_id, "most": most},
+    )
+    return bool(rows)
+
+
+async def clear_trials(db: Database, project_id: int, most: int) -> int:
+    """Takes trial answers of a draft away, about so many; how many there were."""
+    row = await one(
+        db, "SELECT clear_trials(%(project)s, %(most)s, clock()) AS n", {"project": project_id, "most": most}
+    )
+    return int(row["n"])
+
+
+async def begin_scheduler(db: Database, project_id: int) -> None:
+    """Begins to change the scheduler of a project with many tasks."""
+    await db.fetch("SELECT begin_scheduler(%(project)s)", {"project": project_id})
+
+
+async def convert_tasks(db: Database, project_id: int, sched: str, after: int, most: int) -> int | None:
+    """Makes the next tasks ready for a scheduler; the last of them, None when there are no more."""
+    row = await one(
+        db,
+        "SELECT convert_tasks(%(project)s, %(sched)s, %(after)s, %(most)s, clock()) AS last",
+        {"project": project_id, "sched": sched, "after": after, "most": most},
+    )
+    return None if row["last"] is None else int(row["last"])
+
+
+async def sweep(db: Database, project_id: int) -> int:
+    """Takes away a bite of what a deleted project left; 0 when nothing is left."""
+    return int((await one(db, "SELECT sweep_project(%(project)s) AS n", {"project": project_id}))["n"])
