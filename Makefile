@@ -1,6 +1,6 @@
 # make run: from nothing to a running server. make test: all that must pass before a change goes in.
 
-.PHONY: run test lint i18n browser clean crowd crowd-kills storm live
+.PHONY: run test lint i18n browser clean crowd crowd-kills storm live hot cost
 .DELETE_ON_ERROR:
 
 venv = .venv/bin/
@@ -57,6 +57,12 @@ crowd-kills: .venv/installed-embedded,test
 
 storm: .venv/installed-embedded,test
 	@$(venv)python -m bench.storm
+
+hot: .venv/installed-embedded,test
+	@$(venv)python -m bench.hot
+
+cost: .venv/installed-embedded,test
+	@$(venv)python -m bench.cost
 
 live: .venv/installed-embedded,test
 	@$(venv)python -m bench.live

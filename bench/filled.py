@@ -62,6 +62,18 @@ def fill(sql: Sql, project: int, filling: Filling) -> int:
     return first
 
 
+def set_scheduler(sql: Sql, project: int, filling: Filling, sched: str) -> None:
+    """Changes how tasks are chosen. The veterans of an order are where they were, as if it had always been so."""
+    sql.rows("SELECT set_scheduler(%s, %s, clock())", [project, sched])
+    for actor, runs in filling.veterans.items() if sched != "breadth_first" else ():
+        sql.rows(_POSITION, {"p": project, "actor": actor, "runs": runs})
+    sql.rows("VACUUM ANALYZE task_ledger")
+
+
+_POSITION = """
+INSERT INTO position (project_id, actor, lane, k1, k2)
+SELECT %(p)s, %(actor)s, 'priority/' || epoch, 0, (SELECT task_id FROM task_ledger WHERE project_id = %(p)s AND ordinal = %(runs)s)
+  FROM project_ledger WHERE project_id = %(p)s ON CONFLICT DO NOTHING"""  # noqa: E501
 _REST = """
 UPDATE project_ledger SET n_ordinals = %(n)s, max_rank = 0, sched = %(sched)s WHERE project_id = %(p)s;
 SELECT setval(pg_get_serial_sequence('task', 'id'), %(first)s + %(n)s)"""

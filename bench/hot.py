@@ -48,7 +48,7 @@ SELECT state FROM submit({project}, 'bare{run}-' || :client_id::text, :task, NUL
 def people(server: LiveServer, project: Project, sql: Sql) -> list[Iterator[Identity]]:
     """For each connection those who use it, one after the other, all of one of the four kinds."""
     root = secrets.load(server.data)
-    keys = iter(_accounts(sql, root))
+    keys = (key for _, key in accounts(sql, server.data, KEYS))
     token = volunteers_token(server, project)
     numbers = itertools.count(time.time_ns() % 10**12)
 
@@ -68,15 +68,16 @@ def people(server: LiveServer, project: Project, sql: Sql) -> list[Iterator[Iden
     return [of(kind) for kind in volunteers.kinds(CONNECTIONS)]
 
 
-def _accounts(sql: Sql, root: secrets.Secrets) -> list[str]:
-    """API keys of new accounts; their passwords nobody knows."""
-    keys = [f"key-{time.time_ns()}-{number}" for number in range(KEYS)]
-    sql.rows(
+def accounts(sql: Sql, data: Path, count: int) -> list[tuple[int, str]]:
+    """Ids and API keys of new accounts; their passwords nobody knows. ``data``: the server's folder."""
+    root = secrets.load(data)
+    keys = [f"key-{time.time_ns()}-{number}" for number in range(count)]
+    made = sql.rows(
         "INSERT INTO account (created, name, fullname, email_addr, api_key_hash, api_key_sealed)"
-        " SELECT clock(), k, k, k, h, '' FROM unnest(%s, %s) u(k, h)",
+        " SELECT clock(), k, k, k, h, '' FROM unnest(%s::text[], %s::bytea[]) u(k, h) RETURNING id, name",
         [keys, [root.digest("api_key", key) for key in keys]],
     )
-    return keys
+    return [(row["id"], row["name"]) for row in made]
 
 
 def volunteers_token(server: LiveServer, project: Project) -> str:

@@ -11,17 +11,15 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import os
 import statistics
 import sys
 import time
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 from psycopg2.extensions import adapt
 
 from bench import stage
+from bench.cpu import Cpu
 from bench.figures import table
 from crowdd import kinds
 from crowdd.domain import queries
@@ -31,7 +29,6 @@ from crowdd.values import Requester
 KINDS = ("task", "taskrun", "result", "blogpost", "helpingmaterial")
 BUFFER_SLACK = 40
 MOST_CPU = 1.25
-TICK = os.sysconf("SC_CLK_TCK")
 
 ROWS = "FROM generate_series(1, {tasks}) i"
 FILL = (
@@ -62,36 +59,13 @@ def middle(sql: stage.Sql, kind: str, project: int) -> int:
     return int(sql.one(f"SELECT (min(id) + max(id)) / 2 FROM {names.get(kind, kind)} WHERE project_id = {project}"))
 
 
-class Cpu:
-    """CPU seconds of crowdd and of the processes of its PostgreSQL."""
-
-    def __init__(self, crowdd: int, postmaster: int) -> None:
-        self._crowdd, self._postmaster = crowdd, postmaster
-
-    def seconds(self) -> float:
-        """So far; what ended in between is counted by the postmaster."""
-        return _used(self._crowdd)[1] + sum(used for parent, used in _all() if parent == self._postmaster)
-
-
-def _all() -> Iterator[tuple[int, float]]:
-    for entry in Path("/proc").glob("[0-9]*"):
-        with contextlib.suppress(OSError):
-            yield _used(int(entry.name))
-
-
-def _used(pid: int) -> tuple[int, float]:
-    """The parent of a process, and the CPU seconds it has used."""
-    fields = (Path("/proc") / str(pid) / "stat").read_text().rpartition(")")[2].split()
-    return int(fields[1]), (int(fields[11]) + int(fields[12])) / TICK
-
-
 def cpu_per_request(cpu: Cpu, reader: Any, address: str, requests: int) -> float:
     """Milliseconds."""
-    before = cpu.seconds()
+    before = cpu.spent()
     for _ in range(requests):
         answer = reader.ask("GET", address)
         assert answer.status == 200 and len(answer.json) == 20, (address, answer.text[:200])
-    return (cpu.seconds() - before) / requests * 1000
+    return cpu.spent().since(before).server / requests * 1000
 
 
 def buffers(sql: stage.Sql, seen: str) -> int:

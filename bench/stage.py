@@ -56,7 +56,15 @@ class Postgres:
 
     def checkpoint(self) -> None:
         """Writes everything out, so that what was built is no burden to what is measured."""
-        Sql(make_dsn(self.dsn, user="postgres")).rows("CHECKPOINT")
+        self._superuser("CHECKPOINT")
+
+    def set(self, name: str, value: str) -> None:
+        """Changes a setting that needs no restart."""
+        self._superuser(f"ALTER SYSTEM SET {name} = {value}")
+        self._superuser("SELECT pg_reload_conf()")
+
+    def _superuser(self, statement: str) -> None:
+        Sql(make_dsn(self.dsn, user="postgres")).rows(statement)
 
     def close(self) -> None:
         """Stops it for good."""

@@ -16,8 +16,19 @@ def make_pool(reactor: Any, settings: Settings, *, size: int = 0) -> Pool:
     """A pool on the configured database, of ``[db] pool_size`` unless told. ConfigError when none is configured."""
     if not settings.db.dsn:
         raise ConfigError("No database is configured: set [db] dsn, or start with: crowdctl serve")
-    seconds = settings.db.statement_seconds
-    setup = [
+    return Pool(
+        reactor,
+        settings.db.dsn,
+        size=size or settings.db.pool_size,
+        most_waiting=settings.db.most_waiting,
+        wait_seconds=settings.db.wait_seconds,
+        setup=session(settings.db.statement_seconds),
+    )
+
+
+def session(seconds: int) -> list[str]:
+    """What each connection of a pool begins with; ``seconds`` are the time-out of a statement."""
+    return [
         schema.SEARCH_PATH,
         "SET timezone = 'UTC'",
         f"SET statement_timeout = '{seconds}s'",
@@ -31,14 +42,6 @@ def make_pool(reactor: Any, settings: Settings, *, size: int = 0) -> Pool:
         "SET enable_seqscan = off",
         "SET jit = off",
     ]
-    return Pool(
-        reactor,
-        settings.db.dsn,
-        size=size or settings.db.pool_size,
-        most_waiting=settings.db.most_waiting,
-        wait_seconds=settings.db.wait_seconds,
-        setup=setup,
-    )
 
 
 def make_domain(reactor: Any, settings: Settings, pool: Pool) -> Domain:

@@ -13,7 +13,7 @@ from crowdd.values import Requester
 
 # What a volunteer who was handed a task may see of it.
 VOLUNTEER = frozenset({Standing.ANYBODY, Standing.UNLOCKED})
-_ASK = Prepared(
+ASK = Prepared(
     "SELECT n.state, n.retry_in,"
     f" ARRAY(SELECT {json_of(TASK, VOLUNTEER, info='shown_info')}::text FROM unnest(n.tasks) t) AS tasks"
     " FROM ask_many(%(asks)s, %(wait)s, clock()) n ORDER BY n.nth",
@@ -21,7 +21,7 @@ _ASK = Prepared(
     wait="boolean",
     base_url="text",
 )
-_SUBMIT = Prepared(
+SUBMIT = Prepared(
     "SELECT s.*, now_ AS finish_time FROM clock() now_, submit_many(%(answers)s, %(hurry)s, now_) s ORDER BY s.nth",
     answers="jsonb",
     hurry="boolean",
@@ -39,7 +39,12 @@ async def next_tasks(db: Database, asks: list[dict[str, Any]], base_url: str, *,
 
     Without ``wait`` nobody is waited for: state "again" then means to ask alone.
     """
-    return await db.fetch(_ASK, {"asks": as_json(asks), "wait": wait, "base_url": base_url})
+    return await db.fetch(ASK, asking(asks, base_url, wait=wait))
+
+
+def asking(asks: list[dict[str, Any]], base_url: str, *, wait: bool) -> dict[str, Any]:
+    """The values of ASK."""
+    return {"asks": as_json(asks), "wait": wait, "base_url": base_url}
 
 
 async def limit_time(tx: Database, seconds: int) -> None:
@@ -78,7 +83,12 @@ async def submit(db: Database, answers: list[dict[str, Any]], *, hurry: bool = F
 
     With ``hurry`` UnavailableError comes soon where somebody holds a task for long.
     """
-    return await db.fetch(_SUBMIT, {"answers": as_json(answers), "hurry": hurry})
+    return await db.fetch(SUBMIT, answering(answers, hurry=hurry))
+
+
+def answering(answers: list[dict[str, Any]], *, hurry: bool) -> dict[str, Any]:
+    """The values of SUBMIT."""
+    return {"answers": as_json(answers), "hurry": hurry}
 
 
 async def stored(db: Database, answer: Mapping[str, Any], run: int) -> Row | None:
