@@ -18,6 +18,7 @@ from crowdd.domain.contributions import Contributions, TaskRunBehaviour
 from crowdd.domain.external import ExternalUsers
 from crowdd.domain.favourites import Favourites
 from crowdd.domain.gather import Gather, Gathering
+from crowdd.domain.leases import Leases
 from crowdd.domain.live import Live
 from crowdd.domain.media import MediaBehaviour
 from crowdd.domain.outgoing import Outgoing
@@ -56,6 +57,7 @@ class Domain:
     live: Live
     external: ExternalUsers
     contributions: Contributions
+    leases: Leases
     favourites: Favourites
     uploads: Uploads
     outgoing: Outgoing
@@ -112,6 +114,7 @@ def _assemble(
     records = Records(db, bell.ring, secrets, uploads, settings.base_url, behaviours)
     accounts = Accounts(db, gathering, passwords, secrets, settings.accounts)
     external = ExternalUsers(db, gathering, secrets, settings.external.token_hours)
+    contributions = Contributions(db, gathering, bell.ring, external, records)
     return Domain(
         db=db,
         bell=bell,
@@ -128,7 +131,8 @@ def _assemble(
         projects=Projects(db, bell.ring, passwords, secrets),
         live=Live(db),
         external=external,
-        contributions=Contributions(db, gathering, bell.ring, external, records),
+        contributions=contributions,
+        leases=Leases(db, bell.ring, contributions),
         favourites=Favourites(db, records),
         uploads=uploads,
         outgoing=outgoing,

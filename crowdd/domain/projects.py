@@ -30,6 +30,7 @@ _WINDOW_MINUTES, _MOST_ATTEMPTS = 15, 20
 SWEEP = "sweep_project"
 _BITES_AT_ONCE = 4  # of what a deleted project leaves; the queue takes the rest
 _TRIALS_AT_ONCE = 5000
+_SHORTEST_LEASE, _LONGEST_LEASE = 60, 7 * 86400  # seconds
 _SHOWN_CHANGES = 10_000  # characters of a value that the audit log keeps
 
 
@@ -275,6 +276,9 @@ def check_info(info: dict[str, Any]) -> None:
     for name in ("task_presenter", "results", "tutorial"):
         if not isinstance(info.get(name), str | None):
             raise InvalidValueError(f"info.{name} is not a text.")
+    seconds = info.get("lease_seconds")
+    if seconds is not None and (type(seconds) is not int or not _SHORTEST_LEASE <= seconds <= _LONGEST_LEASE):
+        raise InvalidValueError(f"info.lease_seconds is no whole number from {_SHORTEST_LEASE} to {_LONGEST_LEASE}.")
 
 
 def _free_name(short_name: str) -> str:

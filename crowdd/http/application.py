@@ -11,6 +11,7 @@ from crowdd.domain.domain import Domain
 from crowdd.http.api.changes import ChangesApi
 from crowdd.http.api.commenting import Commenting
 from crowdd.http.api.favourites import FavouritesApi
+from crowdd.http.api.leases import LeasesApi
 from crowdd.http.api.loop import Loop
 from crowdd.http.api.objects import Objects
 from crowdd.http.api.queue import QueueApi
@@ -86,6 +87,7 @@ def _rooms(
         Objects(domain),
         Loop(domain),
         ChangesApi(domain),
+        LeasesApi(domain),
         FavouritesApi(domain),
         StatisticsApi(domain),
         QueueApi(domain),

@@ -6,7 +6,10 @@ import attrs
 
 _METHODS = "GET, HEAD, POST, PUT, DELETE, OPTIONS"
 _ASKED = "Content-Type, Authorization, X-CSRFToken, X-Project-Password, Idempotency-Key, If-Match, If-None-Match"
-_SHOWN = "ETag, Retry-After, X-No-Task, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, X-Request-Id"
+_SHOWN = (
+    "ETag, Retry-After, X-No-Task, X-Held-Tasks, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset,"
+    " X-Request-Id"
+)
 _MAX_AGE = "21600"
 
 

@@ -15,7 +15,7 @@ PROJECT = Kind(
     context=True,
     beside={"stats": "projectstats"},
     public_info=frozenset(
-        {"container", "thumbnail", "thumbnail_url", "task_presenter", "tutorial", "results", "sched"}
+        {"container", "thumbnail", "thumbnail_url", "task_presenter", "tutorial", "results", "sched", "lease_seconds"}
     ),
     reduced=("last_activity", "last_activity_raw", "n_tasks", "n_volunteers", "overall_progress", "owner"),
     rights=Rights(
@@ -36,7 +36,7 @@ PROJECT = Kind(
         Field(
             "info",
             JsonObject(),
-            "Free-form: task_presenter, tutorial, results, sched, thumbnail …",
+            "Free-form: task_presenter, tutorial, results, sched, lease_seconds, thumbnail …",
             read=EVERYONE,
             default=dict,
         ),

@@ -32,9 +32,10 @@ async def touch(db: Database, project_id: int) -> None:
     """Marks the project as changed and repeats in its ledger what assignment needs to know."""
     await db.execute("UPDATE project SET updated = clock() WHERE id = %(id)s", {"id": project_id})
     await db.execute(
-        "UPDATE project_ledger l SET members_only = NOT p.allow_anonymous_contributors, lock_id = p.lock_id FROM project p"
-        " WHERE p.id = l.project_id AND l.project_id = %(id)s"
-        " AND (members_only, l.lock_id) IS DISTINCT FROM (NOT p.allow_anonymous_contributors, p.lock_id)",
+        "UPDATE project_ledger l SET members_only = n.members_only, lock_id = n.lock_id, lease = n.lease, preload = least(n.lease, '10 minutes')"
+        " FROM (SELECT id, NOT allow_anonymous_contributors AS members_only, lock_id, lease_of(info) AS lease FROM project) n"
+        " WHERE n.id = l.project_id AND l.project_id = %(id)s"
+        " AND (l.members_only, l.lock_id, l.lease) IS DISTINCT FROM (n.members_only, n.lock_id, n.lease)",
         {"id": project_id},
     )
 

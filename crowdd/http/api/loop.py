@@ -7,8 +7,9 @@ from collections.abc import Iterator
 import attrs
 
 from crowdd.domain import queries
-from crowdd.domain.contributions import MOST_TASKS, SORT_SECONDS, as_external, lane
+from crowdd.domain.contributions import MOST_TASKS, SORT_SECONDS, Handout, as_external, lane
 from crowdd.domain.domain import Domain
+from crowdd.domain.leases import why_no_task
 from crowdd.errors import AnonymousError, InvalidValueError, NotFoundError
 from crowdd.http.answers import Answer, Data, Raw
 from crowdd.http.api.operations import DESC, EXTERNAL_UID, OFFSET, PASSWORD
@@ -18,7 +19,8 @@ from crowdd.http.presenter import api_headers
 from crowdd.http.routing import Route, get
 from crowdd.kinds import TASK
 from crowdd.kinds.kind import EVERYONE
-from crowdd.kinds.types import Integer
+from crowdd.kinds.types import Boolean, Integer
+from crowdd.values import Requester
 
 _SECTION = "volunteers"
 _COUNT = Integer(least=0).schema()
@@ -28,22 +30,37 @@ _ORDERBY = (
     f" sorts what is open: 503 (code timeout) when that takes longer than {SORT_SECONDS} seconds."
 )
 _NONE = {"type": "object", "description": "Empty: there is none.", "maxProperties": 0}
+_WHY = {
+    "type": "object",
+    "properties": {
+        "reason": {"type": "string", "enum": ["none", "wait"]},
+        "message": {"type": "string"},
+        "held_tasks": {**_COUNT, "description": "Unfinished tasks in the hands of others; 100 stands for more, too."},
+        "retry_after": {"anyOf": [_COUNT, {"type": "null"}], "description": "Seconds until one may come back."},
+    },
+    "required": ["reason", "message"],
+    "additionalProperties": False,
+}
 _NEWTASK = Doc(
     name="newtask",
     section=_SECTION,
     summary="Ask for a task",
-    about="One task, leased to the caller; {} when there is none, and the header X-No-Task says why; an array when"
-    " limit gives several. Asked again, the same tasks come until they are answered.",
+    about="One task, leased to the caller; {} when there is none, and the header X-No-Task says why: none, or wait"
+    " while others are at the last tasks, as many as X-Held-Tasks says; then Retry-After has the seconds until one may"
+    " come back. An array when limit gives several. Asked again, the same tasks come until they are answered.",
     parameters=(
         Parameter("project_id", _COUNT, "The number of the project.", where="path"),
         Parameter("limit", _COUNT, f"How many: 1 unless given, at most {MOST_TASKS}; more is reduced.", empty=True),
         OFFSET,
         Parameter("orderby", _ORDERS, _ORDERBY, empty=True),
         DESC,
+        Parameter(
+            "explain", Boolean().text_schema(), "With 1 an answer without a task says why, in words too.", empty=True
+        ),
         EXTERNAL_UID,
         PASSWORD,
     ),
-    answer={"anyOf": [reference("Task"), many(reference("Task")), _NONE]},
+    answer={"anyOf": [reference("Task"), many(reference("Task")), _NONE, _WHY]},
     refusals=(AnonymousError, NotFoundError),
     caller=Caller.VOLUNTEER,
 )
@@ -101,10 +118,19 @@ class Loop:
         handout = await self._domain.contributions.next_tasks(
             who, project, min(max(limit, 1), MOST_TASKS), offset, order
         )
-        headers = {} if handout.retry_in is None else {"Retry-After": str(handout.retry_in)}
         if handout.reason:
-            return Data({}, headers={**headers, "X-No-Task": handout.reason})
+            return await self._no_task(incoming, who, project, handout)
         return Data(handout.tasks[0] if len(handout.tasks) == 1 else handout.tasks)
+
+    async def _no_task(self, incoming: Incoming, who: Requester, project: int, handout: Handout) -> Answer:
+        """An empty object, which clients look for, and why in the headers; with ``explain`` also in the body."""
+        waits = handout.reason == "wait"
+        held = await self._domain.leases.held_by_others(who, project) if waits else 0
+        headers = {"X-No-Task": handout.reason, **({"X-Held-Tasks": str(held)} if waits else {})}
+        if handout.retry_in is not None:
+            headers["Retry-After"] = str(handout.retry_in)
+        explained = queries.flag(incoming.query.get("explain", ""), "explain")
+        return Data(why_no_task(handout.reason, held, handout.retry_in) if explained else {}, headers=headers)
 
     async def userprogress(self, incoming: Incoming, reference: str) -> Answer:
         """``{"done": …, "total": …}`` of the requester, or of the external user that is named."""

@@ -1,0 +1,76 @@
+"""What a volunteer does with tasks that he was handed, but for answering them: keep, skip, give back, wait for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import attrs
+
+from crowdd.domain.contributions import Contributions, refusal
+from crowdd.domain.records import NOT_FOUND
+from crowdd.errors import NotFoundError
+from crowdd.languages import _, ngettext
+from crowdd.storage import leases, tasks
+from crowdd.storage.database import Database
+from crowdd.values import Requester
+
+MOST_COUNTED = 100  # tasks in other hands
+
+
+@attrs.frozen
+class Lease:
+    """How a volunteer stands to a task: leased, with the whole seconds that are left; late, answered or none."""
+
+    state: str
+    left: int | None
+
+
+class Leases:
+    """Renewing, releasing, and why there is no task."""
+
+    def __init__(self, db: Database, ring: Callable[[int], None], contributions: Contributions) -> None:
+        self._db, self._ring, self._contributions = db, ring, contributions
+
+    async def renew(self, who: Requester, task_id: int, uid: str | None, header: str | None) -> Lease:
+        """Prolongs the lease of somebody who is at the task; ``uid`` and ``header`` as with newtask.
+
+        Raises NotFoundError, and for those who may not have the project's tasks AnonymousError or ForbiddenError.
+        """
+        who, project_id = await self._known(who, task_id, uid, header)
+        row = await leases.renew(self._db, who, project_id, task_id)
+        if error := refusal(row["state"], who):
+            raise error
+        leased = row["state"] == "leased" and row["left"] is not None
+        return Lease(row["state"], max(0, int(row["left"])) if leased else None)
+
+    async def give_back(self, who: Requester, task_id: int, uid: str | None, header: str | None, *, skip: bool) -> bool:
+        """Lets others have the task; with ``skip`` it comes to the volunteer last. False: he had it not."""
+        who, project_id = await self._known(who, task_id, uid, header)
+        done = await leases.give_back(self._db, who.actor, project_id, task_id, skip)
+        if done:  # a late answer may count now
+            self._ring(project_id)
+        return done
+
+    async def held_by_others(self, who: Requester, project_id: int) -> int:
+        """Tasks that others are at and the volunteer could answer, at most MOST_COUNTED."""
+        return await leases.held_by_others(self._db, who.actor, project_id)
+
+    async def _known(self, who: Requester, task_id: int, uid: str | None, header: str | None) -> tuple[Requester, int]:
+        project_id = await tasks.project_of(self._db, task_id)
+        if project_id is None or who.presenter not in (None, project_id):
+            raise NotFoundError(NOT_FOUND)
+        return await self._contributions.identify(who, project_id, uid, header), project_id
+
+
+def why_no_task(reason: str, held: int, retry_in: int | None) -> dict[str, Any]:
+    """The reason of an empty newtask, for programs and in words."""
+    if reason != "wait":
+        return {"reason": reason, "message": _("You have answered all that there is for you.")}
+    if held >= MOST_COUNTED:
+        message = _("Others are working on the last tasks, more than %(num)s of them.", num=MOST_COUNTED - 1)
+    else:
+        message = ngettext(
+            "Others are working on the last task.", "Others are working on the last %(num)s tasks.", held
+        )
+    return {"reason": reason, "message": message, "held_tasks": held, "retry_after": retry_in}

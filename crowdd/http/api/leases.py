@@ -1,0 +1,92 @@
+"""A task in hand: kept while somebody is at it, given back when he goes or skips it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from crowdd.domain.domain import Domain
+from crowdd.errors import AnonymousError, InvalidValueError, NotFoundError, UnknownFieldError
+from crowdd.http.answers import Answer, Data
+from crowdd.http.api.objects import small
+from crowdd.http.api.operations import EXTERNAL_UID, PASSWORD
+from crowdd.http.described import JSON, Caller, Doc, Parameter, record
+from crowdd.http.incoming import Incoming
+from crowdd.http.routing import Route, post
+from crowdd.kinds.types import Boolean, Integer
+
+_COUNT = Integer(least=0).schema()
+_TASK = Parameter("object_id", _COUNT, "The number of the task.", where="path")
+_SKIP = {
+    "type": "object",
+    "properties": {
+        "skip": {"type": "boolean", "default": False, "description": "The caller does not want it: it comes last."}
+    },
+    "additionalProperties": False,
+}
+_RELEASE = Doc(
+    name="release_task",
+    section="volunteers",
+    summary="Give a task back",
+    about="Others may have it at once. What a page sends while it is closed (navigator.sendBeacon) is taken as well:"
+    " JSON as text/plain, or nothing. An answer that was on its way is still stored.",
+    parameters=(_TASK, EXTERNAL_UID, PASSWORD),
+    bodies={JSON: _SKIP},
+    answer=record(released={"type": "boolean", "description": "False: the caller had it not."}),
+    refusals=(AnonymousError, NotFoundError),
+    caller=Caller.VOLUNTEER,
+)
+_RENEW = Doc(
+    name="renew_task",
+    section="volunteers",
+    summary="Keep a task",
+    about="For somebody who is still at it. The time for a task is the project's info.lease_seconds, an hour otherwise,"
+    " and can be prolonged to six times as much. Who lost the task gets it again where a place is free.",
+    parameters=(_TASK, EXTERNAL_UID, PASSWORD),
+    answer=record(
+        state={
+            "type": "string",
+            "enum": ["leased", "late", "answered", "none"],
+            "description": "late: an answer is stored, and counts only if a place is free. none: never handed out.",
+        },
+        seconds_left={"anyOf": [_COUNT, {"type": "null"}], "description": "Until it goes to others."},
+    ),
+    refusals=(AnonymousError, NotFoundError),
+    caller=Caller.VOLUNTEER,
+)
+
+
+class LeasesApi:
+    """Releasing and renewing."""
+
+    def __init__(self, domain: Domain) -> None:
+        self._leases = domain.leases
+
+    def routes(self) -> Iterator[Route]:
+        yield post("/api/task/<int:object_id>/release", self.release, endpoint="release", doc=_RELEASE)
+        yield post("/api/task/<int:object_id>/renew", self.renew, endpoint="renew", doc=_RENEW)
+
+    async def release(self, incoming: Incoming, object_id: int) -> Answer:
+        skip = _skip(incoming.json_body() if incoming.raw_body else {})
+        return Data({"released": await self._leases.give_back(*_asked(incoming, object_id), skip=skip)})
+
+    async def renew(self, incoming: Incoming, object_id: int) -> Answer:
+        lease = await self._leases.renew(*_asked(incoming, object_id))
+        return Data({"state": lease.state, "seconds_left": lease.left})
+
+
+def _asked(incoming: Incoming, task_id: int) -> tuple[Any, int, str | None, str | None]:
+    """Who asks, for which task, and for an external user what he is named and known by."""
+    return incoming.who, small(task_id), incoming.query.get("external_uid"), incoming.header("authorization")
+
+
+def _skip(body: Any) -> bool:
+    if not isinstance(body, dict):
+        raise InvalidValueError("The body is not a JSON object.")
+    for name in body:
+        if name != "skip":
+            raise UnknownFieldError(f"There is no attribute {name[:100]}, only skip.")
+    try:
+        return Boolean().parse(body.get("skip", False))
+    except InvalidValueError as error:
+        raise InvalidValueError(f"skip {error}.") from None

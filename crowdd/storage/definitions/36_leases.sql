@@ -1,0 +1,48 @@
+-- Leases that people can live with: prolonged while somebody is at it, given back when he goes. Handing out is in 30, where
+-- release_task stands, too.
+
+-- How long a volunteer may be at a task, as its owner says in info.lease_seconds; an hour otherwise.
+CREATE FUNCTION lease_of(p_info jsonb) RETURNS interval IMMUTABLE LANGUAGE sql AS $$
+SELECT CASE WHEN jsonb_typeof(p_info->'lease_seconds') = 'number'
+            THEN make_interval(secs => least(greatest((p_info->>'lease_seconds')::float8, 60), 604800)) ELSE interval '1 hour' END $$;
+
+-- Prolongs a lease by a full lease time, up to six of them after it was given, so that a page that was left open does not
+-- hold a place for ever. Who lost his lease meanwhile gets another one where a place is free. ends: when it lapses. state:
+-- leased; late (an answer is stored, and may not count); answered; none (he never had it, or skipped it); paused; no task;
+-- and what barred says.
+CREATE FUNCTION renew_task(p_project bigint, p_actor text, p_user bigint, p_admin boolean, p_unlocked text[], p_task bigint, p_now timestamptz,
+                           OUT state text, OUT ends timestamptz) LANGUAGE plpgsql AS $$
+DECLARE p project_ledger;
+BEGIN
+    SELECT * INTO p FROM project_ledger WHERE project_id = p_project;
+    state := barred(p, p_actor, p_user, p_admin, p_unlocked);
+    IF state IS NOT NULL THEN RETURN; END IF;
+    PERFORM set_config('synchronous_commit', 'off', true);
+    -- Who takes lapsed leases back looks again whether this one has lapsed when he has its row.
+    UPDATE lease SET expires = greatest(expires, least(p_now + p.lease, granted + 6 * p.lease))
+     WHERE project_id = p_project AND actor = p_actor AND task_id = p_task RETURNING expires INTO ends;
+    IF FOUND THEN
+        state := CASE WHEN ends > p_now THEN 'leased' ELSE 'late' END;
+    ELSIF EXISTS (SELECT FROM past_lease WHERE project_id = p_project AND actor = p_actor AND task_id = p_task AND NOT skipped) THEN
+        state := hold_task(p_project, p_actor, p_user, p_admin, p_unlocked, p_task, p_now);
+        SELECT expires INTO ends FROM lease WHERE project_id = p_project AND actor = p_actor AND task_id = p_task;
+    ELSE
+        state := CASE WHEN EXISTS (SELECT FROM task_run WHERE project_id = p_project AND actor = p_actor AND task_id = p_task) THEN 'answered' ELSE 'none' END;
+    END IF;
+END $$;
+
+-- Gives a task back. With p_skip it comes to the volunteer last, also when he had lost it already. False: he had it not.
+CREATE FUNCTION give_back(p_project bigint, p_actor text, p_task bigint, p_skip boolean, p_now timestamptz) RETURNS boolean LANGUAGE plpgsql AS $$
+BEGIN
+    IF release_task(p_project, p_actor, p_task, p_skip, p_now) THEN RETURN true; END IF;
+    UPDATE past_lease SET skipped = true, expires = p_now
+     WHERE project_id = p_project AND actor = p_actor AND task_id = p_task AND p_skip AND NOT skipped;
+    RETURN FOUND;
+END $$;
+
+-- How many unfinished tasks are in the hands of others that the volunteer could answer otherwise; it stops counting at 100.
+CREATE FUNCTION held_by_others(p_project bigint, p_actor text) RETURNS int STABLE LANGUAGE sql AS $$
+SELECT least(100, count(DISTINCT l.task_id))::int
+  FROM (SELECT task_id FROM lease WHERE project_id = p_project AND actor <> p_actor ORDER BY expires DESC LIMIT 1000) l
+ WHERE EXISTS (SELECT FROM task_ledger t WHERE t.project_id = p_project AND t.task_id = l.task_id AND NOT t.done AND NOT t.retired)
+   AND NOT EXISTS (SELECT FROM task_run r WHERE r.project_id = p_project AND r.task_id = l.task_id AND r.actor = p_actor) $$;

@@ -1,0 +1,32 @@
+"""Leases after they were given: prolonged, given back, counted (definitions 36)."""
+
+from __future__ import annotations
+
+from crowdd.storage.database import Database, Row, one
+from crowdd.values import Requester
+
+
+async def renew(db: Database, who: Requester, project_id: int, task_id: int) -> Row:
+    """``state``, and the seconds that are left as ``left``, None without a lease."""
+    return await one(
+        db,
+        "SELECT r.state, extract(epoch FROM r.ends - now_)::float8 AS left FROM clock() now_,"
+        " renew_task(%(project)s, %(actor)s, %(me)s, %(is_admin)s, %(unlocked)s::text[], %(task)s, now_) r",
+        {**who.standing_values(), "actor": who.actor, "project": project_id, "task": task_id},
+    )
+
+
+async def give_back(db: Database, actor: str, project_id: int, task_id: int, skip: bool) -> bool:
+    """Whether the volunteer had the task and has it no longer."""
+    row = await one(
+        db,
+        "SELECT give_back(%(project)s, %(actor)s, %(task)s, %(skip)s, clock()) AS done",
+        {"project": project_id, "actor": actor, "task": task_id, "skip": skip},
+    )
+    return bool(row["done"])
+
+
+async def held_by_others(db: Database, actor: str, project_id: int) -> int:
+    """Unfinished tasks that others have and the volunteer could answer; 100 stands for more, too."""
+    row = await one(db, "SELECT held_by_others(%(project)s, %(actor)s) AS n", {"project": project_id, "actor": actor})
+    return int(row["n"])
