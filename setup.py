@@ -19,6 +19,7 @@ setup(
         "crowdd": [
             "py.typed",
             "languages/*.po",
+            "domain/mail/templates/*",
             "storage/migrations/*.sql",
             "storage/definitions/**/*.sql",
             "http/templates/**/*",

@@ -26,8 +26,7 @@ from crowdd.sched.schedule import every_job
 from crowdd.sched.sequencer import Sequencer
 from crowdd.sched.worker import Worker
 from crowdd.sched.works import works
-from crowdd.storage import checks, schema
-from crowdd.storage.database import Database
+from crowdd.storage import schema
 from crowdd.storage.leadership import Leadership
 from crowdd.storage.pool import Pool
 
@@ -66,11 +65,6 @@ def allow_connections(wanted: int) -> None:
         log.warn("Only {allowed} files may be open here: too few for [live] connections", allowed=allowed)
 
 
-async def _written_to_the_log(db: Database, to: str, template: str, context: dict[str, Any], locale: str) -> None:
-    """Stands for mail."""
-    log.info("Mail {template} for an owner: {context}", template=template, context=context)
-
-
 class Server(Service):
     """One crowdd process: database first, then the port; at the end the port first, then the database."""
 
@@ -103,7 +97,7 @@ class Server(Service):
             settings.webhooks,
             self._reactor.seconds,
             random.random,
-            _written_to_the_log,
+            domain.mail.send,
         )
         return Deliverer(
             self._reactor, deliveries, domain.bell, Leadership(self._reactor, settings.db.dsn, "deliveries")
@@ -126,8 +120,6 @@ class Server(Service):
         self._notices.startService()
         await self._notices.listening
         (await schema.status(self._pool)).require()
-        if await checks.know_cluster(self._pool):
-            log.info("The database has moved to another PostgreSQL: volunteers' places in the order start anew")
         self._listen()
         self._clockwork.startService()
         self._sequencer.startService()

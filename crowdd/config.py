@@ -214,6 +214,19 @@ class Webhooks:
 
 
 @attrs.frozen
+class Mail:
+    """``[mail]``: the way to a mail server."""
+
+    host: str = _option("", doc="Mail server (SMTP); empty: mail is off, and links appear in the log.")
+    port: int = _option(587, _port, doc="Its port: 587 with starttls, 465 with implicit.")
+    tls: str = _option("starttls", _choice("starttls", "implicit", "off"), doc="How the way there is encrypted.")
+    user: str = _option("", doc="Name to sign in there; empty: not at all.")
+    password: str = _option("", doc="Password to sign in there.")
+    sender: str = _option("", doc="Address that letters come from; needed to send any.")
+    keep_days: int = _option(14, _positive, doc="Letters, with the addresses in them, are removed after so many days.")
+
+
+@attrs.frozen
 class Site:
     """``[site]``: what the pages say about this server."""
 
@@ -239,6 +252,7 @@ class Settings:
     commenting: Commenting = Commenting()
     outgoing: Outgoing = Outgoing()
     webhooks: Webhooks = Webhooks()
+    mail: Mail = Mail()
     site: Site = Site()
 
     @property

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import partial
 from typing import Any
+from urllib.parse import urlsplit
 
 import attrs
 
@@ -20,6 +21,10 @@ from crowdd.domain.favourites import Favourites
 from crowdd.domain.gather import Gather, Gathering
 from crowdd.domain.leases import Leases
 from crowdd.domain.live import Live
+from crowdd.domain.mail.letters import Letters
+from crowdd.domain.mail.mail import Mail
+from crowdd.domain.mail.message import Sender
+from crowdd.domain.mail.post import Post, post
 from crowdd.domain.media import MediaBehaviour
 from crowdd.domain.outgoing import Outgoing
 from crowdd.domain.passwords import Passwords
@@ -67,6 +72,7 @@ class Domain:
     changes: Changes
     statistics: Statistics
     checking: Checking
+    mail: Mail
 
     def on(self, db: Transactions) -> Domain:
         """The same rules on other connections; what is kept in memory is shared."""
@@ -77,6 +83,8 @@ class Domain:
             self.outgoing,
             self.people.workshop,
             self.people.providers.found,
+            self.languages,
+            self.mail.post,
         )
         return _assemble(db, self.settings, self.secrets, *kept)
 
@@ -86,7 +94,8 @@ def build(reactor: Any, db: Transactions, settings: Settings, secrets: Secrets) 
     outgoing = Outgoing(reactor, settings.outgoing.allowed_hosts)
     gathering = partial(Gather, reactor, most_waiting=settings.db.most_waiting)
     kept = Bell(reactor), gathering, Passwords(reactor), outgoing, Workshop(reactor)
-    return _assemble(db, settings, secrets, *kept, configured(settings.signin, outgoing))
+    away = post(reactor, settings.mail, host_of(settings))
+    return _assemble(db, settings, secrets, *kept, configured(settings.signin, outgoing), Languages.read(), away)
 
 
 def _assemble(
@@ -99,6 +108,8 @@ def _assemble(
     outgoing: Outgoing,
     workshop: Workshop,
     providers: Mapping[str, Provider],
+    languages: Languages,
+    away: Post | None,
 ) -> Domain:
     uploads, queue = Uploads(settings.data.dir / "uploads"), Queue(db)
     webhooks = Webhooks(db, bell.ring, secrets)
@@ -112,6 +123,8 @@ def _assemble(
     ]
     behaviours = {name: Behaviour(kind) for name, kind in KINDS.items()} | {each.kind.name: each for each in special}
     records = Records(db, bell.ring, secrets, uploads, settings.base_url, behaviours)
+    letters = Letters(languages, settings.site.name, settings.base_url)
+    sender = Sender(settings.site.name, settings.mail.sender, host_of(settings))
     accounts = Accounts(db, gathering, passwords, secrets, settings.accounts)
     external = ExternalUsers(db, gathering, secrets, settings.external.token_hours)
     contributions = Contributions(db, gathering, bell.ring, external, records)
@@ -119,7 +132,7 @@ def _assemble(
         db=db,
         bell=bell,
         settings=settings,
-        languages=Languages.read(),
+        languages=languages,
         secrets=secrets,
         passwords=passwords,
         records=records,
@@ -142,4 +155,10 @@ def _assemble(
         changes=Changes(db, bell.ring, queue),
         statistics=Statistics(db, records),
         checking=Checking(db),
+        mail=Mail(db, letters, sender, away, settings.mail.keep_days),
     )
+
+
+def host_of(settings: Settings) -> str:
+    """The name under which people know this server."""
+    return urlsplit(settings.base_url).hostname or "localhost"

@@ -59,6 +59,7 @@ class Item:
     attempt: int
     failures: int
     cancelled: bool
+    email_addr: str | None  # of whoever asked for it
     _db: Database = attrs.field(repr=False)
     _told: Callable[[], object] = attrs.field(default=lambda: None, repr=False)
     ending: bool = False  # the server ends: stop where you are
@@ -266,4 +267,5 @@ def _item(row: Row, db: Database) -> Item:
     kept = {name: row[name] for name in ("id", "name", "arguments", "project_id", "done", "total", "checkpoint")}
     # Nothing is done for somebody who has been blocked since.
     cancelled = row["cancel"] or row["blocked"]
-    return Item(**kept, who=who, attempt=row["attempt"], failures=row["failures"], cancelled=cancelled, db=db)
+    more = {name: row[name] for name in ("attempt", "failures", "email_addr")}
+    return Item(**kept, **more, who=who, cancelled=cancelled, db=db)

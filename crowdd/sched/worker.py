@@ -108,11 +108,17 @@ class Worker(Service):
         try:
             if not await self._domain.queue.settle(item, ending):
                 log.info("{item.name} {item.id} is in other hands", item=item)
+            elif ending.state == "dead" and item.email_addr:
+                await self._tell_owner(item, item.email_addr, ending.error)
         except UnavailableError as error:
             # Nobody prolongs it any more, so it will be found.
             log.warn("{item.name} {item.id} ended without the database: {error}", item=item, error=error)
         except Exception:
             log.failure("{item.name} {item.id} cannot be settled", item=item)
+
+    async def _tell_owner(self, item: Item, email_addr: str, error: str) -> None:
+        words = {"fullname": item.who.fullname, "work": item.name.replace("_", " "), "number": item.id, "error": error}
+        await self._domain.mail.send(self._domain.db, email_addr, "dead_work", words, item.who.locale)
 
     async def _attempt(self, item: Item, work: Work) -> Ending:
         if item.cancelled:

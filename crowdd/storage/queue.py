@@ -37,7 +37,7 @@ WITH busy AS (
            began = clock(), due = {_ALIVE}, done_before = q.done, progressed = NULL
       FROM next WHERE q.id = next.id RETURNING q.*
 )
-SELECT m.*, a.name AS user_name, a.fullname, a.locale, m.admin AND coalesce(a.admin, m.user_id IS NULL) AS is_admin,
+SELECT m.*, a.name AS user_name, a.fullname, a.email_addr, a.locale, m.admin AND coalesce(a.admin, m.user_id IS NULL) AS is_admin,
        coalesce(a."restrict", false) AS blocked
   FROM mine m LEFT JOIN account a ON a.id = m.user_id"""
 
@@ -67,7 +67,7 @@ async def add(
 async def claim(db: Database, names: list[str]) -> Row | None:
     """The next item that is due and has one of these names, now the caller's; None when there is none.
 
-    With it come ``user_name``, ``fullname``, ``locale``, ``blocked`` of its account and ``is_admin``, as of now.
+    With it come ``user_name``, ``fullname``, ``email_addr``, ``locale``, ``blocked`` of its account and ``is_admin``, as of now.
     """
     return await one_or_none(db, _CLAIM, {"names": names})
 

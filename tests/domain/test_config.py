@@ -36,12 +36,15 @@ WRONG = {
     ("webhooks", "answer_seconds"): ["0", "x"],
     ("webhooks", "log_days"): ["0", "x"],
     ("webhooks", "log_rows"): ["0", "x"],
+    ("mail", "port"): ["-1", "x"],
+    ("mail", "tls"): ["on", ""],
+    ("mail", "keep_days"): ["0", "x"],
     ("site", "debug"): ["maybe"],
 }
 # Any text will do for these.
 TEXTS = {
     ("http", "host"), ("http", "base_url"), ("http", "allowed_origins"), ("db", "dsn"), ("data", "dir"),
-    ("data", "postgres_user"), ("site", "name"), ("site", "texts"), ("commenting", "public_key"), ("commenting", "secret_key"),
+    ("data", "postgres_user"), ("mail", "host"), ("mail", "user"), ("mail", "password"), ("mail", "sender"), ("site", "name"), ("site", "texts"), ("commenting", "public_key"), ("commenting", "secret_key"),
     ("outgoing", "allowed_hosts"),
 }  # fmt: skip
 

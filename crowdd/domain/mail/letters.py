@@ -1,0 +1,73 @@
+"""What letters say, in a language: a template with the blocks ``subject`` and ``text``, and one for the HTML."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import attrs
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
+
+from crowdd.languages import NAMES, RIGHT_TO_LEFT, SOURCE, Languages
+
+FOLDER = Path(__file__).parent / "templates"
+FRAME = "letter"
+LONGEST_SUBJECT = 200
+
+
+@attrs.frozen
+class Letter:
+    """A letter as it is read."""
+
+    subject: str
+    text: str
+    html: str
+
+
+class Letters:
+    """Writes letters. A template sees what it is given, and ``site``, ``base_url``, ``locale`` and ``direction``."""
+
+    def __init__(self, languages: Languages, site: str, base_url: str) -> None:
+        self._languages = languages
+        self._site = {"site": site, "base_url": base_url}
+        self._speaking = lru_cache(maxsize=len(NAMES))(self._environment)
+
+    def names(self) -> list[str]:
+        """The letters that there are, sorted."""
+        return sorted({path.stem for path in FOLDER.glob("*.txt")} - {FRAME})
+
+    def write(self, name: str, context: Mapping[str, Any], locale: str) -> Letter:
+        """The letter in a language, English where there is no such language.
+
+        Raises TemplateNotFound for an unknown name, UndefinedError for a word that the context lacks.
+        """
+        locale = locale if locale in NAMES else SOURCE
+        told = {**self._site, "locale": locale, "direction": "rtl" if locale in RIGHT_TO_LEFT else "ltr", **context}
+        speaking = self._speaking(locale)
+        plain = speaking.get_template(f"{name}.txt")
+        subject, text = ("".join(plain.blocks[block](plain.new_context(told))) for block in ("subject", "text"))
+        subject = one_line(subject)
+        html = speaking.get_template(f"{name}.html").render({**told, "subject": subject})
+        return Letter(subject, text.strip() + "\n", html)
+
+    def _environment(self, locale: str) -> Environment:
+        made = Environment(
+            autoescape=select_autoescape(["html"], default=False),
+            undefined=StrictUndefined,
+            loader=FileSystemLoader(FOLDER),
+            extensions=["jinja2.ext.i18n"],
+            auto_reload=False,
+            trim_blocks=True,
+            lstrip_blocks=True,
+        )
+        install: Any = made.install_gettext_translations  # type: ignore[attr-defined]
+        install(self._languages.of(locale), newstyle=True)
+        return made
+
+
+def one_line(text: str) -> str:
+    """What a header may hold of a text that other people have a part in: one line of printable characters."""
+    shown = "".join(character if character.isprintable() else " " for character in text)
+    return " ".join(shown.split())[:LONGEST_SUBJECT]

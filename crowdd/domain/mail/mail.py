@@ -1,0 +1,135 @@
+"""Letters on their way: written down with what they are about, delivered and retried by a job, gone after a while."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import attrs
+from twisted.logger import Logger
+
+from crowdd.domain.mail.letters import Letter, Letters
+from crowdd.domain.mail.message import Sender, compose, plain_address
+from crowdd.domain.mail.post import Post, PostError
+from crowdd.errors import ConflictError, InvalidValueError, NotFoundError, UnavailableError
+from crowdd.storage import mail
+from crowdd.storage.database import Database, Row
+
+MOST_PER_HOUR = 20
+"""Letters to one address in an hour; whoever makes us write more is not helped."""
+
+MOST_ATTEMPTS = 14  # the last about two days after the first
+FIRST_PAUSE, LONGEST_PAUSE, PAUSE_GROWTH = 60.0, 21600.0, 3.0  # seconds, seconds, factor
+_LINK = re.compile(r"https?://\S+")
+
+log = Logger()
+
+
+@attrs.frozen
+class Tally:
+    """What came of a round of delivery."""
+
+    sent: int = 0
+    held: int = 0  # mail is off
+    failed: int = 0
+
+
+def pause(attempts: int) -> float | None:
+    """Seconds to the next attempt after so many; None when there is to be none. One to three minutes, up to hours."""
+    if attempts >= MOST_ATTEMPTS:
+        return None
+    return min(LONGEST_PAUSE, FIRST_PAUSE * PAUSE_GROWTH ** (attempts - 1))
+
+
+class Mail:
+    """Sending letters, and seeing what became of them. Without a ``post`` mail is off and letters are held."""
+
+    def __init__(self, db: Database, letters: Letters, sender: Sender, post: Post | None, keep_days: int) -> None:
+        self._db, self._letters, self._sender, self._keep_days = db, letters, sender, keep_days
+        self.post = post
+
+    async def send(
+        self, db: Database, to: str, template: str, context: Mapping[str, Any], locale: str = "en"
+    ) -> int | None:
+        """The id of a letter that will be delivered once the transaction ``db`` is committed.
+
+        ``template`` is a letter of ``crowdd/domain/mail/templates``. None for an address that has had its share of
+        this hour. An address that nobody can write to does not fail the caller: the letter says so.
+        """
+        letter = self._letters.write(template, context, locale)
+        row = {"recipient": to.strip(), "template": template, "locale": locale, **attrs.asdict(letter)}
+        try:
+            row["recipient"], error = plain_address(to), ""
+        except InvalidValueError as refusal:
+            error = str(refusal)
+        return await mail.add(db, row, error, MOST_PER_HOUR)
+
+    async def deliver(self) -> Tally:
+        """Delivers what is due. Raises UnavailableError when the mail server takes nothing at the moment."""
+        tally = Tally()
+        while (row := await mail.claim(self._db)) is not None:
+            if self.post is None:
+                tally = attrs.evolve(tally, held=tally.held + await self._hold(row))
+            elif await self._deliver(self.post, row):
+                tally = attrs.evolve(tally, sent=tally.sent + 1)
+            else:
+                tally = attrs.evolve(tally, failed=tally.failed + 1)
+        return tally
+
+    async def _hold(self, row: Row) -> int:
+        links = " ".join(_LINK.findall(row["text"]))
+        log.info(
+            "Mail is off. {subject}, for {to}: {links} (crowdctl mail show {id})",
+            subject=row["subject"], to=row["recipient"], links=links or "no links", id=row["id"],
+        )  # fmt: skip
+        await mail.settle(self._db, row["id"], "held")
+        return 1
+
+    async def _deliver(self, post: Post, row: Row) -> bool:
+        letter = Letter(row["subject"], row["text"], row["html"])
+        message = compose(letter, row["id"], row["recipient"], self._sender, row["created"])
+        try:
+            await post.deliver(message, self._sender.address, row["recipient"])
+        except PostError as error:
+            await self._failed(row, error)
+            if error.general:
+                raise UnavailableError(f"The mail server cannot be used: {error}") from None
+            return False
+        await mail.settle(self._db, row["id"], "sent")
+        return True
+
+    async def _failed(self, row: Row, error: PostError) -> None:
+        seconds = None if error.final else pause(row["attempts"])
+        if seconds is None:
+            log.warn("Letter {id} is not delivered: {error}", id=row["id"], error=error)
+            await mail.settle(self._db, row["id"], "dead", str(error))
+        else:
+            # Letters that failed together do not come back together.
+            await mail.put_back(self._db, row["id"], seconds * random.uniform(0.8, 1.2), str(error))  # noqa: S311
+
+    async def sweep(self) -> int:
+        """Removes letters after their time, with the addresses and names in them."""
+        return await mail.sweep(self._db, self._keep_days)
+
+    # For the operator
+
+    async def list(self, limit: int = 50, state: str | None = None) -> list[Row]:
+        """The last letters, the newest first, without their texts."""
+        return await mail.list_(self._db, limit, state)
+
+    async def get(self, mail_id: int) -> Row:
+        """A whole letter; its texts are gone once it was sent. Raises NotFoundError."""
+        row = await mail.one_of(self._db, mail_id)
+        if row is None:
+            raise NotFoundError(f"There is no letter {mail_id}.")
+        return row
+
+    async def again(self, mail_id: int) -> Row:
+        """Lets a letter that is held or dead be delivered after all. Raises ConflictError for others."""
+        if not await mail.again(self._db, mail_id):
+            row = await self.get(mail_id)
+            words = {"waiting": "is on its way", "sent": "was sent, and its text is gone"}
+            raise ConflictError(f"Letter {mail_id} {words.get(row['state'], 'cannot be sent')}.")
+        return await self.get(mail_id)

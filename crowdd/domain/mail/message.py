@@ -1,0 +1,63 @@
+"""A letter as it goes over the wire (RFC 5322), and addresses that may stand in it."""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime
+from email.headerregistry import Address
+from email.message import EmailMessage
+from email.policy import SMTP
+from email.utils import format_datetime
+
+import attrs
+
+from crowdd.domain.mail.letters import Letter
+from crowdd.errors import InvalidValueError
+
+_POLICY = SMTP.clone(linesep="\n")
+_LOCAL = re.compile(r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*")
+_LABEL = r"[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
+_DOMAIN = re.compile(rf"(?=.{{1,253}}\Z){_LABEL}(\.{_LABEL})*")
+
+
+@attrs.frozen
+class Sender:
+    """From whom letters come; ``host`` is the name of this server."""
+
+    name: str
+    address: str
+    host: str
+
+
+def plain_address(address: str) -> str:
+    """An address that can be written to, with its domain in ASCII.
+
+    Raises InvalidValueError for what is none, among it everything that could reach beyond its line.
+    """
+    local, _, domain = address.strip().rpartition("@")
+    try:
+        domain = domain.encode("idna").decode("ascii")
+    except UnicodeError:
+        domain = ""
+    if not (_LOCAL.fullmatch(local) and len(local) <= 64 and _DOMAIN.fullmatch(domain)):
+        raise InvalidValueError("This is no e-mail address that mail can be sent to.")
+    return f"{local}@{domain}"
+
+
+def compose(letter: Letter, mail_id: int, recipient: str, sender: Sender, at: datetime) -> bytes:
+    """The whole message, its lines ended by LF. Sent twice it has the same id, by which a mailbox may know it.
+
+    No line begins with a dot. To SMTP a dot alone is the end of a message, and Twisted doubles those at the beginning
+    of a line only within the same 16 KiB.
+    """
+    made = EmailMessage(policy=_POLICY)
+    made["From"] = Address(sender.name, addr_spec=sender.address)
+    made["To"] = Address(addr_spec=recipient)
+    made["Subject"] = letter.subject
+    made["Date"] = format_datetime(at)
+    made["Message-ID"] = f"<{mail_id}.{int(at.timestamp())}@{sender.host}>"
+    made["Auto-Submitted"] = "auto-generated"
+    made.set_content(letter.text, cte="quoted-printable")
+    made.add_alternative(letter.html, subtype="html", cte="quoted-printable")
+    # Only a line of a body can begin with one, and these are quoted-printable.
+    return re.sub(rb"^\.", b"=2E", made.as_bytes(), flags=re.MULTILINE)

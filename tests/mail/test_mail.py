@@ -1,0 +1,341 @@
+"""Letters: written with what they are about, delivered once or again, and never more than they should say."""
+
+from __future__ import annotations
+
+import gettext
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+import pytest_twisted
+from support.mailbox import PASSWORD, USER, Mailbox, certificate
+from twisted.internet import reactor
+from twisted.logger import globalLogPublisher
+
+from crowdd.config import Mail as Settings
+from crowdd.domain.mail.letters import FOLDER, Letter, Letters, one_line
+from crowdd.domain.mail.mail import MOST_ATTEMPTS, MOST_PER_HOUR, Mail, Tally, pause
+from crowdd.domain.mail.message import Sender, compose, plain_address
+from crowdd.domain.mail.post import post
+from crowdd.errors import ConfigError, ConflictError, InvalidValueError, UnavailableError
+from crowdd.languages import Languages
+from crowdd.sched.worker import Worker
+from crowdd.sched.works import Work
+from crowdd.values import Requester
+
+BASE = "https://crowdd.example"
+SENDER = Sender("Site & Söhne", "crowdd@example.org", "crowdd.example")
+LETTERS = Letters(Languages(), "Site & Söhne", BASE)
+EVIL = "Eve\r\nBcc: victim@example.org\r\n\r\n<script>alert(1)</script>{{ 7*7 }}"
+# What each letter is told, by its name.
+CONTEXTS: dict[str, dict[str, Any]] = {
+    "test": {},
+    "dead_work": {"fullname": EVIL, "work": EVIL, "number": 7, "error": EVIL},
+    "webhook_off": {"name": EVIL, "short_name": "birds", "reason": EVIL},
+}
+
+
+class Bench:
+    """Mail on a database, with a mail server to send to."""
+
+    def __init__(self, pool: Any) -> None:
+        self.pool, self.mailbox = pool, Mailbox(reactor)
+        self.port = self.mailbox.listen()
+
+    def mail(self, **more: Any) -> Mail:
+        words = {"host": "127.0.0.1", "port": self.port, "tls": "off", "sender": SENDER.address, **more}
+        return Mail(self.pool, LETTERS, SENDER, post(reactor, Settings(**words), SENDER.host), 14)
+
+    async def pass_time(self, **more: float) -> None:
+        await self.pool.execute("UPDATE clock_shift SET ahead = ahead + %(by)s", {"by": timedelta(**more)})
+
+    async def states(self) -> list[str]:
+        return [row["state"] for row in await self.pool.fetch("SELECT state FROM mail ORDER BY id")]
+
+
+@pytest_twisted.async_yield_fixture
+async def bench(pool):
+    made = Bench(pool)
+    yield made
+    await made.mailbox.close()
+
+
+@pytest.fixture
+def logged():
+    """What is logged meanwhile."""
+    lines: list[str] = []
+
+    def observe(event: Any) -> None:
+        lines.append(event["log_format"].format(**event) if event.get("log_format") else "")
+
+    globalLogPublisher.addObserver(observe)
+    yield lines
+    globalLogPublisher.removeObserver(observe)
+
+
+@pytest_twisted.ensureDeferred
+async def test_a_letter_arrives_as_it_was_written(bench):
+    mail = bench.mail()
+    mail_id = await mail.send(bench.pool, "ada@example.org", "test", {})
+    assert await mail.deliver() == Tally(sent=1)
+    ((recipient, message),) = bench.mailbox.letters
+    assert (recipient, message["To"], message["From"]) == (
+        "ada@example.org", "ada@example.org", "Site & Söhne <crowdd@example.org>",
+    )  # fmt: skip
+    assert message["Subject"] == "A test of mail from Site & Söhne" and message["Auto-Submitted"] == "auto-generated"
+    assert message["Message-ID"].startswith(f"<{mail_id}.") and message["Date"]
+    text, html = [part.get_content() for part in message.iter_parts()]
+    assert "It does." in text and f"{BASE}/" in text and "Site &amp; Söhne" in html
+    assert await mail.deliver() == Tally()
+    row = await mail.get(mail_id)
+    assert (row["state"], row["text"], row["html"]) == ("sent", None, None)
+
+
+@pytest_twisted.ensureDeferred
+async def test_nothing_is_sent_for_a_transaction_that_was_rolled_back(bench):
+    mail = bench.mail()
+
+    async def work(tx: Any) -> None:
+        await mail.send(tx, "ada@example.org", "test", {})
+        raise InvalidValueError("no")
+
+    with pytest.raises(InvalidValueError):
+        await bench.pool.transaction(work)
+    assert await mail.deliver() == Tally() and await bench.states() == []
+
+
+@pytest_twisted.ensureDeferred
+async def test_while_mail_is_off_links_are_logged_and_letters_held(bench, logged):
+    off = bench.mail(host="")
+    mail_id = await off.send(bench.pool, "ada@example.org", "test", {})
+    assert await off.deliver() == Tally(held=1)
+    assert await off.deliver() == Tally()
+    (line,) = [line for line in logged if line.startswith("Mail is off.")]
+    assert f"{BASE}/" in line and "ada@example.org" in line
+    on = bench.mail()
+    assert await on.deliver() == Tally(), "what was held is not sent by surprise"
+    await on.again(mail_id)
+    assert await on.deliver() == Tally(sent=1)
+    with pytest.raises(ConflictError):
+        await on.again(mail_id)
+
+
+@pytest_twisted.ensureDeferred
+async def test_names_of_people_do_not_become_headers(bench):
+    mail = bench.mail()
+    await mail.send(bench.pool, "ada@example.org", "webhook_off", CONTEXTS["webhook_off"])
+    await mail.deliver()
+    ((recipient, message),) = bench.mailbox.letters
+    assert recipient == "ada@example.org" and message["Bcc"] is None
+    assert message["Subject"].startswith("The webhook of Eve Bcc: victim@example.org <script>")
+    assert [line for line in bench.mailbox.seen if line.upper().startswith(b"RCPT")] == [b"RCPT TO:<ada@example.org>"]
+
+
+@pytest_twisted.ensureDeferred
+async def test_a_dot_alone_ends_no_letter(bench):
+    """Wherever it stands: what followed would be commands to the mail server."""
+    mail, smuggled = bench.mail(), "MAIL FROM:<eve@example.org>"
+    error = f"\n.\n{smuggled}\n" + "".join(f"{'x' * (n % 70)}\n.\n{smuggled}\n" for n in range(1000))
+    await mail.send(bench.pool, "ada@example.org", "dead_work", {**CONTEXTS["dead_work"], "error": error})
+    assert await mail.deliver() == Tally(sent=1)
+    ((_, message),) = bench.mailbox.letters
+    text = message.get_body(("plain",)).get_content().replace("\r\n", "\n")
+    assert text.count(f"\n.\n{smuggled}\n") == 1001
+    assert [line for line in bench.mailbox.seen if line.upper().startswith(b"MAIL")] == [
+        b"MAIL FROM:<crowdd@example.org>"
+    ]
+    sent = compose(Letter("", ".\n..\n", ".<p>"), 1, "a@b.org", SENDER, datetime.now(UTC))
+    assert not any(line.startswith(b".") for line in sent.splitlines())
+
+
+HOSTILE = [
+    "a@b.org\r\nBcc: c@d.org", "a@b.org\nDATA", "a@b.org, c@d.org", "a@b.org>", "<a@b.org>", "a b@c.org", "a", "@b.org",
+    "a@", "a@b..org", "a@-b.org", "a\x00@b.org", "ä@b.org", "a@b\u2028.org", f"{'a' * 65}@b.org", f"a@{'b' * 300}.org",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("address", HOSTILE)
+def test_an_address_is_one_address(address):
+    with pytest.raises(InvalidValueError):
+        plain_address(address)
+
+
+def test_addresses_of_other_alphabets():
+    assert plain_address(" ada.l+x@bücher.example ") == "ada.l+x@xn--bcher-kva.example"
+    assert plain_address("O'Hara@localhost") == "O'Hara@localhost"
+
+
+@pytest_twisted.ensureDeferred
+async def test_an_address_that_is_none_fails_its_letter_and_nobody_else(bench):
+    mail = bench.mail()
+    for address in ("a@b.org\r\nBcc: c@d.org", "ada@example.org"):
+        assert await mail.send(bench.pool, address, "test", {})
+    assert await mail.deliver() == Tally(sent=1)
+    assert await bench.states() == ["dead", "sent"]
+
+
+@pytest_twisted.ensureDeferred
+async def test_a_refusal_for_good_ends_a_letter_and_one_for_now_delays_it(bench):
+    mail = bench.mail()
+    bench.mailbox.refusals = {"gone@example.org": 550, "busy@example.org": 451}
+    for name in ("gone", "busy", "ada"):
+        await mail.send(bench.pool, f"{name}@example.org", "test", {})
+    assert await mail.deliver() == Tally(sent=1, failed=2)
+    assert await bench.states() == ["dead", "waiting", "sent"]
+    rows = await mail.list()
+    assert [row["error"] for row in rows] == ["", "451 No recipients accepted", "550 No recipients accepted"]
+    bench.mailbox.refusals = {}
+    assert await mail.deliver() == Tally(), "not before its time"
+    await bench.pass_time(seconds=75)
+    assert await mail.deliver() == Tally(sent=1)
+
+
+@pytest_twisted.ensureDeferred
+async def test_a_server_that_is_away_costs_no_letter(bench):
+    mail = bench.mail()
+    for name in ("ada", "bob"):
+        await mail.send(bench.pool, f"{name}@example.org", "test", {})
+    await bench.mailbox.close()
+    for _ in range(2):
+        with pytest.raises(UnavailableError):
+            await mail.deliver()
+    assert await bench.states() == ["waiting", "waiting"]
+    bench.mailbox.listen(bench.port)
+    await bench.pass_time(seconds=75)
+    assert await mail.deliver() == Tally(sent=2)
+
+
+@pytest_twisted.ensureDeferred
+async def test_a_letter_of_a_killed_process_goes_out_again_as_the_same_message(bench):
+    mail = bench.mail()
+    await mail.send(bench.pool, "ada@example.org", "test", {})
+    from crowdd.storage import mail as stored
+
+    row = await stored.claim(bench.pool)  # and no more of that process
+    assert await mail.deliver() == Tally()
+    await bench.pass_time(minutes=11)
+    assert await mail.deliver() == Tally(sent=1)
+    ((_, message),) = bench.mailbox.letters
+    assert message["Message-ID"] == f"<{row['id']}.{int(row['created'].timestamp())}@crowdd.example>"
+
+
+@pytest_twisted.ensureDeferred
+async def test_without_encryption_nothing_is_said_where_it_is_wanted(bench):
+    mail = bench.mail(tls="starttls", user=USER.decode(), password=PASSWORD.decode())
+    await mail.send(bench.pool, "ada@example.org", "test", {})
+    with pytest.raises(UnavailableError):
+        await mail.deliver()
+    assert await bench.states() == ["waiting"]
+    assert not [line for line in bench.mailbox.seen if not line.upper().startswith((b"EHLO", b"QUIT"))]
+
+
+@pytest.mark.parametrize("password", [PASSWORD.decode(), "a wrong password"])
+@pytest_twisted.ensureDeferred
+async def test_signing_in_over_an_encrypted_way(bench, tmp_path, monkeypatch, password):
+    ours, trusted = certificate(tmp_path)
+    monkeypatch.setenv("SSL_CERT_FILE", str(trusted))
+    bench.mailbox = Mailbox(reactor, ours, sign_in=True)
+    bench.port = bench.mailbox.listen()
+    mail = bench.mail(host="localhost", tls="starttls", user=USER.decode(), password=password)
+    mail_id = await mail.send(bench.pool, "ada@example.org", "test", {})
+    if password == PASSWORD.decode():
+        assert await mail.deliver() == Tally(sent=1)
+        assert len(bench.mailbox.letters) == 1
+    else:
+        with pytest.raises(UnavailableError) as refused:
+            await mail.deliver()
+        row = await mail.get(mail_id)
+        assert row["state"] == "waiting" and row["error"].startswith("535")
+        assert len(str(refused.value)) < 120 and "AUTH" not in str(refused.value).replace("Authentication", "")
+
+
+@pytest_twisted.ensureDeferred
+async def test_a_certificate_that_nobody_vouches_for_is_not_believed(bench, tmp_path):
+    ours, _ = certificate(tmp_path)
+    bench.mailbox = Mailbox(reactor, ours)
+    bench.port = bench.mailbox.listen()
+    mail = bench.mail(host="localhost", tls="starttls")
+    await mail.send(bench.pool, "ada@example.org", "test", {})
+    with pytest.raises(UnavailableError):
+        await mail.deliver()
+    assert bench.mailbox.letters == [] and await bench.states() == ["waiting"]
+
+
+@pytest_twisted.ensureDeferred
+async def test_one_address_gets_so_many_letters_an_hour(bench):
+    mail = bench.mail()
+    for _ in range(MOST_PER_HOUR):
+        assert await mail.send(bench.pool, "ada@example.org", "test", {})
+    assert await mail.send(bench.pool, "Ada@Example.org", "test", {}) is None
+    assert await mail.send(bench.pool, "bob@example.org", "test", {})
+    await bench.pass_time(minutes=61)
+    assert await mail.send(bench.pool, "ada@example.org", "test", {})
+
+
+@pytest_twisted.ensureDeferred
+async def test_letters_have_their_time(bench):
+    mail = bench.mail()
+    await mail.send(bench.pool, "ada@example.org", "test", {})
+    await bench.pass_time(days=13)
+    await mail.send(bench.pool, "bob@example.org", "test", {})
+    assert await mail.sweep() == 0
+    await bench.pass_time(days=2)
+    assert await mail.sweep() == 1
+    assert [row["recipient"] for row in await mail.list()] == ["bob@example.org"]
+
+
+@pytest_twisted.ensureDeferred
+async def test_who_waits_for_work_that_died_is_told(domain, pool):
+    sql = (
+        "INSERT INTO account (created, name, fullname, email_addr, api_key_hash, api_key_sealed, locale)"
+        " VALUES (clock(), 'ada', 'Ada L', 'ada@example.org', '', '', 'de') RETURNING id"
+    )
+    ada = Requester(user_id=(await pool.fetch(sql))[0]["id"])
+
+    async def run(domain: Any, item: Any) -> None:
+        raise InvalidValueError("Line 3 is no task.")
+
+    item_id = await domain.queue.add(pool, "import_tasks", {}, ada)
+    (settled,) = await Worker(reactor, domain, {"import_tasks": Work("import_tasks", run)}, size=1).take()
+    await settled
+    (row,) = await domain.mail.list()
+    letter = await domain.mail.get(row["id"])
+    assert (row["recipient"], row["locale"], row["template"]) == ("ada@example.org", "de", "dead_work")
+    assert all(words in letter["text"] for words in ("Ada L", "import tasks", str(item_id), "Line 3 is no task."))
+
+
+class Shouting(gettext.NullTranslations):
+    """A language of its own."""
+
+    def gettext(self, message: str) -> str:
+        return message.upper().replace("%(SITE)S", "%(site)s")
+
+
+def test_a_letter_speaks_its_readers_language():
+    letters = Letters(Languages({"de": Shouting(), "ar": Shouting()}), "Site", BASE)
+    german = letters.write("test", {}, "de")
+    assert german.subject == "A TEST OF MAIL FROM Site" and "IT DOES." in german.text and "IT DOES." in german.html
+    assert '<html lang="de" dir="ltr">' in german.html
+    assert 'dir="rtl"' in letters.write("test", {}, "ar").html
+    assert letters.write("test", {}, "xx").subject == "A test of mail from Site"
+
+
+@pytest.mark.parametrize("name", sorted({path.stem for path in FOLDER.glob("*.txt")}))
+def test_every_letter_escapes_what_people_say(name):
+    letter = LETTERS.write(name, CONTEXTS[name], "en")
+    assert "\n" not in letter.subject and letter.subject == one_line(letter.subject)
+    assert letter.text.strip() and "49" not in letter.text + letter.html
+    assert "<script" not in letter.html
+    assert LETTERS.names() == sorted(CONTEXTS)
+
+
+def test_pauses_and_the_end_of_patience():
+    pauses = [pause(n) for n in range(1, MOST_ATTEMPTS + 1)]
+    assert pauses[:3] == [60, 180, 540] and pauses[-2:] == [21600, None]
+    assert 2 * 86400 < sum(each for each in pauses if each) * 1.2 < 4 * 86400
+
+
+def test_mail_without_a_sender_does_not_start():
+    for sender in ("", "nobody"):
+        with pytest.raises(ConfigError):
+            post(reactor, Settings(host="mail.example.org", sender=sender), "crowdd.example")
