@@ -44,7 +44,8 @@ WRONG = {
 # Any text will do for these.
 TEXTS = {
     ("http", "host"), ("http", "base_url"), ("http", "allowed_origins"), ("db", "dsn"), ("data", "dir"),
-    ("data", "postgres_user"), ("mail", "host"), ("mail", "user"), ("mail", "password"), ("mail", "sender"), ("site", "name"), ("site", "texts"), ("commenting", "public_key"), ("commenting", "secret_key"),
+    ("data", "postgres_user"), ("mail", "host"), ("mail", "user"), ("mail", "password"), ("mail", "sender"),
+    ("site", "name"), ("site", "texts"), ("commenting", "public_key"), ("commenting", "secret_key"),
     ("outgoing", "allowed_hosts"),
 }  # fmt: skip
 
