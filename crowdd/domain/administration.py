@@ -11,7 +11,7 @@ from crowdd.errors import ConflictError, ForbiddenError, NotFoundError
 from crowdd.kinds import CATEGORY
 from crowdd.kinds.kind import ADMINS, outward
 from crowdd.languages import _
-from crowdd.storage import audit, categories, dashboard, directory, projects
+from crowdd.storage import audit, categories, dashboard, directory, jobs, projects
 from crowdd.storage.database import Database, Row, Transactions
 from crowdd.values import Requester
 
@@ -98,6 +98,11 @@ class Administration:
         if made is None:  # somebody else is at it
             return known["figures"] if known is not None else await _figures(self._db)
         return made
+
+    async def jobs(self, who: Requester) -> list[Row]:
+        """Every job that ever ran, with how its last run went."""
+        _require(who)
+        return await jobs.list_(self._db)
 
     async def acts(self, who: Requester, **chosen: Any) -> list[Row]:
         """Entries of the audit log, the newest first; ``before``, ``user`` and ``kind`` choose."""

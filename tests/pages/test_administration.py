@@ -33,6 +33,7 @@ READ = (
     "/admin/", "/admin/users", "/admin/users/export", "/admin/categories", "/admin/categories/update/1",
     "/admin/categories/del/1", "/admin/featured", "/admin/announcement", "/admin/announcement/new",
     "/admin/announcement/1/update", "/admin/dashboard/", "/admin/audit", "/admin/queue",
+    "/admin/jobs", "/admin/webhooks",
 )  # fmt: skip
 WRITE = (
     "/admin/users", "/admin/users/add/{person}", "/admin/users/del/{boss}", "/admin/users/block/{person}",
@@ -493,3 +494,35 @@ async def test_work_in_the_queue_is_cancelled_and_begun_again(served):
     assert faults(Page((await place.boss.get("/admin/queue", headers=HTML)).text)) == []
     for query in ("state=x", "before=x"):
         assert (await place.boss.page(f"/admin/queue?{query}")).status == 415
+
+
+@pytest_twisted.ensureDeferred
+async def test_jobs_and_webhooks_tell_how_they_are(served):
+    place = await Place(served).build()
+    await served.database.execute(
+        "INSERT INTO job (name, due, outcome, began, seconds, words, failures, runs) VALUES"
+        " ('a test', clock() + interval '1 hour', 'failed', clock(), 0.5, 'It broke.', 3, 9),"
+        " ('b test', clock() - interval '1 hour', 'done', clock() - interval '2 hours', 0.1, 'Well.', 0, 1)"
+    )
+    page = (await place.boss.page("/admin/jobs")).json()
+    assert page.keys() == FRAME | {"jobs"}
+    jobs = {job["name"]: job for job in page["jobs"]}
+    assert jobs["a test"].keys() == {
+        "name",
+        "due",
+        "outcome",
+        "began",
+        "seconds",
+        "words",
+        "failures",
+        "runs",
+        "overdue",
+        "state",
+    }
+    assert (jobs["a test"]["state"], jobs["a test"]["failures"], jobs["b test"]["state"]) == ("failed", 3, "late")
+    assert (await place.boss.page("/admin/webhooks")).json().keys() == FRAME | {"webhooks"}
+    await place.person.put(f"/api/project/{place.project['id']}", json={"webhook": "https://lab.example/hook"})
+    [hook] = (await place.boss.page("/admin/webhooks")).json()["webhooks"]
+    assert (hook["short_name"], hook["state"], hook["n_waiting"]) == ("birds", "on", hook["n_waiting"])
+    for path in ("/admin/jobs", "/admin/webhooks"):
+        assert faults(Page((await place.boss.get(path, headers=HTML)).text)) == []

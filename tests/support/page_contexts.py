@@ -303,6 +303,30 @@ def _administration_cases() -> Iterator[Case]:
     unknown = WORK | {"id": 9, "total": None, "done": 0, "began": None, "error": "No server here knows this work."}
     yield page("queue", "some", items=[*items, unknown], states=states, chosen={"state": "dead"}, next=3, form=FORM)
     yield page("queue", "none", items=[], states=states, chosen={"state": None}, next=None, form=FORM)
+    job: Context = {
+        "name": "fold counters",
+        "state": "done",
+        "due": "",
+        "began": WORK["began"],
+        "seconds": 0.01,
+        "words": "9 folded",
+    }
+    job |= {"failures": 0, "runs": 90000, "overdue": 0.0}
+    jobs = [job | {"name": state, "state": state, "failures": 2} for state in ("new", "running", "failed", "late")]
+    yield page("jobs", "some", jobs=[job, *jobs, job | {"name": "never", "began": None, "seconds": None}])
+    yield page("jobs", "none", jobs=[])
+    hook: Context = {
+        "short_name": "night",
+        "url": "https://lab.example/x?token=1",
+        "state": "on",
+        "why_off": "",
+        "n_waiting": 0,
+    }
+    hook |= {"n_failed": 0, "next_attempt": None, "last_delivered": WORK["began"]}
+    bad = {"state": "failing", "next_attempt": "2025-11-20T22:10:00.000000", "last_delivered": None, "n_waiting": 341}
+    off = {"state": "off", "why_off": "The receiver answered 410."}
+    yield page("webhooks", "some", webhooks=[hook | off, hook | bad, hook, hook | {"state": "none", "url": None}])
+    yield page("webhooks", "none", webhooks=[])
     news = [NEWS, NEWS | {"id": 5, "media_url": "https://spy.example/a.png"}]
     yield Case("announcements/index.html", "some", frame(ILSE, "/announcements/") | {"announcements": news})
     yield Case("announcements/index.html", "none", frame(path="/announcements/") | {"announcements": []})
@@ -481,6 +505,7 @@ _OURS = frozenset(
         "labels",
         "at",
         "day",
+        "next_attempt",
     }
 )
 

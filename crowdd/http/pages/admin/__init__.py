@@ -10,7 +10,7 @@ from crowdd.http.pages.admin.announcements import AdminAnnouncements
 from crowdd.http.pages.admin.categories import AdminCategories
 from crowdd.http.pages.admin.dashboard import AdminDashboard
 from crowdd.http.pages.admin.featured import AdminFeatured
-from crowdd.http.pages.admin.operation import AdminQueue
+from crowdd.http.pages.admin.operation import AdminOperation, AdminQueue
 from crowdd.http.pages.admin.users import AdminUsers
 
 
@@ -23,4 +23,5 @@ def rooms(domain: Domain, forms: Forms) -> list[Any]:
         AdminAnnouncements(domain, forms),
         AdminDashboard(domain),
         AdminQueue(domain, forms),
+        AdminOperation(domain),
     ]

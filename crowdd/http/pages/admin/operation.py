@@ -1,4 +1,4 @@
-"""What runs behind the pages: long work in the queue."""
+"""What runs behind the pages: jobs, long work in the queue, webhooks."""
 
 from __future__ import annotations
 
@@ -13,10 +13,39 @@ from crowdd.http.pages.admin.entry import admins_only
 from crowdd.http.routing import Route, get, post
 from crowdd.kinds.kind import outward
 from crowdd.languages import _
+from crowdd.storage.database import Row
 
+_LATE_SECONDS = 60
 _QUEUE = "/admin/queue"
 _SHOWN = 50
 _STATES = ("waiting", "running", "done", "dead", "cancelled")
+
+
+class AdminOperation:
+    """``/admin/jobs`` and ``/admin/webhooks``: how each is doing."""
+
+    def __init__(self, domain: Domain) -> None:
+        self._administration, self._webhooks = domain.administration, domain.webhooks
+
+    def routes(self) -> Iterator[Route]:
+        yield get("/admin/jobs", admins_only(self.jobs))
+        yield get("/admin/webhooks", admins_only(self.webhooks))
+
+    async def jobs(self, incoming: Incoming) -> Answer:
+        """Every job with its last run; ``state`` is running, failed, late (by a minute or more), done or new."""
+        rows = await self._administration.jobs(incoming.who)
+        jobs = [{name: outward(value) for name, value in row.items()} | {"state": _state(row)} for row in rows]
+        return Page("admin/jobs.html", title=_("Jobs"), jobs=jobs)
+
+    async def webhooks(self, incoming: Incoming) -> Answer:
+        """Every project with an address, those in trouble first."""
+        return Page("admin/webhooks.html", title=_("Webhooks"), webhooks=await self._webhooks.all_states())
+
+
+def _state(row: Row) -> str:
+    if row["outcome"] in ("running", "failed"):
+        return str(row["outcome"])
+    return "late" if row["overdue"] >= _LATE_SECONDS else str(row["outcome"])
 
 
 class AdminQueue:
