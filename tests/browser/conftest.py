@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -38,6 +38,22 @@ def browser() -> Iterator[Any]:
         chromium = playwright.chromium.launch(executable_path=binary, args=list(FLAGS))
         yield chromium
         chromium.close()
+
+
+@pytest.fixture
+def opened(browser: Any) -> Iterator[Callable[..., Any]]:
+    """Makes a gallery in a fresh browser context; names are those of Playwright's new_context."""
+    from gallery import Gallery
+
+    contexts = []
+
+    def make(guarded: bool = True, **options: Any) -> Any:
+        contexts.append(browser.new_context(**options))
+        return Gallery(contexts[-1].new_page(), guarded=guarded)
+
+    yield make
+    for context in contexts:
+        context.close()
 
 
 @pytest.fixture(scope="session")

@@ -520,7 +520,8 @@ def _all(words: str) -> Callable[..., Any]:
             return {name: change(item, name) for name, item in value.items()}
         if isinstance(value, list):
             return [change(item, key) for item in value]
-        if isinstance(value, str) and value and key not in _OURS:
+        ours = key in _OURS or (key == "url" and str(value).startswith("/"))  # an address of this server
+        if isinstance(value, str) and value and not ours:
             return words + value if key == "short_name" else words
         return value
 

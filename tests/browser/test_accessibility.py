@@ -1,0 +1,95 @@
+"""Every page for everybody: axe finds nothing, in both themes and in Arabic; and nothing that people wrote runs."""
+
+from __future__ import annotations
+
+import importlib.resources
+from typing import Any
+
+import pytest
+from support.page_contexts import Case, cases
+
+pytestmark = pytest.mark.browser
+
+AXE = importlib.resources.files("axe_playwright_python").joinpath("axe.min.js").read_text("utf-8")
+EVERY = cases()
+STRANGE = ("hostile", "long words", "right to left")
+PLAIN = [case for case in EVERY if not case.kind.endswith(STRANGE)]
+HOSTILE = [case for case in EVERY if case.kind.endswith("hostile")]
+_RUN = """async options => (await axe.run(document, {resultTypes: ['violations'], ...options})).violations
+    .map(v => v.id + ': ' + v.nodes.slice(0, 3).map(n => n.html.slice(0, 160)).join(' | '))"""
+COLOURS = {"runOnly": ["color-contrast"]}
+
+
+FIRST = {case.template: case for case in reversed(PLAIN)}  # one case of each template
+
+
+@pytest.fixture
+def inspected(opened: Any) -> Any:
+    """Makes a gallery whose page has axe."""
+
+    def make(**options: Any) -> Any:
+        gallery = opened(reduced_motion="reduce", **options)
+        gallery.show(PLAIN[0]).evaluate(AXE)
+        return gallery
+
+    return make
+
+
+def found(page: Any, options: dict[str, Any]) -> list[str]:
+    """What axe says against the page that is shown."""
+    wrong: list[str] = page.evaluate(_RUN, options)
+    return wrong
+
+
+def test_axe_finds_nothing_in_either_theme(inspected: Any) -> None:
+    gallery = inspected(viewport={"width": 1280, "height": 800})
+    wrong = {}
+    for case in FIRST.values():
+        light = found(gallery.swap(Case(case.template, case.kind, case.context | {"theme": "light"})), {})
+        gallery.page.evaluate("document.documentElement.dataset.theme = 'dark'")
+        if light or (dark := found(gallery.page, COLOURS)):
+            wrong[case.template, case.kind] = light or dark
+    assert wrong == {}
+
+
+def test_axe_finds_nothing_in_arabic_on_a_phone_and_nothing_is_too_wide(inspected: Any) -> None:
+    gallery = inspected(viewport={"width": 320, "height": 640})
+    wrong = {}
+    for case in PLAIN:
+        page = gallery.swap(Case(case.template, case.kind, case.context | {"locale": "ar", "direction": "rtl"}))
+        said = found(page, {"rules": {"color-contrast": {"enabled": False}}})
+        over = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+        if said or over > 0:
+            wrong[case.template, case.kind] = (said, over)
+    assert wrong == {}
+
+
+def test_axe_would_find_something(inspected: Any) -> None:
+    page = inspected().page
+    page.evaluate(
+        "document.querySelector('main').insertAdjacentHTML('beforeend', '<p class=soft><font color=#ccc>pale</font></p><img src=/x>')"
+    )
+    rules = {line.partition(":")[0] for line in found(page, {})}
+    assert {"color-contrast", "image-alt"} <= rules
+
+
+def test_nothing_that_people_wrote_runs_even_without_the_policy(opened: Any) -> None:
+    """What they wrote calls alert(); no policy stops it here, so that only the escaping does."""
+    gallery = opened(guarded=False)
+    fired: list[str] = []
+    gallery.page.on("dialog", lambda dialog: (fired.append(gallery.page.url), dialog.dismiss()))
+    for case in {case.template: case for case in HOSTILE}.values():
+        page = gallery.show(case)
+        made = page.evaluate("document.querySelectorAll('script:not([src]), [onerror], [onload], iframe').length")
+        assert made == 0, (case.template, case.kind)
+    assert fired == []
+
+
+def test_the_canary_would_fire(opened: Any) -> None:
+    gallery = opened(guarded=False)
+    fired: list[str] = []
+    gallery.page.on("dialog", lambda dialog: (fired.append(dialog.message), dialog.dismiss()))
+    page = gallery.show(HOSTILE[0])
+    page.evaluate("document.body.insertAdjacentHTML('beforeend', '<img src=/nothing onerror=alert(2)>')")
+    page.evaluate("document.querySelector('[onerror]').onerror()")
+    assert fired == ["2"]
