@@ -13,7 +13,7 @@ from crowdd.http.errors import message_of
 
 USUAL_CONFIG = Path("etc/crowdd.conf")
 # Each is an attribute of the module of the same name.
-COMMANDS = ("admin", "check", "db", "jobs", "mail", "project", "queue", "serve", "user")
+COMMANDS = ("admin", "check", "db", "jobs", "mail", "project", "queue", "serve", "user", "webhook")
 
 
 class Crowdctl(click.Group):

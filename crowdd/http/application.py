@@ -34,6 +34,7 @@ from crowdd.http.pages.projects import ProjectPages, ProjectViews
 from crowdd.http.pages.statistics import StatisticsPages
 from crowdd.http.pages.tasks import TaskPages
 from crowdd.http.pages.uploads import Uploads
+from crowdd.http.pages.webhooks import WebhookPages
 from crowdd.http.path_table import PathTable
 from crowdd.http.rendering import Templates
 from crowdd.http.router import Front, Router, answers
@@ -96,6 +97,7 @@ def _rooms(
         Home(domain, cookies),
         *account.rooms(domain, forms, cookies),
         ProjectPages(domain, forms, cookies, views),
+        WebhookPages(domain, forms, views),
         TaskPages(domain, views, templates),
         StatisticsPages(domain, views),
         AboutPages(domain.settings.site),

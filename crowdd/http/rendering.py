@@ -135,6 +135,7 @@ class _Words:
             "date": date,
             "day": day,
             "ago": self._ago,
+            "until": self._until,
             "roundup": roundup,
         }
 
@@ -160,10 +161,25 @@ class _Words:
         if time is None:
             return str(value or UNKNOWN)
         age = max(1, int((self._now() - time).total_seconds()))
-        for limit, unit in _UNITS:
-            if age < limit:
-                return format_timedelta(-(age // unit * unit), add_direction=True, threshold=1, locale=_locale(context))
-        return date(context, value)
+        return _span(context, age, -1) or date(context, value)
+
+    @pass_context
+    def _until(self, context: Context, value: object) -> str:
+        """A time of ours that is to come as "in 4 minutes", beyond thirty days as its date."""
+        time = parse_time(value)
+        if time is None:
+            return str(value or UNKNOWN)
+        left = max(1, int((time - self._now()).total_seconds()))
+        return _span(context, left, 1) or date(context, value)
+
+
+def _span(context: Context, seconds: int, direction: int) -> str | None:
+    """So many seconds in words, ago (-1) or to come (1); None where a date says more."""
+    for limit, unit in _UNITS:
+        if seconds < limit:
+            span = direction * (seconds // unit * unit)
+            return format_timedelta(span, add_direction=True, threshold=1, locale=_locale(context))
+    return None
 
 
 def _locale(context: Context) -> Locale:

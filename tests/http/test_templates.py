@@ -283,6 +283,20 @@ def test_ago(time: str | None, shown: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("time", "shown"),
+    [
+        ("2025-11-20T21:54:00.000000", "in 4 minutes"),
+        ("2025-11-21T21:50:00.000000", "in 1 day"),
+        ("2025-11-20T21:49:00.000000", "in 1 second"),
+        ("2026-03-02T08:00:00.000000", "2 March 2026"),
+        (None, "–"),
+    ],
+)
+def test_until(time: str | None, shown: str) -> None:
+    assert said("{{ time|until }}", time=time) == shown
+
+
+@pytest.mark.parametrize(
     ("locale", "date", "ago"),
     [
         ("es", "2 de mayo de 2024", "hace 4 minutos"),

@@ -130,6 +130,10 @@ class Post:
     def secret(self, project: int) -> str:
         return SECRETS.unseal(bytes(self.webhook(project)["secret_sealed"]))
 
+    async def quiet(self) -> None:
+        """Nothing is on its way, and what came of it is written down."""
+        await until(lambda: not any(each._under_way or each._looking for each in self.deliverers))
+
     async def all_sent(self, project: int) -> None:
         """Nothing waits any more."""
         await until(lambda: (rows := self.states(project)) and "waiting" not in rows)
@@ -249,8 +253,9 @@ async def test_a_failing_receiver_is_asked_with_one_at_a_time_and_later_and_late
     project = await post.project(receiver.url, 40)
     post.start()
     post.happen(project, 30)
-    await until(lambda: post.webhook(project)["failures"] >= 2 and receiver.at_once == 0)
-    await deferLater(reactor, 0.2)
+    await until(lambda: post.webhook(project)["failures"] >= 2)
+    await deferLater(reactor, 0.1)
+    await post.quiet()
     begun = len(receiver.requests)
     assert begun <= 2 * IN_FLIGHT + 2
     for probe in range(3):
@@ -259,6 +264,7 @@ async def test_a_failing_receiver_is_asked_with_one_at_a_time_and_later_and_late
         await until(lambda failures=failures: post.webhook(project)["failures"] == failures + 1)
         assert len(receiver.requests) == begun + probe + 1
     assert len({request.seq for request in receiver.requests}) == begun + 3, "not the same one each time"
+    await post.quiet()
     receiver.behave = lambda request: 200
     post.pass_time(days=1)
     await post.all_sent(project)
@@ -274,7 +280,7 @@ async def test_a_receiver_that_is_down_for_two_days_misses_nothing(post, receive
         post.happen(project)
         post.pass_time(hours=2)
         await deferLater(reactor, 0.06)
-        await until(lambda: receiver.at_once == 0)
+        await post.quiet()
     assert post.webhook(project)["active"] and 5 < len(receiver.requests) < 20
     receiver.behave = lambda request: 200
     post.pass_time(days=1)
@@ -303,9 +309,9 @@ async def test_after_ten_attempts_it_is_switched_off_and_the_owner_gets_mail_onc
     owned = await post.owned(project)
     assert (await post.domain.webhooks.state(owned, SYSTEM))["state"] == "off"
     await post.domain.webhooks.switch_on(owned, SYSTEM)
-    await until(lambda: seqs(receiver) == [2, 3])
+    await until(lambda: sorted(seqs(receiver)) == [2, 3])
     assert await post.domain.webhooks.all_failed_again(owned, SYSTEM) == 1
-    await until(lambda: seqs(receiver) == [2, 3, 1])
+    await until(lambda: seqs(receiver)[2:] == [1])
     assert receiver.taken[-1].path == "/hook?rerun=True" and len(post.mail) == 1
 
 
@@ -336,6 +342,7 @@ async def test_one_event_that_the_receiver_never_takes_ends_alone(post, receiver
         post.happen(project)
         await until(lambda attempt=attempt: len(receiver.taken) == attempt)
         post.pass_time(days=1, hours=4)
+    await post.all_sent(project)
     assert post.states(project) == ["failed"] + ["delivered"] * ATTEMPTS
     assert post.webhook(project)["active"] and post.mail == []
 
@@ -524,6 +531,7 @@ async def test_the_log_is_bounded_in_time_and_rows(post, receiver):
     post.pass_time(days=31)
     post.happen(project, 6)
     await until(lambda: post.states(project) == ["delivered"] * 9)
+    await post.quiet()
     receiver.behave = lambda request: 500
     post.happen(project)
     await until(lambda: (last := post.rows(project)[-1])["seq"] == 10 and last["attempts"] == 1)

@@ -362,6 +362,7 @@ def _project_cases() -> Iterator[Case]:
     yield Case(publish, "paused", frame(ILSE, at) | PAGE_KEYS | {"project": READY, "paused": True})
     yield Case(publish, "published", frame(ILSE, at) | PAGE_KEYS | {"project": OWNED})
     form = {"password": "", "csrf": "form-t0ken", "errors": {}}
+    yield from _webhook_cases(at)
     yield Case("project/password.html", "first", frame(path=at) | {"project": PUBLIC, "form": form})
     wrong = form | {"errors": {"password": ["That is not it."]}}
     yield Case("project/password.html", "wrong", frame(path=at) | {"project": PUBLIC, "form": wrong})
@@ -372,6 +373,53 @@ def _project_cases() -> Iterator[Case]:
     yield Case("project/category.html", "middle", frame() | listing | full | middle)
     none = {"projects": [], "pagination": PAGINATION | {"total": 0, "next": False}}
     yield Case("project/category.html", "empty", frame() | listing | none)
+
+
+def _webhook_cases(at: str) -> Iterator[Case]:
+    state: Context = {
+        "project_id": 8, "short_name": "night-gate", "url": "https://hooks.museum.example/crowdd", "state": "on",
+        "why_off": "", "failures": 0, "next_attempt": None, "last_delivered": "2025-11-20T21:44:00.000000",
+        "n_events": 31204, "n_waiting": 12, "n_failed": 2, "n_missed": 0, "old_secret_until": None,
+    }  # fmt: skip
+    delivered: Context = {
+        "id": 977, "event": "task_completed", "sequence": 978, "message_id": "event_8_978", "state": "delivered",
+        "attempts": 1, "next_attempt": None, "response_status_code": 204, "problem": "", "seconds": 0.21,
+        "updated": "2025-11-20T21:44:00.000000",
+    }  # fmt: skip
+    failed = delivered | {
+        "id": 978, "sequence": None, "event": "ping", "state": "failed", "response_status_code": None,
+        "problem": "hooks.museum.example did not answer within 15 seconds.", "seconds": 15.0,
+    }  # fmt: skip
+    waiting = delivered | {"id": 979, "state": "waiting", "attempts": 0, "seconds": None, "response_status_code": None}
+    form: Context = {"webhook": state["url"], "csrf": "form-t0ken", "errors": {}}
+    whole = {"webhook": state, "secret": "whsec_c2VjcmV0", "deliveries": [waiting, failed, delivered], "form": form}
+    keys = frame(ILSE, f"{at}webhook") | PAGE_KEYS | {"project": OWNED, "chosen": {"state": None}, "next": None} | whole
+    page = "project/webhook.html"
+    yield Case(page, "in use", keys | {"next": 41})
+    none = state | {"url": None, "state": "none", "n_waiting": 0, "n_failed": 0, "n_events": 0}
+    empty = {"webhook": none, "secret": None, "deliveries": [], "form": form | {"webhook": None}}
+    yield Case(page, "none", keys | empty)
+    yield Case(page, "new", keys | {"deliveries": [], "webhook": state | {"n_missed": 3120}})
+    failing = state | {"state": "failing", "failures": 4, "next_attempt": "2025-11-20T22:44:00.000000"}
+    yield Case(page, "failing", keys | {"webhook": failing, "chosen": {"state": "failed"}, "next": 7})
+    off = state | {
+        "state": "off",
+        "why_off": "The receiver answered 503.",
+        "old_secret_until": "2025-11-21T22:44:00.000000",
+    }
+    yield Case(page, "off", keys | {"webhook": off, "secret": None})
+    wrong = form | {"webhook": "http://127.0.0.1/", "errors": {"webhook": ["127.0.0.1 is a loopback address."]}}
+    yield Case(page, "wrong", keys | {"form": wrong})
+    tried: Context = {
+        "at": "2025-11-20T21:44:00.000000", "url": state["url"], "body": '{"event": "task_completed"}', "status": 503,
+        "answer": "HTTP 503\nserver: nginx\n\nTry again later.", "problem": "The receiver answered 503.", "seconds": 0.2,
+    }  # fmt: skip
+    done = tried | {"status": 204, "answer": "HTTP 204", "problem": "", "seconds": 1.0}
+    one = {"delivery": delivered | {"attempts": 2, "attempts_made": [tried, done]}}
+    yield Case("project/delivery.html", "at last", keys | one)
+    later = waiting | {"attempts": 1, "next_attempt": "2025-11-20T22:44:00.000000", "attempts_made": [tried]}
+    yield Case("project/delivery.html", "waiting", keys | {"delivery": later})
+    yield Case("project/delivery.html", "not sent", keys | {"delivery": waiting | {"attempts_made": []}})
 
 
 def _account_cases() -> Iterator[Case]:

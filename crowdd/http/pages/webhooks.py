@@ -1,0 +1,136 @@
+"""A project's webhook, for those who run it: address, secret, log, and what is sent once more."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import quote
+
+from crowdd.domain.domain import Domain
+from crowdd.domain.webhooks import STATES
+from crowdd.errors import InvalidValueError, RefusedTargetError
+from crowdd.http.answers import Answer, Page, Redirect
+from crowdd.http.forms import Forms
+from crowdd.http.incoming import Incoming
+from crowdd.http.pages.projects import ProjectViews, locked_out
+from crowdd.http.routing import Route, get, post
+from crowdd.kinds import PROJECT
+from crowdd.kinds.types import Integer
+from crowdd.languages import _, ngettext
+from crowdd.storage.database import Row
+
+_SHOWN = 20
+_AT = "/project/<short_name>/webhook"
+
+
+class WebhookPages:
+    """``/project/<short_name>/webhook`` and what is below."""
+
+    def __init__(self, domain: Domain, forms: Forms, views: ProjectViews) -> None:
+        self._domain, self._forms, self._views = domain, forms, views
+        self._webhooks = domain.webhooks
+
+    def routes(self) -> Iterator[Route]:
+        yield get(_AT, locked_out(self.page))
+        yield post(_AT, locked_out(self.set_address))
+        yield post(f"{_AT}/test", locked_out(self.test))
+        yield post(f"{_AT}/on", locked_out(self.switch_on))
+        yield post(f"{_AT}/secret", locked_out(self.rotate))
+        yield post(f"{_AT}/redeliver", locked_out(self.redeliver))
+        yield post(f"{_AT}/backfill", locked_out(self.backfill))
+        yield get(f"{_AT}/<int:delivery_id>", locked_out(self.delivery))
+        yield post(f"{_AT}/<int:delivery_id>", locked_out(self.again))
+
+    async def page(self, incoming: Incoming, short_name: str) -> Answer:
+        """State, secret and the newest deliveries, or those before one; ``state`` chooses."""
+        row = await self._owned(incoming, short_name)
+        form = self._forms.blank(incoming, "webhook") | {"webhook": row["webhook"]}
+        return await self._page(incoming, row, form)
+
+    async def _page(self, incoming: Incoming, row: Row, form: dict[str, Any], **said: Any) -> Answer:
+        state, before = incoming.query.get("state") or None, incoming.query.get("before") or None
+        if state is not None and state not in STATES:
+            raise InvalidValueError(_("There is no such state."))
+        log = await self._webhooks.log(row, incoming.who, _SHOWN, before and Integer().parse(before), state)
+        context = await self._views.context(incoming, row)
+        return Page(
+            "project/webhook.html",
+            **context
+            | {
+                "webhook": await self._webhooks.state(row, incoming.who),
+                "secret": await self._webhooks.secret(row, incoming.who),
+                "deliveries": log,
+                "chosen": {"state": state},
+                "next": log[-1]["id"] if len(log) == _SHOWN else None,
+                "form": form,
+                **said,
+            },
+        )
+
+    async def set_address(self, incoming: Incoming, short_name: str) -> Answer:
+        """Sets the address, or with nothing takes it away."""
+        row = await self._owned(incoming, short_name)
+        address = incoming.field("webhook").strip()
+        try:
+            if address:
+                self._domain.outgoing.target(address)
+        except RefusedTargetError as error:
+            form = self._forms.refused(incoming, {"webhook": [error.args[0]]}, "webhook")
+            return await self._page(incoming, row, form, flash=error.args[0], status="error")
+        await self._domain.records.change(PROJECT, incoming.who, row["id"], {"webhook": address or None})
+        words = _("The address is saved.") if address else _("Nobody is told any more.")
+        return Redirect(_at(short_name), words)
+
+    async def test(self, incoming: Incoming, short_name: str) -> Answer:
+        row = await self._owned(incoming, short_name)
+        sent = await self._webhooks.ping(row, incoming.who)
+        return Redirect(f"{_at(short_name)}/{sent}", _("A test is on its way."), more={"id": sent})
+
+    async def switch_on(self, incoming: Incoming, short_name: str) -> Answer:
+        await self._webhooks.switch_on(await self._owned(incoming, short_name), incoming.who)
+        return Redirect(_at(short_name), _("It goes on; what waited goes now."))
+
+    async def rotate(self, incoming: Incoming, short_name: str) -> Answer:
+        secret = await self._webhooks.rotate(await self._owned(incoming, short_name), incoming.who)
+        words = _("A new secret is in use. For a day the old one signs too.")
+        return Redirect(_at(short_name), words, more={"secret": secret})
+
+    async def redeliver(self, incoming: Incoming, short_name: str) -> Answer:
+        """A range of events (``from``, ``to``: numbers of the sequence), or without one all that failed."""
+        row = await self._owned(incoming, short_name)
+        first, last = (incoming.field(name) for name in ("from", "to"))
+        if first:
+            upto = Integer().parse(last) if last else None
+            count = await self._webhooks.replay(row, incoming.who, Integer().parse(first), upto)
+        else:
+            count = await self._webhooks.all_failed_again(row, incoming.who)
+        words = ngettext(
+            "%(count)s event is sent once more.", "%(count)s events are sent once more.", count, count=count
+        )
+        return Redirect(_at(short_name), words, more={"count": count})
+
+    async def backfill(self, incoming: Incoming, short_name: str) -> Answer:
+        count = await self._webhooks.backfill(await self._owned(incoming, short_name), incoming.who)
+        words = ngettext("%(num)s event is sent.", "%(num)s events are sent.", count)
+        return Redirect(_at(short_name), words, more={"count": count})
+
+    async def delivery(self, incoming: Incoming, short_name: str, delivery_id: int) -> Answer:
+        """One delivery with all its attempts."""
+        row = await self._owned(incoming, short_name)
+        found = await self._webhooks.delivery(row, incoming.who, delivery_id)
+        context = await self._views.context(incoming, row)
+        return Page("project/delivery.html", **context, delivery=found, form=self._forms.blank(incoming))
+
+    async def again(self, incoming: Incoming, short_name: str, delivery_id: int) -> Answer:
+        """Sends it once more; programs get the log's row."""
+        row = await self._owned(incoming, short_name)
+        await self._webhooks.again(row, incoming.who, delivery_id)
+        found = await self._webhooks.delivery(row, incoming.who, delivery_id)
+        return Redirect(f"{_at(short_name)}/{delivery_id}", _("It is sent once more."), more=found)
+
+    async def _owned(self, incoming: Incoming, short_name: str) -> Row:
+        return await self._domain.projects.owned(short_name, incoming.who)
+
+
+def _at(short_name: str) -> str:
+    return f"/project/{quote(short_name)}/webhook"
