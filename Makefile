@@ -1,6 +1,6 @@
 # make run: from nothing to a running server. make test: all that must pass before a change goes in.
 
-.PHONY: run test lint i18n browser clean crowd crowd-kills storm live hot cost
+.PHONY: run test lint i18n browser clean crowd crowd-kills storm live hot cost truth
 .DELETE_ON_ERROR:
 
 venv = .venv/bin/
@@ -66,6 +66,9 @@ cost: .venv/installed-embedded,test
 
 live: .venv/installed-embedded,test
 	@$(venv)python -m bench.live
+
+truth: .venv/installed-embedded,test
+	@$(venv)python -m bench.truth
 
 clean:
 	rm -rf .venv build *.egg-info .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis

@@ -90,17 +90,18 @@ class Wire(asyncio.Protocol):
 
 
 def parse(read: bytes | bytearray) -> Answer | None:
-    """The answer in these bytes, None while it is not whole. Its length must be given."""
+    """The answer in these bytes, None while it is not whole. Its length must be given, but for 204."""
     head, separator, body = bytes(read).partition(_END_OF_HEAD)
     if not separator:
         return None
     status, *lines = head.decode("latin-1").split("\r\n")
     pairs = [(name.strip().lower(), value.strip()) for name, _, value in (line.partition(":") for line in lines)]
     headers = dict(pairs)
-    if len(body) < int(headers["content-length"]):
+    code = int(status.split()[1])
+    if code != 204 and len(body) < int(headers["content-length"]):
         return None
     cookies = tuple(value.partition(";")[0] for name, value in pairs if name == "set-cookie")
-    return Answer(int(status.split()[1]), headers, cookies, body)
+    return Answer(code, headers, cookies, body)
 
 
 class Client:

@@ -11,15 +11,20 @@ from crowdd.storage import standings
 from crowdd.storage.database import Database, Row, as_json, one, one_or_none
 from crowdd.values import Requester
 
-# What depends on who asks and is no right. runs_of saves the walk over open tasks for all but the last of them.
+# What depends on who asks and is no right. runs_of saves the walk over open tasks for all but the last of them; tasks all
+# of whose places are leased are not open, and found by their leases.
 _CONTRIB_BUTTON = """CASE
     WHEN t.overall_progress >= 100 THEN 'completed'
     WHEN NOT t.published AND (t.n_tasks = 0 OR coalesce(t.info->>'task_presenter', '') = '') THEN 'draft'
     WHEN NOT t.published THEN 'publish'
     WHEN NOT t.allow_anonymous_contributors AND %(actor)s ~ '^[ci]:' THEN 'cannot_contribute'
     WHEN t.n_tasks - t.n_completed_tasks > runs_of(t.id, %(actor)s) OR EXISTS (
-        SELECT FROM task_ledger l WHERE l.project_id = t.id AND NOT l.done AND NOT l.retired
-           AND NOT EXISTS (SELECT FROM task_run r WHERE r.project_id = t.id AND r.task_id = l.task_id AND r.actor = %(actor)s))
+        SELECT FROM task_ledger l WHERE l.project_id = t.id AND l.open
+           AND NOT EXISTS (SELECT FROM task_run r WHERE r.project_id = t.id AND r.task_id = l.task_id AND r.actor = %(actor)s)
+    ) OR EXISTS (
+        SELECT FROM lease h JOIN task_ledger l ON l.project_id = h.project_id AND l.task_id = h.task_id AND NOT l.done AND NOT l.retired
+         WHERE h.project_id = t.id
+           AND NOT EXISTS (SELECT FROM task_run r WHERE r.project_id = t.id AND r.task_id = h.task_id AND r.actor = %(actor)s))
     THEN 'can_contribute' ELSE 'cannot_contribute' END"""
 _COMPUTED = {("project", "contrib_button"): _CONTRIB_BUTTON, ("project", "last_activity"): "NULL::text"}
 

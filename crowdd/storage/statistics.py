@@ -56,13 +56,13 @@ async def figures(db: Database, project_id: int) -> Row:
 
 def _top(recent: str) -> str:
     """Select items: what everybody may know of the volunteers who did most in project p."""
-    who = 'a.name, CASE WHEN NOT a.privacy_mode THEN a.fullname END AS fullname, t.runs AS tasks, a."restrict"'
     return f"""
         (SELECT coalesce(json_agg(json_build_object('ip', CASE WHEN t.actor LIKE 'i:%%' THEN substr(t.actor, 3) END, 'tasks', t.runs)
                                   ORDER BY t.runs DESC, t.actor), '[]')
            FROM top_volunteers(p.id, false, {recent}, 5, n.now) t) AS anonymous,
-        (SELECT coalesce(json_agg(u ORDER BY u.tasks DESC, u.name), '[]')
-           FROM (SELECT {who} FROM top_volunteers(p.id, true, {recent}, 5, n.now) t JOIN account a ON a.id = substr(t.actor, 3)::bigint) u) AS authenticated"""
+        (SELECT coalesce(json_agg(json_build_object('name', a.name, 'fullname', CASE WHEN NOT a.privacy_mode THEN a.fullname END,
+                                                    'tasks', t.runs, 'restrict', a."restrict") ORDER BY t.runs DESC, t.actor), '[]')
+           FROM top_volunteers(p.id, true, {recent}, 5, n.now) t JOIN account a ON a.id = substr(t.actor, 3)::bigint) AS authenticated"""
 
 
 async def of_site(db: Database) -> Row:

@@ -113,7 +113,7 @@ async def test_two_weeks_end_without_a_job_and_with_one(served):
         users.append((await record(owner, project))["info"]["users_stats"])
         await served.domain.statistics.fold()
     assert [one["n_auth"] for one in users] == [2, 1, 1]
-    assert [[top["name"] for top in one["auth"]["top5"]] for one in users] == [["ada", "owner"], ["ada"], ["ada"]]
+    assert [[top["name"] for top in one["auth"]["top5"]] for one in users] == [["owner", "ada"], ["ada"], ["ada"]]
 
 
 @pytest_twisted.ensureDeferred
