@@ -14,8 +14,10 @@ from crowdd.values import Requester
 # What a volunteer who was handed a task may see of it.
 VOLUNTEER = frozenset({Standing.ANYBODY, Standing.UNLOCKED})
 ASK = Prepared(
-    "SELECT n.state, n.retry_in,"
-    f" ARRAY(SELECT {json_of(TASK, VOLUNTEER, info='shown_info')}::text FROM unnest(n.tasks) t) AS tasks"
+    # A look-up for each task, never a join with all tasks of the project.
+    "SELECT n.state, n.retry_in, ARRAY("
+    f"SELECT (SELECT {json_of(TASK, VOLUNTEER, info='shown_info')}::text FROM handed_out t"
+    "          WHERE t.project_id = n.project AND t.id = u.id) FROM unnest(n.tasks) WITH ORDINALITY u(id, o) ORDER BY o) AS tasks"
     " FROM ask_many(%(asks)s, %(wait)s, clock()) n ORDER BY n.nth",
     asks="jsonb",
     wait="boolean",
@@ -37,9 +39,11 @@ def ask(who: Requester, project_id: int, limit: int, offset: int, lane: str) -> 
 async def next_tasks(db: Database, asks: list[dict[str, Any]], base_url: str, *, wait: bool) -> list[Row]:
     """A row per ask: ``state``, ``retry_in``, and ``tasks``, each a JSON text as its volunteer may see it.
 
-    Without ``wait`` nobody is waited for: state "again" then means to ask alone.
+    State "again" means to ask alone: without ``wait`` nobody is waited for; and a task that came while the statement ran
+    is handed out, but only the next statement can read it.
     """
-    return await db.fetch(ASK, asking(asks, base_url, wait=wait))
+    rows = await db.fetch(ASK, asking(asks, base_url, wait=wait))
+    return [{**row, "state": "again"} if None in (row["tasks"] or ()) else row for row in rows]
 
 
 def asking(asks: list[dict[str, Any]], base_url: str, *, wait: bool) -> dict[str, Any]:

@@ -109,6 +109,32 @@ async def test_a_task_that_somebody_holds_delays_only_who_answers_it(served):
     assert (await work[0]).status == 200
 
 
+@pytest_twisted.ensureDeferred
+async def test_a_task_that_came_while_the_statement_ran_is_handed_out_whole(served):
+    owner, volunteer = await served.person("owner"), await served.person("volunteer")
+    project = await served.project(owner, tasks=1, published=True, n_answers=1)
+    first = (await volunteer.get(newtask(project))).json()
+    held, go_on = Deferred(), Deferred()
+
+    async def hold(tx):
+        lock = "SELECT pg_advisory_xact_lock(hashtextextended(%(a)s, %(p)s))"
+        await tx.fetch(lock, {"a": f"u:{volunteer.user_id}", "p": project["id"]})
+        held.callback(None)
+        await go_on
+
+    holding = ensureDeferred(served.database.transaction(hold))
+    await held
+    asking = ensureDeferred(volunteer.get(newtask(project) + "?limit=2"))
+    while not await served.database.fetch("SELECT FROM pg_stat_activity WHERE wait_event = 'advisory'"):
+        await deferLater(reactor, 0.005)
+    rows = {"project_id": project["id"], "info": "later", "n_answers": 9}
+    later = (await owner.post("/api/task", json=rows)).json()
+    go_on.callback(None)
+    await holding
+    given = (await asking).json()
+    assert [(task["id"], task["info"]) for task in given] == [(first["id"], first["info"]), (later["id"], "later")]
+
+
 class Losing:
     """The pool, which loses its connection at the first answers that are sent: before or after they are stored."""
 
