@@ -161,6 +161,8 @@ class Accounts:
     session_days: int = _option(30, _positive, doc="A session ends after so many days without use.")
     shortest_password: int = _option(8, _positive, doc="Characters that a password needs.")
     attempts: int = _option(10, _positive, doc="Failed sign-ins per account and address in 15 minutes.")
+    confirm_email: bool = _option(False, _boolean, doc="An account comes into being by a link in a letter only.")
+    link_hours: int = _option(5, _positive, doc="Hours for which links in letters work.")
 
 
 @attrs.frozen

@@ -69,14 +69,17 @@ class Accounts:
         hashed = None if passwordless else await self._passwords.hash(form.password)
 
         async def work(tx: Database) -> int:
-            user_id = await self._add(tx, form, hashed, who, admin)
+            user_id = await self.add(tx, form, hashed, who, admin=admin)
             if then is not None:
                 await then(tx, user_id)
             return user_id
 
         return await self._db.transaction(work)
 
-    async def _add(self, tx: Database, form: Registration, hashed: str | None, who: Requester, admin: bool) -> int:
+    async def add(
+        self, tx: Database, form: Registration, hashed: str | None, who: Requester, *, admin: bool = False
+    ) -> int:
+        """The id of a new account of somebody whose words were checked. Raises FormError for what is taken."""
         key = token()
         values = {
             "name": form.name,
@@ -154,7 +157,7 @@ class Accounts:
         """The account that owns projects loaded before there was anybody; nobody can sign in to it."""
         form = Registration(EXAMPLES, EXAMPLES.title(), f"{EXAMPLES}-{token()}@example.invalid", "", "")
         if await accounts.by_name(self._db, EXAMPLES) is None:
-            await self._db.transaction(lambda tx: self._add(tx, form, None, SYSTEM, admin=False))
+            await self._db.transaction(lambda tx: self.add(tx, form, None, SYSTEM))
         return await self.find(EXAMPLES)
 
     # Administrators
@@ -205,7 +208,7 @@ class Accounts:
         async def work(tx: Database) -> int:
             if await links.use(tx, self._secrets.digest("link", link), "first_admin") is None:
                 raise NotFoundError("This link has been used or has run out.")
-            return await self._add(tx, form, hashed, who, admin=True)
+            return await self.add(tx, form, hashed, who, admin=True)
 
         return await self._db.transaction(work)
 

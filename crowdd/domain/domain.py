@@ -125,6 +125,7 @@ def _assemble(
     records = Records(db, bell.ring, secrets, uploads, settings.base_url, behaviours)
     letters = Letters(languages, settings.site.name, settings.base_url)
     sender = Sender(settings.site.name, settings.mail.sender, host_of(settings))
+    mail = Mail(db, letters, sender, away, settings.mail.keep_days)
     accounts = Accounts(db, gathering, passwords, secrets, settings.accounts)
     external = ExternalUsers(db, gathering, secrets, settings.external.token_hours)
     contributions = Contributions(db, gathering, bell.ring, external, records)
@@ -138,7 +139,7 @@ def _assemble(
         records=records,
         accounts=accounts,
         people=gather(
-            db, gathering, settings, secrets, passwords, workshop, uploads, bell.ring, providers, accounts, queue
+            db, gathering, settings, secrets, passwords, workshop, uploads, bell.ring, providers, accounts, queue, mail
         ),
         administration=Administration(db),
         projects=Projects(db, bell.ring, passwords, secrets),
@@ -155,7 +156,7 @@ def _assemble(
         changes=Changes(db, bell.ring, queue),
         statistics=Statistics(db, records),
         checking=Checking(db),
-        mail=Mail(db, letters, sender, away, settings.mail.keep_days),
+        mail=mail,
     )
 
 

@@ -13,6 +13,7 @@ from crowdd.http.csrf import Csrf
 from crowdd.http.incoming import Incoming
 from crowdd.languages import _
 
+CORRECT = _("Please correct the errors.")
 SECRET = frozenset({"password", "confirm", "current_password", "new_password"})
 
 

@@ -122,6 +122,31 @@ async def set_provider(db: Database, user_id: int, provider: str, provider_id: s
     )
 
 
+async def address(db: Database, user_id: int) -> Row:
+    """email_addr, name and locale of an account, which nobody changes meanwhile."""
+    return await one(db, "SELECT email_addr, name, locale FROM account WHERE id = %(id)s FOR UPDATE", {"id": user_id})
+
+
+async def set_address(db: Database, user_id: int, email: str) -> None:
+    """Replaces the e-mail address by one that its person reads."""
+    await db.execute(
+        "UPDATE account SET email_addr = %(email)s, valid_email = true, confirmation_email_sent = false WHERE id = %(id)s",
+        {"id": user_id, "email": email},
+    )
+
+
+async def note_valid(db: Database, user_id: int) -> None:
+    """The person reads what is sent to the address."""
+    await db.execute("UPDATE account SET valid_email = true WHERE id = %(id)s", {"id": user_id})
+
+
+async def note_sent(db: Database, user_id: int) -> None:
+    """A letter is on its way that confirms an address; until then none is confirmed."""
+    await db.execute(
+        "UPDATE account SET valid_email = false, confirmation_email_sent = true WHERE id = %(id)s", {"id": user_id}
+    )
+
+
 async def now(db: Database) -> float:
     """The time as epoch seconds."""
     return float((await one(db, "SELECT extract(epoch FROM clock()) AS now"))["now"])

@@ -32,6 +32,12 @@ CONTEXTS: dict[str, dict[str, Any]] = {
     "test": {},
     "dead_work": {"fullname": EVIL, "work": EVIL, "number": 7, "error": EVIL},
     "webhook_off": {"name": EVIL, "short_name": "birds", "reason": EVIL},
+    "reset_password": {"name": EVIL, "url": "https://crowdd.example/x?key=k", "hours": 5},
+    "confirm_registration": {"name": EVIL, "url": "https://crowdd.example/x?key=k", "hours": 5},
+    "known_address": {"name": EVIL, "url": "https://crowdd.example/x?key=k", "hours": 5},
+    "confirm_address": {"name": EVIL, "url": "https://crowdd.example/x?key=k", "hours": 1},
+    "address_changed": {"name": EVIL},
+    "password_changed": {"name": EVIL},
 }
 
 
@@ -111,7 +117,7 @@ async def test_while_mail_is_off_links_are_logged_and_letters_held(bench, logged
     assert await off.deliver() == Tally(held=1)
     assert await off.deliver() == Tally()
     (line,) = [line for line in logged if line.startswith("Mail is off.")]
-    assert f"{BASE}/" in line and "ada@example.org" in line
+    assert f"{BASE}/" in line and "ada@example.org" not in line
     on = bench.mail()
     assert await on.deliver() == Tally(), "what was held is not sent by surprise"
     await on.again(mail_id)

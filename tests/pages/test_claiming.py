@@ -55,7 +55,7 @@ async def test_answers_are_claimed_at_sign_up(served, dsn):
     page = await browser.get("/account/register")
     assert "Put the 4 answers given in this browser under my name" in page.text
     done = await browser.send_form("/account/register", {**registration("ada"), "claim": True})
-    assert done.json()["flash"] == "Thanks for signing up. 4 answers stand under your name now."
+    assert done.json()["flash"] == "4 answers stand under your name now."
     me = (await browser.page("/account/profile")).json()
     assert (me["user"]["n_answers"], len(me["projects_contrib"])) == (4, 2)
     for path, done_ in ((birds, 3), (fish, 1)):
@@ -92,7 +92,9 @@ async def test_what_the_account_has_answered_itself_stays_anonymous(served, dsn)
     both = await answer(browser, birds, 2)
     assert first[0] in both
     await sign_in(browser, "ada")
-    assert (await browser.send_form("/account/ada/claim", {})).json()["flash"] == "1 answers stand under your name now."
+    assert (await browser.send_form("/account/ada/claim", {})).json()[
+        "flash"
+    ] == "One answer stands under your name now."
     mine = [task for task, actor in await actors(served) if actor == "u:"]
     assert sorted(mine) == sorted(both) and broken(dsn) == []
     row = (

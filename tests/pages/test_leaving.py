@@ -191,7 +191,9 @@ async def test_nothing_is_left_that_says_who_it_was(served, logged, tmp_path):
     await sign_in(served.client(), NAME, "wrong password")
     await served.client().send_form("/account/signin", {"email": EMAIL, "password": "wrong again"})
     await browser.send_form(f"/account/{NAME}/export", {})
+    await browser.send_form("/account/forgot-password", {"email_addr": EMAIL})
     await worked(served)
+    assert (await served.domain.mail.deliver()).held == 1
     assert await planted(served), "the search finds what is there"
     done = await browser.send_form(f"/account/{NAME}/delete", {"password": PASSWORD})
     assert done.json()["status"] == "success", done.body

@@ -469,6 +469,18 @@ def _settings_cases(at: str) -> Iterator[Case]:
         yield Case(
             "account/claim.html", kind, frame(ILSE, f"{at}claim") | {"answers": answers, "form": blank, "name": "ilse"}
         )
+    for kind, errors in (("first", {}), ("wrong", {"email_addr": ["This is no e-mail address."]})):
+        form = {"email_addr": "x", "csrf": "form-t0ken", "errors": errors}
+        yield Case("account/password_forgot.html", kind, frame(path="/account/forgot-password") | {"form": form})
+        bad = {"new_password": ["Use 8 to 1000 characters."]} if errors else {}
+        reset = {"form": blank | {"new_password": None, "confirm": None, "errors": bad}}
+        yield Case("account/password_reset.html", kind, frame(path="/account/reset-password") | reset)
+    sent = {"form": blank | {"email_addr": None}, "flash": "A letter is on its way.", "status": "success"}
+    yield Case("account/password_forgot.html", "sent", frame(path="/account/forgot-password") | sent)
+    yield Case("account/account_validation.html", "sent", frame(path="/account/register") | {"status": "sent"})
+    for new in (True, False):
+        opened = frame(path="/account/register/confirmation") | {"form": blank, "new": new}
+        yield Case("account/confirmation.html", "new" if new else "known", opened)
     none = {"state": "none", "requested": None, "ready": None, "bytes": None, "url": None}
     waiting = none | {"state": "waiting", "requested": "2025-11-20T21:40:00.000000"}
     ready = waiting | {

@@ -81,8 +81,8 @@ class Mail:
     async def _hold(self, row: Row) -> int:
         links = " ".join(_LINK.findall(row["text"]))
         log.info(
-            "Mail is off. {subject}, for {to}: {links} (crowdctl mail show {id})",
-            subject=row["subject"], to=row["recipient"], links=links or "no links", id=row["id"],
+            "Mail is off. {subject}: {links} (crowdctl mail show {id} says for whom)",
+            subject=row["subject"], links=links or "no links", id=row["id"],
         )  # fmt: skip
         await mail.settle(self._db, row["id"], "held")
         return 1

@@ -48,7 +48,7 @@ class Arrivals:
         """A new account without a password, connected from the beginning. Raises FormError."""
 
         async def connect(tx: Database, user_id: int) -> None:
-            await self._connect(tx, user_id, identity)
+            await self.connect_in(tx, user_id, identity)
 
         return await self._accounts.register(form, who, passwordless=True, then=connect)
 
@@ -56,7 +56,7 @@ class Arrivals:
         """Lets a person sign in with a provider from now on. Raises ProviderError when another account does."""
 
         async def work(tx: Database) -> None:
-            await self._connect(tx, user_id, identity)
+            await self.connect_in(tx, user_id, identity)
             await audit.write(tx, who, "connect", "user", user_id, attribute=identity.provider)
 
         await self._db.transaction(work)
@@ -83,7 +83,8 @@ class Arrivals:
         rows = await provider_tokens.of_user(self._db, user_id)
         return {f"{row['provider']}_token": {"oauth_token": self._secrets.unseal(row["sealed"])} for row in rows}
 
-    async def _connect(self, tx: Database, user_id: int, identity: ProviderIdentity) -> None:
+    async def connect_in(self, tx: Database, user_id: int, identity: ProviderIdentity) -> None:
+        """The same within a transaction, for an account that is just being made."""
         try:
             await accounts.set_provider(tx, user_id, identity.provider, identity.id)
         except ConflictError:

@@ -10,12 +10,15 @@ from PIL import Image, ImageOps
 from crowdd.domain.people.workshop import Workshop
 from crowdd.domain.uploads import Journal, Upload, Uploads, with_files
 from crowdd.errors import FormError, InvalidValueError
+from crowdd.languages import _
 from crowdd.storage import accounts, audit
 from crowdd.storage.database import Database, Transactions
 from crowdd.values import Requester
 
 EDGE = 256  # pixels of a finished picture
 MOST_PIXELS = 30_000_000  # a larger picture is refused by its header, before a pixel is unpacked
+_TOO_MANY = _("The picture has more than %(most)s million pixels.", most=MOST_PIXELS // 1_000_000)
+_NO_PICTURE = _("This is no picture that can be read: send a PNG, JPEG, GIF or WebP.")
 _FORMATS = ("PNG", "JPEG", "GIF", "WEBP")
 
 
@@ -47,12 +50,12 @@ def redrawn(content: bytes, box: Box | None) -> bytes:
     try:
         with Image.open(BytesIO(content), formats=_FORMATS) as picture:
             if picture.width * picture.height > MOST_PIXELS:
-                raise InvalidValueError(f"The picture has more than {MOST_PIXELS // 1_000_000} million pixels.")
+                raise InvalidValueError(_TOO_MANY)
             return _drawn(ImageOps.exif_transpose(picture), box)
     except Image.DecompressionBombError:
-        raise InvalidValueError(f"The picture has more than {MOST_PIXELS // 1_000_000} million pixels.") from None
+        raise InvalidValueError(_TOO_MANY) from None
     except (OSError, SyntaxError, ValueError, ArithmeticError, LookupError, EOFError):
-        raise InvalidValueError("This is no picture that can be read: send a PNG, JPEG, GIF or WebP.") from None
+        raise InvalidValueError(_NO_PICTURE) from None
 
 
 def _drawn(picture: Image.Image, box: Box | None) -> bytes:
@@ -80,7 +83,7 @@ class Avatars:
         try:
             picture = await self._workshop.do(redrawn, upload.content, box)
         except InvalidValueError as error:
-            raise FormError({"avatar": [str(error)]}) from None
+            raise FormError({"avatar": [error.args[0]]}) from None
 
         async def work(tx: Database, files: Journal) -> None:
             path = files.store(f"user-{user_id}", Upload("avatar.png", picture))

@@ -6,6 +6,7 @@ import re
 
 from crowdd.errors import ConflictError, InvalidValueError
 from crowdd.kinds import USER
+from crowdd.languages import _
 
 Mistakes = dict[str, list[str]]
 
@@ -34,7 +35,7 @@ def name(text: str) -> list[str]:
 def fullname(text: str) -> list[str]:
     """The name as others read it, on one line."""
     if re.search(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]", text.strip()):
-        return ["Keep it on one line."]
+        return [_("Keep it on one line.")]
     return _length(text.strip(), 3, 100)
 
 
@@ -43,24 +44,24 @@ def email(address: str) -> list[str]:
     good = re.fullmatch(
         r"[^@\s\x00-\x1f\x7f-\x9f,;:<>()\[\]\\\"]{1,64}@[^@\s\x00-\x1f\x7f-\x9f,;<>]+\.[^@\s.,;<>]{2,}", address.strip()
     )
-    return [] if good and len(address) <= 254 else ["This is no e-mail address."]
+    return [] if good and len(address) <= 254 else [_("This is no e-mail address.")]
 
 
 def password(text: str, again: str, shortest: int) -> tuple[list[str], list[str]]:
     """Mistakes of a new password, and of the same typed again."""
-    return _length(text, shortest, LONGEST_PASSWORD), [] if again == text else ["The two passwords differ."]
+    return _length(text, shortest, LONGEST_PASSWORD), [] if again == text else [_("The two passwords differ.")]
 
 
 def taken(error: ConflictError) -> Mistakes:
     """What a refused account is told: which of the things that must be unique is not."""
     if error.constraint == "account_email_addr":
-        return {"email_addr": ["There is an account with this e-mail already."]}
-    return {"name": ["This name is taken."]}
+        return {"email_addr": [_("There is an account with this e-mail already.")]}
+    return {"name": [_("This name is taken.")]}
 
 
 def _length(text: str, least: int, most: int) -> list[str]:
     if not least <= len(text) <= most:
-        return [f"Use {least} to {most} characters."]
+        return [_("Use %(least)s to %(most)s characters.", least=least, most=most)]
     return []
 
 
@@ -68,7 +69,7 @@ def _plain_name(text: str) -> list[str]:
     try:
         USER.field("name").parse(text)
     except InvalidValueError:
-        return ["No blanks and none of / ? # % & \\ < > \" ' please."]
+        return [_("No blanks and none of / ? # %% & \\ < > \" ' please.")]
     if re.search(r"[$|@]", text):
-        return ["No $, | or @ please."]
-    return ["This name is reserved."] if text.lower() in RESERVED_NAMES else []
+        return [_("No $, | or @ please.")]
+    return [_("This name is reserved.")] if text.lower() in RESERVED_NAMES else []

@@ -9,15 +9,19 @@ import attrs
 from crowdd.config import Settings
 from crowdd.domain.accounts import Accounts
 from crowdd.domain.gather import Gathering
+from crowdd.domain.mail.mail import Mail
 from crowdd.domain.passwords import Passwords
 from crowdd.domain.people.arrivals import Arrivals
 from crowdd.domain.people.avatars import Avatars
 from crowdd.domain.people.claims import Claims
 from crowdd.domain.people.community import Community
+from crowdd.domain.people.confirming import Confirming
 from crowdd.domain.people.farewell import Farewell
 from crowdd.domain.people.personal_data import PersonalData
 from crowdd.domain.people.profiles import Profiles
+from crowdd.domain.people.proofs import Proofs
 from crowdd.domain.people.providers import Provider, Providers
+from crowdd.domain.people.recovery import Recovery
 from crowdd.domain.people.sessions import Sessions
 from crowdd.domain.people.signing_in import Attempts, SigningIn
 from crowdd.domain.people.workshop import Workshop
@@ -40,6 +44,8 @@ class People:
     avatars: Avatars
     claims: Claims
     community: Community
+    recovery: Recovery
+    confirming: Confirming
     personal_data: PersonalData
     farewell: Farewell
 
@@ -56,20 +62,28 @@ def gather(
     found: Mapping[str, Provider],
     accounts: Accounts,
     queue: Queue,
+    mail: Mail,
 ) -> People:
     """The people on a database."""
     exports = PersonalData(db, queue, uploads, workshop, settings.data.dir / "exports")
-    signing_in = SigningIn(db, passwords, Attempts(db, secrets), settings.accounts)
+    attempts = Attempts(db, secrets)
+    signing_in = SigningIn(db, passwords, attempts, settings.accounts)
+    arrivals = Arrivals(db, accounts, secrets)
+    front = settings.http.spa_base_url or settings.base_url
+    proofs = Proofs(mail, secrets, front, settings.accounts.link_hours)
+    confirming = Confirming(db, accounts, arrivals, passwords, proofs, attempts, settings.accounts)
     return People(
         workshop=workshop,
         sessions=Sessions(db, gathering, secrets, settings.accounts.session_days),
         providers=Providers(db, found, settings.base_url),
-        arrivals=Arrivals(db, accounts, secrets),
+        arrivals=arrivals,
         signing_in=signing_in,
-        profiles=Profiles(db, passwords, signing_in, settings.accounts),
+        profiles=Profiles(db, passwords, signing_in, confirming, proofs, settings.accounts),
         avatars=Avatars(db, workshop, uploads, settings.base_url),
         claims=Claims(db, ring),
         community=Community(db),
+        recovery=Recovery(db, passwords, proofs, attempts, queue, settings.accounts),
+        confirming=confirming,
         personal_data=exports,
         farewell=Farewell(db, queue, uploads, secrets, exports, ring),
     )

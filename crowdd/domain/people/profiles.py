@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Awaitable, Callable, Collection
 from typing import Any
 
 import attrs
@@ -10,10 +10,14 @@ import attrs
 from crowdd.config import Accounts as AccountSettings
 from crowdd.domain.passwords import Passwords
 from crowdd.domain.people import checks
+from crowdd.domain.people.confirming import Confirming
+from crowdd.domain.people.proofs import Proofs
+from crowdd.domain.people.recovery import PURPOSE as RESET
 from crowdd.domain.people.signing_in import SigningIn
 from crowdd.errors import ConflictError, FormError
 from crowdd.kinds import USER
-from crowdd.storage import accounts, audit, records, sessions
+from crowdd.languages import _
+from crowdd.storage import accounts, audit, links, records, sessions
 from crowdd.storage.database import Database, Row, Transactions
 from crowdd.values import Requester
 
@@ -38,7 +42,7 @@ class Profile:
                 "name": checks.name(self.name),
                 "fullname": checks.fullname(self.fullname),
                 "email_addr": checks.email(self.email_addr),
-                "locale": [] if self.locale in locales else ["Choose one of the languages of this site."],
+                "locale": [] if self.locale in locales else [_("Choose one of the languages of this site.")],
             }
         )
 
@@ -52,20 +56,36 @@ class Profiles:
     """Changes of an account by its owner or an administrator; each is written down, without values."""
 
     def __init__(
-        self, db: Transactions, passwords: Passwords, signing_in: SigningIn, settings: AccountSettings
+        self,
+        db: Transactions,
+        passwords: Passwords,
+        signing_in: SigningIn,
+        confirming: Confirming,
+        proofs: Proofs,
+        settings: AccountSettings,
     ) -> None:
-        self._db, self._passwords, self._signing_in, self._settings = db, passwords, signing_in, settings
+        self._db, self._passwords, self._signing_in = db, passwords, signing_in
+        self._confirming, self._proofs, self._settings = confirming, proofs, settings
 
-    async def update(self, row: Row, said: Profile, locales: Collection[str], who: Requester) -> None:
-        """Stores a profile. Raises FormError, also for a name or address that is taken."""
+    async def update(self, row: Row, said: Profile, locales: Collection[str], who: Requester) -> bool:
+        """Stores a profile; True when a new address is to be confirmed first.
+
+        Raises FormError, also for a name or address that is taken.
+        """
         if mistakes := said.mistakes({*locales, row["locale"]}):
             raise FormError(mistakes)
-        await self._write(row["id"], said.changes(row), who)
+        changes = said.changes(row)
+        moves = said.email_addr.strip().lower() != row["email_addr"].lower()
+        waits = moves and self._confirming.required
+        if waits:
+            await self._confirming.change(row, changes.pop("email_addr"), who)
+        await self._write(row["id"], changes, who, self._confirming.tell_old if moves and not waits else None, row)
+        return waits
 
     async def set_service(self, user_id: int, catalog_api: str, who: Requester) -> None:
         """Stores the key of an external data catalogue; an empty one removes it."""
         if len(catalog_api) > _LONGEST_KEY:
-            raise FormError({"catalog_api": [f"Use at most {_LONGEST_KEY} characters."]})
+            raise FormError({"catalog_api": [_("Use at most %(most)s characters.", most=_LONGEST_KEY)]})
         await self._write(user_id, {"catalog_api": catalog_api.strip() or None}, who)
 
     async def subscribe(self, user_id: int, wanted: bool | None) -> None:
@@ -88,11 +108,21 @@ class Profiles:
         async def work(tx: Database) -> None:
             await accounts.set_password(tx, user_id, hashed)
             await sessions.end_all(tx, user_id)
+            await links.drop_of_user(tx, user_id, RESET)
             await audit.write(tx, who, "change_password", "user", user_id)
+            row = await accounts.address(tx, user_id)
+            await self._proofs.send(tx, row["email_addr"], "password_changed", row["locale"], name=row["name"])
 
         await self._db.transaction(work)
 
-    async def _write(self, user_id: int, changes: dict[str, Any], who: Requester) -> None:
+    async def _write(
+        self,
+        user_id: int,
+        changes: dict[str, Any],
+        who: Requester,
+        then: Callable[[Database, Row], Awaitable[None]] | None = None,
+        before: Row | None = None,
+    ) -> None:
         async def work(tx: Database) -> None:
             try:
                 await records.update(tx, USER, user_id, changes)
@@ -100,5 +130,7 @@ class Profiles:
                 raise FormError(checks.taken(error)) from None
             for name in changes:
                 await audit.write(tx, who, "update", "user", user_id, attribute=name)
+            if then is not None and before is not None:
+                await then(tx, before)
 
         await self._db.transaction(work)

@@ -9,13 +9,14 @@ from crowdd.domain.passwords import Passwords
 from crowdd.domain.people.checks import LONGEST_PASSWORD
 from crowdd.domain.secrets import Secrets, token
 from crowdd.errors import FormError, TooManyRequestsError
+from crowdd.languages import _
 from crowdd.storage import accounts, attempts
 from crowdd.storage.database import Row, Transactions
 from crowdd.values import Requester
 
 WINDOW_MINUTES = 15
 _PER_ADDRESS = 10  # an address may fail so many times more often than one account from one address
-_WRONG = "Incorrect e-mail or password."
+WRONG = _("Incorrect e-mail or password.")
 
 
 @attrs.frozen
@@ -77,7 +78,7 @@ class SigningIn:
         good = await self._passwords.check(row["passwd_hash"] if row else None, password[:LONGEST_PASSWORD])
         if row is None or not good or row["restrict"]:
             await self._attempts.note(limits)
-            raise FormError({"email": [_WRONG]})
+            raise FormError({"email": [WRONG]})
         await self._attempts.forget(next(iter(limits)))
         return int(row["id"])
 
@@ -90,7 +91,7 @@ class SigningIn:
         stored = await accounts.passwd_hash(self._db, user_id)
         if not await self._passwords.check(stored, password[:LONGEST_PASSWORD]):
             await self._attempts.note(limits)
-            raise FormError({field: ["This is not your password."]})
+            raise FormError({field: [_("This is not your password.")]})
         await self._attempts.forget(next(iter(limits)))
 
     def _limits(self, email: str, who: Requester, device: Device, row: Row | None) -> dict[str, int]:

@@ -8,11 +8,13 @@ from crowdd.domain.domain import Domain
 from crowdd.http.cookies import Cookies
 from crowdd.http.forms import Forms
 from crowdd.http.pages.account.community import CommunityPages
+from crowdd.http.pages.account.confirming import ConfirmPages
 from crowdd.http.pages.account.devices import DevicePages
 from crowdd.http.pages.account.entry import Entry
 from crowdd.http.pages.account.leaving import LeavingPages
 from crowdd.http.pages.account.profiles import ProfilePages
 from crowdd.http.pages.account.providers import ProviderPages
+from crowdd.http.pages.account.recovery import RecoveryPages
 from crowdd.http.pages.account.registering import RegisterPages
 from crowdd.http.pages.account.settings import SettingsPages
 from crowdd.http.pages.account.signing_in import SignInPages
@@ -29,5 +31,7 @@ def rooms(domain: Domain, forms: Forms, cookies: Cookies) -> list[Any]:
         DevicePages(domain, forms, entry),
         ProviderPages(domain, forms, entry),
         LeavingPages(domain, forms, entry),
+        ConfirmPages(domain, forms, entry),
+        RecoveryPages(domain, forms, entry),
         CommunityPages(domain),
     ]

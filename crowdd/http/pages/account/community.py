@@ -9,6 +9,7 @@ from crowdd.domain.summaries import person
 from crowdd.http.answers import Answer, Page
 from crowdd.http.incoming import Incoming
 from crowdd.http.routing import Route, get
+from crowdd.languages import _
 
 _TOP = 10
 
@@ -31,10 +32,10 @@ class CommunityPages:
         found = await self._community.page(page)
         return Page(
             "account/index.html",
-            title="People",
+            title=_("People"),
             accounts=[person(row) for row in found.people],
             pagination=found.pagination,
             total=found.total,
-            top_users=[person(row) for row in await self._accounts.top(_TOP)],
+            top_users=[person(row) for row in await self._accounts.leaderboard(incoming.who, _TOP, 0)],
             update_feed=await self._statistics.update_feed(),
         )

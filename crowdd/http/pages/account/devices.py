@@ -10,10 +10,11 @@ from crowdd.errors import InvalidValueError, NotFoundError
 from crowdd.http.answers import Answer, Page, Redirect
 from crowdd.http.forms import Forms
 from crowdd.http.incoming import Incoming
-from crowdd.http.pages.account.entry import Entry, own_account
+from crowdd.http.pages.account.entry import Entry, claimed_words, own_account
 from crowdd.http.routing import Route, get, post
 from crowdd.kinds.kind import outward
 from crowdd.kinds.types import Integer
+from crowdd.languages import _
 
 
 class DevicePages:
@@ -34,7 +35,7 @@ class DevicePages:
         sessions = await self._sessions.listed(row["id"], incoming.who)
         shown = [{key: outward(value) for key, value in session.items()} for session in sessions]
         form = self._forms.blank(incoming, "session")
-        return Page("account/sessions.html", title="Signed in here", sessions=shown, form=form, _name=row["name"])
+        return Page("account/sessions.html", title=_("Signed in here"), sessions=shown, form=form, _name=row["name"])
 
     async def end(self, incoming: Incoming, name: str) -> Answer:
         """Ends the session that the field ``session`` numbers, or with "all" every one."""
@@ -43,23 +44,23 @@ class DevicePages:
         if wanted == "all":
             await self._sessions.end_all(row["id"])
             self._entry.forget(incoming)
-            return Redirect("/account/signin", "You are signed out everywhere.")
+            return Redirect("/account/signin", _("You are signed out everywhere."))
         try:
             ended = await self._sessions.end(row["id"], Integer().parse(wanted))
         except InvalidValueError:
             raise InvalidValueError('session is the number of a session, or "all".') from None
         if not ended:
             raise NotFoundError("There is no such session (any more).")
-        return Redirect(f"/account/{quote(row['name'])}/sessions", "Signed out there.")
+        return Redirect(f"/account/{quote(row['name'])}/sessions", _("Signed out there."))
 
     async def claim_form(self, incoming: Incoming, name: str) -> Answer:
         """How many answers of this browser stand under nobody's name."""
         row = await own_account(self._domain, incoming, name, admins=False)
         answers = await self._claims.offered(self._entry.volunteer(incoming), row["id"])
-        form = self._forms.blank(incoming)
-        return Page("account/claim.html", title="Your earlier answers", answers=answers, form=form, _name=row["name"])
+        more = {"form": self._forms.blank(incoming), "_name": row["name"]}
+        return Page("account/claim.html", 200, title=_("Your earlier answers"), answers=answers, **more)
 
     async def claim(self, incoming: Incoming, name: str) -> Answer:
         row = await own_account(self._domain, incoming, name, admins=False)
         claimed = await self._claims.claim(row["id"], self._entry.volunteer(incoming), incoming.who)
-        return Redirect("/account/profile", f"{claimed:,} answers stand under your name now.")
+        return Redirect("/account/profile", claimed_words(claimed))

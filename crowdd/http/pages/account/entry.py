@@ -9,9 +9,11 @@ from crowdd.http.answers import Answer, Redirect
 from crowdd.http.cookies import NEWCOMER, SESSION, VOLUNTEER, Cookies
 from crowdd.http.forms import local
 from crowdd.http.incoming import Incoming
+from crowdd.languages import _, ngettext
 from crowdd.storage.database import Row
 
 _DAY = 86400
+_CLAIM = "claim"
 
 
 class Entry:
@@ -20,6 +22,7 @@ class Entry:
     def __init__(self, domain: Domain, cookies: Cookies) -> None:
         self._people, self.cookies = domain.people, cookies
         self._seconds = domain.settings.accounts.session_days * _DAY
+        self._link_seconds = domain.settings.accounts.link_hours * 3600
         self._by_cookie = domain.settings.volunteers.anonymous == "cookie"
 
     async def enter(self, incoming: Incoming, user_id: int, flash: str) -> Answer:
@@ -28,6 +31,23 @@ class Entry:
         self.cookies.set(incoming, SESSION, token, seconds=self._seconds)
         self.cookies.remember(incoming, user_id)
         return Redirect(next_address(incoming), flash)
+
+    async def welcome(self, incoming: Incoming, user_id: int, claims: bool) -> str:
+        """What somebody new is told; his earlier answers in this browser are his, if he said so."""
+        words = _("Thanks for signing up.")
+        moved = await self._people.claims.claim(user_id, self.volunteer(incoming), incoming.who) if claims else 0
+        return claimed_words(moved) if moved else words
+
+    def note_claim(self, incoming: Incoming) -> None:
+        """Remembers, for as long as the link in the letter works, that the earlier answers are to be claimed."""
+        self.cookies.set_signed(incoming, _CLAIM, "yes", seconds=self._link_seconds)
+
+    def take_claim(self, incoming: Incoming) -> bool:
+        """Whether that was said in this browser; once."""
+        said = self.cookies.signed(incoming, _CLAIM) == "yes"
+        if said:
+            self.cookies.drop(incoming, _CLAIM)
+        return said
 
     async def leave(self, incoming: Incoming) -> None:
         """Ends the session of this browser."""
@@ -46,6 +66,11 @@ class Entry:
     def volunteer(self, incoming: Incoming) -> str:
         """Who this browser is without an account; "" when it is nobody."""
         return self.cookies.signed(incoming, VOLUNTEER) if self._by_cookie else ""
+
+
+def claimed_words(answers: int) -> str:
+    """What is said after answers were put under somebody's name."""
+    return ngettext("One answer stands under your name now.", "%(num)s answers stand under your name now.", answers)
 
 
 def next_address(incoming: Incoming, fallback: str = "/") -> str:

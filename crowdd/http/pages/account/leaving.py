@@ -9,12 +9,13 @@ from urllib.parse import quote
 from crowdd.domain.domain import Domain
 from crowdd.errors import ForbiddenError, FormError
 from crowdd.http.answers import Answer, Page, Raw, Redirect
-from crowdd.http.forms import Forms
+from crowdd.http.forms import CORRECT, Forms
 from crowdd.http.incoming import Incoming
 from crowdd.http.pages.account.entry import Entry, own_account
 from crowdd.http.presenter import api_headers
 from crowdd.http.routing import Route, get, post
 from crowdd.kinds.kind import outward
+from crowdd.languages import _
 from crowdd.storage.database import Row
 
 _FIELDS = ("password", "confirm")
@@ -53,12 +54,12 @@ class LeavingPages:
             "url": address,
         }
         form = self._forms.blank(incoming)
-        return Page("account/export.html", title="Your data", export=shown, form=form, _name=row["name"])
+        return Page("account/export.html", title=_("Your data"), export=shown, form=form, _name=row["name"])
 
     async def export(self, incoming: Incoming, name: str) -> Answer:
         row = await own_account(self._domain, incoming, name, admins=False)
         new = await self._data.request(row["id"], incoming.who)
-        words = "Your data is being put together." if new else "Your data is being put together already."
+        words = _("Your data is being put together.") if new else _("Your data is being put together already.")
         here = f"/account/{quote(row['name'])}/export"
         return Redirect(here, words, "success" if new else "info", more={"job": "enqueued"})
 
@@ -85,13 +86,14 @@ class LeavingPages:
             await self._farewell.begin(row, incoming.who)
         except FormError as error:
             form = self._forms.refused(incoming, error.errors, *_FIELDS)
-            return await self._page(incoming, row, form, flash=str(error), status="error")
+            return await self._page(incoming, row, form, flash=CORRECT, status="error")
         except ForbiddenError as error:
             form = self._forms.blank(incoming, *_FIELDS)
             return await self._page(incoming, row, form, flash=str(error), status="error")
         if own:
             self._entry.forget(incoming)
-        words = "Your account is being deleted. Thank you for everything." if own else "The account is being deleted."
+        own_words = _("Your account is being deleted. Thank you for everything.")
+        words = own_words if own else _("The account is being deleted.")
         return Redirect("/", words, more={"job": "enqueued"})
 
     async def _require_proof(self, incoming: Incoming, row: Row, own: bool) -> None:
@@ -99,11 +101,11 @@ class LeavingPages:
             signing_in, password = self._domain.people.signing_in, incoming.field("password")
             await signing_in.require_password(row["id"], password, incoming.who, field="password")
         elif incoming.field("confirm") != row["name"]:
-            raise FormError({"confirm": ["Type the user name as it is written above."]})
+            raise FormError({"confirm": [_("Type the user name as it is written above.")]})
 
     async def _page(self, incoming: Incoming, row: Row, form: dict[str, Any], **said: Any) -> Answer:
         owned = await self._farewell.obstacles(row["id"])
         projects = [{"short_name": project["short_name"], "name": project["name"]} for project in owned]
         asks = row["id"] == incoming.who.user_id and row["has_password"]
         more = {"_name": row["name"], "_asks_password": asks}
-        return Page("account/delete.html", title="Leaving", form=form, projects=projects, **said, **more)
+        return Page("account/delete.html", title=_("Leaving"), form=form, projects=projects, **said, **more)

@@ -12,6 +12,7 @@ from crowdd.http.forms import Forms
 from crowdd.http.incoming import Incoming
 from crowdd.http.pages.account.entry import me, own_account
 from crowdd.http.routing import Route, get, post
+from crowdd.languages import _
 from crowdd.storage.database import Row
 
 
@@ -44,7 +45,7 @@ class ProfilePages:
         created = await self._projects.of_owner(row["id"])
         published = [project_summary(p, owned=own) for p in created if p["published"] and (own or not p["locked"])]
         context: dict[str, Any] = {
-            "title": "Profile",
+            "title": _("Profile"),
             "user": person(row, api_key=self._accounts.api_key(row) if own else None, private=own),
             "projects_contrib": contributed,
             "projects_created": published,
@@ -66,7 +67,7 @@ class ProfilePages:
         drafts = [project_summary(p, owned=True) for p in owned if not p["published"]]
         return Page(
             "account/projects.html",
-            title="Projects",
+            title=_("Projects"),
             projects_published=published,
             projects_draft=drafts,
             _name=row["name"],
@@ -74,9 +75,9 @@ class ProfilePages:
 
     async def reset_key_form(self, incoming: Incoming, name: str) -> Answer:
         await own_account(self._domain, incoming, name)
-        return Page("account/resetapikey.html", title="A new API key", form=self._forms.blank(incoming))
+        return Page("account/resetapikey.html", title=_("A new API key"), form=self._forms.blank(incoming))
 
     async def reset_key(self, incoming: Incoming, name: str) -> Answer:
         row = await own_account(self._domain, incoming, name)
         await self._accounts.reset_api_key(row["id"], incoming.who)
-        return Redirect("/account/profile", "New API key generated.")
+        return Redirect("/account/profile", _("New API key generated."))

@@ -20,6 +20,7 @@ from crowdd.http.forms import Forms, require_own_page
 from crowdd.http.incoming import Incoming
 from crowdd.http.pages.account.entry import Entry, next_address, own_account
 from crowdd.http.routing import Route, get, post
+from crowdd.languages import _
 
 _NEWCOMER_SECONDS = 1800
 
@@ -71,14 +72,20 @@ class ProviderPages:
         if flow.user_id is not None:
             await self._arrivals.connect(flow.user_id, identity, incoming.who)
             address = f"/account/{quote(incoming.who.user_name)}/update"
-            return self._on(address, f"You can sign in with {title} from now on.")
+            return self._on(address, _("You can sign in with %(provider)s from now on.", provider=title))
         try:
             user_id, new = await self._arrivals.sign_in(identity, incoming.who)
-        except NoAddressError as error:
+        except NoAddressError:
             self._entry.cookies.set_sealed(incoming, NEWCOMER, identity.packed(), seconds=_NEWCOMER_SECONDS)
-            return self._on(f"/account/register?next={quote(flow.next)}", f"{error} Please add one.", "info")
+            return self._on(
+                f"/account/register?next={quote(flow.next)}",
+                _("%(provider)s did not tell us an e-mail address. Please add one.", provider=title),
+                "info",
+            )
         await self._entry.enter(incoming, user_id, "")
-        return self._on(flow.next, f"Welcome. You signed in with {title}." if new else "Welcome back.")
+        return self._on(
+            flow.next, _("Welcome. You signed in with %(provider)s.", provider=title) if new else _("Welcome back.")
+        )
 
     async def disconnect(self, incoming: Incoming, name: str) -> Answer:
         """Ends signing in with the provider that the field names."""
@@ -88,7 +95,7 @@ class ProviderPages:
             await self._arrivals.disconnect(row, provider, incoming.who)
         except ProviderError as error:
             return Redirect(here, str(error), "error")
-        return Redirect(here, f"You sign in with {TITLES[provider]} no longer.")
+        return Redirect(here, _("You sign in with %(provider)s no longer.", provider=TITLES[provider]))
 
     def _refused(self, words: str, signed_in: bool) -> Answer:
         return self._on("/account/profile" if signed_in else "/account/signin", words, "error")

@@ -14,10 +14,11 @@ from crowdd.domain.people.registration import Registration
 from crowdd.errors import FormError
 from crowdd.http.answers import Answer, Page, Redirect
 from crowdd.http.cookies import NEWCOMER
-from crowdd.http.forms import Forms
+from crowdd.http.forms import CORRECT, Forms
 from crowdd.http.incoming import Incoming
 from crowdd.http.pages.account.entry import Entry, next_address
 from crowdd.http.routing import Route, get, post
+from crowdd.languages import _
 
 _FIELDS = ("fullname", "name", "email_addr", "password", "confirm")
 
@@ -27,6 +28,7 @@ class RegisterPages:
 
     def __init__(self, domain: Domain, forms: Forms, entry: Entry) -> None:
         self._accounts, self._arrivals, self._claims = domain.accounts, domain.people.arrivals, domain.people.claims
+        self._confirming = domain.people.confirming
         self._forms, self._entry = forms, entry
 
     def routes(self) -> Iterator[Route]:
@@ -41,18 +43,30 @@ class RegisterPages:
         known = self._entry.newcomer(incoming)
         said = dict.fromkeys(_FIELDS) | ({"fullname": known.fullname, "name": nickname(known)} if known else {})
         form = self._forms.filled(incoming, **said)
-        return Page("account/register.html", title="Register", form=form, **await self._frame(incoming))
+        return Page("account/register.html", title=_("Register"), form=form, **await self._frame(incoming))
 
     async def register(self, incoming: Incoming) -> Answer:
         if incoming.who.signed_in:
             return Redirect("/")
         try:
+            if self._confirming.required:
+                return await self._send(incoming)
             user_id = await self._register(incoming)
         except FormError as error:
             form = self._forms.refused(incoming, error.errors, *_FIELDS)
-            said = {"flash": str(error), "status": "error", **await self._frame(incoming)}
-            return Page("account/register.html", title="Register", form=form, **said)
-        return await self._entry.enter(incoming, user_id, await self._welcome(incoming, user_id))
+            said = {"flash": CORRECT, "status": "error", **await self._frame(incoming)}
+            return Page("account/register.html", title=_("Register"), form=form, **said)
+        claimed = incoming.flag("claim", False)
+        return await self._entry.enter(incoming, user_id, await self._entry.welcome(incoming, user_id, claimed))
+
+    async def _send(self, incoming: Incoming) -> Answer:
+        """The account waits for the link in a letter (interface, POST /account/register)."""
+        known = self._entry.newcomer(incoming)
+        await self._confirming.register(_registration(incoming), known, incoming.who)
+        self._entry.cookies.drop(incoming, NEWCOMER)
+        if incoming.flag("claim", False):
+            self._entry.note_claim(incoming)
+        return Page("account/account_validation.html", title=_("Confirm your address"), status="sent")
 
     async def _register(self, incoming: Incoming) -> int:
         """Who comes from a provider needs no password."""
@@ -62,16 +76,6 @@ class RegisterPages:
         user_id = await self._arrivals.register(known, _registration(incoming), incoming.who)
         self._entry.cookies.drop(incoming, NEWCOMER)
         return user_id
-
-    async def _welcome(self, incoming: Incoming, user_id: int) -> str:
-        if not incoming.flag("claim", False):
-            return "Thanks for signing up."
-        claimed = await self._claims.claim(user_id, self._entry.volunteer(incoming), incoming.who)
-        return (
-            f"Thanks for signing up. {claimed:,} answers stand under your name now."
-            if claimed
-            else "Thanks for signing up."
-        )
 
     async def _frame(self, incoming: Incoming) -> dict[str, Any]:
         """What only the page shows: answers that can be claimed, and where to go on."""
@@ -86,7 +90,7 @@ class RegisterPages:
     async def first_admin_form(self, incoming: Incoming) -> Answer:
         await self._accounts.first_admin_open(incoming.query.get("key", ""))
         form = self._forms.blank(incoming, *_FIELDS)
-        return Page("account/first_admin.html", title="The first account", form=form)
+        return Page("account/first_admin.html", title=_("The first account"), form=form)
 
     async def first_admin(self, incoming: Incoming) -> Answer:
         try:
@@ -94,9 +98,9 @@ class RegisterPages:
             user_id = await self._accounts.make_first_admin(incoming.query.get("key", ""), form, incoming.who)
         except FormError as error:
             refused = self._forms.refused(incoming, error.errors, *_FIELDS)
-            said: dict[str, Any] = {"flash": str(error), "status": "error"}
-            return Page("account/first_admin.html", title="The first account", form=refused, **said)
-        return await self._entry.enter(incoming, user_id, "Welcome. You administrate this site.")
+            said: dict[str, Any] = {"flash": CORRECT, "status": "error"}
+            return Page("account/first_admin.html", title=_("The first account"), form=refused, **said)
+        return await self._entry.enter(incoming, user_id, _("Welcome. You administrate this site."))
 
 
 def _registration(incoming: Incoming) -> Registration:

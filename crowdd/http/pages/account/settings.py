@@ -12,10 +12,11 @@ from crowdd.domain.people.identities import TITLES
 from crowdd.domain.people.profiles import Profile
 from crowdd.errors import FormError, InvalidValueError
 from crowdd.http.answers import Answer, Page, Redirect
-from crowdd.http.forms import Forms, require_own_page
+from crowdd.http.forms import CORRECT, Forms, require_own_page
 from crowdd.http.incoming import Incoming
 from crowdd.http.pages.account.entry import Entry, me, own_account
 from crowdd.http.routing import Route, get, post
+from crowdd.languages import _
 from crowdd.storage.database import Row
 
 _PROFILE = (
@@ -69,29 +70,31 @@ class SettingsPages:
             privacy_mode=incoming.flag("privacy_mode", row["privacy_mode"]),
             subscribed=incoming.flag("subscribed", row["subscribed"]),
         )
-        await self._profiles.update(row, said, self._domain.languages.names, incoming.who)
-        return _done(said.name, "Your profile has been updated.")
+        waits = await self._profiles.update(row, said, self._domain.languages.names, incoming.who)
+        updated = _("Your profile has been updated.")
+        sent = _("Your profile has been updated. Your new address counts once you open the link that we sent there.")
+        return _done(said.name, sent if waits else updated)
 
     async def _upload(self, incoming: Incoming, row: Row) -> Answer:
         file = incoming.upload("avatar") if incoming.content_type == "multipart/form-data" else None
         if file is None or not file.content:
-            raise FormError({"avatar": ["Choose a picture first."]})
+            raise FormError({"avatar": [_("Choose a picture first.")]})
         await self._avatars.set(row["id"], file, _box(incoming), incoming.who)
-        return _done(row["name"], "Your picture has been updated. It may take a minute to show everywhere.")
+        return _done(row["name"], _("Your picture has been updated."))
 
     async def _password(self, incoming: Incoming, row: Row) -> Answer:
         if row["id"] != me(incoming):
-            raise FormError({"current_password": ["Only the person can change this password."]})
+            raise FormError({"current_password": [_("Only the person can change this password.")]})
         current, new, confirm = (incoming.field(name) for name in _PASSWORD)
         await self._profiles.change_password(row["id"], current, new, confirm, incoming.who)
-        flash = "Your password has been changed. You are signed out everywhere else."
+        flash = _("Your password has been changed. You are signed out everywhere else.")
         if incoming.by_cookie:
             await self._entry.enter(incoming, row["id"], flash)
         return _done(row["name"], flash)
 
     async def _external(self, incoming: Incoming, row: Row) -> Answer:
         await self._profiles.set_service(row["id"], incoming.text("catalog_api", row["catalog_api"]), incoming.who)
-        return _done(row["name"], "Your key has been saved.")
+        return _done(row["name"], _("Your key has been saved."))
 
     def _page(self, incoming: Incoming, row: Row, which: str = "", error: FormError | None = None) -> Answer:
         """All forms; the one that was refused as it was sent, the others as stored."""
@@ -104,11 +107,11 @@ class SettingsPages:
         if error is not None:
             sent = {name: incoming.field(name) for name in _PROFILE if name in incoming.form and name != "id"}
             forms[which] = {**forms[which], **(sent if which == "form" else {}), "errors": error.errors}
-            said = {"flash": str(error), "status": "error"}
+            said = {"flash": CORRECT, "status": "error"}
         own = row["id"] == incoming.who.user_id
         return Page(
             "account/update.html",
-            title="Settings",
+            title=_("Settings"),
             show_passwd_form=own and row["has_password"],
             **forms,
             **said,
@@ -127,7 +130,7 @@ class SettingsPages:
         if "subscribe" not in incoming.query:
             await self._profiles.subscribe(person, None)
             form = self._forms.blank(incoming)
-            return Page("account/newsletter.html", title="Newsletter", next="/", _form=form)
+            return Page("account/newsletter.html", title=_("Newsletter"), next="/", _form=form)
         require_own_page(incoming)
         return await self._subscribe(person, incoming.query["subscribe"])
 
@@ -139,7 +142,7 @@ class SettingsPages:
         if wanted is None:
             raise InvalidValueError("subscribe is true or false.")
         await self._profiles.subscribe(person, wanted)
-        return Redirect("/", "You are subscribed to the newsletter." if wanted else "You get no newsletter.")
+        return Redirect("/", _("You are subscribed to the newsletter.") if wanted else _("You get no newsletter."))
 
 
 def _done(name: str, flash: str) -> Answer:

@@ -6,12 +6,14 @@ from collections.abc import Iterator
 from typing import Any
 
 from crowdd.domain.domain import Domain
+from crowdd.domain.people.signing_in import WRONG
 from crowdd.errors import FormError
 from crowdd.http.answers import Answer, Page, Redirect
 from crowdd.http.forms import Forms, require_own_page
 from crowdd.http.incoming import Incoming
 from crowdd.http.pages.account.entry import Entry, next_address
 from crowdd.http.routing import Route, get, post
+from crowdd.languages import _
 
 _FIELDS = ("email", "password")
 
@@ -43,13 +45,13 @@ class SignInPages:
             user_id = await self._signing_in.sign_in(email, password, incoming.who, device)
         except FormError as error:
             form = self._forms.refused(incoming, error.errors, *_FIELDS)
-            return self._page(incoming, form, flash="Incorrect e-mail or password.", status="error")
-        return await self._entry.enter(incoming, user_id, "Welcome back.")
+            return self._page(incoming, form, flash=WRONG, status="error")
+        return await self._entry.enter(incoming, user_id, _("Welcome back."))
 
     def _page(self, incoming: Incoming, form: dict[str, Any], **said: Any) -> Answer:
         auth = self._providers.offered
         next_ = next_address(incoming, "") or None
-        return Page("account/signin.html", title="Sign in", form=form, auth=auth, next=next_, **said)
+        return Page("account/signin.html", title=_("Sign in"), form=form, auth=auth, next=next_, **said)
 
     async def sign_out_by_link(self, incoming: Incoming) -> Answer:
         """Only for requests that no other site's page can cause."""
@@ -58,5 +60,5 @@ class SignInPages:
 
     async def sign_out(self, incoming: Incoming) -> Answer:
         await self._entry.leave(incoming)
-        message = "You are signed out."
+        message = _("You are signed out.")
         return Redirect("/", message, more={"message": message})

@@ -1,0 +1,84 @@
+"""Links that work once, sent by mail to an address: what proves that somebody reads it."""
+
+from __future__ import annotations
+
+import base64
+from typing import Any
+
+import orjson
+
+from crowdd.domain.mail.mail import Mail
+from crowdd.domain.secrets import Secrets, token
+from crowdd.errors import ForbiddenError
+from crowdd.storage import links
+from crowdd.storage.database import Database, Row
+
+_SPENT = "This link has been used, or has run out."
+_AGAIN = "Ask for a new one."
+
+
+class Proofs:
+    """Writes letters with links to ``front`` (this site, or a front end elsewhere with the same paths)."""
+
+    def __init__(self, mail: Mail, secrets: Secrets, front: str, hours: int) -> None:
+        self._mail, self._secrets, self._front = mail, secrets, front.rstrip("/")
+        self.hours = hours
+
+    async def send(self, tx: Database, to: str, template: str, locale: str, **context: Any) -> None:
+        """A letter without a link."""
+        await self._mail.send(tx, to, template, context, locale)
+
+    async def send_link(
+        self,
+        tx: Database,
+        purpose: str,
+        path: str,
+        to: str,
+        template: str,
+        locale: str,
+        *,
+        user_id: int | None = None,
+        data: dict[str, Any] | None = None,
+        said: str = "",
+        **context: Any,
+    ) -> None:
+        """A letter with a link; links of the same purpose that went to this address before end.
+
+        ``data`` is sealed until the link is used; ``said`` is what a front end elsewhere shows when it is opened.
+        """
+        key, subject = token(), self.subject(to)
+        await links.drop_of_subject(tx, subject, purpose)
+        sealed = base64.b64encode(self._secrets.seal(orjson.dumps(data or {}).decode())).decode()
+        await links.add(tx, self._hash(key), purpose, self.hours, user_id, {"sealed": sealed}, subject)
+        url = f"{self._front}{path}?key={key}{flash_query(said)}"
+        await self.send(tx, to, template, locale, url=url, hours=self.hours, **context)
+
+    async def look(self, db: Database, key: str, *purposes: str) -> str:
+        """The purpose of a link that works. Raises ForbiddenError."""
+        for purpose in purposes:
+            if await links.find(db, self._hash(key), purpose) is not None:
+                return purpose
+        raise ForbiddenError(f"{_SPENT} {_AGAIN}", hint=_AGAIN)
+
+    async def use(self, tx: Database, key: str, purpose: str) -> tuple[int | None, dict[str, Any]]:
+        """Uses a link up: whose it is, and what was kept with it. Raises ForbiddenError."""
+        row: Row | None = await links.use(tx, self._hash(key), purpose)
+        if row is None:
+            raise ForbiddenError(f"{_SPENT} {_AGAIN}", hint=_AGAIN)
+        kept = self._secrets.unseal(base64.b64decode(row["data"]["sealed"]))
+        return row["user_id"], orjson.loads(kept)
+
+    def subject(self, address: str) -> bytes:
+        """A keyed hash of an address: what links that went to it are found by."""
+        return self._secrets.digest("address", address.strip().lower())
+
+    def _hash(self, key: str) -> bytes:
+        return self._secrets.digest("link", key)
+
+
+def flash_query(said: str, status: str = "info") -> str:
+    """The message in the form that front ends elsewhere read from an address; "" without one."""
+    if not said:
+        return ""
+    packed = base64.urlsafe_b64encode(orjson.dumps({"flash": said, "status": status})).decode()
+    return f"&flash={packed.replace('=', '%3D')}"
