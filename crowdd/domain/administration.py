@@ -104,6 +104,11 @@ class Administration:
         _require(who)
         return await jobs.list_(self._db)
 
+    async def note(self, action: str, kind: str, object_id: int, who: Requester) -> None:
+        """Writes down an act on what has no rules of its own for that: work in the queue, a letter."""
+        _require(who)
+        await audit.write(self._db, who, action, kind, object_id)
+
     async def acts(self, who: Requester, **chosen: Any) -> list[Row]:
         """Entries of the audit log, the newest first; ``before``, ``user`` and ``kind`` choose."""
         _require(who)

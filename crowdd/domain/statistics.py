@@ -91,6 +91,16 @@ class Statistics:
             "top5_projects_24_hours": [{**row, "info": public_info(row["info"])} for row in busiest],
         }
 
+    async def for_home(self) -> dict[str, Any]:
+        """Answers, people and published projects of the site, and ``last_day``: answers of each of 24 hours."""
+        site = await statistics.of_site(self._db)
+        return {
+            "n_task_runs": site["n_task_runs"],
+            "n_total_users": site["n_accounts"] + site["n_anonymous"],
+            "n_published_projects": site["n_published"],
+            "last_day": await statistics.last_day(self._db),
+        }
+
     async def update_feed(self) -> list[dict[str, Any]]:
         """What happened lately, the last first; ``updated`` is in seconds since 1970."""
         return [

@@ -94,3 +94,15 @@ async def busiest_projects(db: Database, most: int) -> list[Row]:
         " WHERE p.published AND p.lock_id IS NULL GROUP BY p.id HAVING sum(h.runs) > 0 ORDER BY 5 DESC, 1 LIMIT %(most)s",
         {"most": most},
     )
+
+
+async def last_day(db: Database) -> list[int]:
+    """Answers on the whole site in each of the last 24 hours, the one that is not over last."""
+    rows = await db.fetch(
+        "WITH t AS (SELECT date_trunc('hour', clock()) AS now), h AS ("
+        " SELECT hour, runs_anonymous + runs_authenticated AS runs FROM project_hour WHERE hour > (SELECT now FROM t) - interval '24 hours'"
+        " UNION ALL SELECT hour, runs FROM stat_delta WHERE hour > (SELECT now FROM t) - interval '24 hours'), s AS (SELECT hour, sum(runs) AS runs FROM h GROUP BY 1)"
+        " SELECT greatest(0, coalesce(s.runs, 0))::bigint AS runs FROM t, generate_series(t.now - interval '23 hours', t.now, interval '1 hour') x(hour)"
+        " LEFT JOIN s USING (hour) ORDER BY x.hour"
+    )
+    return [row["runs"] for row in rows]

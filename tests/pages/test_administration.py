@@ -33,13 +33,13 @@ READ = (
     "/admin/", "/admin/users", "/admin/users/export", "/admin/categories", "/admin/categories/update/1",
     "/admin/categories/del/1", "/admin/featured", "/admin/announcement", "/admin/announcement/new",
     "/admin/announcement/1/update", "/admin/dashboard/", "/admin/audit", "/admin/queue",
-    "/admin/jobs", "/admin/webhooks",
+    "/admin/jobs", "/admin/webhooks", "/admin/mail",
 )  # fmt: skip
 WRITE = (
     "/admin/users", "/admin/users/add/{person}", "/admin/users/del/{boss}", "/admin/users/block/{person}",
     "/admin/users/unblock/{person}", "/admin/categories", "/admin/categories/update/1", "/admin/categories/del/1",
     "/admin/featured/{project}", "/admin/featured/{project}/remove", "/admin/announcement/new",
-    "/admin/announcement/1/update", "/admin/announcement/1/delete", "/admin/queue/1/cancel", "/admin/queue/1/retry",
+    "/admin/announcement/1/update", "/admin/announcement/1/delete", "/admin/queue/1/cancel", "/admin/queue/1/retry", "/admin/mail/1/again",
 )  # fmt: skip
 
 
@@ -135,7 +135,7 @@ async def test_these_are_all_addresses(served):
     by_pattern = {
         path.replace("<int:user_id>", "{person}" if "del/" not in path else "{boss}")
         .replace("<int:category_id>", "1").replace("<int:project_id>", "{project}")
-        .replace("<int:announcement_id>", "1").replace("<int:item_id>", "1").rstrip("/")
+        .replace("<int:announcement_id>", "1").replace("<int:item_id>", "1").replace("<int:mail_id>", "1").rstrip("/")
         for path in found
     }  # fmt: skip
     assert by_pattern == known
@@ -485,10 +485,13 @@ async def test_work_in_the_queue_is_cancelled_and_begun_again(served):
     page = (await place.boss.page("/admin/queue")).json()
     assert page.keys() == FRAME | {"items", "states", "chosen", "next", "form"}
     assert {item["id"]: item["state"] for item in page["items"]} == {number: state for state, number in ids.items()}
+    last = await place.last_act()
     assert (await place.post(f"/admin/queue/{ids['waiting']}/cancel"))["status"] == "success"
     assert (await place.post(f"/admin/queue/{ids['dead']}/retry"))["status"] == "success"
     assert (await place.post(f"/admin/queue/{ids['done']}/cancel"))["status"] == "error"
     assert (await place.post(f"/admin/queue/{ids['done']}/retry"))["status"] == "error"
+    acts = [("boss", "web", "cancel", "queue", None), ("boss", "web", "retry", "queue", None)]
+    assert await place.acts(last) == acts
     cancelled = (await place.boss.page("/admin/queue?state=cancelled")).json()["items"]
     assert [item["id"] for item in cancelled] == [ids["waiting"]]
     assert faults(Page((await place.boss.get("/admin/queue", headers=HTML)).text)) == []
@@ -526,3 +529,21 @@ async def test_jobs_and_webhooks_tell_how_they_are(served):
     assert (hook["short_name"], hook["state"], hook["n_waiting"]) == ("birds", "on", hook["n_waiting"])
     for path in ("/admin/jobs", "/admin/webhooks"):
         assert faults(Page((await place.boss.get(path, headers=HTML)).text)) == []
+
+
+@pytest_twisted.ensureDeferred
+async def test_letters_that_did_not_go_are_sent_again_and_nobody_reads_them_here(served):
+    place = await Place(served).build()
+    await served.database.execute(
+        "INSERT INTO mail (created, recipient, template, locale, subject, text, html, state, due, error)"
+        " SELECT clock(), 'ruth@example.org', 'test', 'en', 'A ' || s, 'the secret link', '', s, clock() + interval '1 day', 'no' FROM unnest(ARRAY['sent', 'dead']) s"
+    )
+    answer = await place.boss.page("/admin/mail")
+    page = answer.json()
+    assert page.keys() == FRAME | {"letters", "states", "chosen", "form"} and "the secret link" not in answer.text
+    ids = {letter["state"]: letter["id"] for letter in page["letters"]}
+    assert (await place.post(f"/admin/mail/{ids['dead']}/again"))["status"] == "success"
+    assert (await place.post(f"/admin/mail/{ids['sent']}/again"))["status"] == "error"
+    assert [one["id"] for one in (await place.boss.page("/admin/mail?state=sent")).json()["letters"]] == [ids["sent"]]
+    assert (await place.boss.page("/admin/mail?state=x")).status == 415
+    assert faults(Page((await place.boss.get("/admin/mail", headers=HTML)).text)) == []

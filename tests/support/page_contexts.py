@@ -315,6 +315,18 @@ def _administration_cases() -> Iterator[Case]:
     jobs = [job | {"name": state, "state": state, "failures": 2} for state in ("new", "running", "failed", "late")]
     yield page("jobs", "some", jobs=[job, *jobs, job | {"name": "never", "began": None, "seconds": None}])
     yield page("jobs", "none", jobs=[])
+    letter: Context = {
+        "id": 1,
+        "recipient": "ruth@example.org",
+        "subject": "Your new password",
+        "error": "",
+        "created": WORK["began"],
+    }
+    letters = [letter | {"id": number, "state": state} for number, state in enumerate(("waiting", "held", "sent"))]
+    dead = letter | {"state": "dead", "error": "550 no such mailbox"}
+    post: Context = {"states": ["dead"], "form": FORM}
+    yield page("mail", "some", letters=[*letters, dead], chosen={"state": "dead"}, **post)
+    yield page("mail", "none", letters=[], chosen={"state": None}, **post)
     hook: Context = {
         "short_name": "night",
         "url": "https://lab.example/x?token=1",

@@ -57,7 +57,20 @@ class Home:
             categories_projects={"featured": featured, **by_category},
             categories=[_FEATURED, *map(_category, categories)],
             top_users=[person(row) for row in await self._domain.accounts.top(_TOP)],
+            **await self._drawn(),
         )
+
+    async def _drawn(self) -> dict[str, Any]:
+        """What only the page for people shows: the site in three figures, its last day in strokes."""
+        stats = await self._domain.statistics.for_home()
+        if not stats["n_task_runs"]:
+            return {}
+        figures = {
+            "answers": stats["n_task_runs"],
+            "people": stats["n_total_users"],
+            "projects": stats["n_published_projects"],
+        }
+        return {"_figures": figures, "_pulse": stats["last_day"] if any(stats["last_day"]) else []}
 
     async def projects(self, incoming: Incoming) -> Answer:
         """The list of projects is on the first page."""

@@ -37,6 +37,9 @@ for (const form of all("form[data-preferences]")) form.addEventListener("submit"
 for (const button of all("[data-open]")) button.addEventListener("click", () => document.getElementById(button.dataset.open).showModal());
 for (const button of all("[data-dismiss]")) button.addEventListener("click", () => button.closest(".toast, .flash").remove());
 
+// Of many tabs the one that is open is seen.
+for (const here of all(".tabs [aria-current]")) here.scrollIntoView({ block: "nearest", inline: "nearest" });
+
 // Tabs within one page; arrows move, in reading direction.
 for (const list of all("[role=tablist]")) {
   const tabs = all("[role=tab]", list);

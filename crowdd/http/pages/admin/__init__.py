@@ -10,7 +10,7 @@ from crowdd.http.pages.admin.announcements import AdminAnnouncements
 from crowdd.http.pages.admin.categories import AdminCategories
 from crowdd.http.pages.admin.dashboard import AdminDashboard
 from crowdd.http.pages.admin.featured import AdminFeatured
-from crowdd.http.pages.admin.operation import AdminOperation, AdminQueue
+from crowdd.http.pages.admin.operation import AdminMail, AdminOperation, AdminQueue
 from crowdd.http.pages.admin.users import AdminUsers
 
 
@@ -23,5 +23,6 @@ def rooms(domain: Domain, forms: Forms) -> list[Any]:
         AdminAnnouncements(domain, forms),
         AdminDashboard(domain),
         AdminQueue(domain, forms),
+        AdminMail(domain, forms),
         AdminOperation(domain),
     ]

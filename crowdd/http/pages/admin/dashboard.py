@@ -21,7 +21,7 @@ class AdminDashboard:
     """``/admin/dashboard/`` and ``/admin/audit``."""
 
     def __init__(self, domain: Domain) -> None:
-        self._administration = domain.administration
+        self._administration, self._statistics = domain.administration, domain.statistics
 
     def routes(self) -> Iterator[Route]:
         yield get("/admin/", admins_only(self.index))
@@ -35,7 +35,8 @@ class AdminDashboard:
         """The last week; ``?refresh=1`` asks for figures of now."""
         refresh = incoming.query.get("refresh", "").lower() in _WANTED
         figures = await self._administration.figures(incoming.who, refresh)
-        return Page("admin/dashboard.html", title=_("Dashboard"), wait=False, update_feed=[], **figures)
+        feed = await self._statistics.update_feed()
+        return Page("admin/dashboard.html", title=_("Dashboard"), wait=False, update_feed=feed, **figures)
 
     async def audit(self, incoming: Incoming) -> Answer:
         """The audit log, page by page towards the past; ``user`` and ``kind`` choose."""

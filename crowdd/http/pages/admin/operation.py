@@ -1,4 +1,4 @@
-"""What runs behind the pages: jobs, long work in the queue, webhooks."""
+"""What runs behind the pages: jobs, long work in the queue, mail, webhooks."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ from crowdd.languages import _
 from crowdd.storage.database import Row
 
 _LATE_SECONDS = 60
-_QUEUE = "/admin/queue"
+_QUEUE, _MAIL = "/admin/queue", "/admin/mail"
 _SHOWN = 50
 _STATES = ("waiting", "running", "done", "dead", "cancelled")
+_MAIL_STATES = ("waiting", "held", "sent", "dead")
 
 
 class AdminOperation:
@@ -48,11 +49,44 @@ def _state(row: Row) -> str:
     return "late" if row["overdue"] >= _LATE_SECONDS else str(row["outcome"])
 
 
+class AdminMail:
+    """``/admin/mail``: the last letters without their texts, and those that did not go once more."""
+
+    def __init__(self, domain: Domain, forms: Forms) -> None:
+        self._administration, self._mail, self._forms = domain.administration, domain.mail, forms
+
+    def routes(self) -> Iterator[Route]:
+        yield get(_MAIL, admins_only(self.letters))
+        yield post(f"{_MAIL}/<int:mail_id>/again", admins_only(self.again))
+
+    async def letters(self, incoming: Incoming) -> Answer:
+        state = incoming.query.get("state") or None
+        if state is not None and state not in _MAIL_STATES:
+            raise InvalidValueError(_("There is no such state."))
+        rows = await self._mail.list(_SHOWN, state)
+        return Page(
+            "admin/mail.html",
+            title=_("Mail"),
+            letters=[{name: outward(value) for name, value in row.items()} for row in rows],
+            states=list(_MAIL_STATES),
+            chosen={"state": state},
+            form=self._forms.blank(incoming),
+        )
+
+    async def again(self, incoming: Incoming, mail_id: int) -> Answer:
+        try:
+            await self._mail.again(mail_id)
+        except ConflictError as error:
+            return Redirect(_MAIL, error.args[0], "error")
+        await self._administration.note("send_again", "mail", mail_id, incoming.who)
+        return Redirect(_MAIL, _("It goes out again."))
+
+
 class AdminQueue:
     """``/admin/queue``: everybody's work, which administrators may cancel and begin again."""
 
     def __init__(self, domain: Domain, forms: Forms) -> None:
-        self._queue, self._forms = domain.queue, forms
+        self._administration, self._queue, self._forms = domain.administration, domain.queue, forms
 
     def routes(self) -> Iterator[Route]:
         yield get(_QUEUE, admins_only(self.items))
@@ -83,6 +117,7 @@ class AdminQueue:
             await self._queue.cancel(incoming.who, item_id)
         except ConflictError as error:
             return Redirect(_QUEUE, error.args[0], "error")
+        await self._administration.note("cancel", "queue", item_id, incoming.who)
         return Redirect(_QUEUE, _("It was asked to stop."))
 
     async def retry(self, incoming: Incoming, item_id: int) -> Answer:
@@ -90,4 +125,5 @@ class AdminQueue:
             await self._queue.retry(incoming.who, item_id)
         except ConflictError as error:
             return Redirect(_QUEUE, error.args[0], "error")
+        await self._administration.note("retry", "queue", item_id, incoming.who)
         return Redirect(_QUEUE, _("It begins again."))
