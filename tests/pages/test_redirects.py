@@ -3,7 +3,7 @@
 from urllib.parse import quote
 
 import pytest_twisted
-from support.browsers import PASSWORD
+from support.browsers import PASSWORD, registration
 
 AWAY = [
     "//evil.example", "///evil.example", "////evil.example", "https://evil.example", "http:evil.example", "https:/evil",
@@ -61,3 +61,14 @@ async def test_an_address_cannot_add_a_header(served):
     for path in ("/project/birds%0D%0ASet-Cookie:%20a=b/publish", "/project/birds/publish?next=%0D%0AX-Evil:%201"):
         answer = await served.client().get(path)
         assert answer.header("x-evil") is None and "a=b" not in str(answer.headers.getRawHeaders("set-cookie"))
+
+
+@pytest_twisted.ensureDeferred
+async def test_signing_up_never_leads_away_either(served):
+    for number, address in enumerate((*AWAY, HERE[1])):
+        browser = served.client()
+        form = registration(f"person{number}")
+        token = (await browser.page("/account/register")).json()["form"]["csrf"]
+        path = f"/account/register?next={quote(address, safe='')}"
+        answer = await browser.post(path, json=form, headers={"X-CSRFToken": token})
+        assert answer.json()["next"] == (address if address in HERE else "/"), address
