@@ -10,7 +10,7 @@ import socket
 from typing import Any
 
 from twisted.application.service import Service
-from twisted.internet.defer import Deferred, TimeoutError, ensureDeferred
+from twisted.internet.defer import Deferred, TimeoutError, ensureDeferred, gatherResults
 from twisted.logger import Logger
 
 from crowdd.config import Settings
@@ -155,8 +155,7 @@ class Server(Service):
             await self._port.stopListening()
             await self._site.drain(self._settings.http.drain_seconds)
         if self._clockwork.running:
-            await self._clockwork.stopService()
-            await self._worker.stopService()
+            await gatherResults([self._clockwork.stopService(), self._worker.stopService()])
         if self._deliverer.running:
             await self._deliverer.stopService()
         if self._sequencer.running:

@@ -23,8 +23,8 @@ from crowdd.storage import queue
 from crowdd.storage.database import Database, Row
 from crowdd.values import Requester
 
-MOST_UNFINISHED = 100
-"""Items of one person that may wait or run at a time."""
+MOST_UNFINISHED, MOST_OF_OPERATOR = 100, 10_000
+"""Items that may wait or run at a time: of one person, and of nobody in particular."""
 
 KEPT_DAYS, DEAD_DAYS = 14, 90
 """How long an item is kept after its end, and a dead one."""
@@ -161,9 +161,10 @@ class Queue:
         Whether the requester may is decided before, by whoever adds it. Raises TooManyRequestsError for somebody
         whose items are many already.
         """
-        item_id = await queue.add(db, name, arguments, who, project_id, MOST_UNFINISHED)
+        most = MOST_OF_OPERATOR if who.acting_user is None else MOST_UNFINISHED
+        item_id = await queue.add(db, name, arguments, who, project_id, most)
         if item_id is None:
-            words = f"{MOST_UNFINISHED} pieces of work wait for you already."
+            words = f"{most} pieces of work wait for you already."
             raise TooManyRequestsError(words, retry_after=60, code="queue_full", hint="Wait until some are done.")
         return item_id
 

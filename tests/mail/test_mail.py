@@ -225,9 +225,10 @@ async def test_a_letter_of_a_killed_process_goes_out_again_as_the_same_message(b
     assert message["Message-ID"] == f"<{row['id']}.{int(row['created'].timestamp())}@crowdd.example>"
 
 
+@pytest.mark.parametrize("user", ["", USER.decode()])
 @pytest_twisted.ensureDeferred
-async def test_without_encryption_nothing_is_said_where_it_is_wanted(bench):
-    mail = bench.mail(tls="starttls", user=USER.decode(), password=PASSWORD.decode())
+async def test_without_encryption_nothing_is_said_where_it_is_wanted(bench, user):
+    mail = bench.mail(tls="starttls", user=user, password=PASSWORD.decode())
     await mail.send(bench.pool, "ada@example.org", "test", {})
     with pytest.raises(UnavailableError):
         await mail.deliver()

@@ -233,6 +233,24 @@ async def test_whoever_lost_an_item_changes_nothing_any_more(bench):
 
 
 @pytest_twisted.ensureDeferred
+async def test_whoever_lost_an_item_is_told_while_the_next_is_at_it(bench):
+    item_id = await bench.add()
+    first = await bench.domain.queue.claim(["count"])
+    await bench.pass_time(seconds=61)
+    second = await bench.domain.queue.claim(["count"])
+    with pytest.raises(StoppedError) as stopped:
+        await first.progress(2, 3, "mine")
+    assert stopped.value.reason == "lost"
+    assert not await first.beat()
+    for ending in (Ending("done"), Ending("waiting", "Away.", 10, failed=True)):
+        assert not await bench.domain.queue.settle(first, ending)
+    await second.progress(1, 3)
+    assert await second.beat() and await bench.domain.queue.settle(second, Ending("done"))
+    item = await bench.item(item_id)
+    assert (item["state"], item["done"], item["error"]) == ("done", 3, "")
+
+
+@pytest_twisted.ensureDeferred
 async def test_work_of_a_killed_process_goes_on_in_another(bench, settings):
     item_id = await bench.add(to=5)
     command = [sys.executable, "-m", "support.counting", settings.db.dsn, "3"]
