@@ -26,7 +26,7 @@ from crowdd.sched.schedule import every_job
 from crowdd.sched.sequencer import Sequencer
 from crowdd.sched.worker import Worker
 from crowdd.sched.works import works
-from crowdd.storage import schema
+from crowdd.storage import checks, schema
 from crowdd.storage.leadership import Leadership
 from crowdd.storage.pool import Pool
 
@@ -120,6 +120,8 @@ class Server(Service):
         self._notices.startService()
         await self._notices.listening
         (await schema.status(self._pool)).require()
+        if await checks.know_cluster(self._pool):
+            log.info("The database has moved to another PostgreSQL: volunteers' places in the order start anew")
         self._listen()
         self._clockwork.startService()
         self._sequencer.startService()

@@ -29,6 +29,9 @@ class Check:
 
 # In this order: a repair stands on those before it.
 CHECKS = (
+    Check("places of tasks", "check_places", "repair_places"),
+    Check("states and results", "check_states", "repair_states"),
+    Check("positions", "check_positions", "repair_positions"),
     Check("answers of volunteers", "check_volunteers", "repair_volunteers"),
     Check("the last two weeks", "check_recent", "repair_recent"),
     Check("hours", "check_hours", "repair_hours"),

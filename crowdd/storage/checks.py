@@ -35,3 +35,9 @@ async def _patiently(db: Transactions, sql: str, project_id: int | None) -> list
         return await tx.fetch(sql, {"project": project_id})
 
     return await db.transaction(work)
+
+
+async def know_cluster(db: Transactions) -> bool:
+    """Makes positions start anew where the database was restored into another PostgreSQL; whether it was."""
+    rows = await _patiently(db, "SELECT know_cluster(clock()) AS other", None)
+    return bool(rows[0]["other"])

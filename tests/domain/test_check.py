@@ -7,6 +7,7 @@ import pytest_twisted
 from support.ledger import Ledger, Meanwhile
 
 from crowdd.domain.check import CHECKS, Checking
+from crowdd.storage import checks
 
 # Each makes one folded counter wrong; the words are those of the differences that it must cause.
 BREAKING = {
@@ -37,6 +38,25 @@ BREAKING = {
     "UPDATE person_stat SET shown = false WHERE user_id = 1": {"person_stat.shown", "score_count.people"},
     "UPDATE score_count SET people = people + 1 WHERE level = 0": {"score_count.people"},
     "DELETE FROM score_count": {"score_count.people"},
+    "UPDATE task_ledger SET answers = 1, leases = 1 WHERE task_id = 1": {
+        "task_ledger.answers", "task_ledger.leases", "task_ledger.done",
+    },
+    "UPDATE task_ledger SET extra = 2 WHERE task_id = 3": {
+        "task_ledger.extra", "late answers beside a free place",
+    },
+    "INSERT INTO lease (project_id, actor, task_id, granted, expires) SELECT 1, 'u:1', 1, now(), now()": {
+        "lease", "task_ledger.leases",
+    },
+    "INSERT INTO lease (project_id, actor, task_id, granted, expires) SELECT 1, 'u:1', 99, now(), now()": {"lease"},
+    "INSERT INTO past_lease SELECT 1, 'u:1', 1, now(), now(), false": {"past_lease"},
+    "UPDATE task_ledger SET done = false WHERE done": {"task_ledger.done", "project_stat.completed", "project_hour.completed"},
+    "UPDATE result SET last_version = false": {"last results", "results of exactly the counted answers"},
+    "UPDATE result SET task_run_ids = task_run_ids[1:1] WHERE last_version": {"results of exactly the counted answers"},
+    "INSERT INTO retirement SELECT 1, 2, 'retired', '', 1, now()": {"task_ledger.retired"},
+    "UPDATE task_ledger SET entered = NULL; UPDATE position SET k1 = 5 WHERE actor = '' AND lane LIKE 'priority/%'": {
+        "open tasks passed by the floor",
+    },
+    "UPDATE task_ledger SET entered = 10^12": {"stamps of the future"},
 }  # fmt: skip
 
 
@@ -51,6 +71,7 @@ def ledger(dsn):
 def project(ledger):
     """A project with answers of account 1 and a stranger, folded; and one more answer that is not."""
     made = ledger.project(tasks=3, n=2)
+    ledger.release(made, "u:9", ledger.take(made, "u:9"))
     for actor in ("u:1", "c:2"):
         task = ledger.take(made, actor)
         ledger.pass_time(10)
@@ -81,8 +102,27 @@ async def test_whatever_is_wrong_is_found_and_repaired(pool, ledger, project):
 
 def test_every_check_is_broken_above():
     assert {check.name for check in CHECKS} == {
-        "answers of volunteers", "the last two weeks", "hours", "figures of projects", "scores and ranks",
+        "places of tasks", "states and results", "positions", "answers of volunteers", "the last two weeks", "hours", "figures of projects", "scores and ranks",
     }  # fmt: skip
+
+
+@pytest_twisted.ensureDeferred
+async def test_a_database_restored_elsewhere_loses_nobodys_place(pool, ledger, project):
+    """The transactions of another PostgreSQL begin at small numbers: stamps of the old one would lie ahead for ever."""
+    ledger.run("UPDATE task_ledger SET entered = 10^12")
+    ledger.run("UPDATE position SET k1 = 10^12 WHERE lane LIKE 'returns:%%'")
+    ledger.run(
+        "INSERT INTO position SELECT project_id, 'u:8', 'returns:priority/' || epoch, 10^12, 0 FROM project_ledger"
+    )
+    assert not await checks.know_cluster(pool)
+    ledger.run("UPDATE cluster SET system_identifier = 1")
+    assert await checks.know_cluster(pool)
+    assert not await checks.know_cluster(pool)
+    assert await found(pool) == []
+    assert ledger.value("SELECT stamp(%(p)s) > 10::bigint^12", p=project)
+    for actor in ("u:8", "u:9"):
+        ledger.release(project, "u:7", ledger.take(project, "u:7"))
+        assert ledger.take(project, actor)
 
 
 @pytest_twisted.ensureDeferred

@@ -77,7 +77,7 @@ place AS (
            CASE o.ord WHEN 'id-down' THEN -t.task_id ELSE t.task_id END AS place,
            own.k1 AS own1, own.k2 AS own2, flo.k1 AS floor1, flo.k2 AS floor2,
            ret.k1 AS ret1, ret.k2 AS ret2, fre.k1 AS fret1, fre.k2 AS fret2
-      FROM volunteer v JOIN project_ledger p USING (project_id) JOIN task_ledger t USING (project_id)
+      FROM volunteer v JOIN project_ledger p ON p.project_id = v.project_id AND p.sched <> 'changing' JOIN task_ledger t ON t.project_id = v.project_id
      CROSS JOIN LATERAL (SELECT unnest(CASE t.mode WHEN 'b' THEN ARRAY['level/' || t.level] ELSE ARRAY['priority', 'priority-up', 'id', 'id-down'] END) AS ord) o
       LEFT JOIN position own ON (own.project_id, own.actor, own.lane) = (v.project_id, v.actor, o.ord || '/' || p.epoch)
       LEFT JOIN position flo ON (flo.project_id, flo.actor, flo.lane) = (v.project_id, '', o.ord || '/' || p.epoch)

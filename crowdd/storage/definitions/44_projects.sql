@@ -68,7 +68,8 @@ BEGIN
 END $$;
 
 -- The same for a project with many tasks, in steps: this one, then convert_tasks until it returns null, then set_scheduler for
--- what was added meanwhile. Until then tasks are handed out one after the other, which looks at tasks of any mode.
+-- what was added meanwhile. Until then tasks are handed out one after the other, which looks at tasks of any mode; one that is
+-- brought back behind a volunteer may come to him only after the end.
 CREATE FUNCTION begin_scheduler(p_project bigint) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
     UPDATE project_ledger SET sched = 'changing', epoch = epoch + 1 WHERE project_id = p_project AND sched <> 'changing';
