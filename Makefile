@@ -1,6 +1,6 @@
 # make run: from nothing to a running server. make test: all that must pass before a change goes in.
 
-.PHONY: run test lint i18n browser clean crowd crowd-kills storm live hot cost truth
+.PHONY: run test lint i18n browser clean crowd crowd-kills exact storm live hot cost truth
 .DELETE_ON_ERROR:
 
 venv = .venv/bin/
@@ -54,6 +54,9 @@ crowd: .venv/installed-embedded,test
 
 crowd-kills: .venv/installed-embedded,test
 	@$(venv)python -m bench.crowd --kill-every 5
+
+exact: .venv/installed-embedded,test
+	@$(venv)python -m bench.exact
 
 storm: .venv/installed-embedded,test
 	@$(venv)python -m bench.storm

@@ -27,7 +27,8 @@ RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE m "char";
 BEGIN
     IF p_wait THEN
-        SELECT mode INTO m FROM task_ledger WHERE project_id = p.project_id AND task_id = p_task AND open FOR UPDATE;
+        SELECT mode INTO m FROM task_ledger
+         WHERE project_id = p.project_id AND task_id = p_task AND open AND (p_level IS NULL OR level = p_level) FOR UPDATE;
     ELSE
         SELECT mode INTO m FROM task_ledger
          WHERE project_id = p.project_id AND task_id = p_task AND open AND (p_level IS NULL OR level = p_level) FOR UPDATE SKIP LOCKED;
@@ -71,7 +72,7 @@ END $$;
 CREATE FUNCTION next_tasks(p_project bigint, p_actor text, p_user bigint, p_admin boolean, p_unlocked text[],
                            p_limit int, p_offset int, p_order text, p_now timestamptz, p_wait boolean DEFAULT true,
                            OUT state text, OUT tasks bigint[], OUT retry_at timestamptz) LANGUAGE plpgsql AS $$
-DECLARE p project_ledger; own bigint[]; late bigint[]; got bigint[]; need int; active int; back int := 0; blocked bigint; cut boolean := false;
+DECLARE p project_ledger; own bigint[]; late bigint[]; got bigint[]; need int; active int; back int := 0; blocked bigint; at_level int; cut boolean := false;
 BEGIN
     SELECT * INTO p FROM project_ledger WHERE project_id = p_project;
     state := barred(p, p_actor, p_user, p_admin, p_unlocked);
@@ -102,10 +103,10 @@ BEGIN
         END IF;
     END IF;
     IF need > 0 THEN
-        SELECT f.got, f.blocked, f.cut INTO got, blocked, cut FROM find_tasks(p, p_actor, p_order, need, own, p_now) f;
+        SELECT f.got, f.blocked, f.at_level, f.cut INTO got, blocked, at_level, cut FROM find_tasks(p, p_actor, p_order, need, own, p_now) f;
         -- SKIP LOCKED says "nothing" while a neighbour holds the last open row: wait for it, unless we hold rows ourselves.
         IF p_wait AND got = '{}' AND blocked IS NOT NULL AND NOT cut AND back = 0 AND late IS NULL
-           AND grant_lease(p, p_actor, blocked, own = '{}', true, NULL, p_now) THEN got := ARRAY[blocked]; END IF;
+           AND grant_lease(p, p_actor, blocked, own = '{}', true, at_level, p_now) THEN got := ARRAY[blocked]; END IF;
         own := own || got;
     END IF;
     tasks := own[p_offset + 1 : p_offset + p_limit];

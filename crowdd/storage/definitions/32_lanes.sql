@@ -253,9 +253,10 @@ BEGIN
     RETURN CASE WHEN p_lane IS NULL AND p_order NOT LIKE 'sort/%' THEN 'returns:' || p_order WHEN p_lane IS DISTINCT FROM p_order THEN p_order END;
 END $$;
 
--- Leases up to p_need new tasks: goes from lane to lane, as the project's scheduler says (next_lane).
+-- Leases up to p_need new tasks: goes from lane to lane, as the project's scheduler says (next_lane). A task of a level that
+-- somebody has locked is waited for, at that level: else many who ask at once would push others to the top.
 CREATE FUNCTION find_tasks(p project_ledger, p_actor text, p_order text, p_need int, p_own bigint[], p_now timestamptz,
-                           OUT got bigint[], OUT blocked bigint, OUT cut boolean) LANGUAGE plpgsql AS $$
+                           OUT got bigint[], OUT blocked bigint, OUT at_level int, OUT cut boolean) LANGUAGE plpgsql AS $$
 DECLARE w record; lane text; place record; word text; lvl int;
 BEGIN
     got := '{}'; cut := false;
@@ -280,9 +281,10 @@ BEGIN
                           p_need - cardinality(got), p_own || got, p_now);
         END CASE;
         got := got || w.got; blocked := coalesce(blocked, w.blocked); cut := cut OR w.cut;
-        EXIT WHEN w.cut AND word = 'level';             -- else the next level would come before the rest of this one
+        IF word = 'level' AND w.blocked IS NOT NULL THEN at_level := split_part(lane, '/', 2); blocked := w.blocked; END IF;
+        EXIT WHEN word = 'level' AND (w.cut OR w.blocked IS NOT NULL);          -- the next level would come before the rest of this one
     END LOOP;
-    IF cardinality(got) < p_need AND NOT cut THEN
+    IF cardinality(got) < p_need AND NOT cut AND at_level IS NULL THEN
         w := lease_skipped(p, p_actor, p_need - cardinality(got), p_own || got, p_now);
         got := got || w.got; blocked := coalesce(blocked, w.blocked); cut := cut OR w.cut;
     END IF;

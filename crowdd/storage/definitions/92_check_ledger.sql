@@ -107,7 +107,8 @@ END $$;
 CREATE FUNCTION know_cluster(p_now timestamptz) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE here bigint := (SELECT system_identifier FROM pg_control_system());
 BEGIN
-    UPDATE cluster SET system_identifier = here WHERE system_identifier <> here;
+    INSERT INTO cluster VALUES (here)
+        ON CONFLICT (single) DO UPDATE SET system_identifier = here WHERE cluster.system_identifier <> here;
     IF NOT FOUND THEN RETURN false; END IF;
     PERFORM repair_positions(project_id, p_now) FROM (SELECT project_id FROM project_ledger ORDER BY 1) p;
     RETURN true;

@@ -1,0 +1,242 @@
+"""Whatever people do, in whatever order: after every step the invariants hold, and nobody is told wrongly that all is done.
+
+CROWDD_EXAMPLES=1000 pytest tests/ledger/test_stateful.py goes further, each time elsewhere.
+"""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+import pytest_twisted
+from hypothesis import HealthCheck, settings, strategies
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
+from psycopg2 import OperationalError
+from support.invariants import invariants
+from support.ledger import Ledger
+from twisted.internet import reactor
+from twisted.internet.defer import ensureDeferred
+from twisted.internet.threads import blockingCallFromThread, deferToThread
+
+from crowdd.domain.contributions import lane
+from crowdd.errors import ForbiddenError
+from crowdd.kinds import PROJECT, TASK
+from crowdd.storage import schedulers
+from crowdd.values import Requester
+
+EXAMPLES = int(os.environ.get("CROWDD_EXAMPLES", "7"))
+STEPS = 30
+WHO = [Requester(user_id=n) for n in (101, 102, 103)] + [Requester(volunteer="tab"), Requester(address="10.0.0.1")]
+ORDERS = [("", False), ("priority_0", False), ("id", False), ("id", True), ("created", True), ("n_answers", True)]
+LEASE = 3600
+
+volunteers = strategies.sampled_from(WHO)
+places = strategies.integers(0, 11)  # a task by its place among those that there are
+redundancies = strategies.integers(1, 4)
+priorities = strategies.sampled_from([-1.0, 0.0, 0.5, 1.0])
+
+
+def do(work):
+    """The result of a coroutine of the domain, for the thread in which hypothesis plays."""
+    return blockingCallFromThread(reactor, lambda: ensureDeferred(work))
+
+
+class People(RuleBasedStateMachine):
+    """A project with an owner and five volunteers; ``domain`` and ``ledger`` are set by the test."""
+
+    @initialize(n=redundancies, sched=strategies.sampled_from(schedulers.names()), published=strategies.booleans())
+    def begin(self, n, sched, published):
+        self.ledger.highest = 1000
+        self.project = self.ledger.project(tasks=4, n=n, published=published)
+        owner = self.ledger.value("SELECT owner_id FROM project WHERE id = %(p)s", p=self.project)
+        self.owner = Requester(user_id=owner, user_name="owner")
+        self.ledger.run("UPDATE project SET secret_key_sealed = %(key)s", key=self.domain.secrets.seal("secret"))
+        self.choose(sched)
+
+    def tasks_at(self, *places):
+        """The tasks at these places, as far as there are any."""
+        tasks = self.ledger.tasks(self.project)
+        return sorted({tasks[place % len(tasks)] for place in places}) if tasks else []
+
+    def answers(self, who, task):
+        body = {"project_id": self.project, "task_id": task, "info": "yes"}
+        return do(self.domain.contributions.submit(who, body, None, None))
+
+    @rule(
+        who=volunteers,
+        limit=strategies.integers(1, 3),
+        offset=strategies.integers(0, 2),
+        order=strategies.sampled_from(ORDERS),
+    )
+    def asks(self, who, limit, offset, order):
+        work = self.domain.contributions.next_tasks(who, self.project, limit, offset, lane(*order))
+        try:
+            handout = do(work)
+        except ForbiddenError as error:
+            assert error.code == "paused"
+            return
+        left = self.open_to(who)
+        if handout.reason == "none" and offset == 0:
+            assert left == [], "told that nothing is left"
+        assert len(handout.tasks) <= limit
+
+    def open_to(self, who):
+        """Tasks that somebody could have at once."""
+        return self.ledger.rows(
+            "SELECT task_id FROM task_ledger l WHERE project_id = %(p)s AND open AND NOT EXISTS ("
+            " SELECT FROM task_run r WHERE r.project_id = l.project_id AND r.task_id = l.task_id AND r.actor = %(a)s)",
+            p=self.project,
+            a=who.actor,
+        )
+
+    @rule(who=volunteers, late=strategies.booleans(), place=places)
+    def answers_what_he_has(self, who, late, place):
+        table = "past_lease" if late else "lease"
+        held = self.ledger.rows(
+            f"SELECT task_id FROM {table} WHERE project_id = %(p)s AND actor = %(a)s ORDER BY 1",
+            p=self.project,
+            a=who.actor,
+        )
+        if held:
+            run = self.answers(who, held[place % len(held)]["task_id"])
+            assert run["task_id"] in [row["task_id"] for row in held]
+
+    @rule(who=volunteers, place=places)
+    def answers_what_he_has_not(self, who, place):
+        for task in self.tasks_at(place):
+            mine = "SELECT count(*) FROM {} WHERE task_id = %(t)s AND actor = %(a)s"
+            if not any(self.ledger.value(mine.format(table), t=task, a=who.actor) for table in ("lease", "past_lease")):
+                with pytest.raises(ForbiddenError) as refused:
+                    self.answers(who, task)
+                assert refused.value.code in ("no_lease", "duplicate")
+
+    @rule(who=volunteers, place=places)
+    def opens_a_page(self, who, place):
+        for task in self.tasks_at(place):
+            try:
+                do(self.domain.contributions.hold(who, self.project, task))
+            except ForbiddenError as error:
+                assert error.code == "paused"
+
+    @rule(who=volunteers, place=places, skip=strategies.booleans())
+    def gives_back(self, who, place, skip):
+        for task in self.tasks_at(place):
+            self.ledger.release(self.project, who.actor, task, skip=skip)
+
+    @rule(seconds=strategies.sampled_from([60, LEASE // 2, LEASE + 1]))
+    def time_passes(self, seconds):
+        self.ledger.pass_time(seconds)
+
+    @rule(n=redundancies, some=strategies.lists(places, max_size=3))
+    def redundancy(self, n, some):
+        body = {"n_answers": n, "task_ids": self.tasks_at(*some)}
+        changed = [do(self.domain.changes.redundancy(self.owner, self.project, body, dry)) for dry in (True, False)]
+        assert changed[0].tasks == changed[1].tasks
+        assert (changed[0].completed, changed[0].reopened) == (changed[1].completed, changed[1].reopened)
+
+    @rule(priority=priorities, some=strategies.lists(places, max_size=3))
+    def priority(self, priority, some):
+        body = {"priority_0": priority, "task_ids": self.tasks_at(*some)}
+        do(self.domain.changes.priority(self.owner, self.project, body))
+
+    @rule(n=redundancies, values=strategies.lists(priorities, min_size=1, max_size=3))
+    def imports(self, n, values):
+        rows = [{"project_id": self.project, "n_answers": n, "priority_0": p, "info": {}} for p in values]
+        do(self.domain.records.create(TASK, self.owner, rows))
+
+    @rule(place=places)
+    def deletes(self, place):
+        for task in self.tasks_at(place):
+            do(self.domain.records.delete(TASK, self.owner, task))
+
+    @rule(place=places, back=strategies.booleans(), reason=strategies.sampled_from(["retired", "cancelled"]))
+    def retires(self, place, back, reason):
+        for task in self.tasks_at(place):
+            body = {} if back else {"reason": reason}
+            do((self.domain.changes.reopen if back else self.domain.changes.retire)(self.owner, task, body))
+
+    @rule(who=strategies.sampled_from(WHO[:3]))
+    def withdraws(self, who):
+        body = {"user_id": who.user_id}
+        told = [do(self.domain.changes.withdraw(self.owner, self.project, body, dry)) for dry in (True, False)]
+        assert told[0].answers == told[1].answers
+        assert (told[0].completed, told[0].reopened) == (told[1].completed, told[1].reopened)
+
+    @rule(place=places)
+    def deletes_an_answer(self, place):
+        runs = self.ledger.rows("SELECT id FROM task_run WHERE project_id = %(p)s ORDER BY id", p=self.project)
+        if runs:
+            self.ledger.delete_run(self.project, runs[place % len(runs)]["id"])
+
+    @rule(opens=strategies.booleans())
+    def pauses(self, opens):
+        (self.ledger.publish if opens else self.ledger.pause)(self.project)
+
+    @precondition(lambda self: hasattr(self, "project"))
+    @rule(sched=strategies.sampled_from(schedulers.names()))
+    def choose(self, sched):
+        do(self.domain.records.change(PROJECT, self.owner, self.project, {"info": {"sched": sched}}))
+
+    @rule(who=volunteers, place=places, what=strategies.sampled_from(["ask", "answer", "raise", "delete"]))
+    def is_killed_in_the_middle(self, who, place, what):
+        session = Ledger(self.dsn, autocommit=False)
+        try:
+            match what, self.tasks_at(place):
+                case "ask", _:
+                    session.ask(self.project, who.actor, limit=2, once=True)
+                case "answer", [task]:
+                    session.answer(self.project, who.actor, task)
+                case "raise", [task]:
+                    session.set_n(self.project, [task], 4)
+                case "delete", [task]:
+                    session.delete_tasks(self.project, [task])
+            self.ledger.value("SELECT pg_terminate_backend(%(pid)s, 5000)", pid=session.pid)
+            with pytest.raises(OperationalError):
+                session.run("SELECT 1")
+        finally:
+            session.close()
+
+    @rule()
+    def folds(self):
+        self.ledger.fold()
+
+    @invariant()
+    def everything_is_right(self):
+        assert invariants(self.ledger.connection, 1000) == []
+
+    def teardown(self):
+        """In the end everybody answers until nothing is left, two lease times later, and every task has what it wants."""
+        if not hasattr(self, "project"):
+            return
+        self.ledger.publish(self.project)
+        self.ledger.pass_time(2 * LEASE + 2)
+        for n in range(4):
+            self.ledger.all_of(self.project, f"c:last{n}", limit=5)
+        left = "SELECT task_id FROM task_ledger WHERE project_id = %(p)s AND NOT done AND NOT retired"
+        assert self.ledger.rows(left, p=self.project) == []
+        self.everything_is_right()
+        self.ledger.delete_project(self.project)
+        self.ledger.sweep(self.project)
+
+
+@pytest_twisted.ensureDeferred
+async def test_whatever_people_do(dsn, domain):
+    ledger = Ledger(dsn)
+    machine = type("PeopleHere", (People,), {"domain": domain, "ledger": ledger, "dsn": dsn})
+    how = settings(
+        max_examples=EXAMPLES,
+        stateful_step_count=STEPS,
+        deadline=None,
+        database=None,
+        derandomize="CROWDD_EXAMPLES" not in os.environ,
+        suppress_health_check=list(HealthCheck),
+    )
+    await deferToThread(run_state_machine_as_test, machine, settings=how)
+    ledger.close()

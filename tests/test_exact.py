@@ -1,0 +1,13 @@
+"""bench.exact in small: people leave, come late and are cut off while the owner edits."""
+
+import random
+
+from bench import exact
+
+
+def test_the_ledger_stays_exact(dsn, tmp_path):
+    random.seed(20)
+    plan = exact.Plan(clients=12, tasks=25, kills=1, think_seconds=0.02, lease_seconds=1)
+    lines, violations = exact.play(plan, ["default", "breadth_first"], dsn, tmp_path)
+    assert violations == []
+    assert all("1 kills" in words for _, words in lines), lines
