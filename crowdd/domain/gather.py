@@ -21,8 +21,8 @@ class Gather(Generic[M, R]):
 
     ``many(members)`` gives a result per member, in their order, after its commit. If it fails it has done nothing, or
     nobody knows: then each member is given to ``one(member, uncertain)``, by default a batch of its own, so that none
-    fails by another's fault. Only when there was no connection all fail, those too who wait for the next batch.
-    ``clock`` has ``callLater``.
+    fails by another's fault; who was alone, and has done nothing, fails at once. Only when there was no connection all
+    fail, those too who wait for the next batch. ``clock`` has ``callLater``.
     """
 
     def __init__(
@@ -66,7 +66,8 @@ class Gather(Generic[M, R]):
             answers = [fail(error) for _ in batch]
         except Exception as error:
             uncertain = isinstance(error, UnavailableError) and error.uncertain
-            answers = [ensureDeferred(self._one(member, uncertain)) for member, _ in batch]
+            fault = len(batch) == 1 and not uncertain
+            answers = [fail(error) if fault else ensureDeferred(self._one(member, uncertain)) for member, _ in batch]
         self._begin()  # first, so that the database works while the answers are written
         for answer, (_, place) in zip(answers, batch, strict=True):
             answer.chainDeferred(place)

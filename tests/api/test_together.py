@@ -102,10 +102,12 @@ async def test_a_task_that_somebody_holds_delays_only_who_answers_it(served):
     work = [
         ensureDeferred(who.post("/api/taskrun", json=run_of(project, t))) for who, t in zip(people, tasks, strict=True)
     ]
-    others = await gatherResults(work[1:]).addTimeout(4, reactor)  # who waits for a row gives up after five
-    assert ([answer.status for answer in others], work[0].called) == ([200] * 3, False)
-    go_on.callback(None)
-    await holding
+    try:
+        others = await gatherResults(work[1:]).addTimeout(4, reactor)  # who waits for a row gives up after five
+        assert ([answer.status for answer in others], work[0].called) == ([200] * 3, False)
+    finally:
+        go_on.callback(None)
+        await holding
     assert (await work[0]).status == 200
 
 

@@ -86,6 +86,18 @@ def test_a_batch_that_fails_is_done_member_by_member(error):
     assert outcome(waiting) == "d done"
 
 
+def test_who_fails_alone_is_not_tried_again_unless_nobody_knows():
+    work = Work()
+    busy, lost = work.gather.add("a"), UnavailableError("", uncertain=True)
+    work.turn()
+    work.end(0, UnavailableError("The row is busy."))
+    assert (str(outcome(busy)), work.alone) == ("The row is busy.", [])
+    unknown = work.gather.add("b")
+    work.turn()
+    work.end(1, lost)
+    assert (outcome(unknown), work.alone) == ("b alone", [("b", True)])
+
+
 def test_without_a_connection_all_fail_who_wait_for_it():
     work = Work()
     inside = work.gather.add("a")
