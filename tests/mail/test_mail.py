@@ -36,6 +36,7 @@ CONTEXTS: dict[str, dict[str, Any]] = {
     "confirm_registration": {"name": EVIL, "url": "https://crowdd.example/x?key=k", "hours": 5},
     "known_address": {"name": EVIL, "url": "https://crowdd.example/x?key=k", "hours": 5},
     "confirm_address": {"name": EVIL, "url": "https://crowdd.example/x?key=k", "hours": 1},
+    "export_ready": {"name": EVIL, "url": "https://crowdd.example/x", "days": 3},
     "address_changed": {"name": EVIL},
     "password_changed": {"name": EVIL},
 }

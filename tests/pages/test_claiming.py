@@ -4,7 +4,10 @@ import psycopg2
 import pytest_twisted
 from support.browsers import PASSWORD, registration, sign_in
 from support.invariants import invariants
+from support.working import worked
 from twisted.internet.defer import ensureDeferred, gatherResults
+
+from crowdd.domain.people import claims
 
 
 async def answer(client, project, times=1):
@@ -144,6 +147,19 @@ async def test_who_gave_the_answers_away_meets_the_tasks_again(served, dsn):
     anonymous.cookies["volunteer"] = kept
     assert broken(dsn) == []
     assert (await answer(anonymous, birds, 1))[0] in before and broken(dsn) == []
+
+
+@pytest_twisted.ensureDeferred
+async def test_many_answers_are_moved_by_the_queue(served, dsn, monkeypatch):
+    monkeypatch.setattr(claims, "AT_ONCE", 2)
+    owner = await served.person("owner")
+    birds = await served.project(owner, tasks=7, published=True)
+    browser = await volunteer(served)
+    await answer(browser, birds, 7)
+    done = await browser.send_form("/account/register", {**registration("ada"), "claim": True})
+    assert done.json()["flash"] == "2 answers stand under your name now."
+    assert [(item["state"], item["result"]) for item in await worked(served)] == [("done", {"answers": 5})]
+    assert {actor for _, actor in await actors(served)} == {"u:"} and broken(dsn) == []
 
 
 @pytest_twisted.ensureDeferred

@@ -70,6 +70,9 @@ async def test_everything_about_a_person_in_one_file(served):
     assert (await ada.get("/account/ada/export/download")).status == 404
     (item,) = await worked(served)
     assert item["state"] == "done", item
+    letters = await served.database.fetch("SELECT recipient, template, text FROM mail")
+    assert [(letter["recipient"], letter["template"]) for letter in letters] == [("ada@example.org", "export_ready")]
+    assert f"{served.domain.settings.base_url}/account/profile\n" in letters[0]["text"]
     export = (await ada.page("/account/ada/export")).json()["export"]
     assert export.keys() == {"state", "requested", "ready", "bytes", "url"} and export["state"] == "ready"
     file = await ada.get(export["url"])
@@ -193,7 +196,7 @@ async def test_nothing_is_left_that_says_who_it_was(served, logged, tmp_path):
     await browser.send_form(f"/account/{NAME}/export", {})
     await browser.send_form("/account/forgot-password", {"email_addr": EMAIL})
     await worked(served)
-    assert (await served.domain.mail.deliver()).held == 1
+    assert (await served.domain.mail.deliver()).held == 2
     assert await planted(served), "the search finds what is there"
     done = await browser.send_form(f"/account/{NAME}/delete", {"password": PASSWORD})
     assert done.json()["status"] == "success", done.body

@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from itertools import groupby
 
 import attrs
 
+from crowdd.domain.queue import Queue
 from crowdd.storage import audit, people
 from crowdd.storage.database import Row, Transactions
 from crowdd.values import Requester
 
-AT_ONCE = 500  # answers that change hands in one transaction
+WORK = "claim_answers"
+AT_ONCE = 500  # answers that change hands before somebody gets an answer
 _MOST_COUNTED = 1000
 
 
 class Claims:
     """Puts anonymous answers under an account. Where the account has answered the task itself, they stay anonymous."""
 
-    def __init__(self, db: Transactions, ring: Callable[[int], None]) -> None:
-        self._db, self._ring = db, ring
+    def __init__(self, db: Transactions, queue: Queue, ring: Callable[[int], None]) -> None:
+        self._db, self._queue, self._ring = db, queue, ring
 
     async def offered(self, volunteer: str, user_id: int | None = None) -> int:
         """How many answers of a browser could be claimed, counted up to 1,000."""
@@ -28,18 +30,30 @@ class Claims:
         return len(await people.claimable(self._db, f"c:{volunteer}", f"u:{user_id or 0}", _MOST_COUNTED))
 
     async def claim(self, user_id: int, volunteer: str, who: Requester) -> int:
-        """Moves all answers and open questions of a browser to an account; says how many answers that were."""
-        moved = 0
-        if volunteer:
-            while n := await self.claim_some(user_id, volunteer):
-                moved += n
-            await self._take_rights(user_id, volunteer)
+        """Moves answers and open questions of a browser to an account; says how many answers that were.
+
+        What is more than AT_ONCE the queue does, soon.
+        """
+        if not volunteer:
+            return 0
+        moved = await self._claim_some(user_id, volunteer)
+        await self._take_rights(user_id, volunteer)
+        by = attrs.evolve(who, user_id=user_id)
+        if moved >= AT_ONCE:
+            await self._queue.add(self._db, WORK, {"user_id": user_id, "volunteer": volunteer}, by)
         if moved:
-            by = attrs.evolve(who, user_id=user_id)
-            await audit.write(self._db, by, "claim", "user", user_id, after={"answers": moved})
+            await audit.write(self._db, by, "claim", "user", user_id)
         return moved
 
-    async def claim_some(self, user_id: int, volunteer: str) -> int:
+    async def claim_all(self, user_id: int, volunteer: str, told: Callable[[int], Awaitable[None]]) -> int:
+        """Moves what is left; ``told`` hears how many answers so far."""
+        moved = 0
+        while n := await self._claim_some(user_id, volunteer):
+            moved += n
+            await told(moved)
+        return moved
+
+    async def _claim_some(self, user_id: int, volunteer: str) -> int:
         """Moves some answers, a transaction for each project; 0 when none is left."""
         browser, account = f"c:{volunteer}", f"u:{user_id}"
         rows = await people.claimable(self._db, browser, account, AT_ONCE)

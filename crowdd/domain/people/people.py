@@ -65,12 +65,12 @@ def gather(
     mail: Mail,
 ) -> People:
     """The people on a database."""
-    exports = PersonalData(db, queue, uploads, workshop, settings.data.dir / "exports")
     attempts = Attempts(db, secrets)
     signing_in = SigningIn(db, passwords, attempts, settings.accounts)
     arrivals = Arrivals(db, accounts, secrets)
     front = settings.http.spa_base_url or settings.base_url
     proofs = Proofs(mail, secrets, front, settings.accounts.link_hours)
+    exports = PersonalData(db, queue, uploads, workshop, proofs, settings.data.dir / "exports")
     confirming = Confirming(db, accounts, arrivals, passwords, proofs, attempts, settings.accounts)
     return People(
         workshop=workshop,
@@ -80,7 +80,7 @@ def gather(
         signing_in=signing_in,
         profiles=Profiles(db, passwords, signing_in, confirming, proofs, settings.accounts),
         avatars=Avatars(db, workshop, uploads, settings.base_url),
-        claims=Claims(db, ring),
+        claims=Claims(db, queue, ring),
         community=Community(db),
         recovery=Recovery(db, passwords, proofs, attempts, queue, settings.accounts),
         confirming=confirming,

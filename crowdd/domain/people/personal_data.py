@@ -12,11 +12,12 @@ from typing import Any
 import attrs
 
 from crowdd.domain.people.archive import Table, packed
+from crowdd.domain.people.proofs import Proofs
 from crowdd.domain.people.workshop import Workshop
 from crowdd.domain.queue import Queue
 from crowdd.domain.uploads import Uploads
 from crowdd.errors import NotFoundError
-from crowdd.storage import audit, personal
+from crowdd.storage import accounts, audit, personal
 from crowdd.storage.database import Database, Row, Transactions
 from crowdd.values import Requester
 
@@ -53,9 +54,11 @@ class Export:
 class PersonalData:
     """Exports of people, below ``folder``: never under an address that can be guessed, and never without asking who."""
 
-    def __init__(self, db: Transactions, queue: Queue, uploads: Uploads, workshop: Workshop, folder: Path) -> None:
+    def __init__(
+        self, db: Transactions, queue: Queue, uploads: Uploads, workshop: Workshop, proofs: Proofs, folder: Path
+    ) -> None:
         self._db, self._queue, self._uploads = db, queue, uploads
-        self._workshop, self.folder = workshop, folder
+        self._workshop, self._proofs, self.folder = workshop, proofs, folder
 
     async def status(self, user_id: int) -> Export:
         """What became of the last request."""
@@ -98,11 +101,20 @@ class PersonalData:
             done = await self._gather(user_id, folder, told)
             name = f"{random.token_hex(16)}.zip"
             size = await self._workshop.do(packed, folder, self.folder / name)
-            if not await personal.keep_export(self._db, user_id, name, size):
+            if not await self._db.transaction(lambda tx: self._ready(tx, user_id, name, size)):
                 self.forget([name])
             return {"rows": done, "bytes": size}
         finally:
             shutil.rmtree(folder, ignore_errors=True)
+
+    async def _ready(self, tx: Database, user_id: int, name: str, size: int) -> bool:
+        """Writes that the file is there, and to the person; False when he has gone meanwhile."""
+        if not await personal.keep_export(tx, user_id, name, size):
+            return False
+        row = await accounts.address(tx, user_id)
+        # While mail is off its links appear in the log, where nobody's name belongs.
+        await self._proofs.send_page(tx, "/account/profile", row, "export_ready", days=KEPT_DAYS)
+        return True
 
     async def _gather(self, user_id: int, folder: Path, told: Progress) -> int:
         (folder / "README.txt").write_text(_READ_ME, "utf-8")

@@ -28,6 +28,11 @@ class Proofs:
         """A letter without a link."""
         await self._mail.send(tx, to, template, context, locale)
 
+    async def send_page(self, tx: Database, path: str, person: Row, template: str, **context: Any) -> None:
+        """A letter that leads to a page of ours, for somebody who can sign in."""
+        more = {"url": f"{self._front}{path}", "name": person["name"], **context}
+        await self.send(tx, person["email_addr"], template, person["locale"], **more)
+
     async def send_link(
         self,
         tx: Database,
