@@ -26,6 +26,14 @@ class Lease:
     left: int | None
 
 
+@attrs.frozen
+class Release:
+    """How a task is given back: with ``skip`` it comes to the volunteer last; ``also``: others of the project too."""
+
+    skip: bool = False
+    also: tuple[int, ...] = ()
+
+
 class Leases:
     """Renewing, releasing, and why there is no task."""
 
@@ -44,13 +52,16 @@ class Leases:
         leased = row["state"] == "leased" and row["left"] is not None
         return Lease(row["state"], max(0, int(row["left"])) if leased else None)
 
-    async def give_back(self, who: Requester, task_id: int, uid: str | None, header: str | None, *, skip: bool) -> bool:
-        """Lets others have the task; with ``skip`` it comes to the volunteer last. False: he had it not."""
+    async def give_back(
+        self, who: Requester, task_id: int, uid: str | None, header: str | None, release: Release
+    ) -> bool:
+        """Lets others have the task. False: he had none of those that are given back."""
         who, project_id = await self._known(who, task_id, uid, header)
-        done = await leases.give_back(self._db, who.actor, project_id, task_id, skip)
-        if done:  # a late answer may count now
-            self._ring(project_id)
-        return done
+        named = [task_id, *release.also]
+        if not await leases.give_back(self._db, who.actor, project_id, named, release.skip):
+            return False
+        self._ring(project_id)  # a late answer may count now
+        return True
 
     async def held_by_others(self, who: Requester, project_id: int) -> int:
         """Tasks that others are at and the volunteer could answer, at most MOST_COUNTED."""

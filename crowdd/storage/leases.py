@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from crowdd.storage.database import Database, Row, one
 from crowdd.values import Requester
 
@@ -16,14 +18,14 @@ async def renew(db: Database, who: Requester, project_id: int, task_id: int) -> 
     )
 
 
-async def give_back(db: Database, actor: str, project_id: int, task_id: int, skip: bool) -> bool:
-    """Whether the volunteer had the task and has it no longer."""
+async def give_back(db: Database, actor: str, project_id: int, task_ids: Sequence[int], skip: bool) -> int:
+    """How many of the tasks the volunteer had; he has them no longer."""
     row = await one(
         db,
-        "SELECT give_back(%(project)s, %(actor)s, %(task)s, %(skip)s, clock()) AS done",
-        {"project": project_id, "actor": actor, "task": task_id, "skip": skip},
+        "SELECT give_back(%(project)s, %(actor)s, %(tasks)s::bigint[], %(skip)s, clock()) AS n",
+        {"project": project_id, "actor": actor, "tasks": list(task_ids), "skip": skip},
     )
-    return bool(row["done"])
+    return int(row["n"])
 
 
 async def held_by_others(db: Database, actor: str, project_id: int) -> int:

@@ -73,6 +73,21 @@ async def test_a_skipped_task_comes_last_and_only_to_who_skipped_it(served):
 
 
 @pytest_twisted.ensureDeferred
+async def test_several_tasks_are_given_back_at_once_but_only_of_one_project_and_ones_own(served):
+    owner, ada, ben = [await served.person(name) for name in ("owner", "ada", "ben")]
+    project = await served.project(owner, tasks=3, published=True, n_answers=5)
+    other = await served.project(owner, "other", tasks=1, published=True)
+    first, second, third = project["tasks"]
+    await ada.get(newtask(project, "?limit=2"))
+    elsewhere = await task_of(ada, other)
+    assert await task_of(ben, project) == first
+    assert await release(ada, third, also=[second, elsewhere, first, 999999]) is True
+    assert [await renew(ben, first), await renew(ada, elsewhere)][0]["state"] == "leased"
+    assert (await renew(ada, elsewhere))["seconds_left"] > 0
+    assert await task_of(ada, project) == first
+
+
+@pytest_twisted.ensureDeferred
 async def test_an_answer_on_its_way_while_the_page_was_closed_is_kept_and_counts(served):
     owner, ada = await served.person("owner"), await served.person("ada")
     project = await served.project(owner, tasks=1, published=True, n_answers=1)
@@ -96,7 +111,14 @@ async def test_who_may_release_what(served):
         assert (await ada.get(f"/api/task/{task}/{path}")).status == 405
         strange = await ada.post(f"/api/task/{task}/{path}", json={}, headers={**JSON, "X-Presenter": str(other["id"])})
         assert strange.status == 404
-    for body, name in (({"skip": "maybe"}, "ValueError"), ({"what": 1}, "AttributeError"), ([], "ValueError")):
+    for body, name in (
+        ({"skip": "maybe"}, "ValueError"),
+        ({"also": [-1]}, "ValueError"),
+        ({"also": {}}, "ValueError"),
+        ({"also": [1] * 201}, "ValueError"),
+        ({"what": 1}, "AttributeError"),
+        ([], "ValueError"),
+    ):
         refused = await ada.post(f"/api/task/{task}/release", json=body)
         assert (refused.status, refused.json()["exception_cls"]) == (415, name)
     ours = {**JSON, "X-Presenter": str(project["id"])}

@@ -60,14 +60,16 @@ def test_all_by_keyboard_to_the_thanks(digits: Any) -> None:
     digits.until(lambda: digits.path() == f"/project/{digits.mine.short_name}/")
 
 
-def test_a_skipped_one_comes_back(digits: Any) -> None:
+def test_a_skipped_one_does_not_come_back_soon(digits: Any) -> None:
     digits.page.keyboard.press("s")
     digits.until(lambda: digits.frame_now.inner_text("#place") == "Digit 2")
     answer(digits, "2", 1)
     assert [run["task_id"] for run in digits.runs()] == [digits.mine.tasks[1]]
     digits.go("/project/MINE/newtask")
     digits.frame_now = digits.frame()
-    digits.until(lambda: digits.frame_now.inner_text("#place") == "Digit 1")
+    digits.until(lambda: digits.frame_now.inner_text("#place") == "Digit 3")
+    answer(digits, "3", 2)
+    digits.until(lambda: digits.frame_now.inner_text("#place") == "Digit 4")
 
 
 def test_a_held_key_answers_once(digits: Any) -> None:

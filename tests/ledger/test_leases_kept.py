@@ -6,7 +6,7 @@ from support.invariants import invariants
 from support.ledger import Ledger, Meanwhile, account
 
 _RENEW = "SELECT state FROM renew_task(%(p)s, %(a)s, %(me)s, false, '{}', %(t)s, clock())"
-_GIVE_BACK = "SELECT give_back(%(p)s, %(a)s, %(t)s, %(skip)s, clock())"
+_GIVE_BACK = "SELECT give_back(%(p)s, %(a)s, ARRAY[%(t)s]::bigint[], %(skip)s, clock()) > 0"
 
 
 def renew(session: Ledger, project: int, actor: str, task: int) -> str:
@@ -73,3 +73,12 @@ def test_a_task_that_was_lost_can_still_be_skipped(ledger):
     assert give_back(ledger, project, "u:1", first, skip=True) is False
     assert give_back(ledger, project, "u:2", first, skip=False)
     assert ledger.all_of(project, "u:1") == [second, first]
+
+
+def test_tasks_given_back_together_come_back_in_their_order(ledger):
+    project = ledger.project(tasks=4, n=3)
+    tasks = ledger.tasks(project)
+    assert ledger.ask(project, "u:1", limit=3).tasks == tasks[:3]
+    given = "SELECT give_back(%(p)s, 'u:1', %(t)s, false, clock())"
+    assert ledger.change(given, p=project, t=[tasks[2], tasks[0], tasks[2], 999]) == 2
+    assert ledger.ask(project, "u:1", limit=4).tasks == [tasks[1], tasks[0], tasks[2], tasks[3]]

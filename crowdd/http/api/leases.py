@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from crowdd.domain.contributions import MOST_LEASES
 from crowdd.domain.domain import Domain
+from crowdd.domain.leases import Release
 from crowdd.errors import AnonymousError, InvalidValueError, NotFoundError, UnknownFieldError
 from crowdd.http.answers import Answer, Data
 from crowdd.http.api.objects import small
@@ -20,7 +22,14 @@ _TASK = Parameter("object_id", _COUNT, "The number of the task.", where="path")
 _SKIP = {
     "type": "object",
     "properties": {
-        "skip": {"type": "boolean", "default": False, "description": "The caller does not want it: it comes last."}
+        "skip": {"type": "boolean", "default": False, "description": "The caller does not want it: it comes last."},
+        "also": {
+            "type": "array",
+            "items": _COUNT,
+            "maxItems": MOST_LEASES,
+            "default": [],
+            "description": "Other tasks of the project that are given back with it.",
+        },
     },
     "additionalProperties": False,
 }
@@ -32,7 +41,7 @@ _RELEASE = Doc(
     " JSON as text/plain, or nothing. An answer that was on its way is still stored.",
     parameters=(_TASK, EXTERNAL_UID, PASSWORD),
     bodies={JSON: _SKIP},
-    answer=record(released={"type": "boolean", "description": "False: the caller had it not."}),
+    answer=record(released={"type": "boolean", "description": "False: the caller had none of them."}),
     refusals=(AnonymousError, NotFoundError),
     caller=Caller.VOLUNTEER,
 )
@@ -67,8 +76,8 @@ class LeasesApi:
         yield post("/api/task/<int:object_id>/renew", self.renew, endpoint="renew", doc=_RENEW)
 
     async def release(self, incoming: Incoming, object_id: int) -> Answer:
-        skip = _skip(incoming.json_body() if incoming.raw_body else {})
-        return Data({"released": await self._leases.give_back(*_asked(incoming, object_id), skip=skip)})
+        release = _release(incoming.json_body() if incoming.raw_body else {})
+        return Data({"released": await self._leases.give_back(*_asked(incoming, object_id), release)})
 
     async def renew(self, incoming: Incoming, object_id: int) -> Answer:
         lease = await self._leases.renew(*_asked(incoming, object_id))
@@ -80,13 +89,23 @@ def _asked(incoming: Incoming, task_id: int) -> tuple[Any, int, str | None, str 
     return incoming.who, small(task_id), incoming.query.get("external_uid"), incoming.header("authorization")
 
 
-def _skip(body: Any) -> bool:
+def _release(body: Any) -> Release:
     if not isinstance(body, dict):
         raise InvalidValueError("The body is not a JSON object.")
     for name in body:
-        if name != "skip":
-            raise UnknownFieldError(f"There is no attribute {name[:100]}, only skip.")
+        if name not in ("skip", "also"):
+            raise UnknownFieldError(f"There is no attribute {name[:100]}, only skip and also.")
     try:
-        return Boolean().parse(body.get("skip", False))
+        skip = Boolean().parse(body.get("skip", False))
     except InvalidValueError as error:
         raise InvalidValueError(f"skip {error}.") from None
+    return Release(skip, _also(body.get("also", [])))
+
+
+def _also(value: Any) -> tuple[int, ...]:
+    if not isinstance(value, list) or len(value) > MOST_LEASES:
+        raise InvalidValueError(f"also is not an array of at most {MOST_LEASES} tasks.")
+    try:
+        return tuple(Integer(least=0).parse(one) for one in value)
+    except InvalidValueError as error:
+        raise InvalidValueError(f"also: one of them {error}.") from None

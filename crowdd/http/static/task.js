@@ -51,11 +51,22 @@ on("presenter:refused", ({ message, status, retryAfter }) => {
   $("refused").hidden = false;
 });
 on("presenter:task", () => { $("finished").hidden = true; });
-on("presenter:done", ({ wait }) => {
-  $("finished-why").textContent = $("finished-why").dataset[wait ? "held" : "none"];
+on("presenter:done", ({ wait, held, retryAfter }) => {
+  $("finished-why").textContent = wait ? others(held) : $("finished-why").dataset.none;
+  $("finished-when").textContent = wait && retryAfter ? soon(retryAfter) : "";
   $("look-again").hidden = !wait;
   $("finished").hidden = false;
 });
+function others(held) {
+  const forms = JSON.parse($("finished-why").dataset.held);
+  const form = forms[new Intl.PluralRules(locale).select(held || 1)] || forms.other;
+  return form.replace("{num}", held.toLocaleString(locale) + (held >= 100 ? "+" : ""));
+}
+function soon(seconds) {
+  const words = new Intl.RelativeTimeFormat(locale), minutes = Math.ceil(seconds / 60);
+  const time = minutes < 90 ? words.format(minutes, "minute") : words.format(Math.ceil(minutes / 60), "hour");
+  return $("finished-when").dataset.words.replace("{time}", time);
+}
 
 // The project's figures change in place, at most every ten seconds, and announce nothing.
 const REFRESH_EVERY = 10000;
@@ -127,8 +138,11 @@ function listOffers({ keys }) {
   });
   $("offers").hidden = !rows.length;
   $("offers").replaceChildren($("offers").rows[0], ...rows);
-  $("skip").hidden = !keys.some(([key]) => key.toLowerCase() === "s");
+  $("skip").dataset.offered = keys.some(([key]) => key.toLowerCase() === "s") ? "yes" : "";
+  $("key-skip").hidden = $("skip").dataset.offered === "yes"; // it stands among those of the presenter
 }
+// The presenter's own way of skipping, where it has one; else leases.js takes another task.
+const skip = () => ($("skip").dataset.offered ? press("s") : tell("presenter:skip"));
 function escape(event) {
   if ($("help") && !$("help").hidden) help(false);
   else if (!event.isTrusted) $("leave").focus(); // from the frame: the way out for people without a mouse
@@ -143,6 +157,7 @@ addEventListener("keydown", (event) => {
   if (!useKeys?.checked || takesKey(event)) return;
   if (event.key === "?") $("keys").showModal();
   else if (event.key.toLowerCase() === "h" && $("help")) help($("help").hidden);
+  else if (event.key.toLowerCase() === "s" && !$("skip").hidden && !$("skip").dataset.offered) skip();
   else if (event.isTrusted && /^([^ ]|Enter)$/.test(event.key)) return press(event.key);
   else return;
   event.preventDefault();
@@ -150,7 +165,7 @@ addEventListener("keydown", (event) => {
 if (useKeys) {
   on("presenter:offers", listOffers);
   $("keys-open").addEventListener("click", () => $("keys").showModal());
-  $("skip").addEventListener("click", () => press("s"));
+  $("skip").addEventListener("click", skip);
   useKeys.checked = recall("shortcuts") !== "off";
   const apply = () => tell("presenter:shortcuts", { on: useKeys.checked });
   useKeys.addEventListener("change", () => {

@@ -31,13 +31,18 @@ BEGIN
     END IF;
 END $$;
 
--- Gives a task back. With p_skip it comes to the volunteer last, also when he had lost it already. False: he had it not.
-CREATE FUNCTION give_back(p_project bigint, p_actor text, p_task bigint, p_skip boolean, p_now timestamptz) RETURNS boolean LANGUAGE plpgsql AS $$
+-- Gives tasks back, in one go, so that they come back in their own order. With p_skip they come to the volunteer last, also
+-- those that he had lost already. Returns how many he had.
+CREATE FUNCTION give_back(p_project bigint, p_actor text, p_tasks bigint[], p_skip boolean, p_now timestamptz) RETURNS int LANGUAGE plpgsql AS $$
+DECLARE t bigint; k int := 0;
 BEGIN
-    IF release_task(p_project, p_actor, p_task, p_skip, p_now) THEN RETURN true; END IF;
-    UPDATE past_lease SET skipped = true, expires = p_now
-     WHERE project_id = p_project AND actor = p_actor AND task_id = p_task AND p_skip AND NOT skipped;
-    RETURN FOUND;
+    FOR t IN SELECT DISTINCT u FROM unnest(p_tasks) u ORDER BY u LOOP
+        IF release_task(p_project, p_actor, t, p_skip, p_now) THEN k := k + 1; CONTINUE; END IF;
+        UPDATE past_lease SET skipped = true, expires = p_now
+         WHERE project_id = p_project AND actor = p_actor AND task_id = t AND p_skip AND NOT skipped;
+        k := k + FOUND::int;
+    END LOOP;
+    RETURN k;
 END $$;
 
 -- How many unfinished tasks are in the hands of others that the volunteer could answer otherwise; it stops counting at 100.

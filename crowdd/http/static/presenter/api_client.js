@@ -84,13 +84,21 @@ export class ApiClient {
     const foreign = [].concat(value).some((row) => row && row.project_id !== undefined && row.project_id !== this.project.id);
     if (foreign) return { status: 403, body: failure(403, "Forbidden", "Another project's."), value: null };
     const retryAfter = Number(answer.headers.get("Retry-After")) || 0;
-    if (answer.status === 200) this.watch(request, value, answer.headers.get("X-No-Task") === "wait");
+    if (answer.status === 200) this.watch(request, value, answer.headers, retryAfter);
     return { status: answer.status, body, value, retryAfter };
   }
 
-  watch(request, value, wait) {
-    if (request.asksFirst && [].concat(value).every((task) => !task || !task.id)) this.announce("presenter:done", { wait });
+  watch(request, value, headers, retryAfter) {
+    if (request.asksFirst !== undefined) this.watchHandout(request, value, headers, retryAfter);
+    if (request.releases) this.announce("presenter:released", { task: request.releases });
     if (request.url.endsWith("/userprogress")) this.announce("presenter:progress", { done: value.done, total: value.total });
+  }
+
+  watchHandout({ asksFirst: first }, value, headers, retryAfter) {
+    const tasks = [].concat(value).filter((task) => task && task.id).map((task) => task.id);
+    const wait = headers.get("X-No-Task") === "wait";
+    if (tasks.length) this.announce("presenter:handed", { tasks, first });
+    else if (first) this.announce("presenter:done", { wait, held: Number(headers.get("X-Held-Tasks")), retryAfter });
   }
 
   report(task, { status, value, retryAfter }) {

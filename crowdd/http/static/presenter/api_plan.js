@@ -13,8 +13,9 @@ const SETTLED = ["project_id", "all", "_", "api_key"]; // forced by the bridge, 
 const number = (word) => /^\d{1,15}$/.test(word);
 
 /**
- * The request that stands for `message` {method, url, body}: {url, body?, saves?} of our own origin, {answer} when no
- * request is needed, or null when a presenter of `project` may not ask for this.  `asksFirst` marks a newtask at offset 0.
+ * The request that stands for `message` {method, url, body}: {url, body?, saves?, releases?} of our own origin, {answer}
+ * when no request is needed, or null when a presenter of `project` may not ask for this.  `asksFirst` stands in a newtask
+ * only: whether it is one at offset 0.
  * Throws for what is no URL or no JSON.
  */
 export function plan(message, project, origin) {
@@ -22,7 +23,9 @@ export function plan(message, project, origin) {
   const path = url.pathname.split("/").filter(Boolean);
   if (url.origin !== origin || path.shift() !== "api") return null;
   if (message.method === "GET") return planRead(path, url.searchParams, project);
-  if (message.method === "POST" && path.length === 1 && path[0] === "taskrun") return planAnswer(message.body, project);
+  if (message.method !== "POST") return null;
+  if (path.length === 1 && path[0] === "taskrun") return planAnswer(message.body, project);
+  if (path.length === 3 && path[0] === "task" && number(path[1]) && path[2] === "release") return planRelease(path[1], message.body);
   return null;
 }
 
@@ -64,6 +67,11 @@ function planAnswer(body, project) {
   const run = JSON.parse(text(body, MAX.text));
   if (!run || String(run.project_id) !== String(project.id)) return null;
   return { url: "/api/taskrun", body: JSON.stringify(run), saves: run.task_id };
+}
+
+function planRelease(task, body) {
+  const { skip } = JSON.parse(text(body, 1000) || "{}");
+  return { url: `/api/task/${task}/release`, body: JSON.stringify({ skip: skip === true }), releases: Number(task) };
 }
 
 function keep(query, names) {

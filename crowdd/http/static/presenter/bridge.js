@@ -8,11 +8,15 @@
      presenter:refused {task, status, code, message, retryAfter}
      presenter:waiting {count}                   so many answers wait for the network
      presenter:progress {done, total}            the volunteer's own, whenever the presenter asked for it
-     presenter:done {wait}                       there is no task to hand out; `wait`: others hold the last places
+     presenter:handed {tasks, first}             these tasks are his now; `first`: to be shown, not to be kept ready
+     presenter:released {task}                   the presenter gave this one back
+     presenter:done {wait, held, retryAfter}     there is no task to hand out; `wait`: others hold the last places, on
+                                                 `held` tasks, and one may come back after so many seconds
      presenter:offers {keys: [[key, label], …]}  what the presenter's keys do
      keydown (isTrusted false)                   a key that the frame had no use for
    and hears
      presenter:press {key}                       a key that was pressed outside the frame
+     presenter:anew                              the frame is to begin with another task
      presenter:shortcuts {on}                    whether keys without a modifier do anything */
 import { own, parse, touched, visit } from "./addresses.js";
 import { ApiClient } from "./api_client.js";
@@ -235,6 +239,12 @@ document.addEventListener("presenter:press", (event) => send({ op: "press", key:
 document.addEventListener("presenter:shortcuts", (event) => {
   shortcuts = event.detail.on;
   send({ op: "shortcuts", on: shortcuts });
+});
+document.addEventListener("presenter:anew", () => {
+  const page = location.pathname.replace(/\/task\/\d+\/?$/, "/newtask");
+  if (page !== location.pathname) history.replaceState({ presenter: true }, "", page);
+  lives = MAX.lives;
+  open();
 });
 notice.querySelector("button").addEventListener("click", () => {
   lives = MAX.lives;

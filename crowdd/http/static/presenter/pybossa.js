@@ -95,6 +95,10 @@
     task.answer = answer;
     return call("POST", "taskrun", { project_id: task.project_id, task_id: task.id, info: answer });
   };
+  /* Gives a task back; it comes to this volunteer last. */
+  pybossa.skipTask = function (task) {
+    return call("POST", "task/" + (typeof task === "object" ? task.id : task) + "/release", { skip: true });
+  };
   pybossa.run = function (name) {
     function load(found, offset, previous) {  // the next task is fetched and prepared while the present one is answered
       var id = !previous && currentTaskId(bridge.path()), loaded = Deferred();

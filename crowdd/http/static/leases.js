@@ -1,0 +1,107 @@
+// The tasks in this volunteer's hands: kept while he looks at the page, given back when he closes it, skipped when he wants.
+// presenter/bridge.js tells by events which they are; all others ask the server the same way (docs/presenters.md).
+const $ = (id) => document.getElementById(id);
+const on = (name, act) => document.addEventListener(name, (event) => act(event.detail || {}));
+const tell = (name, detail) => document.dispatchEvent(new CustomEvent(name, { detail }));
+const project = JSON.parse($("presenter").dataset.project);
+const lease = 1000 * (project.info.lease_seconds || 3600); // milliseconds
+const KEEP_EVERY = Math.min(Math.max(lease / 4, 15000), 300000), LEAST_PAUSE = 10000, LOOK_EVERY = 30000;
+
+const held = new Set(); // the one that is shown, and those that are kept ready
+let current = null, kept = -Infinity, keeping = 0, looking = 0;
+
+async function ask(method, path, body) {
+  const headers = { Accept: "application/json", "Content-Type": "application/json", "X-Presenter": String(project.id) };
+  const answer = await fetch(path, { method, headers, body: body && JSON.stringify(body), signal: AbortSignal.timeout(20000) });
+  return answer.ok ? answer.json() : null;
+}
+
+function show(task) {
+  if (task === current) return;
+  current = task;
+  kept = -Infinity;
+  $("skip").hidden = !task;
+  $("lapsed").hidden = true;
+  clearInterval(keeping);
+  if (task) keeping = setInterval(keep, KEEP_EVERY);
+}
+
+// A task that was kept ready has less time than one that is shown; and a page that nobody looks at keeps none.
+async function keep() {
+  if (!current || document.hidden || performance.now() - kept < LEAST_PAUSE) return;
+  const task = current;
+  kept = performance.now();
+  const answer = await ask("POST", `/api/task/${task}/renew`, {}).catch(() => null);
+  if (answer && task === current) $("lapsed").hidden = answer.state !== "late";
+}
+
+on("presenter:handed", ({ tasks, first }) => {
+  clearInterval(looking);
+  for (const task of tasks) held.add(task);
+  if (!first) return;
+  show(tasks[0]);
+  kept = performance.now(); // it has all its time
+});
+on("presenter:task", ({ task }) => {
+  if (task === current) return;
+  held.add(task);
+  show(task);
+  keep();
+});
+on("presenter:saved", ({ task }) => gone(Number(task)));
+on("presenter:released", ({ task }) => gone(task));
+function gone(task) {
+  held.delete(task);
+  if (task === current) show(null);
+}
+
+// Skipping: it goes to others and comes to this volunteer last.
+on("presenter:skip", async () => {
+  const task = current;
+  if (!task) return;
+  gone(task);
+  await ask("POST", `/api/task/${task}/release`, { skip: true }).catch(() => null);
+  tell("presenter:anew");
+});
+$("lapsed-other").addEventListener("click", () => tell("presenter:skip"));
+
+// Waiting for a task that others may give back.
+on("presenter:done", ({ wait }) => {
+  show(null);
+  clearInterval(looking);
+  if (wait) looking = setInterval(look, LOOK_EVERY);
+});
+async function look() {
+  if (document.hidden) return;
+  const task = await ask("GET", `/api/project/${project.id}/newtask`).catch(() => null);
+  if (!task || !task.id) return;
+  clearInterval(looking);
+  held.add(task.id);
+  $("finished").hidden = true;
+  tell("presenter:anew");
+}
+
+// Closing: everything goes back. Other tabs of the same volunteer say at once what they still need.
+const TABS = `tasks-${project.id}`;
+addEventListener("pagehide", () => {
+  const [task, ...also] = [...held].slice(0, 100);
+  if (task) navigator.sendBeacon(`/api/task/${task}/release`, JSON.stringify({ also }));
+  try { localStorage.setItem(TABS, String(Math.random())); } catch { /* switched off */ }
+});
+addEventListener("storage", (event) => {
+  if (event.key !== TABS) return;
+  kept = -Infinity;
+  setTimeout(keep, 300); // after the beacons have arrived
+});
+addEventListener("pageshow", (event) => {
+  kept = -Infinity;
+  if (event.persisted) keep();
+});
+document.addEventListener("visibilitychange", keep);
+
+const [, opened] = location.pathname.match(/\/task\/(\d+)/) || [];
+if (opened) {
+  held.add(Number(opened));
+  show(Number(opened));
+  kept = performance.now();
+}
