@@ -73,6 +73,11 @@ async def again(db: Database, mail_id: int) -> bool:
     return await db.execute(sql, {"id": mail_id}) > 0
 
 
+async def forget(db: Database, recipient: str) -> None:
+    """Removes every letter to an address: nobody is there any more."""
+    await db.execute("DELETE FROM mail WHERE lower(recipient) = lower(%(recipient)s)", {"recipient": recipient})
+
+
 async def sweep(db: Database, days: int) -> int:
     """Removes letters that are older, whatever became of them."""
     return await sweeping.sweep(db, "mail", "created < clock() - make_interval(days => %(days)s)", {"days": days})

@@ -312,6 +312,19 @@ async def test_who_waits_for_work_that_died_is_told(domain, pool):
     assert all(words in letter["text"] for words in ("Ada L", "import tasks", str(item_id), "Line 3 is no task."))
 
 
+@pytest_twisted.ensureDeferred
+async def test_letters_go_with_the_account(served):
+    mail, ada = served.domain.mail, await served.person("ada")
+    for name in ("Ada", "bob"):
+        await mail.send(served.database, f"{name}@example.org", "test", {})
+
+    async def told(done: int) -> None:
+        pass
+
+    await served.domain.people.farewell.carry_out(ada.user_id, "fd00::1", told)
+    assert [row["recipient"] for row in await mail.list()] == ["bob@example.org"]
+
+
 class Shouting(gettext.NullTranslations):
     """A language of its own."""
 

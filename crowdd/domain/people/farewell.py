@@ -19,7 +19,7 @@ from crowdd.domain.queue import Queue
 from crowdd.domain.secrets import Secrets
 from crowdd.domain.uploads import Uploads
 from crowdd.errors import ForbiddenError
-from crowdd.storage import audit, people, personal
+from crowdd.storage import audit, mail, people, personal
 from crowdd.storage.database import Database, Row, Transactions
 from crowdd.values import Requester
 
@@ -72,6 +72,7 @@ class Farewell:
             await people.forget_volunteer(self._db, project_id, f"u:{user_id}")
         address = await personal.address(self._db, user_id)
         if address is not None:
+            await mail.forget(self._db, address)
             subject = self._secrets.digest("address", address.strip().lower())
             files = await self._db.transaction(lambda tx: personal.remove(tx, user_id, subject))
             self._exports.forget(files)
