@@ -33,6 +33,7 @@ from crowdd.storage.pool import Pool
 log = Logger()
 BACKLOG = 1024
 JOBS_AT_ONCE = 2  # connections for work by the clock
+BACKGROUND_STATEMENT_SECONDS = 600  # nobody looks on while a statement of jobs and long work takes its time
 OTHER_FILES = 2000  # open at once beside the connections of streams
 
 
@@ -74,7 +75,12 @@ class Server(Service):
         self._domain = make_domain(reactor, settings, self._pool)
         self._site: Site = make_site(reactor, self._domain)
         # Long work has connections of its own: it must not keep a request waiting.
-        self._background = make_pool(reactor, settings, size=settings.queue.workers + JOBS_AT_ONCE)
+        self._background = make_pool(
+            reactor,
+            settings,
+            size=settings.queue.workers + JOBS_AT_ONCE,
+            statement_seconds=BACKGROUND_STATEMENT_SECONDS,
+        )
         behind = self._domain.on(self._background)
         # The session that holds the locks of jobs: one connection, which nobody else uses.
         self._session = make_pool(reactor, settings, size=1)

@@ -12,8 +12,12 @@ from crowdd.storage import schema
 from crowdd.storage.pool import Pool
 
 
-def make_pool(reactor: Any, settings: Settings, *, size: int = 0) -> Pool:
-    """A pool on the configured database, of ``[db] pool_size`` unless told. ConfigError when none is configured."""
+def make_pool(reactor: Any, settings: Settings, *, size: int = 0, statement_seconds: int | None = None) -> Pool:
+    """A pool on the configured database, with size and time-out of ``[db]`` unless told.
+
+    Raises ConfigError when none is configured.
+    """
+    seconds = settings.db.statement_seconds if statement_seconds is None else statement_seconds
     if not settings.db.dsn:
         raise ConfigError("No database is configured: set [db] dsn, or start with: crowdctl serve")
     return Pool(
@@ -22,7 +26,7 @@ def make_pool(reactor: Any, settings: Settings, *, size: int = 0) -> Pool:
         size=size or settings.db.pool_size,
         most_waiting=settings.db.most_waiting,
         wait_seconds=settings.db.wait_seconds,
-        setup=session(settings.db.statement_seconds),
+        setup=session(seconds),
     )
 
 

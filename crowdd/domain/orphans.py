@@ -5,9 +5,8 @@ from __future__ import annotations
 import itertools
 import re
 import time
-from collections.abc import Iterator
 
-from crowdd.domain.uploads import Uploads, container_of
+from crowdd.domain.uploads import Uploads
 from crowdd.kinds import KINDS
 from crowdd.storage import media
 from crowdd.storage.database import Database
@@ -16,7 +15,7 @@ GRACE_SECONDS = 86400.0
 """So old a file has to be: one that was just written may belong to a transaction under way."""
 
 _CHUNK = 200
-_PROJECT = re.compile(r"project-(\d{1,18})")
+_OWNER = re.compile(r"(project|user)-(\d{1,18})")
 _GIVEN = re.compile(
     r"[0-9a-f]{32}\.[a-z0-9]+"
 )  # a name that Uploads.store gave; what others are called is their owners'
@@ -26,8 +25,8 @@ _DRAFT = re.compile(r"\..+\.\d+")  # what Uploads.keep had begun to write
 async def sweep(db: Database, uploads: Uploads, now: float | None = None) -> int:
     """Removes them and says how many files there were; ``now`` is in seconds since 1970.
 
-    These are: drafts, everything of projects that are gone, and files under names of our own that no row of their
-    project names. Names that an owner chose are left alone while the project is there.
+    These are: drafts, everything of projects and people that are gone, and files under names of our own that no row of
+    their project or person names. Names that an owner chose are left alone while the project is there.
     """
     old = uploads.files(before=(time.time() if now is None else now) - GRACE_SECONDS)
     gone = 0
@@ -39,29 +38,25 @@ async def sweep(db: Database, uploads: Uploads, now: float | None = None) -> int
 
 
 async def _orphans(db: Database, paths: list[str]) -> list[str]:
-    projects = {project_id for path in paths if (project_id := _project_of(path)) is not None}
-    there = await media.projects_there(db, list(projects))
-    doubtful = [path for path in paths if _GIVEN.fullmatch(_name(path)) and _project_of(path) in there]
+    there = await media.owners_there(
+        db, list({_container(path) for path in paths if _OWNER.fullmatch(_container(path))})
+    )
+    doubtful = [path for path in paths if _container(path) in there and _GIVEN.fullmatch(_name(path))]
     named = await media.named(db, [kind for kind in KINDS.values() if kind.files], doubtful)
-    return list(_without_reason(paths, there, named))
+    return [path for path in paths if is_orphan(path, there, named)]
 
 
-def _without_reason(paths: list[str], there: set[int], named: set[str]) -> Iterator[str]:
-    """Those of the paths that nothing keeps, given the projects that are there and the files that rows name."""
-    for path in paths:
-        project_id = _project_of(path)
-        if (
-            _DRAFT.fullmatch(_name(path))
-            or (project_id is not None and project_id not in there)
-            or (project_id is not None and _GIVEN.fullmatch(_name(path)) and path not in named)
-        ):
-            yield path
+def is_orphan(path: str, there: set[str], named: set[str]) -> bool:
+    """Whether nothing keeps a file, given the containers whose owners exist and the files that rows name."""
+    if _DRAFT.fullmatch(_name(path)):
+        return True
+    if not _OWNER.fullmatch(_container(path)):
+        return False
+    return _container(path) not in there or (_GIVEN.fullmatch(_name(path)) is not None and path not in named)
 
 
-def _project_of(path: str) -> int | None:
-    found = _PROJECT.fullmatch(path.partition("/")[0])
-    number = int(found[1]) if found else None
-    return number if number is not None and path.startswith(f"{container_of(number)}/") else None
+def _container(path: str) -> str:
+    return path.partition("/")[0]
 
 
 def _name(path: str) -> str:

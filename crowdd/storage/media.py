@@ -25,14 +25,21 @@ async def set_file(db: Database, kind: Kind, row_id: int, columns: dict[str, Any
     return before
 
 
-async def projects_there(db: Database, ids: list[int]) -> set[int]:
-    """Those of the projects that exist."""
-    rows = await db.fetch("SELECT id FROM project WHERE id = ANY (%(ids)s::bigint[])", {"ids": ids})
-    return {row["id"] for row in rows}
+async def owners_there(db: Database, containers: list[str]) -> set[str]:
+    """Those of the containers (``project-<id>``, ``user-<id>``) whose project or account exists."""
+    rows = await db.fetch(
+        "SELECT c FROM unnest(%(containers)s::text[]) c WHERE CASE split_part(c, '-', 1)"
+        " WHEN 'project' THEN EXISTS (SELECT FROM project WHERE id = split_part(c, '-', 2)::bigint)"
+        " ELSE EXISTS (SELECT FROM account WHERE id = split_part(c, '-', 2)::bigint) END",
+        {"containers": containers},
+    )
+    return {row["c"] for row in rows}
 
 
 async def named(db: Database, kinds: Iterable[Kind], paths: list[str]) -> set[str]:
-    """Those of the paths (``project-<id>/<name>``) that a row of one of the kinds has, or that the project speaks of."""
+    """Those of the paths (``<container>/<name>``) that a row has: of one of the kinds, a picture of its account, or what
+    a project says of itself.
+    """
     of_rows = [
         f"SELECT media_file AS path FROM {kind.table} WHERE media_file = ANY (%(paths)s::text[])" for kind in kinds
     ]
@@ -40,5 +47,9 @@ async def named(db: Database, kinds: Iterable[Kind], paths: list[str]) -> set[st
         "SELECT path FROM unnest(%(paths)s::text[]) path JOIN project p ON p.id = substring(path FROM '^project-([0-9]+)/')::bigint"
         " WHERE position(split_part(path, '/', 2) IN p.info::text || p.long_description) > 0"
     )
-    rows = await db.fetch(" UNION ".join([*of_rows, of_projects]), {"paths": paths})
+    of_people = (
+        "SELECT path FROM unnest(%(paths)s::text[]) path JOIN account a ON a.id = substring(path FROM '^user-([0-9]+)/')::bigint"
+        " WHERE a.avatar_file = path"
+    )
+    rows = await db.fetch(" UNION ".join([*of_rows, of_projects, of_people]), {"paths": paths})
     return {row["path"] for row in rows}

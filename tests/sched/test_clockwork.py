@@ -333,6 +333,15 @@ async def test_items_and_logs_have_their_time(bench):
 
 
 @pytest_twisted.ensureDeferred
+async def test_work_in_the_background_has_time_and_connections_of_its_own(served):
+    seconds = "SELECT extract(epoch FROM current_setting('statement_timeout')::interval)::int AS s"
+    background = served.server._background
+    assert (await background.fetch(seconds))[0]["s"] == 600
+    assert (await served.database.fetch(seconds))[0]["s"] == 10
+    assert background.figures().size == 4
+
+
+@pytest_twisted.ensureDeferred
 async def test_orphaned_uploads_go_and_nothing_else(served):
     owner = await served.person("ada")
     project = await served.project(owner)
@@ -351,11 +360,18 @@ async def test_orphaned_uploads_go_and_nothing_else(served):
     (uploads.folder / here / "night.png").write_bytes(b"an owner's")
     (uploads.folder / here / ".night.png.77").write_bytes(b"half of")
     (uploads.folder / "project-999999" / "night.png").write_bytes(b"an owner's who left")
+    of_ada, before_that = [uploads.store(f"user-{owner.user_id}", picture) for _ in range(2)]
+    of_nobody = uploads.store("user-999999", picture)
+    await db.execute(
+        "UPDATE account SET avatar_file = %(path)s WHERE id = %(id)s", {"path": of_ada, "id": owner.user_id}
+    )
     for path in uploads.folder.glob("*/*"):
         if path.name != fresh.rpartition("/")[2]:
             os.utime(path, (1, 1))
     before = {str(path.relative_to(uploads.folder)) for path in uploads.folder.glob("*/*")}
-    assert await orphans.sweep(db, uploads) == 4
+    assert await orphans.sweep(db, uploads) == 6
     left = {str(path.relative_to(uploads.folder)) for path in uploads.folder.glob("*/*")}
-    assert before - left == {orphan, gone, "project-999999/night.png", f"{here}/.night.png.77"}
-    assert {kept, spoken_of, fresh, site, f"{here}/night.png"} <= left
+    assert before - left == {
+        orphan, gone, "project-999999/night.png", f"{here}/.night.png.77", before_that, of_nobody,
+    }  # fmt: skip
+    assert {of_ada, kept, spoken_of, fresh, site, f"{here}/night.png"} <= left
