@@ -169,7 +169,7 @@ async def of_volunteer(db: Database, actor: str, limit: int = 100) -> list[Row]:
     return await db.fetch(
         f"SELECT {_SUMMARY} FROM {standings.source(PROJECT)} WHERE p.published AND p.lock_id IS NULL AND p.id IN ("
         " SELECT project_id FROM volunteer WHERE actor = %(actor)s AND runs > 0"
-        " UNION SELECT project_id FROM stat_delta WHERE actor = %(actor)s AND runs > 0)"
+        " UNION SELECT project_id FROM stat_delta WHERE xact >= (SELECT unfolded_from()) AND actor = %(actor)s AND runs > 0)"
         " ORDER BY t.id DESC LIMIT %(limit)s",
         {"actor": actor, "limit": limit},
     )

@@ -89,7 +89,7 @@ async def busiest_projects(db: Database, most: int) -> list[Row]:
     """Published projects with the most answers within 24 hours: this one and the 23 before."""
     return await db.fetch(
         "WITH h AS (SELECT project_id, runs_anonymous + runs_authenticated AS runs FROM project_hour WHERE hour > clock() - interval '24 hours'"
-        " UNION ALL SELECT project_id, runs FROM stat_delta WHERE hour > clock() - interval '24 hours')"
+        " UNION ALL SELECT project_id, runs FROM stat_delta WHERE xact >= (SELECT unfolded_from()) AND hour > clock() - interval '24 hours')"
         " SELECT p.id, p.name, p.short_name, p.info, sum(h.runs)::bigint AS n_answers FROM h JOIN project p ON p.id = h.project_id"
         " WHERE p.published AND p.lock_id IS NULL GROUP BY p.id HAVING sum(h.runs) > 0 ORDER BY 5 DESC, 1 LIMIT %(most)s",
         {"most": most},
@@ -101,7 +101,7 @@ async def last_day(db: Database) -> list[int]:
     rows = await db.fetch(
         "WITH t AS (SELECT date_trunc('hour', clock()) AS now), h AS ("
         " SELECT hour, runs_anonymous + runs_authenticated AS runs FROM project_hour WHERE hour > (SELECT now FROM t) - interval '24 hours'"
-        " UNION ALL SELECT hour, runs FROM stat_delta WHERE hour > (SELECT now FROM t) - interval '24 hours'), s AS (SELECT hour, sum(runs) AS runs FROM h GROUP BY 1)"
+        " UNION ALL SELECT hour, runs FROM stat_delta WHERE xact >= (SELECT unfolded_from()) AND hour > (SELECT now FROM t) - interval '24 hours'), s AS (SELECT hour, sum(runs) AS runs FROM h GROUP BY 1)"
         " SELECT greatest(0, coalesce(s.runs, 0))::bigint AS runs FROM t, generate_series(t.now - interval '23 hours', t.now, interval '1 hour') x(hour)"
         " LEFT JOIN s USING (hour) ORDER BY x.hour"
     )

@@ -134,3 +134,41 @@ def test_two_folds_at_once_wait_for_each_other(ledger, beside):
     second.commit()
     assert ledger.figures(project)["n_counted"] == 1
     assert ledger.value("SELECT count(*) FROM stat_delta") == 0
+
+
+def test_an_answer_of_a_transaction_that_took_long_is_not_passed(ledger, beside):
+    project = ledger.project(tasks=9, n=1)
+    slow = beside()
+    slow.answer(project, "u:1", slow.take(project, "u:1"))
+    for _ in range(3):
+        ledger.contribute(project, "u:2")
+        for _ in range(120):
+            ledger.value("SELECT pg_current_xact_id()::text")
+        ledger.fold()
+    slow.commit()
+    assert ledger.figures(project)["n_counted"] == 4 and ledger.value("SELECT runs_of(%(p)s, 'u:1')", p=project) == 1
+    assert ledger.fold() == 1
+    assert ledger.figures(project)["n_counted"] == 4
+
+
+def test_readers_begin_behind_what_is_folded(ledger):
+    project = ledger.project(tasks=3, n=1)
+    for _ in range(3):
+        for _ in range(150):
+            ledger.value("SELECT pg_current_xact_id()::text")
+        ledger.contribute(project, "u:1")
+        ledger.fold()
+    last = ledger.value("SELECT unfolded_from()")
+    assert ledger.value("SELECT pg_snapshot_xmin(pg_current_snapshot())::text::bigint") - last < 150
+
+
+def test_a_floor_of_another_servers_transactions_hides_nothing(ledger):
+    project = ledger.project(tasks=3, n=1)
+    ledger.fold()
+    ledger.run("UPDATE stat_floor SET xact = 1000000000000")
+    ledger.contribute(project, "u:1")
+    assert ledger.figures(project)["n_counted"] == 1
+    assert ledger.fold() > 0
+    assert ledger.value("SELECT xact FROM stat_floor") < 1000000000000
+    ledger.contribute(project, "u:1")
+    assert ledger.figures(project)["n_counted"] == 2

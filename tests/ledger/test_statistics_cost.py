@@ -135,3 +135,20 @@ def test_a_burst_is_folded_in_bounded_chunks(sites):
     chunks = [ledger.value("SELECT fold_stats(clock(), 1000)") for _ in range(4)]
     assert chunks == [1000, 1000, 500, 0]
     assert ledger.figures(project) == before
+
+
+def test_what_is_folded_is_not_read_again_while_somebody_may_still_see_it(sites):
+    dsn, ledger, project = sites[SMALL]
+    before = pages(ledger, OF_PROJECT["figures"], p=project), pages(ledger, OF_PEOPLE["top"])
+    dump = Ledger(dsn, autocommit=False)
+    dump.run("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+    dump.rows("SELECT count(*) FROM stat_delta")
+    ledger.run(
+        "INSERT INTO stat_delta (project_id, hour, actor, user_id, runs) SELECT %(p)s, clock(), 'u:1', 1, 1"
+        " FROM generate_series(1, 4000) n",
+        p=project,
+    )
+    assert ledger.fold() == 4000
+    after = pages(ledger, OF_PROJECT["figures"], p=project), pages(ledger, OF_PEOPLE["top"])
+    dump.close()
+    assert all(late <= early + SLACK for early, late in zip(before, after, strict=True)), (before, after)

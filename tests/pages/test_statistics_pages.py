@@ -71,7 +71,7 @@ async def test_figures_of_two_weeks_and_of_all_time(served):
     await answer(owner, project)
     page = await view(owner, "/project/birds/stats")
     people = [[one["name"] for one in page[key]["authenticated"]["top5"]] for key in ("projectStats", "userStats")]
-    assert people == [["ada", "owner"], ["owner"]]
+    assert people == [["owner", "ada"], ["owner"]]
     assert [page[key]["authenticated"]["users"] for key in ("projectStats", "userStats")] == [2, 1]
 
 

@@ -1,8 +1,16 @@
 -- Counters: appended to stat_delta by the transaction that changes something, folded here, and read as the sum of both.
 --
 -- Reading costs what is unfolded of the same project (of everybody for ranks), and nothing else. Folding takes chunks, so
--- that no transaction is long; whoever changes a folded table holds lock_stats() first, and nobody asks for another lock
--- after that. What readers add and what is folded is seen in one snapshot, so no figure is ever half right.
+-- that no transaction is long; what is folded is out of everybody's way at once, whoever may still see it (stat_floor).
+-- Whoever changes a folded table holds lock_stats() first, and nobody asks for another lock after that. What readers add and
+-- what is folded is seen in one snapshot, so no figure is ever half right.
+
+-- The transaction whose rows readers begin with. One that is still to come is from a dump, whose transactions were others:
+-- then nothing is known. To be used as (SELECT unfolded_from()), which asks once;
+-- within a project as (project_id, xact) >= (…, …), for which only the index by project will do, whatever the planner takes
+-- the project for.
+CREATE FUNCTION unfolded_from() RETURNS bigint STABLE LANGUAGE sql AS $$
+SELECT CASE WHEN xact <= pg_snapshot_xmin(pg_current_snapshot())::text::bigint THEN xact ELSE 0 END FROM stat_floor $$;
 
 CREATE FUNCTION lock_stats() RETURNS void LANGUAGE sql AS $$ SELECT pg_advisory_xact_lock(hashtextextended('fold_stats', 0)) $$;
 
@@ -17,7 +25,7 @@ DECLARE n bigint; since date := first_day(p_now);
 BEGIN
     PERFORM lock_stats();
     WITH gone AS MATERIALIZED (
-        DELETE FROM stat_delta WHERE ctid = ANY (ARRAY(SELECT ctid FROM stat_delta ORDER BY project_id, actor LIMIT p_most)) RETURNING *
+        DELETE FROM stat_delta WHERE ctid = ANY (ARRAY(SELECT ctid FROM stat_delta WHERE xact >= (SELECT unfolded_from()) ORDER BY xact LIMIT p_most)) RETURNING *
     ), of_project AS MATERIALIZED (
         SELECT *, day_of(hour) >= since AS fresh FROM gone WHERE project_id <> 0
     ), person AS MATERIALIZED (
@@ -78,7 +86,18 @@ BEGIN
                recent_anonymous = s.recent_anonymous + excluded.recent_anonymous, recent_authenticated = s.recent_authenticated + excluded.recent_authenticated
     )
     SELECT count(*) INTO n FROM gone;
+    PERFORM raise_floor(n);
     RETURN n;
+END $$;
+
+-- Lets readers begin later: with the first transaction that has left something, and not behind the oldest one still running,
+-- from which something may still come. Under lock_stats(); where it is worth it, since the floor leaves dead rows itself.
+CREATE FUNCTION raise_floor(p_folded bigint) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    UPDATE stat_floor f SET xact = n.xact
+      FROM (SELECT least(pg_snapshot_xmin(pg_current_snapshot())::text::bigint,
+                         (SELECT min(d.xact) FROM stat_delta d WHERE d.xact >= (SELECT unfolded_from()))) AS xact) n
+     WHERE n.xact < f.xact OR n.xact > f.xact + CASE WHEN p_folded < 1000 THEN 100 ELSE 0 END;
 END $$;
 
 -- Takes days out of the last two weeks that no longer belong there, at most p_most rows; returns how many there were.
@@ -126,17 +145,18 @@ SELECT p.project_id,
     SELECT coalesce(sum(tasks), 0) AS tasks, coalesce(sum(wanted), 0)::bigint AS wanted, coalesce(sum(counted), 0) AS counted,
            coalesce(sum(completed), 0) AS completed, coalesce(sum(results), 0) AS results, coalesce(sum(seconds), 0) AS seconds,
            coalesce(sum(runs) FILTER (WHERE actor NOT LIKE 'u:%'), 0) AS runs_anonymous, coalesce(sum(runs) FILTER (WHERE actor LIKE 'u:%'), 0) AS runs_authenticated
-      FROM stat_delta WHERE project_id = p.project_id) u
+      FROM stat_delta WHERE project_id = p.project_id AND (project_id, xact) >= (p.project_id, (SELECT unfolded_from()))) u
  CROSS JOIN LATERAL (
     SELECT coalesce(sum(more) FILTER (WHERE actor NOT LIKE 'u:%'), 0) AS people_anonymous, coalesce(sum(more) FILTER (WHERE actor LIKE 'u:%'), 0) AS people_authenticated
       FROM (SELECT d.actor, (d.runs + coalesce(v.runs, 0) > 0)::int - (coalesce(v.runs, 0) > 0)::int AS more
-              FROM (SELECT actor, sum(runs) AS runs FROM stat_delta WHERE project_id = p.project_id AND actor <> '' GROUP BY 1) d
+              FROM (SELECT actor, sum(runs) AS runs FROM stat_delta
+                     WHERE project_id = p.project_id AND (project_id, xact) >= (p.project_id, (SELECT unfolded_from())) AND actor <> '' GROUP BY 1) d
               LEFT JOIN volunteer v ON v.project_id = p.project_id AND v.actor = d.actor) m) n;
 
 -- How many tasks a project has, also while thousands of answers are not folded: these rows name nobody.
 CREATE FUNCTION tasks_of(p_project bigint) RETURNS bigint STABLE LANGUAGE sql AS $$
 SELECT coalesce((SELECT tasks FROM project_stat WHERE project_id = p_project), 0)
-     + coalesce((SELECT sum(tasks) FROM stat_delta WHERE project_id = p_project AND actor = ''), 0) $$;
+     + coalesce((SELECT sum(tasks) FROM stat_delta WHERE project_id = p_project AND (project_id, xact) >= (p_project, (SELECT unfolded_from())) AND actor = ''), 0) $$;
 
 -- When the last answer came that is there. The order is that of the key as a whole: by id alone the planner may well read
 -- every project's answers backwards.
@@ -147,7 +167,7 @@ SELECT CASE WHEN project_id = p_project THEN finish_time END
 -- How many answers a volunteer has given in a project.
 CREATE FUNCTION runs_of(p_project bigint, p_actor text) RETURNS bigint STABLE LANGUAGE sql AS $$
 SELECT coalesce((SELECT runs FROM volunteer WHERE project_id = p_project AND actor = p_actor), 0)
-     + coalesce((SELECT sum(runs) FROM stat_delta WHERE project_id = p_project AND actor = p_actor), 0)::bigint $$;
+     + coalesce((SELECT sum(runs) FROM stat_delta WHERE project_id = p_project AND (project_id, xact) >= (p_project, (SELECT unfolded_from())) AND actor = p_actor), 0)::bigint $$;
 
 -- What happened in each hour of a project since a day; hours in which nothing happened are left out.
 CREATE FUNCTION hours_of(p_project bigint, p_since date) RETURNS TABLE (
@@ -156,13 +176,13 @@ SELECT hour, sum(runs_anonymous)::bigint, sum(runs_authenticated)::bigint, sum(c
     SELECT hour, runs_anonymous, runs_authenticated, counted, completed FROM project_hour
      WHERE project_id = p_project AND hour >= p_since::timestamp AT TIME ZONE 'UTC' UNION ALL
     SELECT hour, CASE WHEN actor LIKE 'u:%' THEN 0 ELSE runs END, CASE WHEN actor LIKE 'u:%' THEN runs ELSE 0 END, counted, completed FROM stat_delta
-     WHERE project_id = p_project AND hour >= p_since::timestamp AT TIME ZONE 'UTC') h GROUP BY 1 $$;
+     WHERE project_id = p_project AND (project_id, xact) >= (p_project, (SELECT unfolded_from())) AND hour >= p_since::timestamp AT TIME ZONE 'UTC') h GROUP BY 1 $$;
 
 -- What readers add to the folded rows of volunteers: per actor, for their answers of all time or of the last two weeks.
 CREATE FUNCTION unfolded_runs(p_project bigint, p_recent boolean, p_now timestamptz) RETURNS TABLE (actor text, runs bigint) STABLE LANGUAGE sql AS $$
 SELECT actor, sum(runs)::bigint FROM (
     SELECT actor, runs FROM stat_delta
-     WHERE project_id = p_project AND actor <> '' AND (NOT p_recent OR hour >= first_day(p_now)::timestamp AT TIME ZONE 'UTC') UNION ALL
+     WHERE project_id = p_project AND (project_id, xact) >= (p_project, (SELECT unfolded_from())) AND actor <> '' AND (NOT p_recent OR hour >= first_day(p_now)::timestamp AT TIME ZONE 'UTC') UNION ALL
     SELECT actor, -runs FROM volunteer_day WHERE p_recent AND project_id = p_project AND day < first_day(p_now)) d GROUP BY 1 $$;
 
 -- How many people answered in a project in the last two weeks, and how often.
@@ -201,7 +221,7 @@ END $$;
 -- Sums over all projects, drafts too. People without account are counted in each project that they answered in.
 CREATE FUNCTION site_figures(OUT n_tasks bigint, OUT n_wanted bigint, OUT n_counted bigint, OUT n_task_runs bigint, OUT n_results bigint, OUT n_anonymous bigint)
 STABLE LANGUAGE sql AS $$
-WITH u AS MATERIALIZED (SELECT * FROM stat_delta WHERE project_id <> 0),
+WITH u AS MATERIALIZED (SELECT * FROM stat_delta WHERE project_id <> 0 AND xact >= (SELECT unfolded_from())),
 newly AS (SELECT sum((d.runs + coalesce(v.runs, 0) > 0)::int - (coalesce(v.runs, 0) > 0)::int) AS people
             FROM (SELECT project_id, actor, sum(runs) AS runs FROM u WHERE actor <> '' AND actor NOT LIKE 'u:%' GROUP BY 1, 2) d
             LEFT JOIN volunteer v USING (project_id, actor)),

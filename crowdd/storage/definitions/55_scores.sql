@@ -4,12 +4,13 @@
 -- Scores, those of blocked people too.
 CREATE VIEW score AS
 SELECT user_id, sum(runs)::bigint AS runs
-  FROM (SELECT user_id, runs FROM person_stat UNION ALL SELECT user_id, runs FROM stat_delta WHERE user_id IS NOT NULL) s GROUP BY 1;
+  FROM (SELECT user_id, runs FROM person_stat UNION ALL SELECT user_id, runs FROM stat_delta WHERE user_id IS NOT NULL AND xact >= (SELECT unfolded_from())) s GROUP BY 1;
 
 -- People with unfolded rows: the score under which they are counted, and the one that they have; null while not shown.
 CREATE VIEW unfolded_person AS
 SELECT d.user_id, CASE WHEN s.shown THEN s.runs END AS folded, CASE WHEN NOT a."restrict" THEN coalesce(s.runs, 0) + d.runs END AS runs
-  FROM (SELECT user_id, sum(runs)::bigint AS runs FROM stat_delta WHERE user_id IS NOT NULL GROUP BY 1) d
+  FROM (SELECT user_id, sum(runs)::bigint AS runs FROM stat_delta
+         WHERE user_id IS NOT NULL AND xact >= (SELECT unfolded_from()) GROUP BY 1) d
   LEFT JOIN person_stat s USING (user_id) LEFT JOIN account a ON a.id = d.user_id;
 
 -- How many people are counted above a score in the folded tables: in each level the buckets beside and above its own, up
@@ -25,7 +26,7 @@ SELECT coalesce(sum(people), 0)::bigint FROM (
 CREATE FUNCTION place_of(p_user bigint, OUT score bigint, OUT rank bigint, OUT total bigint) STABLE LANGUAGE sql AS $$
 WITH u AS MATERIALIZED (SELECT * FROM unfolded_person),
 me AS (SELECT coalesce((SELECT runs FROM person_stat WHERE user_id = p_user), 0)
-            + coalesce((SELECT sum(runs) FROM stat_delta WHERE user_id = p_user), 0)::bigint AS score)
+            + coalesce((SELECT sum(runs) FROM stat_delta WHERE user_id = p_user AND xact >= (SELECT unfolded_from())), 0)::bigint AS score)
 SELECT score, 1 + folded_above(score) + (SELECT count(*) FILTER (WHERE runs > score) - count(*) FILTER (WHERE folded > score) FROM u),
        folded_above(-1) + (SELECT count(runs) - count(folded) FROM u) FROM me $$;
 

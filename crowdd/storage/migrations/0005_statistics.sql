@@ -3,8 +3,15 @@
 -- A row with project 0 is about a person alone: somebody came, was blocked, or lost the answers of a deleted project.
 -- Seconds are numeric, so that sums are the same in any order.
 ALTER TABLE stat_delta ADD results int NOT NULL DEFAULT 0,      -- last results that their owner has filled
-    ALTER seconds TYPE numeric;
-CREATE INDEX stat_delta_project ON stat_delta (project_id, actor);
+    ALTER seconds TYPE numeric,
+    ADD xact bigint NOT NULL DEFAULT pg_current_xact_id()::text::bigint;
+CREATE INDEX stat_delta_project ON stat_delta (project_id, xact, actor);
+CREATE INDEX stat_delta_xact ON stat_delta (xact);
+
+-- Every row of an earlier transaction is folded: readers begin here. Rows that are folded but still in the sight of an old
+-- snapshot (a dump, a long export) cannot be removed, and without this everybody would read them again and again.
+CREATE TABLE stat_floor (xact bigint NOT NULL, single boolean PRIMARY KEY DEFAULT true CHECK (single));
+INSERT INTO stat_floor (xact) VALUES (0);
 
 ALTER TABLE project_stat
     ALTER seconds TYPE numeric,
