@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 from crowdd.kinds.kind import Kind, Standing
 from crowdd.kinds.types import Json
 from crowdd.storage import standings
-from crowdd.storage.database import Database, Row, as_json, one, one_or_none
+from crowdd.storage.database import Database, Prepared, Row, as_json, one, one_or_none
 from crowdd.values import Requester
 
 # What depends on who asks and is no right. runs_of saves the walk over open tasks for all but the last of them; tasks all
@@ -31,9 +32,14 @@ _COMPUTED = {("project", "contrib_button"): _CONTRIB_BUTTON, ("project", "last_a
 
 async def get(db: Database, kind: Kind, row_id: int, who: Requester) -> Row | None:
     """One row with the requester's ``standings`` towards it, whoever he is; None when there is no such row."""
-    values = {**who.standing_values(), "actor": who.actor, "id": row_id}
-    rows = await db.fetch(f"SELECT {columns(kind)} FROM {standings.source(kind)} WHERE t.id = %(id)s", values)
+    rows = await db.fetch(_by_id(kind), {**who.standing_values(), "actor": who.actor, "id": row_id})
     return named(rows)[0] if rows else None
+
+
+@lru_cache(maxsize=100)
+def _by_id(kind: Kind) -> Prepared:
+    types = {"me": "bigint", "is_admin": "boolean", "unlocked": "text[]", "actor": "text", "id": "bigint"}
+    return Prepared(f"SELECT {columns(kind)} FROM {standings.source(kind)} WHERE t.id = %(id)s", **types)
 
 
 async def rows(db: Database, kind: Kind, ids: Sequence[int], who: Requester) -> list[Row]:
