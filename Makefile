@@ -1,6 +1,6 @@
 # make run: from nothing to a running server. make test: all that must pass before a change goes in.
 
-.PHONY: run test lint i18n browser clean crowd crowd-kills exact storm live hot cost truth
+.PHONY: run test lint i18n browser clean crowd crowd-kills exact storm live hot cost truth webhooks
 .DELETE_ON_ERROR:
 
 venv = .venv/bin/
@@ -72,6 +72,9 @@ live: .venv/installed-embedded,test
 
 truth: .venv/installed-embedded,test
 	@$(venv)python -m bench.truth
+
+webhooks: .venv/installed-embedded,test
+	@$(venv)python -m bench.webhooks
 
 clean:
 	rm -rf .venv build *.egg-info .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis

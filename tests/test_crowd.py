@@ -1,5 +1,5 @@
 """The proofs of bench/ in small: a crowd on a server that lives or is killed, a storm, a database that goes away, many
-who watch.
+who watch, receivers of webhooks that behave badly.
 """
 
 import asyncio
@@ -7,7 +7,7 @@ import random
 
 import pytest
 
-from bench import crowd, live, stage, storm
+from bench import crowd, live, stage, storm, webhooks
 
 
 @pytest.fixture(autouse=True)
@@ -53,3 +53,31 @@ def test_all_who_watch_are_told_and_who_follows_loses_nothing_over_a_kill(dsn, t
     with stage.crowdd(dsn, tmp_path, **live.MANY) as server:
         lines, violations = asyncio.run(live.play(plan, server, stage.Sql(dsn)))
     assert violations == [], lines
+
+
+def test_every_completion_is_told_though_server_and_receivers_fail(dsn, tmp_path):
+    plan = webhooks.Plan(completions=80, kills=2, projects=2)
+    with stage.crowdd(dsn, tmp_path, **webhooks.SETTINGS) as server:
+        lines, violations = webhooks.play(plan, server, stage.Sql(dsn))
+    assert violations == [], lines
+    assert dict(lines)["kills"] == 2
+
+
+@pytest.mark.parametrize(
+    ("rows", "told", "words"),
+    [
+        ([(1, 5), (2, 6)], [(2, 6), (1, 5), (2, 6)], []),
+        ([(1, 5), (2, 6)], [(1, 5)], ["never arrived: 1"]),
+        ([(1, 5), (3, 6)], [(1, 5), (3, 6)], ["gaps in the sequence: 1"]),
+        ([(1, 5), (None, 6)], [(1, 5)], ["without a number: 1"]),
+        ([(1, 5), (2, 5)], [(2, 5), (1, 5)], ["out of order: 1"]),
+        ([(1, 5), (2, 6)], [(1, 5), (2, 6), (3, 7)], ["never were: 1"]),
+        ([(1, 5)], [(1, 5)], ["without an event: 1"]),
+        ([(1, 5), (2, 99)], [(1, 5), (2, 99)], ["rolled back: 1"]),
+    ],
+)
+def test_what_receivers_should_not_have_heard_or_missed_is_found(rows, told, words):
+    events = [{"seq": seq, "kind": "task_completed", "task_id": task} for seq, task in rows]
+    bodies = [{"sequence": seq, "task_id": task, "result_id": task} for seq, task in told]
+    found = webhooks.judge(events, bodies, completed=2, undone={99})
+    assert len(found) == len(words) and all(word in line for word, line in zip(words, found, strict=True)), found

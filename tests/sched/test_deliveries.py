@@ -249,6 +249,22 @@ async def test_events_of_a_task_stay_in_order_though_the_first_fails(post, recei
 
 
 @pytest_twisted.ensureDeferred
+async def test_that_the_project_is_complete_is_told_after_all_before_it(post, receiver):
+    receiver.behave = lambda request: 500
+    project = await post.project(receiver.url, 1)
+    post.start()
+    post.happen(project)
+    await until(lambda: post.attempts(project) == 1)
+    assert [request.seq for request in receiver.requests] == [1]
+    receiver.behave = lambda request: 200
+    post.pass_time(seconds=6)
+    await post.all_sent(project)
+    assert [(request.seq, request.json["event"]) for request in receiver.taken] == [
+        (1, "task_completed"), (2, "project_completed"),
+    ]  # fmt: skip
+
+
+@pytest_twisted.ensureDeferred
 async def test_a_failing_receiver_is_asked_with_one_at_a_time_and_later_and_later(post, receiver):
     receiver.behave = lambda request: 500
     project = await post.project(receiver.url, 40)

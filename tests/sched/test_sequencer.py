@@ -130,6 +130,16 @@ def test_the_last_two_tasks_completed_between_two_looks_complete_the_project_onc
     assert [kind for _, kind in kinds(ledger, project)] == ["task_completed", "task_completed", "project_completed"]
 
 
+def test_a_task_added_and_completed_between_two_looks_completes_the_project_again(ledger):
+    project = ledger.project(1, n=1)
+    finish(ledger, project, "c:a")
+    assert number(ledger, project) == 2
+    ledger.add(project, [0.0], 1)
+    finish(ledger, project, "c:a")
+    assert number(ledger, project) == 2
+    assert [kind for _, kind in kinds(ledger, project)] == ["task_completed", "project_completed"] * 2
+
+
 def test_drafts_complete_silently(ledger):
     project = ledger.project(1, n=1, published=False)
     ledger.answer(project, "c:a", ledger.ask(project, "c:a").tasks[0])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import select
 import socket
 import threading
 import time
@@ -93,10 +94,15 @@ class Receiver:
             with self._lock:
                 self.at_once -= 1
 
+    def _hang(self, connection: socket.socket) -> None:
+        """Until the gate opens or the client goes."""
+        while not self.gate.is_set() and not select.select([connection], [], [], 0.05)[0]:
+            pass
+
     def _answer(self, handler: BaseHTTPRequestHandler, request: Request, answer: Any) -> None:
         handler.close_connection = True
         if answer == HANG:
-            self.gate.wait(30)
+            self._hang(handler.connection)
             return
         if answer == CLOSE:
             with contextlib.suppress(OSError):

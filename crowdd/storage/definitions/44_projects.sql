@@ -124,6 +124,9 @@ BEGIN
     DELETE FROM event WHERE project_id = p_project AND id IN (SELECT id FROM event WHERE project_id = p_project ORDER BY id LIMIT 5000);
     GET DIAGNOSTICS n = ROW_COUNT;
     IF n > 0 THEN RETURN n; END IF;
+    DELETE FROM delivery WHERE project_id = p_project AND id IN (SELECT id FROM delivery WHERE project_id = p_project ORDER BY id LIMIT 5000);
+    GET DIAGNOSTICS n = ROW_COUNT;
+    IF n > 0 THEN RETURN n; END IF;
     DELETE FROM event_sequence WHERE project_id = p_project;
     DELETE FROM position WHERE (project_id, actor, lane) IN (
         SELECT project_id, actor, lane FROM position WHERE project_id = p_project ORDER BY actor, lane LIMIT 5000);

@@ -30,7 +30,7 @@ CREATE TABLE webhook (
 -- One event on its way to a receiver, or a test (without event). At most some hundreds of a project wait at once: the
 -- others are made of the events as these go.
 CREATE TABLE delivery (
-    project_id bigint NOT NULL REFERENCES project ON DELETE CASCADE,
+    project_id bigint NOT NULL,
     id bigint GENERATED ALWAYS AS IDENTITY,
     event_id bigint,
     seq bigint,
