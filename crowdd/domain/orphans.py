@@ -16,9 +16,7 @@ GRACE_SECONDS = 86400.0
 
 _CHUNK = 200
 _OWNER = re.compile(r"(project|user)-(\d{1,18})")
-_GIVEN = re.compile(
-    r"[0-9a-f]{32}\.[a-z0-9]+"
-)  # a name that Uploads.store gave; what others are called is their owners'
+_GIVEN = re.compile(r"[0-9a-f]{32}\.[a-z0-9]+")  # a name that Uploads.store gave; other names are their owners'
 _DRAFT = re.compile(r"\..+\.\d+")  # what Uploads.keep had begun to write
 
 
@@ -38,9 +36,8 @@ async def sweep(db: Database, uploads: Uploads, now: float | None = None) -> int
 
 
 async def _orphans(db: Database, paths: list[str]) -> list[str]:
-    there = await media.owners_there(
-        db, list({_container(path) for path in paths if _OWNER.fullmatch(_container(path))})
-    )
+    containers = {_container(path) for path in paths}
+    there = await media.owners_there(db, [each for each in containers if _OWNER.fullmatch(each)])
     doubtful = [path for path in paths if _container(path) in there and _GIVEN.fullmatch(_name(path))]
     named = await media.named(db, [kind for kind in KINDS.values() if kind.files], doubtful)
     return [path for path in paths if is_orphan(path, there, named)]

@@ -38,7 +38,7 @@ async def owners_there(db: Database, containers: list[str]) -> set[str]:
 
 async def named(db: Database, kinds: Iterable[Kind], paths: list[str]) -> set[str]:
     """Those of the paths (``<container>/<name>``) that a row has: of one of the kinds, a picture of its account, or what
-    a project says of itself.
+    a project says of itself. What is not found here is removed: a new use of ``Uploads.store`` has to be added.
     """
     of_rows = [
         f"SELECT media_file AS path FROM {kind.table} WHERE media_file = ANY (%(paths)s::text[])" for kind in kinds
