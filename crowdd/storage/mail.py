@@ -45,10 +45,13 @@ async def settle(db: Database, mail_id: int, state: str, error: str = "") -> Non
     )
 
 
-async def put_back(db: Database, mail_id: int, seconds: float, error: str) -> None:
-    """Lets a letter wait for another attempt."""
-    sql = "UPDATE mail SET due = clock() + make_interval(secs => %(seconds)s), error = %(error)s WHERE id = %(id)s"
-    await db.execute(sql, {"id": mail_id, "seconds": seconds, "error": error})
+async def put_back(db: Database, mail_id: int, seconds: float, error: str, *, counts: bool) -> None:
+    """Lets a letter wait for another attempt; this one counts among those that it has."""
+    sql = (
+        "UPDATE mail SET due = clock() + make_interval(secs => %(seconds)s), error = %(error)s,"
+        " attempts = attempts - (NOT %(counts)s)::int WHERE id = %(id)s"
+    )
+    await db.execute(sql, {"id": mail_id, "seconds": seconds, "error": error, "counts": counts})
 
 
 async def list_(db: Database, limit: int, state: str | None) -> list[Row]:

@@ -175,10 +175,10 @@ def test_addresses_of_other_alphabets():
 @pytest_twisted.ensureDeferred
 async def test_an_address_that_is_none_fails_its_letter_and_nobody_else(bench):
     mail = bench.mail()
-    for address in ("a@b.org\r\nBcc: c@d.org", "ada@example.org"):
+    for address in ("a@b.org\r\nBcc: c@d.org", "a\x00\ud800", "ada@example.org"):
         assert await mail.send(bench.pool, address, "test", {})
     assert await mail.deliver() == Tally(sent=1)
-    assert await bench.states() == ["dead", "sent"]
+    assert await bench.states() == ["dead", "dead", "sent"]
 
 
 @pytest_twisted.ensureDeferred
@@ -203,10 +203,12 @@ async def test_a_server_that_is_away_costs_no_letter(bench):
     for name in ("ada", "bob"):
         await mail.send(bench.pool, f"{name}@example.org", "test", {})
     await bench.mailbox.close()
-    for _ in range(2):
+    for _ in range(2 * MOST_ATTEMPTS):
         with pytest.raises(UnavailableError):
             await mail.deliver()
+        await bench.pass_time(seconds=75)
     assert await bench.states() == ["waiting", "waiting"]
+    assert [row["attempts"] for row in await mail.list()] == [0, 0]
     bench.mailbox.listen(bench.port)
     await bench.pass_time(seconds=75)
     assert await mail.deliver() == Tally(sent=2)

@@ -10,7 +10,7 @@ from typing import Any
 import attrs
 from twisted.logger import Logger
 
-from crowdd.domain.mail.letters import Letter, Letters
+from crowdd.domain.mail.letters import Letter, Letters, one_line
 from crowdd.domain.mail.message import Sender, compose, plain_address
 from crowdd.domain.mail.post import Post, PostError
 from crowdd.errors import ConflictError, InvalidValueError, NotFoundError, UnavailableError
@@ -20,6 +20,7 @@ from crowdd.storage.database import Database, Row
 MOST_PER_HOUR = 20
 """Letters to one address in an hour; whoever makes us write more is not helped."""
 
+AT_ONCE = 500  # letters in a round
 MOST_ATTEMPTS = 14  # the last about two days after the first
 FIRST_PAUSE, LONGEST_PAUSE, PAUSE_GROWTH = 60.0, 21600.0, 3.0  # seconds, seconds, factor
 _LINK = re.compile(r"https?://\S+")
@@ -59,17 +60,20 @@ class Mail:
         this hour. An address that nobody can write to does not fail the caller: the letter says so.
         """
         letter = self._letters.write(template, context, locale)
-        row = {"recipient": to.strip(), "template": template, "locale": locale, **attrs.asdict(letter)}
+        row = {"template": template, "locale": locale, **attrs.asdict(letter)}
         try:
             row["recipient"], error = plain_address(to), ""
         except InvalidValueError as refusal:
-            error = str(refusal)
+            row["recipient"], error = one_line(to), str(refusal)
         return await mail.add(db, row, error, MOST_PER_HOUR)
 
     async def deliver(self) -> Tally:
-        """Delivers what is due. Raises UnavailableError when the mail server takes nothing at the moment."""
+        """Delivers what is due, a number at a time. Raises UnavailableError when the server takes nothing now."""
         tally = Tally()
-        while (row := await mail.claim(self._db)) is not None:
+        for _ in range(AT_ONCE):
+            row = await mail.claim(self._db)
+            if row is None:
+                break
             if self.post is None:
                 tally = attrs.evolve(tally, held=tally.held + await self._hold(row))
             elif await self._deliver(self.post, row):
@@ -101,13 +105,14 @@ class Mail:
         return True
 
     async def _failed(self, row: Row, error: PostError) -> None:
-        seconds = None if error.final else pause(row["attempts"])
+        seconds = FIRST_PAUSE if error.general else None if error.final else pause(row["attempts"])
         if seconds is None:
             log.warn("Letter {id} is not delivered: {error}", id=row["id"], error=error)
             await mail.settle(self._db, row["id"], "dead", str(error))
         else:
-            # Letters that failed together do not come back together.
-            await mail.put_back(self._db, row["id"], seconds * random.uniform(0.8, 1.2), str(error))  # noqa: S311
+            # Letters that failed together do not come back together. What is not the letter's fault does not count.
+            shaken = seconds * random.uniform(0.8, 1.2)  # noqa: S311
+            await mail.put_back(self._db, row["id"], shaken, str(error), counts=not error.general)
 
     async def sweep(self) -> int:
         """Removes letters after their time, with the addresses and names in them."""
