@@ -27,7 +27,7 @@ BEGIN
     WITH gone AS MATERIALIZED (
         DELETE FROM stat_delta WHERE ctid = ANY (ARRAY(SELECT ctid FROM stat_delta WHERE xact >= (SELECT unfolded_from()) ORDER BY xact LIMIT p_most)) RETURNING *
     ), of_project AS MATERIALIZED (
-        SELECT *, day_of(hour) >= since AS fresh FROM gone WHERE project_id <> 0
+        SELECT *, day_of(hour) >= since AS lately FROM gone WHERE project_id <> 0
     ), person AS MATERIALIZED (
         SELECT d.user_id, CASE WHEN s.shown THEN s.runs END AS before, coalesce(s.runs, 0) + d.runs AS runs, coalesce(NOT a."restrict", false) AS shown
           FROM (SELECT user_id, sum(runs)::bigint AS runs FROM gone WHERE user_id IS NOT NULL GROUP BY 1) d
@@ -51,10 +51,10 @@ BEGIN
                completed = s.completed + excluded.completed
     ), days AS (
         INSERT INTO volunteer_day AS s (project_id, day, actor, runs)
-        SELECT project_id, day_of(hour), actor, sum(runs) FROM of_project WHERE actor <> '' AND fresh GROUP BY 1, 2, 3 ORDER BY 1, 2, 3
+        SELECT project_id, day_of(hour), actor, sum(runs) FROM of_project WHERE actor <> '' AND lately GROUP BY 1, 2, 3 ORDER BY 1, 2, 3
             ON CONFLICT (project_id, day, actor) DO UPDATE SET runs = s.runs + excluded.runs
     ), per_person AS MATERIALIZED (
-        SELECT project_id, actor, sum(runs) AS runs, sum(seconds) AS seconds, coalesce(sum(runs) FILTER (WHERE fresh), 0) AS recent
+        SELECT project_id, actor, sum(runs) AS runs, sum(seconds) AS seconds, coalesce(sum(runs) FILTER (WHERE lately), 0) AS recent
           FROM of_project WHERE actor <> '' GROUP BY 1, 2
     ), volunteers AS (
         INSERT INTO volunteer AS s (project_id, actor, runs, seconds, recent)

@@ -117,7 +117,7 @@ CREATE TRIGGER result_goes AFTER DELETE ON result FOR EACH ROW
 -- Somebody comes, is blocked, is let in again or goes: his row is looked at by readers and by the next fold.
 CREATE FUNCTION note_people() RETURNS trigger LANGUAGE plpgsql SET search_path = public AS $$
 BEGIN
-    INSERT INTO stat_delta (project_id, hour, user_id) SELECT 0, 'epoch', id FROM fresh;
+    INSERT INTO stat_delta (project_id, hour, user_id) SELECT 0, 'epoch', id FROM newcomer;
     RETURN NULL;
 END $$;
 CREATE FUNCTION note_person() RETURNS trigger LANGUAGE plpgsql SET search_path = public AS $$
@@ -125,7 +125,7 @@ BEGIN
     INSERT INTO stat_delta (project_id, hour, user_id) VALUES (0, 'epoch', OLD.id);
     RETURN NULL;
 END $$;
-CREATE TRIGGER account_comes AFTER INSERT ON account REFERENCING NEW TABLE AS fresh FOR EACH STATEMENT EXECUTE FUNCTION note_people();
+CREATE TRIGGER account_comes AFTER INSERT ON account REFERENCING NEW TABLE AS newcomer FOR EACH STATEMENT EXECUTE FUNCTION note_people();
 CREATE TRIGGER account_is_blocked AFTER UPDATE OF "restrict" ON account FOR EACH ROW
   WHEN (OLD."restrict" <> NEW."restrict") EXECUTE FUNCTION note_person();
 CREATE TRIGGER account_goes AFTER DELETE ON account FOR EACH ROW EXECUTE FUNCTION note_person();
