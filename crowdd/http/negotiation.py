@@ -83,6 +83,9 @@ class Negotiator:
         self._headers(incoming, presenter.page_headers(incoming.nonce))
         incoming.request.setHeader("Content-Type", "text/html; charset=utf-8")
         frame = self._frame(incoming)
+        if page.context.get("flash") and page.context.get("status") == "success":  # of mistakes the form itself speaks
+            words = self.languages.say(page.context["flash"], frame["locale"])
+            frame["flashes"] = [*frame["flashes"], {"message": words, "status": "success"}]
         context = {
             "title": "",
             **self._for_template(page.context, frame["locale"]),

@@ -24,6 +24,13 @@ MEDIA = "api/test_media.py"
 EXPOSURE = "matrix/test_exposure.py"
 RIGHTS = "matrix/test_rights.py"
 JS = "clients/test_pybossa_js.py"
+KEYS = "pages/test_json_keys.py"
+RANKS = "pages/test_statistics_pages.py"
+ADMIN = "pages/test_administration.py"
+ENTRY = f"{ADMIN}::test_only_administrators_get_in_and_nothing_happens_for_others"
+FORGED = f"{ADMIN}::test_no_form_is_believed_without_its_token"
+BY_LINK = f"{ADMIN}::test_the_rights_of_administrators_by_link_as_programs_follow_it"
+NOT_BY_OTHERS = f"{ADMIN}::test_a_link_that_another_site_could_cause_changes_nothing"
 FIGURES = "api/test_projectstats.py"
 
 ASSIGNMENT = "assignment"
@@ -668,4 +675,50 @@ LINES = (
         "GET /account/confirm-email",
         "pages/test_letters_of_accounts.py::test_asking_for_a_letter_that_confirms",
     ),
+    # User-facing routes: home, announcements, administration
+    _line("User-facing routes", "GET /", f"{KEYS}::test_home"),
+    _line(
+        "User-facing routes",
+        "GET /leaderboard/",
+        f"{RANKS}::test_twenty_are_shown_and_who_asks_if_he_is_not_among_them",
+    ),
+    _line(
+        "User-facing routes",
+        "GET /leaderboard/window/<window>",
+        f"{RANKS}::test_a_window_shows_those_around_who_asks",
+    ),
+    _line(
+        "User-facing routes",
+        "GET /announcements/",
+        f"{ADMIN}::test_a_form_of_people_says_by_a_tick_whether_everybody_sees_it",
+    ),
+    _line("User-facing routes", "GET /admin/announcement", ENTRY, f"{ADMIN}::test_announcements_of_administrators"),
+    _line("User-facing routes", "GET /admin/announcement/new", ENTRY, f"{ADMIN}::test_announcements_of_administrators"),
+    _line(
+        "User-facing routes", "POST /admin/announcement/new", FORGED, f"{ADMIN}::test_announcements_of_administrators"
+    ),
+    _line(
+        "User-facing routes",
+        "GET /admin/announcement/<id>/update",
+        ENTRY,
+        f"{ADMIN}::test_announcements_of_administrators",
+    ),
+    _line(
+        "User-facing routes",
+        "POST /admin/announcement/<id>/update",
+        FORGED,
+        f"{ADMIN}::test_announcements_of_administrators",
+    ),
+    _line(
+        "User-facing routes",
+        "POST /admin/announcement/<id>/delete",
+        FORGED,
+        f"{ADMIN}::test_announcements_of_administrators",
+    ),
+    _line("User-facing routes", "GET /admin/users", ENTRY, f"{ADMIN}::test_users"),
+    _line("User-facing routes", "POST /admin/users", FORGED, f"{ADMIN}::test_users"),
+    _line("User-facing routes", "GET /admin/users/add/<user_id>", ENTRY, BY_LINK, NOT_BY_OTHERS),
+    _line("User-facing routes", "GET /admin/users/del/<user_id>", ENTRY, BY_LINK, NOT_BY_OTHERS),
+    _line("User-facing routes", "GET /admin/categories", ENTRY, f"{ADMIN}::test_categories"),
+    _line("User-facing routes", "POST /admin/categories", FORGED, f"{ADMIN}::test_categories"),
 )

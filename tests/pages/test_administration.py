@@ -304,6 +304,20 @@ async def test_categories(served):
 
 
 @pytest_twisted.ensureDeferred
+async def test_people_are_told_that_their_category_is_there_or_why_not(served):
+    place = await Place(served).build()
+    for form, words in (
+        ({"name": "Sky", "description": "Up"}, "Category added."),
+        ({"name": "Sky", "description": "Up"}, "exists already"),
+    ):
+        answer = await place.boss.post(
+            "/admin/categories", data={**form, "csrf_token": await place.token()}, headers=HTML
+        )
+        page = Page(answer.text)
+        assert words in next(page.all("main")).text and faults(page) == []
+
+
+@pytest_twisted.ensureDeferred
 async def test_a_category_that_is_needed_stays(served):
     place = await Place(served).build()
     ids = {c["short_name"]: c["id"] for c in (await place.boss.page("/admin/categories")).json()["categories"]}
