@@ -133,6 +133,19 @@ def test_tabs_follow_the_arrows_in_reading_direction(opened: Any, direction: str
     assert (page.is_visible("#p1"), page.is_visible("#p2")) == (False, True)
 
 
+@pytest.mark.parametrize(("locale", "direction"), [("en", "ltr"), ("ar", "rtl")])
+def test_the_open_tab_of_many_is_seen_and_the_page_begins_at_its_top(opened: Any, locale: str, direction: str) -> None:
+    gallery = opened(viewport={"width": 360, "height": 640})
+    for template, kind in (("admin/audit.html", "some"), ("project/index.html", "visitor")):
+        case = case_of(template, kind)
+        page = gallery.show(Case(template, kind, case.context | {"locale": locale, "direction": direction}))
+        left, right = page.evaluate(
+            "(r => [r.left, innerWidth - r.right])(document.querySelector('.tabs [aria-current]').getBoundingClientRect())"
+        )
+        assert left >= 0 and right >= 0, (template, left, right)
+        assert page.evaluate("scrollY") == 0, template
+
+
 def test_a_dialog_opens_and_gives_the_focus_back(opened: Any) -> None:
     page = opened().show(PARTS)
     page.click("text=Open a dialog")

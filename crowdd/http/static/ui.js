@@ -37,8 +37,11 @@ for (const form of all("form[data-preferences]")) form.addEventListener("submit"
 for (const button of all("[data-open]")) button.addEventListener("click", () => document.getElementById(button.dataset.open).showModal());
 for (const button of all("[data-dismiss]")) button.addEventListener("click", () => button.closest(".toast, .flash").remove());
 
-// Of many tabs the one that is open is seen.
-for (const here of all(".tabs [aria-current]")) here.scrollIntoView({ block: "nearest", inline: "nearest" });
+// Of many tabs the one that is open is seen; the page itself stays where it is.
+for (const here of all(".tabs [aria-current]")) {
+  const tabs = here.closest(".tabs"), mine = here.getBoundingClientRect(), whole = tabs.getBoundingClientRect();
+  if (tabs.scrollWidth > tabs.clientWidth) tabs.scrollLeft += mine.left - whole.left - (whole.width - mine.width) / 2;
+}
 
 // Tabs within one page; arrows move, in reading direction.
 for (const list of all("[role=tablist]")) {
