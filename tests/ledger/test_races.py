@@ -31,6 +31,21 @@ def test_two_last_answers_at_once_are_both_in_the_one_result(ledger, beside):
     assert ledger.events(project) == [("task_completed", task)]
 
 
+def test_of_two_late_answers_for_one_place_one_counts(ledger, beside):
+    project = ledger.project(tasks=1, n=1)
+    for actor in ("u:1", "u:2", "u:3"):
+        task = ledger.take(project, actor)
+        ledger.pass_time(3601)
+    ledger.release(project, "u:3", task)
+    first, second = beside(), beside()
+    one = first.answer(project, "u:1", task)
+    other = Meanwhile(second.answer, project, "u:2", task)
+    ledger.wait_until_blocked(second)
+    first.commit()
+    assert (one.state, other.result().state) == ("counted", "late")
+    whole(ledger, second)
+
+
 def test_the_same_answer_sent_twice_at_once_is_stored_once(ledger, beside):
     project = ledger.project(tasks=1, n=2)
     task = ledger.take(project, "u:1")

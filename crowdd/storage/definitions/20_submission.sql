@@ -21,12 +21,9 @@ BEGIN
     RETURN pg_current_xact_id()::text::bigint + (SELECT xid_base FROM project_ledger WHERE project_id = p_project);
 END $$;
 
--- Whether a task has what it needs. The one place that decides: gold tasks and stopping rules would come in here, with what
--- they know of the answers in the ledger row.
-CREATE FUNCTION is_complete(t task_ledger) RETURNS boolean IMMUTABLE LANGUAGE plpgsql AS $$
-BEGIN
-    RETURN t.answers >= t.n_answers;
-END $$;
+-- Whether a task has what it needs. The one place that decides: gold tasks and stopping rules would come in here, with what they
+-- know of the answers as further columns of the ledger.
+CREATE FUNCTION is_complete(p_counted int, p_wanted int) RETURNS boolean IMMUTABLE LANGUAGE sql AS $$ SELECT p_counted >= p_wanted $$;
 
 -- Marks the task done: a result of exactly the counted runs, and its event. The caller holds the ledger row. Reads
 -- n_answers runs once per completion, which is why the ledger needs no list of run ids. Trials emit no event.
@@ -61,13 +58,13 @@ BEGIN
     END IF;
     UPDATE task_ledger SET answers = answers + k, extra = extra - k, entered = stamp(p_project)
      WHERE project_id = p_project AND task_id = p_task RETURNING * INTO t;
-    IF t.done AND (k > 0 OR p_gone OR NOT is_complete(t)) THEN
+    IF t.done AND (k > 0 OR p_gone OR NOT is_complete(t.answers, t.n_answers)) THEN
         UPDATE task_ledger SET done = false WHERE project_id = p_project AND task_id = p_task RETURNING * INTO t;
     END IF;
     IF p_gone THEN
         UPDATE result SET last_version = false WHERE project_id = p_project AND task_id = p_task AND last_version;
     END IF;
-    IF NOT t.done AND is_complete(t) THEN
+    IF NOT t.done AND is_complete(t.answers, t.n_answers) THEN
         PERFORM complete(t, (SELECT trial FROM project_ledger WHERE project_id = p_project), p_now);
         t.done := true;
     END IF;
@@ -109,7 +106,7 @@ BEGIN
     UPDATE task_ledger SET answers = answers + c, leases = leases - held::int, extra = extra + 1 - c,
            entered = CASE WHEN mode = 'i' OR (mode = 'b' AND held::int <> c) THEN stamp(p_project) ELSE entered END
      WHERE project_id = p_project AND task_id = p_task RETURNING * INTO t;
-    last := (c = 1 AND NOT t.done AND is_complete(t))::int;
+    last := (c = 1 AND NOT t.done AND is_complete(t.answers, t.n_answers))::int;
     IF last = 1 THEN PERFORM complete(t, is_trial, p_now); END IF;
     INSERT INTO stat_delta (project_id, hour, actor, user_id, runs, counted, completed, seconds)
     VALUES (p_project, date_trunc('hour', p_now), p_actor, CASE WHEN NOT is_trial THEN p_user END, 1, c, last, extract(epoch FROM p_now - l.granted));

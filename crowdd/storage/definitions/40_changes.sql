@@ -39,10 +39,7 @@ END $$;
 CREATE TYPE effect AS (tasks bigint, completed bigint, reopened bigint, answers bigint);
 
 -- What a retired task still wants: nothing. It counts as completed.
-CREATE FUNCTION wanted(t task_ledger) RETURNS int IMMUTABLE LANGUAGE plpgsql AS $$
-BEGIN
-    RETURN CASE WHEN t.retired THEN t.answers ELSE t.n_answers END;
-END $$;
+CREATE FUNCTION wanted(t task_ledger) RETURNS int IMMUTABLE LANGUAGE sql AS $$ SELECT CASE WHEN t.retired THEN t.answers ELSE t.n_answers END $$;
 
 -- Changes n_answers of some tasks, as far as it is another now.
 CREATE FUNCTION set_redundancy(p_project bigint, p_tasks bigint[], p_n int, p_now timestamptz) RETURNS effect LANGUAGE plpgsql AS $$

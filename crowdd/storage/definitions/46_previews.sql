@@ -1,13 +1,9 @@
 -- What changes of tasks would do (40_changes.sql), without doing it. p_tasks null: all tasks of the project.
 
--- What becomes of a task when so many of its answers go and it wants another number: whether it would be complete.
-CREATE FUNCTION would_be_complete(t task_ledger, p_n int, p_counted_gone int, p_late_gone int, p_leases_gone int) RETURNS boolean IMMUTABLE LANGUAGE plpgsql AS $$
-DECLARE free int := p_n - (t.answers - p_counted_gone) - CASE t.mode WHEN 'a' THEN 0 ELSE t.leases - p_leases_gone END;
-BEGIN
-    t.answers := t.answers - p_counted_gone + CASE WHEN t.retired THEN 0 ELSE least(t.extra - p_late_gone, greatest(free, 0)) END;
-    t.n_answers := p_n;
-    RETURN is_complete(t);
-END $$;
+-- Whether a task would be complete when so many of its answers and leases go and it wants another number: late answers step in.
+CREATE FUNCTION would_be_complete(t task_ledger, p_n int, p_counted_gone int, p_late_gone int, p_leases_gone int) RETURNS boolean IMMUTABLE LANGUAGE sql AS $$
+SELECT is_complete(t.answers - p_counted_gone + CASE WHEN t.retired THEN 0 ELSE least(t.extra - p_late_gone, greatest(0,
+           p_n - t.answers + p_counted_gone - CASE t.mode WHEN 'a' THEN 0 ELSE t.leases - p_leases_gone END)) END, p_n) $$;
 
 CREATE FUNCTION preview_redundancy(p_project bigint, p_tasks bigint[], p_n int) RETURNS effect STABLE LANGUAGE sql AS $$
 SELECT count(*), count(*) FILTER (WHERE would AND NOT done), count(*) FILTER (WHERE done AND NOT would), 0

@@ -235,11 +235,12 @@ SELECT coalesce(s.tasks, 0) + coalesce(d.tasks, 0), coalesce(s.wanted, 0) + coal
 -- The answers of a project that has nothing left but its tasks: it was opened, its trials went. The caller has locked the
 -- project's ledger and has deleted the answers.
 CREATE FUNCTION forget_answers(p_project bigint) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE f project_figures;
 BEGIN
     PERFORM lock_stats();
+    SELECT * INTO f FROM project_figures WHERE project_id = p_project;
     PERFORM drop_stats(p_project);
-    INSERT INTO project_stat (project_id, tasks, wanted, completed)
-    SELECT p_project, count(*), coalesce(sum(wanted(l)), 0), count(*) FILTER (WHERE retired) FROM task_ledger l WHERE project_id = p_project;
+    INSERT INTO project_stat (project_id, tasks, wanted, completed) VALUES (p_project, f.n_tasks, f.n_wanted, f.n_completed_tasks);
     INSERT INTO project_hour (project_id, hour, completed)
     SELECT p_project, date_trunc('hour', at), count(*) FROM retirement WHERE project_id = p_project GROUP BY 2;
 END $$;
