@@ -28,8 +28,8 @@ class Request(TwistedRequest):
         """The last value of a header; bytes that are no UTF-8 are replaced, not an error."""
         if isinstance(key, bytes):
             return super().getHeader(key)
-        value = super().getHeader(key.encode())
-        return None if value is None else value.decode("utf-8", "replace")
+        values = self.requestHeaders.getRawHeaders(key.encode())
+        return values[-1].decode("utf-8", "replace") if values else None
 
     def getRequestHostname(self) -> bytes:
         """Always the same: no route depends on the host name, and Klein chokes on odd ones."""
