@@ -105,3 +105,19 @@ async def test_a_refusal_is_explained_in_it(served):
     page, _ = await html(served.client(), "/nothing", **{"Accept-Language": "de"})
     assert next(page.all("h1")).text == "Diese Seite gibt es nicht"
     assert (await served.client(**{"Accept-Language": "de"}).page("/nothing")).json()["description"] == "404 Not Found"
+
+
+@pytest_twisted.ensureDeferred
+async def test_the_last_answer_of_a_project_is_told_in_it(served):
+    owner = await served.person("owner")
+    project = await served.project(owner, tasks=1, published=True)
+    task = (await owner.get(f"/api/{project['id']}/newtask")).json()
+    await owner.post("/api/taskrun", json={"project_id": project["id"], "task_id": task["id"], "info": 1})
+    page, _ = await html(served.client(), "/project/birds/", **{"Accept-Language": "de"})
+    words = next(it for it in page.all("p") if it.get("id") == "last").text
+    assert words.startswith("Letzte Antwort: vor ") and "ago" not in words
+    assert (
+        (await served.client(**{"Accept-Language": "de"}).page("/project/birds/"))
+        .json()["last_activity"]
+        .endswith(" ago")
+    )

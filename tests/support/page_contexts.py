@@ -292,7 +292,9 @@ def _administration_cases() -> Iterator[Case]:
         )
     }  # fmt: skip
     lists = dict.fromkeys(("published_projects_last_week", "draft_projects_last_week", "update_projects_last_week"))
-    yield page("dashboard", "a week", **figures, **{name: [IN_WEEK] * 12 for name in lists}, update_feed=[], wait=False)
+    yield page(
+        "dashboard", "a week", **figures, **{name: [IN_WEEK] * 12 for name in lists}, update_feed=FEED, wait=False
+    )
     nothing = dict.fromkeys(figures, week(*[0] * 7))
     yield page("dashboard", "new", **nothing, **{name: [] for name in lists}, update_feed=[], wait=False)
     chosen = {"user": "ilse", "kind": "project"}

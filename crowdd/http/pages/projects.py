@@ -41,6 +41,7 @@ class ProjectViews:
             "project": project,
             "owner": await self.owner(incoming, row),
             "last_activity": ago(row["last_activity_raw"]),
+            "_last_activity": row["last_activity_raw"],  # people read it in words of their own language
             "n_tasks": int(row["n_tasks"]),
             "n_completed_tasks": int(row["n_completed_tasks"]),
             "n_task_runs": int(row["n_task_runs"]),
