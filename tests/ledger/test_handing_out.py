@@ -32,6 +32,16 @@ def test_offset_one_before_offset_zero_gives_different_tasks(ledger):
     assert [first, second] == ledger.tasks(project)[:2]
 
 
+def test_who_loses_his_first_task_to_another_finds_the_second_in_its_place(ledger):
+    """The one way in which offset 1 and offset 0 name the same task: a lease between them has lapsed and was taken."""
+    project = ledger.project(tasks=3, n=1)
+    first, second, _ = ledger.tasks(project)
+    assert ledger.take(project, "u:1", offset=1) == second
+    ledger.pass_time(3601)
+    assert ledger.take(project, "u:2") == first
+    assert ledger.take(project, "u:1") == second
+
+
 def test_a_lapsed_lease_that_nobody_took_is_renewed(ledger):
     project = ledger.project(tasks=2)
     task = ledger.take(project, "u:1")
