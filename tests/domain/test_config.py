@@ -31,6 +31,8 @@ WRONG = {
     ("accounts", "session_days"): ["0", "x"],
     ("accounts", "shortest_password"): ["0", "x"],
     ("accounts", "attempts"): ["0", "x"],
+    ("accounts", "confirm_email"): ["maybe"],
+    ("accounts", "link_hours"): ["0", "x"],
     ("external", "token_hours"): ["0", "x"],
     ("webhooks", "first_delay"): ["0", "-1", "inf", "nan", "soon"],
     ("webhooks", "answer_seconds"): ["0", "x"],
@@ -46,7 +48,9 @@ TEXTS = {
     ("http", "host"), ("http", "base_url"), ("http", "allowed_origins"), ("db", "dsn"), ("data", "dir"),
     ("data", "postgres_user"), ("mail", "host"), ("mail", "user"), ("mail", "password"), ("mail", "sender"),
     ("site", "name"), ("site", "texts"), ("commenting", "public_key"), ("commenting", "secret_key"),
-    ("outgoing", "allowed_hosts"),
+    ("outgoing", "allowed_hosts"), ("http", "spa_base_url"),
+    *(("signin", f"{provider}_client_{word}") for provider in ("google", "github", "orcid") for word in ("id", "secret")),
+    *(("signin", word) for word in ("google_issuer", "github_url", "github_api_url", "orcid_issuer")),
 }  # fmt: skip
 
 

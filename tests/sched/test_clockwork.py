@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from datetime import timedelta
 from typing import Any
@@ -14,7 +15,7 @@ from twisted.internet.task import Clock
 
 from crowdd.domain import assembly, orphans
 from crowdd.domain.uploads import Upload
-from crowdd.errors import ForbiddenError
+from crowdd.errors import ForbiddenError, UnavailableError
 from crowdd.sched.clockwork import LONGEST_WAIT, Clockwork
 from crowdd.sched.schedule import Job, every_job, wait_after
 from crowdd.storage import jobs, sweeping
@@ -196,6 +197,8 @@ async def test_who_lost_the_lock_does_not_write_over_the_next(bench):
         pass
     await bench.pass_time(61)
     assert (await two.turn(job)).state == "done"
+    with contextlib.suppress(UnavailableError):
+        await bench.sessions[0].fetch("SELECT")  # until its loss has been noticed
     gate.callback(None)
     assert (await running).seconds is None
     assert (await bench.row())["words"] == "run 2"
