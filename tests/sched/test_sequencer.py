@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import attrs
-import psycopg2
 import pytest
 import pytest_twisted
-from support.ledger import Ledger
+from support.ledger import Ledger, Meanwhile
 from twisted.internet import reactor
 from twisted.internet.defer import Deferred
 from twisted.internet.task import Clock, deferLater
@@ -75,19 +74,19 @@ def test_numbers_come_after_the_commit_without_gaps_in_the_order_of_each_task(le
 
 
 def test_two_who_number_at_once_give_each_event_one_number(ledger, beside):
-    project = ledger.project(2, n=1)
+    project = ledger.project(3, n=1)
     finish(ledger, project, "c:a")
+    assert number(ledger, project) == 1
     one, two = beside(), beside()
-    assert number(one, project) == 1
     finish(ledger, project, "c:b")
-    with pytest.raises(psycopg2.errors.LockNotAvailable):
-        two.run("SET lock_timeout = '50ms'")
-        number(two, project)
-    two.connection.rollback()
+    assert number(one, project) == 1
+    finish(ledger, project, "c:c")
+    waiting = Meanwhile(number, two, project)
+    ledger.wait_until_blocked(two)
     one.commit()
-    assert number(two, project) == 2  # the second task, and with it the project
+    assert waiting.result() == 2  # the third task, and with it the project
     two.commit()
-    assert kinds(ledger, project) == [(1, "task_completed"), (2, "task_completed"), (3, "project_completed")]
+    assert kinds(ledger, project) == [(n, "task_completed") for n in (1, 2, 3)] + [(4, "project_completed")]
 
 
 def test_other_projects_do_not_wait(ledger, beside):
@@ -138,6 +137,14 @@ def test_a_task_added_and_completed_between_two_looks_completes_the_project_agai
     finish(ledger, project, "c:a")
     assert number(ledger, project) == 2
     assert [kind for _, kind in kinds(ledger, project)] == ["task_completed", "project_completed"] * 2
+
+
+def test_an_event_that_completes_nothing_does_not_complete_the_project_again(ledger):
+    project = ledger.project(1, n=1)
+    finish(ledger, project, "c:a")
+    assert number(ledger, project) == 2
+    ledger.run("INSERT INTO event (project_id, kind, at) VALUES (%(p)s, 'something_else', clock())", p=project)
+    assert number(ledger, project) == 1
 
 
 def test_drafts_complete_silently(ledger):
