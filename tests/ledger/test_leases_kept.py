@@ -82,3 +82,15 @@ def test_tasks_given_back_together_come_back_in_their_order(ledger):
     given = "SELECT give_back(%(p)s, 'u:1', %(t)s, false, clock())"
     assert ledger.change(given, p=project, t=[tasks[2], tasks[0], tasks[2], 999]) == 2
     assert ledger.ask(project, "u:1", limit=4).tasks == [tasks[1], tasks[0], tasks[2], tasks[3]]
+
+
+def test_what_others_are_at_counts_only_where_the_volunteer_could_answer(ledger):
+    project = ledger.project(tasks=2, n=2)
+    answered = ledger.contribute(project, "u:1")
+    assert ledger.take(project, "u:2") == answered
+    assert ledger.ask(project, "u:3", limit=1).tasks != [answered]
+    other = ledger.take(project, "u:3")
+    assert ledger.hold(project, "u:2", other) == "leased"
+    assert ledger.ask(project, "u:1").state == "wait"
+    held = "SELECT held_by_others(%(p)s, %(a)s)"
+    assert [ledger.value(held, p=project, a=actor) for actor in ("u:1", "u:4")] == [1, 2]

@@ -7,7 +7,7 @@ import psycopg2
 import pytest
 import pytest_twisted
 from twisted.internet import reactor
-from twisted.internet.defer import ensureDeferred
+from twisted.internet.defer import Deferred, ensureDeferred, succeed
 from twisted.internet.task import Clock, deferLater
 
 from crowdd.domain.assembly import make_pool
@@ -112,7 +112,7 @@ class Wire:
     """Keeps what was sent; refuses while ``down``."""
 
     def __init__(self):
-        self.sent, self.down = [], False
+        self.sent, self.down, self.on_the_way = [], False, succeed(None)
 
     def add_observer(self, observer):
         pass
@@ -125,6 +125,7 @@ class Wire:
             raise UnavailableError("down")
         assert len(payload) < 8000
         self.sent.append(projects_in(payload.partition(" ")[2]))
+        await self.on_the_way
 
 
 @pytest.fixture
@@ -169,6 +170,16 @@ def test_many_projects_are_told_in_parts_and_too_many_as_any(played):
     wire.down = False
     clock.advance(PAUSE)
     assert wire.sent[2] == [ANY]
+
+
+def test_what_is_rung_while_its_notice_is_on_its_way_is_told_again(played):
+    clock, wire, bell = played
+    wire.on_the_way = Deferred()
+    ring(clock, bell, [1])
+    ring(clock, bell, [1])
+    wire.on_the_way.callback(None)
+    clock.advance(PAUSE)
+    assert wire.sent == [[1], [1]]
 
 
 def test_what_could_not_be_sent_is_sent_later(played):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import attrs
@@ -66,7 +67,9 @@ class Listener(Protocol):
             await self._waiting.addTimeout(PATIENCE, reactor)
 
     async def next(self) -> Event | None:
+        end = time.monotonic() + PATIENCE
         while not self.events and not self.ended:
+            assert time.monotonic() < end, "nothing came but comments"
             await self.more()
         return self.events.pop(0) if self.events else None
 
