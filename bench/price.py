@@ -1,6 +1,6 @@
 """The price of statistics: the function that stores an answer beside the same without counters.
 
-    python -m bench.price [--clients 64] [--answers 400] [--rounds 4]
+    python -m bench.price [--clients 64] [--answers 130] [--rounds 7]
 
 Both functions are in one database; the one without counters is made of the text of the other. Rounds take turns, each
 with its own tasks of one project, whose answers are handed in by pgbench (which comes with PostgreSQL's server) with
@@ -139,8 +139,8 @@ def main() -> int:
     """Runs it and prints a table; 1 when a gate is broken."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--clients", type=int, default=64)
-    parser.add_argument("--answers", type=int, default=400, help="of each client in each round")
-    parser.add_argument("--rounds", type=int, default=4)
+    parser.add_argument("--answers", type=int, default=130, help="of each client in each round")
+    parser.add_argument("--rounds", type=int, default=7)
     options = parser.parse_args()
     with stage.folder() as place, stage.postgres(place) as database:
         stage.Sql(database.dsn).rows("ALTER DATABASE crowdd SET search_path = public, code")
