@@ -15,7 +15,14 @@ from twisted.internet.protocol import Factory, Protocol
 from twisted.internet.task import Clock, deferLater
 from twisted.python.failure import Failure
 
-from crowdd.errors import ConfigError, ConflictError, InvalidValueError, StatementTimeoutError, UnavailableError
+from crowdd.errors import (
+    ConfigError,
+    ConflictError,
+    InvalidValueError,
+    NoConnectionError,
+    StatementTimeoutError,
+    UnavailableError,
+)
 from crowdd.storage.connection import Connection
 from crowdd.storage.pool import Pool, PoolFigures, Queue
 
@@ -701,7 +708,7 @@ def test_a_place_in_the_queue_expires_on_time():
     queue.join().addErrback(outcomes.append)
     assert not outcomes
     clock.advance(0.2)
-    assert [outcome.type for outcome in outcomes] == [UnavailableError]
+    assert [outcome.type for outcome in outcomes] == [NoConnectionError]
     assert len(queue) == 1
 
 
