@@ -309,6 +309,22 @@ async def test_what_the_browser_keeps_meanwhile_is_sealed(site):
     assert (await mixed.get("/account/register")).status == 200
 
 
+@pytest.mark.parametrize(
+    ("more", "marks", "not_there"),
+    [
+        ({}, ("SameSite=Lax",), "Secure"),
+        ({"CROWDD_HTTP_BASE_URL": "https://crowd.example"}, ("SameSite=Lax", "Secure"), "None"),
+        ({"CROWDD_HTTP_CROSS_SITE_COOKIES": "on"}, ("SameSite=None", "Secure"), "Lax"),
+    ],
+)
+@pytest_twisted.ensureDeferred
+async def test_the_cookie_of_a_sign_in_is_out_of_reach_and_short(serve, provider, more, marks, not_there):
+    served = await serve(**more, **provider.settings("google"))
+    lines = (await served.client().get("/google/")).headers.getRawHeaders("set-cookie")
+    (line,) = [line for line in lines if line.startswith("signin_flow")]
+    assert all(mark in line for mark in ("HttpOnly", "Path=/", "Max-Age=600", *marks)) and not_there not in line
+
+
 @pytest_twisted.ensureDeferred
 async def test_a_blocked_person_does_not_come_in_by_a_provider(site):
     browser = site.client()

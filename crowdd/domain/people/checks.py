@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from crowdd.domain.mail.message import plain_address
 from crowdd.errors import ConflictError, InvalidValueError
 from crowdd.kinds import USER
 from crowdd.languages import _
@@ -41,10 +42,11 @@ def fullname(text: str) -> list[str]:
 
 def email(address: str) -> list[str]:
     """An address that mail can be sent to."""
-    good = re.fullmatch(
-        r"[^@\s\x00-\x1f\x7f-\x9f,;:<>()\[\]\\\"]{1,64}@[^@\s\x00-\x1f\x7f-\x9f,;<>]+\.[^@\s.,;<>]{2,}", address.strip()
-    )
-    return [] if good and len(address) <= 254 else [_("This is no e-mail address.")]
+    try:
+        host = plain_address(address).rpartition("@")[2]
+    except InvalidValueError:
+        host = ""
+    return [] if "." in host and len(address) <= 254 else [_("This is no e-mail address.")]
 
 
 def password(text: str, again: str, shortest: int) -> tuple[list[str], list[str]]:
