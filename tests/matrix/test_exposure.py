@@ -34,7 +34,8 @@ kind_and_requester = pytest.mark.parametrize(
 PAGES = (
     "/", "/project/open/", "/project/second/", "/project/locked/", "/project/open/publish", "/project/open/newtask",
     "/project/open/results", "/project/open/tutorial", "/account/anna/", "/account/berta/", "/account/dora/",
-    "/account/owner/", "/account/volunteer/", "/account/profile", "/api/",
+    "/account/owner/", "/account/volunteer/", "/account/profile", "/api/", "/account/page/1", "/account/owner/update",
+    "/account/owner/projects", "/account/owner/sessions", "/account/owner/delete",
 )  # fmt: skip
 # A link holds the id of its object by the interface, also that of a person, which is no attribute for others.
 IN_LINKS = {("user", "id"), ("task", "fav_user_ids")}
