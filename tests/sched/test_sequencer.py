@@ -75,18 +75,20 @@ def test_numbers_come_after_the_commit_without_gaps_in_the_order_of_each_task(le
 
 def test_two_who_number_at_once_give_each_event_one_number(ledger, beside):
     project = ledger.project(3, n=1)
-    finish(ledger, project, "c:a")
+    first = finish(ledger, project, "c:a")
     assert number(ledger, project) == 1
-    one, two = beside(), beside()
-    finish(ledger, project, "c:b")
+    slow, one, two = beside(), beside(), beside()
+    late = finish(slow, project, "c:slow")  # its event's id is the lower one
+    early = finish(ledger, project, "c:b")
     assert number(one, project) == 1
-    finish(ledger, project, "c:c")
+    slow.commit()
     waiting = Meanwhile(number, two, project)
     ledger.wait_until_blocked(two)
     one.commit()
-    assert waiting.result() == 2  # the third task, and with it the project
+    assert waiting.result() == 2  # the late one, and with it the project
     two.commit()
-    assert kinds(ledger, project) == [(n, "task_completed") for n in (1, 2, 3)] + [(4, "project_completed")]
+    rows = ledger.rows(EVENTS, p=project)
+    assert [(row["seq"], row["task_id"]) for row in rows] == [(1, first), (2, early), (3, late), (4, None)]
 
 
 def test_other_projects_do_not_wait(ledger, beside):
