@@ -254,8 +254,9 @@ async def test_a_client_that_does_not_read_is_cut_off_and_nothing_grows(serve, s
     (client,) = served.server._site._streams._clients
     await until(lambda: client.full)
     transport = client.request.channel.transport
-    most = 0
+    most, end = 0, time.monotonic() + 20
     while not client.ended:
+        assert time.monotonic() < end, "nobody cut it off"
         most = max(most, len(transport.dataBuffer) + transport._tempDataLen)
         await deferLater(reactor, 0.01)
     assert most < 2_000_000  # one batch beyond what fits
