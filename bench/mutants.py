@@ -109,7 +109,7 @@ MUTANTS = (
         "30_assignment.sql",
         "AND NOT cut AND back = 0 AND late IS NULL",
         "AND NOT cut",
-        "test_races nobody_waits_while",
+        "test_races waits_for_nobody",
     ),
     Mutant(
         "a level is not looked at again under the lock",

@@ -170,6 +170,19 @@ def test_nobody_waits_while_he_holds_a_task_himself(ledger, beside):
     blocked.commit()
 
 
+def test_who_has_taken_a_lapsed_lease_back_waits_for_nobody(ledger, beside):
+    project = ledger.project(tasks=1, n=2)
+    answered = ledger.contribute(project, "u:4")
+    assert ledger.take(project, "u:1") == answered
+    (other,) = ledger.add(project, [0.0], n=1)
+    ledger.pass_time(3601)
+    busy = beside()
+    busy.run("SELECT FROM task_ledger WHERE task_id = %(t)s FOR UPDATE", t=other)
+    assert ledger.ask(project, "u:4", once=True).state == "again"
+    busy.commit()
+    assert ledger.take(project, "u:4") == other
+
+
 def test_a_task_freed_behind_a_volunteer_by_a_transaction_that_ends_late_is_met(ledger, beside):
     project = ledger.project(tasks=3, n=1)
     a, b, c = ledger.tasks(project)
