@@ -21,7 +21,8 @@ from crowdd.errors import ConflictError, ForbiddenError, FormError, NotFoundErro
 from crowdd.kinds import USER
 from crowdd.kinds.kind import Standing
 from crowdd.kinds.types import clean_text
-from crowdd.storage import accounts, audit, links
+from crowdd.languages import _
+from crowdd.storage import accounts, audit, directory, links
 from crowdd.storage.database import Database, Row, Transactions
 from crowdd.values import SYSTEM, Requester
 
@@ -163,10 +164,13 @@ class Accounts:
     # Administrators
 
     async def set_admin(self, user_id: int, admin: bool, who: Requester) -> bool:
-        """Makes an administrator or unmakes one; False when nothing changed."""
+        """Makes an administrator or unmakes one; False when nothing changed. The last one only the operator unmakes."""
         rights.require(who, rights.of_requester(who), frozenset({Standing.ADMIN}))
 
         async def work(tx: Database) -> bool:
+            if not admin and who.via != "cli":
+                await directory.lock(tx, user_id)
+                await _leave_one(tx, user_id)
             changed = await accounts.set_admin(tx, user_id, admin)
             if changed:
                 await audit.write(tx, who, "add_admin" if admin else "remove_admin", "user", user_id)
@@ -222,8 +226,16 @@ class UserBehaviour(Behaviour):
     async def change(self, tx: Database, who: Requester, row: Row, changes: dict[str, Any]) -> None:
         if changes.get("admin") is False and row["id"] == who.user_id:
             raise ForbiddenError("You cannot take the administrator's rights from yourself.")
+        if changes.get("admin") is False:
+            await _leave_one(tx, row["id"])
         await super().change(tx, who, row, changes)
         for name, value in changes.items():
             shown = name in ("admin", "pro", "flags", "category")
             before, after = (row[name], value) if shown else (None, None)
             await audit.write(tx, who, "update", "user", row["id"], attribute=name, before=before, after=after)
+
+
+async def _leave_one(tx: Database, user_id: int) -> None:
+    """Two who take each other's rights at once would leave nobody."""
+    if await directory.is_last_admin(tx, user_id):
+        raise ForbiddenError(_("The last administrator stays."))

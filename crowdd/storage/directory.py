@@ -46,3 +46,11 @@ async def set_restrict(db: Database, user_id: int, restrict: bool) -> None:
     )
     if restrict:
         await db.execute("DELETE FROM session WHERE user_id = %(id)s", {"id": user_id})
+
+
+async def is_last_admin(db: Database, user_id: int) -> bool:
+    """Whether nobody else administrates; others who ask wait for this transaction. The row is locked before."""
+    await db.fetch("SELECT pg_advisory_xact_lock(hashtextextended('administrators', 0))")
+    sql = 'SELECT NOT EXISTS (SELECT FROM account WHERE admin AND NOT "restrict" AND id <> %(id)s) AS last'
+    row = await one_or_none(db, sql, {"id": user_id})
+    return bool(row and row["last"])

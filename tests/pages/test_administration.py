@@ -9,6 +9,7 @@ from typing import Any
 import pytest_twisted
 from support.browsers import signed_in
 from support.page_reader import Page, faults
+from twisted.internet.defer import ensureDeferred, gatherResults
 
 from crowdd.http.pages.admin.users import harmless
 
@@ -561,3 +562,31 @@ async def test_letters_that_did_not_go_are_sent_again_and_nobody_reads_them_here
     assert [one["id"] for one in (await place.boss.page("/admin/mail?state=sent")).json()["letters"]] == [ids["sent"]]
     assert (await place.boss.page("/admin/mail?state=x")).status == 415
     assert faults(Page((await place.boss.get("/admin/mail", headers=HTML)).text)) == []
+
+
+@pytest_twisted.ensureDeferred
+async def test_two_who_take_each_others_rights_at_once_leave_one(served):
+    place = await Place(served).build()
+    for turn in range(4):
+        await served.database.execute("UPDATE account SET admin = true")
+        me, other = place.key.user_id, place.person.user_id
+        pairs = ((place.key, other), (place.person, me))
+        if turn % 2:
+            calls = [who.page(f"/admin/users/del/{whom}") for who, whom in pairs]
+        else:
+            calls = [who.put(f"/api/user/{whom}", json={"admin": False}) for who, whom in pairs]
+        answers = await gatherResults([ensureDeferred(call) for call in calls])
+        left = await served.database.fetch("SELECT id FROM account WHERE admin")
+        assert len(left) == 1, [answer.status for answer in answers]
+        assert sorted(answer.status for answer in answers) == [200, 403]
+
+
+@pytest_twisted.ensureDeferred
+async def test_two_who_delete_the_last_categories_at_once_leave_one(served):
+    admin = await served.person("boss", admin=True)
+    ids = [row["id"] for row in (await admin.get("/api/category")).json()]
+    headers = {"Content-Type": "application/json"}
+    calls = [ensureDeferred(admin.delete(f"/api/category/{number}", headers=headers)) for number in ids]
+    answers = await gatherResults(calls)
+    assert sorted(answer.status for answer in answers) == [204, 415]
+    assert len((await admin.get("/api/category")).json()) == 1
