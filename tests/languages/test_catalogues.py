@@ -14,7 +14,7 @@ from crowdd.languages.update import missing, renewed, said
 
 TRANSLATED = sorted({*NAMES} - {"en"})
 # How many sentences of the code a catalogue lacks. After a change of words: make i18n, translate, or count here.
-UNTRANSLATED = {"ar": 500, "de": 500, "es": 500, "fr": 500}
+UNTRANSLATED = {"ar": 0, "de": 0, "es": 0, "fr": 0}
 every_language = pytest.mark.parametrize("code", TRANSLATED)
 
 
