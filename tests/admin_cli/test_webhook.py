@@ -31,16 +31,16 @@ def test_a_test_and_what_is_seen_of_it(crowdctl, rows, project):
     shown = crowdctl.json("webhook", "show", "birds")
     assert [(row["id"], row["event"]) for row in shown["deliveries"]] == [(sent, "ping")]
     assert (shown["url"], shown["state"], shown["n_waiting"], shown["n_missed"]) == (URL, "on", 1, 4)
+    rows("UPDATE webhook SET active = false, why_off = 'It answered 503.'")
+    assert f"{URL} is switched off (It answered 503.); 1 waiting" in crowdctl("webhook", "show", "birds").output
     one = crowdctl.json("webhook", "show", "birds", str(sent))
     assert (one["id"], one["attempts_made"]) == (sent, [])
-    assert f"{URL} works; 1 waiting, 0 failed." in crowdctl("webhook", "show", "birds").output
     (listed,) = crowdctl.json("webhook", "list")
-    assert (listed["short_name"], listed["state"], listed["url"]) == ("birds", "on", URL)
+    assert (listed["short_name"], listed["state"], listed["url"]) == ("birds", "off", URL)
 
 
 def test_backfill_and_a_range(crowdctl, rows, project):
     assert crowdctl.json("webhook", "backfill", "birds") == {"events": 4}
-    assert crowdctl.json("webhook", "backfill", "birds") == {"events": 0}
     refused = crowdctl.refused("webhook", "redeliver", "birds", "--from", "2")
     assert "Another range" in refused
     rows("UPDATE webhook SET replay_from = NULL, replay_to = NULL")
@@ -53,7 +53,6 @@ def test_failed_ones_one_and_switching_on(crowdctl, rows, project):
     sent = crowdctl.json("webhook", "test", "birds")["delivery"]
     rows("UPDATE webhook SET active = false, why_off = 'It answered 503.'")
     rows("UPDATE delivery SET state = 'failed', kind = 'task_completed', seq = 1, finished = clock()")
-    assert "is switched off (It answered 503.)" in crowdctl("webhook", "show", "birds").output
     assert crowdctl.json("webhook", "redeliver", "birds", "--failed") == {"deliveries": 1}
     assert crowdctl.json("webhook", "redeliver", "birds", "--delivery", str(sent)) == {"deliveries": 1}
     assert rows("SELECT state, again FROM delivery") == [{"state": "waiting", "again": True}]
@@ -71,4 +70,3 @@ def test_a_project_without_a_webhook_and_none_at_all(crowdctl, rows, project):
     rows("UPDATE project SET webhook = NULL")
     assert "has no webhook" in crowdctl("webhook", "show", "birds").output
     assert "no webhook" in crowdctl.refused("webhook", "test", "birds")
-    assert "404" in crowdctl.refused("webhook", "show", "bats")
