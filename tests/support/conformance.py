@@ -47,7 +47,8 @@ def check(url: str, place: Path, project_id: int, *words: str, key: str = "") ->
         command += ["--header", f"Authorization: {key}"]
     volunteer = Person(url)
     volunteer.key = key
-    leased = volunteer.api("GET", f"project/{project_id}/newtask", limit=100)
+    given = volunteer.api("GET", f"project/{project_id}/newtask", limit=100)
+    leased = given if isinstance(given, list) else [given]
     environment = {
         **os.environ,
         "SCHEMATHESIS_HOOKS": HOOKS,

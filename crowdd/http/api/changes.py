@@ -48,6 +48,10 @@ def _body(required: tuple[str, ...] = (), **properties: Schema) -> Schema:
     return {"type": "object", "properties": properties, "required": list(required), "additionalProperties": False}
 
 
+def _one_of(*names: str) -> Schema:
+    return {"oneOf": [{"required": [name]} for name in names]}
+
+
 def _doc(name: str, section: str, summary: str, about: str, body: Schema, *, dry: bool = False) -> Doc:
     where = Parameter("object_id", _COUNT, f"The number of the {section}.", where="path")
     return Doc(
@@ -90,7 +94,8 @@ _WITHDRAW = _doc(
         external_uid=TASK_RUN.field("external_uid").type.schema(),
         taskrun_id=_NUMBER,
         task_ids=_TASK_IDS,
-    ),
+    )
+    | _one_of("user_id", "external_uid", "taskrun_id"),
     dry=True,
 )
 _RETIRE = _doc(
