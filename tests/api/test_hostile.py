@@ -30,6 +30,7 @@ def victim(own_server: Any) -> Any:
     told = {"title": "Birds", "body": "Birds"}
     owner.ids = {
         "project": projects,
+        "projectstats": projects,
         "task": [task["id"] for task in tasks],
         "taskrun": [run["id"] for run in runs],
         "result": [result["id"] for result in owner.api("GET", "result")],

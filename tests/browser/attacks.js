@@ -188,8 +188,11 @@ result = (await fetch('/api/task?project_id=MINE_ID&project_id=OTHER_ID')).statu
 /// a key in a list => true
 result = (await (await fetch('/api/task?api_key=x')).json()).every(task => task.project_id === MINE_ID)
 
-/// giving a lease back => 403
+/// giving a lease back => 200
 result = (await fetch('/api/task/MINE_TASK0/release', {method: 'POST', body: '{}'})).status
+
+/// giving back what is another project's => 404
+result = (await fetch('/api/task/OTHER_TASK0/release', {method: 'POST', body: '{}'})).status
 
 /// changing the project => 403
 result = (await fetch('/api/project/MINE_ID', {method: 'PUT', body: '{"name": "x"}'})).status

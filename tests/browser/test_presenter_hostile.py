@@ -24,6 +24,8 @@ def read_attacks() -> dict[str, tuple[str, Any]]:
 
 
 ATTACKS = read_attacks()
+# The page asks for tasks that are in its address or that a presenter names; the server says that they are not there.
+REFUSED_BY_THE_SERVER = ("another project's task", "history spam", "giving back what is another project's")
 DIRECT = (
     "profile",
     "admin",
@@ -77,7 +79,7 @@ def test_hostile(stage: Any, name: str) -> None:
     assert not any(secret in loot(stage) for secret in secrets)
     stage.unharmed()
     foreign = f"/api/task/{stage.other.tasks[0]}"
-    allowed = name == "another project's task"  # asked for, and refused by its project_id
+    allowed = name in REFUSED_BY_THE_SERVER
     assert allowed or not [asked for asked in stage.asked() if foreign in asked.path and asked.header("x-presenter")]
 
 
@@ -139,7 +141,7 @@ def test_offered_keys_are_text(stage: Any) -> None:
         "<script>presenterBridge.offer({'<b>1</b>': '<img src=x onerror=alert(1)>', s: 'Skip'})</script>"
     )
     frame.wait_for_load_state()
-    stage.until(lambda: stage.page.locator("#skip").is_visible())
+    stage.until(lambda: stage.page.locator("#offers tr").count() > 1)
     assert stage.page.locator("#offers img, #offers b").count() == 0
     assert "<IMG" in stage.page.locator("#offers").text_content().upper()
 
