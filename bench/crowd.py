@@ -304,7 +304,7 @@ def main(clients: int, tasks: int, n_answers: int, kill_every: float, dsn: str, 
     random.seed(seed)
     plan = Plan(clients, tasks, n_answers, kill_every)
     with stage.folder() as place, database(dsn, place) as used, stage.crowdd(used, place) as server:
-        outcome = asyncio.run(play(plan, server, Sql(used)))
+        outcome = stage.run(play(plan, server, Sql(used)))
     title = f"{clients} volunteers, {tasks} tasks, {n_answers} answers each" + (
         f", killed every {kill_every:g} s" if kill_every else ""
     )

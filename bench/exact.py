@@ -272,7 +272,7 @@ def play(plan: Plan, names: list[str], dsn: str, place: Path) -> tuple[list[tupl
     with stage.crowdd(dsn, place) as server:
         for sched in names:
             began = time.monotonic()
-            seen = asyncio.run(Run(plan, sched, server, Sql(dsn)).play())
+            seen = stage.run(Run(plan, sched, server, Sql(dsn)).play())
             words = f"{seen.pairs} answers, {seen.late} late, {seen.left} people left, {seen.edits} edits"
             lines.append(
                 (sched, f"{words}, {seen.kills} kills, {seen.lost} lost requests; {time.monotonic() - began:.0f} s")

@@ -9,10 +9,10 @@ import shutil
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import attrs
 import psycopg2
@@ -24,6 +24,7 @@ from support.person import Person
 
 from crowdd.storage.server import Server, find_home, start
 
+T = TypeVar("T")
 SETTINGS = {"CROWDD_HTTP_TRUSTED_PROXIES": "127.0.0.1"}  # each client may then say which address it comes from
 
 
@@ -163,6 +164,12 @@ def crowdd(dsn: str, place: Path, **environment: str) -> Iterator[LiveServer]:
         yield made
     finally:
         made.stop()
+
+
+def run(work: Coroutine[Any, Any, T]) -> T:
+    """What the work returns; on a thread of its own, since the caller's may have a loop already (Playwright's)."""
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(asyncio.run, work).result()
 
 
 def project(server: LiveServer, *, tasks: int, n_answers: int) -> Project:

@@ -189,10 +189,10 @@ def play(plan: Plan, place: Path) -> tuple[list[tuple[str, object]], list[str]]:
     with stage.postgres(place) as postgres:
         sql = Sql(postgres.dsn)
         with stage.crowdd(postgres.dsn, place, **PATIENT) as server:
-            lines, found = asyncio.run(many_at_once(plan, server, sql))
+            lines, found = stage.run(many_at_once(plan, server, sql))
         waiting = {"CROWDD_DB_WAIT_SECONDS": str(plan.wait_seconds)}
         with stage.crowdd(postgres.dsn, place, **waiting) as server:
-            more, worse = asyncio.run(database_away(plan, server, sql, postgres))
+            more, worse = stage.run(database_away(plan, server, sql, postgres))
         found += sql.broken_rules()
     return lines + more, found + worse
 

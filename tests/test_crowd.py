@@ -2,7 +2,6 @@
 who watch, receivers of webhooks that behave badly.
 """
 
-import asyncio
 import random
 
 import pytest
@@ -19,7 +18,7 @@ def the_same_dice():
 def test_a_crowd_answers_each_task_exactly_as_often_as_wanted(dsn, tmp_path, kill_every):
     plan = crowd.Plan(clients=30, tasks=60, n_answers=3, kill_every=kill_every, rushes=2, lease_seconds=1)
     with stage.crowdd(dsn, tmp_path) as server:
-        outcome = asyncio.run(crowd.play(plan, server, stage.Sql(dsn)))
+        outcome = stage.run(crowd.play(plan, server, stage.Sql(dsn)))
     assert outcome.violations == []
     assert dict(outcome.lines)["kills"] >= bool(kill_every)
 
@@ -28,7 +27,7 @@ def test_what_is_wrong_in_the_end_is_found(dsn, tmp_path):
     plan = crowd.Plan(clients=2, tasks=2, n_answers=1)
     sql = stage.Sql(dsn)
     with stage.crowdd(dsn, tmp_path) as server:
-        outcome = asyncio.run(crowd.play(plan, server, sql))
+        outcome = stage.run(crowd.play(plan, server, sql))
     project = stage.Project(sql.one("SELECT id FROM project"), "", "", None)
     assert outcome.violations == []
 
@@ -51,7 +50,7 @@ def test_rude_clients_and_a_lost_database_harm_nobody_else():
 def test_all_who_watch_are_told_and_who_follows_loses_nothing_over_a_kill(dsn, tmp_path):
     plan = live.Plan(clients=200, owners=3, seconds=1, rate=6, kills=1, most_state=10_000, most_event=10_000)
     with stage.crowdd(dsn, tmp_path, **live.MANY) as server:
-        lines, violations = asyncio.run(live.play(plan, server, stage.Sql(dsn)))
+        lines, violations = stage.run(live.play(plan, server, stage.Sql(dsn)))
     assert violations == [], lines
 
 

@@ -1,6 +1,5 @@
 """Any mix of answers, edits and deletions by many at once: every figure served is what a recount says (bench/truth.py)."""
 
-import asyncio
 import random
 
 from bench import stage, truth
@@ -11,7 +10,7 @@ def test_every_figure_is_true_at_once_without_a_job_having_run(dsn, tmp_path):
     plan = truth.Plan(clients=12, operations=250, tasks=40, n_answers=3)
     sql = stage.Sql(dsn)
     with stage.crowdd(dsn, tmp_path, CROWDD_RATELIMIT_LIMIT="0") as server:
-        lines, violations = asyncio.run(truth.play(plan, server, sql, tmp_path))
+        lines, violations = stage.run(truth.play(plan, server, sql, tmp_path))
     assert violations == []
     assert dict(lines)["unfolded rows"] > 120
     assert all(not text.startswith("0 done") for name, text in lines if name in truth.MIX)
@@ -25,11 +24,11 @@ def test_a_figure_that_is_wrong_is_noticed(dsn, tmp_path):
         owner = crowd.projects[0].owner
         task = owner.api("GET", f"{crowd.projects[0].id}/newtask")
         owner.api("POST", "taskrun", {"project_id": crowd.projects[0].id, "task_id": task["id"], "info": 1})
-        assert asyncio.run(truth.compare(crowd, sql, "now")) == []
+        assert stage.run(truth.compare(crowd, sql, "now")) == []
         sql.rows(
             "UPDATE task_run SET actor = 'c:somebody', user_id = NULL, finish_time = finish_time + interval '9 seconds'"
         )
         sql.rows("UPDATE task_ledger SET done = false")
-        told = " ".join(asyncio.run(truth.compare(crowd, sql, "now")))
+        told = " ".join(stage.run(truth.compare(crowd, sql, "now")))
     words = ("n_completed_tasks", "average_time", "n_anon", "runs_auth", "top", "leaderboard")
     assert [word for word in words if word not in told] == []
