@@ -5,6 +5,9 @@
 
 venv = .venv/bin/
 
+# Tests wait a good deal, for processes to start and for browsers: more of them than cores.
+workers := $(shell echo $$(( $$(nproc 2>/dev/null || echo 2) * 3 / 2 )))
+
 # The virtual environment works only where it was made, and only as long as its Python is there.
 ifneq ($(shell $(venv)python -c '' 2>/dev/null && cat .venv/made-in 2>/dev/null),$(CURDIR))
 .PHONY: .venv/made-in
@@ -14,7 +17,7 @@ run: .venv/installed-embedded
 	@exec $(venv)crowdctl serve
 
 test: .venv/installed-embedded,test browser lint
-	@$(venv)pytest -n auto --dist worksteal
+	@$(venv)pytest -n $(workers) --dist worksteal
 
 lint: .venv/installed-embedded,test
 	@$(venv)ruff check .
