@@ -42,7 +42,12 @@ MIX = {
     "add tasks": 3,
     "fill result": 4,
 }
-_PATTERN = [name for name, share in MIX.items() for _ in range(share)]
+
+
+def pattern() -> list[str]:
+    """A hundred operations, in any order."""
+    operations = [name for name, share in MIX.items() for _ in range(share)]
+    return random.sample(operations, len(operations))
 
 
 @attrs.frozen
@@ -62,6 +67,7 @@ class Crowd:
     plan: Plan
     server: LiveServer
     projects: list[stage.Project]
+    pattern: list[str] = attrs.field(factory=pattern)
     times: Times = attrs.field(factory=Times)
     done: Counter[str] = attrs.field(factory=Counter)
     refused: Counter[str] = attrs.field(factory=Counter)
@@ -100,8 +106,8 @@ class Worker:
             "add tasks": self._add_tasks,
             "fill result": self._fill_result,
         }
-        while next(numbers) < self._crowd.plan.operations:
-            name = random.choice(_PATTERN)
+        while (number := next(numbers)) < self._crowd.plan.operations:
+            name = self._crowd.pattern[number % len(self._crowd.pattern)]
             with self._crowd.times.of(name):
                 answer = await ways[name]()
             self._judge(name, answer)

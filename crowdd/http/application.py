@@ -24,17 +24,14 @@ from crowdd.http.forms import Forms
 from crowdd.http.identity import Identity
 from crowdd.http.limits import RateLimit, Window
 from crowdd.http.negotiation import Negotiator
-from crowdd.http.pages import account, admin
+from crowdd.http.pages import account, admin, project
 from crowdd.http.pages.about import AboutPages
 from crowdd.http.pages.announcements import Announcements
 from crowdd.http.pages.api_docs import ApiDocs
 from crowdd.http.pages.home import Home
 from crowdd.http.pages.live import LivePages
-from crowdd.http.pages.projects import ProjectPages, ProjectViews
 from crowdd.http.pages.statistics import StatisticsPages
-from crowdd.http.pages.tasks import TaskPages
 from crowdd.http.pages.uploads import Uploads
-from crowdd.http.pages.webhooks import WebhookPages
 from crowdd.http.path_table import PathTable
 from crowdd.http.rendering import Templates
 from crowdd.http.router import Front, Router, answers
@@ -83,7 +80,7 @@ def make_root(clock: Any, domain: Domain, streams: Streams) -> Resource:
 def _rooms(
     clock: Any, domain: Domain, templates: Templates, cookies: Cookies, csrf: Csrf, identity: Identity
 ) -> list[Any]:
-    forms, views = Forms(csrf), ProjectViews(domain)
+    forms = Forms(csrf)
     return [
         Objects(domain),
         Loop(domain),
@@ -96,10 +93,8 @@ def _rooms(
         TokensApi(domain),
         Home(domain, cookies),
         *account.rooms(domain, forms, cookies),
-        ProjectPages(domain, forms, cookies, views),
-        WebhookPages(domain, forms, views),
-        TaskPages(domain, views, templates),
-        StatisticsPages(domain, views),
+        *project.rooms(domain, forms, cookies, templates),
+        StatisticsPages(domain),
         AboutPages(domain.settings.site),
         Announcements(domain),
         *admin.rooms(domain, forms),

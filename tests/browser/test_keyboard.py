@@ -25,6 +25,8 @@ class Hands:
 
     def __init__(self, page: Any, url: str) -> None:
         self.page, self.url = page, url
+        # Somebody who listens, or the browser on a busy machine opens its own window now and then, which nobody sees.
+        page.on("filechooser", lambda _: None)
 
     def to(self, words: str) -> None:
         """Moves the focus on until what has it is called that, and sees that it can be seen there."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -78,9 +79,10 @@ def test_hostile(stage: Any, name: str) -> None:
     secrets = [stage.mine.owner.key, stage.mine.record["secret_key"]]
     assert not any(secret in loot(stage) for secret in secrets)
     stage.unharmed()
-    foreign = f"/api/task/{stage.other.tasks[0]}"
+    foreign = re.compile(rf"/api/task/{stage.other.tasks[0]}\b")
     allowed = name in REFUSED_BY_THE_SERVER
-    assert allowed or not [asked for asked in stage.asked() if foreign in asked.path and asked.header("x-presenter")]
+    crossed = [asked for asked in stage.asked() if foreign.search(asked.path) and asked.header("x-presenter")]
+    assert allowed or not crossed
 
 
 @pytest.mark.parametrize("name", [name for name in ATTACKS if name.startswith(DIRECT)])

@@ -11,7 +11,7 @@ from crowdd.http import presenter
 from crowdd.http.answers import Answer, Page, Raw
 from crowdd.http.incoming import Incoming
 from crowdd.http.locales import locale_of
-from crowdd.http.pages.projects import ProjectViews, locked_out
+from crowdd.http.pages.project.views import ProjectViews, locked_out
 from crowdd.http.rendering import Templates
 from crowdd.http.routing import Route, get
 from crowdd.kinds import PROJECT
@@ -27,7 +27,7 @@ _TITLES: dict[presenter.Kind, str] = {
 _MOST_ID = 2**63 - 1
 
 
-class TaskPages:
+class PresentingPages:
     """newtask, task, tutorial and results: one page, whose frame shows what the owner wrote for it."""
 
     def __init__(self, domain: Domain, views: ProjectViews, templates: Templates) -> None:

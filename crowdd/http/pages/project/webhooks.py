@@ -12,7 +12,7 @@ from crowdd.errors import InvalidValueError, RefusedTargetError
 from crowdd.http.answers import Answer, Page, Redirect
 from crowdd.http.forms import Forms
 from crowdd.http.incoming import Incoming
-from crowdd.http.pages.projects import ProjectViews, locked_out
+from crowdd.http.pages.project.views import ProjectViews, locked_out
 from crowdd.http.routing import Route, get, post
 from crowdd.kinds import PROJECT
 from crowdd.kinds.types import Integer

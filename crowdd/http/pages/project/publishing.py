@@ -1,0 +1,43 @@
+"""Publishing a project, and pausing it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from urllib.parse import quote
+
+from crowdd.domain.domain import Domain
+from crowdd.http.answers import Answer, Page, Redirect
+from crowdd.http.forms import Forms
+from crowdd.http.incoming import Incoming
+from crowdd.http.pages.project.views import ProjectViews, locked_out
+from crowdd.http.routing import Route, get, post
+from crowdd.languages import _
+
+
+class PublishingPages:
+    """Whether volunteers find a project."""
+
+    def __init__(self, domain: Domain, forms: Forms, views: ProjectViews) -> None:
+        self._projects, self._forms, self._views = domain.projects, forms, views
+
+    def routes(self) -> Iterator[Route]:
+        yield get("/project/<short_name>/publish", locked_out(self.publish_form))
+        yield post("/project/<short_name>/publish", locked_out(self.publish))
+        yield post("/project/<short_name>/pause", locked_out(self.pause))
+
+    async def publish_form(self, incoming: Incoming, short_name: str) -> Answer:
+        row = await self._projects.owned(short_name, incoming.who)
+        context = await self._views.context(incoming, row)
+        return Page("project/publish.html", csrf=self._forms.csrf.token(incoming), **context)
+
+    async def publish(self, incoming: Incoming, short_name: str) -> Answer:
+        row = await self._projects.owned(short_name, incoming.who)
+        done = await self._projects.publish(row, incoming.who)
+        words = _("Project published. Volunteers can find it now.") if done else _("Project already published.")
+        return Redirect(f"/project/{quote(short_name)}/", words, "success" if done else "info")
+
+    async def pause(self, incoming: Incoming, short_name: str) -> Answer:
+        row = await self._projects.owned(short_name, incoming.who)
+        done = await self._projects.pause(row, incoming.who)
+        words = _("Project paused. Answers on their way still count.") if done else _("The project is not published.")
+        return Redirect(f"/project/{quote(short_name)}/", words, "success" if done else "info")

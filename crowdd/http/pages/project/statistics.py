@@ -1,0 +1,39 @@
+"""Figures of a project for people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Any
+
+from crowdd.domain.domain import Domain
+from crowdd.http.answers import Answer, Page
+from crowdd.http.incoming import Incoming
+from crowdd.http.pages.project.views import ProjectViews, locked_out
+from crowdd.http.routing import Route, get
+
+
+class ProjectStatisticsPages:
+    """/project/<short_name>/stats."""
+
+    def __init__(self, domain: Domain, views: ProjectViews) -> None:
+        self._domain, self._views = domain, views
+
+    def routes(self) -> Iterator[Route]:
+        yield get("/project/<short_name>/stats", locked_out(self.of_project))
+
+    async def of_project(self, incoming: Incoming, short_name: str) -> Answer:
+        row = await self._domain.projects.page(short_name, incoming.who)
+        context = await self._views.context(incoming, row)
+        context["pro_features"]["better_stats_enabled"] = True
+        found = await self._domain.statistics.of_project(row["id"])
+        return Page("project/stats.html", **context, **found, **_charts(found))
+
+
+def _charts(found: dict[str, Any]) -> dict[str, Any]:
+    """The bars of a page: pairs of a day, or an hour, and a figure."""
+    if "projectStats" not in found:
+        return {}
+    days, hours = found["projectStats"]["dayStats"][0], found["projectStats"]["hourStats"][0]
+    dated = [(datetime.fromtimestamp(first / 1000, UTC), count) for first, count in days["values"]]
+    return {"_days": dated, "_hours": [value[:2] for value in hours["values"]]}

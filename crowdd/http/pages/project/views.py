@@ -1,0 +1,66 @@
+"""What all pages of a project share: the keys of the interface, and the lock in front of it."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import quote
+
+import attrs
+
+from crowdd.domain.domain import Domain
+from crowdd.domain.summaries import person
+from crowdd.domain.words import ago
+from crowdd.errors import ForbiddenError
+from crowdd.http.answers import Answer, Redirect
+from crowdd.http.incoming import Incoming
+from crowdd.http.routing import Handler
+from crowdd.kinds import PROJECT
+from crowdd.kinds.kind import OWNERS
+from crowdd.storage.database import Row
+
+
+@attrs.frozen
+class ProjectViews:
+    """The keys that all pages of a project share (interface, GET /project/<short_name>/)."""
+
+    domain: Domain
+
+    async def context(self, incoming: Incoming, row: Row) -> dict[str, Any]:
+        """Figures, owner and project as the requester may see them."""
+        owns = bool(row["standings"] & OWNERS)
+        records = self.domain.records
+        project = records.view(PROJECT, row) if owns else records.public_view(PROJECT, row)
+        return {
+            "title": row["name"],
+            "project": project,
+            "owner": await self.owner(incoming, row),
+            "last_activity": ago(row["last_activity_raw"]),
+            "_last_activity": row["last_activity_raw"],  # people read it in words of their own language
+            "n_tasks": int(row["n_tasks"]),
+            "n_completed_tasks": int(row["n_completed_tasks"]),
+            "n_task_runs": int(row["n_task_runs"]),
+            "n_volunteers": int(row["n_volunteers"]),
+            "overall_progress": int(row["overall_progress"]),
+            "pro_features": {"auditlog_enabled": owns, "autoimporter_enabled": False, "webhooks_enabled": owns},
+            "_paused": row["first_published"] is not None and not row["published"],
+        }
+
+    async def owner(self, incoming: Incoming, row: Row) -> dict[str, Any]:
+        """The owner's record: everything for himself, public figures for others."""
+        found = await self.domain.accounts.profile(row["owner_id"])
+        own = row["owner_id"] == incoming.who.acting_user
+        return person(found, api_key=self.domain.accounts.api_key(found) if own else None, private=own)
+
+
+def locked_out(handler: Handler) -> Handler:
+    """The handler, with a locked project answered by its password page (for programs: by the error)."""
+
+    async def opened(incoming: Incoming, short_name: str, **names: Any) -> Answer:
+        try:
+            return await handler(incoming, short_name=short_name, **names)
+        except ForbiddenError as error:
+            if error.code != "project_password" or incoming.wants_json:
+                raise
+            return Redirect(f"/project/{quote(short_name)}/password?next={quote(incoming.path)}")
+
+    return opened
