@@ -20,6 +20,7 @@ setup(
             "py.typed",
             "languages/*.po",
             "domain/mail/templates/*",
+            "domain/starters/*.html",
             "storage/migrations/*.sql",
             "storage/definitions/**/*.sql",
             "http/templates/**/*",

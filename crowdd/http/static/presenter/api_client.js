@@ -7,7 +7,7 @@ const AGAIN = 3000; // milliseconds until an answer that did not get through is 
 /** Requests of the presenters of one project.  `announce(name, detail)` is told what became of answers. */
 export class ApiClient {
   constructor(project, announce) {
-    Object.assign(this, { project, announce, running: 0, waiting: [], unsent: 0 });
+    Object.assign(this, { project, announce, running: 0, waiting: [], unsent: 0, saves: new Set() });
   }
 
   /**
@@ -33,6 +33,12 @@ export class ApiClient {
 
   async send(method, request, wanted) {
     if (request.saves === undefined) return this.askOnline(method, request, wanted);
+    const saving = this.save(method, request, wanted);
+    this.saves.add(saving);
+    return saving.finally(() => this.saves.delete(saving));
+  }
+
+  async save(method, request, wanted) {
     const key = crypto.randomUUID();
     const answer = await this.ask(method, request, key).catch(() => null);
     const settled = answer && answer.status !== 503 ? answer : await this.sendLater(method, request, key, wanted);
@@ -40,7 +46,9 @@ export class ApiClient {
     return settled;
   }
 
+  /* A presenter that does not wait for its answer to be saved would get the same task again. */
   async askOnline(method, request, wanted) {
+    if (request.asksFirst !== undefined) await Promise.allSettled(this.saves);
     while (!navigator.onLine && wanted()) await pause(AGAIN);
     return this.ask(method, request);
   }

@@ -1,0 +1,1 @@
+"""Presenters to begin with."""
