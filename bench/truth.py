@@ -120,24 +120,28 @@ class Worker:
         (self._crowd.done if done else self._crowd.refused)[name] += 1
 
     async def _answer(self) -> Answer | None:
-        asked = await self._client.ask("GET", f"/api/{self._project.id}/newtask")
+        answer = await self._answer_as(self._client)
+        if answer is not None and answer.status == 200:
+            self._mine.append(answer.json["id"])
+            self._tasks.append(answer.json["task_id"])
+        return answer
+
+    async def _answer_as(self, who: Client) -> Answer | None:
+        asked = await who.ask("GET", f"/api/{self._project.id}/newtask")
         if not (asked.status == 200 and asked.json):
             return asked if asked.status >= 500 else None
         body = {"project_id": self._project.id, "task_id": asked.json["id"], "info": random.randint(0, 9)}
-        if self._kind == "external":
+        if who is self._client and self._kind == "external":
             body["external_uid"] = self._client.query.partition("=")[2]
-        answer = await self._client.ask("POST", "/api/taskrun", body)
-        if answer.status == 200:
-            self._mine.append(answer.json["id"])
-            self._tasks.append(asked.json["id"])
-        return answer
+        return await who.ask("POST", "/api/taskrun", body)
 
     async def _correct(self) -> Answer | None:
         """An answer, and at once what it should have been; only people with an account can, until it is in a result."""
-        before = await self._answer()
-        if before is None or before.status != 200:
-            return before
-        return await self._client.ask("PUT", f"/api/taskrun/{self._mine[-1]}", {"info": "changed"})
+        who = self._client if self._kind == "user" else self._owner
+        answer = await self._answer_as(who)
+        if answer is None or answer.status != 200:
+            return answer
+        return await who.ask("PUT", f"/api/taskrun/{answer.json['id']}", {"info": "changed"})
 
     async def _delete_answer(self) -> Answer | None:
         if not self._mine:

@@ -132,7 +132,7 @@ class Stage:
         return self.witness.log[self._first_asked :]
 
     def usable(self) -> bool:
-        return self.page.locator("#leave").get_attribute("href", timeout=15000) == f"/project/{self.mine.short_name}/"
+        return self.page.locator("#leave").get_attribute("href") == f"/project/{self.mine.short_name}/"
 
     def unharmed(self) -> None:
         """What must hold after every hostile presenter."""
