@@ -13,9 +13,11 @@ from crowdd.config import Settings
 from crowdd.domain.accounts import Accounts, UserBehaviour
 from crowdd.domain.administration import Administration, CategoryBehaviour
 from crowdd.domain.bell import Bell
+from crowdd.domain.browsing import Browsing
 from crowdd.domain.changes import Changes
 from crowdd.domain.check import Checking
 from crowdd.domain.contributions import Contributions, TaskRunBehaviour
+from crowdd.domain.exports import Exports
 from crowdd.domain.external import ExternalUsers
 from crowdd.domain.favourites import Favourites
 from crowdd.domain.gather import Gather, Gathering
@@ -70,6 +72,8 @@ class Domain:
     webhooks: Webhooks
     queue: Queue
     changes: Changes
+    browsing: Browsing
+    exports: Exports
     statistics: Statistics
     checking: Checking
     mail: Mail
@@ -154,6 +158,8 @@ def _assemble(
         webhooks=webhooks,
         queue=queue,
         changes=Changes(db, bell.ring, queue),
+        browsing=Browsing(db, records),
+        exports=Exports(db, settings.base_url),
         statistics=Statistics(db, records),
         checking=Checking(db),
         mail=mail,

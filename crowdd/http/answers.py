@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 import attrs
@@ -59,4 +59,13 @@ class Stream:
     begin: Callable[[Any], Callable[[], None]]
 
 
-Answer = Page | Redirect | Data | Raw | Stream
+@attrs.frozen
+class Download:
+    """A file that is made while it is sent, part by part; what its first part refuses is answered as usual."""
+
+    name: str
+    content_type: str
+    parts: AsyncIterator[bytes] = attrs.field(repr=False)
+
+
+Answer = Page | Redirect | Data | Raw | Stream | Download

@@ -20,6 +20,7 @@ from crowdd.http.api.tokens import TokensApi
 from crowdd.http.cookies import Cookies
 from crowdd.http.cors import Cors
 from crowdd.http.csrf import Csrf
+from crowdd.http.downloads import Downloads
 from crowdd.http.forms import Forms
 from crowdd.http.identity import Identity
 from crowdd.http.limits import RateLimit, Window
@@ -69,7 +70,8 @@ def make_root(clock: Any, domain: Domain, streams: Streams) -> Resource:
     negotiator = Negotiator(templates, cookies, csrf, domain.languages)
     limit = RateLimit(clock, settings.ratelimit.limit, settings.ratelimit.window, settings.ratelimit.room)
     cors = Cors(frozenset(settings.http.allowed_origins))
-    router = Router(settings, identity, csrf, limit, negotiator, domain.projects, cors, streams)
+    downloads = Downloads(clock, settings.live.stalled_seconds)
+    router = Router(settings, identity, csrf, limit, negotiator, domain.projects, cors, streams, downloads)
     routes = [route for room in _rooms(clock, domain, templates, cookies, csrf, identity) for route in room.routes()]
     served = by_path([*routes, *ApiDocs(routes, settings.site.name).routes()])
     klein = router.klein(served)

@@ -12,7 +12,7 @@ from twisted.web.http import RESPONSES
 
 from crowdd.errors import AnonymousError, CrowddError
 from crowdd.http import presenter
-from crowdd.http.answers import Answer, Data, Page, Raw, Redirect, Stream
+from crowdd.http.answers import Answer, Data, Download, Page, Raw, Redirect, Stream
 from crowdd.http.cookies import Cookies
 from crowdd.http.csrf import Csrf
 from crowdd.http.errors import error_object, headers_of, message_of, status_of
@@ -47,6 +47,8 @@ class Negotiator:
                 body = self._raw(incoming, answer)
             case Stream():
                 body = self._stream_head(incoming)
+            case Download():
+                body = self._file_head(incoming, answer)
         for cookie in incoming.cookies_to_set:
             incoming.request.responseHeaders.addRawHeader(b"set-cookie", cookie)
         return body
@@ -171,6 +173,15 @@ class Negotiator:
         self._headers(incoming, presenter.api_headers())
         self._headers(incoming, {"X-Accel-Buffering": "no", "Connection": "close"})
         incoming.request.setHeader("Content-Type", "text/event-stream")
+        return b""
+
+    def _file_head(self, incoming: Incoming, answer: Download) -> bytes:
+        """A file to keep, never a document of ours; no proxy waits for its end."""
+        self._head(incoming, 200, {"Vary": "Accept, Content-Type, Cookie", "Cache-Control": "no-store"})
+        self._headers(incoming, presenter.api_headers())
+        named = f"attachment; filename*=UTF-8''{quote(answer.name, safe='')}"
+        self._headers(incoming, {"Content-Disposition": named, "X-Accel-Buffering": "no"})
+        incoming.request.setHeader("Content-Type", answer.content_type)
         return b""
 
     def _head(self, incoming: Incoming, status: int, headers: dict[str, str]) -> None:

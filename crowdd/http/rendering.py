@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import attrs
+import orjson
 from babel import Locale
 from babel.dates import format_date, format_skeleton, format_timedelta
 from babel.numbers import format_compact_decimal, format_decimal
@@ -137,6 +138,7 @@ class _Words:
             "ago": self._ago,
             "until": self._until,
             "roundup": roundup,
+            "plain": plain,
         }
 
     @pass_context
@@ -238,6 +240,11 @@ def roundup(value: float) -> float:
 def percent(context: Context, value: float | None) -> str:
     """A share out of 100 as "73 %". Rounded down: 99.9 is not yet all."""
     return UNKNOWN if value is None else f"{thousands(context, value)}{NO_BREAK}%"
+
+
+def plain(value: object) -> str:
+    """A JSON value as a text: a text as it is, anything else as JSON."""
+    return value if isinstance(value, str) else orjson.dumps(value).decode()
 
 
 def parse_time(value: object) -> datetime | None:

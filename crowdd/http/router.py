@@ -26,9 +26,10 @@ from crowdd.domain.people.checks import RESERVED_NAMES
 from crowdd.domain.projects import RESERVED_SHORT_NAMES, Projects
 from crowdd.errors import CrowddError, ForbiddenError, MethodError, NotFoundError, TooManyRequestsError
 from crowdd.http import presenter
-from crowdd.http.answers import Answer, Data, Raw, Stream
+from crowdd.http.answers import Answer, Data, Download, Raw, Stream
 from crowdd.http.conditions import names, packed
 from crowdd.http.cors import Cors
+from crowdd.http.downloads import Downloads
 from crowdd.http.csrf import Csrf
 from crowdd.http.identity import Identity, client_address
 from crowdd.http.incoming import Incoming
@@ -59,8 +60,9 @@ class Router:
         projects: Projects,
         cors: Cors,
         streams: Streams,
+        downloads: Downloads,
     ) -> None:
-        self._cors, self._streams = cors, streams
+        self._cors, self._streams, self._downloads = cors, streams, downloads
         self._settings, self._identity, self._csrf = settings, identity, csrf
         self._limit, self._negotiator, self._projects = limit, negotiator, projects
 
@@ -94,6 +96,8 @@ class Router:
             answer = await self._answer(incoming, methods, names)
             if isinstance(answer, Stream):
                 return await self._stream(incoming, answer)
+            if isinstance(answer, Download):
+                return await self._download(incoming, answer)
             body = self._negotiator.write(incoming, answer)
         except Exception as error:
             body = self._failed(incoming, error)
@@ -110,6 +114,15 @@ class Router:
         self._finished(incoming, b"")
         if incoming.method != "HEAD":
             await self._streams.serve(incoming.request, network, answer.begin)
+        return b""
+
+    async def _download(self, incoming: Incoming, answer: Download) -> bytes:
+        """What is left to send when the file has gone."""
+        first = b"" if incoming.method == "HEAD" else await anext(answer.parts, b"")
+        self._negotiator.write(incoming, answer)
+        self._finished(incoming, b"")
+        if incoming.method != "HEAD":
+            await self._downloads.send(incoming.request, first, answer.parts)
         return b""
 
     def _finished(self, incoming: Incoming, body: bytes) -> bytes:

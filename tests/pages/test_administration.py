@@ -11,7 +11,7 @@ from support.browsers import signed_in
 from support.page_reader import Page, faults
 from twisted.internet.defer import ensureDeferred, gatherResults
 
-from crowdd.http.pages.admin.users import harmless
+from crowdd.domain.cells import cell
 
 HTML = {"Accept": "text/html"}
 OWN = {"Accept": "text/html", "Sec-Fetch-Site": "same-origin"}
@@ -388,9 +388,10 @@ async def test_everybody_as_a_file_that_no_spreadsheet_calculates(served):
 
 
 def test_what_begins_like_a_formula_is_a_text():
-    for text in ("=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1"):
-        assert harmless(text) == f"'{text}"
-    assert [harmless(value) for value in ("a=1", "", None, 7, True)] == ["a=1", "", "", "7", "True"]
+    for text in ("=1+1", "+1+1", "-A1", "@SUM(A1)", "\t=1", "\r=1", " =1", "\ufeff=1", "\uff1d1", "%cmd", "|cmd"):
+        assert cell(text) == f"'{text}" and cell(text, raw=True) == text
+    assert [cell(value) for value in ("a=1", "", None, 7, True)] == ["a=1", "", "", "7", "true"]
+    assert [cell(value) for value in ("-1", "+4.5e3", -1, {"a": "=1"})] == ["-1", "+4.5e3", "-1", '{"a":"=1"}']
 
 
 @pytest_twisted.ensureDeferred

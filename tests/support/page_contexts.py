@@ -377,6 +377,7 @@ def _project_cases() -> Iterator[Case]:
     yield Case(publish, "published", frame(ILSE, at) | PAGE_KEYS | {"project": OWNED})
     form = {"password": "", "csrf": "form-t0ken", "errors": {}}
     yield from _webhook_cases(at)
+    yield from _task_cases(at)
     yield Case("project/password.html", "first", frame(path=at) | {"project": PUBLIC, "form": form})
     wrong = form | {"errors": {"password": ["That is not it."]}}
     yield Case("project/password.html", "wrong", frame(path=at) | {"project": PUBLIC, "form": wrong})
@@ -387,6 +388,55 @@ def _project_cases() -> Iterator[Case]:
     yield Case("project/category.html", "middle", frame() | listing | full | middle)
     none = {"projects": [], "pagination": PAGINATION | {"total": 0, "next": False}}
     yield Case("project/category.html", "empty", frame() | listing | none)
+
+
+def _task_cases(at: str) -> Iterator[Case]:
+    """Tasks: overview, list, one with its answers, and what leaves as files."""
+    owner, public = PAGE_KEYS | {"project": OWNED}, PAGE_KEYS | {"project": PUBLIC}
+    page, here = "project/tasks.html", f"{at}tasks/"
+    yield Case(page, "owner", frame(ILSE, here) | owner | {"owns": True, "open": False})
+    yield Case(page, "visitor", frame(path=here) | public | {"owns": False, "open": True})
+    yield Case(page, "kept", frame(path=here) | public | {"owns": False, "open": False})
+    yield Case(page, "none", frame(ILSE, here) | owner | UNUSED | {"owns": True, "open": True})
+    yield Case(page, "none, visitor", frame(path=here) | public | UNUSED | {"owns": False, "open": True})
+    task: Context = {
+        "id": 28114, "n_answers": 10, "n_task_runs": 9, "priority_0": 0.9, "state": "ongoing", "retired": False,
+        "info_text": '{"url": "g4/IMG_2114.jpg", "taken": "2026-11-01 02:41"}', "pct_status": 0.9,
+    }  # fmt: skip
+    rows = [task, task | {"id": 7733, "state": "completed"}, task | {"id": 8, "retired": True, "info_text": None}]
+    told = {"page": 2, "per_page": 10, "total": 42650, "prev": True, "next": True, "before": 28114, "after": 8}
+    chosen = {"state": None, "orderby": "id", "desc": False}
+    keys = {"rows": rows, "tasks": rows, "pagination": told, "chosen": chosen, "missing": "", "owns": True}
+    page, here = "project/browse.html", f"{at}tasks/browse"
+    yield Case(page, "owner", frame(ILSE, here) | owner | keys)
+    yield Case(page, "visitor, no such task", frame(path=here) | public | keys | {"owns": False, "missing": "99"})
+    none = keys | {"rows": [], "tasks": [], "pagination": told | {"total": 0, "page": 1, "prev": False, "next": False}}
+    sorted_ = {"state": "completed", "orderby": "priority_0", "desc": True}
+    yield Case(page, "sorted", frame(ILSE, here) | owner | keys | {"chosen": sorted_})
+    yield Case(page, "none of that state", frame(ILSE, here) | owner | none | {"chosen": sorted_})
+    yield Case(page, "none", frame(path=here) | public | UNUSED | none | {"owns": False})
+    run: Context = {"id": 9, "info": "Pine marten", "finish_time": "2025-11-20T21:44:00.000000"}
+    runs = [run | {"id": 1}, run | {"id": 2, "info": {"x": [1, 2]}}, run | {"id": 3}, run | {"id": 4, "info": None}]
+    whole = {
+        "task": task | {"info": {"url": "g4/IMG_2114.jpg", "deep": {"a": [1]}}, "closed": None, "retired_note": None,
+                        "created": "2025-11-20T21:44:00.000000"},
+        "task_runs": runs, "counted": {1: True, 2: True, 3: False, 4: True}, "next": 4, "owns": True,
+        "volunteers": {
+            1: {"sort": "account", "name": "ilse", "shown": "Ilse Verbruggen"}, 2: {"sort": "external", "name": None, "shown": "a-17"},
+            3: {"sort": "anonymous", "name": None, "shown": None}, 4: {"sort": "account", "name": None, "shown": None},
+        },
+        "agreement": {"share": 0.41, "leading": "Pine marten", "kinds": 4, "votes": [
+            {"info": "Pine marten", "n": 4}, {"info": {"x": [1, 2]}, "n": 3}]},
+    }  # fmt: skip
+    page, here = "project/task.html", f"{at}tasks/28114"
+    yield Case(page, "owner", frame(ILSE, here) | owner | whole)
+    yield Case(page, "visitor", frame(path=here) | public | whole | {"owns": False, "volunteers": {}, "next": None})
+    gone = whole["task"] | {"info": "text", "closed": "retired", "retired_note": "Blurred."}
+    nothing = {"task": gone, "task_runs": [], "agreement": None, "next": None}
+    yield Case(page, "taken out", frame(ILSE, here) | owner | whole | nothing)
+    sizes = [{"type": type_, "rows": n, "bytes": 450 * n} for type_, n in (("task", 42650), ("task_run", 1), ("result", 0))]
+    files = {"exports": sizes, "formats": ["json", "csv"]}
+    yield Case("project/export.html", "owner", frame(ILSE, f"{at}tasks/export") | owner | files)
 
 
 def _webhook_cases(at: str) -> Iterator[Case]:

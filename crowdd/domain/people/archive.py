@@ -12,10 +12,9 @@ from typing import Any
 
 import orjson
 
+from crowdd.domain.cells import cell
 from crowdd.kinds.kind import outward
 from crowdd.storage.database import Row
-
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")  # how a spreadsheet knows one
 
 
 class Table:
@@ -34,7 +33,7 @@ class Table:
                 self._begin(row)
         text = io.StringIO(newline="")
         writer = csv.writer(text)
-        writer.writerows([_cell(value) for value in row.values()] for row in rows)
+        writer.writerows([cell(value) for value in row.values()] for row in rows)
         with self._csv.open("a", encoding="utf-8", newline="") as out_csv:
             out_csv.write(text.getvalue())
 
@@ -59,11 +58,3 @@ def packed(folder: Path, target: Path) -> int:
             archive.write(path, path.name)
     draft.replace(target)
     return target.stat().st_size
-
-
-def _cell(value: Any) -> Any:
-    """As a spreadsheet may read it: JSON for what has parts, and no text that would be run as a formula."""
-    if isinstance(value, dict | list):
-        value = orjson.dumps(value, default=str).decode()
-    value = outward(value)
-    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value

@@ -9,6 +9,7 @@ from typing import Any
 
 import orjson
 
+from crowdd.domain.cells import cell
 from crowdd.domain.domain import Domain
 from crowdd.domain.summaries import person
 from crowdd.errors import ForbiddenError, InvalidValueError
@@ -22,7 +23,6 @@ from crowdd.languages import _
 from crowdd.storage.database import Row
 
 _HERE = "/admin/users"
-_ACTIVE = ("=", "+", "-", "@", "\t", "\r")  # what a spreadsheet takes for the beginning of a formula
 _COLUMNS = ("id", "name", "fullname", "email_addr", "created", "locale", "admin", "consent", "restrict")
 
 
@@ -118,11 +118,5 @@ def _csv(rows: Iterable[dict[str, Any]]) -> bytes:
     text = io.StringIO()
     table = csv.writer(text)
     table.writerow(_COLUMNS)
-    table.writerows([harmless(row[name]) for name in _COLUMNS] for row in rows)
+    table.writerows([cell(row[name]) for name in _COLUMNS] for row in rows)
     return text.getvalue().encode("utf-8-sig")
-
-
-def harmless(value: Any) -> str:
-    """The value of a cell that a spreadsheet shows and does not calculate."""
-    text = "" if value is None else str(value)
-    return f"'{text}" if text.startswith(_ACTIVE) else text

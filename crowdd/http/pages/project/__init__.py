@@ -7,11 +7,13 @@ from typing import Any
 from crowdd.domain.domain import Domain
 from crowdd.http.cookies import Cookies
 from crowdd.http.forms import Forms
+from crowdd.http.pages.project.exporting import ExportPages
 from crowdd.http.pages.project.overview import OverviewPages
 from crowdd.http.pages.project.password import PasswordPages
 from crowdd.http.pages.project.presenting import PresentingPages
 from crowdd.http.pages.project.publishing import PublishingPages
 from crowdd.http.pages.project.statistics import ProjectStatisticsPages
+from crowdd.http.pages.project.tasks import TaskPages
 from crowdd.http.pages.project.views import ProjectViews
 from crowdd.http.pages.project.webhooks import WebhookPages
 from crowdd.http.rendering import Templates
@@ -27,4 +29,6 @@ def rooms(domain: Domain, forms: Forms, cookies: Cookies, templates: Templates) 
         WebhookPages(domain, forms, views),
         PresentingPages(domain, views, templates),
         ProjectStatisticsPages(domain, views),
+        TaskPages(domain, forms, views),
+        ExportPages(domain, views),
     ]

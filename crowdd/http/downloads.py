@@ -1,0 +1,92 @@
+"""Files that are made while they are sent: as fast as the client takes them, and no longer than he is there."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+from twisted.internet.defer import Deferred
+from twisted.logger import Logger
+
+log = Logger()
+
+
+class Downloads:
+    """Sends files. A client that takes nothing for ``stalled_seconds`` is cut off; ``clock`` has ``callLater``."""
+
+    def __init__(self, clock: Any, stalled_seconds: float) -> None:
+        self._clock, self._seconds = clock, stalled_seconds
+
+    async def send(self, request: Any, first: bytes, rest: AsyncIterator[bytes]) -> None:
+        """Writes the parts; the head is set. The next part is asked for when the one before is on its way.
+
+        Ends when the client has gone. What fails in the middle ends the connection: a file that stops must not look
+        like a whole one.
+        """
+        if request.channel is None:  # gone while the first part was made
+            return
+        flow = Flow(request, self._clock, self._seconds)
+        try:
+            request.write(first)
+            while await flow.ready():
+                part = await anext(rest, None)
+                if part is None:
+                    break
+                if not flow.gone:
+                    request.write(part)
+        except Exception:
+            log.failure("A file could not be made to its end")
+            flow.abort()
+        finally:
+            flow.end()
+
+
+class Flow:
+    """A producer for a request: tells when its connection takes more, and when it has gone."""
+
+    def __init__(self, request: Any, clock: Any, seconds: float) -> None:
+        self._request, self._clock, self._seconds = request, clock, seconds
+        self._room: Deferred[None] | None = None
+        self._cut: Any = None
+        self.gone = False
+        request.notifyFinish().addErrback(self._left)
+        request.registerProducer(self, True)
+
+    async def ready(self) -> bool:
+        """When there is room for more; False when nobody wants it."""
+        if self._room is not None and not self.gone:
+            await self._room
+        return not self.gone
+
+    def pauseProducing(self) -> None:
+        if self._room is None:
+            self._room = Deferred()
+            self._cut = self._clock.callLater(self._seconds, self.abort)
+
+    def resumeProducing(self) -> None:
+        room, self._room = self._room, None
+        self._forget()
+        if room is not None:
+            room.callback(None)
+
+    def stopProducing(self) -> None:
+        """The connection is lost; ``notifyFinish`` tells."""
+
+    def abort(self) -> None:
+        """Cuts the connection."""
+        if not self.gone:
+            self._request.channel.transport.abortConnection()
+
+    def end(self) -> None:
+        """Gives the connection back."""
+        self._forget()
+        if not self.gone:
+            self._request.unregisterProducer()
+
+    def _forget(self) -> None:
+        if self._cut is not None and self._cut.active():
+            self._cut.cancel()
+
+    def _left(self, failure: Any) -> None:
+        self.gone = True
+        self.resumeProducing()

@@ -1,0 +1,39 @@
+"""Data out: tasks, answers and results as files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from crowdd.domain import queries
+from crowdd.domain.domain import Domain
+from crowdd.domain.exports import FORMATS
+from crowdd.errors import NotFoundError
+from crowdd.http.answers import Answer, Download, Page
+from crowdd.http.incoming import Incoming
+from crowdd.http.pages.project.views import ProjectViews, locked_out
+from crowdd.http.routing import Route, get
+
+
+class ExportPages:
+    """``/project/<short_name>/tasks/export``."""
+
+    def __init__(self, domain: Domain, views: ProjectViews) -> None:
+        self._projects, self._exports, self._views = domain.projects, domain.exports, views
+
+    def routes(self) -> Iterator[Route]:
+        yield get("/project/<short_name>/tasks/export", locked_out(self.export))
+
+    async def export(self, incoming: Incoming, short_name: str) -> Answer:
+        """A file (``type``, ``format``, and ``raw=1`` for a table whose texts are left as they are), or the choice."""
+        row = await self._projects.page(short_name, incoming.who)
+        self._exports.require(incoming.who, row)
+        type_, format_ = incoming.query.get("type"), incoming.query.get("format")
+        if type_ is None and format_ is None:
+            context = await self._views.context(incoming, row)
+            sizes = await self._exports.sizes(row)
+            return Page("project/export.html", **context, exports=sizes, formats=list(FORMATS))
+        if type_ is None or format_ is None:
+            raise NotFoundError("404 Not Found", hint="Both type and format are needed.")
+        raw = queries.flag(incoming.query.get("raw", ""), "raw")
+        file = self._exports.file(incoming.who, row, type_, format_, raw=raw)
+        return Download(file.name, file.content_type, file.parts)

@@ -1,0 +1,126 @@
+"""Tasks of one project as people look through them, and what was answered to one of them.
+
+In the order of ids a page costs the same wherever it is: it begins behind a task, at an ordinal, or a bounded number of
+rows from the beginning. A state that few tasks have, and other orders, read the narrow ledger rows of the whole project
+once: linear, about a tenth of a second for a million.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import attrs
+
+from crowdd.storage.database import Database, Row, one_or_none
+
+STATES = {"ongoing": "NOT (l.done OR l.retired)", "completed": "(l.done OR l.retired)"}
+ORDERS = {"id": "l.task_id", "priority_0": "l.priority_0", "n_task_runs": "(l.answers + l.extra)"}
+_COLUMNS = (
+    "l.task_id AS id, l.ordinal, l.n_answers, l.answers + l.extra AS n_task_runs, l.answers, l.priority_0, l.retired, l.done,"
+    " l.leases, CASE WHEN l.done OR l.retired THEN 'completed' ELSE 'ongoing' END AS state"
+)
+
+
+@attrs.frozen
+class Place:
+    """Where a page begins: behind the task ``after`` or before ``before``, else ``offset`` rows from the beginning, or
+    at an ``ordinal``. ``order`` and ``descending`` are those of the whole list.
+    """
+
+    state: str | None = None
+    order: str = "id"
+    descending: bool = False
+    after: int | None = None
+    before: int | None = None
+    offset: int = 0
+    ordinal: int | None = None
+
+
+async def tasks(db: Database, project_id: int, place: Place, limit: int) -> list[Row]:
+    """A page of tasks in the order asked for, each with the beginning of its ``info`` as text."""
+    backwards = place.before is not None
+    down = place.descending != backwards
+    where = ["l.project_id = %(project)s"]
+    if place.state is not None:
+        where.append(STATES[place.state])
+    if place.after is not None or backwards:
+        where.append(_beyond(place.order, down))
+    elif place.ordinal is not None:
+        where.append(f"l.task_id {'<=' if down else '>='} (SELECT coalesce({_near(down)}, 0))")
+    way = "DESC" if down else "ASC"
+    order = f"{ORDERS[place.order]} {way}, l.task_id {way}" if place.order != "id" else f"l.task_id {way}"
+    sql = (
+        "SELECT s.*, left(t.info::text, 300) AS info_text FROM ("
+        f"SELECT {_COLUMNS}, row_number() OVER () AS nth FROM (SELECT * FROM task_ledger l WHERE {' AND '.join(where)}"
+        f" ORDER BY {order} LIMIT %(limit)s OFFSET %(offset)s) l) s"
+        " LEFT JOIN LATERAL (SELECT info FROM task WHERE project_id = %(project)s AND id = s.id OFFSET 0) t ON true"
+        f" ORDER BY s.nth {'DESC' if backwards else 'ASC'}"
+    )
+    named = place.before if backwards else place.after
+    values = {"project": project_id, "named": named, "limit": limit, "offset": place.offset, "ordinal": place.ordinal}
+    return await db.fetch(sql, values)
+
+
+def _beyond(order: str, down: bool) -> str:
+    """Tasks behind the named one; where it is gone, and the order is that of ids, behind its id."""
+    sign = "<" if down else ">"
+    if order == "id":
+        return f"l.task_id {sign} %(named)s"
+    key = ORDERS[order]
+    here = f"SELECT {key}, l.task_id FROM task_ledger l WHERE l.project_id = %(project)s AND l.task_id = %(named)s"
+    return f"({key}, l.task_id) {sign} ({here})"
+
+
+def _near(down: bool) -> str:
+    """The first task at the ordinal or, where that one is gone, behind it. Ordinals rise with ids."""
+    sign, way = ("<=", "DESC") if down else (">=", "ASC")
+    exact = "SELECT task_id FROM task_ledger WHERE project_id = %(project)s AND ordinal = %(ordinal)s"
+    near = (
+        f"SELECT task_id FROM task_ledger WHERE project_id = %(project)s AND ordinal {sign} %(ordinal)s"
+        f" ORDER BY ordinal {way} LIMIT 1"
+    )
+    return f"({exact}), ({near})"
+
+
+async def ordinals(db: Database, project_id: int) -> int:
+    """How many tasks the project has had: the last ordinal."""
+    row = await one_or_none(
+        db, "SELECT n_ordinals FROM project_ledger WHERE project_id = %(project)s", {"project": project_id}
+    )
+    return int(row["n_ordinals"]) if row else 0
+
+
+async def has(db: Database, project_id: int, task_id: int) -> bool:
+    """Whether the task is one of the project."""
+    row = await one_or_none(
+        db,
+        "SELECT FROM task_ledger WHERE project_id = %(project)s AND task_id = %(task)s",
+        {"project": project_id, "task": task_id},
+    )
+    return row is not None
+
+
+async def votes(db: Database, project_id: int, task_id: int, most: int) -> list[Row]:
+    """What was answered to a task, among the answers that count: ``info`` and how many (``n``), the most frequent first.
+
+    ``total`` in each row are all of them, ``kinds`` how many different ones there are.
+    """
+    return await db.fetch(
+        "SELECT info, n, sum(n) OVER ()::bigint AS total, count(*) OVER () AS kinds FROM ("
+        "SELECT info, count(*) AS n, min(id) AS first FROM task_run"
+        " WHERE project_id = %(project)s AND task_id = %(task)s AND counted GROUP BY info) v"
+        " ORDER BY n DESC, first LIMIT %(most)s",
+        {"project": project_id, "task": task_id, "most": most},
+    )
+
+
+async def runs(db: Database, project_id: int, task_id: int, after: int, most: int) -> list[Row]:
+    """Answers to a task behind one, by id, with ``counted`` and the ``name`` and ``fullname`` of the account."""
+    return await db.fetch(
+        "SELECT r.*, a.name, a.fullname, a.privacy_mode FROM ("
+        "SELECT * FROM task_run WHERE project_id = %(project)s AND task_id = %(task)s AND id > %(after)s"
+        " ORDER BY id LIMIT %(most)s) r LEFT JOIN account a ON a.id = r.user_id ORDER BY r.id",
+        {"project": project_id, "task": task_id, "after": after, "most": most},
+    )
+
+

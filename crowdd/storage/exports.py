@@ -1,0 +1,81 @@
+"""Rows of one project as they leave in files, part by part.
+
+Each part is a statement of its own that goes on behind an id, with an end that is fixed at the beginning: however slowly
+somebody reads, no transaction and no connection waits for him.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from crowdd.kinds import RESULT, TASK, TASK_RUN, Kind
+from crowdd.kinds.kind import Field, Standing
+from crowdd.storage import projections
+from crowdd.storage.database import Database, Row, one
+
+_SAMPLE = 1000  # rows at each end that say which keys info has
+_MEASURED = 100  # rows that say how large one is
+
+
+async def last_id(db: Database, kind: Kind, project_id: int) -> int:
+    """The newest row there is, 0 without any."""
+    sql = f"SELECT coalesce((SELECT id FROM {kind.table} WHERE project_id = %(project)s ORDER BY id DESC LIMIT 1), 0) AS id"
+    return int((await one(db, sql, {"project": project_id}))["id"])
+
+
+async def as_json(
+    db: Database,
+    kind: Kind,
+    standings: frozenset[Standing],
+    base_url: str,
+    project_id: int,
+    after: int,
+    upto: int,
+    most: int,
+) -> list[Row]:
+    """``id`` and ``body`` of the next rows: the row as ``Kind.view`` shows it to these standings, as a text of JSON."""
+    shown = projections.json_of(kind, standings)
+    sql = f"SELECT t.id, {shown}::text AS body FROM {kind.source} t WHERE {_PART}"
+    values = {"base_url": base_url, **_part(project_id, after, upto, most)}
+    return await db.fetch(sql, values)
+
+
+async def as_columns(
+    db: Database, kind: Kind, fields: Sequence[Field], project_id: int, after: int, upto: int, most: int
+) -> list[Row]:
+    """The next rows with these attributes."""
+    names = ", ".join(f't."{field.name}"' for field in fields)
+    return await db.fetch(
+        f"SELECT {names} FROM {kind.source} t WHERE {_PART}", _part(project_id, after, upto, most)
+    )
+
+
+_PART = "t.project_id = %(project)s AND t.id > %(after)s AND t.id <= %(upto)s ORDER BY t.id LIMIT %(most)s"
+
+
+def _part(project_id: int, after: int, upto: int, most: int) -> dict[str, int]:
+    return {"project": project_id, "after": after, "upto": upto, "most": most}
+
+
+async def info_keys(db: Database, kind: Kind, project_id: int, most: int) -> list[str]:
+    """Keys that ``info`` has in the first and in the last rows, sorted; at most so many."""
+    ends = " UNION ALL ".join(
+        f"(SELECT info FROM {kind.table} WHERE project_id = %(project)s ORDER BY id {way} LIMIT {_SAMPLE})"
+        for way in ("ASC", "DESC")
+    )
+    rows = await db.fetch(
+        f"SELECT DISTINCT k FROM ({ends}) s CROSS JOIN LATERAL"
+        " jsonb_object_keys(CASE WHEN jsonb_typeof(info) = 'object' THEN info ELSE '{}' END) k ORDER BY k LIMIT %(most)s",
+        {"project": project_id, "most": most},
+    )
+    return [row["k"] for row in rows]
+
+
+async def sizes(db: Database, project_id: int) -> dict[str, float]:
+    """About how many bytes a row of each kind has as JSON, by the name of its table; 0 without rows."""
+    columns = ", ".join(
+        f"(SELECT coalesce(avg(octet_length(info::text)), 0)::float8 FROM (SELECT info FROM {kind.table}"
+        f" WHERE project_id = %(project)s ORDER BY id LIMIT {_MEASURED}) s) AS {kind.table}"
+        for kind in (TASK, TASK_RUN, RESULT)
+    )
+    return {name: float(size) for name, size in (await one(db, f"SELECT {columns}", {"project": project_id})).items()}
