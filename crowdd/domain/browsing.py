@@ -77,7 +77,7 @@ class Browsing:
             rights.require(who, row["standings"], OWNERS)
 
     async def tasks(self, who: Requester, row: Row, asked: Asked) -> Page:
-        """Tasks of a project (a row of ``Projects.page``). Orders other than by id are for its owners: they read it all.
+        """Tasks of a project (a row of ``Projects.page``). Other orders than by id are for its owners.
 
         Raises NotFoundError for a page beyond the last, ForbiddenError, AnonymousError.
         """
@@ -146,7 +146,7 @@ def place_of(asked: Asked, total: int, had: int) -> Place:
 def agreement(votes: list[Row]) -> dict[str, Any] | None:
     """How far the answers that count are the same; None without any.
 
-    ``share`` is that of the most frequent one, 0 to 1, ``leading`` its value; ``kinds`` is how many different ones there
+    ``share`` is that of the most frequent one, 0 to 1, ``leading`` its value; ``kinds`` how many different ones there
     are, ``votes`` the most frequent of them with their number.
     """
     if not votes:

@@ -77,9 +77,7 @@ class Exports:
     async def _json(self, kind: Kind, standings: frozenset[Standing], project_id: int) -> AsyncIterator[bytes]:
         after, upto = 0, await exports.last_id(self._db, kind, project_id)
         begin = "[\n"
-        while rows := await exports.as_json(
-            self._db, kind, standings, self._base_url, project_id, after, upto, PART
-        ):
+        while rows := await exports.as_json(self._db, kind, standings, self._base_url, project_id, after, upto, PART):
             yield (begin + ",\n".join(row["body"] for row in rows)).encode()
             begin, after = ",\n", rows[-1]["id"]
         yield b"[]\n" if begin == "[\n" else b"\n]\n"

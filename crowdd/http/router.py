@@ -29,8 +29,8 @@ from crowdd.http import presenter
 from crowdd.http.answers import Answer, Data, Download, Raw, Stream
 from crowdd.http.conditions import names, packed
 from crowdd.http.cors import Cors
-from crowdd.http.downloads import Downloads
 from crowdd.http.csrf import Csrf
+from crowdd.http.downloads import Downloads
 from crowdd.http.identity import Identity, client_address
 from crowdd.http.incoming import Incoming
 from crowdd.http.limits import RateLimit

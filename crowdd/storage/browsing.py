@@ -7,8 +7,6 @@ once: linear, about a tenth of a second for a million.
 
 from __future__ import annotations
 
-from typing import Any
-
 import attrs
 
 from crowdd.storage.database import Database, Row, one_or_none
@@ -122,5 +120,3 @@ async def runs(db: Database, project_id: int, task_id: int, after: int, most: in
         " ORDER BY id LIMIT %(most)s) r LEFT JOIN account a ON a.id = r.user_id ORDER BY r.id",
         {"project": project_id, "task": task_id, "after": after, "most": most},
     )
-
-

@@ -45,9 +45,7 @@ async def as_columns(
 ) -> list[Row]:
     """The next rows with these attributes."""
     names = ", ".join(f't."{field.name}"' for field in fields)
-    return await db.fetch(
-        f"SELECT {names} FROM {kind.source} t WHERE {_PART}", _part(project_id, after, upto, most)
-    )
+    return await db.fetch(f"SELECT {names} FROM {kind.source} t WHERE {_PART}", _part(project_id, after, upto, most))
 
 
 _PART = "t.project_id = %(project)s AND t.id > %(after)s AND t.id <= %(upto)s ORDER BY t.id LIMIT %(most)s"

@@ -9,7 +9,7 @@ from typing import Any
 import orjson
 import pytest
 import pytest_twisted
-from support.browsers import lock, newcomer
+from support.browsers import lock
 
 from crowdd.domain.browsing import MOST_PASSED, PER_PAGE, Asked, agreement, place_of
 from crowdd.errors import InvalidValueError, NotFoundError
@@ -230,7 +230,7 @@ def table(body: bytes) -> list[dict[str, str]]:
 @pytest_twisted.ensureDeferred
 async def test_a_table_has_info_whole_and_in_columns(served):
     place = await Place(served).build(0)
-    infos = [{"url": "a,b\n\"c\"", "n": -3, "deep": {"x": [1]}}, {"n": None, "ü": True}, "text", [1, 2], 7, {}]
+    infos = [{"url": 'a,b\n"c"', "n": -3, "deep": {"x": [1]}}, {"n": None, "ü": True}, "text", [1, 2], 7, {}]
     for info in infos:
         body = {"project_id": place.project["id"], "info": info}
         assert (await place.owner.post("/api/task", json=body)).status == 200
@@ -241,7 +241,13 @@ async def test_a_table_has_info_whole_and_in_columns(served):
     assert (rows[1]["info_n"], rows[1]["info_ü"], rows[2]["info_url"]) == ("", "true", "")
     assert rows[0]["created"].count(":") == 2 and rows[0]["n_answers"] == "30"
     public = table((await place.anonymous.get("/project/birds/tasks/export?type=task&format=csv")).body)
-    assert rows[0].keys() - public[0].keys() == {"calibration", "fav_user_ids", "retired_at", "retired_by", "retired_note"}
+    assert rows[0].keys() - public[0].keys() == {
+        "calibration",
+        "fav_user_ids",
+        "retired_at",
+        "retired_by",
+        "retired_note",
+    }
     empty = await place.owner.get("/project/birds/tasks/export?type=result&format=csv")
     assert table(empty.body) == [] and b"task_run_ids" in empty.body
     assert (await place.owner.get("/project/birds/tasks/export?type=result&format=json")).json() == []
@@ -253,7 +259,12 @@ async def test_no_cell_of_a_table_is_a_formula_unless_somebody_wants_it_raw(serv
     evil = '=HYPERLINK("https://evil")'
     await place.answer(place.other, {"say": evil, "=cmd()": "+1+1", "number": -5, "text": "-5"})
     (row,) = table((await place.owner.get("/project/birds/tasks/export?type=task_run&format=csv")).body)
-    assert (row["info_say"], row["info_=cmd()"], row["info_number"], row["info_text"]) == (f"'{evil}", "'+1+1", "-5", "-5")
+    assert (row["info_say"], row["info_=cmd()"], row["info_number"], row["info_text"]) == (
+        f"'{evil}",
+        "'+1+1",
+        "-5",
+        "-5",
+    )
     assert not any(value.startswith(("=", "+", "@", "\t")) for value in [*row, *row.values()])
     (row,) = table((await place.owner.get("/project/birds/tasks/export?type=task_run&format=csv&raw=1")).body)
     assert (row["info_say"], row["info_=cmd()"]) == (evil, "+1+1")

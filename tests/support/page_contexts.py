@@ -434,7 +434,9 @@ def _task_cases(at: str) -> Iterator[Case]:
     gone = whole["task"] | {"info": "text", "closed": "retired", "retired_note": "Blurred."}
     nothing = {"task": gone, "task_runs": [], "agreement": None, "next": None}
     yield Case(page, "taken out", frame(ILSE, here) | owner | whole | nothing)
-    sizes = [{"type": type_, "rows": n, "bytes": 450 * n} for type_, n in (("task", 42650), ("task_run", 1), ("result", 0))]
+    sizes = [
+        {"type": type_, "rows": n, "bytes": 450 * n} for type_, n in (("task", 42650), ("task_run", 1), ("result", 0))
+    ]
     files = {"exports": sizes, "formats": ["json", "csv"]}
     yield Case("project/export.html", "owner", frame(ILSE, f"{at}tasks/export") | owner | files)
 

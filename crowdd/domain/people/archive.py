@@ -8,7 +8,6 @@ import os
 import zipfile
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import orjson
 
