@@ -124,6 +124,8 @@ class Contributions:
         sorts = ask["lane"].startswith("sort/")
         row = await (self._ask_alone(ask) if sorts else self._asks.add(ask))
         for _ in range(_TRIES):
+            if row["lapsed"]:
+                self._ring(ask["project"])
             if row["state"] != "again":
                 return row
             row = await self._ask_alone(ask)

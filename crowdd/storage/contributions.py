@@ -15,7 +15,7 @@ from crowdd.values import Requester
 VOLUNTEER = frozenset({Standing.ANYBODY, Standing.UNLOCKED})
 ASK = Prepared(
     # A look-up for each task, never a join with all tasks of the project.
-    "SELECT n.state, n.retry_in, ARRAY("
+    "SELECT n.state, n.retry_in, n.lapsed, ARRAY("
     f"SELECT (SELECT {json_of(TASK, VOLUNTEER, info='shown_info')}::text FROM handed_out t"
     "          WHERE t.project_id = n.project AND t.id = u.id) FROM unnest(n.tasks) WITH ORDINALITY u(id, o) ORDER BY o) AS tasks"
     " FROM ask_many(%(asks)s, %(wait)s, clock()) n ORDER BY n.nth",
@@ -37,7 +37,9 @@ def ask(who: Requester, project_id: int, limit: int, offset: int, lane: str) -> 
 
 
 async def next_tasks(db: Database, asks: list[dict[str, Any]], base_url: str, *, wait: bool) -> list[Row]:
-    """A row per ask: ``state``, ``retry_in``, and ``tasks``, each a JSON text as its volunteer may see it.
+    """A row per ask: ``state``, ``retry_in``, ``lapsed`` and ``tasks``, each a JSON text as its volunteer may see it.
+
+    ``lapsed`` is not 0 where leases were taken back, by which late answers may count and figures change.
 
     State "again" means to ask alone: without ``wait`` nobody is waited for; and a task that came while the statement ran
     is handed out, but only the next statement can read it.

@@ -117,6 +117,18 @@ def test_one_lease_among_many_is_worth_waiting_for(ledger):
     assert ledger.ask(project, "u:1").state == "wait"
 
 
+def test_who_could_answer_none_of_two_hundred_leases_waits_for_the_last_of_these(ledger):
+    project = ledger.project(tasks=210, n=2)
+    ledger.check = False
+    ledger.all_of(project, "u:1", limit=70)
+    for other in ("u:2", "u:3"):
+        ledger.pass_time(60)
+        ledger.ask(project, other, limit=100)
+    asked = ledger.ask(project, "u:1")  # what comes after the two hundred, nobody has looked at
+    assert asked.state == "wait"
+    assert HOUR - 30 < asked.retry_in <= HOUR
+
+
 def test_tasks_come_by_priority_then_by_age(ledger):
     project = ledger.project(published=False)
     low, high, same, middle = ledger.add(project, [0.1, 0.9, 0.9, 0.5])

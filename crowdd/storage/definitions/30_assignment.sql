@@ -6,7 +6,7 @@
 CREATE FUNCTION take_back(p_project bigint, p_now timestamptz) RETURNS int LANGUAGE plpgsql AS $$
 DECLARE r record; n int := 0;
 BEGIN
-    FOR r IN SELECT task_id, actor FROM lease WHERE project_id = p_project AND expires <= p_now ORDER BY expires LIMIT 20 LOOP
+    FOR r IN SELECT task_id, actor FROM lease WHERE -project_id = -p_project AND expires <= p_now ORDER BY expires LIMIT 20 LOOP
         PERFORM FROM task_ledger WHERE project_id = p_project AND task_id = r.task_id FOR UPDATE SKIP LOCKED;
         CONTINUE WHEN NOT FOUND;
         n := n + 1;
@@ -43,15 +43,18 @@ BEGIN
     RETURN true;
 END $$;
 
--- When the first lease lapses that somebody else has on a task that the caller could answer; null: never.
+-- When the first lease lapses that somebody else has on a task that the caller could answer; null: never. It looks at two
+-- hundred: whoever could answer none of these hears when the last of them lapses.
 CREATE FUNCTION next_lapse(p_project bigint, p_actor text) RETURNS timestamptz LANGUAGE plpgsql AS $$
-DECLARE l record;
+DECLARE l record; n int := 0;
 BEGIN
-    FOR l IN SELECT task_id, expires FROM lease WHERE project_id = p_project AND actor <> p_actor ORDER BY expires LOOP
+    FOR l IN SELECT task_id, expires FROM lease WHERE -project_id = -p_project AND actor <> p_actor ORDER BY expires LIMIT 200 LOOP
+        n := n + 1;
+        EXIT WHEN n = 200;
         CONTINUE WHEN EXISTS (SELECT FROM task_run r WHERE r.project_id = p_project AND r.task_id = l.task_id AND r.actor = p_actor);
         RETURN l.expires;
     END LOOP;
-    RETURN NULL;
+    RETURN CASE WHEN n = 200 THEN l.expires END;
 END $$;
 
 -- Why this volunteer may not be handed tasks of the project at all, or null.
@@ -68,12 +71,13 @@ END $$;
 -- the end of the window are leased: offset 1 asked before offset 0 must not give the same task twice.
 -- state: ok; again (ask again at once: the walk was cut, or a row was busy); wait (open places are leased, see retry_at);
 -- none; paused; and what barred says. Without p_wait it waits for nobody, so that many may share a transaction: what would
--- have to wait is "again".
+-- have to wait is "again". lapsed: lapsed leases that were looked at, by which figures of the project may have changed.
 CREATE FUNCTION next_tasks(p_project bigint, p_actor text, p_user bigint, p_admin boolean, p_unlocked text[],
                            p_limit int, p_offset int, p_order text, p_now timestamptz, p_wait boolean DEFAULT true,
-                           OUT state text, OUT tasks bigint[], OUT retry_at timestamptz) LANGUAGE plpgsql AS $$
-DECLARE p project_ledger; own bigint[]; late bigint[]; got bigint[]; need int; active int; back int := 0; blocked bigint; at_level int; cut boolean := false;
+                           OUT state text, OUT tasks bigint[], OUT retry_at timestamptz, OUT lapsed int) LANGUAGE plpgsql AS $$
+DECLARE p project_ledger; own bigint[]; late bigint[]; got bigint[]; need int; active int; blocked bigint; at_level int; cut boolean := false;
 BEGIN
+    lapsed := 0;
     SELECT * INTO p FROM project_ledger WHERE project_id = p_project;
     state := barred(p, p_actor, p_user, p_admin, p_unlocked);
     IF state IS NOT NULL THEN RETURN; END IF;
@@ -94,9 +98,9 @@ BEGIN
     END IF;
     need := least(p_offset + p_limit, 200) - cardinality(own);
     IF p.paused THEN need := 0; END IF;
-    IF need > 0 THEN back := take_back(p_project, p_now); END IF;
+    IF need > 0 THEN lapsed := take_back(p_project, p_now); END IF;
     IF need > 0 AND p_offset + p_limit > 1 THEN         -- a preload must not take the last places from those who are here
-        SELECT count(DISTINCT l.actor) INTO active FROM (SELECT actor FROM lease WHERE project_id = p_project ORDER BY expires DESC LIMIT 60) l;
+        SELECT count(DISTINCT l.actor) INTO active FROM (SELECT actor FROM lease WHERE -project_id = -p_project ORDER BY expires DESC LIMIT 60) l;
         IF (SELECT coalesce(sum(CASE mode WHEN 'a' THEN active + 1 WHEN 'i' THEN 1 ELSE n_answers - answers - leases END), 0)
               FROM (SELECT * FROM task_ledger WHERE project_id = p_project AND open LIMIT active + 1) o) <= active THEN
             need := least(need, 1 - cardinality(own));
@@ -105,7 +109,7 @@ BEGIN
     IF need > 0 THEN
         SELECT f.got, f.blocked, f.at_level, f.cut INTO got, blocked, at_level, cut FROM find_tasks(p, p_actor, p_order, need, own, p_now) f;
         -- SKIP LOCKED says "nothing" while a neighbour holds the last open row: wait for it, unless we hold rows ourselves.
-        IF p_wait AND got = '{}' AND blocked IS NOT NULL AND NOT cut AND back = 0 AND late IS NULL
+        IF p_wait AND got = '{}' AND blocked IS NOT NULL AND NOT cut AND lapsed = 0 AND late IS NULL
            AND grant_lease(p, p_actor, blocked, own = '{}', true, at_level, p_now) THEN got := ARRAY[blocked]; END IF;
         own := own || got;
     END IF;
@@ -114,7 +118,7 @@ BEGIN
     IF tasks = '{}' THEN
         retry_at := next_lapse(p_project, p_actor);
         state := CASE WHEN p.paused THEN 'paused'
-                      WHEN cut OR blocked IS NOT NULL OR back > 0 OR p.epoch <> (SELECT epoch FROM project_ledger WHERE project_id = p_project) THEN 'again'
+                      WHEN cut OR blocked IS NOT NULL OR lapsed > 0 OR p.epoch <> (SELECT epoch FROM project_ledger WHERE project_id = p_project) THEN 'again'
                       WHEN retry_at IS NOT NULL THEN 'wait' ELSE 'none' END;
     END IF;
 END $$;

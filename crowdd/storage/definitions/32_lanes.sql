@@ -18,6 +18,10 @@ BEGIN
     INSERT INTO position VALUES (p_project, p_actor, p_lane, p1, p2) ON CONFLICT (project_id, actor, lane) DO UPDATE SET k1 = p1, k2 = p2;
 END $$;
 
+-- Whether somebody has skipped a task. By the key, not among all that he has skipped.
+CREATE FUNCTION skipped_by(p_project bigint, p_actor text, p_task bigint) RETURNS boolean STABLE LANGUAGE sql AS $$
+SELECT coalesce((SELECT skipped FROM past_lease WHERE project_id = p_project AND actor = p_actor AND task_id = p_task), false) $$;
+
 -- A place on a lane, and whether it is the lane's floor: the position of nobody, which passes only what was not open.
 -- Newcomers start there, else they would read all index entries that died since the last VACUUM.
 CREATE TYPE spot AS (k1 float8, k2 bigint, at_floor boolean);
@@ -94,7 +98,7 @@ BEGIN
              WHERE NOT task_id = ANY ($5) AND coalesce(CASE $6 WHEN 'priority' THEN (rank, task_id) <= ($7, $8) WHEN 'priority-up' THEN (priority_0, task_id) <= ($7, $8)
                         WHEN 'id' THEN (0, task_id) <= ($7, $8) WHEN 'id-down' THEN (0, -task_id) <= ($7, $8) END, true)
                AND NOT EXISTS (SELECT FROM task_run x WHERE x.project_id = $1 AND x.task_id = w.task_id AND x.actor = $9)
-               AND NOT EXISTS (SELECT FROM past_lease x WHERE x.project_id = $1 AND x.actor = $9 AND x.task_id = w.task_id AND x.skipped)
+               AND NOT skipped_by($1, $9, w.task_id)
             UNION ALL (SELECT k1, k2, 2 FROM w ORDER BY k1 DESC, k2 DESC LIMIT 1)) x
          ORDER BY found, k1, k2 LIMIT 1 $q$, l.k1, l.k2, l.beyond, l.sorted)
        INTO s USING p.project_id, f.k1, f.k2, lvl, p_own, ord, m.k1, m.k2, p_actor;
@@ -136,7 +140,7 @@ BEGIN
         EXIT WHEN NOT more;
         IF (r.a1, r.a2) > (m.k1, m.k2) OR r.task_id = ANY (p_own || got)
            OR EXISTS (SELECT FROM task_run WHERE project_id = p.project_id AND task_id = r.task_id AND actor = p_actor)
-           OR EXISTS (SELECT FROM past_lease WHERE project_id = p.project_id AND actor = p_actor AND task_id = r.task_id AND skipped) THEN seen := seen + 1;
+           OR skipped_by(p.project_id, p_actor, r.task_id) THEN seen := seen + 1;
         ELSIF ord IS NOT NULL THEN ids := ids || r.task_id; a1s := a1s || r.a1; a2s := a2s || r.a2; k1s := k1s || r.k1;
         ELSE
             granted := grant_lease(p, p_actor, r.task_id, cardinality(p_own || got) = 0, false, lvl, p_now);
@@ -172,7 +176,7 @@ BEGIN
         EXIT WHEN cardinality(got) >= p_need;
         CONTINUE WHEN t = ANY (p_own || got)
             OR EXISTS (SELECT FROM task_run WHERE project_id = p.project_id AND task_id = t AND actor = p_actor)
-            OR EXISTS (SELECT FROM past_lease WHERE project_id = p.project_id AND actor = p_actor AND task_id = t AND skipped);
+            OR skipped_by(p.project_id, p_actor, t);
         granted := grant_lease(p, p_actor, t, cardinality(p_own || got) = 0, false, p_level, p_now);
         IF granted THEN got := got || t; ELSIF granted IS NULL THEN cut := true; ELSE blocked := coalesce(blocked, t); END IF;
     END LOOP;

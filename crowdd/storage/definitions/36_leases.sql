@@ -48,6 +48,6 @@ END $$;
 -- How many unfinished tasks are in the hands of others that the volunteer could answer otherwise; it stops counting at 100.
 CREATE FUNCTION held_by_others(p_project bigint, p_actor text) RETURNS int STABLE LANGUAGE sql AS $$
 SELECT least(100, count(DISTINCT l.task_id))::int
-  FROM (SELECT task_id FROM lease WHERE project_id = p_project AND actor <> p_actor ORDER BY expires DESC LIMIT 1000) l
+  FROM (SELECT task_id FROM lease WHERE -project_id = -p_project AND actor <> p_actor ORDER BY expires DESC LIMIT 1000) l
  WHERE EXISTS (SELECT FROM task_ledger t WHERE t.project_id = p_project AND t.task_id = l.task_id AND NOT t.done AND NOT t.retired)
    AND NOT EXISTS (SELECT FROM task_run r WHERE r.project_id = p_project AND r.task_id = l.task_id AND r.actor = p_actor) $$;
