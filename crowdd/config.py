@@ -283,6 +283,12 @@ def load(path: str | Path | None, environ: Mapping[str, str] | None = None) -> S
     return Settings(**sections)
 
 
+def origins(path: str | Path | None, environ: Mapping[str, str]) -> dict[tuple[str, str], str]:
+    """Where each setting that is not left to its default stands, by section and option. Raises ConfigError."""
+    given = (_file(Path(path)) if path else {}) | _environment(environ)
+    return {key: place for key, (_, place) in given.items()}
+
+
 def _file(path: Path) -> dict[tuple[str, str], tuple[str, str]]:
     parser = configparser.ConfigParser(interpolation=None, inline_comment_prefixes=None)
     try:

@@ -2,31 +2,36 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Any
 
 import click
 
+from crowdd.admin_cli.asking import in_a_sentence, password_option, registration
+from crowdd.admin_cli.groups import Group
+from crowdd.admin_cli.naming import account
 from crowdd.admin_cli.output import json_option, listing, say
 from crowdd.admin_cli.running import with_domain
 from crowdd.domain.domain import Domain
 from crowdd.domain.people.registration import Registration
-from crowdd.errors import ConflictError, CrowddError, FormError, NotFoundError
+from crowdd.errors import ConflictError, FormError, NotFoundError
 from crowdd.values import SYSTEM
 
 _COLUMNS = ("id", "name", "fullname", "email_addr", "created")
 
 
-@click.group()
+@click.group(cls=Group)
 def admin() -> None:
-    """Administrators."""
+    """Administrators, and how the first one comes about.
+
+    WHO is an id, a nickname or an e-mail address.
+    """
 
 
 @admin.command()
 @click.option("--name", required=True, help="Nickname.")
 @click.option("--email", required=True, help="E-mail address.")
-@click.option("--password", help="Password; asked for, or read from standard input, when it is left out.")
+@password_option
 @click.option("--fullname", help="Full name; the nickname when it is left out.")
 @json_option
 @click.pass_obj
@@ -37,30 +42,29 @@ def create(
 
     An account with this name and e-mail that is there already becomes one, and keeps its password.
     """
-    password = _password() if password is None else password
-    form = Registration(name, fullname or name, email, password, password)
+    form = registration(name, fullname, email, password)
     done = with_domain(config, lambda domain: _create(domain, form))
     verb = "Created" if done["created"] else "Found"
     say(as_json, done, f"{verb} administrator {name}, id {done['id']}.", f"API key: {done['api_key']}")
 
 
 @admin.command()
-@click.argument("name")
+@click.argument("who")
 @json_option
 @click.pass_obj
-def add(config: Path | None, name: str, as_json: bool) -> None:
-    """Make the account NAME (or e-mail) an administrator."""
-    done = with_domain(config, lambda domain: _set(domain, name, True))
+def add(config: Path | None, who: str, as_json: bool) -> None:
+    """Make the account WHO an administrator."""
+    done = with_domain(config, lambda domain: _set(domain, who, True))
     say(as_json, done, f"{done['name']} is an administrator{' now' if done['changed'] else ' already'}.")
 
 
 @admin.command()
-@click.argument("name")
+@click.argument("who")
 @json_option
 @click.pass_obj
-def remove(config: Path | None, name: str, as_json: bool) -> None:
-    """Take the administrator's rights from the account NAME (or e-mail)."""
-    done = with_domain(config, lambda domain: _set(domain, name, False))
+def remove(config: Path | None, who: str, as_json: bool) -> None:
+    """Take the administrator's rights from the account WHO."""
+    done = with_domain(config, lambda domain: _set(domain, who, False))
     say(as_json, done, f"{done['name']} is {'no administrator any more' if done['changed'] else 'no administrator'}.")
 
 
@@ -79,16 +83,6 @@ def link(config: Path | None, as_json: bool) -> None:
     """Print a link that makes the first administrator, once. Links printed before end."""
     url = with_domain(config, _link)
     say(as_json, {"url": url}, url or "There is an administrator already: sign in, or use crowdctl admin add.")
-
-
-def _password() -> str:
-    """From a terminal, unseen and twice; else the first line of what comes in."""
-    if sys.stdin.isatty():
-        return str(click.prompt("Password", hide_input=True, confirmation_prompt=True))
-    line = sys.stdin.readline().rstrip("\r\n")
-    if not line:
-        raise click.UsageError("Missing option '--password', and nothing comes from standard input.")
-    return line
 
 
 async def _create(domain: Domain, form: Registration) -> dict[str, Any]:
@@ -119,12 +113,11 @@ async def _register(domain: Domain, form: Registration) -> int:
     try:
         return await domain.accounts.register(form, SYSTEM, admin=True)
     except FormError as error:
-        sentences = (f"{field}: {' '.join(words)}" for field, words in error.errors.items() if field != "confirm")
-        raise CrowddError(" ".join(sentences)) from None
+        raise in_a_sentence(error) from None
 
 
-async def _set(domain: Domain, name: str, wanted: bool) -> dict[str, Any]:
-    row = await domain.accounts.find(name)
+async def _set(domain: Domain, who: str, wanted: bool) -> dict[str, Any]:
+    row = await account(domain, who)
     changed = await domain.accounts.set_admin(row["id"], wanted, SYSTEM)
     return {"id": row["id"], "name": row["name"], "admin": wanted, "changed": changed}
 

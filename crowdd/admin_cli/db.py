@@ -6,12 +6,13 @@ from pathlib import Path
 
 import click
 
+from crowdd.admin_cli.groups import Group
 from crowdd.admin_cli.output import json_option, listing, print_json, say
 from crowdd.admin_cli.running import with_database
 from crowdd.storage import schema
 
 
-@click.group()
+@click.group(cls=Group)
 def db() -> None:
     """The database: its version, and bringing it to the one of this program."""
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from crowdd.admin_cli.groups import Group
 from crowdd.admin_cli.output import json_option, listing, say
 from crowdd.admin_cli.running import with_domain
 from crowdd.domain.domain import Domain
@@ -23,7 +24,7 @@ _WORDS = {
 }
 
 
-@click.group()
+@click.group(cls=Group)
 def jobs() -> None:
     """Work that the server does by the clock."""
 

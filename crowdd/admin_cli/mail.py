@@ -6,16 +6,19 @@ from pathlib import Path
 
 import click
 
+from crowdd.admin_cli.groups import Group
 from crowdd.admin_cli.output import console, json_option, listing, print_json, say
 from crowdd.admin_cli.running import with_domain
 from crowdd.domain.domain import Domain
 from crowdd.errors import CrowddError
+from crowdd.storage.database import Row
+from crowdd.values import SYSTEM
 
 _COLUMNS = ("id", "created", "state", "recipient", "template", "subject", "attempts", "due", "error")
 _STATES = ("waiting", "held", "sent", "dead")
 
 
-@click.group()
+@click.group(cls=Group)
 def mail() -> None:
     """Letters: those on their way, and those that are held because mail is off ([mail] host)."""
 
@@ -51,7 +54,7 @@ def show(config: Path | None, mail_id: int, as_json: bool) -> None:
 @click.pass_obj
 def send(config: Path | None, mail_id: int, as_json: bool) -> None:
     """Let a letter that is held or dead be delivered after all."""
-    row = with_domain(config, lambda domain: domain.mail.again(mail_id))
+    row = with_domain(config, lambda domain: _again(domain, mail_id))
     say(as_json, {"id": row["id"], "state": row["state"]}, f"Letter {mail_id} waits for its turn.")
 
 
@@ -64,6 +67,12 @@ def test(config: Path | None, address: str, locale: str, as_json: bool) -> None:
     """Write a letter to ADDRESS, to see whether mail arrives. The server delivers it within seconds."""
     mail_id = with_domain(config, lambda domain: _test(domain, address, locale))
     say(as_json, {"id": mail_id}, f"Letter {mail_id} waits for its turn: crowdctl mail show {mail_id}")
+
+
+async def _again(domain: Domain, mail_id: int) -> Row:
+    row = await domain.mail.again(mail_id)
+    await domain.administration.note("send_again", "mail", mail_id, SYSTEM)
+    return row
 
 
 async def _test(domain: Domain, address: str, locale: str) -> int:

@@ -2,18 +2,47 @@
 
 from __future__ import annotations
 
+import gc
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import click
+from click.shell_completion import CompletionItem
 
-from crowdd.errors import CrowddError
-from crowdd.http.errors import message_of
+from crowdd.errors import CrowddError, UnavailableError
+
+# A command makes hundreds of thousands of objects while it starts and hardly any garbage: looking for it takes a
+# quarter of the start.
+gc.set_threshold(100_000, 20, 100)
 
 USUAL_CONFIG = Path("etc/crowdd.conf")
-# Each is an attribute of the module of the same name.
-COMMANDS = ("admin", "check", "db", "jobs", "mail", "project", "queue", "serve", "user", "webhook")
+# What the list of commands says of each; a command is an attribute of the module of its name, imported when needed.
+COMMANDS = {
+    "admin": "Administrators, and how the first one comes about.",
+    "announcement": "Announcements: what the site tells everybody.",
+    "category": "Categories: shelves that projects stand on.",
+    "check": "Recount every counter from the rows.",
+    "completion": "Print what completes commands in a shell.",
+    "config": "The settings: what they are, and whether they can work.",
+    "db": "The database: its version, and bringing it to this one.",
+    "doctor": "Look at everything and say what is wrong.",
+    "jobs": "Work that the server does by the clock.",
+    "mail": "Letters that were written, and what became of them.",
+    "man": "Write the manual pages of crowdctl.",
+    "project": "Projects: loaded, opened, paused, handed over, deleted.",
+    "queue": "Long work: what waits, what runs, what has ended.",
+    "serve": "Start everything and serve until Ctrl-C.",
+    "user": "Accounts: looked up, made, blocked, deleted.",
+    "webhook": "What projects tell their receivers.",
+}
+TEMPORARY = 3
+STATUSES = {
+    0: "It is done.",
+    1: "It was refused, it failed or was interrupted, or something was found to be wrong.",
+    2: "The command was not understood.",
+    TEMPORARY: "The database is away or too busy: try again later.",
+}
 
 
 class Crowdctl(click.Group):
@@ -28,13 +57,41 @@ class Crowdctl(click.Group):
         command: click.Command = getattr(import_module(f"crowdd.admin_cli.{cmd_name}"), cmd_name)
         return command
 
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Lists the commands without importing them."""
+        with formatter.section("Commands"):
+            formatter.write_dl([*COMMANDS.items()])
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Commands are completed without importing them, options as ever."""
+        if incomplete.startswith("-"):
+            return click.Command.shell_complete(self, ctx, incomplete)
+        return [CompletionItem(name, help=says) for name, says in COMMANDS.items() if name.startswith(incomplete)]
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Says what exit statuses mean."""
+        with formatter.section("Exit status"):
+            formatter.write_dl([(str(status), says) for status, says in STATUSES.items()])
+
     def invoke(self, ctx: click.Context) -> Any:
         try:
             return super().invoke(ctx)
         except CrowddError as error:
-            raise click.ClickException(" ".join(filter(None, (message_of(error), error.hint)))) from None
+            raise _refusal(error) from None
         except OSError as error:
             raise click.ClickException(f"{error.filename or 'The system'}: {error.strerror or error}.") from None
+
+
+class AwayError(click.ClickException):
+    """Nothing is wrong with the command: it may be tried again."""
+
+    exit_code = TEMPORARY
+
+
+def _refusal(error: CrowddError) -> click.ClickException:
+    message_of = import_module("crowdd.http.errors").message_of
+    words = " ".join(filter(None, (message_of(error), error.hint)))
+    return (AwayError if isinstance(error, UnavailableError) else click.ClickException)(words)
 
 
 @click.group(cls=Crowdctl, context_settings={"help_option_names": ["-h", "--help"]})
@@ -45,7 +102,7 @@ class Crowdctl(click.Group):
     type=click.Path(path_type=Path),
     help=f"The configuration file; {USUAL_CONFIG} where there is one, else only the environment counts.",
 )
-@click.version_option(package_name="crowdd", prog_name="crowdctl")
+@click.version_option(package_name="crowdd", prog_name="crowdctl", help="Print the version.")
 @click.pass_context
 def main(ctx: click.Context, config: Path | None) -> None:
     """Runs crowdd and looks after it. Settings are those of the server, from the same file and environment."""

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 import click
 import orjson
 from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
 from crowdd.kinds.kind import outward
@@ -47,14 +49,38 @@ def listing(as_json: bool, rows: Sequence[Mapping[str, Any]], columns: Sequence[
         console().print(table)
 
 
+def details(as_json: bool, values: Mapping[str, Any]) -> None:
+    """Prints one thing: its attributes below each other, or as JSON."""
+    if as_json:
+        print_json(values)
+    else:
+        listing(False, [{"": name, " ": value} for name, value in values.items()], ("", " "))
+
+
+@contextlib.contextmanager
+def watching(what: str, total: int | None = None, *, quiet: bool = False) -> Iterator[Callable[[int], None]]:
+    """What is to be told how much is done: a bar where somebody may see it, on standard error."""
+    if quiet or not sys.stderr.isatty():
+        yield lambda done: None
+        return
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True, markup=False), transient=True) as bar:
+        task = bar.add_task(what, total=total)
+        yield lambda done: bar.update(task, completed=done)
+
+
 def console() -> Console:
     """Standard output, which takes all text as it is."""
     width = None if sys.stdout.isatty() else _ENDLESS
     return Console(markup=False, emoji=False, highlight=False, width=width)
 
 
+def _text(value: Any) -> str:
+    return orjson.dumps(value).decode() if isinstance(value, list | dict) else str(value)
+
+
 def _cell(value: Any) -> str:
     """Names are other people's words: what steers a terminal is taken out."""
     words = {None: "", True: "yes", False: "no"}
-    text = words[value] if isinstance(value, bool | None) else str(value)
+    text = words[value] if isinstance(value, bool | None) else _text(value)
     return re.sub(r"[\x00-\x1f\x7f-\x9f]", "\N{REPLACEMENT CHARACTER}", text)

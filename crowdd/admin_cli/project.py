@@ -3,26 +3,112 @@
 from __future__ import annotations
 
 import contextlib
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import attrs
 import click
-from rich.progress import Progress
 
-from crowdd.admin_cli.output import console, json_option, say
+from crowdd.admin_cli.asking import confirm, yes_option
+from crowdd.admin_cli.groups import Group
+from crowdd.admin_cli.naming import account, category, given
+from crowdd.admin_cli.naming import project as found
+from crowdd.admin_cli.output import details, json_option, listing, say, watching
 from crowdd.admin_cli.running import with_domain
 from crowdd.domain import folder, loading
 from crowdd.domain.domain import Domain
+from crowdd.kinds import PROJECT
+from crowdd.storage.database import Row
+from crowdd.values import SYSTEM
 
 _WORTH_WATCHING = 1000  # tasks
+_LIST = (
+    "id", "short_name", "name", "owner", "published", "featured",
+    "n_tasks", "n_completed_tasks", "n_task_runs", "n_volunteers", "overall_progress", "last_activity_raw",
+)  # fmt: skip
+_SHOW = (
+    *_LIST, "description", "created", "updated", "owner_id", "owners_ids", "category_id", "n_results", "n_blogposts",
+    "allow_anonymous_contributors", "zip_download", "webhook",
+)  # fmt: skip
+_PAGE = 100  # rows of a list at most
 
 
-@click.group()
+@click.group(cls=Group)
 def project() -> None:
-    """Projects."""
+    """Projects: loaded from folders, opened, paused, featured, handed over, deleted.
+
+    PROJECT is an id or a short name.
+    """
+
+
+@project.command("list")
+@click.option("--owner", metavar="WHO", help="Only those of this account: id, nickname or e-mail address.")
+@click.option("--category", "shelf", metavar="CATEGORY", help="Only those on this shelf: id or short name.")
+@click.option("--published/--not-published", default=None, help="Only those that are open, or that are not.")
+@click.option("--featured/--not-featured", default=None, help="Only those that are featured, or that are not.")
+@click.option("--after", type=int, default=0, metavar="ID", help="Only ids above this one: to read on.")
+@click.option("--limit", type=click.IntRange(1), default=100, show_default=True, help="How many.")
+@json_option
+@click.pass_obj
+def list_(config: Path | None, /, as_json: bool, **chosen: Any) -> None:
+    """List the projects by their ids, drafts too."""
+    listing(as_json, with_domain(config, lambda domain: _list(domain, **chosen)), _LIST)
+
+
+@project.command()
+@click.argument("which", metavar="PROJECT")
+@json_option
+@click.pass_obj
+def show(config: Path | None, which: str, as_json: bool) -> None:
+    """Show a project: who it belongs to, how far it is, and what it lacks before it can be published."""
+    details(as_json, with_domain(config, lambda domain: _show(domain, which)))
+
+
+@project.command()
+@click.argument("which", metavar="PROJECT")
+@json_option
+@click.pass_obj
+def publish(config: Path | None, which: str, as_json: bool) -> None:
+    """Open a project to everybody. The first time, answers that were given to try it go."""
+    row, changed = with_domain(config, lambda domain: _opened(domain, which))
+    _say_state(as_json, row, "published", changed)
+
+
+@project.command()
+@click.argument("which", metavar="PROJECT")
+@json_option
+@click.pass_obj
+def pause(config: Path | None, which: str, as_json: bool) -> None:
+    """Hand out no more tasks of a project; answers on their way still count."""
+    row, changed = with_domain(config, lambda domain: _paused(domain, which))
+    _say_state(as_json, row, "not published", changed)
+
+
+@project.command()
+@click.argument("which", metavar="PROJECT")
+@click.option("--remove", is_flag=True, help="Feature it no more.")
+@json_option
+@click.pass_obj
+def feature(config: Path | None, which: str, remove: bool, as_json: bool) -> None:
+    """Show a project first on the list of projects."""
+    row, changed = with_domain(config, lambda domain: _featured(domain, which, not remove))
+    _say_state(as_json, row, "not featured" if remove else "featured", changed)
+
+
+@project.command()
+@click.argument("which", metavar="PROJECT")
+@yes_option
+@json_option
+@click.pass_obj
+def delete(config: Path | None, which: str, yes: bool, as_json: bool) -> None:
+    """Delete a project with its tasks, answers, results and files.
+
+    Nobody finds it any more; of a large one the running server (or the next one) takes the rest away.
+    """
+    confirm(yes, f"The project {which} and everything in it will be deleted.")
+    row = with_domain(config, lambda domain: _delete(domain, which))
+    say(as_json, {"id": row["id"], "short_name": row["short_name"]}, f"{row['short_name']} is gone.")
 
 
 @project.command()
@@ -57,14 +143,10 @@ async def _load(domain: Domain, source: folder.Folder, if_empty: bool, **how: An
 
 @contextlib.contextmanager
 def _watching(directory: Path, as_json: bool) -> Iterator[tuple[folder.Folder, Callable[[int], object]]]:
-    """The folder, and what is to be told of progress: a bar where somebody may see it and there is time to."""
+    """The folder, and what is to be told of progress: a bar where there is time to see it."""
     source = folder.read(directory)
-    if as_json or source.n_tasks <= _WORTH_WATCHING or not sys.stdout.isatty():
-        yield source, lambda done: None
-        return
-    with Progress(console=console(), transient=True) as bar:
-        tasks = bar.add_task("Loading tasks", total=source.n_tasks)
-        yield source, lambda done: bar.update(tasks, completed=done)
+    with watching("Loading tasks", source.n_tasks, quiet=as_json or source.n_tasks <= _WORTH_WATCHING) as told:
+        yield source, told
 
 
 def _words(done: dict[str, Any] | None) -> str:
@@ -73,3 +155,60 @@ def _words(done: dict[str, Any] | None) -> str:
     verb = "Created" if done["created"] else "Updated"
     state = "published" if done["published"] else "not published"
     return f"{verb} {done['short_name']}: {done['added']} of {done['tasks']} tasks added, {state}. {done['url']}"
+
+
+async def _list(
+    domain: Domain, owner: str | None, shelf: str | None, after: int, limit: int, **flags: bool | None
+) -> list[dict[str, Any]]:
+    """Page by page: a list of the API has a hundred rows at most."""
+    chosen = {name: str(value).lower() for name, value in given(**flags).items()}
+    if owner is not None:
+        chosen["owner_id"] = str((await account(domain, owner))["id"])
+    if shelf is not None:
+        chosen["category_id"] = str((await category(domain, shelf))["id"])
+    rows: list[dict[str, Any]] = []
+    while len(rows) < limit:
+        page = {"limit": str(min(_PAGE, limit - len(rows))), "last_id": str(rows[-1]["id"] if rows else after)}
+        more = await domain.records.list(PROJECT, SYSTEM, {**chosen, **page})
+        if not more:
+            break
+        rows += more
+    return rows
+
+
+async def _show(domain: Domain, which: str) -> dict[str, Any]:
+    row = await found(domain, which)
+    view = await domain.records.get(PROJECT, SYSTEM, row["id"])
+    ready = await domain.projects.readiness(row)
+    lacks = [name for name, there in (("presenter", ready.presenter), ("tasks", ready.tasks)) if not there]
+    address = f"{domain.settings.base_url}/project/{row['short_name']}/"
+    more = {"paused": not row["published"] and row["first_published"] is not None, "locked": row["lock_id"] is not None}
+    return {**{name: view[name] for name in _SHOW}, **more, "lacks": lacks, "url": address}
+
+
+async def _opened(domain: Domain, which: str) -> tuple[Row, bool]:
+    row = await found(domain, which)
+    return row, await domain.projects.publish(row, SYSTEM)
+
+
+async def _paused(domain: Domain, which: str) -> tuple[Row, bool]:
+    row = await found(domain, which)
+    return row, await domain.projects.pause(row, SYSTEM)
+
+
+async def _featured(domain: Domain, which: str, featured: bool) -> tuple[Row, bool]:
+    row = await found(domain, which)
+    if row["featured"] is not featured:
+        await domain.records.change(PROJECT, SYSTEM, row["id"], {"featured": featured})
+    return row, row["featured"] is not featured
+
+
+def _say_state(as_json: bool, row: Row, state: str, changed: bool) -> None:
+    done = {"id": row["id"], "short_name": row["short_name"], "changed": changed}
+    say(as_json, done, f"{row['short_name']} is {state}{' now' if changed else ' already'}.")
+
+
+async def _delete(domain: Domain, which: str) -> Row:
+    row = await found(domain, which)
+    await domain.records.delete(PROJECT, SYSTEM, row["id"])
+    return row

@@ -2,22 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import click
+from twisted.internet.task import deferLater
 
-from crowdd.admin_cli.output import json_option, listing, print_json, say
-from crowdd.admin_cli.running import with_domain
+from crowdd.admin_cli.groups import Group
+from crowdd.admin_cli.output import details, json_option, listing, say, watching
+from crowdd.admin_cli.running import reactor, with_domain
+from crowdd.domain.domain import Domain
 from crowdd.domain.queue import STATES
+from crowdd.sched.worker import Worker
+from crowdd.sched.works import works
 from crowdd.values import SYSTEM
 
 _COLUMNS = ("id", "name", "state", "project_id", "user_name", "done", "total", "rate", "eta", "attempt", "due", "error")
+_ENDED = ("done", "dead", "cancelled")
+_LOOK_SECONDS = 0.5
 
 
-@click.group()
+@click.group(cls=Group)
 def queue() -> None:
-    """Long work: what waits, what runs and how far it is, what has ended."""
+    """Long work: what waits, what runs and how far it is, what has ended.
+
+    ID is the number that an item has in the list.
+    """
 
 
 @queue.command("list")
@@ -36,15 +47,15 @@ def list_(config: Path | None, /, as_json: bool, **chosen: Any) -> None:
 
 @queue.command()
 @click.argument("item_id", metavar="ID", type=int)
+@click.option("--wait", is_flag=True, help="Watch it until it has ended; Ctrl-C ends the watching, not the work.")
 @json_option
-@click.pass_obj
-def show(config: Path | None, item_id: int, as_json: bool) -> None:
-    """Show all about one item."""
-    item = with_domain(config, lambda domain: domain.queue.get(SYSTEM, item_id, whole=True))
-    if as_json:
-        print_json(item)
-    else:
-        listing(False, [{"": name, " ": value} for name, value in item.items()], ("", " "))
+@click.pass_context
+def show(ctx: click.Context, item_id: int, wait: bool, as_json: bool) -> None:
+    """Show all about one item. With --wait, ends with 1 when the item is dead or was cancelled."""
+    with watching(f"Item {item_id}", quiet=as_json) as told:
+        item = with_domain(ctx.obj, lambda domain: _seen(domain, item_id, wait, told))
+    details(as_json, item)
+    ctx.exit(int(wait and item["state"] != "done"))
 
 
 @queue.command()
@@ -53,7 +64,7 @@ def show(config: Path | None, item_id: int, as_json: bool) -> None:
 @click.pass_obj
 def cancel(config: Path | None, item_id: int, as_json: bool) -> None:
     """End an item: at once when it waits, at its next step when it runs."""
-    item = with_domain(config, lambda domain: domain.queue.cancel(SYSTEM, item_id))
+    item = with_domain(config, lambda domain: _changed(domain, "cancel", item_id))
     asked = item["state"] == "running"
     say(as_json, item, f"{item['name']} {item_id} {'is asked to stop' if asked else 'is cancelled'}.")
 
@@ -64,5 +75,42 @@ def cancel(config: Path | None, item_id: int, as_json: bool) -> None:
 @click.pass_obj
 def retry(config: Path | None, item_id: int, as_json: bool) -> None:
     """Let an item that is dead or was cancelled begin again, where it had come to."""
-    item = with_domain(config, lambda domain: domain.queue.retry(SYSTEM, item_id))
+    item = with_domain(config, lambda domain: _changed(domain, "retry", item_id))
     say(as_json, item, f"{item['name']} {item_id} waits for its turn.")
+
+
+@queue.command()
+@json_option
+@click.pass_obj
+def work(config: Path | None, as_json: bool) -> None:
+    """Do what is due, here and now, beside the running server or without one.
+
+    Ctrl-C ends it; whatever was under way is begun again within a minute or two, where it had come to.
+    """
+    count = with_domain(config, _work, connections=3)
+    say(as_json, {"items": count}, f"{count} items have had their turn." if count else "Nothing is due.")
+
+
+async def _seen(domain: Domain, item_id: int, wait: bool, told: Callable[[int], None]) -> dict[str, Any]:
+    item = await domain.queue.get(SYSTEM, item_id, whole=True)
+    while wait and item["state"] not in _ENDED:
+        told(item["done"])
+        await deferLater(reactor, _LOOK_SECONDS)
+        item = await domain.queue.get(SYSTEM, item_id, whole=True)
+    return item
+
+
+async def _changed(domain: Domain, action: str, item_id: int) -> dict[str, Any]:
+    change = domain.queue.cancel if action == "cancel" else domain.queue.retry
+    item = await change(SYSTEM, item_id)
+    await domain.administration.note(action, "queue", item_id, SYSTEM)
+    return item
+
+
+async def _work(domain: Domain) -> int:
+    worker, count = Worker(reactor, domain, works(), size=1), 0
+    while begun := await worker.take():
+        for settled in begun:
+            await settled
+            count += 1
+    return count

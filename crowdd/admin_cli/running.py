@@ -13,6 +13,7 @@ from twisted.internet.defer import TimeoutError, ensureDeferred
 from twisted.internet.error import ReactorNotRunning
 from twisted.python.failure import Failure
 
+from crowdd.admin_cli.own_database import reachable
 from crowdd.config import Settings, load
 from crowdd.domain.assembly import make_domain, make_pool
 from crowdd.domain.domain import Domain
@@ -25,10 +26,11 @@ T = TypeVar("T")
 reactor: Any = installed
 
 
-def with_domain(config: Path | None, work: Callable[[Domain], Awaitable[T]]) -> T:
+def with_domain(config: Path | None, work: Callable[[Domain], Awaitable[T]], *, connections: int = 1) -> T:
     """What ``work`` returns, done by the rules on a database of this version; raises what it raises.
 
-    Raises ConfigError, UnavailableError, SchemaError when it cannot begin. Once per process.
+    One connection is enough for whatever does one thing after the other. Raises ConfigError, UnavailableError,
+    SchemaError, StartError when it cannot begin. Once per process.
     """
 
     async def by_the_rules(settings: Settings, pool: Pool) -> T:
@@ -43,7 +45,7 @@ def with_domain(config: Path | None, work: Callable[[Domain], Awaitable[T]]) -> 
             await notices.stopService()
             domain.passwords.stop()
 
-    return _with_pool(config, by_the_rules)
+    return _with_pool(config, by_the_rules, connections)
 
 
 def with_database(config: Path | None, work: Callable[[Pool], Awaitable[T]]) -> T:
@@ -51,8 +53,12 @@ def with_database(config: Path | None, work: Callable[[Pool], Awaitable[T]]) -> 
     return _with_pool(config, lambda settings, pool: work(pool))
 
 
-def _with_pool(config: Path | None, work: Callable[[Settings, Pool], Awaitable[T]]) -> T:
-    settings = _patient(load(config))
+def _with_pool(config: Path | None, work: Callable[[Settings, Pool], Awaitable[T]], connections: int = 1) -> T:
+    with reachable(load(config)) as found:
+        return _with_settings(_patient(found, connections), work)
+
+
+def _with_settings(settings: Settings, work: Callable[[Settings, Pool], Awaitable[T]]) -> T:
     pool = make_pool(reactor, settings)
 
     async def connected() -> T:
@@ -65,9 +71,9 @@ def _with_pool(config: Path | None, work: Callable[[Settings, Pool], Awaitable[T
     return _on_the_reactor(connected)
 
 
-def _patient(settings: Settings) -> Settings:
-    """One command needs one connection, and its statements may take as long as they take."""
-    return attrs.evolve(settings, db=attrs.evolve(settings.db, pool_size=1, statement_seconds=0))
+def _patient(settings: Settings, connections: int) -> Settings:
+    """A command needs few connections, and its statements may take as long as they take."""
+    return attrs.evolve(settings, db=attrs.evolve(settings.db, pool_size=connections, statement_seconds=0))
 
 
 async def _start(pool: Pool, seconds: int) -> None:

@@ -8,6 +8,8 @@ from typing import Any
 
 import click
 
+from crowdd.admin_cli.groups import Group
+from crowdd.admin_cli.naming import project as named
 from crowdd.admin_cli.output import json_option, listing, print_json, say
 from crowdd.admin_cli.running import with_domain
 from crowdd.domain.domain import Domain
@@ -22,16 +24,19 @@ _ATTEMPT = ("at", "status", "seconds", "problem", "url")
 Work = Callable[[Domain, Row], Awaitable[Any]]
 
 
-@click.group()
+@click.group(cls=Group)
 def webhook() -> None:
-    """What projects tell their receivers, and sending it once more."""
+    """What projects tell their receivers, and sending it once more. The running server sends.
+
+    PROJECT is an id or a short name.
+    """
 
 
-def _of_project(config: Path | None, short_name: str, work: Work) -> Any:
+def _of_project(config: Path | None, which: str, work: Work) -> Any:
     """What the work returns, done with a project as its owners would."""
 
     async def found(domain: Domain) -> Any:
-        return await work(domain, await domain.projects.owned(short_name, SYSTEM))
+        return await work(domain, await named(domain, which))
 
     return with_domain(config, found)
 
@@ -48,7 +53,9 @@ def list_(config: Path | None, as_json: bool) -> None:
 @click.argument("project")
 @click.argument("delivery", type=int, required=False)
 @click.option("--state", type=click.Choice(STATES), help="Only deliveries in this state.")
-@click.option("--most", type=click.IntRange(1, MOST_LISTED), default=20, help="How many; the newest.")
+@click.option(
+    "--most", type=click.IntRange(1, MOST_LISTED), default=20, show_default=True, help="How many; the newest."
+)
 @json_option
 @click.pass_obj
 def show(config: Path | None, project: str, delivery: int | None, state: str | None, most: int, as_json: bool) -> None:

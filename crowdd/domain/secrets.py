@@ -20,7 +20,7 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from crowdd.errors import ConfigError
 
-_NAME = "secret.key"
+FILE = "secret.key"
 _SIZE = 32
 
 
@@ -97,7 +97,7 @@ def load(folder: Path) -> Secrets:
 
     Raises ConfigError when the folder cannot be written or the file is not ours.
     """
-    path = folder / _NAME
+    path = folder / FILE
     try:
         folder.mkdir(parents=True, exist_ok=True)
         _make(path)
@@ -119,7 +119,7 @@ def _make(path: Path) -> None:
         return
     if path.exists():
         return
-    draft = path.with_name(f".{_NAME}.{secrets.token_hex(8)}")
+    draft = path.with_name(f".{FILE}.{secrets.token_hex(8)}")
     descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with os.fdopen(descriptor, "w") as file:
         file.write(os.urandom(_SIZE).hex() + "\n")

@@ -16,7 +16,7 @@ from crowdd.domain.people.proofs import Proofs
 from crowdd.domain.people.workshop import Workshop
 from crowdd.domain.queue import Queue
 from crowdd.domain.uploads import Uploads
-from crowdd.errors import NotFoundError
+from crowdd.errors import ConflictError, NotFoundError
 from crowdd.storage import accounts, audit, personal
 from crowdd.storage.database import Database, Row, Transactions
 from crowdd.values import Requester
@@ -95,15 +95,26 @@ class PersonalData:
 
     async def make(self, user_id: int, told: Progress) -> dict[str, Any]:
         """Makes the file; ``told`` hears how many rows are in it so far."""
+        name = f"{random.token_hex(16)}.zip"
+        done = await self._pack(user_id, self.folder / name, told)
+        if not await self._db.transaction(lambda tx: self._ready(tx, user_id, name, done["bytes"])):
+            self.forget([name])
+        return done
+
+    async def write_to(self, user_id: int, target: Path, who: Requester, told: Progress) -> dict[str, Any]:
+        """The same at once, to a new file of the operator's choice; nobody is written to. Raises ConflictError."""
+        if target.exists():
+            raise ConflictError(f"{target} is there already.")
+        done = await self._pack(user_id, target, told)
+        await audit.write(self._db, who, "export", "user", user_id)
+        return done
+
+    async def _pack(self, user_id: int, target: Path, told: Progress) -> dict[str, Any]:
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         folder = Path(tempfile.mkdtemp(prefix="making-", dir=self.folder))
         try:
             done = await self._gather(user_id, folder, told)
-            name = f"{random.token_hex(16)}.zip"
-            size = await self._workshop.do(packed, folder, self.folder / name)
-            if not await self._db.transaction(lambda tx: self._ready(tx, user_id, name, size)):
-                self.forget([name])
-            return {"rows": done, "bytes": size}
+            return {"rows": done, "bytes": await self._workshop.do(packed, folder, target)}
         finally:
             shutil.rmtree(folder, ignore_errors=True)
 

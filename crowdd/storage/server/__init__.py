@@ -6,13 +6,13 @@ from subprocess import SubprocessError
 
 from crowdd.storage.server import cluster
 from crowdd.storage.server.binaries import find_all, pick, within_reach
-from crowdd.storage.server.cluster import Server
+from crowdd.storage.server.cluster import Server, answering
 from crowdd.storage.server.configured import check
 from crowdd.storage.server.errors import StartError
 from crowdd.storage.server.home import Home, find_home
 from crowdd.storage.server.lock import hold
 
-__all__ = ["Home", "Server", "StartError", "check", "find_home", "hold", "start"]
+__all__ = ["Home", "Server", "StartError", "answering", "check", "find_home", "hold", "start"]
 
 
 def start(home: Home) -> Server:

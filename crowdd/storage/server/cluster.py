@@ -122,6 +122,13 @@ def start(home: Home, binaries: Binaries) -> Server:
     return server
 
 
+def answering(home: Home) -> str | None:
+    """The DSN of the server that somebody runs on this home now; None when nobody does."""
+    postmaster = int((_pid_file(home.cluster) or ["0"])[0])
+    at_work = _ready(home.cluster, postmaster) and postmaster in _at_work(home.cluster)
+    return _dsn(home, "crowdd") if at_work else None
+
+
 def _spawn(home: Home, binaries: Binaries) -> subprocess.Popen[bytes]:
     fixed = {
         "listen_addresses": "",

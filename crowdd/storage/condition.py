@@ -1,0 +1,26 @@
+"""How the database is doing, for whoever looks after it."""
+
+from __future__ import annotations
+
+from crowdd.storage.database import Database, Row, one
+
+
+async def condition(db: Database) -> Row:
+    """Settings and load of PostgreSQL, and what waits in our tables; times in seconds, ``now`` since the epoch."""
+    return await one(
+        db,
+        "SELECT current_setting('server_version_num')::int AS version,"
+        " current_setting('max_connections')::int AS most_connections,"
+        " (SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend') AS connections,"
+        " pg_is_in_recovery() OR current_setting('default_transaction_read_only')::bool AS read_only,"
+        " current_setting('fsync')::bool AS fsync,"
+        " pg_database_size(current_database()) AS bytes,"
+        " (SELECT coalesce(extract(epoch FROM clock_timestamp() - min(xact_start)), 0)::float8 FROM pg_stat_activity"
+        "  WHERE pid <> pg_backend_pid() AND datname = current_database() AND backend_type = 'client backend') AS oldest_transaction,"
+        " extract(epoch FROM clock_timestamp())::float8 AS now,"
+        ' (SELECT count(*) FROM account WHERE admin AND NOT "restrict") AS admins,'
+        " (SELECT count(*) FROM queue_item WHERE state = 'dead') AS queue_dead,"
+        " (SELECT coalesce(extract(epoch FROM clock() - min(due)), 0)::float8 FROM queue_item WHERE state = 'waiting') AS queue_waits,"
+        " (SELECT count(*) FROM mail WHERE state = 'dead') AS mail_dead,"
+        " (SELECT count(*) FROM mail WHERE state = 'held') AS mail_held",
+    )
