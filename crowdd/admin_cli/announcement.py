@@ -9,11 +9,10 @@ import click
 
 from crowdd.admin_cli.asking import confirm, yes_option
 from crowdd.admin_cli.groups import Group
-from crowdd.admin_cli.naming import given
+from crowdd.admin_cli.naming import given, known
 from crowdd.admin_cli.output import json_option, listing, say
 from crowdd.admin_cli.running import with_domain
 from crowdd.domain.domain import Domain
-from crowdd.errors import NotFoundError
 from crowdd.kinds import ANNOUNCEMENT
 from crowdd.values import SYSTEM
 
@@ -96,18 +95,8 @@ def _state(row: dict[str, Any]) -> str:
 
 
 async def _change(domain: Domain, number: int, changes: dict[str, Any]) -> dict[str, Any]:
-    try:
-        return await domain.records.change(ANNOUNCEMENT, SYSTEM, number, changes)
-    except NotFoundError:
-        raise _missing(number) from None
+    return await known(domain.records.change(ANNOUNCEMENT, SYSTEM, number, changes), f"announcement {number}")
 
 
 async def _remove(domain: Domain, number: int) -> None:
-    try:
-        await domain.records.delete(ANNOUNCEMENT, SYSTEM, number)
-    except NotFoundError:
-        raise _missing(number) from None
-
-
-def _missing(number: int) -> NotFoundError:
-    return NotFoundError(f"There is no announcement {number}.")
+    await known(domain.records.delete(ANNOUNCEMENT, SYSTEM, number), f"announcement {number}")

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from crowdd.admin_cli.groups import Group
+from crowdd.admin_cli.naming import known
 from crowdd.admin_cli.output import console, json_option, listing, print_json, say
 from crowdd.admin_cli.running import with_domain
 from crowdd.domain.domain import Domain
@@ -20,7 +21,10 @@ _STATES = ("waiting", "held", "sent", "dead")
 
 @click.group(cls=Group)
 def mail() -> None:
-    """Letters: those on their way, and those that are held because mail is off ([mail] host)."""
+    """Letters: those on their way, and those that are held because mail is off ([mail] host).
+
+    ID is the number that a letter has in the list.
+    """
 
 
 @mail.command("list")
@@ -39,7 +43,7 @@ def list_(config: Path | None, state: str | None, limit: int, as_json: bool) -> 
 @click.pass_obj
 def show(config: Path | None, mail_id: int, as_json: bool) -> None:
     """Show one letter, with the links in it. The text of a letter is gone once it was sent."""
-    row = with_domain(config, lambda domain: domain.mail.get(mail_id))
+    row = with_domain(config, lambda domain: known(domain.mail.get(mail_id), f"letter {mail_id}"))
     if as_json:
         print_json(row)
         return
@@ -70,7 +74,7 @@ def test(config: Path | None, address: str, locale: str, as_json: bool) -> None:
 
 
 async def _again(domain: Domain, mail_id: int) -> Row:
-    row = await domain.mail.again(mail_id)
+    row = await known(domain.mail.again(mail_id), f"letter {mail_id}")
     await domain.administration.note("send_again", "mail", mail_id, SYSTEM)
     return row
 

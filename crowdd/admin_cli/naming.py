@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Awaitable
+from typing import Any, TypeVar
 
 from crowdd.domain.domain import Domain
 from crowdd.errors import ConflictError, NotFoundError
@@ -10,8 +11,7 @@ from crowdd.kinds import PROJECT
 from crowdd.storage.database import Row
 from crowdd.values import SYSTEM
 
-ACCOUNT = "id, nickname or e-mail address"
-THING = "id or short name"
+T = TypeVar("T")
 
 
 async def account(domain: Domain, words: str) -> Row:
@@ -78,6 +78,14 @@ async def category(domain: Domain, words: str) -> Row:
         known = ", ".join(sorted(row["short_name"] for row in rows))
         raise NotFoundError(f"There is no category {words}, only {known}.")
     return found[0]
+
+
+async def known(work: Awaitable[T], what: str) -> T:
+    """What the work returns. Raises NotFoundError in words for whoever typed the number."""
+    try:
+        return await work
+    except NotFoundError:
+        raise NotFoundError(f"There is no {what}.") from None
 
 
 def number(words: str) -> int | None:

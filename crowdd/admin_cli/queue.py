@@ -10,6 +10,7 @@ import click
 from twisted.internet.task import deferLater
 
 from crowdd.admin_cli.groups import Group
+from crowdd.admin_cli.naming import known
 from crowdd.admin_cli.output import details, json_option, listing, say, watching
 from crowdd.admin_cli.running import reactor, with_domain
 from crowdd.domain.domain import Domain
@@ -92,7 +93,7 @@ def work(config: Path | None, as_json: bool) -> None:
 
 
 async def _seen(domain: Domain, item_id: int, wait: bool, told: Callable[[int], None]) -> dict[str, Any]:
-    item = await domain.queue.get(SYSTEM, item_id, whole=True)
+    item = await known(domain.queue.get(SYSTEM, item_id, whole=True), f"item {item_id}")
     while wait and item["state"] not in _ENDED:
         told(item["done"])
         await deferLater(reactor, _LOOK_SECONDS)
@@ -102,7 +103,7 @@ async def _seen(domain: Domain, item_id: int, wait: bool, told: Callable[[int], 
 
 async def _changed(domain: Domain, action: str, item_id: int) -> dict[str, Any]:
     change = domain.queue.cancel if action == "cancel" else domain.queue.retry
-    item = await change(SYSTEM, item_id)
+    item = await known(change(SYSTEM, item_id), f"item {item_id}")
     await domain.administration.note(action, "queue", item_id, SYSTEM)
     return item
 

@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from crowdd.admin_cli.groups import Group
+from crowdd.admin_cli.naming import known
 from crowdd.admin_cli.naming import project as named
 from crowdd.admin_cli.output import json_option, listing, print_json, say
 from crowdd.admin_cli.running import with_domain
@@ -77,7 +78,11 @@ def show(config: Path | None, project: str, delivery: int | None, state: str | N
 
 
 def _show_delivery(config: Path | None, project: str, delivery: int, as_json: bool) -> None:
-    found = _of_project(config, project, lambda domain, row: domain.webhooks.delivery(row, SYSTEM, delivery))
+    async def work(domain: Domain, row: Row) -> dict[str, Any]:
+        what = f"delivery {delivery} of {row['short_name']}"
+        return await known(domain.webhooks.delivery(row, SYSTEM, delivery), what)
+
+    found = _of_project(config, project, work)
     if as_json:
         print_json(found)
         return
@@ -132,7 +137,8 @@ def redeliver(
             return await domain.webhooks.replay(row, SYSTEM, first, last)
         if failed:
             return await domain.webhooks.all_failed_again(row, SYSTEM)
-        await domain.webhooks.again(row, SYSTEM, delivery or 0)
+        what = f"delivery {delivery} of {row['short_name']}"
+        await known(domain.webhooks.again(row, SYSTEM, delivery or 0), what)
         return 1
 
     count = _of_project(config, project, work)

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import select
 import subprocess
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +17,10 @@ import psycopg2
 import pytest
 from psycopg2.extras import RealDictCursor
 from support.live import BIN
+
+TESTS = Path(__file__).parents[1]
+SECONDS = 60
+USAGE = 2
 
 
 @attrs.frozen
@@ -29,13 +36,51 @@ class Ended:
         return json.loads(self.output)
 
 
+class Warm:
+    """A process that has imported what crowdctl needs, and forks for each run of the installed script."""
+
+    def __init__(self, folder: Path) -> None:
+        self._files = [folder / name for name in ("told", "output", "complaint")]
+        command = [sys.executable, "-m", "support.warm"]
+        self._process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=TESTS, start_new_session=True
+        )
+
+    def run(self, argv: Sequence[str], environment: dict[str, str], folder: str, told: str) -> Ended:
+        """What the program leaves."""
+        for path, text in zip(self._files, (told, "", ""), strict=True):
+            path.write_text(text)
+        request = [argv, environment, folder, *map(str, self._files)]
+        print(json.dumps(request), file=self._process.stdin, flush=True)
+        ready, _, _ = select.select([self._process.stdout], [], [], SECONDS)
+        assert ready, f"{argv} does not end"
+        status = int(self._process.stdout.readline())
+        return Ended(status, self._files[1].read_text(), self._files[2].read_text())
+
+    def end(self) -> None:
+        """Ends it, and what it has begun."""
+        self._process.stdin.close()
+        self._process.kill()
+        self._process.wait()
+        self._process.stdout.close()
+
+
 @attrs.frozen
 class Crowdctl:
-    """``crowdctl("db", "status")`` runs it; ``told`` is added to what it reads, ``more`` to its environment."""
+    """``crowdctl("db", "status")`` runs it; ``told`` is added to what it reads, ``more`` to its environment.
+
+    ``cold`` runs it as a shell does, which takes half a second more.
+    """
 
     environment: dict[str, str]
+    warm: Warm
 
     def __call__(self, *words: str | Path, told: str = "", **more: str) -> Ended:
+        argv = [str(BIN / "crowdctl"), *map(str, words)]
+        return self.warm.run(argv, {**self.environment, **more}, self.environment["HOME"], told)
+
+    def cold(self, *words: str | Path, told: str = "", **more: str) -> Ended:
+        """The same without any preparation."""
         done = subprocess.run(
             [BIN / "crowdctl", *words],
             input=told,
@@ -43,7 +88,7 @@ class Crowdctl:
             cwd=self.environment["HOME"],
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=SECONDS,
             start_new_session=True,
         )
         return Ended(done.returncode, done.stdout, done.stderr)
@@ -54,7 +99,7 @@ class Crowdctl:
         assert (ended.status, ended.output) == (status, ""), ended
         said = ended.complaint.splitlines()[-1]
         assert said.startswith("Error: ")
-        assert status == 2 or len(ended.complaint.splitlines()) == 1, ended.complaint
+        assert status == USAGE or len(ended.complaint.splitlines()) == 1, ended.complaint
         return said
 
     def json(self, *words: str | Path, **more: str) -> Any:
@@ -64,24 +109,74 @@ class Crowdctl:
         return ended.json
 
 
-@pytest.fixture
-def crowdctl(dsn: str, tmp_path: Path) -> Crowdctl:
-    """The program in an empty folder, with nothing but the database and a data folder in its environment."""
+def environment(home: Path, dsn: str) -> dict[str, str]:
+    """What the program knows: nothing of the settings of whoever runs the tests."""
     ours = {name: text for name, text in os.environ.items() if not name.startswith("CROWDD_")}
-    own = {"HOME": str(tmp_path), "CROWDD_DB_DSN": dsn, "CROWDD_DATA_DIR": str(tmp_path / "data")}
-    return Crowdctl({**ours, **own})
+    return {**ours, "HOME": str(home), "CROWDD_DB_DSN": dsn, "CROWDD_DATA_DIR": str(home / "data")}
+
+
+@pytest.fixture(scope="session")
+def warm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Warm]:
+    """What runs the program."""
+    made = Warm(tmp_path_factory.mktemp("crowdctl"))
+    yield made
+    made.end()
+
+
+@pytest.fixture
+def crowdctl(dsn: str, tmp_path: Path, warm: Warm) -> Crowdctl:
+    """The program in an empty folder, with nothing but the database and a data folder in its environment."""
+    return Crowdctl(environment(tmp_path, dsn), warm)
+
+
+def fetched(dsn: str, sql: str, *values: Any) -> list[dict[str, Any]]:
+    """The rows of a statement, committed."""
+    connection = psycopg2.connect(dsn, cursor_factory=RealDictCursor, options="-c search_path=public,code")
+    with connection, connection.cursor() as cursor:
+        cursor.execute(sql, values or None)
+        found = [dict(row) for row in cursor.fetchall()] if cursor.description else []
+    connection.close()
+    return found
 
 
 @pytest.fixture
 def rows(dsn: str) -> Callable[..., list[dict[str, Any]]]:
     """The rows of a statement on the database, committed."""
 
-    def fetch(sql: str, *values: Any) -> list[dict[str, Any]]:
-        connection = psycopg2.connect(dsn, cursor_factory=RealDictCursor, options="-c search_path=public,code")
-        with connection, connection.cursor() as cursor:
-            cursor.execute(sql, values or None)
-            found = [dict(row) for row in cursor.fetchall()] if cursor.description else []
-        connection.close()
-        return found
+    return partial(fetched, dsn)
 
-    return fetch
+
+@attrs.frozen
+class Stage:
+    """A server with an administrator (ada), bob, his projects birds (ready) and bare, and an announcement."""
+
+    crowdctl: Crowdctl
+    dsn: str
+
+    def counts(self) -> list[dict[str, Any]]:
+        """How many rows there are of everything that commands could change, and what was written down."""
+        tables = ("account", "project", "task", "category", "announcement", "queue_item", "mail", "audit", "delivery")
+        columns = ", ".join(f"(SELECT count(*) FROM {table}) AS {table}" for table in tables)
+        return fetched(self.dsn, f"SELECT {columns}")
+
+
+@pytest.fixture(scope="module")
+def stage(postgres: Any, warm: Warm, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
+    """The same for all tests of a file; none of them changes what another sees."""
+    home, dsn = tmp_path_factory.mktemp("stage"), postgres.take()
+    crowdctl = Crowdctl(environment(home, dsn), warm)
+    folder = home / "birds"
+    folder.mkdir()
+    (folder / "project.json").write_text('{"name": "Birds", "short_name": "birds", "description": "Who sings?"}')
+    (folder / "presenter.html").write_text("<p>Who?</p>")
+    (folder / "tasks.ndjson").write_text('{"info": {"n": 1}}\n{"info": {"n": 2}}\n')
+    word = ("--password", "a good password")
+    crowdctl.json("admin", "create", "--name", "ada", "--email", "ada@example.org", *word)
+    crowdctl.json("user", "create", "--name", "bob", "--email", "bob@example.org", *word)
+    crowdctl.json("project", "load", folder, "--owner", "bob")
+    (folder / "presenter.html").unlink()
+    (folder / "project.json").write_text('{"name": "Bare", "short_name": "bare", "description": "Nothing yet."}')
+    crowdctl.json("project", "load", folder, "--owner", "bob@example.org")
+    crowdctl.json("announcement", "add", "--title", "Welcome", "--body", "There are *birds*.")
+    yield Stage(crowdctl, dsn)
+    postgres.give_back(dsn)

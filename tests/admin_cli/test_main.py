@@ -58,7 +58,7 @@ def test_database_that_does_not_exist(crowdctl, dsn):
 
 def test_database_that_does_not_answer(crowdctl, tmp_path):
     away = {"CROWDD_DB_DSN": f"host={tmp_path} dbname=crowdd", "CROWDD_DB_WAIT_SECONDS": "1"}
-    assert "not answered for 1 seconds" in crowdctl.refused("admin", "list", **away)
+    assert "not answered for 1 seconds" in crowdctl.refused("admin", "list", status=3, **away)
 
 
 def test_data_folder_that_cannot_be(crowdctl, tmp_path):

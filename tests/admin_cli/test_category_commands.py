@@ -1,0 +1,47 @@
+"""``crowdctl category`` and ``crowdctl announcement``: what the API then answers, and what was written down."""
+
+from __future__ import annotations
+
+import pytest_twisted
+
+
+def acts(rows, kind):
+    return [row["action"] for row in rows("SELECT action FROM audit WHERE kind = %s ORDER BY id", kind)]
+
+
+def test_category_is_added_changed_and_removed(crowdctl, rows):
+    made = crowdctl.json("category", "add", "--name", "Old maps", "--description", "Places.")
+    assert (made["short_name"], made["description"]) == ("old-maps", "Places.")
+    changed = crowdctl.json("category", "edit", "old-maps", "--name", "Maps", "--short-name", "maps")
+    assert (changed["id"], changed["name"], changed["description"]) == (made["id"], "Maps", "Places.")
+    assert crowdctl.json("category", "edit", str(made["id"]), "--description", "")["description"] == ""
+    listed = crowdctl.json("category", "list")
+    assert [(row["short_name"], row["n_projects"]) for row in listed] == [("maps", 0), ("thinking", 0), ("sensing", 0)]
+    assert crowdctl("category", "remove", "maps", "--yes").output == "Removed maps.\n"
+    assert [row["short_name"] for row in crowdctl.json("category", "list")] == ["thinking", "sensing"]
+    assert acts(rows, "category") == ["create", "update", "update", "update", "delete"]
+
+
+def test_the_last_category_stays(crowdctl):
+    crowdctl.json("category", "remove", "sensing", "--yes")
+    assert "The last category stays." in crowdctl.refused("category", "remove", "thinking", "--yes")
+
+
+@pytest_twisted.ensureDeferred
+async def test_announcement_is_seen_when_it_is_published(served, crowdctl, rows):
+    async def seen():
+        return [row["title"] for row in (await served.client().get("/api/announcement")).json()]
+
+    made = crowdctl.json("announcement", "add", "--title", "News", "--body", "Birds!", "--draft")
+    number = str(made["id"])
+    assert await seen() == []
+    crowdctl.json("announcement", "edit", number, "--title", "Good news", "--media-url", "https://example.org/x.png")
+    assert crowdctl("announcement", "publish", number).output == f"Announcement {number} is published.\n"
+    assert await seen() == ["Good news"]
+    assert not crowdctl.json("announcement", "edit", number, "--draft")["published"]
+    assert await seen() == []
+    (listed,) = crowdctl.json("announcement", "list")
+    assert (listed["id"], listed["title"], listed["published"]) == (made["id"], "Good news", False)
+    assert crowdctl.json("announcement", "remove", number, "--yes") == {"id": made["id"]}
+    assert crowdctl.json("announcement", "list") == []
+    assert acts(rows, "announcement") == ["create", "update", "update", "update", "update", "delete"]

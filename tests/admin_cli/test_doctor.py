@@ -1,0 +1,64 @@
+"""``crowdctl doctor``: a sentence for each thing that is wrong, none for a server that is well."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from support.live import LiveServer
+
+MAIL = {"CROWDD_MAIL_HOST": "mail.example.org", "CROWDD_MAIL_SENDER": "crowd@example.org"}
+TESTS_ARE_NOT_DURABLE = "PostgreSQL runs with fsync off: a power cut loses the database."
+
+
+def wrong(crowdctl, *words, **more):
+    ended = crowdctl("doctor", *words, "--json", **MAIL, **more)
+    found = [finding for finding in ended.json if finding["wrong"]]
+    assert ended.status == int(bool(found)), ended
+    assert all(finding["todo"] for finding in found)
+    return [finding["what"] for finding in found]
+
+
+def test_it_says_nothing_of_a_server_that_is_well(crowdctl, dsn, tmp_path):
+    folder = Path(crowdctl.environment["CROWDD_DATA_DIR"])
+    folder.mkdir()
+    server = LiveServer(dsn, folder)
+    server.start()
+    word = ("--password", "a good password")
+    crowdctl.json("admin", "create", "--name", "ada", "--email", "ada@example.org", *word)
+    try:
+        assert wrong(crowdctl, "--thorough", CROWDD_HTTP_PORT=str(server.port)) == [TESTS_ARE_NOT_DURABLE]
+    finally:
+        server.stop()
+    said = crowdctl("doctor", **MAIL, CROWDD_HTTP_PORT=str(server.port)).output.splitlines()
+    assert said[1] == f"Wrong: No server answers at {server.url}. Start it: twistd crowdd, or crowdctl serve."
+
+
+def test_it_sees_what_has_gone_wrong_in_the_database(crowdctl, rows):
+    rows(
+        "INSERT INTO queue_item (name, arguments, admin, via, state, created, due)"
+        " SELECT 'count', '{}', true, 'cli', state, clock(), clock() - interval '1 hour'"
+        " FROM unnest(ARRAY['dead', 'waiting']) state"
+    )
+    rows(
+        "INSERT INTO job (name, due, failures, words) VALUES ('sweep_keys', clock() - interval '2 days', 3, 'No disk.')"
+    )
+    rows("UPDATE project_stat SET completed = 0")
+    said = wrong(crowdctl)
+    assert "There is no administrator." in said
+    assert "1 pieces of long work are dead." in said
+    assert "Long work waits for 60 minutes and nobody does it." in said
+    assert "1 jobs are overdue, the longest by 2 days." in said
+    assert "The job sweep_keys has failed 3 times in a row: No disk." in said
+
+
+def test_a_database_that_is_away_is_a_finding_too(crowdctl, tmp_path):
+    away = {"CROWDD_DB_DSN": f"host={tmp_path} dbname=crowdd", "CROWDD_DB_WAIT_SECONDS": "1"}
+    assert any("has not answered for 1 seconds" in sentence for sentence in wrong(crowdctl, **away))
+    assert "CROWDD_HTTP_PORT: 'many' is not a port number from 0 to 65535." in wrong(crowdctl, CROWDD_HTTP_PORT="many")
+
+
+def test_a_key_that_others_may_read(crowdctl):
+    crowdctl.json("admin", "list")
+    os.chmod(Path(crowdctl.environment["CROWDD_DATA_DIR"]) / "secret.key", 0o644)
+    assert "Others may read secret.key in the data folder." in wrong(crowdctl)

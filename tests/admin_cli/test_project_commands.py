@@ -1,0 +1,75 @@
+"""``crowdctl project``: listed, shown, opened, paused, featured, deleted, as the server does it."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+
+@pytest.fixture
+def birds(crowdctl, tmp_path):
+    """A project that could be published, and one beside it."""
+    folder = tmp_path / "birds"
+    folder.mkdir()
+    word = ("--password", "a good password")
+    crowdctl.json("user", "create", "--name", "bob", "--email", "bob@example.org", *word)
+    made = {}
+    for name in ("birds", "bees"):
+        (folder / "project.json").write_text(json.dumps({"name": name, "short_name": name, "category": "sensing"}))
+        (folder / "presenter.html").write_text("<p>Who?</p>")
+        (folder / "tasks.ndjson").write_text('{"info": 1}\n')
+        made[name] = crowdctl.json("project", "load", folder, "--owner", "bob")["id"]
+    return made["birds"]
+
+
+def acts(rows):
+    sql = "SELECT via, action FROM audit WHERE kind = 'project' AND action NOT IN ('create', 'update') ORDER BY id"
+    return [(row["via"], row["action"]) for row in rows(sql)]
+
+
+def names(crowdctl, *words):
+    return [row["short_name"] for row in crowdctl.json("project", "list", *words)]
+
+
+def test_opened_paused_and_featured(crowdctl, birds, rows):
+    shown = crowdctl.json("project", "show", "birds")
+    assert (shown["published"], shown["paused"], shown["lacks"], shown["n_tasks"]) == (False, False, [], 1)
+    assert shown["url"] == "http://127.0.0.1:8000/project/birds/" and "secret_key" not in shown
+    assert crowdctl.json("project", "publish", "birds")["changed"]
+    assert crowdctl("project", "publish", str(birds)).output == "birds is published already.\n"
+    assert crowdctl.json("project", "feature", "birds")["changed"]
+    assert crowdctl("project", "feature", "birds").output == "birds is featured already.\n"
+    assert crowdctl.json("project", "pause", "birds")["changed"]
+    shown = crowdctl.json("project", "show", str(birds))
+    assert (shown["published"], shown["paused"], shown["featured"]) == (False, True, True)
+    assert crowdctl("project", "feature", "birds", "--remove").output == "birds is not featured now.\n"
+    assert acts(rows) == [("cli", "publish"), ("cli", "pause")]
+
+
+def test_listed_by_what_they_are(crowdctl, birds):
+    crowdctl.json("project", "publish", "birds")
+    assert names(crowdctl) == ["birds", "bees"]
+    assert names(crowdctl, "--published") == ["birds"]
+    assert names(crowdctl, "--not-published", "--owner", "bob@example.org") == ["bees"]
+    assert names(crowdctl, "--category", "thinking") == names(crowdctl, "--featured") == []
+    assert names(crowdctl, "--limit", "1") == ["birds"]
+    assert names(crowdctl, "--after", str(birds)) == ["bees"]
+
+
+def test_a_list_goes_on_beyond_a_page(crowdctl, birds, rows):
+    rows(
+        "INSERT INTO project (created, updated, name, short_name, owner_id, owners_ids, category_id, secret_key_sealed)"
+        " SELECT clock(), clock(), 'n' || n, 'n' || n, owner_id, owners_ids, category_id, secret_key_sealed"
+        " FROM project, generate_series(1, 150) n WHERE id = %s",
+        birds,
+    )
+    rows("INSERT INTO project_ledger (project_id) SELECT id FROM project ON CONFLICT DO NOTHING")
+    assert len(names(crowdctl, "--limit", "151")) == 151
+
+
+def test_deleted_with_everything_in_it(crowdctl, birds, rows):
+    assert crowdctl.json("project", "delete", "birds", "--yes") == {"id": birds, "short_name": "birds"}
+    assert rows("SELECT count(*) AS n FROM task WHERE project_id = %s", birds) == [{"n": 0}]
+    assert names(crowdctl) == ["bees"]
+    assert acts(rows) == [("cli", "delete")]

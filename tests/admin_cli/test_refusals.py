@@ -1,0 +1,126 @@
+"""Each command refuses what it must in one sentence, and changes nothing. ``test_coverage`` reads the table."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+USAGE, REFUSED = 2, 1
+GONE = "999"
+
+# Words of the command, its exit status, and what the sentence holds.
+REFUSALS = [
+    (
+        ("admin", "create", "--name", "eve", "--email", "nowhere", "--password", "good enough"),
+        REFUSED,
+        "e-mail address",
+    ),
+    (("admin", "add", "nobody"), REFUSED, "There is no account nobody."),
+    (("admin", "remove", "nobody@example.org"), REFUSED, "There is no account nobody@example.org."),
+    (("admin", "list", "ada"), USAGE, "unexpected extra argument"),
+    (("admin", "link", "--json", "ada"), USAGE, "unexpected extra argument"),
+    (("announcement", "list", "--limit", "0"), USAGE, "--limit"),
+    (("announcement", "add", "--title", "News"), USAGE, "--body"),
+    (("announcement", "add", "--title", " ", "--body", "News"), REFUSED, "title"),
+    (("announcement", "edit", GONE, "--title", "News"), REFUSED, "There is no announcement 999."),
+    (("announcement", "edit", "1"), USAGE, "Say what to change"),
+    (("announcement", "publish", GONE), REFUSED, "There is no announcement 999."),
+    (("announcement", "remove", GONE, "--yes"), REFUSED, "There is no announcement 999."),
+    (("announcement", "remove", "1"), USAGE, "say --yes"),
+    (("category", "list", "--nothing"), USAGE, "No such option"),
+    (("category", "add", "--name", "Thinking"), REFUSED, "exists already"),
+    (("category", "add", "--name", "Maps", "--short-name", "a/b"), REFUSED, "short_name"),
+    (
+        ("category", "edit", "poetry", "--name", "Verse"),
+        REFUSED,
+        "There is no category poetry, only sensing, thinking.",
+    ),
+    (("category", "edit", "thinking"), USAGE, "Say what to change"),
+    (("category", "remove", "thinking", "--yes"), REFUSED, "There are projects in thinking: it stays."),
+    (("category", "remove", "sensing"), USAGE, "say --yes"),
+    (("check", "everything"), USAGE, "unexpected extra argument"),
+    (("completion", "csh"), USAGE, "csh"),
+    (("config", "show", "--nothing"), USAGE, "No such option"),
+    (("-c", "gone.conf", "config", "check"), REFUSED, "gone.conf"),
+    (("-c", "gone.conf", "config", "show"), REFUSED, "gone.conf"),
+    (("db", "upgrade", "--nothing"), USAGE, "No such option"),
+    (("-c", "gone.conf", "db", "upgrade"), REFUSED, "gone.conf"),
+    (("-c", "gone.conf", "db", "status"), REFUSED, "gone.conf"),
+    (("doctor", "--nothing"), USAGE, "No such option"),
+    (("jobs", "list", "sweep_keys"), USAGE, "unexpected extra argument"),
+    (("jobs", "show", "nothing"), REFUSED, "There is no job nothing."),
+    (("jobs", "run", "nothing"), REFUSED, "There is no job nothing."),
+    (("mail", "list", "--state", "lost"), USAGE, "lost"),
+    (("mail", "show", GONE), REFUSED, "There is no letter 999."),
+    (("mail", "send", GONE), REFUSED, "There is no letter 999."),
+    (("mail", "test", "ada@example.org", "--locale"), USAGE, "--locale"),
+    (("man",), USAGE, "DIRECTORY"),
+    (("project", "list", "--owner", "nobody"), REFUSED, "There is no account nobody."),
+    (("project", "list", "--category", "poetry"), REFUSED, "There is no category poetry"),
+    (("project", "show", "nothing"), REFUSED, "There is no project nothing."),
+    (("project", "publish", "bare"), REFUSED, "The project lacks a task presenter."),
+    (("project", "pause", GONE), REFUSED, "There is no project 999."),
+    (("project", "feature", "nothing"), REFUSED, "There is no project nothing."),
+    (("project", "delete", "birds"), USAGE, "say --yes"),
+    (("project", "delete", "nothing", "--yes"), REFUSED, "There is no project nothing."),
+    (("project", "load", "."), REFUSED, "is no project folder"),
+    (("queue", "list", "--state", "lost"), USAGE, "lost"),
+    (("queue", "show", GONE), REFUSED, "There is no item 999."),
+    (("queue", "cancel", GONE), REFUSED, "There is no item 999."),
+    (("queue", "retry", GONE), REFUSED, "There is no item 999."),
+    (("queue", "work", "1"), USAGE, "unexpected extra argument"),
+    (("-c", "gone.conf", "serve"), REFUSED, "gone.conf"),
+    (("user", "list", "--limit", "0"), USAGE, "--limit"),
+    (("user", "show", GONE), REFUSED, "There is no account 999."),
+    (("user", "create", "--name", "BOB", "--email", "x@example.org", "--password", "good enough"), REFUSED, "taken"),
+    (("user", "create", "--name", "eve", "--email", "x@example.org", "--password", "short"), REFUSED, "Use 8 to"),
+    (
+        ("user", "create", "--name", "eve", "--email", "x@example.org", "--password", "good enough", "--locale", "tlh"),
+        REFUSED,
+        "There is no language tlh",
+    ),
+    (("user", "block", "ada"), REFUSED, "An administrator cannot be blocked."),
+    (("user", "unblock", "nobody"), REFUSED, "There is no account nobody."),
+    (("user", "reset-api-key", "nobody"), REFUSED, "There is no account nobody."),
+    (("user", "reset-password", "bob", "--password", "short"), REFUSED, "password: Use 8 to"),
+    (("user", "delete", "bob"), USAGE, "say --yes"),
+    (("user", "delete", "bob", "--yes"), REFUSED, "bob owns projects: birds, bare."),
+    (("user", "delete", "ada", "--yes"), REFUSED, "last administrator"),
+    (("user", "export", "bob"), USAGE, "--to"),
+    (("user", "export", "bob", "--to", "birds/project.json"), REFUSED, "birds/project.json is there already."),
+    (("webhook", "list", "birds"), USAGE, "unexpected extra argument"),
+    (("webhook", "show", "nothing"), REFUSED, "There is no project nothing."),
+    (("webhook", "show", "birds", GONE), REFUSED, "There is no delivery 999 of birds."),
+    (("webhook", "test", "birds"), REFUSED, "The project has no webhook."),
+    (("webhook", "redeliver", "birds"), USAGE, "Say which"),
+    (("webhook", "redeliver", "birds", "--failed"), REFUSED, "The project has no webhook."),
+    (("webhook", "redeliver", "birds", "--failed", "--from", "1"), USAGE, "Say which"),
+    (("webhook", "redeliver", "birds", "--to", "3"), USAGE, "Say which"),
+    (("webhook", "backfill", "birds"), REFUSED, "The project has no webhook."),
+    (("webhook", "on", "birds"), REFUSED, "The project has no webhook."),
+]
+
+
+@pytest.fixture(scope="module")
+def before(stage: Any) -> list[dict[str, Any]]:
+    """How much there is on the stage."""
+    return stage.counts()
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "said"), REFUSALS, ids=lambda value: " ".join(value)[:60] if isinstance(value, tuple) else ""
+)
+def test_it_is_refused_in_a_sentence_and_nothing_changes(stage, before, words, status, said):
+    assert said in stage.crowdctl.refused(*words, status=status)
+    assert stage.counts() == before
+
+
+def test_digits_that_are_an_id_and_a_nickname_are_nobodys(stage):
+    """Whoever takes another's id for a nickname is not made an administrator by mistake."""
+    bob = stage.crowdctl.json("user", "show", "bob")["id"]
+    words = ("--name", f"00{bob}", "--email", "two@example.org", "--password", "good enough")
+    impostor = stage.crowdctl.json("user", "create", *words)
+    said = stage.crowdctl.refused("admin", "add", f"00{bob}")
+    assert "the id of one account and the nickname of another" in said
+    assert stage.crowdctl.json("user", "show", "two@example.org")["id"] == impostor["id"]
