@@ -164,12 +164,12 @@ class Accounts:
     # Administrators
 
     async def set_admin(self, user_id: int, admin: bool, who: Requester) -> bool:
-        """Makes an administrator or unmakes one; False when nothing changed. The last one only the operator unmakes."""
+        """Makes an administrator or unmakes one; False when nothing changed. The last one stays."""
         rights.require(who, rights.of_requester(who), frozenset({Standing.ADMIN}))
 
         async def work(tx: Database) -> bool:
-            if not admin and who.via != "cli":
-                await directory.lock(tx, user_id)
+            row = None if admin else await directory.lock(tx, user_id)
+            if row and row["admin"]:
                 await _leave_one(tx, user_id)
             changed = await accounts.set_admin(tx, user_id, admin)
             if changed:
@@ -238,4 +238,4 @@ class UserBehaviour(Behaviour):
 async def _leave_one(tx: Database, user_id: int) -> None:
     """Two who take each other's rights at once would leave nobody."""
     if await directory.is_last_admin(tx, user_id):
-        raise ForbiddenError(_("The last administrator stays."))
+        raise ForbiddenError(_("The last administrator stays."), hint="Make another one first.")

@@ -44,11 +44,11 @@ _EVERYWHERE: Final = {
 
 
 def page_headers(nonce: str = "") -> dict[str, str]:
-    """Headers of crowdd's own pages; inline scripts run only with ``nonce``, and not at all without one.
+    """Headers of crowdd's own pages; scripts run only with ``nonce`` and what these import, and none without one.
 
     ``frame-src 'self'`` also keeps the presenter frame from walking off to another site or to a ``data:`` address.
     """
-    scripts = f"'self' 'nonce-{nonce}'" if nonce else "'self'"
+    scripts = f"'nonce-{nonce}'" if nonce else "'none'"
     policy = (
         f"default-src 'none'; script-src {scripts}; style-src 'self'; img-src 'self' data:; media-src 'self';"
         " font-src 'self'; connect-src 'self'; manifest-src 'self'; frame-src 'self'; form-action 'self';"

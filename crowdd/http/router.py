@@ -65,10 +65,12 @@ class Router:
         self._cors, self._streams, self._downloads = cors, streams, downloads
         self._settings, self._identity, self._csrf = settings, identity, csrf
         self._limit, self._negotiator, self._projects = limit, negotiator, projects
+        self.routes: Mapping[str, Methods] = {}
 
     def klein(self, routes: Mapping[str, Methods]) -> Klein:
         """A Klein application of the routes of each address."""
         app = Klein()
+        self.routes = routes
         for number, (path, methods) in enumerate(routes.items()):
             self._register(app, path, methods, f"route{number}")
         app.handle_errors(HTTPException)(self._unmatched)

@@ -34,7 +34,7 @@ def test_created_twice_is_one_account(crowdctl, ada, rows):
 
 
 def test_account_that_is_there_becomes_administrator(crowdctl, ada, rows):
-    crowdctl.json("admin", "remove", "ada")
+    rows("UPDATE account SET admin = false")
     assert "Found administrator ada" in crowdctl("admin", "create", *ADA, *PASSWORD).output
     assert rows("SELECT admin FROM account") == [{"admin": True}]
 
@@ -71,14 +71,26 @@ def test_name_or_address_of_somebody_else(crowdctl, ada):
 
 
 def test_add_remove_list(crowdctl, ada, rows):
+    crowdctl("admin", "create", "--name", "bob", "--email", "bob@example.org", *PASSWORD)
     assert crowdctl.json("admin", "remove", "ada")["changed"]
-    assert crowdctl.json("admin", "list") == []
+    assert [row["name"] for row in crowdctl.json("admin", "list")] == ["bob"]
     assert crowdctl("admin", "remove", "ada").output == "ada is no administrator.\n"
-    assert crowdctl.json("admin", "add", "ada@example.org")["changed"]
+    crowdctl("admin", "add", "ada")
+    crowdctl("admin", "remove", "bob")
+    assert crowdctl("admin", "add", "ada@example.org").output == "ada is an administrator already.\n"
     assert crowdctl("admin", "add", "ada").output == "ada is an administrator already.\n"
     listed = crowdctl.json("admin", "list")
     assert [(row["id"], row["name"], row["email_addr"]) for row in listed] == [(ada["id"], "ada", "ada@example.org")]
-    assert [action for _, _, action in audit(rows)] == ["create", "remove_admin", "add_admin"]
+    made = [action for _, _, action in audit(rows)]
+    assert made == ["create", "create", "remove_admin", "add_admin", "remove_admin"]
+
+
+def test_the_last_administrator_stays(crowdctl, ada, rows):
+    assert crowdctl.refused("admin", "remove", "ada").startswith("Error: The last administrator stays.")
+    crowdctl("admin", "create", "--name", "bob", "--email", "bob@example.org", *PASSWORD)
+    rows('UPDATE account SET "restrict" = true WHERE name = %s', "bob")
+    assert "The last administrator stays." in crowdctl.refused("admin", "remove", "ada"), "who is blocked cannot help"
+    assert rows("SELECT admin FROM account ORDER BY id") == [{"admin": True}, {"admin": True}]
 
 
 def test_list_shows_names_as_text(crowdctl, ada, rows):

@@ -239,14 +239,15 @@ async def test_without_encryption_nothing_is_said_where_it_is_wanted(bench, user
     assert not [line for line in bench.mailbox.seen if not line.upper().startswith((b"EHLO", b"QUIT"))]
 
 
+@pytest.mark.parametrize("tls", ["starttls", "implicit"])
 @pytest.mark.parametrize("password", [PASSWORD.decode(), "a wrong password"])
 @pytest_twisted.ensureDeferred
-async def test_signing_in_over_an_encrypted_way(bench, tmp_path, monkeypatch, password):
+async def test_signing_in_over_an_encrypted_way(bench, tmp_path, monkeypatch, password, tls):
     ours, trusted = certificate(tmp_path)
     monkeypatch.setenv("SSL_CERT_FILE", str(trusted))
     bench.mailbox = Mailbox(reactor, ours, sign_in=True)
-    bench.port = bench.mailbox.listen()
-    mail = bench.mail(host="localhost", tls="starttls", user=USER.decode(), password=password)
+    bench.port = bench.mailbox.listen(encrypted=tls == "implicit")
+    mail = bench.mail(host="localhost", tls=tls, user=USER.decode(), password=password)
     mail_id = await mail.send(bench.pool, "ada@example.org", "test", {})
     if password == PASSWORD.decode():
         assert await mail.deliver() == Tally(sent=1)
@@ -259,16 +260,27 @@ async def test_signing_in_over_an_encrypted_way(bench, tmp_path, monkeypatch, pa
         assert len(str(refused.value)) < 120 and "AUTH" not in str(refused.value).replace("Authentication", "")
 
 
+@pytest.mark.parametrize("tls", ["starttls", "implicit"])
 @pytest_twisted.ensureDeferred
-async def test_a_certificate_that_nobody_vouches_for_is_not_believed(bench, tmp_path):
+async def test_a_certificate_that_nobody_vouches_for_is_not_believed(bench, tmp_path, tls):
     ours, _ = certificate(tmp_path)
     bench.mailbox = Mailbox(reactor, ours)
-    bench.port = bench.mailbox.listen()
-    mail = bench.mail(host="localhost", tls="starttls")
+    bench.port = bench.mailbox.listen(encrypted=tls == "implicit")
+    mail = bench.mail(host="localhost", tls=tls)
     await mail.send(bench.pool, "ada@example.org", "test", {})
     with pytest.raises(UnavailableError):
         await mail.deliver()
     assert bench.mailbox.letters == [] and await bench.states() == ["waiting"]
+
+
+@pytest_twisted.ensureDeferred
+async def test_who_is_to_encrypt_from_the_first_byte_says_nothing_in_the_clear(bench):
+    mail = bench.mail(host="localhost", tls="implicit", user=USER.decode(), password=PASSWORD.decode())
+    await mail.send(bench.pool, "ada@example.org", "test", {})
+    with pytest.raises(UnavailableError):
+        await mail.deliver()
+    said = b"".join(bench.mailbox.seen)
+    assert b"EHLO" not in said and PASSWORD not in said and await bench.states() == ["waiting"]
 
 
 @pytest_twisted.ensureDeferred

@@ -242,6 +242,7 @@ LIES = {
     "no end": lambda p: setattr(p, "twist", lambda c: {k: v for k, v in c.items() if k != "exp"}),
     "nobody": lambda p: setattr(p, "twist", lambda c: {**c, "sub": ""}),
     "alg none": lambda p: setattr(p, "sign", lambda c: jwt.encode(c, None, algorithm="none", headers={"kid": "rsa"})),
+    "a way that is not agreed on": lambda p: setattr(p, "sign", lambda c: p.honest(c, "rsa", "PS512")),
     "the public key as a secret": lambda p: setattr(p, "sign", hs256_with_the_public_key(p)),
     "the client's secret": lambda p: setattr(p, "sign", lambda c: jwt.encode(c, "a secret between two servers!!!!", algorithm="HS256")),
     "a foreign key": lambda p: setattr(p, "sign", lambda c: jwt.encode(c, keys()["foreign"], algorithm="RS256", headers={"kid": "rsa"})),

@@ -34,12 +34,15 @@ class Mailbox:
         self._reactor, self._certificate, self._sign_in = reactor, certificate, sign_in
         self._port: Any = None
 
-    def listen(self, port: int = 0) -> int:
-        """Begins to take letters, and says where."""
+    def listen(self, port: int = 0, *, encrypted: bool = False) -> int:
+        """Begins to take letters, and says where. ``encrypted``: from the first byte on (RFC 8314)."""
         factory = smtp.SMTPFactory()
         factory.protocol = self._protocol
         factory.portal = Portal(_Realm(self), [InMemoryUsernamePasswordDatabaseDontUse(**{USER.decode(): PASSWORD})])
-        self._port = self._reactor.listenTCP(port, factory, interface="127.0.0.1")
+        if encrypted:
+            self._port = self._reactor.listenSSL(port, factory, self._certificate.options(), interface="127.0.0.1")
+        else:
+            self._port = self._reactor.listenTCP(port, factory, interface="127.0.0.1")
         return self._port.getHost().port
 
     async def close(self) -> None:

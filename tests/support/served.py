@@ -113,6 +113,12 @@ class Served:
         """The server's own pool."""
         return self.server._pool
 
+    @property
+    def routes(self) -> list[Any]:
+        """Every route there is."""
+        table = self.server._site.resource._router.routes
+        return [route for methods in table.values() for route in methods.values()]
+
     async def start(self) -> None:
         self.server.privilegedStartService()
         self.server.startService()

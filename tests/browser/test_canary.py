@@ -1,0 +1,298 @@
+"""What people write stays text: a canary in every text of the database, in every query and every form, on every page.
+
+The pages are those of the route table, so a new one is visited by itself. The browser ignores our policy here: it is the
+escaping that has to hold, and the policy is looked at for itself.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+import attrs
+import psycopg2
+import pytest
+import pytest_twisted
+from matrix import stage as matrix
+from support.addresses import filled, pages, values
+from support.browsers import signed_in
+from support.canary import ENUMERATED, LONG, MARK, SHORT, plant
+from support.live import LiveServer
+from support.page_reader import Page
+from support.served import Served
+from twisted.internet import reactor
+from twisted.internet.defer import ensureDeferred
+
+from crowdd import config
+from crowdd.http import presenter
+
+pytestmark = pytest.mark.browser
+
+HTML = {"Accept": "text/html"}
+WHO = ("anonymous", "stranger", "owner", "admin")
+WRITTEN = ("text", "search", "email", "url", "password", "number", "")
+REDISPLAYED = "redisplayed"
+HTTP = Path(presenter.__file__).parent
+# What runs, or would when somebody clicks: elements of the canary, handlers, addresses that are scripts.
+_ALIVE = """mark => [
+    ...[...document.querySelectorAll(`[${mark}]`)].map(e => e.outerHTML.slice(0, 200)),
+    ...[...document.querySelectorAll('*')].flatMap(e => e.getAttributeNames().filter(n => n.startsWith('on')).map(n => e.tagName + ' ' + n)),
+    ...[...document.querySelectorAll('[href], [src], [action], [formaction], [srcdoc]')].flatMap(e => ['href', 'src', 'action', 'formaction', 'srcdoc']
+        .filter(n => /^\\s*(javascript|data|vbscript):/i.test(e.getAttribute(n) || '') || (n == 'srcdoc' && e.hasAttribute(n))).map(n => e.tagName + ' ' + n)),
+    ...[...document.querySelectorAll('img[src], script[src], link[href], iframe[src]')].map(e => e.src || e.href)
+        .filter(a => new URL(a).origin != location.origin),
+]"""
+_CHANGES = re.compile(
+    r'nonce="[^"]*"|name="csrf_token" value="[^"]*"|data-csrf="[^"]*"|Request [0-9a-f]{16}|[0-9a-f]{16}'
+)
+
+
+@attrs.frozen
+class Site:
+    """A server of whose texts each is a canary, and the cookies of those who visit it."""
+
+    url: str
+    cookies: dict[str, dict[str, str]]
+    addresses: list[str]
+    planted: set[tuple[str, str]]
+
+
+@pytest.fixture(scope="module")
+def planted(postgres: Any, tmp_path_factory: Any) -> Iterator[Site]:
+    """Rows of every kind, and the canary in every text of them."""
+    dsn, data = postgres.make(), tmp_path_factory.mktemp("canary")
+    environment = {"CROWDD_DB_DSN": dsn, "CROWDD_DATA_DIR": str(data), "CROWDD_RATELIMIT_LIMIT": "0"}
+    environment |= {"CROWDD_SITE_DEBUG": "on", "CROWDD_SIGNIN_GOOGLE_CLIENT_ID": "x"}
+    served = Served(reactor, config.load(None, environment))
+    cookies = pytest_twisted.blockon(ensureDeferred(_build(served)))
+    routes = served.routes
+    pytest_twisted.blockon(ensureDeferred(served.stop()))
+    columns = plant(dsn)
+    paths = pages(routes)
+    with psycopg2.connect(dsn) as connection, connection.cursor() as cursor:
+
+        def fetch(statement: str) -> list[Any]:
+            cursor.execute(statement)
+            return cursor.fetchall()
+
+        stand_for = values(fetch, paths)
+    connection.close()
+    live = LiveServer(dsn, data, **environment)
+    live.start()
+    yield Site(live.url, cookies, [address for path in paths for address in filled(path, stand_for)], columns)
+    live.stop()
+    postgres.drop(dsn)
+
+
+async def _build(served: Served) -> dict[str, dict[str, str]]:
+    await served.start()
+    made = await matrix.build(served)
+    await served.database.execute(_MORE)
+    visitor = served.client()
+    await visitor.get("/", headers=HTML)
+    found = {"anonymous": visitor.cookies}
+    for name in ("stranger", "owner", "admin"):
+        found[name] = (await signed_in(served, name)).cookies
+    token = (await made["owner"].page("/project/open/publish")).json()["csrf"]
+    assert token
+    return found
+
+
+# What no stage has by itself: work, letters, deliveries that failed, sessions, a log of jobs.
+_MORE = """
+INSERT INTO queue_item (name, arguments, user_id, admin, via, state, created, due, error, result)
+    SELECT 'withdraw', '{"words": "x"}', id, true, 'web', state, clock(), clock(), 'x', '{"words": "x"}'
+      FROM account, unnest(ARRAY['dead', 'cancelled', 'done']) AS state;
+INSERT INTO mail (created, recipient, template, locale, subject, text, html, state, due, error)
+    SELECT clock(), email_addr, 'export_ready', 'en', 'x', 'x', 'x', state, clock(), 'x' FROM account, unnest(ARRAY['dead', 'held']) AS state;
+UPDATE project SET webhook = 'https://receiver.example/';
+INSERT INTO webhook (project_id, secret_sealed, active, why_off) SELECT id, 'x', false, 'x' FROM project ON CONFLICT (project_id) DO UPDATE SET active = false;
+INSERT INTO delivery (project_id, kind, created, state, next_at, finished) SELECT id, 'ping', clock(), 'failed', clock(), clock() FROM project;
+INSERT INTO delivery_attempt (project_id, delivery_id, at, url, body, status, answer, problem, seconds)
+    SELECT project_id, id, clock(), 'x', '{"x": "x"}', 500, 'x', 'x', 1 FROM delivery;
+INSERT INTO job_run (name, began, seconds, outcome, words) VALUES ('fold', clock(), 1, 'failed', 'x');
+INSERT INTO job (name, due, outcome, began, seconds, words) VALUES ('odd', clock(), 'failed', clock(), 1, 'x') ON CONFLICT DO NOTHING;
+"""
+
+
+@attrs.frozen
+class Form:
+    """A form of a page, filled in."""
+
+    action: str
+    fields: dict[str, str]
+    with_files: bool
+
+
+def forms(text: str, path: str) -> Iterator[Form]:
+    """The forms of a page into which somebody writes."""
+    page = Page(text)
+    for form in page.all("form"):
+        inside = [
+            it for it in page.all("input", "textarea", "select", "button") if form in it.parents and it.get("name")
+        ]
+        written = [it.get("name") for it in inside if it.tag == "textarea" or it.get("type") in WRITTEN]
+        if form.get("method") == "post" and written:
+            fields = {it.get("name"): it.get("value") for it in inside if it.get("type") != "file"}
+            fields |= dict.fromkeys(written, f"again {LONG}")
+            yield Form(form.get("action") or path, fields, "multipart" in form.get("enctype"))
+
+
+class Visitor:
+    """A browser of one of them, which ignores our policy, and what ran in it."""
+
+    def __init__(self, browser: Any, site: Site, who: str) -> None:
+        self.site, self.fired, self.framed = site, [], 0
+        self.context = browser.new_context(bypass_csp=True)
+        self.context.set_default_timeout(45_000)
+        self.context.add_cookies(
+            [{"name": name, "value": value, "url": site.url} for name, value in site.cookies[who].items()]
+        )
+        self.page = self.context.new_page()
+        self.page.on("console", self._heard)
+        self.page.route("**/redisplayed", self._fulfil)
+        self._html = ""
+
+    def _heard(self, message: Any) -> None:
+        if message.text.startswith("canary"):
+            if message.text == "canary null":  # the presenter's frame: owners' scripts run there, and nowhere else
+                self.framed += 1
+            else:
+                self.fired.append(f"{message.text} on {self.page.url}")
+
+    def _fulfil(self, route: Any) -> None:
+        route.fulfill(body=self._html, content_type="text/html; charset=utf-8")
+
+    def ask(self, path: str, **more: Any) -> Any:
+        """An answer without a browser's window: quick."""
+        return self.context.request.get(self.site.url + path, headers=HTML, max_redirects=0, **more)
+
+    def send(self, form: Form) -> Any:
+        """What comes after a form whose texts are all canaries."""
+        body = {("multipart" if form.with_files else "form"): form.fields}
+        headers = HTML | {"Origin": self.site.url}
+        return self.context.request.post(self.site.url + form.action, headers=headers, max_redirects=0, **body)
+
+    def look(self, path: str) -> list[str]:
+        """What is alive on the page of that address that should be text."""
+        self.page.goto(self.site.url + path)
+        return self._alive()
+
+    def show(self, html: str) -> list[str]:
+        """The same of a page that came as the answer to a form."""
+        self._html = html
+        return self.look(f"/{REDISPLAYED}")
+
+    def _alive(self) -> list[str]:
+        found: list[str] = self.page.evaluate(_ALIVE, MARK)
+        found += self.fired
+        self.fired.clear()
+        return found
+
+
+@pytest.fixture
+def visitor(browser: Any, planted: Site) -> Iterator[Any]:
+    made = []
+
+    def make(who: str) -> Visitor:
+        made.append(Visitor(browser, planted, who))
+        return made[-1]
+
+    yield make
+    for each in made:
+        each.context.close()
+
+
+def strict(policy: str) -> bool:
+    """Whether scripts run by their nonce only, and nothing in the page by itself."""
+    rules = dict(rule.split(maxsplit=1) for rule in policy.split("; "))
+    by_nonce = re.fullmatch(r"'nonce-[\w-]{16}'|'none'", rules["script-src"])
+    return bool(by_nonce) and rules["base-uri"] == rules["frame-ancestors"] == rules["default-src"] == "'none'"
+
+
+def query_names() -> list[str]:
+    """Every name that some handler of pages looks up in the query."""
+    found: set[str] = {"_", "q", "lang"}
+    for file in (HTTP / "pages").rglob("*.py"):
+        found |= set(re.findall(r"query(?:\.get\(|\[)\s*\"(\w+)\"", file.read_text()))
+    return sorted(found)
+
+
+def test_every_text_of_the_database_was_planted(planted: Site) -> None:
+    """Only a table without a row on this stage may be missing; what cannot be planted has its reason."""
+    with_rows = {table for table, _ in planted.planted}
+    assert {
+        "account",
+        "announcement",
+        "audit",
+        "blogpost",
+        "category",
+        "delivery_attempt",
+        "event",
+        "helpingmaterial",
+    } <= with_rows
+    assert {"job_run", "mail", "project", "queue_item", "result", "session", "task", "task_run", "webhook"} <= with_rows
+    assert not [table for table, columns in ENUMERATED.items() if not columns]
+
+
+def in_main(text: str) -> str:
+    """What is inside ``main``, without what is different at each asking: the frame around it is the same everywhere."""
+    return _CHANGES.sub("", text.partition("<main")[2])
+
+
+def test_what_people_wrote_runs_on_no_page(planted: Site, visitor: Any) -> None:
+    asked = urlencode(dict.fromkeys(query_names(), LONG))
+    seen: set[str] = set()
+    alive, visits, framed = {}, dict.fromkeys(WHO, 0), 0
+    for who in WHO:
+        browser = visitor(who)
+        for path in (path for address in planted.addresses for path in (address, f"{address}?{asked}")):
+            answer = browser.ask(path)
+            assert answer.status != 500, path
+            if not answer.headers.get("content-type", "").startswith("text/html"):
+                continue
+            assert strict(answer.headers["content-security-policy"]), path
+            text = answer.text()
+            if MARK in text and (visits[who] == 0 or in_main(text) not in seen):
+                seen.add(in_main(text))
+                visits[who] += 1
+                if wrong := browser.look(path):
+                    alive[who, path] = wrong
+        framed += browser.framed
+    assert alive == {}
+    assert min(visits.values()) > 5 and framed, visits  # the canary does run, where owners may let scripts run
+
+
+def test_what_people_wrote_runs_on_no_form_that_comes_back(planted: Site, visitor: Any) -> None:
+    alive, came_back = {}, set()
+    for who in WHO:
+        browser, sent = visitor(who), set()
+        for path in planted.addresses:
+            answer = browser.ask(path)
+            if answer.status != 200 or not answer.headers["content-type"].startswith("text/html"):
+                continue
+            for form in forms(answer.text(), path):
+                if (form.action, tuple(form.fields)) in sent:
+                    continue
+                sent.add((form.action, tuple(form.fields)))
+                back = browser.send(form)
+                assert back.status != 500, (who, form)
+                if MARK in back.text():
+                    came_back.add(form.action)
+                    if wrong := browser.show(back.text()):
+                        alive[who, form.action] = wrong
+    assert alive == {}
+    assert len(came_back) > 5, came_back
+
+
+def test_the_canary_would_run(visitor: Any) -> None:
+    browser = visitor("anonymous")
+    for opening in ("<p>", '<p title="', "<p title='", "<textarea>", "<title>", "<script>'", "<!-- "):
+        alive = browser.show(f"<!doctype html><meta charset=utf-8><main>{opening}{LONG}")
+        assert alive, opening
+    link = "<!doctype html><main><a href=javascript:canary>x</a><img src=https://elsewhere.example/x.png>"
+    assert len(browser.show(link)) == 2
+    assert MARK in SHORT and browser.show(f'<!doctype html><main><a href="{SHORT}/">x</a>')
