@@ -12,11 +12,12 @@ from crowdd.domain import rights
 from crowdd.domain.contributions import external_uid
 from crowdd.domain.queue import Item, Queue
 from crowdd.domain.records import NOT_FOUND
+from crowdd.domain.schedulers import choose
 from crowdd.errors import InvalidValueError, NotFoundError
 from crowdd.kinds import TASK
 from crowdd.kinds.kind import OWNERS
 from crowdd.kinds.types import Integer, Text
-from crowdd.storage import audit, changes, records
+from crowdd.storage import audit, changes, projects, records, schedulers
 from crowdd.storage.database import Database, Row, Transactions
 from crowdd.values import Requester
 
@@ -62,6 +63,27 @@ class Changes:
         values = {"priority_0": TASK.field("priority_0").parse(given.get("priority_0"))}
         return await self._change(who, "priority", project_id, task_ids(given), values, dry_run)
 
+    async def scheduler(self, who: Requester, project_id: int, body: Any, dry_run: bool = False) -> Effect:
+        """Which scheduler (``sched``) chooses tasks; ``tasks`` of the effect are those that have to change for it."""
+        name = _given(body, {"sched"}).get("sched")
+        if name not in schedulers.names():
+            raise InvalidValueError(f"sched is not one of {', '.join(schedulers.names())}.")
+        await self._require(self._db, who, project_id)
+        needs = await projects.scheduler_needs_tasks(self._db, project_id, name)
+        tasks = await changes.count(self._db, project_id) if needs else 0
+        if dry_run:
+            return Effect(tasks, 0, 0, 0, dry_run=True)
+
+        async def work(tx: Database) -> int | None:
+            await self._require(tx, who, project_id)
+            if await projects.want_scheduler(tx, project_id, name):
+                await self._note(tx, who, "scheduler", project_id, None, {"sched": name})
+            return await choose(tx, self._queue, who, project_id, name)
+
+        item = await self._db.transaction(work)
+        self._ring(project_id)
+        return Effect(tasks, 0, 0, 0, queue_item=item)
+
     async def withdraw(self, who: Requester, project_id: int, body: Any, dry_run: bool = False) -> Effect:
         """Deletes what one volunteer has answered: ``user_id``, ``external_uid``, or who gave ``taskrun_id``."""
         given = _given(body, {*_VOLUNTEERS, "task_ids"})
@@ -71,6 +93,11 @@ class Changes:
             found = await changes.tasks_of(self._db, project_id, actor, MOST_NAMED + 1)
             named = found if len(found) <= MOST_NAMED else None
         return await self._change(who, "withdraw", project_id, named, {"actor": actor}, dry_run)
+
+    async def usual_answers(self, project_id: int) -> int | None:
+        """How many answers the project's first task needs; None without tasks."""
+        row = await changes.usual(self._db, project_id)
+        return int(row["n_answers"]) if row else None
 
     async def delete(self, who: Requester, project_id: int, body: Any, dry_run: bool = False) -> Effect:
         """Deletes all tasks, or those in ``task_ids``, with their answers and results."""

@@ -14,14 +14,17 @@ AT_ONCE = 5000  # tasks that one transaction may change
 CHUNK = 1000
 
 
-async def choose(tx: Database, queue: Queue, who: Requester, project_id: int, name: str) -> None:
-    """Makes a scheduler that of a project, now or soon; until then its tasks come one after the other."""
+async def choose(tx: Database, queue: Queue, who: Requester, project_id: int, name: str) -> int | None:
+    """Makes a scheduler that of a project, now or soon; until then its tasks come one after the other.
+
+    The item of the queue that does it, None when it is done.
+    """
     large = await changes.size(tx, project_id) > AT_ONCE
     if large and await projects.scheduler_needs_tasks(tx, project_id, name):
         await changes.begin_scheduler(tx, project_id)
-        await queue.add(tx, WORK, {}, who, project_id)
-    else:
-        await projects.set_scheduler(tx, project_id, name)
+        return await queue.add(tx, WORK, {}, who, project_id)
+    await projects.set_scheduler(tx, project_id, name)
+    return None
 
 
 async def carry_on(db: Transactions, item: Item) -> None:

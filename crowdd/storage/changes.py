@@ -80,6 +80,21 @@ async def size(db: Database, project_id: int) -> int:
     return row["n_ordinals"] if row else 0
 
 
+async def count(db: Database, project_id: int) -> int:
+    """How many tasks a project has now, as its figures say."""
+    row = await one_or_none(db, "SELECT n_tasks FROM project_figures WHERE project_id = %(id)s", {"id": project_id})
+    return int(row["n_tasks"]) if row else 0
+
+
+async def usual(db: Database, project_id: int) -> Row | None:
+    """``n_answers`` of the project's first task, for a form to begin with; None without tasks."""
+    return await one_or_none(
+        db,
+        "SELECT n_answers FROM task_ledger WHERE project_id = %(project)s ORDER BY task_id LIMIT 1",
+        {"project": project_id},
+    )
+
+
 async def has_trials_beyond(db: Database, project_id: int, most: int) -> bool:
     """Whether a draft has more answers than so many."""
     rows = await db.fetch(

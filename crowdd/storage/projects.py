@@ -50,6 +50,15 @@ async def set_scheduler(db: Database, project_id: int, name: str, after: int = 0
     return bool(row["done"])
 
 
+async def want_scheduler(db: Database, project_id: int, name: str) -> bool:
+    """Writes what the owner chose into the project's ``info``; False when that stands there already."""
+    sql = (
+        "UPDATE project SET info = jsonb_set(info, '{sched}', to_jsonb(%(name)s::text)), updated = clock()"
+        " WHERE id = %(id)s AND info->>'sched' IS DISTINCT FROM %(name)s"
+    )
+    return await db.execute(sql, {"id": project_id, "name": name}) > 0
+
+
 async def scheduler_wanted(db: Database, project_id: int) -> str | None:
     """What the owner chose, however far the tasks are; None: there is no such project."""
     row = await one_or_none(

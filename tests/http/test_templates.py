@@ -26,7 +26,7 @@ def made(**more: object) -> Templates:
 
 
 TEMPLATES = made()
-OWN_SCRIPTS = (["/static/ui.js"], ["/static/ui.js", "/static/crop.js"], ["/static/ui.js", "/static/live.js"])
+OWN_SCRIPTS = [["/static/ui.js"], *(["/static/ui.js", f"/static/{name}.js"] for name in ("crop", "live", "work"))]
 
 
 def read(case: Case) -> Page:
@@ -65,6 +65,7 @@ def test_every_template_of_ours_has_a_case() -> None:
         "parts.html",
         "icons.html",
         "account/_fields.html",
+        "project/_changes.html",
         "account/_person.html",
         "admin/frame.html",
     }

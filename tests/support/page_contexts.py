@@ -438,7 +438,67 @@ def _task_cases(at: str) -> Iterator[Case]:
         {"type": type_, "rows": n, "bytes": 450 * n} for type_, n in (("task", 42650), ("task_run", 1), ("result", 0))
     ]
     files = {"exports": sizes, "formats": ["json", "csv"]}
+    yield from _change_cases(at, owner)
     yield Case("project/export.html", "owner", frame(ILSE, f"{at}tasks/export") | owner | files)
+
+
+def _change_cases(at: str, owner: Context) -> Iterator[Case]:
+    """What owners change of many tasks, with its effect before, and the work that goes on."""
+    effect: Context = {
+        "tasks": 42650,
+        "completed": 1,
+        "reopened": 1234,
+        "answers": 127340,
+        "dry_run": True,
+        "queue_item": None,
+    }
+    fields: Context = {
+        "n_answers": 3,
+        "priority_0": 0.5,
+        "sched": "default",
+        "task_ids": "7, 8",
+        "short_name": "",
+        "csrf": "t",
+    }
+    for name in ("redundancy", "priority", "scheduler", "delete"):
+        page, keys = f"project/task_{name}.html", frame(ILSE, f"{at}tasks/{name}") | owner
+        keys |= {"form": fields | {"errors": {}}, "effect": None, "schedulers": ["default", "random", "new_one"]}
+        yield Case(page, "first", keys)
+        yield Case(page, "with its effect", keys | {"effect": effect})
+        yield Case(page, "without effect", keys | {"effect": dict.fromkeys(effect, 0)})
+        wrong = {
+            "n_answers": ["Too many."],
+            "priority_0": ["From 0 to 1."],
+            "task_ids": ["No."],
+            "short_name": ["No."],
+            "sched": ["No."],
+        }
+        yield Case(page, "wrong", keys | {"form": fields | {"errors": wrong}})
+    yield Case("project/task_delete.html", "none", frame(ILSE, f"{at}tasks/delete") | owner | UNUSED | {
+        "form": fields | {"errors": {}}, "effect": None})  # fmt: skip
+    item: Context = {
+        "id": 7, "name": "import_tasks", "state": "running", "created": "2025-11-20T21:44:00.000000", "done": 61240,
+        "total": 100_000, "rate": 6110.4, "eta": 7.2, "error": "", "cancelling": False, "result": None,
+    }  # fmt: skip
+    ended = item | {"state": "done", "rate": None, "eta": None, "result": {"import": 4, "refused": 12}}
+    dead = item | {
+        "id": 5,
+        "name": "change_tasks",
+        "state": "dead",
+        "error": "The file is gone.",
+        "total": None,
+        "rate": None,
+    }
+    items = [
+        item,
+        item | {"id": 8, "cancelling": True},
+        ended | {"id": 6},
+        dead,
+        item | {"id": 4, "state": "waiting", "rate": None},
+    ]
+    page, keys = "project/queue.html", frame(ILSE, f"{at}queue") | owner
+    yield Case(page, "some", keys | {"items": items, "next": 4})
+    yield Case(page, "none", keys | {"items": [], "next": None})
 
 
 def _webhook_cases(at: str) -> Iterator[Case]:

@@ -7,6 +7,7 @@ from typing import Any
 from crowdd.domain.domain import Domain
 from crowdd.http.cookies import Cookies
 from crowdd.http.forms import Forms
+from crowdd.http.pages.project.changing import ChangePages
 from crowdd.http.pages.project.exporting import ExportPages
 from crowdd.http.pages.project.overview import OverviewPages
 from crowdd.http.pages.project.password import PasswordPages
@@ -16,6 +17,7 @@ from crowdd.http.pages.project.statistics import ProjectStatisticsPages
 from crowdd.http.pages.project.tasks import TaskPages
 from crowdd.http.pages.project.views import ProjectViews
 from crowdd.http.pages.project.webhooks import WebhookPages
+from crowdd.http.pages.project.working import WorkPages
 from crowdd.http.rendering import Templates
 
 
@@ -31,4 +33,6 @@ def rooms(domain: Domain, forms: Forms, cookies: Cookies, templates: Templates) 
         ProjectStatisticsPages(domain, views),
         TaskPages(domain, forms, views),
         ExportPages(domain, views),
+        ChangePages(domain, forms, views),
+        WorkPages(domain, forms, views),
     ]
