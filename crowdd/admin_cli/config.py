@@ -13,6 +13,7 @@ import click
 from crowdd import config as settings_of
 from crowdd.admin_cli.groups import Group
 from crowdd.admin_cli.output import json_option, listing, print_json
+from crowdd.admin_cli.shipped import shipped
 from crowdd.config import SECTIONS, load
 from crowdd.domain.diagnosis import of_settings
 
@@ -54,6 +55,12 @@ def check(ctx: click.Context, as_json: bool) -> None:
         if not found:
             click.echo("The settings can work.")
     ctx.exit(int(any(finding.wrong for finding in found)))
+
+
+@config.command()
+def example() -> None:
+    """Print a configuration file with every setting, its default and what it is for."""
+    click.echo(shipped("etc/crowdd.conf").read_text("utf-8"), nl=False)
 
 
 def shown(path: Path | None) -> list[dict[str, Any]]:

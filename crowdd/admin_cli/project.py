@@ -10,6 +10,7 @@ from typing import Any
 import attrs
 import click
 
+from crowdd.admin_cli import exporting
 from crowdd.admin_cli.asking import confirm, yes_option
 from crowdd.admin_cli.groups import Group
 from crowdd.admin_cli.naming import account, category, given
@@ -18,6 +19,7 @@ from crowdd.admin_cli.output import details, json_option, listing, say, watching
 from crowdd.admin_cli.running import with_domain
 from crowdd.domain import folder, loading
 from crowdd.domain.domain import Domain
+from crowdd.domain.exports import FORMATS, KINDS
 from crowdd.kinds import PROJECT
 from crowdd.storage.database import Row
 from crowdd.values import SYSTEM
@@ -132,6 +134,53 @@ def load(
             config, lambda domain: _load(domain, source, if_empty, owner=owner, publish=publish, progress=progress)
         )
     say(as_json, done, _words(done))
+
+
+@project.command()
+@click.argument("which", metavar="PROJECT")
+@click.option(
+    "--to",
+    "target",
+    required=True,
+    type=click.Path(file_okay=False, path_type=Path),
+    help="The folder to write to; made when it is not there.",
+)
+@click.option("--type", "types", multiple=True, type=click.Choice([*KINDS]), help="Only this; may be repeated.")
+@click.option("--format", "format_", default="json", show_default=True, type=click.Choice([*FORMATS]), help="Of files.")
+@click.option("--raw", is_flag=True, help="Leave texts of tables as they are, also those a spreadsheet would run.")
+@click.option("--resume", is_flag=True, help="Keep the files that are whole, and write only the others.")
+@json_option
+@click.pass_obj
+def export(
+    config: Path | None,
+    which: str,
+    target: Path,
+    types: tuple[str, ...],
+    format_: str,
+    raw: bool,
+    resume: bool,
+    as_json: bool,
+) -> None:
+    """Write tasks, answers and results of a project to files, one for each.
+
+    These are the files that owners download, with all that administrators may see. A file has its name only when it is
+    whole, so that an export that was interrupted can be resumed.
+    """
+    files = [(type_, format_) for type_ in types or KINDS]
+    with watching("Writing rows", quiet=as_json) as told:
+        done = with_domain(config, lambda d: _export(d, which, target, files, told, raw=raw, resume=resume))
+    say(as_json, done, *(f"{file['file']} ({file['bytes']} bytes)" for file in done))
+
+
+async def _export(
+    domain: Domain,
+    which: str,
+    target: Path,
+    files: list[tuple[str, str]],
+    told: Callable[[int], None],
+    **how: bool,
+) -> list[dict[str, Any]]:
+    return await exporting.export(domain, await found(domain, which), target, files, told, **how)
 
 
 async def _load(domain: Domain, source: folder.Folder, if_empty: bool, **how: Any) -> dict[str, Any] | None:

@@ -18,6 +18,7 @@ from types import FrameType
 
 import click
 
+from crowdd.admin_cli.shipped import shipped
 from crowdd.config import Settings, load
 from crowdd.storage.server import Home, Server, StartError, check, find_home, hold, start
 from crowdd.storage.server.process import ended_with_parent, wait_until
@@ -28,7 +29,7 @@ UPGRADE = ("crowdctl", "db", "upgrade")
 DAEMON = ("twistd", "--pidfile=", "-n", "crowdd", "-c", "{config}")
 EXAMPLE = ("crowdctl", "project", "load", "{example}", "--if-empty")
 LINK = ("crowdctl", "admin", "link", "--json")
-EXAMPLE_FOLDER = Path("examples/digits")
+EXAMPLE_FOLDER = shipped("examples/digits")
 
 HEALTH_SECONDS = 60.0
 # make passes a signal on that the terminal or the system has sent to all of its group: two of one are no impatience.
@@ -38,7 +39,7 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 @click.command()
-@click.option("-c", "--config", default="etc/crowdd.conf", show_default=True, help="The configuration file.")
+@click.option("-c", "--config", default="", help="The configuration file; etc/crowdd.conf where there is one.")
 def serve(config: str) -> None:
     """Start PostgreSQL, prepare the database and serve until Ctrl-C.
 

@@ -53,3 +53,8 @@ def test_settings_that_can_work_and_some_that_cannot(crowdctl):
     assert any("confirm_email" in line for line in said)
     found = crowdctl("config", "check", "--json", CROWDD_HTTP_BASE_URL="crowd.example").json
     assert [finding["wrong"] for finding in found] == [True, False]
+
+
+def test_an_example_to_begin_with(crowdctl, tmp_path):
+    (tmp_path / "own.conf").write_text(crowdctl("config", "example").output)
+    assert crowdctl("-c", "own.conf", "config", "show").output.count("\n") == 3

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -73,3 +74,23 @@ def test_deleted_with_everything_in_it(crowdctl, birds, rows):
     assert rows("SELECT count(*) AS n FROM task WHERE project_id = %s", birds) == [{"n": 0}]
     assert names(crowdctl) == ["bees"]
     assert acts(rows) == [("cli", "delete")]
+
+
+def test_files_are_what_their_owner_downloads_and_an_export_goes_on_where_it_was(crowdctl, birds, tmp_path):
+    folder = tmp_path / "out"
+    done = crowdctl.json("project", "export", "birds", "--to", folder)
+    assert [Path(file["file"]).name for file in done] == [
+        f"{birds}_birds_{kind}.json" for kind in ("task", "task_run", "result")
+    ]
+    (task,) = json.loads((folder / f"{birds}_birds_task.json").read_text())
+    assert (task["project_id"], task["info"]) == (birds, 1)
+    assert json.loads((folder / f"{birds}_birds_result.json").read_text()) == []
+    assert "--resume" in crowdctl.refused("project", "export", "birds", "--to", folder)
+    (folder / f"{birds}_birds_task.json").unlink()
+    (folder / f"{birds}_birds_result.json").write_text("kept")
+    crowdctl.json("project", "export", str(birds), "--to", folder, "--resume")
+    assert json.loads((folder / f"{birds}_birds_task.json").read_text()) == [task]
+    assert (folder / f"{birds}_birds_result.json").read_text() == "kept"
+    (table,) = crowdctl.json("project", "export", "birds", "--to", folder, "--type", "task", "--format", "csv")
+    assert Path(table["file"]).read_text("utf-8-sig").splitlines()[0].startswith("id,")
+    assert [*folder.glob("*.part")] == []

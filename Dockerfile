@@ -1,0 +1,29 @@
+# syntax=docker/dockerfile:1
+# crowdd as a container: the wheel in a virtual environment, an ordinary user, PostgreSQL elsewhere (compose.yaml).
+
+FROM python:3.13-slim-trixie AS build
+WORKDIR /source
+COPY CHANGELOG.md MANIFEST.in README.md pyproject.toml setup.py ./
+COPY crowdd ./crowdd
+COPY etc ./etc
+COPY examples ./examples
+COPY twisted ./twisted
+RUN python -m venv /crowdd && /crowdd/bin/pip install --no-cache-dir .
+
+FROM python:3.13-slim-trixie
+RUN useradd --system --uid 900 --home-dir /data --create-home crowdd
+COPY --from=build /crowdd /crowdd
+# twistd keeps a list of plugins beside them; it is made here, where it can be written.
+RUN /crowdd/bin/twistd --help > /dev/null
+ENV PATH=/crowdd/bin:$PATH \
+    PYTHONUNBUFFERED=1 \
+    CROWDD_DATA_DIR=/data \
+    CROWDD_HTTP_HOST=0.0.0.0
+USER crowdd
+WORKDIR /data
+VOLUME /data
+EXPOSE 8000
+HEALTHCHECK --interval=10s --timeout=5s --start-period=20s \
+    CMD ["python", "-c", "import urllib.request; urllib.request.urlopen('http://127.0.0.1:8000/health', timeout=4)"]
+STOPSIGNAL SIGTERM
+CMD ["twistd", "--pidfile=", "-n", "crowdd"]

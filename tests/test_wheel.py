@@ -1,0 +1,71 @@
+"""The wheel and the source distribution have what they must; ``make wheel`` installs and runs it."""
+
+from __future__ import annotations
+
+import re
+import tarfile
+import zipfile
+from collections.abc import Iterator
+from importlib.metadata import distribution
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+from support.building import PARTS, ROOT, built, copied
+
+
+@pytest.fixture(scope="module")
+def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return copied(tmp_path_factory.mktemp("checkout"))
+
+
+@pytest.fixture(scope="module")
+def wheel(checkout: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[zipfile.ZipFile]:
+    """The wheel, opened."""
+    with zipfile.ZipFile(built("wheel", checkout, tmp_path_factory.mktemp("wheel"))) as archive:
+        yield archive
+
+
+def files(folder: Path) -> set[str]:
+    """What lies in the checkout below a folder, apart from what Python and twistd leave there."""
+    left = {"__pycache__", "dropin.cache"}
+    return {str(path.relative_to(ROOT)) for path in folder.rglob("*") if path.is_file() and not left & {*path.parts}}
+
+
+def test_the_wheel_has_every_file_of_the_packages_and_no_other(wheel):
+    found = {name for name in wheel.namelist() if ".dist-info/" not in name}
+    shipped = {f"crowdd/shipped/{name}" for name in files(ROOT / "etc") | files(ROOT / "examples" / "digits")}
+    assert found == files(ROOT / "crowdd") | shipped | {"twisted/plugins/crowdd_plugin.py"}
+
+
+def test_the_wheel_is_for_every_machine_and_has_the_command(wheel):
+    (name,) = [name for name in wheel.namelist() if name.endswith("entry_points.txt")]
+    assert wheel.read(name).decode().split() == ["[console_scripts]", "crowdctl", "=", "crowdd.admin_cli.main:main"]
+    (name,) = [name for name in wheel.namelist() if name.endswith(".dist-info/WHEEL")]
+    assert "Tag: py3-none-any" in wheel.read(name).decode()
+
+
+def test_the_source_distribution_makes_the_same_wheel(checkout, wheel, tmp_path):
+    source = built("sdist", checkout, tmp_path)
+    with tarfile.open(source) as archive:
+        archive.extractall(tmp_path, filter="data")
+    unpacked = tmp_path / source.name.removesuffix(".tar.gz")
+    assert {path.name for path in unpacked.iterdir()} >= {*PARTS}
+    assert {*zipfile.ZipFile(built("wheel", unpacked, tmp_path)).namelist()} == {*wheel.namelist()}
+
+
+def test_every_requirement_has_bounds():
+    """A version that nobody has tried must not come by itself, nor one that is too old."""
+    for line in distribution("crowdd").requires or []:
+        requirement = Requirement(line)
+        signs = {specifier.operator for specifier in requirement.specifier}
+        build_only = requirement.name == "setuptools"
+        assert signs >= {">=", "<"} or signs == {"=="} or build_only, line
+
+
+def test_the_container_is_made_of_what_there_is():
+    """Every file that it copies exists, and the port, the folder and the command are those of crowdd."""
+    text = (ROOT / "Dockerfile").read_text("utf-8")
+    for line in re.findall(r"^COPY (?!--from)(.+) \S+$", text, re.MULTILINE):
+        assert all((ROOT / name).exists() for name in line.split()), line
+    assert '"twistd"' in text and "EXPOSE 8000" in text and "CROWDD_DATA_DIR=/data" in text
