@@ -1,6 +1,6 @@
 # make run: from nothing to a running server. make test: all that must pass before a change goes in.
 
-.PHONY: run test lint i18n browser clean crowd crowd-kills exact storm live hot cost truth webhooks
+.PHONY: run test lint i18n browser clean crowd crowd-kills exact storm live hot cost truth webhooks wheel docs
 .DELETE_ON_ERROR:
 
 venv = .venv/bin/
@@ -79,6 +79,13 @@ truth: .venv/installed-embedded,test
 webhooks: .venv/installed-embedded,test
 	@$(venv)python -m bench.webhooks
 
+wheel: .venv/installed-embedded,test
+	@$(venv)python -m bench.wheel
+
+docs: .venv/installed-embedded,docs
+	@$(venv)sphinx-build -q -W --keep-going -b html docs docs/_build
+	@echo "docs/_build/index.html"
+
 clean:
-	rm -rf .venv build *.egg-info .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	rm -rf .venv build docs/_build docs/reference *.egg-info .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
 	find crowdd tests twisted bench examples -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true

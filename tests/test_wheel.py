@@ -10,6 +10,7 @@ from importlib.metadata import distribution
 from pathlib import Path
 
 import pytest
+import yaml
 from packaging.requirements import Requirement
 from support.building import PARTS, ROOT, built, copied
 
@@ -68,4 +69,7 @@ def test_the_container_is_made_of_what_there_is():
     text = (ROOT / "Dockerfile").read_text("utf-8")
     for line in re.findall(r"^COPY (?!--from)(.+) \S+$", text, re.MULTILINE):
         assert all((ROOT / name).exists() for name in line.split()), line
+    services = yaml.safe_load((ROOT / "compose.yaml").read_text("utf-8"))["services"]
+    assert {*services} == {"database", "upgrade", "server"}
+    assert services["upgrade"]["command"] == ["crowdctl", "db", "upgrade"]
     assert '"twistd"' in text and "EXPOSE 8000" in text and "CROWDD_DATA_DIR=/data" in text
