@@ -3,9 +3,9 @@
     make wheel                  (python -m bench.wheel)
 
 Builds the wheel and the source distribution, makes a virtual environment in a new folder below ``/tmp``, installs
-``crowdd[embedded]`` from the wheel with what it needs from the index of pip, and then, in an empty folder and with
-nothing of the checkout on its path: ``twistd --help`` names crowdd, ``crowdctl serve`` starts, a volunteer gets a task of
-the example and answers it, the answer is there, ``crowdctl doctor`` finds nothing wrong beside it, Ctrl-C ends all of it.
+``crowdd[embedded]`` from the wheel with what it needs from the index of pip. Then, in an empty folder and with nothing
+of the checkout on its path: ``twistd --help`` names crowdd, ``crowdctl serve`` starts, a volunteer gets a task of the
+example and answers it, the answer is there, ``crowdctl doctor`` finds nothing wrong, Ctrl-C ends all of it.
 With ``--audit``, pip-audit looks for known holes in everything that was installed (it asks the network).
 """
 
