@@ -5,20 +5,22 @@ from __future__ import annotations
 import contextlib
 import gc
 import random
-import resource
 import socket
+from collections.abc import Callable
 from typing import Any
 
 from twisted.application.service import Service
 from twisted.internet.defer import Deferred, TimeoutError, ensureDeferred, gatherResults
+from twisted.internet.task import LoopingCall
 from twisted.logger import Logger
 
 from crowdd.config import Settings
 from crowdd.domain.assembly import make_domain, make_pool
 from crowdd.domain.deliveries import Deliveries
-from crowdd.errors import ConfigError
-from crowdd.http.application import make_site
-from crowdd.http.site import Site
+from crowdd.domain.domain import Domain
+from crowdd.http.application import Lasting, make_root, make_site
+from crowdd.http.metrics import KEPT, Watched
+from crowdd.listening import Certificate, allow_connections, bind, read_certificate
 from crowdd.sched.clockwork import Clockwork
 from crowdd.sched.deliveries import Deliverer
 from crowdd.sched.notices import Notices
@@ -31,49 +33,32 @@ from crowdd.storage.leadership import Leadership
 from crowdd.storage.pool import Pool
 
 log = Logger()
-BACKLOG = 1024
 JOBS_AT_ONCE = 2  # connections for work by the clock
 BACKGROUND_STATEMENT_SECONDS = 600  # nobody looks on while a statement of jobs and long work takes its time
-OTHER_FILES = 2000  # open at once beside the connections of streams
-
-
-def bind(settings: Settings) -> socket.socket:
-    """The listening socket. Raises ConfigError when the port is taken or may not be used."""
-    here, port = settings.http.host, settings.http.port
-    try:
-        family = socket.getaddrinfo(here, port, type=socket.SOCK_STREAM)[0][0]
-        listener = socket.socket(family, socket.SOCK_STREAM)
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind((here, port))
-        listener.listen(BACKLOG)
-    except OSError as error:
-        words = "is used by another program" if error.errno == 98 else f"cannot be used ({error.strerror})"
-        raise ConfigError(
-            f"{here} port {port} {words}. Choose another one: [http] port, or CROWDD_HTTP_PORT."
-        ) from None
-    listener.setblocking(False)
-    return listener
-
-
-def allow_connections(wanted: int) -> None:
-    """Raises the limit on open files so far that ``wanted`` clients fit; where that is forbidden it says so."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    needed = wanted + OTHER_FILES
-    allowed = needed if hard == resource.RLIM_INFINITY else min(needed, hard)
-    if soft != resource.RLIM_INFINITY and soft < allowed:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (allowed, hard))
-    if allowed < needed:
-        log.warn("Only {allowed} files may be open here: too few for [live] connections", allowed=allowed)
+SILENT_SECONDS = 5.0  # so long clients wait at the start; then they are told that the database is away
 
 
 class Server(Service):
-    """One crowdd process: database first, then the port; at the end the port first, then the database."""
+    """One crowdd process: database first, then the port; at the end the port first, then the database.
 
-    def __init__(self, reactor: Any, settings: Settings) -> None:
+    ``listener`` is a socket that somebody else has bound; ``when_ready`` is called once, when requests are answered.
+    """
+
+    def __init__(
+        self,
+        reactor: Any,
+        settings: Settings,
+        listener: socket.socket | None = None,
+        when_ready: Callable[[], None] = lambda: None,
+    ) -> None:
         self._reactor, self._settings = reactor, settings
+        self._listener, self._when_ready = listener, when_ready
+        options = read_certificate(settings.http)
+        self._certificate = None if options is None else Certificate(options)
         self._pool = make_pool(reactor, settings)
         self._domain = make_domain(reactor, settings, self._pool)
-        self._site: Site = make_site(reactor, self._domain)
+        self._lasting = Lasting.begin(reactor, self._domain)
+        self._site = make_site(reactor, settings, self._lasting)
         # Long work has connections of its own: it must not keep a request waiting.
         self._background = make_pool(
             reactor,
@@ -89,36 +74,90 @@ class Server(Service):
         self._worker = Worker(reactor, behind, works(), size=settings.queue.workers, patience=patience)
         self._notices = Notices(reactor, self._pool, self._domain.bell)
         self._sequencer = Sequencer(reactor, self._pool, self._domain.bell)
-        self._deliverer = self._make_deliverer()
-        self._listener: socket.socket | None = None
+        leadership = Leadership(reactor, settings.db.dsn, "deliveries")
+        self._deliverer = Deliverer(reactor, self._deliveries(self._domain), self._domain.bell, leadership)
+        self._figures = self._watched()
+        self._root = make_root(reactor, self._domain, self._lasting)
         self._port: Any = None
         self._starting: Deferred[None] | None = None
 
-    def _make_deliverer(self) -> Deliverer:
-        domain, settings = self._domain, self._settings
-        deliveries = Deliveries(
+    def _deliveries(self, domain: Domain) -> Deliveries:
+        return Deliveries(
             self._pool,
             domain.outgoing,
             domain.secrets,
-            settings.webhooks,
+            domain.settings.webhooks,
             self._reactor.seconds,
             random.random,
             domain.mail.send,
         )
-        return Deliverer(
-            self._reactor, deliveries, domain.bell, Leadership(self._reactor, settings.db.dsn, "deliveries")
-        )
+
+    def _watched(self) -> LoopingCall:
+        site, pools = self._site, {"requests": self._pool.figures, "background": self._background.figures}
+        watched = Watched(pools, lambda: len(site.channels), lambda: len(site.requests), lambda: len(site.streams))
+        self._lasting.metrics.watch(watched)
+        looking = LoopingCall(self._lasting.metrics.look)
+        looking.clock = self._reactor
+        return looking
+
+    def prepared(self, settings: Settings) -> Callable[[], None]:
+        """Builds what other settings need and gives what puts it to use; nothing has changed before that is called.
+
+        Requests under way end by the old settings. Raises ConfigError, and whatever a broken file causes.
+        """
+        options = read_certificate(settings.http)
+        if (options is None) != (self._certificate is None):
+            log.warn("TLS begins or ends at the next start only")
+        domain = self._domain.under(self._reactor, settings)
+        root = make_root(self._reactor, domain, self._lasting)
+
+        def put_to_use() -> None:
+            self._settings, self._domain, self._root = settings, domain, root
+            if self._certificate is not None and options is not None:
+                self._certificate.options = options
+            self._lasting.use(settings)
+            self._site.use(settings)
+            if self._clockwork.running:
+                self._site.resource = root
+            behind = domain.on(self._background)
+            self._clockwork.use(behind)
+            self._worker.use(behind)
+            self._deliverer.use(self._deliveries(domain))
+
+        return put_to_use
 
     def privilegedStartService(self) -> None:
         """Binds here, where an error still stops twistd."""
-        allow_connections(self._settings.live.connections)
-        self._listener = bind(self._settings)
+        self._site.most_there = allow_connections(self._settings.http.connections)
+        self._site.use(self._settings)
+        if self._listener is None:
+            self._listener = bind(self._settings)
 
     def startService(self) -> None:
         super().startService()
         self._starting = ensureDeferred(self._start()).addErrback(self._give_up)
 
     async def _start(self) -> None:
+        silent = self._reactor.callLater(SILENT_SECONDS, self._listen)
+        try:
+            await self._connect()
+        finally:
+            if silent.active():
+                silent.cancel()
+        self._site.resource = self._root
+        self._listen()
+        self._figures.start(KEPT, now=True)
+        self._clockwork.startService()
+        self._sequencer.startService()
+        self._deliverer.startService()
+        self._worker.startService()
+        # What was made so far lives as long as the process: the collector need not look at it again.
+        gc.collect()
+        gc.freeze()
+        log.info("crowdd answers on {address}", address=self._settings.base_url)
+        self._when_ready()
+
+    async def _connect(self) -> None:
         self._domain.passwords.start()
         await self._pool.start()
         await self._background.start()
@@ -128,21 +167,14 @@ class Server(Service):
         (await schema.status(self._pool)).require()
         if await checks.know_cluster(self._pool):
             log.info("The database has moved to another PostgreSQL: volunteers' places in the order start anew")
-        self._listen()
-        self._clockwork.startService()
-        self._sequencer.startService()
-        self._deliverer.startService()
-        self._worker.startService()
-        # What was made so far lives as long as the process: the collector need not look at it again.
-        gc.collect()
-        gc.freeze()
-        log.info("crowdd answers on {address}", address=self._settings.base_url)
 
     def _listen(self) -> None:
+        if self._port is not None:
+            return
         if self._listener is None:
             self._listener = bind(self._settings)
-        family = self._listener.family
-        self._port = self._reactor.adoptStreamPort(self._listener.fileno(), family, self._site)
+        factory = self._site if self._certificate is None else self._certificate.over(self._site)
+        self._port = self._reactor.adoptStreamPort(self._listener.fileno(), self._listener.family, factory)
         self._listener.close()
 
     def _give_up(self, failure: Any) -> None:
@@ -162,6 +194,8 @@ class Server(Service):
         if self._port is not None:
             await self._port.stopListening()
             await self._site.drain(self._settings.http.drain_seconds)
+        if self._figures.running:
+            self._figures.stop()
         if self._clockwork.running:
             await gatherResults([self._clockwork.stopService(), self._worker.stopService()])
         if self._deliverer.running:

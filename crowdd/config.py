@@ -9,6 +9,7 @@ from __future__ import annotations
 import configparser
 import ipaddress
 import os
+import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -82,16 +83,20 @@ _WANTED = {
 }
 
 
-def _option(default: Any, parse: Callable[[str], Any] = str, doc: str = "") -> Any:
-    return attrs.field(default=default, metadata={"parse": parse, "doc": doc})
+def _option(default: Any, parse: Callable[[str], Any] = str, doc: str = "", *, fixed: bool = False) -> Any:
+    """A setting; one that is ``fixed`` is read at the start only, the others again at SIGHUP."""
+    return attrs.field(default=default, metadata={"parse": parse, "doc": doc, "fixed": fixed})
 
 
 @attrs.frozen
 class Http:
     """``[http]``: where the server listens and what it believes of those who ask."""
 
-    host: str = _option("127.0.0.1", doc="Address to listen on.")
-    port: int = _option(8000, _port, doc="Port to listen on.")
+    host: str = _option("127.0.0.1", doc="Address to listen on.", fixed=True)
+    port: int = _option(8000, _port, doc="Port to listen on.", fixed=True)
+    tls_certificate: str = _option("", doc="PEM file with certificate and chain; empty: plain HTTP, for a proxy.")
+    tls_key: str = _option("", doc="PEM file with its private key; empty: it is in the same file.")
+    connections: int = _option(12_000, _positive, doc="Connections of one process; further ones are closed at once.")
     base_url: str = _option("", doc="Address under which people reach the server; empty: http://host:port.")
     trusted_proxies: tuple[Network, ...] = _option((), _networks, doc="Proxies whose X-Forwarded-For is believed.")
     most_body_bytes: int = _option(10_000_000, _positive, doc="Largest request body, in bytes; larger ones get 413.")
@@ -102,29 +107,70 @@ class Http:
 
 
 @attrs.frozen
+class Daemon:
+    """``[daemon]``: the processes of the server."""
+
+    workers: int = _option(1, _positive, doc="Processes that answer requests; they share the port.", fixed=True)
+
+
+@attrs.frozen
+class Log:
+    """``[log]``: what the server writes down, and where."""
+
+    file: str = _option("", doc="File to write to; empty: standard output, or crowdd.log in the data folder.")
+    format: str = _option("text", _choice("text", "json"), doc="Lines for people, or one JSON object per line.")
+    level: str = _option(
+        "info", _choice("debug", "info", "warn", "error", "critical"), doc="What is less important is left out."
+    )
+    requests: bool = _option(False, _boolean, doc="A line for every request, without address, query or names.")
+    most_bytes: int = _option(20_000_000, _not_negative, doc="The file is put aside at this size; 0: never.")
+    keep: int = _option(5, _positive, doc="Files put aside that are kept.")
+
+
+@attrs.frozen
+class Metrics:
+    """``[metrics]``: figures for Prometheus."""
+
+    token: str = _option("", doc="What a scraper sends as a bearer token; empty: only this machine may ask.")
+
+
+@attrs.frozen
 class Db:
     """``[db]``: PostgreSQL."""
 
-    dsn: str = _option("", doc="libpq connection string; empty: crowdctl serve starts a PostgreSQL of its own.")
-    pool_size: int = _option(8, _positive, doc="Connections of the server.")
-    most_waiting: int = _option(1000, _positive, doc="Requests that may wait for a connection; further ones get 503.")
-    wait_seconds: int = _option(5, _positive, doc="How long a request waits for a connection before 503.")
-    statement_seconds: int = _option(10, _positive, doc="Time-out of a single statement.")
+    dsn: str = _option(
+        "", doc="libpq connection string; empty: crowdctl serve starts a PostgreSQL of its own.", fixed=True
+    )
+    pool_size: int = _option(8, _positive, doc="Connections for the requests of one process.", fixed=True)
+    most_waiting: int = _option(
+        1000, _positive, doc="Requests that may wait for a connection; further ones get 503.", fixed=True
+    )
+    wait_seconds: int = _option(5, _positive, doc="How long a request waits for a connection before 503.", fixed=True)
+    statement_seconds: int = _option(10, _positive, doc="Time-out of a single statement.", fixed=True)
 
 
 @attrs.frozen
 class Data:
     """``[data]``: what lies on the disk beside the database."""
 
-    dir: Path = _option(Path("var"), Path, doc="Folder for secrets, uploads, logs and the embedded database.")
-    postgres_user: str = _option("", doc="System user that runs the embedded PostgreSQL when started as root.")
+    dir: Path = _option(
+        Path("var"), Path, doc="Folder for secrets, uploads, logs and the embedded database.", fixed=True
+    )
+    postgres_user: str = _option(
+        "", doc="System user that runs the embedded PostgreSQL when started as root.", fixed=True
+    )
+    least_free_bytes: int = _option(
+        100_000_000, _not_negative, doc="With less free space there the server is not ready (/ready)."
+    )
 
 
 @attrs.frozen
 class Queue:
     """``[queue]``: long work in the background."""
 
-    workers: int = _option(2, _not_negative, doc="Pieces of long work that this process does at once; 0: none.")
+    workers: int = _option(
+        2, _not_negative, doc="Pieces of long work that this process does at once; 0: none.", fixed=True
+    )
 
 
 @attrs.frozen
@@ -134,16 +180,23 @@ class RateLimit:
     limit: int = _option(300, _not_negative, doc="Requests per window, address and end point; 0 switches limits off.")
     window: int = _option(900, _positive, doc="Length of the window in seconds.")
     room: int = _option(40, _positive, doc="Ceiling of an address whose clients have cookies: this many times limit.")
+    shared: bool = _option(
+        False, _boolean, doc="Several machines count together, in the database; workers always do.", fixed=True
+    )
 
 
 @attrs.frozen
 class Live:
     """``[live]``: streams of events for those who watch a project."""
 
-    connections: int = _option(10_000, _not_negative, doc="Streams that one process keeps open; further ones get 503.")
-    per_address: int = _option(200, _positive, doc="Streams of one address; further ones get 429.")
-    heartbeat_seconds: int = _option(15, _positive, doc="How often a stream on which nothing happens says so.")
-    stalled_seconds: int = _option(30, _positive, doc="A client that takes nothing for so long is cut off.")
+    connections: int = _option(
+        10_000, _not_negative, doc="Streams that one process keeps open; further ones get 503.", fixed=True
+    )
+    per_address: int = _option(200, _positive, doc="Streams of one address; further ones get 429.", fixed=True)
+    heartbeat_seconds: int = _option(
+        15, _positive, doc="How often a stream on which nothing happens says so.", fixed=True
+    )
+    stalled_seconds: int = _option(30, _positive, doc="A client that takes nothing for so long is cut off.", fixed=True)
 
 
 @attrs.frozen
@@ -242,6 +295,9 @@ class Settings:
     """All settings of one server."""
 
     http: Http = Http()
+    daemon: Daemon = Daemon()
+    log: Log = Log()
+    metrics: Metrics = Metrics()
     db: Db = Db()
     data: Data = Data()
     queue: Queue = Queue()
@@ -260,7 +316,30 @@ class Settings:
     @property
     def base_url(self) -> str:
         """The public address without a final slash."""
-        return (self.http.base_url or f"http://{self.http.host}:{self.http.port}").rstrip("/")
+        scheme = "https" if self.http.tls_certificate else "http"
+        return (self.http.base_url or f"{scheme}://{self.http.host}:{self.http.port}").rstrip("/")
+
+    def with_fixed_of(self, before: Settings) -> tuple[Settings, list[str]]:
+        """These settings, but what is fixed as it was before; and the names of those that would have changed."""
+        kept, sections = [], {}
+        for section in attrs.fields(Settings):
+            now, then = getattr(self, section.name), getattr(before, section.name)
+            fixed = [a.name for a in attrs.fields(type(now)) if a.metadata["fixed"]]
+            kept += [f"[{section.name}] {name}" for name in fixed if getattr(now, name) != getattr(then, name)]
+            sections[section.name] = attrs.evolve(now, **{name: getattr(then, name) for name in fixed})
+        return Settings(**sections), kept
+
+    def secrets(self) -> list[str]:
+        """What must not stand in a log: every password, token and key that was configured."""
+        named = (getattr(getattr(self, section), option) for section, option, _, _ in options() if _is_secret(option))
+        return [text for text in (*_DSN_PASSWORD.findall(self.db.dsn), *named) if text and isinstance(text, str)]
+
+
+_DSN_PASSWORD = re.compile(r"(?:\bpassword\s*=\s*'?|://[^/@:]*:)([^\s'@]+)")
+
+
+def _is_secret(option: str) -> bool:
+    return option.endswith(("password", "secret", "secret_key", "token"))
 
 
 SECTIONS: dict[str, type] = {a.name: type(a.default) for a in attrs.fields(Settings)}

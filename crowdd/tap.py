@@ -6,12 +6,17 @@ import os
 import sys
 from typing import Any
 
+import attrs
 from twisted.internet import reactor as installed
 from twisted.python import usage
 
 from crowdd.app import Server
-from crowdd.config import load
+from crowdd.config import Settings, load
 from crowdd.errors import CrowddError
+from crowdd.logs import Journal, standard_output
+from crowdd.program import Program
+from crowdd.service_manager import ServiceManager
+from crowdd.workers import Workers, begin, say_ready
 
 reactor: Any = installed
 
@@ -19,22 +24,52 @@ reactor: Any = installed
 class Options(usage.Options):
     """Options of ``twistd crowdd``."""
 
-    optParameters = [["config", "c", None, "Configuration file (etc/crowdd.conf)."]]  # noqa: RUF012 - Twisted's way
+    optParameters = [  # noqa: RUF012 - Twisted's way
+        ["config", "c", None, "Configuration file (etc/crowdd.conf)."],
+        ["worker", None, None, "For crowdd itself: the number of a process that another one started."],
+    ]
 
 
-def makeService(options: Any) -> Server:
+def makeService(options: Any) -> Program:
     """The server as a service. A sentence and exit 1 for a configuration that cannot work."""
     try:
-        server = Server(reactor, load(options["config"]))
+        program = _program(options)
     except CrowddError as error:
         sys.stderr.write(f"crowdd: {error}\n")
         raise SystemExit(1) from None
-    reactor.addSystemEventTrigger("after", "shutdown", _exit, server)
-    return server
+    reactor.addSystemEventTrigger("after", "shutdown", _exit, program)
+    return program
 
 
-def _exit(server: Server) -> None:
+def _program(options: Any) -> Program:
+    twistd, worker = options.parent or {}, options["worker"] or ""
+
+    def read() -> Settings:
+        return _with_log_file(load(options["config"]), twistd.get("logfile") or "")
+
+    settings = read()
+    in_front = bool(worker or twistd.get("nodaemon"))
+    journal = Journal(settings, standard_output() if in_front else None, worker=worker.partition("/")[0])
+    manager = ServiceManager({} if worker else os.environ)
+    program = Program(reactor, settings, journal, manager, read)
+    if worker:
+        program.serve(Server(reactor, settings, begin(worker), when_ready=say_ready))
+    elif settings.daemon.workers > 1:
+        program.serve(Workers(reactor, settings, options["config"], journal, when_ready=program.ready))
+    else:
+        program.serve(Server(reactor, settings, when_ready=program.ready))
+    return program
+
+
+def _with_log_file(settings: Settings, named: str) -> Settings:
+    """twistd's own --logfile comes first; "-" is standard output."""
+    if not named:
+        return settings
+    return attrs.evolve(settings, log=attrs.evolve(settings.log, file="" if named == "-" else named))
+
+
+def _exit(program: Program) -> None:
     """twistd itself always ends with 0; a server that could not start says so."""
-    if server.exit_status:
+    if program.exit_status:
         sys.stdout.flush()
-        os._exit(server.exit_status)
+        os._exit(program.exit_status)

@@ -198,7 +198,7 @@ def await_health(settings: Settings, daemon: subprocess.Popen[bytes]) -> bool:
     """True when the daemon answers, False when it has ended. Raises StartError when it does neither."""
     address = reachable(settings.http.host), settings.http.port
     if not wait_until(lambda: daemon.poll() is not None or healthy(*address), HEALTH_SECONDS):
-        raise StartError(f"The server does not answer on {settings.base_url}/health: what it printed says why.")
+        raise StartError(f"The server does not answer on {settings.base_url}/ready: what it printed says why.")
     return daemon.poll() is None
 
 
@@ -215,10 +215,10 @@ def reachable(host: str) -> str:
 
 
 def healthy(host: str, port: int) -> bool:
-    """Whether a server answers there that all is well."""
+    """Whether a server answers there that it can do its work."""
     connection = http.client.HTTPConnection(host, port, timeout=_ASK_SECONDS)
     try:
-        connection.request("GET", "/health")
+        connection.request("GET", "/ready")
         return connection.getresponse().status == 200
     except (OSError, http.client.HTTPException):
         return False

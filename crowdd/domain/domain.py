@@ -92,6 +92,23 @@ class Domain:
         )
         return _assemble(db, self.settings, self.secrets, *kept)
 
+    def under(self, reactor: Any, settings: Settings) -> Domain:
+        """The same rules by other settings; what is kept in memory is shared, but for the ways to other servers."""
+        outgoing = Outgoing(reactor, settings.outgoing.allowed_hosts)
+        return _assemble(
+            self.db,
+            settings,
+            self.secrets,
+            self.bell,
+            self.gathering,
+            self.passwords,
+            outgoing,
+            self.people.workshop,
+            configured(settings.signin, outgoing),
+            self.languages,
+            post(reactor, settings.mail, host_of(settings)),
+        )
+
 
 def build(reactor: Any, db: Transactions, settings: Settings, secrets: Secrets) -> Domain:
     """The domain on a database."""

@@ -5,9 +5,13 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
+import attrs
+from twisted.logger import Logger
 from twisted.web.resource import Resource
 
+from crowdd.config import Settings
 from crowdd.domain.domain import Domain
+from crowdd.domain.readiness import Readiness
 from crowdd.http.api.changes import ChangesApi
 from crowdd.http.api.commenting import Commenting
 from crowdd.http.api.favourites import FavouritesApi
@@ -17,13 +21,15 @@ from crowdd.http.api.objects import Objects
 from crowdd.http.api.queue import QueueApi
 from crowdd.http.api.statistics import StatisticsApi
 from crowdd.http.api.tokens import TokensApi
+from crowdd.http.broadcast import Broadcast
 from crowdd.http.cookies import Cookies
 from crowdd.http.cors import Cors
 from crowdd.http.csrf import Csrf
 from crowdd.http.downloads import Downloads
 from crowdd.http.forms import Forms
 from crowdd.http.identity import Identity
-from crowdd.http.limits import RateLimit, Window
+from crowdd.http.limits import RateLimit, Share, SharedWindow, Window, block
+from crowdd.http.metrics import Metrics
 from crowdd.http.negotiation import Negotiator
 from crowdd.http.pages import account, admin, project
 from crowdd.http.pages.about import AboutPages
@@ -31,6 +37,7 @@ from crowdd.http.pages.announcements import Announcements
 from crowdd.http.pages.api_docs import ApiDocs
 from crowdd.http.pages.home import Home
 from crowdd.http.pages.live import LivePages
+from crowdd.http.pages.monitoring import Monitoring
 from crowdd.http.pages.statistics import StatisticsPages
 from crowdd.http.pages.uploads import Uploads
 from crowdd.http.path_table import PathTable
@@ -38,20 +45,82 @@ from crowdd.http.rendering import Templates
 from crowdd.http.router import Front, Router, answers
 from crowdd.http.routing import by_path
 from crowdd.http.site import Site
+from crowdd.http.starting import Starting
 from crowdd.http.static_files import StaticFiles
 from crowdd.http.streams import Streams
+from crowdd.storage import rate_counts
 
+log = Logger()
 _HOUR = 3600
 
 
-def make_site(reactor: Any, domain: Domain) -> Site:
-    """The site to listen with."""
-    streams = Streams(reactor, domain.settings.live)
-    most = domain.settings.http.most_body_bytes
-    return Site(make_root(reactor, domain, streams), streams, most_body_bytes=most, reactor=reactor)
+@attrs.frozen
+class Lasting:
+    """What outlives a change of settings: open streams and who listens, counted requests, figures."""
+
+    streams: Streams
+    broadcast: Broadcast
+    limit: RateLimit
+    newcomers: Window | SharedWindow
+    metrics: Metrics
+
+    @classmethod
+    def begin(cls, reactor: Any, domain: Domain) -> Lasting:
+        """Nothing is open or counted yet."""
+        settings, limits = domain.settings, domain.settings.ratelimit
+        share = sharing(domain) if limits.shared or settings.daemon.workers > 1 else None
+        newcomers = Window(reactor, settings.volunteers.cookies_per_hour, _HOUR)
+        return cls(
+            Streams(reactor, settings.live),
+            Broadcast(reactor, domain.live, domain.bell),
+            RateLimit(reactor, limits.limit, limits.window, limits.room, share),
+            newcomers if share is None else share("newcomers", newcomers),
+            Metrics(reactor, domain.db),
+        )
+
+    def use(self, settings: Settings) -> None:
+        """Limits are these from now on; what was counted counts."""
+        self.limit.use(settings.ratelimit.limit, settings.ratelimit.window, settings.ratelimit.room)
+        self.newcomers.use(settings.volunteers.cookies_per_hour, _HOUR)
 
 
-def make_root(clock: Any, domain: Domain, streams: Streams) -> Resource:
+def sharing(domain: Domain) -> Share:
+    """How processes on one database fill windows together."""
+
+    def share(name: str, window: Window) -> SharedWindow:
+        async def add(key: Any, end: int, more: int) -> int:
+            return await rate_counts.add(domain.db, domain.secrets.digest("rate", repr((name, key))), end, more)
+
+        return SharedWindow(window, add, block(window.limit))
+
+    return share
+
+
+def make_site(reactor: Any, settings: Settings, lasting: Lasting) -> Site:
+    """The site to listen with. It says that it is starting until ``resource`` is what ``make_root`` gives."""
+
+    def answered(request: Any) -> None:
+        method, seconds = request.method.decode("ascii", "replace"), reactor.seconds() - request.began
+        lasting.metrics.answered(request.route, method, request.code, seconds)
+        if site.log_requests:
+            log.info(
+                "{method} {route} {status} in {seconds:.3f} s",
+                method=method, route=request.route, status=request.code, seconds=seconds, request_id=request.request_id,
+            )  # fmt: skip
+
+    site = Site(
+        Starting(),
+        lasting.streams,
+        most_body_bytes=settings.http.most_body_bytes,
+        connections=settings.http.connections,
+        reactor=reactor,
+        answered=answered,
+    )
+    site.use(settings)
+    return site
+
+
+def make_root(clock: Any, domain: Domain, lasting: Lasting) -> Resource:
     """The resource tree; ``clock`` has ``seconds()``."""
     settings = domain.settings
     static = StaticFiles.read()
@@ -65,23 +134,32 @@ def make_root(clock: Any, domain: Domain, streams: Streams) -> Resource:
     https = settings.base_url.startswith("https:")
     cookies = Cookies(domain.secrets, clock.seconds, https, settings.http.cross_site_cookies)
     csrf = Csrf(domain.secrets, cookies, settings.base_url, frozenset(settings.http.allowed_origins))
-    newcomers = Window(clock, settings.volunteers.cookies_per_hour, _HOUR)
-    identity = Identity(settings, domain.secrets, domain.accounts, domain.people.sessions, cookies, csrf, newcomers)
+    newcomers, sessions = lasting.newcomers, domain.people.sessions
+    identity = Identity(settings, domain.secrets, domain.accounts, sessions, cookies, csrf, newcomers)
     negotiator = Negotiator(templates, cookies, csrf, domain.languages)
-    limit = RateLimit(clock, settings.ratelimit.limit, settings.ratelimit.window, settings.ratelimit.room)
     cors = Cors(frozenset(settings.http.allowed_origins))
+    streams, limit = lasting.streams, lasting.limit
     downloads = Downloads(clock, settings.live.stalled_seconds)
     router = Router(settings, identity, csrf, limit, negotiator, domain.projects, cors, streams, downloads)
-    routes = [route for room in _rooms(clock, domain, templates, cookies, csrf, identity) for route in room.routes()]
+    rooms = [
+        *_rooms(clock, domain, templates, cookies, csrf),
+        LivePages(domain, identity, lasting.broadcast),
+        _monitoring(clock, domain, lasting.metrics),
+    ]
+    routes = [route for room in rooms for route in room.routes()]
     served = by_path([*routes, *ApiDocs(routes, settings.site.name).routes()])
     klein = router.klein(served)
     templates.know(answers(klein))
     return Front(klein.resource(), PathTable(served), router, static, negotiator, settings)
 
 
-def _rooms(
-    clock: Any, domain: Domain, templates: Templates, cookies: Cookies, csrf: Csrf, identity: Identity
-) -> list[Any]:
+def _monitoring(clock: Any, domain: Domain, metrics: Metrics) -> Monitoring:
+    data = domain.settings.data
+    readiness = Readiness(clock, domain.db, data.dir, data.least_free_bytes)
+    return Monitoring(readiness, domain.settings.metrics.token, metrics.text)
+
+
+def _rooms(clock: Any, domain: Domain, templates: Templates, cookies: Cookies, csrf: Csrf) -> list[Any]:
     forms = Forms(csrf)
     return [
         Objects(domain),
@@ -100,6 +178,5 @@ def _rooms(
         AboutPages(domain.settings.site),
         Announcements(domain),
         *admin.rooms(domain, forms),
-        LivePages(clock, domain, identity),
         Uploads(domain),
     ]

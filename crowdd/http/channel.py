@@ -10,6 +10,8 @@ from crowdd.errors import CrowddError, InvalidRequestError, TooLargeError
 from crowdd.http.negotiation import bare_refusal
 
 LINGER_SECONDS = 2
+HEAD_SECONDS = 30.0  # for the lines before the body
+LEAST_RATE = 10_000  # bytes of a body a second, beyond that time
 
 
 class Channel(HTTPChannel):
@@ -19,10 +21,41 @@ class Channel(HTTPChannel):
     transport: Any
     _refused = False
     _hanging_up: Any = None
+    _began: float | None = None  # when the request that is coming in began
+    _came = 0  # bytes of it
 
     def connectionMade(self) -> None:
         self.site.channels.add(self)
         super().connectionMade()
+
+    def is_late(self, now: float) -> bool:
+        """Whether a request has been coming in for longer than anybody needs; a body may take its time by its size."""
+        return self._began is not None and now - self._began > HEAD_SECONDS + self._came / LEAST_RATE
+
+    def complete(self) -> None:
+        """No request is coming in any more."""
+        self._began, self._came = None, 0
+
+    def close_after_answer(self) -> None:
+        """Has the connection end with the answer that is under way, or at once when there is none."""
+        self.persistent = False
+        if not self._handlingRequest and self._began is None:
+            self.transport.loseConnection()
+
+    def allContentReceived(self) -> None:
+        self.complete()
+        super().allContentReceived()
+
+    def timeoutConnection(self) -> None:
+        """As Twisted does it, without writing down who it was."""
+        if self.abortTimeout is not None:
+            self._abortingCall = self.callLater(self.abortTimeout, self.forceAbortClient)
+        self.loseConnection()
+
+    def forceAbortClient(self) -> None:
+        """Likewise."""
+        self._abortingCall = None
+        self.transport.abortConnection()
 
     def connectionLost(self, reason: Any = None) -> None:
         self.site.channels.discard(self)
@@ -31,8 +64,12 @@ class Channel(HTTPChannel):
         super().connectionLost(reason)
 
     def dataReceived(self, data: bytes) -> None:
-        if not self._refused:
-            super().dataReceived(data)
+        if self._refused:
+            return
+        if self._began is None and not self._handlingRequest:
+            self._began = self.site.seconds()
+        self._came += len(data)
+        super().dataReceived(data)
 
     def lineLengthExceeded(self, line: bytes) -> None:
         """Twisted would end the connection without a word."""
@@ -54,6 +91,7 @@ class Channel(HTTPChannel):
         if self._refused:
             return
         self._refused = True
+        self.complete()
         method, address = getattr(self, "_command", b"GET"), getattr(self, "_path", b"/api")
         self.clearLineBuffer()
         self.setTimeout(None)

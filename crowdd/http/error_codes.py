@@ -47,6 +47,7 @@ CODES: tuple[ErrorCode, ...] = (
     ErrorCode("opaque_origin", errors.ForbiddenError, "The request comes from a page without an origin."),
     ErrorCode("presenter", errors.ForbiddenError, "A presenter asked for another project than its own."),
     ErrorCode("project_password", errors.ForbiddenError, "The project asks for a password: send X-Project-Password."),
+    ErrorCode("metrics_closed", errors.ForbiddenError, "Figures are for this machine, or for who sends the token."),
     ErrorCode("paused", errors.ForbiddenError, "The project is paused and hands out no tasks."),
     ErrorCode("not_ready", errors.ForbiddenError, "The project lacks its presenter or its tasks."),
     ErrorCode("no_lease", errors.ForbiddenError, "You never asked for this task. Ask newtask first."),

@@ -18,7 +18,7 @@ from crowdd.errors import ForbiddenError
 from crowdd.http.cookies import SESSION, VOLUNTEER, YEAR, Cookies
 from crowdd.http.csrf import Csrf
 from crowdd.http.incoming import Incoming
-from crowdd.http.limits import Window
+from crowdd.http.limits import SharedWindow, Window, taken
 from crowdd.http.locales import preferred
 from crowdd.languages import SOURCE
 from crowdd.values import Requester
@@ -75,7 +75,7 @@ class Identity:
     sessions: Sessions
     cookies: Cookies
     csrf: Csrf
-    new_volunteers: Window
+    new_volunteers: Window | SharedWindow
 
     async def find(self, incoming: Incoming, *, key_header: bool = True, renew: bool = True) -> Requester:
         """The requester; with a wrong key an anonymous one. ``key_header`` false: Authorization holds no API key here.
@@ -102,12 +102,12 @@ class Identity:
         locale = SOURCE if incoming.is_api else preferred(incoming)
         return Requester(**known, locale=locale, volunteer=self._volunteer(incoming))
 
-    def welcome(self, incoming: Incoming) -> None:
+    async def welcome(self, incoming: Incoming) -> None:
         """Makes a browser without an account that asks for a page a volunteer of its own, by a cookie."""
         who = incoming.who
         if who.signed_in or who.volunteer or self.settings.volunteers.anonymous != "cookie":
             return
-        if self.new_volunteers.take(who.address).allowed:
+        if (await taken(self.new_volunteers, who.address)).allowed:
             name = random.token_urlsafe(12)
             self.cookies.set_signed(incoming, VOLUNTEER, name, seconds=YEAR)
             incoming.who = attrs.evolve(who, volunteer=name)

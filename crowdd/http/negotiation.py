@@ -215,6 +215,7 @@ def bare_refusal(error: CrowddError, method: bytes, address: bytes) -> bytes:
     head = (
         f"HTTP/1.1 {status} {RESPONSES[status].decode()}",
         "Connection: close",
+        f"X-Request-Id: {random.token_hex(8)}",
         f"Content-Type: {_JSON}",
         f"Content-Length: {len(body)}",
     )

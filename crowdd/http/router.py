@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import gzip
 import re
-import secrets as random
 from collections.abc import Callable, Mapping
 from typing import Any
 from urllib.parse import quote, unquote
@@ -39,6 +38,7 @@ from crowdd.http.path_table import Methods, Names, PathTable
 from crowdd.http.static_files import StaticFiles
 from crowdd.http.streams import Streams
 from crowdd.kinds import KINDS
+from crowdd.logs import request_id
 
 log = Logger()
 _NOT_FOUND = "404 Not Found"
@@ -88,12 +88,13 @@ class Router:
 
     def serve(self, request: Any, methods: Methods, names: Names) -> Deferred[bytes]:
         """Fires with the body; status and headers are set on the request. Nothing may cancel it."""
+        request.route = next(iter(methods.values())).path if methods else "(unknown)"
         return ensureDeferred(self._serve(request, methods, names))
 
     async def _serve(self, request: Any, methods: Methods, names: Names) -> bytes:
         incoming = Incoming(request, client_address(request, self._settings))
-        incoming.request_id = random.token_hex(8)
-        request.setHeader("X-Request-Id", incoming.request_id)
+        incoming.request_id = request.request_id
+        request_id.set(request.request_id)
         try:
             answer = await self._answer(incoming, methods, names)
             if isinstance(answer, Stream):
@@ -153,13 +154,13 @@ class Router:
         key_header = all(r.key_header for r in methods.values())
         incoming.who = await self._identity.find(incoming, key_header=key_header)
         if incoming.is_api:
-            self._count(incoming, next(iter(methods.values())).endpoint if methods else "unknown")
+            await self._count(incoming, next(iter(methods.values())).endpoint if methods else "unknown")
         if not methods:
             raise NotFoundError(_NOT_FOUND)
         if route is None:
             return self._other_method(incoming, methods)
         if route.page and not (incoming.is_api or incoming.changes_state or incoming.wants_json or incoming.is_frame):
-            self._identity.welcome(incoming)
+            await self._identity.welcome(incoming)
         await self._open_lock(incoming, names)
         if incoming.changes_state and not incoming.is_api and route.csrf and self._with_cookies(incoming):
             self._csrf.check(incoming)
@@ -175,12 +176,12 @@ class Router:
         """A form is believed by its cookies, unless an API key speaks for it."""
         return incoming.by_cookie or not incoming.who.signed_in
 
-    def _count(self, incoming: Incoming, endpoint: str) -> None:
+    async def _count(self, incoming: Incoming, endpoint: str) -> None:
         if not self._limit.active:
             return
         who = incoming.who
         cookie = who.actor if incoming.by_cookie or who.volunteer else ""
-        allowance = self._limit.take(endpoint, _network(incoming.address), cookie)
+        allowance = await self._limit.take(endpoint, _network(incoming.address), cookie)
         for name, value in allowance.headers().items():
             incoming.request.setHeader(name, value)
         if not allowance.allowed:
@@ -210,12 +211,12 @@ class Router:
 
     def _failed(self, incoming: Incoming, error: Exception) -> bytes:
         if not isinstance(error, CrowddError):
-            log.failure("Request {id} to {path} failed", id=incoming.request_id, path=incoming.path)
+            log.failure("{method} {route} failed", method=incoming.method, route=incoming.request.route)
         incoming.cookies_to_set.clear()
         try:
             return self._negotiator.error(incoming, error)
         except Exception:
-            log.failure("The error page of request {id} failed", id=incoming.request_id)
+            log.failure("The error page of {route} failed", route=incoming.request.route)
             incoming.request.setResponseCode(500)
             return b"Something went wrong on our side."
 
@@ -243,10 +244,13 @@ class Front(Resource):
 
     def render(self, request: Any) -> Any:
         path = _tidy(request)
+        request.route = "(refused)"
         if path.startswith("/static/"):
+            request.route = "/static/"
             return self._static_file(request, path.removeprefix("/static/"))
         dest, marked = _header(request, "sec-fetch-dest"), b"_presenter" in request.args
         if presenter.wants_stub(path, marked, dest):
+            request.route = "(frame)"
             return self._write(request, Raw(presenter.STUB.encode(), headers=presenter.stub_headers()))
         if not presenter.is_public(path) and not presenter.wants_frame(path, marked, dest):
             reason = presenter.refusal(_header(request, "origin"), _header(request, "sec-fetch-site"), dest)
@@ -279,6 +283,7 @@ class Front(Resource):
 
     def _refuse(self, request: Any, reason: str) -> bytes:
         incoming = Incoming(request, client_address(request, self._settings))
+        incoming.request_id = request.request_id
         error = ForbiddenError(reason, code="opaque_origin")
         body = self._negotiator.error(incoming, error)
         request.setHeader("Content-Length", str(len(body)))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import secrets as random
+from collections.abc import Callable
 from typing import Any
 
 from twisted.internet.defer import Deferred
@@ -9,11 +11,13 @@ from twisted.internet.task import deferLater
 from twisted.web.server import Request as TwistedRequest
 from twisted.web.server import Site as TwistedSite
 
+from crowdd.config import Settings
 from crowdd.errors import TooLargeError
 from crowdd.http.channel import Channel
 from crowdd.http.streams import Streams
 
 IDLE_SECONDS = 75
+LOOK_SECONDS = 5.0  # between two looks at connections that take too long
 
 
 class Request(TwistedRequest):
@@ -21,6 +25,9 @@ class Request(TwistedRequest):
 
     channel: Any
     site: Any = None
+    request_id = ""
+    route = "(none)"  # the address without what is particular to this request, once it is known
+    began = 0.0
     _left: int | None = None
     _refused = False
 
@@ -57,11 +64,18 @@ class Request(TwistedRequest):
             super().requestReceived(command, path, version)
 
     def process(self) -> None:
-        self.channel.site.requests.add(self)
+        site = self.channel.site
+        site.requests.add(self)
+        self.began, self.request_id = site.seconds(), random.token_hex(8)
+        self.setHeader("X-Request-Id", self.request_id)
+        if site.draining:
+            self.setHeader("Connection", "close")
+            self.channel.close_after_answer()
         super().process()
 
     def finish(self) -> None:
         super().finish()
+        self.site.answered(self)
         self.site.request_done(self)
 
     def connectionLost(self, reason: Any) -> None:
@@ -79,6 +93,7 @@ class Request(TwistedRequest):
         if self._refused:
             return
         self._refused = True
+        self.channel.complete()
         self.requestHeaders.removeHeader(b"expect")  # nobody is asked to go on
         self.channel.refuse(TooLargeError(f"The body is larger than {self.channel.site.most_body_bytes:,} bytes."))
 
@@ -92,7 +107,17 @@ class Site(TwistedSite):
     protocol: Any = Channel
     displayTracebacks = False
 
-    def __init__(self, resource: Any, streams: Streams, *, most_body_bytes: int, reactor: Any) -> None:
+    def __init__(
+        self,
+        resource: Any,
+        streams: Streams,
+        *,
+        most_body_bytes: int,
+        reactor: Any,
+        connections: int = 12_000,
+        answered: Callable[[Request], None] = lambda request: None,
+    ) -> None:
+        """``answered`` is told of every request that was answered to its end."""
         # Bodies are parsed where they are wanted (``Incoming``); here a broken one would get an empty 400.
         super().__init__(
             resource,
@@ -101,15 +126,53 @@ class Site(TwistedSite):
             reactor=reactor,
             parsePOSTFormSubmission=False,
         )
-        self.most_body_bytes = most_body_bytes
-        self._streams = streams
+        self.most_body_bytes, self.connections = most_body_bytes, connections
+        self.most_there = connections  # what the operating system allows
+        self.draining, self.log_requests = False, False
+        self.answered = answered
+        self.streams = streams
         self.requests: set[Request] = set()
         self.channels: set[Channel] = set()
         self._waiting: list[Deferred[None]] = []
         self._clock = reactor
+        self._look: Any = None
 
     def log(self, request: Any) -> None:
         """Nothing: see the class."""
+
+    def use(self, settings: Settings) -> None:
+        """Limits are these from now on."""
+        self.most_body_bytes = settings.http.most_body_bytes
+        self.connections = min(settings.http.connections, self.most_there)
+        self.log_requests = settings.log.requests
+
+    def seconds(self) -> float:
+        """Now."""
+        return float(self._clock.seconds())
+
+    def startFactory(self) -> None:
+        super().startFactory()
+        self._look = self._clock.callLater(LOOK_SECONDS, self._cut_slow)
+
+    def stopFactory(self) -> None:
+        super().stopFactory()
+        if self._look is not None and self._look.active():
+            self._look.cancel()
+
+    def acceptableProtocols(self) -> list[bytes]:
+        """Over TLS, too, nothing but HTTP/1.1: that is what our channel speaks."""
+        return [b"http/1.1"]
+
+    def buildProtocol(self, addr: Any) -> Any:
+        """None, which closes the connection, when there are as many as there may be."""
+        return super().buildProtocol(addr) if len(self.channels) < self.connections else None
+
+    def _cut_slow(self) -> None:
+        """Ends the connections whose request has been on its way for too long, however steadily it trickles in."""
+        self._look = self._clock.callLater(LOOK_SECONDS, self._cut_slow)
+        now = self.seconds()
+        for channel in [one for one in self.channels if one.is_late(now)]:
+            channel.transport.abortConnection()
 
     def request_done(self, request: Request) -> None:
         """Counts a request out."""
@@ -120,8 +183,14 @@ class Site(TwistedSite):
                 deferred.callback(None)
 
     async def drain(self, seconds: float) -> None:
-        """Ends streams, lets running requests finish within the time, closes every connection. Close the port first."""
-        self._streams.close()
+        """Ends streams, lets running requests finish within the time, closes every connection. Close the port first.
+
+        A connection that is kept alive takes no further request.
+        """
+        self.draining = True
+        self.streams.close()
+        for channel in list(self.channels):
+            channel.close_after_answer()
         if self.requests:
             done: Deferred[None] = Deferred()
             self._waiting.append(done)

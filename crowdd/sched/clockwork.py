@@ -51,6 +51,10 @@ class Clockwork(Service):
         self._looking: dict[str, Deferred[None]] = {}
         self._running: dict[str, Deferred[str | None]] = {}
 
+    def use(self, domain: Domain) -> None:
+        """Runs that begin from now on work by these rules."""
+        self._domain = domain
+
     def startService(self) -> None:
         super().startService()
         for job in self._jobs.values():

@@ -45,6 +45,10 @@ class Deliverer(Service):
         self._looks = 0
         self._stop_listening: Callable[[], None] = lambda: None
 
+    def use(self, deliveries: Deliveries) -> None:
+        """What begins from now on is sent by these."""
+        self._deliveries = deliveries
+
     def startService(self) -> None:
         super().startService()
         self._stop_listening = self._bell.listen(self._heard)

@@ -39,6 +39,10 @@ class Worker(Service):
         self._running: dict[Item, Deferred[Any]] = {}
         self._ending = False
 
+    def use(self, domain: Domain) -> None:
+        """Work that begins from now on is done by these rules."""
+        self._domain = domain
+
     def startService(self) -> None:
         super().startService()
         self._ending = False

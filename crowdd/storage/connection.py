@@ -26,7 +26,7 @@ T = TypeVar("T")
 
 JSON_OIDS = (114, 3802)  # json, jsonb
 FIRST_PAUSE, LONGEST_PAUSE, PAUSE_GROWTH = 0.1, 2.0, 1.7  # seconds, seconds, factor
-UNAVAILABLE_CLASSES = ("08", "53", "57P")  # connection, resources, shutdown
+UNAVAILABLE_CLASSES = ("08", "53", "57P", "25006")  # connection, resources, shutdown; a standby, or read-only
 INVALID_CLASSES = ("22", "54")  # data exception, limit of the program
 LOST_CLASSES = ("08", "57P", "25P03", "25P04")  # the latter: idle too long in a transaction, transaction too long
 # libpq has no SQLSTATE for a refused connection, only text. A server that speaks another language is taken for one that

@@ -53,7 +53,7 @@ class LiveServer:
 
     def _answers(self) -> bool:
         try:
-            with urllib.request.urlopen(f"{self.url}/health", timeout=2) as response:
+            with urllib.request.urlopen(f"{self.url}/ready", timeout=2) as response:
                 return response.status == 200
         except (urllib.error.URLError, OSError):
             return False

@@ -7,7 +7,7 @@ from typing import Any
 
 from crowdd.domain.domain import Domain
 from crowdd.domain.summaries import person, project_summary
-from crowdd.http.answers import Answer, Page, Raw, Redirect
+from crowdd.http.answers import Answer, Page, Redirect
 from crowdd.http.cookies import YEAR, Cookies
 from crowdd.http.forms import local
 from crowdd.http.incoming import Incoming
@@ -29,7 +29,7 @@ _FEATURED: dict[str, Any] = {
 
 
 class Home:
-    """``/`` and ``/preferences``; ``/health`` says that the process answers."""
+    """``/`` and ``/preferences``."""
 
     def __init__(self, domain: Domain, cookies: Cookies) -> None:
         self._domain, self._cookies = domain, cookies
@@ -38,7 +38,6 @@ class Home:
         yield get("/", self.home)
         yield get("/project/", self.projects)
         yield post("/preferences", self.preferences)
-        yield get("/health", self.health, page=False)
 
     async def home(self, incoming: Incoming) -> Answer:
         """Projects by category, the liveliest first, and those who answer most (interface, GET /)."""
@@ -90,10 +89,6 @@ class Home:
     async def _keep(self, who: Requester, locale: str) -> None:
         if who.acting_user is not None and who.locale != locale:
             await self._domain.records.change(USER, who, who.acting_user, {"locale": locale})
-
-    async def health(self, incoming: Incoming) -> Answer:
-        """The process answers; nothing else is asked."""
-        return Raw(b"ok\n", "text/plain; charset=utf-8", headers={"Cache-Control": "no-store"})
 
 
 def _category(row: Row) -> dict[str, Any]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterator
-from typing import Any
 
 import attrs
 
@@ -25,9 +24,9 @@ _MOST_DIGITS = 18
 class LivePages:
     """``live`` and ``events`` of a project."""
 
-    def __init__(self, clock: Any, domain: Domain, identity: Identity) -> None:
+    def __init__(self, domain: Domain, identity: Identity, broadcast: Broadcast) -> None:
         self._projects, self._live, self._identity = domain.projects, domain.live, identity
-        self._broadcast = Broadcast(clock, domain.live, domain.bell)
+        self._broadcast = broadcast
 
     def routes(self) -> Iterator[Route]:
         yield get("/project/<short_name>/live", self.state, page=False)

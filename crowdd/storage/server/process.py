@@ -7,6 +7,7 @@ import os
 import signal
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 _LIBC = ctypes.CDLL(None, use_errno=True)
@@ -26,15 +27,15 @@ def wait_until(condition: Callable[[], bool], seconds: float) -> bool:
 
 def ended_with_parent(number: signal.Signals) -> Callable[[], None]:
     """A ``preexec_fn`` after which the kernel sends the child this signal when we die, by whatever cause."""
-    parent = os.getpid()
+    return partial(end_with, os.getpid(), number)
 
-    def tie() -> None:
-        _LIBC.prctl(_SET_PARENT_DEATH_SIGNAL, int(number))
-        # We may have died between fork and prctl; then nobody would tell the child.
-        if os.getppid() != parent:
-            os.kill(os.getpid(), number)
 
-    return tie
+def end_with(parent: int, number: signal.Signals) -> None:
+    """Has the kernel send this process a signal when its parent, which has that number, dies."""
+    _LIBC.prctl(_SET_PARENT_DEATH_SIGNAL, int(number))
+    # It may have died before; then nobody would tell us.
+    if os.getppid() != parent:
+        os.kill(os.getpid(), number)
 
 
 def alive(pid: int) -> bool:

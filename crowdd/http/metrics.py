@@ -1,0 +1,165 @@
+"""Figures for Prometheus. Each process counts for itself; where there are several, the one that is asked adds up.
+
+prometheus_client then keeps the figures in files (its multiprocess mode), which the process that starts the others
+names by PROMETHEUS_MULTIPROC_DIR.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import attrs
+from prometheus_client import (
+    CollectorRegistry,
+    Counter,
+    Gauge,
+    Histogram,
+    disable_created_metrics,
+    generate_latest,
+)
+from prometheus_client.multiprocess import MultiProcessCollector
+
+from crowdd import __version__
+from crowdd.sched.schedule import overview
+from crowdd.storage import figures
+from crowdd.storage.database import Database, Row
+from crowdd.storage.pool import PoolFigures
+
+FOLDER = "PROMETHEUS_MULTIPROC_DIR"
+KEPT = 5.0  # seconds that figures of the database are good for
+_BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
+_METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH"})
+_PAGE = os.sysconf("SC_PAGE_SIZE")
+# Of the figures that storage reads.
+_OF_DATABASE = {
+    "queue_waiting": ("crowdd_queue_waiting", "Items of the queue that wait"),
+    "queue_running": ("crowdd_queue_running", "Items of the queue under way"),
+    "queue_late": ("crowdd_queue_late_seconds", "How long the oldest item has been due"),
+    "deliveries_waiting": ("crowdd_webhook_deliveries_waiting", "Deliveries to webhooks that wait"),
+    "deliveries_late": ("crowdd_webhook_late_seconds", "How long the oldest delivery has been due"),
+    "webhooks_failing": ("crowdd_webhooks_failing", "Webhooks whose last attempt failed"),
+    "mail_waiting": ("crowdd_mail_waiting", "Letters that wait"),
+    "leases": ("crowdd_leases", "Tasks that volunteers hold now"),
+    "unfolded": ("crowdd_counters_unfolded", "Changes of counters that are not summed up yet"),
+}
+_OF_JOBS = {
+    "overdue": ("crowdd_job_overdue_seconds", "How long a job has been due"),
+    "failures": ("crowdd_job_failures", "Failures of a job in a row"),
+    "runs": ("crowdd_job_runs", "Runs of a job since the database was made"),
+}
+
+
+@attrs.frozen
+class Watched:
+    """Where the figures of this process come from; each is called when somebody wants to know."""
+
+    pools: Mapping[str, Callable[[], PoolFigures]]
+    connections: Callable[[], int]
+    requests: Callable[[], int]
+    streams: Callable[[], int]
+
+
+class Metrics:
+    """The figures of this process, and all of the server for whoever scrapes it."""
+
+    def __init__(self, clock: Any, db: Database) -> None:
+        self._clock, self._db = clock, db
+        disable_created_metrics()  # when each series began: twice as many lines, and Prometheus knows
+        self._registry = CollectorRegistry()
+        self._asked = float("-inf")
+        self._watched: Watched | None = None
+        self._of_route: dict[tuple[str, str, int], tuple[Any, Any]] = {}
+        self._requests = Counter(
+            "crowdd_requests", "Requests answered", ["route", "method", "status"], registry=self._registry
+        )
+        self._seconds = Histogram(
+            "crowdd_request_seconds", "Time to the answer", ["route"], buckets=_BUCKETS, registry=self._registry
+        )
+        self._in_flight = self._sum("crowdd_requests_in_flight", "Requests that are being answered")
+        self._connections = self._sum("crowdd_connections", "Open connections of clients")
+        self._streams = self._sum("crowdd_streams", "Open streams of events")
+        self._pool = self._sum("crowdd_pool_connections", "Connections to PostgreSQL", "pool", "state")
+        self._waiting = self._sum("crowdd_pool_waiting", "Requests that wait for a connection", "pool")
+        self._memory = self._each("crowdd_resident_bytes", "Memory of the process")
+        self._files = self._each("crowdd_open_files", "Files and sockets that the process has open")
+        self._cpu = self._each("crowdd_cpu_seconds", "CPU time of the process")
+        self._found = {key: self._latest(*words) for key, words in _OF_DATABASE.items()}
+        self._jobs = {key: self._latest(*words, "job") for key, words in _OF_JOBS.items()}
+        self._reachable = self._latest("crowdd_database_up", "Whether the figures of the database could be read")
+        self._latest("crowdd_info", "The version that runs", "version").labels(__version__).set(1)
+
+    def _sum(self, name: str, doc: str, *labels: str) -> Gauge:
+        return Gauge(name, doc, labels, registry=self._registry, multiprocess_mode="livesum")
+
+    def _each(self, name: str, doc: str) -> Gauge:
+        return Gauge(name, doc, registry=self._registry, multiprocess_mode="liveall")
+
+    def _latest(self, name: str, doc: str, *labels: str) -> Gauge:
+        return Gauge(name, doc, labels, registry=self._registry, multiprocess_mode="mostrecent")
+
+    def answered(self, route: str, method: str, status: int, seconds: float) -> None:
+        """Counts a request; ``route`` is the address without what is particular to one request."""
+        key = (route, method if method in _METHODS else "other", status)
+        found = self._of_route.get(key)
+        if found is None:
+            found = self._of_route[key] = (self._requests.labels(*key), self._seconds.labels(route))
+        found[0].inc()
+        found[1].observe(seconds)
+
+    def watch(self, watched: Watched) -> None:
+        """Where the figures of this process come from."""
+        self._watched = watched
+
+    def look(self) -> None:
+        """Reads the figures of this process."""
+        watched = self._watched
+        if watched is None:
+            return
+        self._in_flight.set(watched.requests())
+        self._connections.set(watched.connections())
+        self._streams.set(watched.streams())
+        for name, pool in watched.pools.items():
+            now = pool()
+            self._waiting.labels(name).set(now.waiting)
+            for state, number in (("free", now.free), ("busy", now.busy), ("missing", now.size - now.free - now.busy)):
+                self._pool.labels(name, state).set(number)
+        used = resource.getrusage(resource.RUSAGE_SELF)
+        self._cpu.set(used.ru_utime + used.ru_stime)
+        self._memory.set(_resident())
+        self._files.set(len(os.listdir("/proc/self/fd")))
+
+    async def text(self) -> bytes:
+        """All figures as Prometheus reads them. Those of the database are as they were when it could be read last."""
+        if self._clock.seconds() - self._asked >= KEPT:
+            self._asked = self._clock.seconds()
+            await self._ask()
+        self.look()
+        if FOLDER not in os.environ:
+            return generate_latest(self._registry)
+        together = CollectorRegistry()
+        MultiProcessCollector(together)
+        return generate_latest(together)
+
+    async def _ask(self) -> None:
+        try:
+            row, jobs = await figures.read(self._db), await overview(self._db)
+        except Exception:
+            self._reachable.set(0)
+            return
+        self._reachable.set(1)
+        self._keep(row, jobs)
+
+    def _keep(self, row: Row, jobs: list[Row]) -> None:
+        for key, gauge in self._found.items():
+            gauge.set(row[key])
+        for job in jobs:
+            for key, gauge in self._jobs.items():
+                gauge.labels(job["name"]).set(job[key] or 0)
+
+
+def _resident() -> int:
+    with open("/proc/self/statm", "rb") as figures_:
+        return int(figures_.read().split()[1]) * _PAGE

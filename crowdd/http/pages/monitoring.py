@@ -1,0 +1,73 @@
+"""What those who run the server ask it: whether it lives, whether it can work, and how much it does."""
+
+from __future__ import annotations
+
+import hmac
+import ipaddress
+from collections.abc import Awaitable, Callable, Iterator
+from typing import Any
+
+import orjson
+
+from crowdd.domain.readiness import OK, Readiness
+from crowdd.errors import ForbiddenError
+from crowdd.http.answers import Answer, Raw
+from crowdd.http.incoming import Incoming
+from crowdd.http.routing import Route, get
+
+HEALTH = "/health"
+_UNKEPT = {"Cache-Control": "no-store"}
+_FORWARDED = ("x-forwarded-for", "forwarded", "x-real-ip", "via")
+_PROMETHEUS = "text/plain; version=0.0.4; charset=utf-8"
+
+
+class Monitoring:
+    """``/health``, ``/ready`` and ``/metrics``. None of them is limited: who asks often gets what is known already."""
+
+    def __init__(self, readiness: Readiness, token: str, figures: Callable[[], Awaitable[bytes]]) -> None:
+        self._readiness, self._token, self._figures = readiness, token, figures
+
+    def routes(self) -> Iterator[Route]:
+        yield get(HEALTH, self.health, page=False)
+        yield get("/ready", self.ready, page=False)
+        yield get("/metrics", self.metrics, page=False, key_header=False)
+
+    async def health(self, incoming: Incoming) -> Answer:
+        """The process answers; nothing else is asked."""
+        return healthy()
+
+    async def ready(self, incoming: Incoming) -> Answer:
+        """Whether it can do its work, and what is missing; 503 where something is."""
+        return readiness(await self._readiness.checks())
+
+    async def metrics(self, incoming: Incoming) -> Answer:
+        """The figures, for whoever may see them."""
+        sent = incoming.header("authorization").removeprefix("Bearer ")
+        with_token = self._token and hmac.compare_digest(sent.encode("utf-8", "replace"), self._token.encode())
+        if not with_token and (self._token or not on_this_machine(incoming)):
+            hint = "Ask from the machine itself, past any proxy, or send the token of [metrics] token."
+            raise ForbiddenError("The figures of this server are not public.", code="metrics_closed", hint=hint)
+        return Raw(await self._figures(), _PROMETHEUS, headers=_UNKEPT)
+
+
+def healthy() -> Raw:
+    """The answer of a process that lives."""
+    return Raw(b"ok\n", "text/plain; charset=utf-8", headers=_UNKEPT)
+
+
+def readiness(checks: dict[str, str]) -> Raw:
+    """The answer for what was looked at, each with what is wrong with it."""
+    ready = all(words == OK for words in checks.values())
+    body = orjson.dumps({"ready": ready, "checks": checks})
+    return Raw(body, "application/json", 200 if ready else 503, _UNKEPT if ready else {**_UNKEPT, "Retry-After": "5"})
+
+
+def on_this_machine(incoming: Incoming) -> bool:
+    """Whether the connection itself comes from here, and no proxy of this machine brought it."""
+    host: Any = getattr(incoming.request.getClientAddress(), "host", None)
+    if any(incoming.header(name) for name in _FORWARDED):
+        return False
+    try:
+        return host is None or ipaddress.ip_address(host.partition("%")[0]).is_loopback
+    except ValueError:
+        return False

@@ -1,0 +1,161 @@
+"""What the server writes down: lines for people or JSON, each with the request that it belongs to.
+
+No line holds a configured secret, and nobody logs the address of a client. A file is put aside when it is full, and
+opened anew when somebody has moved or removed it.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Callable
+from contextvars import ContextVar
+from pathlib import Path
+from typing import Any, Protocol
+
+import orjson
+from twisted.logger import ILogObserver, LogLevel, eventAsText, formatEvent
+from twisted.python.logfile import LogFile
+from zope.interface import implementer
+
+from crowdd.config import Settings
+from crowdd.errors import ConfigError
+
+request_id: ContextVar[str] = ContextVar("request_id", default="")
+"""The request that is being answered. Each coroutine has its own, so that whatever it calls is known by it."""
+
+_LOOK_SECONDS = 1.0  # how often it is looked whether the file is still there
+_SHORTEST_SECRET = 4  # shorter ones would blot out words
+_FILE_MODE = 0o640
+
+
+class Output(Protocol):
+    """Where lines go."""
+
+    def write(self, text: str) -> object: ...
+    def flush(self) -> object: ...
+
+
+class File(LogFile):
+    """A log file that notices when it was moved or removed."""
+
+    def __init__(self, path: Path, most_bytes: int, keep: int, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock, self._looked = clock, clock()
+        self._file: Any = None
+        path.parent.mkdir(parents=True, exist_ok=True)
+        super().__init__(path.name, str(path.parent), most_bytes or None, _FILE_MODE, keep)
+
+    def write(self, data: str) -> None:
+        if self._clock() - self._looked >= _LOOK_SECONDS:
+            self._looked = self._clock()
+            self._refresh()
+        super().write(data)
+
+    def reopen(self) -> None:
+        """Opens the path anew; where that cannot be done the open file stays."""
+        before = self._file
+        try:
+            Path(self.directory).mkdir(parents=True, exist_ok=True)
+            self._openFile()
+        except OSError:
+            self._file = before
+        else:
+            before.close()
+
+    def _refresh(self) -> None:
+        try:
+            same = os.path.samestat(os.stat(self.path), os.fstat(self._file.fileno()))
+        except OSError:
+            same = False
+        if not same:
+            self.reopen()
+
+
+@implementer(ILogObserver)
+class Journal:
+    """Writes events as the settings say; ``use`` has it write by others."""
+
+    def __init__(self, settings: Settings, output: Output | None = None, *, worker: str = "") -> None:
+        """``output`` is where lines go when no file is configured; None: a file in the data folder.
+
+        Raises ConfigError when the file cannot be written.
+        """
+        self._elsewhere, self._worker = output, worker
+        self._output: Output | None = None
+        self.use(settings)
+
+    def use(self, settings: Settings) -> None:
+        """Opens what is to be written to and goes on there. Raises ConfigError, and then everything stays."""
+        opened = self._opened(settings)
+        self._close()
+        self._output = opened
+        self._least = LogLevel.lookupByName(settings.log.level)
+        self._line = self._as_json if settings.log.format == "json" else self._as_text
+        self._secrets = [text for text in settings.secrets() if len(text) >= _SHORTEST_SECRET]
+
+    def __call__(self, event: dict[str, Any]) -> None:
+        """Writes an event."""
+        if event.get("log_level", LogLevel.info) < self._least or self._output is None:
+            return
+        line = self._line(event)
+        for secret in self._secrets:
+            line = line.replace(secret, "…")
+        self._output.write(line)
+        self._output.flush()
+
+    def write(self, text: str) -> None:
+        """Writes lines that are made already, by another process of ours."""
+        if self._output is not None:
+            self._output.write(text)
+            self._output.flush()
+
+    def _opened(self, settings: Settings) -> Output:
+        if not settings.log.file and self._elsewhere is not None:
+            return self._elsewhere
+        path = Path(settings.log.file) if settings.log.file else settings.data.dir / "crowdd.log"
+        try:
+            return File(path.absolute(), settings.log.most_bytes, settings.log.keep)
+        except OSError as error:
+            raise ConfigError(f"Cannot write the log {path}: {error.strerror}. Choose another: [log] file.") from None
+
+    def _close(self) -> None:
+        if isinstance(self._output, File):
+            self._output.close()
+
+    def _as_text(self, event: dict[str, Any]) -> str:
+        text, asked = eventAsText(event), _request(event)
+        marks = [f"request {asked}"] * bool(asked) + [f"worker {self._worker}"] * bool(self._worker)
+        first, *more = text.splitlines() or [""]
+        marked = f"{first} ({', '.join(marks)})" if marks else first
+        return "\n\t".join([marked, *more]) + "\n"
+
+    def _as_json(self, event: dict[str, Any]) -> str:
+        line: dict[str, Any] = {
+            "time": f"{_iso(event['log_time'])}",
+            "level": event["log_level"].name if "log_level" in event else "info",
+            "logger": event.get("log_namespace", ""),
+            "message": formatEvent(event),
+            **{name: event[name] for name in ("method", "route", "status", "seconds") if name in event},
+        }
+        if asked := _request(event):
+            line["request"] = asked
+        if self._worker:
+            line["worker"] = self._worker
+        if "log_failure" in event:
+            line["traceback"] = event["log_failure"].getTraceback()
+        return orjson.dumps(line, default=str, option=orjson.OPT_NON_STR_KEYS).decode() + "\n"
+
+
+def _request(event: dict[str, Any]) -> str:
+    return str(event.get("request_id") or request_id.get())
+
+
+def _iso(seconds: float) -> str:
+    whole = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(seconds))
+    return f"{whole}.{int(seconds % 1 * 1_000_000):06d}Z"
+
+
+def standard_output() -> Output:
+    """Standard output as it was when the program began; later Twisted takes what is printed for events."""
+    return sys.__stdout__ or sys.stdout

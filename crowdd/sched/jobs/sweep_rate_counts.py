@@ -1,0 +1,14 @@
+"""Removes counts of requests whose window is over."""
+
+from __future__ import annotations
+
+from crowdd.domain.domain import Domain
+from crowdd.sched.schedule import MINUTE, Job
+from crowdd.storage import rate_counts
+
+
+async def _sweep(domain: Domain) -> str:
+    return f"{await rate_counts.sweep(domain.db)} removed"
+
+
+JOB = Job("sweep_rate_counts", 15 * MINUTE, _sweep)

@@ -1,0 +1,232 @@
+"""Several processes that answer on one port. The first process starts them, writes their log, passes signals on, starts
+anew who died and goes last.
+
+Each has a socket of its own on the shared port (SO_REUSEPORT), which this process keeps: who connects while a worker is
+being replaced waits for the next one.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import socket
+import sys
+from collections import deque
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from prometheus_client.multiprocess import mark_process_dead
+from twisted.application.service import Service
+from twisted.internet.defer import Deferred, DeferredList, succeed
+from twisted.internet.error import ProcessExitedAlready
+from twisted.internet.protocol import ProcessProtocol
+from twisted.logger import Logger
+
+from crowdd.config import Settings
+from crowdd.domain import secrets
+from crowdd.errors import ConfigError
+from crowdd.http.metrics import FOLDER
+from crowdd.listening import bind_many, read_certificate
+from crowdd.logs import Journal
+from crowdd.service_manager import NAMED_BY
+from crowdd.storage.server.process import end_with
+
+log = Logger()
+SOCKET, READY = 3, 4  # descriptors of a worker
+FIRST_PAUSE, LONGEST_PAUSE, GROWTH = 0.1, 10.0, 2.0  # seconds, seconds, factor
+STEADY_SECONDS = 60.0  # who lived so long is started anew at once
+LONGEST_LINE = 100_000
+_GRACE = 10.0  # seconds beyond four times the patience of a worker, which has that for each of its parts
+_DEAD_KEPT = 20  # workers whose counts are kept after their end
+
+
+def mark(number: int) -> str:
+    """How a worker is told its number, and whose it is."""
+    return f"{number}/{os.getpid()}"
+
+
+def begin(given: str) -> socket.socket:
+    """The socket of a worker that was told ``mark(...)``. It ends with the process that started it."""
+    end_with(int(given.partition("/")[2]), signal.SIGKILL)
+    return socket.socket(fileno=SOCKET)
+
+
+def say_ready() -> None:
+    """Tells the process that started this one that requests are answered."""
+    os.write(READY, b"ready\n")
+    os.close(READY)
+
+
+class Member(ProcessProtocol):
+    """One worker; ``ended`` fires at its end."""
+
+    transport: Any
+
+    def __init__(self, number: int, began: float, write: Callable[[str], None], ready: Callable[[Member], None]):
+        self.number, self.began, self._write, self._when_ready = number, began, write, ready
+        self.is_ready, self.stale = False, False
+        self.ended: Deferred[Member] = Deferred()
+        self.code: int | None = None
+        self.pid = 0
+        self._half = b""
+
+    def connectionMade(self) -> None:
+        self.pid = int(self.transport.pid)
+
+    def childDataReceived(self, descriptor: int, data: bytes) -> None:
+        if descriptor == READY:
+            self.is_ready = True
+            self._when_ready(self)
+            return
+        whole, found, self._half = (self._half + data).rpartition(b"\n")
+        if found or len(self._half) > LONGEST_LINE:
+            self._say(whole + found if found else self._half)
+            self._half = self._half if found else b""
+
+    def _say(self, lines: bytes) -> None:
+        self._write(lines.decode("utf-8", "replace"))
+
+    def processEnded(self, reason: Any) -> None:
+        if self._half:
+            self._say(self._half + b"\n")
+        self.code = reason.value.exitCode
+        self.ended.callback(self)
+
+    def send(self, name: str) -> None:
+        """A signal, if it still lives."""
+        with contextlib.suppress(ProcessExitedAlready):
+            self.transport.signalProcess(name)
+
+
+class Workers(Service):
+    """The processes of a server."""
+
+    exit_status = 0
+
+    def __init__(
+        self,
+        reactor: Any,
+        settings: Settings,
+        config: str | None,
+        journal: Journal,
+        when_ready: Callable[[], None] = lambda: None,
+    ) -> None:
+        if not settings.db.dsn:
+            raise ConfigError("No database is configured: set [db] dsn, or start with: crowdctl serve")
+        read_certificate(settings.http)
+        secrets.load(settings.data.dir)
+        self._reactor, self._settings, self._config, self._journal = reactor, settings, config, journal
+        self._when_ready = when_ready
+        self._sockets: list[socket.socket] = []
+        self._members: dict[int, Member] = {}
+        self._pauses: dict[int, float] = {}
+        self._planned: dict[int, Any] = {}
+        self._were_ready = False
+        self._dead: deque[int] = deque()
+        self._folder = settings.data.dir.absolute() / "metrics"
+
+    def privilegedStartService(self) -> None:
+        """Binds here, where an error still stops twistd."""
+        self._sockets = bind_many(self._settings, self._settings.daemon.workers)
+
+    def startService(self) -> None:
+        super().startService()
+        self._folder.mkdir(parents=True, exist_ok=True)
+        for left in self._folder.glob("*.db"):
+            left.unlink()
+        for number in range(1, len(self._sockets) + 1):
+            self._begin(number)
+
+    def _begin(self, number: int) -> None:
+        self._planned.pop(number, None)
+        member = Member(number, self._reactor.seconds(), self._journal.write, self._ready)
+        program = str(Path(sys.executable).with_name("twistd"))
+        config = ["--config", self._config] if self._config else []
+        descriptors = {0: 0, 1: "r", 2: "r", SOCKET: self._sockets[number - 1].fileno(), READY: "r"}
+        line = [sys.executable, program, "--nodaemon", "--pidfile=", "crowdd", "--worker", mark(number), *config]
+        self._reactor.spawnProcess(member, sys.executable, line, env=self._environment(), childFDs=descriptors)
+        self._members[number] = member
+        member.ended.addCallback(self._ended)
+
+    def _environment(self) -> dict[str, str]:
+        ours = (NAMED_BY, "WATCHDOG_USEC", "WATCHDOG_PID")  # the service manager speaks with the first process alone
+        return {**{name: text for name, text in os.environ.items() if name not in ours}, FOLDER: str(self._folder)}
+
+    def _ready(self, member: Member) -> None:
+        if member.stale:
+            member.send("HUP")
+        if not self._were_ready and all(each.is_ready for each in self._members.values()):
+            self._were_ready = True
+            log.info("{number} workers answer on {address}", number=len(self._members), address=self._settings.base_url)
+            self._when_ready()
+
+    def _ended(self, member: Member) -> Member:
+        self._bury(member.pid)
+        if not self.running:
+            return member
+        if not self._were_ready and member.code == 1:
+            self._give_up(member)
+            return member
+        pause = self._pause(member)
+        log.error(
+            "Worker {number} ended by itself ({code}); another one begins in {pause} s",
+            number=member.number, code=member.code, pause=pause,
+        )  # fmt: skip
+        self._planned[member.number] = self._reactor.callLater(pause, self._begin, member.number)
+        return member
+
+    def _bury(self, pid: int) -> None:
+        """Its gauges count no more; what it counted stays, of the last so many."""
+        mark_process_dead(pid, str(self._folder))
+        self._dead.append(pid)
+        if len(self._dead) > _DEAD_KEPT:
+            for left in self._folder.glob(f"*_{self._dead.popleft()}.db"):
+                left.unlink()
+
+    def _pause(self, member: Member) -> float:
+        steady = self._reactor.seconds() - member.began > STEADY_SECONDS
+        now = FIRST_PAUSE if steady else self._pauses.get(member.number, FIRST_PAUSE)
+        self._pauses[member.number] = min(now * GROWTH, LONGEST_PAUSE)
+        return now
+
+    def _give_up(self, member: Member) -> None:
+        log.critical("crowdd cannot start: worker {number} said why", number=member.number)
+        if self.exit_status == 0:
+            self.exit_status = 1
+            self._reactor.callLater(0, self._reactor.stop)
+
+    def prepared(self, settings: Settings) -> Callable[[], None]:
+        """Looks whether the workers can go on by other settings; what it gives tells them to. Raises ConfigError."""
+        read_certificate(settings.http)
+
+        def put_to_use() -> None:
+            for member in self._members.values():
+                if member.is_ready:
+                    member.send("HUP")
+                else:
+                    member.stale = True
+
+        return put_to_use
+
+    def stopService(self) -> Deferred[Any]:
+        super().stopService()
+        for listener in self._sockets:
+            listener.close()
+        for call in self._planned.values():
+            call.cancel()
+        living = [member for member in self._members.values() if member.code is None and not member.ended.called]
+        for member in living:
+            member.send("TERM")
+        if not living:
+            return succeed(None)
+        patience = 4 * self._settings.http.drain_seconds + _GRACE
+        timer = self._reactor.callLater(patience, _kill, living)
+        ends = DeferredList([member.ended for member in living])
+        return ends.addCallback(lambda _: timer.active() and timer.cancel())
+
+
+def _kill(members: list[Member]) -> None:
+    for member in members:
+        member.send("KILL")

@@ -1,0 +1,122 @@
+"""``/health``, ``/ready`` and ``/metrics``, the id of a request, and what a drained server does with it."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+import pytest_twisted
+from prometheus_client.parser import text_string_to_metric_families
+from support import wire
+from twisted.internet.defer import ensureDeferred
+
+from crowdd.domain import readiness
+
+ROOT = Path(__file__).parents[2]
+
+
+def figures(text):
+    """The value of every series as Prometheus reads it."""
+    families = text_string_to_metric_families(text)
+    return {(s.name, *sorted(s.labels.items())): s.value for family in families for s in family.samples}
+
+
+@pytest_twisted.ensureDeferred
+async def test_a_server_that_can_work_says_so(served):
+    client = served.client()
+    assert (await client.get("/health")).text == "ok\n"
+    ready = await client.get("/ready")
+    assert ready.json() == {"ready": True, "checks": {"disk": "ok", "database": "ok", "migrations": "ok"}}
+    assert ready.header("cache-control") == "no-store"
+
+
+@pytest.mark.parametrize(
+    ("statement", "check"),
+    [
+        ("INSERT INTO migration (number, name) VALUES (9999, 'from the future')", "migrations"),
+        ("DELETE FROM definition", "migrations"),
+    ],
+)
+@pytest_twisted.ensureDeferred
+async def test_a_database_of_another_version_is_not_ready(served, statement, check):
+    await served.database.execute(statement)
+    client = served.client()
+    answer = await client.get("/ready")
+    assert answer.status == 503 and answer.json()["checks"][check].endswith((".", "upgrade"))
+    assert {name for name, words in answer.json()["checks"].items() if words != "ok"} == {check}
+    assert (await client.get("/health")).status == 200
+
+
+@pytest_twisted.ensureDeferred
+async def test_without_room_on_the_disk_it_is_not_ready(serve):
+    served = await serve(CROWDD_DATA_LEAST_FREE_BYTES=str(10**18))
+    answer = await served.client().get("/ready")
+    assert answer.status == 503 and "free space" in answer.json()["checks"]["disk"]
+
+
+@pytest_twisted.ensureDeferred
+async def test_a_database_that_does_not_answer_is_told_in_time(served, monkeypatch):
+    monkeypatch.setattr(readiness, "PATIENCE", 0.2)
+    for _ in range(served.database.figures().size):
+        ensureDeferred(served.database.fetch("SELECT pg_sleep(1)"))
+    answer = await served.client().get("/ready")
+    assert answer.status == 503 and "in time" in answer.json()["checks"]["database"]
+
+
+@pytest_twisted.ensureDeferred
+async def test_figures_count_what_was_done(served):
+    owner = await served.person("owner")
+    project = await served.project(owner, tasks=2, published=True)
+    volunteer = served.client()
+    await volunteer.get("/")
+    for _ in range(3):
+        await volunteer.get(f"/api/project/{project['id']}/newtask")
+    await volunteer.get("/nowhere?api_key=secret")
+    answer = await served.client().get("/metrics")
+    found = figures(answer.text)
+    counted = [key[1] for key in found if key[0] == "crowdd_request_seconds_count"]
+    (route,) = [each for each in counted if "newtask" in each[1]]
+    assert "<" in route[1], "not the address itself"
+    assert found["crowdd_requests_total", ("method", "GET"), route, ("status", "200")] == 3
+    assert found["crowdd_request_seconds_count", route] == 3
+    assert found["crowdd_requests_total", ("method", "GET"), ("route", "(unknown)"), ("status", "404")] == 1
+    assert found["crowdd_leases",] == 1
+    assert found["crowdd_database_up",] == 1
+    assert found["crowdd_pool_connections", ("pool", "requests"), ("state", "free")] > 0
+    assert found["crowdd_resident_bytes",] > 10_000_000 and found["crowdd_open_files",] > 10
+    assert ("crowdd_job_overdue_seconds", ("job", "send_mail")) in found
+    assert "secret" not in answer.text and "nowhere" not in answer.text
+
+
+@pytest_twisted.ensureDeferred
+async def test_figures_are_not_public(serve):
+    served = await serve()
+    through_a_proxy = await served.client().get("/metrics", headers={"X-Forwarded-For": "192.0.2.1"})
+    assert through_a_proxy.status == 403
+    served = await serve(CROWDD_METRICS_TOKEN="a good token")
+    for headers, status in (
+        ({}, 403), ({"Authorization": "Bearer wrong"}, 403), ({"Authorization": "Bearer a good token"}, 200),
+        ({"Authorization": "Bearer a good token", "X-Forwarded-For": "192.0.2.1"}, 200),
+    ):  # fmt: skip
+        assert (await served.client().get("/metrics", headers=headers)).status == status, headers
+
+
+@pytest_twisted.ensureDeferred
+async def test_figures_of_every_name_are_documented_and_no_others(served):
+    text = (await served.client().get("/metrics")).text
+    there = set(re.findall(r"^# TYPE (\S+)", text, re.MULTILINE))
+    page = (ROOT / "docs/operations.md").read_text("utf-8").partition("## Metrics")[2].partition("\n## ")[0]
+    assert set(re.findall(r"^\| `(crowdd_\w+)", page, re.MULTILINE)) == there
+
+
+@pytest_twisted.ensureDeferred
+async def test_every_answer_names_its_request(served):
+    client = served.client()
+    paths = ("/", "/api/nothing", "/nowhere", "/static/none", "/health", "/project/x?_presenter=1")
+    ids = [(await client.get(path)).header("x-request-id") for path in paths]
+    assert all(re.fullmatch("[0-9a-f]{16}", one) for one in ids) and len(set(ids)) == len(ids)
+    page = await client.get("/nowhere", headers={"Accept": "text/html"})
+    assert page.header("x-request-id") in page.text
+    answer = await wire.exchange(served.base, b"NO HTTP\r\n\r\n")
+    assert re.search(rb"\r\nX-Request-Id: [0-9a-f]{16}\r\n", answer)
