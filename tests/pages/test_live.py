@@ -30,7 +30,7 @@ async def answer(client, project):
 
 
 def streams(served):
-    return len(served.server._site._streams)
+    return len(served.server._site.streams)
 
 
 @pytest.fixture
@@ -251,7 +251,7 @@ async def test_a_client_that_does_not_read_is_cut_off_and_nothing_grows(serve, s
     stream = await listen(owner, f"{EVENTS}?after=0")
     await stream.next()
     stream.transport.pauseProducing()
-    (client,) = served.server._site._streams._clients
+    (client,) = served.server._site.streams._clients
     await until(lambda: client.full)
     transport = client.request.channel.transport
     most, end = 0, time.monotonic() + 20
