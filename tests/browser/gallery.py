@@ -62,6 +62,8 @@ class Gallery:
             route.fulfill(body=mark.body if mark else b"", content_type="image/svg+xml")
         elif route.request.resource_type == "eventsource":
             route.fulfill(body="", content_type="text/event-stream")
+        elif "_presenter" in address.query:
+            route.fulfill(body="", content_type="text/html")
         elif file:
             route.fulfill(body=file.body, content_type=file.content_type)
         else:

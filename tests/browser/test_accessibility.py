@@ -80,7 +80,9 @@ def test_nothing_that_people_wrote_runs_even_without_the_policy(opened: Any) -> 
     gallery.page.on("dialog", lambda dialog: (fired.append(gallery.page.url), dialog.dismiss()))
     for case in {case.template: case for case in HOSTILE}.values():
         page = gallery.show(case)
-        made = page.evaluate("document.querySelectorAll('script:not([src]), [onerror], [onload], iframe').length")
+        made = page.evaluate(
+            "document.querySelectorAll('script:not([src]), [onerror], [onload], iframe:not(#presenter *)').length"
+        )
         assert made == 0, (case.template, case.kind)
     assert fired == []
 

@@ -11,6 +11,7 @@ from crowdd.http.api import operations
 from crowdd.http.api.openapi import document
 from crowdd.http.api.reference import sections
 from crowdd.http.pages.api_docs import error_codes
+from crowdd.http.presenter import page_context
 from crowdd.http.routing import Route
 from crowdd.kinds import TASK
 
@@ -377,6 +378,7 @@ def _project_cases() -> Iterator[Case]:
     yield Case(publish, "published", frame(ILSE, at) | PAGE_KEYS | {"project": OWNED})
     form = {"password": "", "csrf": "form-t0ken", "errors": {}}
     yield from _webhook_cases(at)
+    yield from _presenter_cases(at)
     yield from _task_cases(at)
     yield Case("project/password.html", "first", frame(path=at) | {"project": PUBLIC, "form": form})
     wrong = form | {"errors": {"password": ["That is not it."]}}
@@ -499,6 +501,20 @@ def _change_cases(at: str, owner: Context) -> Iterator[Case]:
     page, keys = "project/queue.html", frame(ILSE, f"{at}queue") | owner
     yield Case(page, "some", keys | {"items": items, "next": 4})
     yield Case(page, "none", keys | {"items": [], "next": None})
+
+
+def _presenter_cases(at: str) -> Iterator[Case]:
+    """The volunteer's page around the frame: a task, the tutorial, results; in a draft, and without anything to show."""
+    project = PUBLIC | {"info": {"task_presenter": "<p>?</p>", "tutorial": "<p>!</p>", "note": "x"}}
+    progress, task = {"own_count": 4318, "progress": (31204, 42650)}, {"task_id": 31205}
+    for kind, title, more in (
+        ("newtask", "Contribute", progress), ("task", "Contribute", progress | task), ("tutorial", "Tutorial", {}), ("results", "Results", {}),
+    ):  # fmt: skip
+        shown = {"presenter": page_context(kind, project, **more), "title": title, "project": project}  # type: ignore[arg-type]
+        yield Case("project/presenter.html", kind, frame(ILSE, f"{at}{kind}") | PAGE_KEYS | shown)
+    draft = project | {"published": False, "long_description": None, "info": {}}
+    new = {"presenter": page_context("newtask", draft), "title": "Contribute", "project": draft, "owner": None}
+    yield Case("project/presenter.html", "draft", frame(path=f"{at}newtask") | PAGE_KEYS | new)
 
 
 def _webhook_cases(at: str) -> Iterator[Case]:
@@ -692,6 +708,8 @@ _OURS = frozenset(
         "at",
         "day",
         "next_attempt",
+        "type",
+        "formats",
     }
 )
 

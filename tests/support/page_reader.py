@@ -142,7 +142,9 @@ def _bad_names(page: Page) -> Iterator[str]:
 def _nameless(page: Page) -> Iterator[str]:
     named = {label.get("for") for label in page.all("label")}
     for field in page.all("input", "select", "textarea"):
-        known = field.get("id") in named or field.inside("label") or field.get("aria-label")
+        known = (
+            field.get("id") in named or field.inside("label") or field.get("aria-label") or field.get("aria-labelledby")
+        )
         if field.get("type") != "hidden" and not known:
             yield f"field {field.get('name')} has no label"
     yield from (f"picture {image.get('src')} has no alt" for image in page.all("img") if "alt" not in image.attributes)
