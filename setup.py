@@ -52,6 +52,7 @@ setup(
             "storage/definitions/**/*.sql",
             "http/templates/**/*",
             "http/texts/*.md",
+            "http/starters/*.html",
             "http/static/**/*",
         ]
     },

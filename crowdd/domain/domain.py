@@ -29,6 +29,7 @@ from crowdd.domain.mail.message import Sender
 from crowdd.domain.mail.post import Post, post
 from crowdd.domain.media import MediaBehaviour
 from crowdd.domain.outgoing import Outgoing
+from crowdd.domain.ownership import Ownership
 from crowdd.domain.passwords import Passwords
 from crowdd.domain.people.people import People, gather
 from crowdd.domain.people.providers import Provider, configured
@@ -37,8 +38,10 @@ from crowdd.domain.projects import ProjectBehaviour, Projects
 from crowdd.domain.queue import Queue
 from crowdd.domain.records import Behaviour, Records
 from crowdd.domain.secrets import Secrets
+from crowdd.domain.shelves import Shelves
 from crowdd.domain.statistics import Statistics
 from crowdd.domain.tasks import TaskBehaviour
+from crowdd.domain.thumbnails import Thumbnails
 from crowdd.domain.uploads import Uploads
 from crowdd.domain.webhooks import Webhooks
 from crowdd.kinds import KINDS
@@ -61,6 +64,9 @@ class Domain:
     people: People
     administration: Administration
     projects: Projects
+    ownership: Ownership
+    shelves: Shelves
+    thumbnails: Thumbnails
     live: Live
     external: ExternalUsers
     contributions: Contributions
@@ -164,6 +170,9 @@ def _assemble(
         ),
         administration=Administration(db),
         projects=Projects(db, bell.ring, passwords, secrets),
+        ownership=Ownership(db, secrets, accounts),
+        shelves=Shelves(db),
+        thumbnails=Thumbnails(db, workshop, uploads, settings.base_url),
         live=Live(db),
         external=external,
         contributions=contributions,

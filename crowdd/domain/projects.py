@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import attrs
@@ -26,6 +26,7 @@ from crowdd.values import Requester
 
 # First segments of addresses below /project/ that are pages, not projects.
 RESERVED_SHORT_NAMES = frozenset({"new", "category", "search", "all", "page"})
+MOST_ACTS = 50
 _WINDOW_MINUTES, _MOST_ATTEMPTS = 15, 20
 SWEEP = "sweep_project"
 _BITES_AT_ONCE = 4  # of what a deleted project leaves; the queue takes the rest
@@ -212,6 +213,26 @@ class Projects:
         done = await self._db.transaction(work)
         self._ring(row["id"])
         return done
+
+    async def acts(self, row: Row, who: Requester, before: int | None = None) -> list[Row]:
+        """Entries of the audit log about the project, the newest first, at most MOST_ACTS."""
+        rights.require(who, row["standings"], OWNERS)
+        return await audit.latest(self._db, MOST_ACTS, before, project=row["id"])
+
+    async def tell(self, row: Row, told: Mapping[str, Any], who: Requester) -> None:
+        """Changes some keys of ``info`` and leaves the others as they are."""
+        rights.require(who, row["standings"], OWNERS)
+        check_info({**row["info"], **told})
+
+        async def work(tx: Database) -> None:
+            await projects.tell(tx, row["id"], told)
+            for name, value in told.items():
+                before, after = _short(row["info"].get(name)), _short(value)
+                seen = {"project_id": row["id"], "attribute": f"info.{name}", "before": before, "after": after}
+                await audit.write(tx, who, "update", "project", row["id"], **seen)
+
+        await self._db.transaction(work)
+        self._ring(row["id"])
 
     async def _clear_trials(self, row: Row) -> None:
         """Leaves so few trial answers of a draft that one transaction can take them away."""

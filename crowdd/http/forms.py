@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 
 import attrs
 
+from crowdd.domain.people.avatars import Box
 from crowdd.errors import ForbiddenError
 from crowdd.http.csrf import Csrf
 from crowdd.http.incoming import Incoming
@@ -35,6 +36,21 @@ class Forms:
         """A form as it was sent, with its errors; passwords are not sent back."""
         values = {name: None if name in SECRET else incoming.field(name) for name in names}
         return {**values, "errors": dict(errors), "csrf": self.csrf.token(incoming)}
+
+
+def crop_box(incoming: Incoming) -> Box | None:
+    """The corners of a picture that a form names, None where one of them is missing or no number."""
+    try:
+        return Box(*(_corner(incoming.field(name)) for name in ("x1", "y1", "x2", "y2")))
+    except ValueError:
+        return None
+
+
+def _corner(text: str) -> float:
+    number = float(text)
+    if not abs(number) < 1e9:  # NaN, too
+        raise ValueError
+    return number
 
 
 def require_own_page(incoming: Incoming) -> None:

@@ -14,8 +14,8 @@ from typing import Any, Final, Literal
 MARK: Final = "_presenter"
 """The query name that asks for the frame's document instead of the page."""
 
-FRAMED: Final = re.compile(r"/project/[^/]+/(?:newtask|tutorial|results|task/\d+)/?")
-"""The paths that have a presenter; presenters read their own ``location.pathname``."""
+FRAMED: Final = re.compile(r"/project/[^/]+/(?:newtask|tutorial|results|task/\d+|tasks/taskpresentereditor)/?")
+"""The paths that have a presenter, or show one to its owner; presenters read their own ``location.pathname``."""
 
 STUB: Final = (
     '<!doctype html><script>parent.postMessage("presenter:go " + location.pathname + location.search, location.origin)'

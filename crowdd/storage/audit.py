@@ -49,15 +49,21 @@ async def write_changes(db: Database, who: Requester, kind: str, row: Row, chang
 
 
 async def latest(
-    db: Database, limit: int, before: int | None = None, user: str | None = None, kind: str | None = None
+    db: Database,
+    limit: int,
+    before: int | None = None,
+    user: str | None = None,
+    kind: str | None = None,
+    project: int | None = None,
 ) -> list[Row]:
-    """Acts of everybody, the newest first; ``before`` is an id, ``user`` a name, ``kind`` what was acted upon."""
+    """Acts, the newest first; ``before`` is an id, ``user`` a name, ``kind`` what was acted upon, ``project`` in which."""
     where = [
         words
         for words, value in (
             ("id < %(before)s", before),
             ("user_name = %(user)s", user),
             ("kind = %(kind)s", kind),
+            ("project_id = %(project)s", project),
         )
         if value is not None
     ]
@@ -65,7 +71,7 @@ async def latest(
     return await db.fetch(
         f"SELECT id, at, user_id, user_name, via, action, kind, object_id, project_id, attribute, before, after FROM audit{chosen}"
         " ORDER BY id DESC LIMIT %(limit)s",
-        {"limit": limit, "before": before, "user": user, "kind": kind},
+        {"limit": limit, "before": before, "user": user, "kind": kind, "project": project},
     )
 
 

@@ -7,11 +7,11 @@ from typing import Any
 
 from crowdd.kinds import PROJECT
 from crowdd.storage import records, standings
-from crowdd.storage.database import Database, Prepared, Row, one, one_or_none
+from crowdd.storage.database import Database, Prepared, Row, as_json, one, one_or_none
 from crowdd.storage.records import stored
 from crowdd.values import Requester
 
-_SUMMARY = (
+SUMMARY = (
     "t.id, t.name, t.short_name, t.description, t.info, t.created, t.owner_id, t.category_id, t.featured, t.published, t.first_published,"
     " t.n_tasks, t.n_volunteers, t.n_task_runs, t.n_completed_tasks, t.n_results, t.overall_progress, t.last_activity_raw, t.owner,"
     " t.long_description, t.updated, t.lock_id IS NOT NULL AS locked"
@@ -156,10 +156,18 @@ async def set_secret_key(db: Database, project_id: int, sealed: bytes) -> None:
     )
 
 
+async def tell(db: Database, project_id: int, told: Mapping[str, Any]) -> None:
+    """Writes some keys of ``info``; the others stay, whoever changes them meanwhile."""
+    await db.execute(
+        "UPDATE project SET info = info || %(told)s, updated = clock() WHERE id = %(id)s",
+        {"id": project_id, "told": as_json(told)},
+    )
+
+
 async def listed(db: Database, who: Requester, limit: int = 60) -> list[Row]:
     """Summaries of published projects that anybody may see, the liveliest first."""
     return await db.fetch(
-        f"SELECT {_SUMMARY} FROM {standings.source(PROJECT)} WHERE p.published AND p.lock_id IS NULL"
+        f"SELECT {SUMMARY} FROM {standings.source(PROJECT)} WHERE p.published AND p.lock_id IS NULL"
         " ORDER BY t.featured DESC, t.overall_progress >= 100, t.last_activity_raw DESC NULLS LAST, t.id DESC LIMIT %(limit)s",
         {**who.standing_values(), "limit": limit},
     )
@@ -168,7 +176,7 @@ async def listed(db: Database, who: Requester, limit: int = 60) -> list[Row]:
 async def of_owner(db: Database, user_id: int) -> list[Row]:
     """Summaries of the projects that a person owns or co-owns."""
     return await db.fetch(
-        f"SELECT {_SUMMARY} FROM {standings.source(PROJECT)} WHERE p.owners_ids @> ARRAY[%(id)s::bigint] ORDER BY t.id DESC LIMIT 500",
+        f"SELECT {SUMMARY} FROM {standings.source(PROJECT)} WHERE p.owners_ids @> ARRAY[%(id)s::bigint] ORDER BY t.id DESC LIMIT 500",
         {"id": user_id},
     )
 
@@ -176,7 +184,7 @@ async def of_owner(db: Database, user_id: int) -> list[Row]:
 async def of_volunteer(db: Database, actor: str, limit: int = 100) -> list[Row]:
     """Summaries of published projects to which a volunteer contributed."""
     return await db.fetch(
-        f"SELECT {_SUMMARY} FROM {standings.source(PROJECT)} WHERE p.published AND p.lock_id IS NULL AND p.id IN ("
+        f"SELECT {SUMMARY} FROM {standings.source(PROJECT)} WHERE p.published AND p.lock_id IS NULL AND p.id IN ("
         " SELECT project_id FROM volunteer WHERE actor = %(actor)s AND runs > 0"
         " UNION SELECT project_id FROM stat_delta WHERE xact >= (SELECT unfolded_from()) AND actor = %(actor)s AND runs > 0)"
         " ORDER BY t.id DESC LIMIT %(limit)s",

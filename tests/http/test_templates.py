@@ -28,6 +28,13 @@ def made(**more: object) -> Templates:
 
 TEMPLATES = made()
 OWN_SCRIPT = re.compile(r"/static/(presenter/)?[a-z]+\.js\?v=\w+")
+OWN_SCRIPTS = [["/static/ui.js"], *(["/static/ui.js", f"/static/{name}.js"] for name in ("crop", "live", "work"))]
+OWN_SCRIPTS = (
+    ["/static/ui.js"],
+    ["/static/ui.js", "/static/crop.js"],
+    ["/static/ui.js", "/static/live.js"],
+    ["/static/ui.js", "/static/editor.js"],
+)
 
 
 def read(case: Case) -> Page:
@@ -64,6 +71,31 @@ def test_every_template_has_a_case() -> None:
     framework = {"base.html", "base_task.html", "parts.html", "icons.html", "project/frame.html"}
     pages = {name for name in TEMPLATES.names() if "/_" not in name and not name.endswith("/frame.html")} - framework
     assert pages - {case.template for case in EVERY} == set()
+def test_every_template_of_ours_has_a_case() -> None:
+    theirs = {"base_task.html", "project/presenter.html", "project/frame.html", "project/preview.html"}
+    parts = {
+        "base.html",
+        "parts.html",
+        "icons.html",
+        "account/_fields.html",
+        "project/_changes.html",
+        "account/_person.html",
+        "admin/frame.html",
+        "project/_owner.html",
+    }
+    mine = (
+        "home/",
+        "account/",
+        "about/",
+        "admin/",
+        "announcements/",
+        "project/index",
+        "project/publish",
+        "project/password",
+        "project/",
+    )
+    pages = {name for name in TEMPLATES.names() if name.startswith(mine) or "/" not in name} - theirs - parts
+    assert pages <= {case.template for case in EVERY}
 
 
 def test_hostile_words_arrive_whole() -> None:

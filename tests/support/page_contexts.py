@@ -390,6 +390,85 @@ def _project_cases() -> Iterator[Case]:
     yield Case("project/category.html", "middle", frame() | listing | full | middle)
     none = {"projects": [], "pagination": PAGINATION | {"total": 0, "next": False}}
     yield Case("project/category.html", "empty", frame() | listing | none)
+    all_ = {"active_cat": SUBJECTS[0] | {"short_name": "all"}, "orderby": "name", "desc": True}
+    yield Case("project/category.html", "everything", frame() | listing | full | middle | all_)
+    found = full | middle | {"query": "night gate", "categories": SUBJECTS[1:]}
+    yield Case("project/search.html", "found", frame(path="/project/search") | found)
+    yield Case("project/search.html", "nothing found", frame(path="/project/search") | found | none)
+    yield Case("project/search.html", "first", frame(path="/project/search") | found | none | {"query": ""})
+    yield from _owner_cases(at)
+
+
+def _owner_cases(at: str) -> Iterator[Case]:
+    def page(name: str, kind: str, **more: Any) -> Case:
+        mine = PAGE_KEYS | {"project": OWNED}
+        return Case(f"project/{name}.html", kind, frame(ILSE, f"{at}{name}") | mine | more)
+
+    new = FORM | {"name": None, "short_name": None, "description": None, "long_description": None}
+    wrong = {"name": ["There is one."], "short_name": ["No blanks please."], "description": ["One sentence."]}
+    yield Case("project/new.html", "first", frame(ILSE, "/project/new") | {"form": new, "title": "Start a project"})
+    mistaken = {"form": new | {"name": "Igel & Co", "errors": wrong}, "title": "Start a project"}
+    yield Case("project/new.html", "wrong", frame(ILSE, "/project/new") | mistaken)
+    people = [PERSON | {"id": 5, "is_creator": True, "is_coowner": True}]
+    people.append(PERSON | {"id": 6, "name": "jonas", "fullname": None, "is_creator": False, "is_coowner": True})
+    yield page("settings", "published", coowners=people, locked=False)
+    yield page("settings", "draft", **UNUSED | {"project": DRAFT, "coowners": people[:1], "locked": True})
+    texts = {name: OWNED[name] for name in ("id", "name", "short_name", "description", "long_description")}
+    boxes = {"allow_anonymous_contributors": True, "zip_download": False, "category_id": 2, "protect": False}
+    form = FORM | texts | boxes | {"webhook": None, "password": None}
+    upload = FORM | dict.fromkeys(("id", "avatar", "x1", "y1", "x2", "y2"))
+    subjects = [{"id": one["id"], "name": one["name"]} for one in SUBJECTS[1:]]
+    yield page("update", "first", form=form, upload_form=upload, categories=subjects)
+    bad = form | {"errors": wrong | {"category_id": ["There is no category 9."], "password": ["Choose a password."]}}
+    no_picture = upload | {"errors": {"avatar": ["This is no picture."]}}
+    yield page("update", "wrong", form=bad, upload_form=no_picture, categories=subjects)
+    editor = FORM | {"id": 8, "editor": ""}
+    yield page("task_presenter_options", "first", form=editor, presenters=["picture", "text"])
+    empty = editor | {"errors": {"editor": ["A volunteer sees nothing."]}}
+    yield page("task_presenter_options", "wrong", form=empty, presenters=["picture", "text"])
+    preview = {"project": {"id": 8, "name": "Night"}, "tasks": [{"id": 1, "info": {"a": "b"}}], "invented": True}
+    words = {"question": "What walks here?", "answers": ["A fox", "A marten"], "unsure": "I can’t tell"}
+    whole = {"form": editor | {"editor": "<p>?</p>"}, "presenters": ["picture", "text"], "preview": preview}
+    yield page("task_presenter_editor", "starter", part="task_presenter", asked=words, **whole)
+    yield page("task_presenter_editor", "no tasks", part="task_presenter", asked=words, **UNUSED | whole)
+    text = {"question": "What does it say?"}
+    yield page("task_presenter_editor", "text", part="task_presenter", asked=text, **whole)
+    shown = whole | {"preview": preview | {"invented": False}}
+    yield page("task_presenter_editor", "own", part="task_presenter", asked=None, **shown)
+    yield page("task_presenter_editor", "tutorial", part="tutorial", asked=None, **shown)
+    wrong_words = {"errors": {"question": ["Please fill this in."], "answers": ["Write 1 to 40."]}}
+    refused = whole | {"form": editor | {"editor": "<p>?</p>"} | wrong_words}
+    yield page("task_presenter_editor", "wrong", part="task_presenter", asked=words, **refused)
+    search = FORM | {"user": None}
+    listed: Context = {"coowners": people, "found": [], "form": search, "invitation": None, "link": None}
+    yield page("coowners", "first", **listed)
+    met = [PERSON | {"id": 9, "name": "noor", "is_creator": False, "is_coowner": False}, people[1]]
+    until = "2025-11-27T09:30:00.000000"
+    yield page("coowners", "found", **listed | {"found": met, "form": search | {"user": "noor"}, "invitation": until})
+    yield page("coowners", "nobody", **listed | {"form": search | {"user": "noone"}})
+    link = f"https://crowdd.example{at}invitation?key=8fh2"
+    yield page("coowners", "invited", **listed | {"invitation": until, "link": link})
+    invited = {"project": {"name": OWNED["name"], "short_name": OWNED["short_name"]}, "by": "Ilse Verbruggen"}
+    opened = invited | {"title": "An invitation", "form": FORM, "here": f"{at}invitation?key=8fh2"}
+    yield Case("project/invitation.html", "member", frame(ILSE, f"{at}invitation") | opened)
+    yield Case("project/invitation.html", "visitor", frame(path=f"{at}invitation") | opened)
+    hand = FORM | {"email_addr": None, "keep": True}
+    yield page("transferownership", "first", form=hand)
+    yield page("transferownership", "wrong", form=hand | {"errors": {"email_addr": ["There is no account."]}})
+    yield page("delete", "first", form=FORM | {"confirm": None})
+    yield page("delete", "wrong", form=FORM | {"confirm": "x", "errors": {"confirm": ["Type it exactly."]}})
+    acts = [ACT, ACT | {"before": None, "action": "publish"}, ACT | {"kind": "blogpost", "action": "delete"}]
+    yield page("auditlog", "some", auditlog=acts, next=9)
+    yield page("auditlog", "none", auditlog=[], next=None)
+    posts = [NEWS, NEWS | {"id": 5, "published": True, "media_url": None}]
+    yield page("blog", "some", blogposts=posts, next=4, writes=True)
+    yield page("blog", "none", blogposts=[], next=None, writes=True)
+    yield page("blog", "visitor", blogposts=[], next=None, writes=False, project=PUBLIC | {"n_blogposts": 0})
+    yield page("blogpost", "author", blogpost=NEWS, writes=True)
+    yield page("blogpost", "visitor", blogpost=posts[1], writes=False, project=PUBLIC)
+    yield page("edit_blogpost", "new", form=BLANK | {"id": None})
+    yield page("edit_blogpost", "wrong", form=BLANK | NEWS | {"errors": {"title": ["Too long."]}})
+    yield Case("project/index.html", "blog", frame(path=at) | PAGE_KEYS | {"project": PUBLIC, "posts": posts})
 
 
 def _task_cases(at: str) -> Iterator[Case]:
@@ -710,6 +789,7 @@ _OURS = frozenset(
         "next_attempt",
         "type",
         "formats",
+        "here",
     }
 )
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from io import BytesIO
+from typing import Any
 
 import attrs
 from PIL import Image, ImageOps
@@ -19,6 +21,7 @@ EDGE = 256  # pixels of a finished picture
 MOST_PIXELS = 30_000_000  # a larger picture is refused by its header, before a pixel is unpacked
 _TOO_MANY = _("The picture has more than %(most)s million pixels.", most=MOST_PIXELS // 1_000_000)
 _NO_PICTURE = _("This is no picture that can be read: send a PNG, JPEG, GIF or WebP.")
+_SAVING: Mapping[str, dict[str, Any]] = {"PNG": {"optimize": True}, "WEBP": {"quality": 75}}
 _FORMATS = ("PNG", "JPEG", "GIF", "WEBP")
 
 
@@ -45,26 +48,25 @@ def middle(width: int, height: int) -> tuple[int, int, int, int]:
     return left, top, left + edge, top + edge
 
 
-def redrawn(content: bytes, box: Box | None) -> bytes:
-    """A PNG of EDGE × EDGE pixels without anything but pixels. Raises InvalidValueError."""
+def redrawn(content: bytes, box: Box | None, size: tuple[int, int] = (EDGE, EDGE), form: str = "PNG") -> bytes:
+    """A picture of that size and format without anything but pixels. Raises InvalidValueError."""
     try:
         with Image.open(BytesIO(content), formats=_FORMATS) as picture:
             if picture.width * picture.height > MOST_PIXELS:
                 raise InvalidValueError(_TOO_MANY)
-            return _drawn(ImageOps.exif_transpose(picture), box)
+            return _drawn(ImageOps.exif_transpose(picture), box, size, form)
     except Image.DecompressionBombError:
         raise InvalidValueError(_TOO_MANY) from None
     except (OSError, SyntaxError, ValueError, ArithmeticError, LookupError, EOFError):
         raise InvalidValueError(_NO_PICTURE) from None
 
 
-def _drawn(picture: Image.Image, box: Box | None) -> bytes:
-    size = picture.size
-    cut = picture.crop(box.within(*size) if box else middle(*size))
-    small = ImageOps.fit(cut.convert("RGBA"), (EDGE, EDGE), Image.Resampling.LANCZOS)
+def _drawn(picture: Image.Image, box: Box | None, size: tuple[int, int], form: str) -> bytes:
+    cut = picture.crop(box.within(*picture.size)) if box else picture
+    small = ImageOps.fit(cut.convert("RGBA"), size, Image.Resampling.LANCZOS)
     small.info = {}
     out = BytesIO()
-    small.save(out, "PNG", optimize=True)
+    small.save(out, form, **_SAVING[form])
     return out.getvalue()
 
 

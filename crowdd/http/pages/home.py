@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from crowdd.domain.domain import Domain
+from crowdd.domain.shelves import FEATURED
 from crowdd.domain.summaries import person, project_summary
 from crowdd.http.answers import Answer, Page, Redirect
 from crowdd.http.cookies import YEAR, Cookies
@@ -19,13 +20,6 @@ from crowdd.storage.database import Row
 from crowdd.values import Requester
 
 _TOP = 10
-_FEATURED: dict[str, Any] = {
-    "id": None,
-    "name": "Featured",
-    "short_name": "featured",
-    "description": "Projects that the people of this site recommend",
-    "created": None,
-}
 
 
 class Home:
@@ -54,7 +48,7 @@ class Home:
             top_projects=summaries[:_TOP],
             featured=featured,
             categories_projects={"featured": featured, **by_category},
-            categories=[_FEATURED, *map(_category, categories)],
+            categories=[FEATURED, *map(_category, categories)],
             top_users=[person(row) for row in await self._domain.accounts.top(_TOP)],
             **await self._drawn(),
         )

@@ -7,12 +7,11 @@ from typing import Any
 from urllib.parse import quote
 
 from crowdd.domain.domain import Domain
-from crowdd.domain.people.avatars import Box
 from crowdd.domain.people.identities import TITLES
 from crowdd.domain.people.profiles import Profile
 from crowdd.errors import FormError, InvalidValueError
 from crowdd.http.answers import Answer, Page, Redirect
-from crowdd.http.forms import CORRECT, Forms, require_own_page
+from crowdd.http.forms import CORRECT, Forms, crop_box, require_own_page
 from crowdd.http.incoming import Incoming
 from crowdd.http.pages.account.entry import Entry, me, own_account
 from crowdd.http.routing import Route, get, post
@@ -79,7 +78,7 @@ class SettingsPages:
         file = incoming.upload("avatar") if incoming.content_type == "multipart/form-data" else None
         if file is None or not file.content:
             raise FormError({"avatar": [_("Choose a picture first.")]})
-        await self._avatars.set(row["id"], file, _box(incoming), incoming.who)
+        await self._avatars.set(row["id"], file, crop_box(incoming), incoming.who)
         return _done(row["name"], _("Your picture has been updated."))
 
     async def _password(self, incoming: Incoming, row: Row) -> Answer:
@@ -147,18 +146,3 @@ class SettingsPages:
 
 def _done(name: str, flash: str) -> Answer:
     return Redirect(f"/account/{quote(name)}/update", flash)
-
-
-def _box(incoming: Incoming) -> Box | None:
-    """The corners that the form names, None where one of them is missing or no number."""
-    try:
-        return Box(*(_corner(incoming.field(name)) for name in ("x1", "y1", "x2", "y2")))
-    except ValueError:
-        return None
-
-
-def _corner(text: str) -> float:
-    number = float(text)
-    if not abs(number) < 1e9:  # NaN, too
-        raise ValueError
-    return number

@@ -10,6 +10,8 @@ from crowdd.http.incoming import Incoming
 from crowdd.http.pages.project.views import ProjectViews, locked_out
 from crowdd.http.routing import Route, get
 
+_POSTS = 2
+
 
 class OverviewPages:
     """What a project is, how far it is, and the way in."""
@@ -22,4 +24,6 @@ class OverviewPages:
 
     async def page(self, incoming: Incoming, short_name: str) -> Answer:
         row = await self._projects.page(short_name, incoming.who)
-        return Page("project/index.html", **await self._views.context(incoming, row))
+        context = await self._views.context(incoming, row)
+        posts = (await self._views.posts(incoming, row, _POSTS))[0] if row["n_blogposts"] else []
+        return Page("project/index.html", **context, _posts=posts)

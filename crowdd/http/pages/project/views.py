@@ -14,7 +14,7 @@ from crowdd.errors import ForbiddenError
 from crowdd.http.answers import Answer, Redirect
 from crowdd.http.incoming import Incoming
 from crowdd.http.routing import Handler
-from crowdd.kinds import PROJECT
+from crowdd.kinds import BLOGPOST, PROJECT
 from crowdd.kinds.kind import OWNERS
 from crowdd.storage.database import Row
 
@@ -44,6 +44,14 @@ class ProjectViews:
             "pro_features": {"auditlog_enabled": owns, "autoimporter_enabled": False, "webhooks_enabled": owns},
             "_paused": row["first_published"] is not None and not row["published"],
         }
+
+    async def posts(
+        self, incoming: Incoming, row: Row, most: int, before: str = ""
+    ) -> tuple[list[dict[str, Any]], bool]:
+        """The newest blog posts that the requester may see, or those before one, and whether there are more."""
+        asked = {"project_id": str(row["id"]), "desc": "true", "all": "1", "limit": str(most + 1), "last_id": before}
+        posts = await self.domain.records.list(BLOGPOST, incoming.who, asked)
+        return posts[:most], len(posts) > most
 
     async def owner(self, incoming: Incoming, row: Row) -> dict[str, Any]:
         """The owner's record: everything for himself, public figures for others."""

@@ -1,0 +1,67 @@
+"""A new project: three fields."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import quote
+
+from crowdd.domain import details
+from crowdd.domain.domain import Domain
+from crowdd.domain.people.checks import Mistakes
+from crowdd.domain.projects import slug
+from crowdd.errors import AnonymousError, ConflictError
+from crowdd.http.answers import Answer, Page, Redirect
+from crowdd.http.forms import CORRECT, Forms
+from crowdd.http.incoming import Incoming
+from crowdd.http.routing import Route, get, post
+from crowdd.kinds import PROJECT
+from crowdd.languages import _
+
+_FIELDS = ("name", "short_name", "description", "long_description")
+
+
+class NewProjectPages:
+    """``/project/new``."""
+
+    def __init__(self, domain: Domain, forms: Forms) -> None:
+        self._domain, self._forms = domain, forms
+
+    def routes(self) -> Iterator[Route]:
+        yield get("/project/new", self.form)
+        yield post("/project/new", self.create)
+
+    async def form(self, incoming: Incoming) -> Answer:
+        _require_account(incoming)
+        return self._page(self._forms.blank(incoming, *_FIELDS))
+
+    async def create(self, incoming: Incoming) -> Answer:
+        """A draft; without a short name it gets one made from its name, without a sentence the story's first."""
+        _require_account(incoming)
+        said = {name: incoming.field(name).strip() for name in _FIELDS}
+        said["short_name"] = said["short_name"] or (slug(said["name"]) if said["name"] else "")
+        said["description"] = said["description"] or details.first_sentence(said["long_description"])
+        wrong = details.mistakes(said["name"], said["short_name"] or "x", said["description"])
+        wrong = wrong or await self._created(incoming, said)
+        if wrong:
+            form = self._forms.refused(incoming, wrong, *_FIELDS)
+            return self._page(form, flash=CORRECT, status="error")
+        return Redirect(
+            f"/project/{quote(said['short_name'])}/tasks/taskpresentereditor",
+            _("Your project is made. Nobody sees it yet."),
+        )
+
+    async def _created(self, incoming: Incoming, said: dict[str, str]) -> Mistakes:
+        try:
+            await self._domain.records.create(PROJECT, incoming.who, said)
+        except ConflictError as error:
+            return details.taken(error)
+        return {}
+
+    def _page(self, form: dict[str, Any], **said: Any) -> Answer:
+        return Page("project/new.html", title=_("Start a project"), form=form, errors=bool(form["errors"]), **said)
+
+
+def _require_account(incoming: Incoming) -> None:
+    if incoming.who.acting_user is None:
+        raise AnonymousError(_("Sign in first."))

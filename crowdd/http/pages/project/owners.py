@@ -1,0 +1,152 @@
+"""Who runs a project: co-owners, invitations, handing it over."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import quote
+
+from crowdd.domain.domain import Domain
+from crowdd.domain.summaries import person
+from crowdd.errors import FormError
+from crowdd.http.answers import Answer, Page, Redirect
+from crowdd.http.forms import CORRECT, Forms, require_own_page
+from crowdd.http.incoming import Incoming
+from crowdd.http.pages.project.views import ProjectViews, locked_out
+from crowdd.http.routing import Route, get, post
+from crowdd.kinds.kind import outward
+from crowdd.languages import _
+from crowdd.storage.database import Row
+
+_AT = "/project/<short_name>"
+
+
+class OwnersPages:
+    """``/project/<short_name>/coowners`` and what is beside it."""
+
+    def __init__(self, domain: Domain, forms: Forms, views: ProjectViews) -> None:
+        self._domain, self._forms, self._views = domain, forms, views
+        self._ownership = domain.ownership
+
+    def routes(self) -> Iterator[Route]:
+        yield get(f"{_AT}/coowners", locked_out(self.coowners))
+        yield post(f"{_AT}/coowners", locked_out(self.find))
+        yield get(f"{_AT}/add_coowner/<name>", locked_out(self.add_by_link))
+        yield post(f"{_AT}/add_coowner/<name>", locked_out(self.add))
+        yield get(f"{_AT}/del_coowner/<name>", locked_out(self.remove_by_link))
+        yield post(f"{_AT}/del_coowner/<name>", locked_out(self.remove))
+        yield post(f"{_AT}/coowners/invite", locked_out(self.invite))
+        yield post(f"{_AT}/coowners/withdraw", locked_out(self.withdraw))
+        yield get(f"{_AT}/invitation", self.invitation)
+        yield post(f"{_AT}/invitation", self.accept)
+        yield get(f"{_AT}/transferownership", locked_out(self.transfer_form))
+        yield post(f"{_AT}/transferownership", locked_out(self.transfer))
+
+    async def coowners(self, incoming: Incoming, short_name: str) -> Answer:
+        row = await self._domain.projects.owned(short_name, incoming.who)
+        return await self._page(incoming, row, self._forms.blank(incoming, "user"))
+
+    async def find(self, incoming: Incoming, short_name: str) -> Answer:
+        """The same page with ``found``: whoever has exactly this user name."""
+        row = await self._domain.projects.owned(short_name, incoming.who)
+        name = incoming.field("user").strip()
+        wrong = {} if name else {"user": [_("Please fill this in.")]}
+        found = await self._ownership.found(name) if name else None
+        said = {"flash": CORRECT, "status": "error"} if wrong else {}
+        shown = [] if found is None else [_shown(found, row)]
+        return await self._page(incoming, row, self._forms.refused(incoming, wrong, "user"), found=shown, **said)
+
+    async def _page(self, incoming: Incoming, row: Row, form: dict[str, Any], **more: Any) -> Answer:
+        context = await self._views.context(incoming, row)
+        owners = await self._ownership.owners(row)
+        invitation = await self._ownership.invitation(row)
+        open_until = outward(invitation["expires"]) if invitation else None
+        coowners = [_shown(each, row) for each in owners]
+        return Page(
+            "project/coowners.html",
+            **context,
+            **{"coowners": coowners, "form": form, "found": [], "invitation": open_until, "_link": None, **more},
+        )
+
+    async def add_by_link(self, incoming: Incoming, short_name: str, name: str) -> Answer:
+        """As programs follow it (decision 4)."""
+        require_own_page(incoming)
+        return await self.add(incoming, short_name, name)
+
+    async def add(self, incoming: Incoming, short_name: str, name: str) -> Answer:
+        row = await self._domain.projects.owned(short_name, incoming.who)
+        done = await self._ownership.add(row, name, incoming.who)
+        words = _("%(name)s runs the project with you now.", name=name)
+        return _back(short_name, words if done else _("%(name)s is a co-owner already.", name=name), done)
+
+    async def remove_by_link(self, incoming: Incoming, short_name: str, name: str) -> Answer:
+        """As programs follow it (decision 4)."""
+        require_own_page(incoming)
+        return await self.remove(incoming, short_name, name)
+
+    async def remove(self, incoming: Incoming, short_name: str, name: str) -> Answer:
+        row = await self._domain.projects.owned(short_name, incoming.who)
+        done = await self._ownership.remove(row, name, incoming.who)
+        words = _("%(name)s is no co-owner any more.", name=name)
+        return _back(short_name, words if done else _("%(name)s is no co-owner.", name=name), done)
+
+    # Invitations
+
+    async def invite(self, incoming: Incoming, short_name: str) -> Answer:
+        """The page with a link to copy, shown this once; programs get it as ``invitation_url``."""
+        row = await self._domain.projects.owned(short_name, incoming.who)
+        key = await self._ownership.invite(row, incoming.who)
+        link = f"{self._domain.settings.base_url.rstrip('/')}/project/{quote(row['short_name'])}/invitation?key={key}"
+        said = {"flash": _("The invitation is ready: send the link to one person."), "status": "success"}
+        form = self._forms.blank(incoming, "user")
+        return await self._page(incoming, row, form, invitation_url=link, _link=link, **said)
+
+    async def withdraw(self, incoming: Incoming, short_name: str) -> Answer:
+        row = await self._domain.projects.owned(short_name, incoming.who)
+        await self._ownership.withdraw(row, incoming.who)
+        return _back(short_name, _("The invitation is withdrawn."), True)
+
+    async def invitation(self, incoming: Incoming, short_name: str) -> Answer:
+        """What the link leads to, also for somebody who has yet to sign in."""
+        key = incoming.query.get("key", "")
+        invited = await self._ownership.invited(key, short_name)
+        here = f"/project/{quote(short_name)}/invitation?key={quote(key)}"
+        form = self._forms.blank(incoming)
+        return Page("project/invitation.html", title=_("An invitation"), **invited, form=form, _here=here)
+
+    async def accept(self, incoming: Incoming, short_name: str) -> Answer:
+        key = incoming.query.get("key", "") or incoming.field("key")
+        done = await self._ownership.accept(key, short_name, incoming.who)
+        words = _("You run this project now, together with its owner.") if done else _("You are a co-owner already.")
+        return Redirect(f"/project/{quote(short_name)}/settings", words, "success" if done else "info")
+
+    # Handing over
+
+    async def transfer_form(self, incoming: Incoming, short_name: str) -> Answer:
+        row = await self._domain.projects.owned(short_name, incoming.who)
+        form = self._forms.filled(incoming, email_addr=None, keep=True)
+        return await self._transfer_page(incoming, row, form)
+
+    async def transfer(self, incoming: Incoming, short_name: str) -> Answer:
+        """To the e-mail address, or the user name, of ``email_addr``; ``keep``: those of before stay as co-owners."""
+        row = await self._domain.projects.owned(short_name, incoming.who)
+        keep = incoming.flag("keep", False)
+        try:
+            name = await self._ownership.transfer(row, incoming.field("email_addr"), keep, incoming.who)
+        except FormError as error:
+            form = self._forms.refused(incoming, error.errors, "email_addr") | {"keep": keep}
+            return await self._transfer_page(incoming, row, form, flash=CORRECT, status="error")
+        return Redirect(f"/project/{quote(short_name)}/", _("The project belongs to %(name)s now.", name=name))
+
+    async def _transfer_page(self, incoming: Incoming, row: Row, form: dict[str, Any], **said: Any) -> Answer:
+        context = await self._views.context(incoming, row)
+        return Page("project/transferownership.html", **context, form=form, **said)
+
+
+def _shown(each: Row, row: Row) -> dict[str, Any]:
+    owns = {"is_coowner": each["id"] in row["owners_ids"], "is_creator": each["id"] == row["owner_id"]}
+    return person(each) | {"id": each["id"]} | owns
+
+
+def _back(short_name: str, words: str, done: bool) -> Answer:
+    return Redirect(f"/project/{quote(short_name)}/coowners", words, "success" if done else "info")

@@ -1,0 +1,131 @@
+"""What a project says of itself, who may see it, and its picture: the forms of one address."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterator
+from typing import Any
+from urllib.parse import quote
+
+from crowdd.domain import details
+from crowdd.domain.domain import Domain
+from crowdd.errors import ConflictError, CrowddError, FormError, InvalidRequestError, InvalidValueError
+from crowdd.http.answers import Answer, Page, Redirect
+from crowdd.http.errors import message_of
+from crowdd.http.forms import CORRECT, Forms, crop_box
+from crowdd.http.incoming import Incoming
+from crowdd.http.pages.project.views import ProjectViews, locked_out
+from crowdd.http.routing import Route, get, post
+from crowdd.kinds import PROJECT
+from crowdd.languages import _
+from crowdd.storage.database import Row
+
+_AT = "/project/<short_name>/update"
+_TEXTS = ("name", "short_name", "description", "long_description")
+_BOXES = ("allow_anonymous_contributors", "zip_download")
+_UPLOAD = ("id", "avatar", "x1", "y1", "x2", "y2")
+
+
+class UpdatePages:
+    """``/project/<short_name>/update``. ``btn``: ``Upload`` (the picture), ``Password`` (the lock), else all."""
+
+    def __init__(self, domain: Domain, forms: Forms, views: ProjectViews) -> None:
+        self._domain, self._forms, self._views = domain, forms, views
+        self._buttons: dict[str, tuple[str, Callable[[Incoming, Row], Awaitable[Answer]]]] = {
+            "Upload": ("upload_form", self._upload),
+            "Password": ("form", self._password),
+        }
+
+    def routes(self) -> Iterator[Route]:
+        yield get(_AT, locked_out(self.form))
+        yield post(_AT, locked_out(self.update))
+
+    async def form(self, incoming: Incoming, short_name: str) -> Answer:
+        return await self._page(incoming, await self._domain.projects.owned(short_name, incoming.who))
+
+    async def update(self, incoming: Incoming, short_name: str) -> Answer:
+        row = await self._domain.projects.owned(short_name, incoming.who)
+        which, carry_out = self._buttons.get(incoming.field("btn"), ("form", self._details))
+        try:
+            return await carry_out(incoming, row)
+        except FormError as error:
+            return await self._page(incoming, row, which, error)
+
+    async def _details(self, incoming: Incoming, row: Row) -> Answer:
+        said: dict[str, Any] = {name: incoming.text(name, row[name]).strip() for name in _TEXTS}
+        if wrong := details.mistakes(said["name"], said["short_name"], said["description"]):
+            raise FormError(wrong)
+        changes = said | {name: incoming.flag(name, row[name]) for name in _BOXES}
+        if category := incoming.field("category_id"):
+            changes["category_id"] = category
+        if "webhook" in incoming.form:
+            changes["webhook"] = self._webhook(incoming)
+        self._require_password(incoming, row)
+        await self._changed(incoming, row, changes)
+        await self._lock(incoming, row)
+        return Redirect(f"/project/{quote(said['short_name'])}/", _("Project updated!"))
+
+    def _webhook(self, incoming: Incoming) -> str | None:
+        address = incoming.field("webhook").strip()
+        try:
+            if address:
+                self._domain.outgoing.target(address)
+        except CrowddError as error:
+            raise FormError({"webhook": [message_of(error)]}) from None
+        return address or None
+
+    async def _changed(self, incoming: Incoming, row: Row, changes: dict[str, Any]) -> None:
+        try:
+            await self._domain.records.change(PROJECT, incoming.who, row["id"], changes)
+        except ConflictError as error:
+            raise FormError(details.taken(error)) from None
+        except (InvalidRequestError, InvalidValueError) as error:
+            raise FormError({"category_id": [message_of(error)]}) from None
+
+    async def _password(self, incoming: Incoming, row: Row) -> Answer:
+        self._require_password(incoming, row)
+        await self._lock(incoming, row)
+        locks = incoming.flag("protect", row["lock_id"] is not None)
+        words = _("From now on the project asks for its password.") if locks else _("The project asks for no password.")
+        return Redirect(f"/project/{quote(row['short_name'])}/settings", words)
+
+    def _require_password(self, incoming: Incoming, row: Row) -> None:
+        wants = "protect" in incoming.form and incoming.flag("protect", False)
+        if wants and row["lock_id"] is None and not incoming.field("password"):
+            raise FormError({"password": [_("Choose a password.")]})
+
+    async def _lock(self, incoming: Incoming, row: Row) -> None:
+        """The lock as the form says; a form without the box, or with it and no new password, leaves it."""
+        locked, password = row["lock_id"] is not None, incoming.field("password")
+        if "protect" not in incoming.form and incoming.field("btn") != "Password":
+            return
+        wants = incoming.flag("protect", locked)
+        if wants and password:
+            await self._domain.projects.set_password(row, incoming.who, password)
+        elif locked and not wants:
+            await self._domain.projects.set_password(row, incoming.who, None)
+
+    async def _upload(self, incoming: Incoming, row: Row) -> Answer:
+        file = incoming.upload("avatar") if incoming.content_type == "multipart/form-data" else None
+        if file is None or not file.content:
+            raise FormError({"avatar": [_("Choose a picture first.")]})
+        await self._domain.thumbnails.set(row, file, crop_box(incoming), incoming.who)
+        return Redirect(f"/project/{quote(row['short_name'])}/update", _("Your picture has been updated."))
+
+    async def _page(self, incoming: Incoming, row: Row, which: str = "", error: FormError | None = None) -> Answer:
+        """Both forms; the one that was refused as it was sent, the other as stored."""
+        stored = {name: row[name] for name in ("id", *_TEXTS, *_BOXES, "category_id", "webhook")}
+        lock = {"protect": row["lock_id"] is not None, "password": None}
+        forms: dict[str, Any] = {
+            "form": self._forms.filled(incoming, **stored, **lock),
+            "upload_form": self._forms.blank(incoming, *_UPLOAD) | {"id": row["id"]},
+        }
+        said: dict[str, Any] = {}
+        if error is not None:
+            sent = {name: incoming.field(name) for name in (*_TEXTS, "category_id", "webhook") if name in incoming.form}
+            boxes = {name: incoming.flag(name, forms["form"][name]) for name in (*_BOXES, "protect")}
+            forms[which] |= (sent | boxes if which == "form" else {}) | {"errors": error.errors}
+            said = {"flash": CORRECT, "status": "error"}
+        context = await self._views.context(incoming, row)
+        categories = await self._domain.projects.categories()
+        shown = [{"id": each["id"], "name": each["name"]} for each in categories]
+        return Page("project/update.html", **context, **forms, **said, _categories=shown)

@@ -1,0 +1,44 @@
+"""Who owns a project: its owner and the co-owners."""
+
+from __future__ import annotations
+
+from crowdd.storage.database import Database, Row, one_or_none
+
+
+async def lock(db: Database, project_id: int) -> Row | None:
+    """owner_id and owners_ids of a project, held until the transaction ends."""
+    return await one_or_none(
+        db, "SELECT owner_id, owners_ids FROM project WHERE id = %(id)s FOR UPDATE", {"id": project_id}
+    )
+
+
+async def set_owners(db: Database, project_id: int, owner_id: int, owners_ids: list[int]) -> None:
+    """Writes who owns a project; the owner is one of them."""
+    await db.execute(
+        "UPDATE project SET owner_id = %(owner)s, owners_ids = %(owners)s::bigint[], updated = clock() WHERE id = %(id)s",
+        {"id": project_id, "owner": owner_id, "owners": owners_ids},
+    )
+
+
+async def owners(db: Database, project_id: int) -> list[Row]:
+    """The owner first, then the co-owners in the order they came: their records, score and rank."""
+    return await db.fetch(
+        "SELECT u.*, s.score, s.score AS n_answers, s.rank, s.total, u.id = p.owner_id AS is_creator"
+        " FROM project p CROSS JOIN unnest(p.owners_ids) WITH ORDINALITY o(id, nth) JOIN user_record u ON u.id = o.id"
+        " CROSS JOIN LATERAL place_of(u.id) s WHERE p.id = %(id)s ORDER BY u.id = p.owner_id DESC, o.nth",
+        {"id": project_id},
+    )
+
+
+async def invitation(db: Database, subject: bytes, purpose: str) -> Row | None:
+    """created and expires of the open invitation to a project."""
+    return await one_or_none(
+        db,
+        "SELECT created, expires FROM one_time_link WHERE subject = %(subject)s AND purpose = %(purpose)s AND expires > clock()",
+        {"subject": subject, "purpose": purpose},
+    )
+
+
+async def named(db: Database, project_id: int) -> Row | None:
+    """id, name and short_name of a project."""
+    return await one_or_none(db, "SELECT id, name, short_name FROM project WHERE id = %(id)s", {"id": project_id})
