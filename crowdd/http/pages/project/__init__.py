@@ -14,6 +14,7 @@ from crowdd.http.pages.project.blog import BlogPages
 from crowdd.http.pages.project.creating import NewProjectPages
 from crowdd.http.pages.project.deleting import DeletingPages
 from crowdd.http.pages.project.editing import EditorPages
+from crowdd.http.pages.project.exporting import ExportPages
 from crowdd.http.pages.project.overview import OverviewPages
 from crowdd.http.pages.project.owners import OwnersPages
 from crowdd.http.pages.project.password import PasswordPages
