@@ -30,11 +30,10 @@ TEMPLATES = made()
 OWN_SCRIPT = re.compile(r"/static/(presenter/)?[a-z]+\.js\?v=\w+")
 OWN_SCRIPTS = [["/static/ui.js"], *(["/static/ui.js", f"/static/{name}.js"] for name in ("crop", "live", "work"))]
 OWN_SCRIPTS = (
+OWN_SCRIPTS = [
     ["/static/ui.js"],
-    ["/static/ui.js", "/static/crop.js"],
-    ["/static/ui.js", "/static/live.js"],
-    ["/static/ui.js", "/static/editor.js"],
-)
+    *(["/static/ui.js", f"/static/{name}.js"] for name in ("crop", "editor", "live", "work")),
+]
 
 
 def read(case: Case) -> Page:

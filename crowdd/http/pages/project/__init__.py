@@ -7,10 +7,9 @@ from typing import Any
 from crowdd.domain.domain import Domain
 from crowdd.http.cookies import Cookies
 from crowdd.http.forms import Forms
-from crowdd.http.pages.project.changing import ChangePages
-from crowdd.http.pages.project.exporting import ExportPages
 from crowdd.http.pages.project.auditing import ProjectAuditPages
 from crowdd.http.pages.project.blog import BlogPages
+from crowdd.http.pages.project.changing import ChangePages
 from crowdd.http.pages.project.creating import NewProjectPages
 from crowdd.http.pages.project.deleting import DeletingPages
 from crowdd.http.pages.project.editing import EditorPages
