@@ -28,8 +28,6 @@ def made(**more: object) -> Templates:
 
 TEMPLATES = made()
 OWN_SCRIPT = re.compile(r"/static/(presenter/)?[a-z]+\.js\?v=\w+")
-OWN_SCRIPTS = [["/static/ui.js"], *(["/static/ui.js", f"/static/{name}.js"] for name in ("crop", "live", "work"))]
-OWN_SCRIPTS = (
 OWN_SCRIPTS = [
     ["/static/ui.js"],
     *(["/static/ui.js", f"/static/{name}.js"] for name in ("crop", "editor", "live", "work")),
