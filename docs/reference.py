@@ -1,0 +1,87 @@
+"""The pages of the site that are made of the code: commands, addresses."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+
+from crowdd.admin_cli.main import STATUSES, main
+from crowdd.http.routing import Route
+
+
+def write(folder: Path) -> None:
+    """Writes every page."""
+    folder.mkdir(exist_ok=True)
+    for name, text in {"crowdctl": commands(), "addresses": addresses()}.items():
+        (folder / f"{name}.md").write_text(text, "utf-8")
+
+
+def commands() -> str:
+    """Every command of crowdctl with its help and its options."""
+    statuses = "\n".join(f"* {status}: {words}" for status, words in STATUSES.items())
+    head = f"# Commands of crowdctl\n\n{main.help}\n\n```text\ncrowdctl {_usage(main)}\n```\n\n{_options(main)}\n"
+    return "\n".join([head, f"Exit status:\n\n{statuses}\n", *_described(main, ())])
+
+
+def _described(group: click.Group, path: tuple[str, ...]) -> Iterator[str]:
+    context = click.Context(group)
+    for name in group.list_commands(context):
+        command, words = group.get_command(context, name), (*path, name)
+        assert command is not None
+        yield f"{'#' * (len(words) + 1)} {' '.join(words)}\n\n{_plain(command.help or '')}\n"
+        if isinstance(command, click.Group):
+            yield from _described(command, words)
+        else:
+            yield f"```text\ncrowdctl {' '.join(words)} {_usage(command)}\n```\n\n{_options(command)}"
+
+
+def _usage(command: click.Command) -> str:
+    return " ".join(command.collect_usage_pieces(click.Context(command)))
+
+
+def _options(command: click.Command) -> str:
+    """A table of the options, all but --help."""
+    context = click.Context(command)
+    records = [each.get_help_record(context) for each in command.params if isinstance(each, click.Option)]
+    rows = [f"| `{_cell(names)}` | {_cell(words)} |" for names, words in filter(None, records)]
+    return "\n".join(["| Option | |", "|---|---|", *rows, ""]) if rows else ""
+
+
+def addresses() -> str:
+    """Every address that a server answers, by what stands first in it."""
+    found: dict[str, list[Route]] = {}
+    for route in routes():
+        found.setdefault(route.path.split("/")[1].partition("<")[0], []).append(route)
+    parts = [
+        "# Addresses",
+        "Every address that a server answers. `/api/docs` of a running server says all about those of the API. Pages"
+        " answer JSON as well, with `Content-Type: application/json` or `Accept`.",
+    ]
+    for first in sorted(found):
+        parts += [f"## /{first}", "| Method | Address | |\n|---|---|---|\n" + "\n".join(map(_row, found[first]))]
+    return "\n\n".join(parts) + "\n"
+
+
+def _row(route: Route) -> str:
+    said = route.doc.summary if route.doc else (route.handler.__doc__ or "")
+    return f"| {route.method} | `{route.path}` | {_cell(said.strip().partition(chr(10))[0])} |"
+
+
+def _cell(text: str) -> str:
+    return re.sub(r"\s+", " ", text).replace("|", "\\|")
+
+
+def _plain(text: str) -> str:
+    """Help as Markdown: its words are no mark-up."""
+    return "\n\n".join(" ".join(part.split()) for part in text.split("\n\n")).replace("<", "&lt;")
+
+
+def names_of_commands() -> list[str]:
+    """Every command and group, as one types it."""
+    return [line.lstrip("# ") for line in commands().splitlines() if line.startswith("##")]
+
+
+__all__ = ["addresses", "commands", "names_of_commands", "write"]

@@ -1,0 +1,115 @@
+"""The site of docs/: every page has its place, and what the texts name exists."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import pytest
+
+from crowdd import config
+from crowdd.admin_cli.main import main
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+PAGES = sorted(path for path in DOCS.rglob("*.md") if not {"_build", "reference"} & {*path.relative_to(DOCS).parts})
+TEXTS = [*PAGES, ROOT / "README.md", ROOT / "CHANGELOG.md", ROOT / "CONTRIBUTING.md"]
+CODE = re.compile(r"^```\w*\n(.*?)^```$|`([^`\n]+)`", re.MULTILINE | re.DOTALL)
+# Set by whoever runs crowdd, not settings of its own.
+OTHERS = {"CROWDD_CONFIG", "CROWDD_PASSWORD"}
+
+sys.path.insert(0, str(DOCS))
+
+import reference  # noqa: E402
+
+
+def code_of(path: Path) -> Iterator[str]:
+    """The lines of a text that stand in code."""
+    for block, word in CODE.findall(path.read_text("utf-8")):
+        yield from (block or word).splitlines()
+
+
+def named(path: Path) -> str:
+    return str(path.relative_to(ROOT))
+
+
+def commands_in(path: Path) -> Iterator[list[str]]:
+    """The words of each call of crowdctl; what stands after several blanks is a remark."""
+    for line in code_of(path):
+        for found in re.finditer(r"(?:^|[\s/])crowdctl ([^|>\n]*?)(?=\s{2,}|$|[|>])", line):
+            try:
+                yield shlex.split(found[1].replace("…", "").replace("...", ""))
+            except ValueError:
+                pytest.fail(f"{named(path)}: {line}")
+
+
+def parameters_of(words: list[str]) -> tuple[click.Command, list[str]]:
+    """The command that the words call, and its options among them; asserts that it exists."""
+    command: click.Command = main
+    rest = words[2:] if words[:1] in (["-c"], ["--config"]) else words
+    while isinstance(command, click.Group) and rest and re.fullmatch(r"[a-z-]+", rest[0]):
+        found = command.get_command(click.Context(command), rest[0])
+        assert found is not None, words
+        command, rest = found, rest[1:]
+    return command, [word.partition("=")[0] for word in rest if word.startswith("--")]
+
+
+@pytest.mark.parametrize("path", TEXTS, ids=named)
+def test_every_command_that_is_named_exists_with_its_options(path):
+    for words in commands_in(path):
+        command, options = parameters_of(words)
+        known = {name for each in command.params for name in (*each.opts, *each.secondary_opts)} | {"--help", "--version"}
+        assert {*options} <= known, words
+
+
+@pytest.mark.parametrize("path", TEXTS, ids=named)
+def test_every_setting_that_is_named_exists(path):
+    text = path.read_text("utf-8")
+    known = {(section, option) for section, option, _, _ in config.options()}
+    for section, option in re.findall(r"(?<!#)\[(\w+)\] (\w+)", " ".join(code_of(path))):
+        if section in config.SECTIONS or (section, option) in known:
+            assert (section, option) in known, (section, option)
+    names = {f"CROWDD_{section}_{option}".upper() for section, option in known} | OTHERS
+    shown = {name for name in re.findall(r"\bCROWDD_[A-Z][A-Z_]*[A-Z]\b", text) if "<" not in name}
+    assert shown <= names | {f"CROWDD_{word}" for word in ("SECTION",)}, shown - names
+
+
+def test_every_command_is_on_the_site():
+    found = reference.names_of_commands()
+    assert {"user", "user list", "serve", "webhook redeliver"} <= {*found}
+    text = reference.commands()
+    for command in (main.get_command(click.Context(main), name) for name in main.list_commands(click.Context(main))):
+        for each in command.commands.values() if isinstance(command, click.Group) else [command]:
+            options = {option for each_ in each.params for option in each_.opts if option.startswith("--")}
+            assert all(option in text for option in options)
+
+
+def test_every_page_has_a_place():
+    """A page is in the list of another, so that it is found without searching."""
+    listed = {DOCS / "index.md"}
+    for page in PAGES:
+        for options, entries in re.findall(r"^```\{toctree\}\n((?::.*\n)*)\n?(.*?)^```$", page.read_text("utf-8"), re.M | re.S):
+            for entry in entries.split():
+                listed |= {*page.parent.glob(f"{entry}.md")} if ":glob:" in options else {page.parent / f"{entry}.md"}
+    assert {*PAGES} <= listed
+    made = {DOCS / "reference" / f"{name}.md" for name in ("crowdctl", "addresses")}
+    assert listed - {*PAGES} == made
+
+
+@pytest.mark.parametrize("path", [path for path in TEXTS if path.name != "CHANGELOG.md"], ids=named)
+def test_every_address_that_is_named_is_answered(path):
+    patterns = [re.compile(re.sub(r"<[^>]+>", r"[^/\\s]+", route.path).rstrip("/") + "/?") for route in reference.routes()]
+    for line in code_of(path):
+        for found in re.findall(r"(?:^|[\s\"'=]|CROWDD)(/(?:api|project|account|admin|health|ready|metrics)[^\s\"'?&`,;)]*)", line):
+            for address in alternatives(found.rstrip(".,:")):
+                assert any(pattern.fullmatch(address) for pattern in patterns), (named(path), line, address)
+
+
+def alternatives(address: str) -> list[str]:
+    """``/a/b|c`` as the addresses that it stands for."""
+    head, _, tail = address.rpartition("/")
+    return [f"{head}/{word}" for word in tail.split("|")]
