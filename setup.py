@@ -75,7 +75,7 @@ setup(
         "prometheus-client>=0.21,<1",
         "psycopg2-binary>=2.9.10,<3",
         "pyjwt>=2.10,<3",
-        "pyopenssl>=24.3",
+        "pyopenssl>=24.3,<28",
         "rich>=13.9,<16",
         "treq>=24.9,<28",
         "twisted>=24.11,<28",

@@ -4,11 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import click
+from twisted.internet.task import Clock
 
 from crowdd.admin_cli.main import STATUSES, main
+from crowdd.config import Settings
+from crowdd.domain.domain import build
+from crowdd.domain.secrets import Secrets
+from crowdd.http.application import Lasting, make_root
 from crowdd.http.routing import Route
 
 
@@ -65,9 +72,20 @@ def addresses() -> str:
     return "\n\n".join(parts) + "\n"
 
 
+def routes() -> list[Route]:
+    """Every route of a server, the same for any settings. Nothing is asked, so there is no database behind it."""
+    clock: Any = Clock()
+    nobody: Any = None
+    domain = build(clock, nobody, Settings(), Secrets(bytes(32)))
+    root: Any = make_root(clock, domain, Lasting.begin(clock, domain))
+    return [route for methods in root.routes.values() for route in methods.values()]
+
+
 def _row(route: Route) -> str:
-    said = route.doc.summary if route.doc else (route.handler.__doc__ or "")
-    return f"| {route.method} | `{route.path}` | {_cell(said.strip().partition(chr(10))[0])} |"
+    handler = route.handler.func if isinstance(route.handler, partial) else route.handler
+    said = route.doc.summary if route.doc else (handler.__doc__ or "").strip().partition("\n")[0]
+    # A docstring names what it carries out, for those who read the code.
+    return f"| {route.method} | `{route.path}` | {_cell(re.sub(r' ?[(](interface|decision)[^)]*[)]', '', said))} |"
 
 
 def _cell(text: str) -> str:

@@ -20,6 +20,7 @@ from crowdd.admin_cli.running import with_domain
 from crowdd.domain import folder, loading
 from crowdd.domain.domain import Domain
 from crowdd.domain.exports import FORMATS, KINDS
+from crowdd.errors import ConflictError
 from crowdd.kinds import PROJECT
 from crowdd.storage.database import Row
 from crowdd.values import SYSTEM
@@ -96,6 +97,20 @@ def feature(config: Path | None, which: str, remove: bool, as_json: bool) -> Non
     """Show a project first on the list of projects."""
     row, changed = with_domain(config, lambda domain: _featured(domain, which, not remove))
     _say_state(as_json, row, "not featured" if remove else "featured", changed)
+
+
+@project.command()
+@click.argument("which", metavar="PROJECT")
+@click.option("--to", "person", metavar="WHO", required=True, help="Id, nickname or e-mail address of the new owner.")
+@click.option("--keep-owners", is_flag=True, help="Let the owner of before and co-owners go on as co-owners.")
+@yes_option
+@json_option
+@click.pass_obj
+def transfer(config: Path | None, which: str, person: str, keep_owners: bool, yes: bool, as_json: bool) -> None:
+    """Give a project to another account. Those who owned it before lose their rights unless they are kept."""
+    confirm(yes, f"The project {which} will belong to {person}.")
+    done = with_domain(config, lambda domain: _transfer(domain, which, person, keep_owners))
+    say(as_json, done, f"{done['short_name']} belongs to {done['owner']} now.")
 
 
 @project.command()
@@ -255,6 +270,14 @@ async def _featured(domain: Domain, which: str, featured: bool) -> tuple[Row, bo
 def _say_state(as_json: bool, row: Row, state: str, changed: bool) -> None:
     done = {"id": row["id"], "short_name": row["short_name"], "changed": changed}
     say(as_json, done, f"{row['short_name']} is {state}{' now' if changed else ' already'}.")
+
+
+async def _transfer(domain: Domain, which: str, person: str, keep: bool) -> dict[str, Any]:
+    row, to = await found(domain, which), await account(domain, person)
+    if to["restrict"]:
+        raise ConflictError(f"{to['name']} is blocked, and can own nothing.")
+    owner = await domain.ownership.transfer(row, to["email_addr"], keep, SYSTEM)
+    return {"id": row["id"], "short_name": row["short_name"], "owner": owner}
 
 
 async def _delete(domain: Domain, which: str) -> Row:

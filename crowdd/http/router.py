@@ -242,6 +242,11 @@ class Front(Resource):
         self._inner, self._hot, self._router, self._static = inner, hot, router, static
         self._negotiator, self._settings = negotiator, settings
 
+    @property
+    def routes(self) -> Mapping[str, Methods]:
+        """What answers each address, by method."""
+        return self._router.routes
+
     def render(self, request: Any) -> Any:
         path = _tidy(request)
         request.route = "(refused)"

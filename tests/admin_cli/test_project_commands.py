@@ -94,3 +94,18 @@ def test_files_are_what_their_owner_downloads_and_an_export_goes_on_where_it_was
     (table,) = crowdctl.json("project", "export", "birds", "--to", folder, "--type", "task", "--format", "csv")
     assert Path(table["file"]).read_text("utf-8-sig").splitlines()[0].startswith("id,")
     assert [*folder.glob("*.part")] == []
+
+
+def test_given_to_somebody_else_with_or_without_those_before(crowdctl, birds, rows):
+    word = ("--password", "a good password")
+    eve = crowdctl.json("user", "create", "--name", "eve", "--email", "eve@example.org", *word)["id"]
+    done = crowdctl.json("project", "transfer", "birds", "--to", "eve", "--yes")
+    assert (done["short_name"], done["owner"]) == ("birds", "eve")
+    shown = crowdctl.json("project", "show", "birds")
+    assert (shown["owner_id"], shown["owners_ids"]) == (eve, [eve])
+    crowdctl.json("project", "transfer", str(birds), "--to", "bob@example.org", "--keep-owners", "--yes")
+    shown = crowdctl.json("project", "show", "birds")
+    assert shown["owner_id"] != eve and {*shown["owners_ids"]} == {shown["owner_id"], eve}
+    assert acts(rows) == [("cli", "transfer")] * 2
+    crowdctl.json("user", "block", "eve")
+    assert "eve is blocked" in crowdctl.refused("project", "transfer", "birds", "--to", "eve", "--yes")

@@ -68,6 +68,8 @@ REFUSALS = [
     (("project", "export", "birds"), USAGE, "--to"),
     (("project", "export", "nothing", "--to", "out"), REFUSED, "There is no project nothing."),
     (("project", "load", "."), REFUSED, "is no project folder"),
+    (("project", "transfer", "birds", "--to", "ada"), USAGE, "say --yes"),
+    (("project", "transfer", "birds", "--to", "nobody", "--yes"), REFUSED, "There is no account nobody."),
     (("queue", "list", "--state", "lost"), USAGE, "lost"),
     (("queue", "show", GONE), REFUSED, "There is no item 999."),
     (("queue", "cancel", GONE), REFUSED, "There is no item 999."),
