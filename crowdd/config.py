@@ -100,6 +100,9 @@ class Http:
     base_url: str = _option("", doc="Address under which people reach the server; empty: http://host:port.")
     trusted_proxies: tuple[Network, ...] = _option((), _networks, doc="Proxies whose X-Forwarded-For is believed.")
     most_body_bytes: int = _option(10_000_000, _positive, doc="Largest request body, in bytes; larger ones get 413.")
+    most_import_bytes: int = _option(
+        100_000_000, _positive, doc="Largest file of tasks that an owner may bring, in bytes."
+    )
     drain_seconds: int = _option(10, _not_negative, doc="How long requests in flight may take at shutdown.")
     spa_base_url: str = _option("", doc="Address of a front end elsewhere: links in mail and after sign-in go there.")
     allowed_origins: tuple[str, ...] = _option((), _words, doc="Origins of front ends that may use cookies (CORS).")

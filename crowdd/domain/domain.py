@@ -21,6 +21,7 @@ from crowdd.domain.exports import Exports
 from crowdd.domain.external import ExternalUsers
 from crowdd.domain.favourites import Favourites
 from crowdd.domain.gather import Gather, Gathering
+from crowdd.domain.imports import Imports
 from crowdd.domain.leases import Leases
 from crowdd.domain.live import Live
 from crowdd.domain.mail.letters import Letters
@@ -80,6 +81,7 @@ class Domain:
     changes: Changes
     browsing: Browsing
     exports: Exports
+    imports: Imports
     statistics: Statistics
     checking: Checking
     mail: Mail
@@ -186,6 +188,9 @@ def _assemble(
         changes=Changes(db, bell.ring, queue),
         browsing=Browsing(db, records),
         exports=Exports(db, settings.base_url),
+        imports=Imports(
+            db, bell.ring, queue, outgoing, workshop, settings.data.dir / "imports", settings.http.most_import_bytes
+        ),
         statistics=Statistics(db, records),
         checking=Checking(db),
         mail=mail,

@@ -76,14 +76,17 @@ class Outgoing:
         *,
         seconds: float = 15.0,
         most_bytes: int = 65_536,
+        sink: Callable[[bytes], object] | None = None,
     ) -> Reply:
         """The answer of another server, whatever its status; at most ``most_bytes`` of its body are read.
+
+        ``sink`` is given the body piece by piece as it comes; the reply then has none.
 
         Raises RefusedTargetError before anything was sent, UnreachableError when there is no answer within
         ``seconds``; both say in a sentence why.
         """
         there = self.target(url)
-        asking = ensureDeferred(self._ask(method, there, headers or {}, body, most_bytes))
+        asking = ensureDeferred(self._ask(method, there, headers or {}, body, most_bytes, sink))
         timer = self._reactor.callLater(seconds, asking.cancel)
         try:
             return await asking
@@ -98,7 +101,13 @@ class Outgoing:
                 timer.cancel()
 
     async def _ask(
-        self, method: str, there: Target, headers: Mapping[str, str], body: bytes | None, most_bytes: int
+        self,
+        method: str,
+        there: Target,
+        headers: Mapping[str, str],
+        body: bytes | None,
+        most_bytes: int,
+        sink: Callable[[bytes], object] | None,
     ) -> Reply:
         line = Line(self._reactor, there, await self._addresses(there), most_bytes + _SPARE_BYTES, self._trust_root)
         pool = HTTPConnectionPool(self._reactor, persistent=False)
@@ -115,7 +124,7 @@ class Outgoing:
                 unbuffered=True,
                 reactor=self._reactor,
             )
-            content, whole = await collect(response.original, most_bytes)
+            content, whole = await collect(response.original, most_bytes, sink)
         finally:
             line.hang_up()
         found = {name.decode().lower(): b", ".join(v) for name, v in response.headers.getAllRawHeaders()}
@@ -288,9 +297,11 @@ def _unpacked(response: Any) -> Any:
     return response
 
 
-def collect(response: Any, most_bytes: int) -> Deferred[tuple[bytes, bool]]:
-    """The first bytes of a body, and whether these are all."""
-    body = _Body(most_bytes)
+def collect(
+    response: Any, most_bytes: int, sink: Callable[[bytes], object] | None = None
+) -> Deferred[tuple[bytes, bool]]:
+    """The first bytes of a body, and whether these are all. With a ``sink`` they go there."""
+    body = _Body(most_bytes) if sink is None else _Poured(most_bytes, sink)
     response.deliverBody(body)
     return body.done
 
@@ -314,6 +325,26 @@ class _Body(Protocol):
     def _finish(self, body: bytes, whole: bool) -> None:
         if not self.done.called:
             self.done.callback((body, whole))
+
+
+class _Poured(_Body):
+    """Passes on what comes, and keeps nothing."""
+
+    def __init__(self, most_bytes: int, sink: Callable[[bytes], object]) -> None:
+        super().__init__(most_bytes)
+        self._left, self._sink = most_bytes, sink
+
+    def dataReceived(self, data: bytes) -> None:
+        if self.done.called:
+            return
+        try:
+            self._sink(data[: self._left])
+        except OSError:
+            self.done.errback(Failure())
+            return
+        self._left -= len(data)
+        if self._left < 0:
+            self._finish(b"", False)
 
 
 def why(problem: BaseException, there: Target, seconds: float) -> str:

@@ -140,7 +140,9 @@ def make_root(clock: Any, domain: Domain, lasting: Lasting) -> Resource:
     cors = Cors(frozenset(settings.http.allowed_origins))
     streams, limit = lasting.streams, lasting.limit
     downloads = Downloads(clock, settings.live.stalled_seconds)
-    router = Router(settings, identity, csrf, limit, negotiator, domain.projects, cors, streams, downloads)
+    router = Router(
+        settings, identity, csrf, limit, negotiator, domain.projects, cors, streams, downloads, domain.people.workshop
+    )
     rooms = [
         *_rooms(clock, domain, templates, cookies, csrf),
         LivePages(domain, identity, lasting.broadcast),

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from io import BytesIO
-from typing import Any
+from typing import Any, BinaryIO
 from urllib.parse import parse_qsl
 
 import orjson
@@ -17,6 +16,7 @@ from crowdd.kinds.types import clean_text
 from crowdd.values import Requester
 
 MOST_FIELDS = 1000
+_LARGE = 262_144  # bytes of a form, or of one of its parts, that are kept in memory
 _ON = frozenset({"true", "yes", "on", "y", "1"})
 _SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 
@@ -111,18 +111,33 @@ class Incoming:
         except ValueError:
             raise InvalidValueError(f"A form has at most {MOST_FIELDS} fields.") from None
 
+    @property
+    def is_large_form(self) -> bool:
+        """Whether the body is a form that takes a while to be taken apart."""
+        return self.content_type == "multipart/form-data" and self._length() > _LARGE
+
+    def unpack(self) -> None:
+        """Takes a multipart body apart, its files to the disk; may be called in a thread. Raises InvalidValueError."""
+        _ = self._parts
+
+    def _length(self) -> int:
+        content = self.request.content
+        if content.closed:
+            raise DisconnectedError("The client has gone.")
+        content.seek(0, 2)
+        return int(content.tell())
+
     def _multipart(self) -> dict[str, Any]:
         return {part.name: part.value for part in self._parts if not part.filename}
 
     @cached_property
     def _parts(self) -> list[Any]:
         _, options = parse_options_header(self.header("content-type"))
-        limits = {"memory_limit": 2**31, "disk_limit": 0, "partsize_limit": 2**31, "spool_limit": 2**31}
+        limits = {"memory_limit": 2**31, "disk_limit": 2**40, "partsize_limit": 2**40, "spool_limit": _LARGE}
+        length, stream = self._length(), self.request.content
+        stream.seek(0)
         try:
-            stream = BytesIO(self.raw_body)
-            return list(
-                MultipartParser(stream, options.get("boundary", ""), len(self.raw_body), strict=False, **limits)
-            )
+            return list(MultipartParser(stream, options.get("boundary", ""), length, strict=False, **limits))
         except (MultipartError, ValueError, LookupError) as error:
             raise InvalidValueError(f"The multipart body is broken: {error}.", code="bad_multipart") from None
 
@@ -130,6 +145,13 @@ class Incoming:
         """The file of that name in a multipart body, or None."""
         found = next((part for part in self._parts if part.name == name and part.filename is not None), None)
         return None if found is None else Upload(str(found.filename), found.raw)
+
+    def file(self, *names: str) -> tuple[str, BinaryIO] | None:
+        """The first file of these names in a multipart body, open, and what it is called; None without one."""
+        if self.content_type != "multipart/form-data":
+            return None
+        found = next((p for p in self._parts if p.name in names and p.filename), None)
+        return None if found is None else (str(found.filename), found.file)
 
     def field(self, name: str) -> str:
         """A field of the form as text, "" when it is absent or null."""

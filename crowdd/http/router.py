@@ -22,6 +22,7 @@ from werkzeug.exceptions import HTTPException
 
 from crowdd.config import Settings
 from crowdd.domain.people.checks import RESERVED_NAMES
+from crowdd.domain.people.workshop import Workshop
 from crowdd.domain.projects import RESERVED_SHORT_NAMES, Projects
 from crowdd.errors import CrowddError, ForbiddenError, MethodError, NotFoundError, TooManyRequestsError
 from crowdd.http import presenter
@@ -61,7 +62,9 @@ class Router:
         cors: Cors,
         streams: Streams,
         downloads: Downloads,
+        workshop: Workshop,
     ) -> None:
+        self._workshop = workshop
         self._cors, self._streams, self._downloads = cors, streams, downloads
         self._settings, self._identity, self._csrf = settings, identity, csrf
         self._limit, self._negotiator, self._projects = limit, negotiator, projects
@@ -162,6 +165,8 @@ class Router:
         if route.page and not (incoming.is_api or incoming.changes_state or incoming.wants_json or incoming.is_frame):
             await self._identity.welcome(incoming)
         await self._open_lock(incoming, names)
+        if incoming.is_large_form:
+            await self._workshop.do(incoming.unpack)
         if incoming.changes_state and not incoming.is_api and route.csrf and self._with_cookies(incoming):
             self._csrf.check(incoming)
         return await route.handler(incoming, **names)

@@ -43,7 +43,7 @@ class Request(TwistedRequest):
         return b"localhost"
 
     def gotLength(self, length: int | None) -> None:
-        limit = self.channel.site.most_body_bytes
+        limit = self.channel.site.most_bytes(self.channel._path)
         if length is not None and length > limit:
             self._refuse()
             length = 0
@@ -95,7 +95,8 @@ class Request(TwistedRequest):
         self._refused = True
         self.channel.complete()
         self.requestHeaders.removeHeader(b"expect")  # nobody is asked to go on
-        self.channel.refuse(TooLargeError(f"The body is larger than {self.channel.site.most_body_bytes:,} bytes."))
+        most = self.channel.site.most_bytes(self.channel._path)
+        self.channel.refuse(TooLargeError(f"The body is larger than {most:,} bytes."))
 
 
 class Site(TwistedSite):
@@ -127,6 +128,7 @@ class Site(TwistedSite):
             parsePOSTFormSubmission=False,
         )
         self.most_body_bytes, self.connections = most_body_bytes, connections
+        self.most_import_bytes = most_body_bytes
         self.most_there = connections  # what the operating system allows
         self.draining, self.log_requests = False, False
         self.answered = answered
@@ -143,8 +145,15 @@ class Site(TwistedSite):
     def use(self, settings: Settings) -> None:
         """Limits are these from now on."""
         self.most_body_bytes = settings.http.most_body_bytes
+        self.most_import_bytes = settings.http.most_import_bytes
         self.connections = min(settings.http.connections, self.most_there)
         self.log_requests = settings.log.requests
+
+    def most_bytes(self, address: bytes) -> int:
+        """How long the body of a request to this address may be: files of tasks are longer than anything else."""
+        path = address.partition(b"?")[0].rstrip(b"/")
+        brings = path.startswith(b"/project/") and path.endswith(b"/tasks/import")
+        return max(self.most_body_bytes, self.most_import_bytes) if brings else self.most_body_bytes
 
     def seconds(self) -> float:
         """Now."""

@@ -12,6 +12,7 @@ WRONG = {
     ("http", "port"): ["x", "-1", "65536", "", "80.5"],
     ("http", "trusted_proxies"): ["10.0.0.0/99", "proxy.example", "10.0.0.1 x"],
     ("http", "most_body_bytes"): ["0", "-1", "ten"],
+    ("http", "most_import_bytes"): ["0", "-1", "ten"],
     ("http", "drain_seconds"): ["-1", "soon"],
     ("http", "cross_site_cookies"): ["perhaps", "", "2"],
     ("db", "pool_size"): ["0", "x"],

@@ -36,7 +36,7 @@ ADMINISTRATOR = {
     "/admin/users": 2, "/admin/categories": 2, "/admin/featured": 3, "/admin/announcement": 2, "/admin/announcement/new": 1,
     "/admin/dashboard/": 3, "/admin/audit": 3, "/admin/jobs": 2, "/admin/queue": 2, "/admin/mail": 2, "/admin/webhooks": 2,
     "/project/birds/tasks/redundancy": 4, "/project/birds/tasks/priority": 3, "/project/birds/tasks/scheduler": 3,
-    "/project/birds/tasks/delete": 3, "/project/birds/queue": 4,
+    "/project/birds/tasks/delete": 3, "/project/birds/queue": 4, "/project/birds/tasks/import": 4,
 }  # fmt: skip
 
 

@@ -520,6 +520,7 @@ def _task_cases(at: str) -> Iterator[Case]:
     ]
     files = {"exports": sizes, "formats": ["json", "csv"]}
     yield from _change_cases(at, owner)
+    yield from _import_cases(at, owner)
     yield Case("project/export.html", "owner", frame(ILSE, f"{at}tasks/export") | owner | files)
 
 
@@ -594,6 +595,34 @@ def _presenter_cases(at: str) -> Iterator[Case]:
     draft = project | {"published": False, "long_description": None, "info": {}}
     new = {"presenter": page_context("newtask", draft), "title": "Contribute", "project": draft, "owner": None}
     yield Case("project/presenter.html", "draft", frame(path=f"{at}newtask") | PAGE_KEYS | new)
+
+
+def _import_cases(at: str, owner: Context) -> Iterator[Case]:
+    """Bringing tasks: the file, what its columns are, what came of it."""
+    page, keys = "project/import.html", frame(ILSE, f"{at}tasks/import") | owner | {"most_bytes": 100_000_000}
+    form: Context = {"form_name": "csv", "csv_url": None, "csrf": "t", "errors": {}}
+    one: Context = {
+        "id": 4, "name": "gate-4-november.csv", "state": "pending", "rows": 4212, "added": 0, "present": 0, "refused": 0,
+        "created": "2025-11-20T21:44:00.000000", "bytes": 812_331, "format": "csv", "again": False, "ended": None,
+        "columns": ["image_url", "taken_at", "camera", "n_answers"], "queue_item": None,
+        "sample": [{"image_url": "g4/IMG_0412.jpg", "taken_at": "2026-11-01 02:41", "camera": "north", "n_answers": "3"}] * 5,
+    }  # fmt: skip
+    done = one | {"state": "done", "added": 4197, "present": 3, "refused": 12}
+    yield Case(page, "first", keys | {"form": form, "imports": []})
+    yield Case(
+        page, "some", keys | {"form": form, "imports": [one, done | {"id": 3}, one | {"id": 2, "state": "dead"}]}
+    )
+    wrong = form | {"errors": {"file": ["The file is UTF-16. Save it as UTF-8."], "csv_url": ["No."]}}
+    yield Case(page, "wrong", keys | {"form": wrong, "imports": []})
+    page, keys = "project/import_one.html", frame(ILSE, f"{at}tasks/import/4") | owner
+    uses = {"image_url": "info", "taken_at": "info", "camera": "skip", "n_answers": "n_answers"}
+    asked = {"form": {"again": False, "csrf": "t", "errors": {}}, "uses": uses}
+    yield Case(page, "columns", keys | asked | {"import": one})
+    wrong = asked["form"] | {"errors": {"uses": ["A task would hold nothing."]}}
+    yield Case(page, "wrong", keys | asked | {"import": one, "form": wrong})
+    yield Case(page, "running", keys | asked | {"import": done | {"state": "running", "added": 1000}})
+    yield Case(page, "done", keys | asked | {"import": done})
+    yield Case(page, "stopped", keys | asked | {"import": done | {"state": "cancelled", "added": 900, "refused": 0}})
 
 
 def _webhook_cases(at: str) -> Iterator[Case]:

@@ -14,6 +14,7 @@ from crowdd.http.pages.project.creating import NewProjectPages
 from crowdd.http.pages.project.deleting import DeletingPages
 from crowdd.http.pages.project.editing import EditorPages
 from crowdd.http.pages.project.exporting import ExportPages
+from crowdd.http.pages.project.importing import ImportPages
 from crowdd.http.pages.project.overview import OverviewPages
 from crowdd.http.pages.project.owners import OwnersPages
 from crowdd.http.pages.project.password import PasswordPages
@@ -42,6 +43,7 @@ def rooms(domain: Domain, forms: Forms, cookies: Cookies, templates: Templates) 
         ProjectStatisticsPages(domain, views),
         TaskPages(domain, forms, views),
         ExportPages(domain, views),
+        ImportPages(domain, forms, views),
         ChangePages(domain, forms, views),
         WorkPages(domain, forms, views),
         ShelfPages(domain),
