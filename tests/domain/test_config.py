@@ -11,10 +11,18 @@ from crowdd.errors import ConfigError
 WRONG = {
     ("http", "port"): ["x", "-1", "65536", "", "80.5"],
     ("http", "trusted_proxies"): ["10.0.0.0/99", "proxy.example", "10.0.0.1 x"],
+    ("http", "connections"): ["0", "x"],
     ("http", "most_body_bytes"): ["0", "-1", "ten"],
     ("http", "most_import_bytes"): ["0", "-1", "ten"],
     ("http", "drain_seconds"): ["-1", "soon"],
     ("http", "cross_site_cookies"): ["perhaps", "", "2"],
+    ("daemon", "workers"): ["0", "x"],
+    ("log", "format"): ["xml", ""],
+    ("log", "level"): ["loud", ""],
+    ("log", "requests"): ["maybe"],
+    ("log", "most_bytes"): ["-1", "x"],
+    ("log", "keep"): ["0", "x"],
+    ("data", "least_free_bytes"): ["-1", "x"],
     ("db", "pool_size"): ["0", "x"],
     ("db", "most_waiting"): ["0", "x"],
     ("db", "wait_seconds"): ["0", "x"],
@@ -23,6 +31,7 @@ WRONG = {
     ("ratelimit", "limit"): ["-1", "x"],
     ("ratelimit", "window"): ["0", "x"],
     ("ratelimit", "room"): ["0", "x"],
+    ("ratelimit", "shared"): ["maybe"],
     ("live", "connections"): ["-1", "x"],
     ("live", "per_address"): ["0", "x"],
     ("live", "heartbeat_seconds"): ["0", "x"],
@@ -46,7 +55,8 @@ WRONG = {
 }
 # Any text will do for these.
 TEXTS = {
-    ("http", "host"), ("http", "base_url"), ("http", "allowed_origins"), ("db", "dsn"), ("data", "dir"),
+    ("http", "host"), ("http", "tls_certificate"), ("http", "tls_key"), ("log", "file"), ("metrics", "token"),
+    ("http", "base_url"), ("http", "allowed_origins"), ("db", "dsn"), ("data", "dir"),
     ("data", "postgres_user"), ("mail", "host"), ("mail", "user"), ("mail", "password"), ("mail", "sender"),
     ("site", "name"), ("site", "texts"), ("commenting", "public_key"), ("commenting", "secret_key"),
     ("outgoing", "allowed_hosts"), ("http", "spa_base_url"),
@@ -115,7 +125,7 @@ def test_values_are_read_into_their_types():
 def test_an_unknown_setting_is_refused_by_name(tmp_path):
     for text, words in (
         ("[http]\nprot = 1\n", "[http] prot: there is no such setting. [http] has: host, port"),
-        ("[htpp]\nport = 1\n", "[htpp] port: there is no section [htpp]. Known: http, db"),
+        ("[htpp]\nport = 1\n", "[htpp] port: there is no section [htpp]. Known: http, daemon, log, metrics, db"),
     ):
         with pytest.raises(ConfigError) as error:
             load(write(tmp_path, text), {})
