@@ -16,6 +16,7 @@ from crowdd.storage.database import Database
 from crowdd.values import Requester
 
 MOST_COUNTED = 100  # tasks in other hands
+REASONS = ("broken", "unsure", "disturbing")  # that somebody may give for skipping a task
 
 
 @attrs.frozen
@@ -28,10 +29,14 @@ class Lease:
 
 @attrs.frozen
 class Release:
-    """How a task is given back: with ``skip`` it comes to the volunteer last; ``also``: others of the project too."""
+    """How a task is given back: with ``skip`` it comes to the volunteer last; ``also``: others of the project too.
+
+    ``reason`` is one of REASONS or "", and is counted for the project's owners.
+    """
 
     skip: bool = False
     also: tuple[int, ...] = ()
+    reason: str = ""
 
 
 class Leases:
@@ -60,8 +65,14 @@ class Leases:
         named = [task_id, *release.also]
         if not await leases.give_back(self._db, who.actor, project_id, named, release.skip):
             return False
+        if release.skip and release.reason:
+            await leases.count_skip(self._db, project_id, task_id, release.reason)
         self._ring(project_id)  # a late answer may count now
         return True
+
+    async def skips(self, project_id: int, task_id: int) -> dict[str, int]:
+        """How often a task was skipped, by the reason that was given; reasons that nobody gave are left out."""
+        return await leases.skips(self._db, project_id, task_id)
 
     async def held_by_others(self, who: Requester, project_id: int) -> int:
         """Tasks that others are at and the volunteer could answer, at most MOST_COUNTED."""

@@ -37,6 +37,7 @@ CODES: tuple[ErrorCode, ...] = (
     ErrorCode("csrf", errors.InvalidRequestError, "The form's token is missing or old. Load the form again."),
     ErrorCode("reserved_attribute", errors.ReservedFieldError, "The body sets what only the server sets."),
     ErrorCode("sign_in_required", errors.AnonymousError, "Sign in, or send an API key. A wrong key counts as none."),
+    ErrorCode("signed_out", errors.AnonymousError, "The session of the account that X-Volunteer names is over."),
     ErrorCode("members_only", errors.AnonymousError, "The project takes no answers from people without an account."),
     ErrorCode("invalid_header", errors.AnonymousError, "An external user must send Authorization: Bearer <token>."),
     ErrorCode("decode_error", errors.AnonymousError, "The external user's token is none of the project's."),

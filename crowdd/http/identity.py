@@ -14,7 +14,7 @@ from crowdd.config import Settings
 from crowdd.domain.accounts import Accounts
 from crowdd.domain.people.sessions import Sessions
 from crowdd.domain.secrets import Secrets
-from crowdd.errors import ForbiddenError
+from crowdd.errors import AnonymousError, ForbiddenError
 from crowdd.http.cookies import SESSION, VOLUNTEER, YEAR, Cookies
 from crowdd.http.csrf import Csrf
 from crowdd.http.incoming import Incoming
@@ -81,8 +81,17 @@ class Identity:
         """The requester; with a wrong key an anonymous one. ``key_header`` false: Authorization holds no API key here.
         ``renew`` false: nobody does anything, so that his session grows no longer by it.
 
-        Raises ForbiddenError for a write to /api whose cookie may have been sent by another site's page.
+        Raises ForbiddenError for a write to /api whose cookie may have been sent by another site's page, and
+        AnonymousError when a page says by X-Volunteer that it was made for another account: nobody's answer must be
+        stored as a stranger's because his session ended meanwhile.
         """
+        who = await self._find(incoming, key_header=key_header, renew=renew)
+        meant = incoming.header("x-volunteer")
+        if meant and meant != str(who.user_id):
+            raise AnonymousError("You have been signed out.", code="signed_out", hint="Sign in again.")
+        return who
+
+    async def _find(self, incoming: Incoming, *, key_header: bool, renew: bool) -> Requester:
         known: dict[str, Any] = {
             "address": self.secrets.pseudonym(incoming.address),
             "unlocked": self.cookies.unlocked(incoming),

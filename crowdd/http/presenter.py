@@ -167,21 +167,23 @@ def page_context(
     project: Mapping[str, Any],
     *,
     task_id: int | None = None,
-    signed_in: bool = False,
+    volunteer: int | None = None,
     own_count: int = 0,
+    rank: int | None = None,
     progress: tuple[int, int] = (0, 0),
 ) -> dict[str, Any]:
     """The ``presenter`` of the template project/presenter.html for the public view of a project.
 
-    ``own_count`` is how many tasks of the project the volunteer has answered, ``progress`` how many are completed and
-    how many there are.
+    ``volunteer`` is the account of who looks at it, ``rank`` its place among all, ``own_count`` how many tasks of the
+    project he has answered, ``progress`` how many are completed and how many there are.
     """
     done, total = progress
     return {
         "kind": kind,
         "task_id": task_id,
-        "signed_in": signed_in,
+        "volunteer": volunteer,
         "own_count": own_count,
+        "rank": rank,
         "progress": {"done": done, "total": total},
         "has_tutorial": bool(source(project.get("info") or {}, "tutorial")),
         "record": record(project),

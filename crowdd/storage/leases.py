@@ -32,3 +32,22 @@ async def held_by_others(db: Database, actor: str, project_id: int) -> int:
     """Unfinished tasks that others have and the volunteer could answer; 100 stands for more, too."""
     row = await one(db, "SELECT held_by_others(%(project)s, %(actor)s) AS n", {"project": project_id, "actor": actor})
     return int(row["n"])
+
+
+async def count_skip(db: Database, project_id: int, task_id: int, reason: str) -> None:
+    """Counts one who skipped a task; nobody is named."""
+    await db.execute(
+        "INSERT INTO task_skip (project_id, task_id, reason, n) SELECT project_id, id, %(reason)s, 1 FROM task"
+        " WHERE project_id = %(project)s AND id = %(task)s FOR KEY SHARE"
+        " ON CONFLICT (project_id, task_id, reason) DO UPDATE SET n = task_skip.n + 1",
+        {"project": project_id, "task": task_id, "reason": reason},
+    )
+
+
+async def skips(db: Database, project_id: int, task_id: int) -> dict[str, int]:
+    """How often a task was skipped, by reason."""
+    rows = await db.fetch(
+        "SELECT reason, n FROM task_skip WHERE project_id = %(project)s AND task_id = %(task)s ORDER BY reason",
+        {"project": project_id, "task": task_id},
+    )
+    return {row["reason"]: row["n"] for row in rows}

@@ -87,3 +87,18 @@ async def test_an_opaque_origin_may_not_even_read(served):
     assert (await served.client().get("/api/1/newtask", headers=hidden)).status == 403
     opened = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Dest": "document"}
     assert (await served.client().get("/", headers=opened)).status == 200
+
+
+@pytest_twisted.ensureDeferred
+async def test_a_page_made_for_somebody_who_is_signed_out_writes_nothing_as_a_stranger(served):
+    owner = await served.person("owner")
+    project = await served.project(owner, tasks=1, published=True)
+    browser = await newcomer(served, "ada")
+    ada = (await browser.page("/account/profile")).json()["user"]["id"]
+    task = (await browser.get(f"/api/{project['id']}/newtask", headers={"X-Volunteer": str(ada)})).json()["id"]
+    run = {"project_id": project["id"], "task_id": task, "info": 1}
+    for stranger in (served.client(), await newcomer(served, "ben")):
+        refused = await stranger.post("/api/taskrun", json=run, headers={"X-Volunteer": str(ada)})
+        assert (refused.status, refused.json()["code"]) == (401, "signed_out")
+    stored = await browser.post("/api/taskrun", json=run, headers={"X-Volunteer": str(ada)})
+    assert (stored.status, stored.json()["user_id"]) == (200, ada)

@@ -258,3 +258,25 @@ async def test_releasing_twice_at_once_frees_one_place(served, dsn):
         cursor.execute("SELECT leases, (SELECT count(*) FROM lease) FROM task_ledger")
         assert cursor.fetchall() == [(0, 0)]
     connection.close()
+
+
+@pytest_twisted.ensureDeferred
+async def test_why_a_task_was_skipped_is_counted_and_nobody_named(served, dsn):
+    owner, ada, ben, cid = [await served.person(name) for name in ("owner", "ada", "ben", "cid")]
+    project = await served.project(owner, tasks=2, published=True)
+    first, second = project["tasks"]
+
+    async def skip(who, task, **body):
+        await who.get(f"/api/{project['id']}/newtask?limit=2")
+        return await who.post(f"/api/task/{task}/release", json={"skip": True, **body})
+
+    answers = await gatherResults([ensureDeferred(skip(who, first, reason="broken")) for who in (ada, ben)])
+    assert [answer.json() for answer in answers] == [{"released": True}] * 2
+    await skip(ada, second)
+    await skip(ben, second, reason="")
+    assert (await skip(ada, second, reason="dull")).status == 415
+    await cid.post(f"/api/task/{first}/release", json={"skip": True, "reason": "unsure"})  # who never had it
+    assert await served.domain.leases.skips(project["id"], first) == {"broken": 2}
+    assert await served.domain.leases.skips(project["id"], second) == {}
+    assert (await owner.delete(f"/api/task/{first}")).status == 204
+    assert await served.domain.leases.skips(project["id"], first) == {}

@@ -196,3 +196,57 @@ result = (await fetch('/api/task/OTHER_TASK0/release', {method: 'POST', body: '{
 
 /// changing the project => 403
 result = (await fetch('/api/project/MINE_ID', {method: 'PUT', body: '{"name": "x"}'})).status
+
+/// another volunteer, by external_uid => [400, 401, 403, 415]
+result = (await fetch('/api/taskrun', {method: 'POST', body: '{"project_id":MINE_ID,"task_id":MINE_TASK1,"info":1,"external_uid":"somebody"}'})).status
+
+/// another volunteer, by external_uid in the address => 403
+result = await fetch('/api/taskrun?external_uid=somebody', {method: 'POST', body: '{"project_id":MINE_ID,"task_id":MINE_TASK2,"info":1,"external_uid":"other"}'}).then(r => r.status === 401 ? 403 : r.status)
+
+/// another volunteer, by user_id => [400, 403, 415]
+result = (await fetch('/api/taskrun', {method: 'POST', body: '{"project_id":MINE_ID,"task_id":MINE_TASK1,"info":1,"user_id":1}'})).status
+
+/// headers of its own => 403
+const said = {'X-Presenter': 'OTHER_ID', 'X-Volunteer': '1', Authorization: 'x', 'X-Project-Password': 'x'};
+result = (await fetch('/api/project/OTHER_ID/newtask', {headers: said})).status
+
+/// accounts over the bridge => true
+const all = ['user', 'user/1', 'favorites', 'token', 'token/google', 'category', 'announcement', 'blogpost', 'projectstats', 'auth/project/MINE/token', 'openapi.json'];
+result = (await Promise.all(all.map(p => fetch('/api/' + p)))).every(r => r.status === 403)
+
+/// writing anything but answers => true
+const all = [['PUT', 'taskrun/1'], ['POST', 'favorites'], ['POST', 'task'], ['POST', 'helpingmaterial'], ['DELETE', 'taskrun/1'], ['PATCH', 'task/MINE_TASK0'], ['POST', 'task/MINE_TASK0/renew'], ['POST', 'project/MINE_ID/withdraw']];
+result = (await Promise.all(all.map(([method, p]) => fetch('/api/' + p, {method, body: '{}'})))).every(r => r.status === 403)
+
+/// what the window was called => ""
+result = window.name
+
+/// opener => "null"
+result = String(window.opener)
+
+/// the stream of its owner => "error"
+const s = new EventSource('/project/MINE/events', {withCredentials: true}); result = await new Promise(ok => { s.onmessage = s.onopen = () => ok('open'); s.onerror = () => { s.close(); ok('error') } })
+
+/// a worker of ours => ["SecurityError", "started"]
+const w = new Worker('/static/presenter/prelude.js'); result = 'started'; await new Promise(ok => { w.onerror = ok; w.onmessage = () => { result = 'ran'; ok() }; setTimeout(ok, 300) })
+
+/// clipboard => ["NotAllowedError", "TypeError"]
+result = await navigator.clipboard.readText()
+
+/// notifications => ["denied", "default"]
+result = await Notification.requestPermission()
+
+/// storage access => ["NotAllowedError", "InvalidStateError", "TypeError"]
+await document.requestStorageAccess(); result = 'granted'
+
+/// passwords => ["null", "NotAllowedError", "SecurityError"]
+result = String(await navigator.credentials.get({password: true}))
+
+/// giving others' tasks back along with one's own => 200
+result = (await fetch('/api/task/MINE_TASK2/release', {method: 'POST', body: '{"skip": true, "also": [OTHER_TASK1]}'})).status
+
+/// words that only the page says => "silent"
+for (const word of ['presenter:signed-in', 'presenter:saved', 'presenter:anew']) { parent.postMessage(word, '*'); document.dispatchEvent(new CustomEvent(word)) } result = 'silent'
+
+/// operations that there are not => null
+const c = new MessageChannel(); parent.postMessage('presenter:hello', '*', [c.port2]); for (const op of ['anew', 'constructor', '__proto__', 'toString', 'open']) c.port1.postMessage(JSON.stringify({op, url: 'javascript:alert(1)'})); result = 1

@@ -86,7 +86,7 @@ def other_project(browser: Any, live_server: Any) -> Any:
     return Project(Person(live_server.url).register("framer"), "secrets", 3)
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def new_project(other_project: Any) -> Any:
     """Makes a published project of the owner: ``new_project(tasks=1, n_answers=1)``."""
     from stage import Project
@@ -97,19 +97,43 @@ def new_project(other_project: Any) -> Any:
     return make
 
 
+@pytest.fixture(scope="module")
+def make_stage(browser: Any, witness: Any, elsewhere: Any, other_project: Any, new_project: Any) -> Iterator[Any]:
+    """Makes stages that last as long as the tests of a file."""
+    made = []
+
+    def make() -> Any:
+        made.append(_stage(browser, witness, elsewhere, other_project, new_project))
+        return made[-1]
+
+    yield make
+    for stage in made:
+        stage.context.close()
+
+
+@pytest.fixture(scope="module")
+def arena(make_stage: Any) -> Any:
+    """One stage for a whole file."""
+    return make_stage()
+
+
 @pytest.fixture
 def stage(browser: Any, witness: Any, elsewhere: Any, other_project: Any, new_project: Any) -> Iterator[Any]:
     """A new browser profile, and a new project with three tasks that are never full."""
+    made = _stage(browser, witness, elsewhere, other_project, new_project)
+    yield made
+    made.context.close()
+
+
+def _stage(browser: Any, witness: Any, elsewhere: Any, other_project: Any, new_project: Any) -> Any:
     from stage import Stage
 
-    mine = new_project()
     context = browser.new_context()
     context.set_default_timeout(45_000)  # a busy machine is no failure
-    yield Stage(context, witness, elsewhere, mine, other_project)
-    context.close()
+    return Stage(context, witness, elsewhere, new_project(), other_project)
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def new_person(live_server: Any) -> Any:
     """Makes an account at each call; its owner is signed in by his cookies."""
     from support.person import Person

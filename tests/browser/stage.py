@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from playwright.sync_api import BrowserContext, Error, Frame
+from playwright.sync_api import BrowserContext, Error, Frame, Page
 from support.person import Person
 from wire import Asked, Elsewhere, Witness
 
@@ -55,9 +55,27 @@ class Stage:
         self.console: list[str] = []
         self.page.on("console", lambda message: self.console.append(message.text))
         self.page.on("pageerror", lambda error: self.console.append(str(error)))
-        self._first_asked = len(witness.log)
+        self._opened = self._first_asked = len(witness.log)
         self._visitor: Person | None = None
+        self._windows: list[BrowserContext] = []
         elsewhere.seen.clear()
+
+    def new_window(self) -> Page:
+        """A page of another browser profile, with this one's cookies: six streams to one site are all that one has."""
+        context = self.context.browser.new_context()  # type: ignore[union-attr]
+        context.set_default_timeout(45_000)
+        context.add_cookies(self.context.cookies())  # type: ignore[arg-type]
+        self._windows.append(context)
+        return context.new_page()
+
+    def close_windows(self) -> None:
+        while self._windows:
+            self._windows.pop().close()
+
+    def begin(self) -> None:
+        """Forgets what was seen until now."""
+        self._first_asked = len(self.witness.log)
+        self.elsewhere.seen.clear()
 
     def fill(self, source: str) -> str:
         """``source`` with the ids and names of this stage: OUTSIDE, MINE_ID, MINE_TASK0 …, OTHER_ID, OTHER_TASK0 …"""
@@ -82,12 +100,13 @@ class Stage:
         self.go(path)
         return self.frame()
 
-    def frame(self) -> Frame:
+    def frame(self, page: Page | None = None) -> Frame:
         """The presenter's frame, once it is loaded; a frame that reloads itself is replaced under our hands."""
+        page = page or self.page
 
         def loaded() -> Frame | None:
             try:
-                frame = self.page.wait_for_selector("#presenter iframe").content_frame()
+                frame = page.wait_for_selector("#presenter iframe").content_frame()
                 if frame:
                     frame.wait_for_load_state()
                 return frame
@@ -116,7 +135,8 @@ class Stage:
         while time.monotonic() < since + quiet:
             assert time.monotonic() < end, f"still busy after 120 s: {self.asked()[-3:]}, {self.console[-3:]}"
             self.page.wait_for_timeout(50)
-            now = (len(self.witness.log), len(self.elsewhere.seen), len(self.console), self.page.url)
+            pages = [page.url for context in (self.context, *self._windows) for page in context.pages]
+            now = (len(self.witness.log), len(self.elsewhere.seen), len(self.console), pages)
             if now != seen:
                 seen, since = now, time.monotonic()
 
@@ -131,6 +151,10 @@ class Stage:
         """The requests since the curtain rose."""
         return self.witness.log[self._first_asked :]
 
+    def everything(self) -> list[Asked]:
+        """The same, whatever was forgotten since."""
+        return self.witness.log[self._opened :]
+
     def usable(self) -> bool:
         return self.page.locator("#leave").get_attribute("href") == f"/project/{self.mine.short_name}/"
 
@@ -144,8 +168,7 @@ class Stage:
         assert self.page.url.startswith(f"{self.witness.url}/project/{self.mine.short_name}/")
         assert len(self.context.pages) == 1
         assert self.usable()
-        self.still_signed_in()
+        assert self.still_signed_in()
 
-    def still_signed_in(self) -> None:
-        if self._visitor:
-            assert self._visitor.profile()["user"]["name"] == self._visitor.name
+    def still_signed_in(self) -> bool:
+        return not self._visitor or self._visitor.profile().get("user", {}).get("name") == self._visitor.name

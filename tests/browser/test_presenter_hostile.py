@@ -94,7 +94,7 @@ def test_hostile_where_cookies_cross_sites(stage: Any, name: str) -> None:
     assert not [asked for asked in stage.asked() if asked.path == "/account/update"]
     assert stage.runs() == stage.other.runs() == []
     assert stage.usable()
-    stage.still_signed_in()
+    assert stage.still_signed_in()
     assert stage.mine.owner.key not in loot(stage)
 
 

@@ -176,7 +176,8 @@ def test_the_bridge_gets_neither_secrets_nor_sources() -> None:
 
 
 def test_the_context_of_the_page() -> None:
-    context = presenter.page_context("task", PROJECT, task_id=7, signed_in=True, own_count=4, progress=(10, 200))
+    context = presenter.page_context("task", PROJECT, task_id=7, volunteer=5, own_count=4, rank=9, progress=(10, 200))
+    assert (context["volunteer"], context["own_count"], context["rank"]) == (5, 4, 9)
     assert context["progress"] == {"done": 10, "total": 200}
     assert context["has_tutorial"] is True
     assert context["task_id"] == 7

@@ -27,7 +27,7 @@ def made(**more: object) -> Templates:
 
 
 TEMPLATES = made()
-OWN_SCRIPT = re.compile(r"/static/(presenter/)?[a-z]+\.js\?v=\w+")
+OWN_SCRIPT = re.compile(r"/static/(presenter/)?[a-z_]+\.js\?v=\w+")
 
 
 def read(case: Case) -> Page:

@@ -11,7 +11,6 @@ from crowdd.http.api import operations
 from crowdd.http.api.openapi import document
 from crowdd.http.api.reference import sections
 from crowdd.http.pages.api_docs import error_codes
-from crowdd.http.presenter import page_context
 from crowdd.http.routing import Route
 from crowdd.kinds import TASK
 
@@ -27,6 +26,10 @@ class Case(NamedTuple):
     template: str
     kind: str
     context: Context
+
+
+class Word(str):
+    """A text that nobody outside writes."""
 
 
 class Who:
@@ -358,8 +361,26 @@ def _home_cases() -> Iterator[Case]:
     yield Case("home/index.html", "all null", frame() | dict.fromkeys(EMPTY_HOME))
 
 
+def _presenting_cases(at: str) -> Iterator[Case]:
+    def page(kind: str, who: Who, name: str, **more: Any) -> Case:
+        shown = {
+            "kind": Word(kind), "task_id": None, "volunteer": 5 if who.signed_in else None, "own_count": 1234, "has_tutorial": True,
+            "rank": 214 if who.signed_in else None, "progress": {"done": 31204, "total": 42650}, "record": {"id": 8, "info": {}},
+        } | more  # fmt: skip
+        context = frame(who, f"{at}{kind}") | PAGE_KEYS | {"project": PUBLIC, "presenter": shown}
+        return Case("project/presenter.html", name, context)
+
+    yield page("newtask", VISITOR, "task, visitor")
+    yield page("task", ILSE, "task, member")
+    yield page("newtask", VISITOR, "task, first", own_count=0, has_tutorial=False, progress={"done": 0, "total": 0})
+    yield page("tutorial", VISITOR, "tutorial")
+    yield page("results", ILSE, "results")
+    yield page("newtask", VISITOR, "task, draft")
+
+
 def _project_cases() -> Iterator[Case]:
     at = "/project/night-gate/"
+    yield from _presenting_cases(at)
     page = "project/index.html"
     yield Case(page, "visitor", frame(path=at) | PAGE_KEYS | {"project": PUBLIC})
     yield Case(page, "owner", frame(ILSE, at) | PAGE_KEYS | {"project": OWNED})
@@ -378,7 +399,6 @@ def _project_cases() -> Iterator[Case]:
     yield Case(publish, "published", frame(ILSE, at) | PAGE_KEYS | {"project": OWNED})
     form = {"password": "", "csrf": "form-t0ken", "errors": {}}
     yield from _webhook_cases(at)
-    yield from _presenter_cases(at)
     yield from _task_cases(at)
     yield Case("project/password.html", "first", frame(path=at) | {"project": PUBLIC, "form": form})
     wrong = form | {"errors": {"password": ["That is not it."]}}
@@ -581,20 +601,6 @@ def _change_cases(at: str, owner: Context) -> Iterator[Case]:
     page, keys = "project/queue.html", frame(ILSE, f"{at}queue") | owner
     yield Case(page, "some", keys | {"items": items, "next": 4})
     yield Case(page, "none", keys | {"items": [], "next": None})
-
-
-def _presenter_cases(at: str) -> Iterator[Case]:
-    """The volunteer's page around the frame: a task, the tutorial, results; in a draft, and without anything to show."""
-    project = PUBLIC | {"info": {"task_presenter": "<p>?</p>", "tutorial": "<p>!</p>", "note": "x"}}
-    progress, task = {"own_count": 4318, "progress": (31204, 42650)}, {"task_id": 31205}
-    for kind, title, more in (
-        ("newtask", "Contribute", progress), ("task", "Contribute", progress | task), ("tutorial", "Tutorial", {}), ("results", "Results", {}),
-    ):  # fmt: skip
-        shown = {"presenter": page_context(kind, project, **more), "title": title, "project": project}  # type: ignore[arg-type]
-        yield Case("project/presenter.html", kind, frame(ILSE, f"{at}{kind}") | PAGE_KEYS | shown)
-    draft = project | {"published": False, "long_description": None, "info": {}}
-    new = {"presenter": page_context("newtask", draft), "title": "Contribute", "project": draft, "owner": None}
-    yield Case("project/presenter.html", "draft", frame(path=f"{at}newtask") | PAGE_KEYS | new)
 
 
 def _import_cases(at: str, owner: Context) -> Iterator[Case]:
@@ -833,7 +839,9 @@ def _all(words: str) -> Callable[..., Any]:
             return {name: change(item, name) for name, item in value.items()}
         if isinstance(value, list):
             return [change(item, key) for item in value]
-        ours = key in _OURS or (key == "url" and str(value).startswith("/"))  # an address of this server
+        ours = (
+            isinstance(value, Word) or key in _OURS or (key == "url" and str(value).startswith("/"))
+        )  # an address of this server
         if isinstance(value, str) and value and not ours:
             return words + value if key == "short_name" else words
         return value

@@ -149,10 +149,10 @@ def _nameless(page: Page) -> Iterator[str]:
             yield f"field {field.get('name')} has no label"
     yield from (f"picture {image.get('src')} has no alt" for image in page.all("img") if "alt" not in image.attributes)
     for control in page.all("a", "button", "summary"):
-        if not control.text.strip() and not control.get("aria-label"):
+        if not control.text.strip() and not control.get("aria-label") and not control.inside("template"):
             yield f"<{control.tag}> without a word: {control.attributes}"
     for drawing in page.all("svg", "progress"):
-        if not drawing.get("aria-hidden") and not drawing.get("aria-label"):
+        if not drawing.get("aria-hidden") and not drawing.get("aria-label") and not drawing.inside("template"):
             yield f"<{drawing.tag}> neither named nor hidden"
 
 

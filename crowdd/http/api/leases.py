@@ -7,7 +7,7 @@ from typing import Any
 
 from crowdd.domain.contributions import MOST_LEASES
 from crowdd.domain.domain import Domain
-from crowdd.domain.leases import Release
+from crowdd.domain.leases import REASONS, Release
 from crowdd.errors import AnonymousError, InvalidValueError, NotFoundError, UnknownFieldError
 from crowdd.http.answers import Answer, Data
 from crowdd.http.api.objects import small
@@ -23,6 +23,12 @@ _SKIP = {
     "type": "object",
     "properties": {
         "skip": {"type": "boolean", "default": False, "description": "The caller does not want it: it comes last."},
+        "reason": {
+            "type": "string",
+            "enum": ["", *REASONS],
+            "default": "",
+            "description": "Why; owners see how often.",
+        },
         "also": {
             "type": "array",
             "items": _COUNT,
@@ -93,13 +99,16 @@ def _release(body: Any) -> Release:
     if not isinstance(body, dict):
         raise InvalidValueError("The body is not a JSON object.")
     for name in body:
-        if name not in ("skip", "also"):
-            raise UnknownFieldError(f"There is no attribute {name[:100]}, only skip and also.")
+        if name not in ("skip", "reason", "also"):
+            raise UnknownFieldError(f"There is no attribute {name[:100]}, only skip, reason and also.")
     try:
         skip = Boolean().parse(body.get("skip", False))
     except InvalidValueError as error:
         raise InvalidValueError(f"skip {error}.") from None
-    return Release(skip, _also(body.get("also", [])))
+    reason = body.get("reason", "")
+    if reason not in ("", *REASONS):
+        raise InvalidValueError(f"reason is none of {', '.join(REASONS)}.")
+    return Release(skip, _also(body.get("also", [])), reason)
 
 
 def _also(value: Any) -> tuple[int, ...]:

@@ -1,20 +1,14 @@
 // The tasks in this volunteer's hands: kept while he looks at the page, given back when he closes it, skipped when he wants.
 // presenter/bridge.js tells by events which they are; all others ask the server the same way (docs/presenters.md).
+import { ask, project } from "./presenter/caller.js";
 const $ = (id) => document.getElementById(id);
 const on = (name, act) => document.addEventListener(name, (event) => act(event.detail || {}));
 const tell = (name, detail) => document.dispatchEvent(new CustomEvent(name, { detail }));
-const project = JSON.parse($("presenter").dataset.project);
 const lease = 1000 * (project.info.lease_seconds || 3600); // milliseconds
 const KEEP_EVERY = Math.min(Math.max(lease / 4, 15000), 300000), LEAST_PAUSE = 10000, LOOK_EVERY = 30000;
 
 const held = new Set(); // the one that is shown, and those that are kept ready
 let current = null, kept = -Infinity, keeping = 0, looking = 0;
-
-async function ask(method, path, body) {
-  const headers = { Accept: "application/json", "Content-Type": "application/json", "X-Presenter": String(project.id) };
-  const answer = await fetch(path, { method, headers, body: body && JSON.stringify(body), signal: AbortSignal.timeout(20000) });
-  return answer.ok ? answer.json() : null;
-}
 
 function show(task) {
   if (task === current) return;
@@ -31,8 +25,9 @@ async function keep() {
   if (!current || document.hidden || performance.now() - kept < LEAST_PAUSE) return;
   const task = current;
   kept = performance.now();
-  const answer = await ask("POST", `/api/task/${task}/renew`, {}).catch(() => null);
-  if (answer && task === current) $("lapsed").hidden = answer.state !== "late";
+  const { status, value } = await ask("POST", `/api/task/${task}/renew`, {}).catch(() => ({}));
+  if (status === 401 && value?.code === "signed_out") tell("presenter:signed-out");
+  else if (status === 200 && task === current) $("lapsed").hidden = value.state !== "late";
 }
 
 on("presenter:handed", ({ tasks, first }) => {
@@ -56,11 +51,11 @@ function gone(task) {
 }
 
 // Skipping: it goes to others and comes to this volunteer last.
-on("presenter:skip", async () => {
+on("presenter:skip", async ({ reason }) => {
   const task = current;
   if (!task) return;
   gone(task);
-  await ask("POST", `/api/task/${task}/release`, { skip: true }).catch(() => null);
+  await ask("POST", `/api/task/${task}/release`, { skip: true, ...(reason && { reason }) }).catch(() => null);
   tell("presenter:anew");
 });
 $("lapsed-other").addEventListener("click", () => tell("presenter:skip"));
@@ -73,8 +68,8 @@ on("presenter:done", ({ wait }) => {
 });
 async function look() {
   if (document.hidden) return;
-  const task = await ask("GET", `/api/project/${project.id}/newtask`).catch(() => null);
-  if (!task || !task.id) return;
+  const { status, value: task } = await ask("GET", `/api/project/${project.id}/newtask`).catch(() => ({}));
+  if (status !== 200 || !task.id) return;
   clearInterval(looking);
   held.add(task.id);
   $("finished").hidden = true;
@@ -85,13 +80,13 @@ async function look() {
 const TABS = `tasks-${project.id}`;
 addEventListener("pagehide", () => {
   const [task, ...also] = [...held].slice(0, 100);
-  if (task) navigator.sendBeacon(`/api/task/${task}/release`, JSON.stringify({ also }));
+  if (task) ask("POST", `/api/task/${task}/release`, { also }, { keepalive: true }).catch(() => null);
   try { localStorage.setItem(TABS, String(Math.random())); } catch { /* switched off */ }
 });
 addEventListener("storage", (event) => {
   if (event.key !== TABS) return;
   kept = -Infinity;
-  setTimeout(keep, 300); // after the beacons have arrived
+  setTimeout(keep, 300); // after what they gave back has arrived
 });
 addEventListener("pageshow", (event) => {
   kept = -Infinity;

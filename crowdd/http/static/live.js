@@ -1,4 +1,5 @@
 // The figures of a project move while somebody looks at them. Without this the page shows how it was when it was loaded.
+import { watch } from "./stream.js";
 const $ = (id) => document.getElementById(id);
 const all = (selector) => [...$("figures").querySelectorAll(selector)];
 const locale = document.documentElement.lang || "en";
@@ -6,9 +7,9 @@ const number = new Intl.NumberFormat(locale);
 const plural = new Intl.PluralRules(locale);
 const relative = new Intl.RelativeTimeFormat(locale, { numeric: "always" });
 const UNITS = [["second", 1, 60], ["minute", 60, 3600], ["hour", 3600, 86400], ["day", 86400, 30 * 86400]];
-const SAY_EVERY = 60000, TELL_AGE_EVERY = 20000, SOONEST = 10000, LATEST = 300000; // milliseconds
+const SAY_EVERY = 60000, TELL_AGE_EVERY = 20000; // milliseconds
 
-let source = null, again = 0, wait = SOONEST, shown = null, said = performance.now();
+let shown = null, said = performance.now();
 
 function write(element, text) {
   if (element.textContent === text) return;
@@ -55,29 +56,5 @@ function tellAge() {
   write($("last"), $("last").dataset.words.replace("{when}", relative.format(-Math.floor(age / unit[1]), unit[0])));
 }
 
-// A browser has few connections to a site: only the page that is looked at takes one.
-function open() {
-  clearTimeout(again);
-  if (source || document.hidden) return;
-  source = new EventSource($("figures").dataset.live);
-  source.addEventListener("state", (event) => {
-    wait = SOONEST;
-    show(JSON.parse(event.data));
-  });
-  source.addEventListener("error", () => {
-    if (source.readyState !== EventSource.CLOSED) return; // it comes back by itself
-    close();
-    again = setTimeout(open, wait);
-    wait = Math.min(2 * wait, LATEST);
-  });
-}
-function close() {
-  if (source) source.close();
-  source = null;
-}
-
-document.addEventListener("visibilitychange", () => (document.hidden ? close() : open()));
-addEventListener("pagehide", close);
-addEventListener("pageshow", open);
 setInterval(tellAge, TELL_AGE_EVERY);
-open();
+watch($("figures").dataset.live, show);

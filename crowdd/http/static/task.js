@@ -1,14 +1,19 @@
-// The volunteer's page around the presenter frame: what was saved, own count, shortcuts, help, the line, the offer of an account.
+// The volunteer's page around the presenter frame: what was saved, own count and rank, the project's bar, the line, the end.
 // It never sees a task; presenter/bridge.js tells by events what happens in the frame (its head lists them).
+import { project } from "./presenter/caller.js";
+import { watch } from "./stream.js";
 const $ = (id) => document.getElementById(id);
 const locale = document.documentElement.lang || "en";
+const number = new Intl.NumberFormat(locale);
 const remember = (key, value) => { try { localStorage.setItem(key, value); } catch { /* switched off */ } };
 const recall = (key) => { try { return localStorage.getItem(key); } catch { return null; } };
 const tell = (name, detail) => document.dispatchEvent(new CustomEvent(name, { detail }));
-const on = (name, act) => document.addEventListener(name, (event) => act(event.detail));
+const on = (name, act) => document.addEventListener(name, (event) => act(event.detail || {}));
+const json = { Accept: "application/json" };
 
 // Own answers: a stroke each, the fifth crosses the bundle.
-const OFFER_AFTER = 3, OFFERED_FOR = 20000, SAID_FOR = 10000;
+const OFFER_AFTER = 3, TOLD_FOR = 20000, SAID_FOR = 10000, RANK_EVERY = 10;
+const MILESTONES = [10, 25, 50, 100, 250, 500];
 let count = Number($("count")?.dataset.count || 0), quiet = 0;
 
 function bundle(strokes, fresh) {
@@ -22,45 +27,77 @@ function draw(fresh) {
   let drawn = "";
   for (let at = first; at * 5 < count; at++) drawn += bundle(Math.min(5, count - at * 5), fresh && (at + 1) * 5 >= count);
   $("marks").innerHTML = drawn;
-  $("count").textContent = count.toLocaleString(locale);
+  $("count").textContent = number.format(count);
 }
 function say(what, good) {
   if (!$("said")) return;
-  $("said").textContent = $("said").dataset[what];
+  $("said").textContent = $("said").dataset[what === "idle" && !count ? "first" : what];
   $("said").classList.toggle("ok", good === true);
 }
 
-on("presenter:saved", () => {
+on("presenter:saved", ({ late }) => {
   count++;
   draw(true);
-  say("saved", true);
+  say(late ? "late" : "saved", true);
   clearTimeout(quiet);
   quiet = setTimeout(say, SAID_FOR, "idle");
   $("refused").hidden = true;
-  offerAccount();
-  refresh();
+  if (!offerAccount()) praise();
+  if (count % RANK_EVERY === 0) askRank();
 });
 on("presenter:progress", ({ done }) => {
   if (!(done > count)) return; // never backwards: the figure may be older than the last answer
   count = done;
   draw();
 });
-on("presenter:refused", ({ message, status, retryAfter }) => {
-  const why = $("refused-why");
-  why.textContent = status === 429 && retryAfter ? why.dataset.throttled.replace("{seconds}", retryAfter) : message;
+on("presenter:refused", ({ message, code }) => {
+  $("refused-why").textContent = $("refused-why").dataset[code] || message;
   $("refused").hidden = false;
 });
-on("presenter:task", () => { $("finished").hidden = true; });
+
+async function askRank() {
+  if (!$("rank")) return;
+  const { user } = await fetch("/account/profile", { headers: json }).then((answer) => answer.json()).catch(() => ({}));
+  if (user?.rank) $("rank").textContent = $("rank").dataset.words.replace("{rank}", number.format(user.rank));
+}
+
+// Small messages that hold nobody up.
+function toast(box) {
+  box.hidden = false;
+  setTimeout(() => { box.hidden = !box.contains(document.activeElement); }, TOLD_FOR);
+}
+function praise() {
+  if (!(MILESTONES.includes(count) || (count && count % 1000 === 0))) return;
+  $("milestone").firstElementChild.textContent = $("milestone").dataset.words.replace("{count}", number.format(count));
+  toast($("milestone"));
+}
+$("milestone")?.querySelector("button").addEventListener("click", () => { $("milestone").hidden = true; });
+// The offer of an account: after the third answer and every tenth, for a while, until it is declined.
+function offerAccount() {
+  if (!$("sign-up") || !(count === OFFER_AFTER || (count % 10 === 0 && count > 0)) || recall("sign-up-offer")) return false;
+  toast($("sign-up"));
+  return true;
+}
+$("sign-up-no")?.addEventListener("click", () => {
+  $("sign-up").hidden = true;
+  remember("sign-up-offer", "declined");
+});
+
+// The end, and what comes near to it
+on("presenter:task", () => { $("finished").hidden = $("others").hidden = true; });
 on("presenter:done", ({ wait, held, retryAfter }) => {
-  $("finished-why").textContent = wait ? others(held) : $("finished-why").dataset.none;
+  const why = $("finished-why").dataset;
+  $("finished-why").textContent = wait ? others(held) : whole() ? why.whole : why.none;
   $("finished-when").textContent = wait && retryAfter ? soon(retryAfter) : "";
   $("look-again").hidden = !wait;
   $("finished").hidden = false;
+  showOthers();
 });
+const whole = () => $("progress") && $("progress").value >= $("progress").max;
 function others(held) {
   const forms = JSON.parse($("finished-why").dataset.held);
   const form = forms[new Intl.PluralRules(locale).select(held || 1)] || forms.other;
-  return form.replace("{num}", held.toLocaleString(locale) + (held >= 100 ? "+" : ""));
+  return form.replace("{num}", number.format(held) + (held >= 100 ? "+" : ""));
 }
 function soon(seconds) {
   const words = new Intl.RelativeTimeFormat(locale), minutes = Math.ceil(seconds / 60);
@@ -68,31 +105,51 @@ function soon(seconds) {
   return $("finished-when").dataset.words.replace("{time}", time);
 }
 
-// The project's figures change in place, at most every ten seconds, and announce nothing.
-const REFRESH_EVERY = 10000;
-let refreshed = performance.now();
-async function refresh() {
-  if (!$("progress") || performance.now() - refreshed < REFRESH_EVERY) return;
-  refreshed = performance.now();
-  try {
-    const answer = await fetch($("leave").href, { headers: { Accept: "application/json" }, signal: AbortSignal.timeout(10000) });
-    const { n_completed_tasks: done, n_tasks: total } = await answer.json();
-    if (Number.isInteger(done) && total > 0) showProgress(done, total);
-  } catch { /* the next answer asks again */ }
+async function showOthers() {
+  if (!$("others-list").children.length) {
+    const { top_projects: found = [] } = await fetch("/", { headers: json }).then((answer) => answer.json()).catch(() => ({}));
+    const open = found.filter((one) => one.short_name !== project.short_name && one.n_tasks && one.overall_progress < 100);
+    $("others-list").replaceChildren(...open.slice(0, 3).map(card));
+  }
+  $("others").hidden = !$("others-list").children.length;
 }
-function showProgress(done, total) {
-  Object.assign($("progress"), { max: total, value: done });
-  $("done").textContent = done.toLocaleString(locale);
-  $("total").textContent = total.toLocaleString(locale);
+function card({ name, short_name: short, description, overall_progress: progress }) {
+  const made = $("other").content.cloneNode(true);
+  Object.assign(made.querySelector("a"), { href: `/project/${encodeURIComponent(short)}/`, textContent: name });
+  made.querySelector("p").textContent = description || "";
+  Object.assign(made.querySelector("progress"), { value: progress, ariaLabel: `${name}: ${number.format(progress)} %` });
+  return made;
 }
+
+// The project's figures change in place and announce nothing; that it closes is said.
+let refused = ""; // why no more tasks are handed out
+on("presenter:closed", ({ code }) => close((refused = code)));
+function close(why) {
+  $("closed-why").textContent = $("closed-why").dataset[why];
+  $("closed").hidden = false;
+  showOthers();
+}
+function showState({ status, n_completed_tasks: done, n_tasks: total }) {
+  if ($("progress") && total > 0) {
+    Object.assign($("progress"), { max: total, value: done });
+    $("progress").classList.toggle("done", done >= total);
+    $("done").textContent = number.format(done);
+    $("total").textContent = number.format(total);
+  }
+  if (status === "paused") return close("paused");
+  if ($("closed").hidden || refused === "gone") return;
+  $("closed").hidden = $("others").hidden = true; // it goes on
+  if (refused) tell("presenter:anew");
+  refused = "";
+}
+if ($("presenter").dataset.live) watch($("presenter").dataset.live, showState);
 
 // The line
 let unsent = 0;
 function showLine() {
   const words = $("unsent").dataset;
   $("offline").hidden = navigator.onLine && !unsent;
-  const many = words.many.replace("{count}", unsent.toLocaleString(locale));
-  $("unsent").textContent = unsent > 1 ? many : unsent ? words.one : words.none;
+  $("unsent").textContent = unsent > 1 ? words.many.replace("{count}", number.format(unsent)) : unsent ? words.one : words.none;
 }
 on("presenter:waiting", ({ count: waiting }) => {
   unsent = waiting;
@@ -103,76 +160,20 @@ addEventListener("online", showLine);
 addEventListener("offline", showLine);
 addEventListener("beforeunload", (event) => unsent && event.preventDefault());
 
-// The offer of an account: after the third answer and every tenth, for a while, until it is declined.
-function offerAccount() {
-  if (!$("sign-up") || !(count === OFFER_AFTER || (count % 10 === 0 && count > 0)) || recall("sign-up-offer")) return;
-  $("sign-up").hidden = false;
-  setTimeout(() => { $("sign-up").hidden = !$("sign-up").contains(document.activeElement); }, OFFERED_FOR);
-}
-$("sign-up-no")?.addEventListener("click", () => {
-  $("sign-up").hidden = true;
-  remember("sign-up-offer", "declined");
+// Too many requests: they go out by themselves when the time has come. The seconds are for those who look, not to be read out.
+let until = 0, counting = 0;
+on("presenter:throttled", ({ until: moment }) => {
+  until = Math.max(until, moment);
+  clearInterval(counting);
+  counting = setInterval(countDown, 1000);
+  countDown();
 });
+function countDown() {
+  const left = Math.ceil((until - Date.now()) / 1000);
+  $("throttled").hidden = left <= 0;
+  $("throttled-for").textContent = `${Math.floor(left / 60)}:${String(left % 60).padStart(2, "0")}`;
+  if (left <= 0) clearInterval(counting);
+}
 
-// Help beside the task
-function help(open) {
-  if (!$("help")) return;
-  $("help").hidden = !open;
-  $("frame").classList.toggle("helped", open);
-  $("help-open").ariaExpanded = String(open);
-  $(open ? "help-close" : "help-open").focus();
-}
-$("help-open")?.addEventListener("click", () => help($("help").hidden));
-$("help-close")?.addEventListener("click", () => help(false));
-
-// Keys: those of the page here, all others go to the presenter, wherever the focus is.
-const useKeys = $("use-keys");
-const press = (key) => tell("presenter:press", { key });
-function listOffers({ keys }) {
-  const rows = keys.map(([key, label]) => {
-    const row = document.createElement("tr");
-    row.innerHTML = '<th scope="row"><kbd></kbd></th><td></td>';
-    row.querySelector("kbd").textContent = key.toUpperCase();
-    row.querySelector("td").textContent = label;
-    return row;
-  });
-  $("offers").hidden = !rows.length;
-  $("offers").replaceChildren($("offers").rows[0], ...rows);
-  $("skip").dataset.offered = keys.some(([key]) => key.toLowerCase() === "s") ? "yes" : "";
-  $("key-skip").hidden = $("skip").dataset.offered === "yes"; // it stands among those of the presenter
-}
-// The presenter's own way of skipping, where it has one; else leases.js takes another task.
-const skip = () => ($("skip").dataset.offered ? press("s") : tell("presenter:skip"));
-function escape(event) {
-  if ($("help") && !$("help").hidden) help(false);
-  else if (!event.isTrusted) $("leave").focus(); // from the frame: the way out for people without a mouse
-}
-function takesKey(event) {
-  return event.target instanceof Element && (event.target.matches("input, textarea, select, [contenteditable]")
-    || (/^(Enter| )$/.test(event.key) && event.target.matches("button, a, summary")));
-}
-addEventListener("keydown", (event) => {
-  if (document.querySelector("dialog[open]") || event.ctrlKey || event.metaKey || event.altKey || event.repeat) return;
-  if (event.key === "Escape") return escape(event);
-  if (!useKeys?.checked || takesKey(event)) return;
-  if (event.key === "?") $("keys").showModal();
-  else if (event.key.toLowerCase() === "h" && $("help")) help($("help").hidden);
-  else if (event.key.toLowerCase() === "s" && !$("skip").hidden && !$("skip").dataset.offered) skip();
-  else if (event.isTrusted && /^([^ ]|Enter)$/.test(event.key)) return press(event.key);
-  else return;
-  event.preventDefault();
-});
-if (useKeys) {
-  on("presenter:offers", listOffers);
-  $("keys-open").addEventListener("click", () => $("keys").showModal());
-  $("skip").addEventListener("click", skip);
-  useKeys.checked = recall("shortcuts") !== "off";
-  const apply = () => tell("presenter:shortcuts", { on: useKeys.checked });
-  useKeys.addEventListener("change", () => {
-    remember("shortcuts", useKeys.checked ? "on" : "off");
-    apply();
-  });
-  addEventListener("DOMContentLoaded", apply); // bridge.js is there by then
-}
 draw();
 showLine();

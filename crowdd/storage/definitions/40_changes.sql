@@ -167,6 +167,7 @@ BEGIN
     DELETE FROM result WHERE project_id = p_project AND task_id = ANY (ids);
     DELETE FROM favourite WHERE project_id = p_project AND task_id = ANY (ids);
     DELETE FROM retirement WHERE project_id = p_project AND task_id = ANY (ids);
+    DELETE FROM task_skip WHERE project_id = p_project AND task_id = ANY (ids);
     DELETE FROM task_ledger WHERE project_id = p_project AND task_id = ANY (ids);
     DELETE FROM task WHERE project_id = p_project AND id = ANY (ids);
     RETURN n;

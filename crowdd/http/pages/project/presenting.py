@@ -71,13 +71,15 @@ class PresentingPages:
         self, incoming: Incoming, row: Row, kind: presenter.Kind, task_id: int | None
     ) -> dict[str, Any]:
         project = self._domain.records.public_view(PROJECT, row)
-        mine = await self._domain.contributions.progress(incoming.who, row["id"])
+        who = incoming.who
+        mine = await self._domain.contributions.progress(who, row["id"])
         return presenter.page_context(
             kind,
             project,
             task_id=task_id,
-            signed_in=incoming.who.signed_in,
+            volunteer=who.user_id,
             own_count=mine["done"],
+            rank=None if who.user_id is None else (await self._domain.accounts.profile(who.user_id))["rank"],
             progress=(int(row["n_completed_tasks"]), int(row["n_tasks"])),
         )
 

@@ -1,19 +1,23 @@
 /* Carries out what api_plan.js allows, as the page's volunteer, and tells the page about answers that were saved or not. */
 import { plan } from "./api_plan.js";
+import { ask, headers } from "./caller.js";
 import { MAX } from "./limits.js";
 
 const AGAIN = 3000; // milliseconds until an answer that did not get through is sent again
+const CLOSED = ["paused", "project_password", "members_only"];
 
-/** Requests of the presenters of one project.  `announce(name, detail)` is told what became of answers. */
+/** Requests of the presenters of one project.  `announce(name, detail)` is told what became of them. */
 export class ApiClient {
   constructor(project, announce) {
-    Object.assign(this, { project, announce, running: 0, waiting: [], unsent: 0, saves: new Set() });
+    Object.assign(this, { project, announce, running: 0, waiting: [], unsent: 0, held: 0, saves: new Set(), had: new Set(), away: null });
+    const [, opened] = location.pathname.match(/\/task\/(\d+)/) || [];
+    if (opened) this.had.add(opened);
   }
 
   /**
    * Answers `message` {id, method, url, body} by `reply(status, text)`, exactly once; status 0 is what a presenter sees
    * without the server.  What is asked offline waits for the line, and an answer to a task until it got through, both as
-   * long as `wanted()` is true.
+   * long as `wanted()` is true; so does everything when the server asks to wait or the volunteer to sign in again.
    */
   async carry(message, reply, wanted) {
     let request = null;
@@ -22,45 +26,54 @@ export class ApiClient {
     } catch { /* not a URL, not JSON, too deep */ }
     if (!request) return reply(403, failure(403, "Forbidden", "A presenter may not ask for this."));
     if (request.answer) return reply(200, JSON.stringify(request.answer));
-    if (this.waiting.length >= MAX.waiting) return reply(429, failure(429, "TooManyRequests", "Too many requests at once."));
+    if (this.waiting.length + this.held >= MAX.waiting) return reply(429, failure(429, "TooManyRequests", "Too many requests at once."));
     try {
-      const { status, body } = await this.send(message.method, request, wanted);
+      const { status, body } = await this.send({ ...request, method: message.method }, wanted);
       reply(status, body);
     } catch {
       reply(0, "");
     }
   }
 
-  async send(method, request, wanted) {
-    if (request.saves === undefined) return this.askOnline(method, request, wanted);
-    const saving = this.save(method, request, wanted);
+  /** To be called when the volunteer has signed in again. */
+  resume() {
+    if (this.away) this.away.end();
+    this.away = null;
+  }
+
+  async send(request, wanted) {
+    if (request.saves === undefined) return this.read(request, wanted);
+    const saving = this.save({ ...request, key: crypto.randomUUID() }, wanted);
     this.saves.add(saving);
     return saving.finally(() => this.saves.delete(saving));
   }
 
-  async save(method, request, wanted) {
-    const key = crypto.randomUUID();
-    const answer = await this.ask(method, request, key).catch(() => null);
-    const settled = answer && answer.status !== 503 ? answer : await this.sendLater(method, request, key, wanted);
-    this.report(request.saves, settled);
-    return settled;
-  }
-
   /* A presenter that does not wait for its answer to be saved would get the same task again. */
-  async askOnline(method, request, wanted) {
+  async read(request, wanted) {
     if (request.asksFirst !== undefined) await Promise.allSettled(this.saves);
     while (!navigator.onLine && wanted()) await pause(AGAIN);
-    return this.ask(method, request);
+    const answer = await this.patiently(request, wanted);
+    if (request.asksFirst !== undefined) this.watchRefusal(answer);
+    return answer;
+  }
+
+  async save(request, wanted) {
+    let answer = await this.through(request, wanted);
+    if (answer.code === "no_lease" && (await this.hold(request.saves))) answer = await this.through(request, wanted);
+    this.report(request.saves, answer);
+    return answer;
   }
 
   /* The same key each time: an answer whose confirmation got lost is not taken for a second one. */
-  async sendLater(method, request, key, wanted) {
+  async through(request, wanted) {
+    const answer = await this.patiently(request, wanted).catch(() => null);
+    if (answer && answer.status !== 503) return answer;
     this.announce("presenter:waiting", { count: ++this.unsent });
     try {
       while (wanted()) {
         await pause(AGAIN);
-        const answer = await this.ask(method, request, key).catch(() => null);
-        if (answer && answer.status !== 503) return answer;
+        const later = await this.patiently(request, wanted).catch(() => null);
+        if (later && later.status !== 503) return later;
       }
       throw new TypeError("The frame that asked is gone.");
     } finally {
@@ -68,24 +81,56 @@ export class ApiClient {
     }
   }
 
-  async ask(method, request, key) {
+  /* The page of a task hands it out; a volunteer who signed in meanwhile, or whose task was given back, gets it that way. */
+  async hold(task) {
+    if (!this.had.has(String(task))) return false;
+    const page = `/project/${encodeURIComponent(this.project.short_name)}/task/${Number(task)}`;
+    const answer = await ask("GET", page, undefined, { own: true }).catch(() => null);
+    return answer !== null && answer.status === 200;
+  }
+
+  async patiently(request, wanted) {
+    for (;;) {
+      const answer = await this.ask(request);
+      if (answer.code !== "signed_out" && !(answer.status === 429 && answer.retryAfter)) return answer;
+      this.held++;
+      await (answer.status === 429 ? this.throttled(answer.retryAfter) : this.signedOut()).finally(() => this.held--);
+      if (!wanted()) throw new TypeError("The frame that asked is gone.");
+    }
+  }
+
+  async throttled(seconds) {
+    this.announce("presenter:throttled", { until: Date.now() + 1000 * seconds });
+    await pause(1000 * seconds);
+  }
+
+  async signedOut() {
+    if (!this.away) {
+      this.away = {};
+      this.away.over = new Promise((end) => { this.away.end = end; });
+      this.announce("presenter:signed-out");
+    }
+    await this.away.over;
+  }
+
+  async ask(request) {
     if (this.running >= MAX.running) await new Promise((go) => this.waiting.push(go));
     this.running++;
     try {
-      return await this.fetch(method, request, key);
+      return await this.fetch(request);
     } finally {
       this.running--;
       if (this.waiting.length) this.waiting.shift()();
     }
   }
 
-  async fetch(method, request, key) {
-    const headers = { Accept: "application/json", "X-Presenter": String(this.project.id) };
-    if (request.body) headers["Content-Type"] = "application/json";
-    if (key) headers["Idempotency-Key"] = key;
+  async fetch(request) {
+    const said = headers();
+    if (request.body) said["Content-Type"] = "application/json";
+    if (request.key) said["Idempotency-Key"] = request.key;
     const answer = await fetch(request.url, {
-      method, headers, body: request.body, credentials: "same-origin", redirect: "error", cache: "no-store",
-      signal: AbortSignal.timeout(60000),
+      method: request.method, headers: said, body: request.body, credentials: "same-origin", redirect: "error",
+      cache: "no-store", signal: AbortSignal.timeout(60000),
     });
     const body = await answer.text();
     const value = body ? JSON.parse(body) : null;
@@ -93,7 +138,7 @@ export class ApiClient {
     if (foreign) return { status: 403, body: failure(403, "Forbidden", "Another project's."), value: null };
     const retryAfter = Number(answer.headers.get("Retry-After")) || 0;
     if (answer.status === 200) this.watch(request, value, answer.headers, retryAfter);
-    return { status: answer.status, body, value, retryAfter };
+    return { status: answer.status, body, value, retryAfter, code: (!answer.ok && value && value.code) || "" };
   }
 
   watch(request, value, headers, retryAfter) {
@@ -105,14 +150,19 @@ export class ApiClient {
   watchHandout({ asksFirst: first }, value, headers, retryAfter) {
     const tasks = [].concat(value).filter((task) => task && task.id).map((task) => task.id);
     const wait = headers.get("X-No-Task") === "wait";
+    for (const task of tasks) this.had.add(String(task));
     if (tasks.length) this.announce("presenter:handed", { tasks, first });
     else if (first) this.announce("presenter:done", { wait, held: Number(headers.get("X-Held-Tasks")), retryAfter });
   }
 
-  report(task, { status, value, retryAfter }) {
-    const { id, code, exception_msg: message } = value || {};
-    if (status >= 200 && status < 300) this.announce("presenter:saved", { task, run: id });
-    else this.announce("presenter:refused", { task, status, code: code || "", message: message || "", retryAfter });
+  watchRefusal({ status, code }) {
+    if (status === 404 || CLOSED.includes(code)) this.announce("presenter:closed", { code: status === 404 ? "gone" : code });
+  }
+
+  report(task, { status, value }) {
+    const { id, code, exception_msg: message, timeout } = value || {};
+    if (status >= 200 && status < 300) this.announce("presenter:saved", { task, run: id, late: typeof timeout === "number" });
+    else this.announce("presenter:refused", { task, status, code: code || "", message: message || "" });
   }
 }
 

@@ -1,10 +1,10 @@
 /* Messages of a presenter for people: text only, one at a time, in a dialog that says whose words they are. */
 import { text } from "./limits.js";
 
-/** Shows `alert`, `confirm` and `prompt` in the element `dialog`; `settled` is called after each. */
-export class Questions {
-  constructor(dialog, settled) {
-    Object.assign(this, { dialog, settled, queue: [], muted: false });
+/** Shows `alert`, `confirm` and `prompt` in the element `dialog`. */
+class Questions {
+  constructor(dialog) {
+    Object.assign(this, { dialog, queue: [], muted: false });
     [this.field] = dialog.getElementsByTagName("input");
     this.no = dialog.querySelector("button[value=no]");
     dialog.addEventListener("close", () => this.close());
@@ -35,7 +35,9 @@ export class Questions {
     }
     const yes = this.dialog.returnValue === "yes";
     answer(!yes ? null : message.kind === "prompt" ? this.field.value : true);
-    this.settled();
     if (this.queue.length) this.show();
   }
 }
+
+/** The one dialog of a page, for all its frames. */
+export const questions = new Questions(document.getElementById("presenter-dialog"));

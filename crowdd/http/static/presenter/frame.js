@@ -1,0 +1,210 @@
+/* One frame with a document of an owner's, and the only half of the bridge that protects anybody: prelude.js lives among the
+   presenter's scripts, so every message is taken for one that a hostile presenter wrote.  Messages are JSON *text*: no
+   getters, no cycles, no prototypes, a length that can be looked at. */
+import { touched, visit } from "./addresses.js";
+import { Budget, MAX, text } from "./limits.js";
+
+/**
+ * Shows what `address()` answers in the element `box`.
+ *
+ * `project` is the record that presenters may see, `client` carries out what they ask of the API, `questions` shows their
+ * dialogs, `notice` tells what is wrong with them and has a button to load them again.  `around()` is the height in pixels
+ * that the page keeps for itself.  `hear` has more operations by name, each called with a message; `greeted()` is called
+ * when a document has said hello.
+ */
+export class PresenterFrame {
+  constructor({ box, project, client, questions, notice, address, around = () => 0, hear = {}, greeted = () => {} }) {
+    Object.assign(this, { box, project, client, questions, notice, address, around, greeted });
+    this.keep = "presenter-" + project.id;
+    this.budget = new Budget(MAX.burst, MAX.perSecond);
+    this.operations = new Map(Object.entries({ ...this.common(), ...hear }));
+    this.frame = this.port = null;
+    this.lives = MAX.lives;
+    this.shortcuts = true;
+    this.listen();
+  }
+
+  common() {
+    return {
+      api: (message) => this.carry(message),
+      ask: (message) => this.question(message),
+      pong() {},
+      open: (message) => visit(message.url, message.tab === true, this.project),
+      size: (message) => this.resize(message),
+      memory: (message) => this.remember(message),
+    };
+  }
+
+  listen() {
+    const look = () => this.look();
+    addEventListener("message", (event) => this.greetOrGo(event));
+    addEventListener("scroll", look, { passive: true, capture: true });
+    addEventListener("resize", look);
+    this.notice.querySelector("button").addEventListener("click", () => this.anew());
+    setInterval(() => this.ping(), 3000);
+  }
+
+  send(message) {
+    if (this.port) this.port.postMessage(JSON.stringify(message));
+  }
+
+  focus() {
+    if (this.frame) this.frame.focus();
+  }
+
+  anew() {
+    this.lives = MAX.lives;
+    this.open();
+  }
+
+  /* A new frame each time, asked for by *this* page: a frame that reloads itself is a stranger, its request brings no cookie. */
+  open() {
+    this.close();
+    this.notice.hidden = true;
+    this.frame = document.createElement("iframe");
+    this.frame.title = this.box.dataset.label;
+    this.frame.setAttribute("sandbox", "allow-scripts allow-forms");
+    this.frame.name = JSON.stringify(this.beginning());
+    this.frame.src = this.address();
+    this.watchLoads(this.frame);
+    this.budget.refill();
+    this.growths = this.height = this.grewAt = this.unanswered = 0;
+    this.opened = this.heard = performance.now();
+    this.box.replaceChildren(this.frame);
+  }
+
+  /* The one thing a frame can read before its first script asks for it; prelude.js empties it. */
+  beginning() {
+    return {
+      project: this.project, shortcuts: this.shortcuts, room: this.room(), theme: document.documentElement.dataset.theme || "",
+      local: localStorage.getItem(this.keep), session: sessionStorage.getItem(this.keep),
+    };
+  }
+
+  /* A second load without a greeting or a stub's word: the frame shows an error page, because our frame-src held it back. */
+  watchLoads(mine) {
+    let loads = 0;
+    const lost = () => mine === this.frame && performance.now() - this.heard > 500;
+    mine.addEventListener("load", () => {
+      if (++loads > 1) setTimeout(() => lost() && this.again(), 600);
+    });
+  }
+
+  close() {
+    if (this.port) this.port.close();
+    if (this.frame) this.frame.remove();
+    this.frame = this.port = null;
+  }
+
+  tell(why) {
+    this.notice.firstElementChild.textContent = why;
+    this.notice.hidden = false;
+  }
+
+  stop(why) {
+    this.close();
+    this.tell(why);
+  }
+
+  /* After location.reload() in the frame; a presenter that does it for ever, without a click, is stopped. */
+  again() {
+    if (touched().isActive || performance.now() - this.opened > 3000) this.lives = MAX.lives;
+    if (--this.lives < 0) this.stop(this.notice.dataset.reloading);
+    else this.open();
+  }
+
+  spend() {
+    if (this.budget.spend()) return true;
+    if (this.frame) this.stop(this.notice.dataset.flooding);
+    return false;
+  }
+
+  /* The window hears two words only, from our frame's own window (not from frames inside it) and from an opaque origin. */
+  greetOrGo(event) {
+    if (event.source === window || !this.spend() || !this.frame) return;
+    if (event.source !== this.frame.contentWindow || event.origin !== "null") return;
+    if (typeof event.data !== "string") return;
+    if (event.data === "presenter:hello" && event.ports.length === 1) this.greet(event.ports[0]);
+    else if (event.data.startsWith("presenter:go ") && !visit(event.data.slice(13), false, this.project)) this.again();
+  }
+
+  /* The port belongs to the frame's document: wherever the frame goes next, the port stays behind and dies. */
+  greet(its) {
+    this.heard = performance.now();
+    if (this.port) return this.again();
+    this.port = its;
+    its.onmessage = (event) => this.receive(event);
+    this.send({ op: "shortcuts", on: this.shortcuts });
+    this.look();
+    this.greeted();
+  }
+
+  receive(event) {
+    if (!this.spend() || typeof event.data !== "string" || event.data.length > MAX.text) return;
+    let message;
+    try {
+      message = JSON.parse(event.data);
+    } catch {
+      return;
+    }
+    if (!message || typeof message !== "object" || !this.operations.has(message.op)) return;
+    this.heard = performance.now();
+    if (this.unanswered > MAX.silence) this.notice.hidden = true; // it was only busy
+    this.unanswered = 0;
+    this.operations.get(message.op)(message);
+  }
+
+  carry(message) {
+    if (!Number.isSafeInteger(message.id)) return;
+    const asked = this.port;
+    const wanted = () => asked === this.port;
+    this.client.carry(message, (status, body) => wanted() && this.send({ id: message.id, status, body }), wanted);
+  }
+
+  question(message) {
+    if (!Number.isSafeInteger(message.id)) return;
+    this.questions.ask(message, (value) => { this.send({ id: message.id, value }); this.focus(); });
+  }
+
+  /* Content as high as the frame plus something would chase it for ever; after ten steps it scrolls inside. */
+  resize(message) {
+    const wanted = Math.min(Math.max(Math.ceil(Number(message.height)) || 0, 150), MAX.height);
+    const now = performance.now();
+    this.growths = wanted > this.height && now - this.grewAt < 500 ? this.growths + 1 : 0;
+    if (this.growths > 10) return;
+    this.grewAt = now;
+    this.height = wanted;
+    this.frame.style.height = wanted + "px";
+    this.look();
+  }
+
+  /* What the presenter keeps in "its" localStorage and sessionStorage, apart per project. */
+  remember(message) {
+    const area = message.area === "local" ? localStorage : sessionStorage;
+    const data = text(message.data, MAX.memory + 1);
+    if (data.length > MAX.memory) return;
+    try {
+      area.setItem(this.keep, data);
+    } catch { /* full or switched off */ }
+  }
+
+  /* What a frame may fill without a scroll bar: the window less what the page keeps around it. */
+  room() {
+    return Math.max(320, innerHeight - this.around());
+  }
+
+  /* The part of the frame that is on the screen, so that modals (position: fixed in a high frame) open where people look. */
+  look() {
+    if (!this.frame) return;
+    const place = this.frame.getBoundingClientRect();
+    const top = Math.max(0, -place.top);
+    const visible = Math.min(place.height - top, innerHeight - Math.max(0, place.top));
+    this.send({ op: "view", top, height: Math.max(200, visible), room: this.room() });
+  }
+
+  /* A presenter in an endless loop: where frames have their own process, the page still works and can end it. */
+  ping() {
+    this.send({ op: "ping" });
+    if (this.port && !document.hidden && ++this.unanswered > MAX.silence) this.tell(this.notice.dataset.silent);
+  }
+}

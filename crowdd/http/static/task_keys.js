@@ -1,0 +1,116 @@
+// Keys, help, skipping and favourites of the volunteer's page. Keys of the page are taken here, all others go to the presenter,
+// wherever the focus is.
+import { ask, project } from "./presenter/caller.js";
+const $ = (id) => document.getElementById(id);
+const recall = (key) => { try { return localStorage.getItem(key); } catch { return null; } };
+const remember = (key, value) => { try { localStorage.setItem(key, value); } catch { /* switched off */ } };
+const tell = (name, detail) => document.dispatchEvent(new CustomEvent(name, { detail }));
+const on = (name, act) => document.addEventListener(name, (event) => act(event.detail || {}));
+
+// Help beside the task
+function help(open) {
+  $("help").hidden = !open;
+  $("frame").classList.toggle("helped", open);
+  $("help-open").ariaExpanded = String(open);
+  $(open ? "help-close" : "help-open").focus();
+}
+$("help-open")?.addEventListener("click", () => help($("help").hidden));
+$("help-close")?.addEventListener("click", () => help(false));
+
+// Skipping: the presenter's own way, where it has one; else the page asks why, and leases.js takes another task.
+const press = (key) => tell("presenter:press", { key });
+function skip() {
+  if ($("skip").dataset.offered) press("s");
+  else $("why").showModal();
+}
+$("skip")?.addEventListener("click", skip);
+$("why")?.addEventListener("close", () => {
+  if ($("why").returnValue !== "skip") return;
+  tell("presenter:skip", { reason: new FormData($("why").querySelector("form")).get("reason") });
+  $("why").querySelector("form").reset();
+  $("why").returnValue = "";
+});
+
+// Favourites: those of this project are asked for once.
+let task = null, marked = null;
+const favourite = $("favourite");
+function showMark() {
+  favourite.hidden = !task || !marked;
+  favourite.ariaPressed = String(Boolean(marked && marked.has(task)));
+}
+async function mark() {
+  const shown = task, wanted = !marked.has(shown);
+  const asked = wanted ? ["POST", "/api/favorites", { task_id: shown }] : ["DELETE", `/api/favorites/${shown}`];
+  const { status } = await ask(...asked, { own: true }).catch(() => ({}));
+  if (status !== 200 && status !== 204) return;
+  marked[wanted ? "add" : "delete"](shown);
+  showMark();
+}
+async function readMarks() {
+  const found = await ask("GET", `/api/favorites?project_id=${project.id}&limit=100`, undefined, { own: true }).catch(() => ({}));
+  if (found.status === 200) marked = new Set(found.value.map((one) => one.id));
+  showMark();
+}
+if (favourite) {
+  favourite.addEventListener("click", mark);
+  readMarks();
+  on("presenter:handed", ({ tasks, first }) => first && at(tasks[0]));
+  on("presenter:task", ({ task: shown }) => at(shown));
+  on("presenter:done", () => at(null));
+}
+function at(shown) {
+  task = shown;
+  showMark();
+}
+
+// Keys
+const useKeys = $("use-keys");
+function listOffers({ keys }) {
+  const rows = keys.map(([key, label]) => {
+    const row = document.createElement("tr");
+    row.innerHTML = '<th scope="row"><kbd></kbd></th><td></td>';
+    row.querySelector("kbd").textContent = key.length === 1 ? key.toUpperCase() : key;
+    row.querySelector("td").textContent = label;
+    return row;
+  });
+  const offered = (letter) => keys.some(([key]) => key.toLowerCase() === letter);
+  $("offers").hidden = !rows.length;
+  $("offers").replaceChildren($("offers").rows[0], ...rows);
+  $("skip").dataset.offered = offered("s") ? "yes" : "";
+  $("key-skip").hidden = offered("s"); // it stands among those of the presenter
+}
+function escape(event) {
+  if ($("help") && !$("help").hidden) help(false);
+  else if (!event.isTrusted) $("leave").focus(); // from the frame: the way out for people without a mouse
+}
+function takesKey(event) {
+  return event.target instanceof Element && (event.target.matches("input, textarea, select, [contenteditable]")
+    || (/^(Enter| )$/.test(event.key) && event.target.matches("button, a, summary")));
+}
+const PAGE_KEYS = {
+  "?": () => !$("keys").showModal(),
+  h: () => $("help") && !help($("help").hidden),
+  s: () => !$("skip").hidden && !$("skip").dataset.offered && !skip(),
+  f: () => favourite && !favourite.hidden && !favourite.click(),
+};
+addEventListener("keydown", (event) => {
+  if (document.querySelector("dialog[open]") || event.ctrlKey || event.metaKey || event.altKey || event.repeat) return;
+  if (event.key === "Escape") return escape(event);
+  if (!useKeys?.checked || takesKey(event)) return;
+  if (PAGE_KEYS[event.key.toLowerCase()]?.() === true) event.preventDefault();
+  else if (event.isTrusted && /^([^ ]|Enter)$/.test(event.key)) {
+    press(event.key);
+    event.preventDefault();
+  }
+});
+if (useKeys) {
+  on("presenter:offers", listOffers);
+  $("keys-open").addEventListener("click", () => $("keys").showModal());
+  useKeys.checked = recall("shortcuts") !== "off";
+  const apply = () => tell("presenter:shortcuts", { on: useKeys.checked });
+  useKeys.addEventListener("change", () => {
+    remember("shortcuts", useKeys.checked ? "on" : "off");
+    apply();
+  });
+  addEventListener("DOMContentLoaded", apply); // bridge.js is there by then
+}
