@@ -375,7 +375,9 @@ def _presenting_cases(at: str) -> Iterator[Case]:
     yield page("newtask", VISITOR, "task, first", own_count=0, has_tutorial=False, progress={"done": 0, "total": 0})
     yield page("tutorial", VISITOR, "tutorial")
     yield page("results", ILSE, "results")
-    yield page("newtask", VISITOR, "task, draft")
+    draft = page("newtask", VISITOR, "task, draft", has_tutorial=False)
+    draft.context["project"] = PUBLIC | {"published": False, "long_description": None, "info": {}}
+    yield draft
 
 
 def _project_cases() -> Iterator[Case]:
