@@ -100,14 +100,14 @@ MUTANTS = (
     Mutant(
         "nobody waits for the last task",
         "30_assignment.sql",
-        "IF p_wait AND got = '{}' AND blocked IS NOT NULL",
-        "IF false AND got = '{}' AND blocked IS NOT NULL",
+        "IF p_wait AND w.got = '{}' AND blocked IS NOT NULL",
+        "IF false AND w.got = '{}' AND blocked IS NOT NULL",
         "test_races waited_for",
     ),
     Mutant(
         "somebody waits with a task in his hands",
         "30_assignment.sql",
-        "AND NOT cut AND back = 0 AND late IS NULL",
+        "AND NOT cut AND lapsed = 0 AND late = '{}'",
         "AND NOT cut",
         "test_races waits_for_nobody",
     ),
@@ -121,8 +121,8 @@ MUTANTS = (
     Mutant(
         "a task is leased that the caller has just answered",
         "30_assignment.sql",
-        "AND task_id = p_task AND actor = p_actor) THEN RETURN NULL; END IF;\n    UPDATE task_ledger SET leases",
-        "AND task_id = p_task AND false) THEN RETURN NULL; END IF;\n    UPDATE task_ledger SET leases",
+        "AND task_id = p_task AND actor = p_actor) RETURNING 1),",
+        "AND task_id = p_task AND false) RETURNING 1),",
         "test_races answers_at_this_moment",
     ),
     Mutant(
@@ -244,6 +244,27 @@ MUTANTS = (
         "WHILE last IS NOT NULL LOOP last := convert_tasks(p_project, p_sched, last, 1000, p_now); END LOOP;",
         "",
         "test_changes scheduler_changed",
+    ),
+    Mutant(
+        "the short way does not see what came back",
+        "32_lanes.sql",
+        "RETURN NOT (f.at_floor AND",
+        "RETURN true OR NOT (f.at_floor AND",
+        "test_handing_out who_has_passed_it",
+    ),
+    Mutant(
+        "the short way takes what the caller has skipped",
+        "32_lanes.sql",
+        "IF NOT FOUND OR r.answered OR r.skipped OR",
+        "IF NOT FOUND OR r.answered OR",
+        "test_handing_out before_its_turn",
+    ),
+    Mutant(
+        "nobody waits for the leases beyond the first two hundred",
+        "30_assignment.sql",
+        "RETURN CASE WHEN n = 200 THEN l.expires END;",
+        "RETURN NULL;",
+        "test_handing_out two_hundred",
     ),
 )
 

@@ -208,6 +208,24 @@ def test_a_skipped_task_comes_last(ledger):
     assert ledger.all_of(project, "u:1") == [b, c, a]
 
 
+def test_a_task_skipped_before_its_turn_comes_last(ledger):
+    project = ledger.project(tasks=4)
+    a, b, c, d = ledger.tasks(project)
+    assert ledger.contribute(project, "u:1") == a
+    assert ledger.hold(project, "u:1", c) == "leased"
+    assert ledger.release(project, "u:1", c, skip=True)
+    assert ledger.all_of(project, "u:1") == [b, d, c]
+
+
+def test_a_task_given_back_by_another_comes_to_who_has_passed_it(ledger):
+    project = ledger.project(tasks=4, n=1)
+    a, b, c, d = ledger.tasks(project)
+    assert ledger.take(project, "u:9") == a
+    assert [ledger.contribute(project, "u:1") for _ in range(2)] == [b, c]
+    ledger.release(project, "u:9", a)
+    assert ledger.all_of(project, "u:1") == [a, d]
+
+
 def test_skipped_tasks_that_filled_up_do_not_hide_others(ledger):
     project = ledger.project(tasks=205, n=1)
     tasks = ledger.tasks(project)

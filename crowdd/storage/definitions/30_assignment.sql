@@ -34,13 +34,13 @@ BEGIN
          WHERE project_id = p.project_id AND task_id = p_task AND open AND (p_level IS NULL OR level = p_level) FOR UPDATE SKIP LOCKED;
     END IF;
     IF NOT FOUND THEN RETURN false; END IF;
-    IF EXISTS (SELECT FROM task_run WHERE project_id = p.project_id AND task_id = p_task AND actor = p_actor) THEN RETURN NULL; END IF;
-    UPDATE task_ledger SET leases = leases + 1, entered = CASE m WHEN 'b' THEN stamp(p.project_id) ELSE entered END
-     WHERE project_id = p.project_id AND task_id = p_task;
-    DELETE FROM past_lease WHERE project_id = p.project_id AND actor = p_actor AND task_id = p_task;
+    WITH held AS (UPDATE task_ledger SET leases = leases + 1, entered = CASE m WHEN 'b' THEN stamp(p.project_id) ELSE entered END
+                   WHERE project_id = p.project_id AND task_id = p_task
+                     AND NOT EXISTS (SELECT FROM task_run WHERE project_id = p.project_id AND task_id = p_task AND actor = p_actor) RETURNING 1),
+         gone AS (DELETE FROM past_lease WHERE project_id = p.project_id AND actor = p_actor AND task_id = p_task AND EXISTS (SELECT FROM held))
     INSERT INTO lease (project_id, actor, task_id, granted, expires)
-    VALUES (p.project_id, p_actor, p_task, p_now, p_now + CASE WHEN p_first THEN p.lease ELSE p.preload END);
-    RETURN true;
+    SELECT p.project_id, p_actor, p_task, p_now, p_now + CASE WHEN p_first THEN p.lease ELSE p.preload END FROM held;
+    RETURN CASE WHEN FOUND THEN true END;
 END $$;
 
 -- When the first lease lapses that somebody else has on a task that the caller could answer; null: never. It looks at two
@@ -75,26 +75,32 @@ END $$;
 CREATE FUNCTION next_tasks(p_project bigint, p_actor text, p_user bigint, p_admin boolean, p_unlocked text[],
                            p_limit int, p_offset int, p_order text, p_now timestamptz, p_wait boolean DEFAULT true,
                            OUT state text, OUT tasks bigint[], OUT retry_at timestamptz, OUT lapsed int) LANGUAGE plpgsql AS $$
-DECLARE p project_ledger; own bigint[]; late bigint[]; got bigint[]; need int; active int; blocked bigint; at_level int; cut boolean := false;
+DECLARE p project_ledger; own bigint[]; late bigint[] := '{}'; need int; w record; active int; blocked bigint; cut boolean := false;
 BEGIN
     lapsed := 0;
     SELECT * INTO p FROM project_ledger WHERE project_id = p_project;
-    state := barred(p, p_actor, p_user, p_admin, p_unlocked);
-    IF state IS NOT NULL THEN RETURN; END IF;
+    IF p.project_id IS NULL OR p.lock_id IS NOT NULL OR p.members_only THEN
+        state := barred(p, p_actor, p_user, p_admin, p_unlocked);
+        IF state IS NOT NULL THEN RETURN; END IF;
+    END IF;
     IF p_order IN ('id-down', 'priority-up') AND NOT p.two_way THEN         -- from now on what is added is brought back to such people
         IF NOT p_wait THEN state := 'again'; tasks := '{}'; RETURN; END IF;
         UPDATE project_ledger SET two_way = true WHERE project_id = p_project;
     END IF;
-    PERFORM set_config('synchronous_commit', 'off', true);                  -- a crash may lose leases of its last half second, never answers
+    IF current_setting('synchronous_commit') <> 'off' THEN                  -- a crash may lose leases of its last half second, never answers
+        PERFORM set_config('synchronous_commit', 'off', true);
+    END IF;
     IF p_wait THEN PERFORM pg_advisory_xact_lock(hashtextextended(p_actor, p_project));     -- the same person asking twice at once
     ELSIF NOT pg_try_advisory_xact_lock(hashtextextended(p_actor, p_project)) THEN state := 'again'; RETURN; END IF;
-    SELECT coalesce(array_agg(task_id ORDER BY id), '{}'), array_agg(task_id ORDER BY task_id) FILTER (WHERE expires <= p_now)
-      INTO own, late FROM lease WHERE project_id = p_project AND actor = p_actor;
-    IF late IS NOT NULL AND NOT p_wait THEN state := 'again'; RETURN; END IF;
-    IF late IS NOT NULL THEN                            -- expired, but still his: renew what nobody has taken back meanwhile
+    own := ARRAY(SELECT task_id FROM lease WHERE project_id = p_project AND actor = p_actor ORDER BY id);
+    IF own <> '{}' THEN
+        late := ARRAY(SELECT task_id FROM lease WHERE project_id = p_project AND actor = p_actor AND expires <= p_now ORDER BY task_id);
+    END IF;
+    IF late <> '{}' AND NOT p_wait THEN state := 'again'; RETURN; END IF;
+    IF late <> '{}' THEN                                -- expired, but still his: renew what nobody has taken back meanwhile
         PERFORM FROM task_ledger WHERE project_id = p_project AND task_id = ANY (late) ORDER BY task_id FOR UPDATE;
         UPDATE lease SET expires = p_now + p.lease WHERE project_id = p_project AND actor = p_actor AND task_id = ANY (late);
-        SELECT coalesce(array_agg(task_id ORDER BY id), '{}') INTO own FROM lease WHERE project_id = p_project AND actor = p_actor;
+        own := ARRAY(SELECT task_id FROM lease WHERE project_id = p_project AND actor = p_actor ORDER BY id);
     END IF;
     need := least(p_offset + p_limit, 200) - cardinality(own);
     IF p.paused THEN need := 0; END IF;
@@ -107,11 +113,12 @@ BEGIN
         END IF;
     END IF;
     IF need > 0 THEN
-        SELECT f.got, f.blocked, f.at_level, f.cut INTO got, blocked, at_level, cut FROM find_tasks(p, p_actor, p_order, need, own, p_now) f;
+        w := find_tasks(p, p_actor, p_order, need, own, p_now);
+        blocked := w.blocked; cut := w.cut;
         -- SKIP LOCKED says "nothing" while a neighbour holds the last open row: wait for it, unless we hold rows ourselves.
-        IF p_wait AND got = '{}' AND blocked IS NOT NULL AND NOT cut AND lapsed = 0 AND late IS NULL
-           AND grant_lease(p, p_actor, blocked, own = '{}', true, at_level, p_now) THEN got := ARRAY[blocked]; END IF;
-        own := own || got;
+        IF p_wait AND w.got = '{}' AND blocked IS NOT NULL AND NOT cut AND lapsed = 0 AND late = '{}'
+           AND grant_lease(p, p_actor, blocked, own = '{}', true, w.at_level, p_now) THEN own := own || blocked; END IF;
+        own := own || w.got;
     END IF;
     tasks := own[p_offset + 1 : p_offset + p_limit];
     state := 'ok';
