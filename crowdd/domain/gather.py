@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any, Generic, TypeVar
 
-from twisted.internet.defer import Deferred, ensureDeferred, fail, succeed
+from twisted.internet.defer import Deferred, ensureDeferred, fail
 
 from crowdd.errors import NoConnectionError, UnavailableError
 
@@ -60,7 +60,7 @@ class Gather(Generic[M, R]):
 
     async def _carry_out(self, batch: list[tuple[M, Deferred[R]]]) -> None:
         try:
-            answers = [succeed(result) for result in await self._many([member for member, _ in batch])]
+            results = await self._many([member for member, _ in batch])
         except NoConnectionError as error:
             batch, self._waiting = batch + self._waiting, []
             answers = [fail(error) for _ in batch]
@@ -68,6 +68,11 @@ class Gather(Generic[M, R]):
             uncertain = isinstance(error, UnavailableError) and error.uncertain
             fault = len(batch) == 1 and not uncertain
             answers = [fail(error) if fault else ensureDeferred(self._one(member, uncertain)) for member, _ in batch]
-        self._begin()  # first, so that the database works while the answers are written
+        else:
+            self._begin()  # first, so that the database works while the answers are written
+            for result, (_, place) in zip(results, batch, strict=True):
+                place.callback(result)
+            return
+        self._begin()
         for answer, (_, place) in zip(answers, batch, strict=True):
             answer.chainDeferred(place)

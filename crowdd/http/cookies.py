@@ -103,6 +103,8 @@ class Cookies:
 
     def unlocked(self, incoming: Incoming) -> tuple[str, ...]:
         """Lock ids of projects whose password this browser has given lately."""
+        if not incoming.cookie(UNLOCKED):
+            return ()
         return tuple(lock_id for lock_id, until in self._opened(incoming) if int(until) > self.now())
 
     def unlock(self, incoming: Incoming, lock_id: str, seconds: int) -> None:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import ipaddress
 import secrets as random
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
 import attrs
 
-from crowdd.config import Settings
+from crowdd.config import Network, Settings
 from crowdd.domain.accounts import Accounts
 from crowdd.domain.people.sessions import Sessions
 from crowdd.domain.secrets import Secrets
@@ -33,15 +33,15 @@ def client_address(request: Any, settings: Settings) -> str:
     that is no address ends the reading: what stands before it may be anybody's invention.
     """
     here = getattr(request.getClientAddress(), "host", None) or _LOCAL
-    for hop in reversed(_hops(request)):
-        if not _trusted(here, settings) or not _parsed(hop):
+    lines = request.requestHeaders.getRawHeaders(b"x-forwarded-for")
+    for hop in reversed(_hops(lines)) if lines else ():
+        if not _trusted(here, settings.http.trusted_proxies) or not _parsed(hop):
             break
         here = hop
     return here
 
 
-def _hops(request: Any) -> list[str]:
-    lines = request.requestHeaders.getRawHeaders(b"x-forwarded-for") or []
+def _hops(lines: Sequence[bytes]) -> list[str]:
     return [_without_port(word.strip()) for line in lines for word in line.decode("ascii", "replace").split(",")]
 
 
@@ -60,9 +60,10 @@ def _parsed(address: str) -> Any:
         return None
 
 
-def _trusted(address: str, settings: Settings) -> bool:
+@lru_cache(maxsize=1000)
+def _trusted(address: str, proxies: tuple[Network, ...]) -> bool:
     parsed = _parsed(address)
-    return parsed is not None and any(parsed in network for network in settings.http.trusted_proxies)
+    return parsed is not None and any(parsed in network for network in proxies)
 
 
 @attrs.frozen

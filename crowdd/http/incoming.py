@@ -32,6 +32,8 @@ class Incoming:
         self.address = address  # the raw one; only ``identity`` and ``limits`` look at it
         self.method: str = request.method.decode("ascii", "replace")
         self.path: str = _text(request.path)
+        self.is_api = self.path == "/api" or self.path.startswith("/api/")
+        self.changes_state = self.method not in _SAFE  # the method may do so
         self.who = Requester()
         self.request_id = ""
         self.by_cookie = False  # the requester is known by his session cookie
@@ -39,19 +41,9 @@ class Incoming:
         self.nonce = ""
 
     @property
-    def is_api(self) -> bool:
-        """Whether the address is below /api."""
-        return self.path == "/api" or self.path.startswith("/api/")
-
-    @property
     def is_frame(self) -> bool:
         """Whether a presenter's document is asked for: it comes without cookies and gets none."""
         return presenter.wants_frame(self.path, presenter.MARK in self.query, self.header("sec-fetch-dest").lower())
-
-    @property
-    def changes_state(self) -> bool:
-        """Whether the method may change something."""
-        return self.method not in _SAFE
 
     def header(self, name: str) -> str:
         """The value of a header, "" when absent."""

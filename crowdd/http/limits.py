@@ -9,6 +9,8 @@ import attrs
 from twisted.internet.defer import Deferred
 from twisted.logger import Logger
 
+from crowdd.http.heads import Ready
+
 MOST_KEYS = 100_000
 _BUCKETS = 1024  # what comes beyond shares so many counters
 _TOLD_PER_WINDOW, _LARGEST_BLOCK = 30, 100
@@ -27,13 +29,13 @@ class Allowance:
     remaining: int
     reset: int
 
-    def headers(self) -> dict[str, str]:
+    def headers(self) -> Ready:
         """The three headers of a limited response."""
-        return {
-            "X-RateLimit-Limit": str(self.limit),
-            "X-RateLimit-Remaining": str(self.remaining),
-            "X-RateLimit-Reset": str(self.reset),
-        }
+        return (
+            (b"X-Ratelimit-Limit", b"%d" % self.limit),
+            (b"X-Ratelimit-Remaining", b"%d" % self.remaining),
+            (b"X-Ratelimit-Reset", b"%d" % self.reset),
+        )
 
 
 class Window:

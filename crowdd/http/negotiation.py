@@ -16,12 +16,15 @@ from crowdd.http.answers import Answer, Data, Download, Page, Raw, Redirect, Str
 from crowdd.http.cookies import Cookies
 from crowdd.http.csrf import Csrf
 from crowdd.http.errors import error_object, headers_of, message_of, status_of
+from crowdd.http.heads import put, ready
 from crowdd.http.incoming import Incoming
 from crowdd.http.locales import locale_of
 from crowdd.http.rendering import Templates
 from crowdd.languages import RIGHT_TO_LEFT, Languages, Sentence
 
 _JSON = "application/json"
+_API = ready({**presenter.api_headers(), "Cache-Control": "no-cache"})
+_API_JSON = (*_API, *ready({"Content-Type": _JSON}))
 _OURS = frozenset({"flash", "description"})  # keys whose text is always ours, also where it is no Sentence
 
 
@@ -155,11 +158,10 @@ class Negotiator:
 
     def _data(self, incoming: Incoming, answer: Data) -> bytes:
         self._head(incoming, answer.status, answer.headers)
-        self._headers(incoming, presenter.api_headers())
-        incoming.request.setHeader("Cache-Control", "no-cache")
         if answer.status == 204:
+            put(incoming.request.responseHeaders, _API)
             return b""
-        incoming.request.setHeader("Content-Type", _JSON)
+        put(incoming.request.responseHeaders, _API_JSON)
         return orjson.dumps(answer.value)
 
     def _raw(self, incoming: Incoming, answer: Raw) -> bytes:

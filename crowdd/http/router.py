@@ -31,6 +31,7 @@ from crowdd.http.conditions import names, packed
 from crowdd.http.cors import Cors
 from crowdd.http.csrf import Csrf
 from crowdd.http.downloads import Downloads
+from crowdd.http.heads import put
 from crowdd.http.identity import Identity, client_address
 from crowdd.http.incoming import Incoming
 from crowdd.http.limits import RateLimit
@@ -109,7 +110,7 @@ class Router:
             body = self._failed(incoming, error)
         body = self._finished(incoming, body)
         if request.code not in (204, 304):  # those have no body, and say nothing of its length (RFC 9110, 8.6)
-            request.setHeader("Content-Length", str(len(body)))
+            put(request.responseHeaders, ((b"Content-Length", b"%d" % len(body)),))
         return body
 
     async def _stream(self, incoming: Incoming, answer: Stream) -> bytes:
@@ -134,11 +135,11 @@ class Router:
     def _finished(self, incoming: Incoming, body: bytes) -> bytes:
         """The body as it goes out: not at all when the client has it, compressed when that helps."""
         request, preflight = incoming.request, incoming.method == "OPTIONS"
-        origin = incoming.header("origin")
-        for name, value in self._cors.headers(origin, is_api=incoming.is_api, preflight=preflight).items():
-            request.setHeader(name, value)
-        headers = request.responseHeaders
-        entity_tag = (headers.getRawHeaders("etag") or [""])[0]
+        origin, headers = incoming.header("origin"), request.responseHeaders
+        if origin:
+            for name, value in self._cors.headers(origin, is_api=incoming.is_api, preflight=preflight).items():
+                request.setHeader(name, value)
+        entity_tag = headers.getRawHeaders(b"etag", [b""])[0].decode()
         fresh = incoming.method in ("GET", "HEAD") and request.code == 200 and entity_tag
         if fresh and names(incoming.header("if-none-match"), entity_tag):
             request.setResponseCode(304)
@@ -187,8 +188,7 @@ class Router:
         who = incoming.who
         cookie = who.actor if incoming.by_cookie or who.volunteer else ""
         allowance = await self._limit.take(endpoint, _network(incoming.address), cookie)
-        for name, value in allowance.headers().items():
-            incoming.request.setHeader(name, value)
+        put(incoming.request.responseHeaders, allowance.headers())
         if not allowance.allowed:
             wait = max(1, allowance.reset - int(self._limit.seconds()))
             raise TooManyRequestsError("429 Too Many Requests", retry_after=wait, hint=f"Try again in {wait} seconds.")
@@ -335,12 +335,16 @@ def uncancelled(work: Deferred[bytes]) -> Deferred[bytes]:
 
 def worth_packing(headers: Any, body: bytes, accepted: str) -> bool:
     """Whether a body is text, long enough, and wanted compressed."""
-    type_ = (headers.getRawHeaders("content-type") or [""])[0]
-    text = type_.startswith(("text/", "application/json"))
-    return text and len(body) >= _LEAST_PACKED and "gzip" in accepted and not headers.hasHeader("content-encoding")
+    if len(body) < _LEAST_PACKED or "gzip" not in accepted or headers.hasHeader(b"content-encoding"):
+        return False
+    type_: bytes = headers.getRawHeaders(b"content-type", [b""])[0]
+    return type_.startswith((b"text/", b"application/json"))
 
 
 def _vary(headers: Any, *more: str) -> None:
+    if not headers.hasHeader(b"vary"):
+        put(headers, ((b"Vary", ", ".join(more).encode()),))
+        return
     named = [word.strip() for line in headers.getRawHeaders("vary") or [] for word in line.split(",")]
     headers.setRawHeaders("vary", [", ".join(dict.fromkeys([*named, *more]))])
 

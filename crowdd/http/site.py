@@ -14,6 +14,7 @@ from twisted.web.server import Site as TwistedSite
 from crowdd.config import Settings
 from crowdd.errors import TooLargeError
 from crowdd.http.channel import Channel
+from crowdd.http.heads import put
 from crowdd.http.streams import Streams
 
 IDLE_SECONDS = 75
@@ -30,13 +31,16 @@ class Request(TwistedRequest):
     began = 0.0
     _left: int | None = None
     _refused = False
+    _texts: dict[str, str] | None = None
 
     def getHeader(self, key: Any) -> Any:
         """The last value of a header; bytes that are no UTF-8 are replaced, not an error."""
         if isinstance(key, bytes):
             return super().getHeader(key)
-        values = self.requestHeaders.getRawHeaders(key.encode())
-        return values[-1].decode("utf-8", "replace") if values else None
+        if self._texts is None:
+            lines = self.requestHeaders.getAllRawHeaders()
+            self._texts = {name.decode("latin-1").lower(): line[-1].decode("utf-8", "replace") for name, line in lines}
+        return self._texts.get(key.lower())
 
     def getRequestHostname(self) -> bytes:
         """Always the same: no route depends on the host name, and Klein chokes on odd ones."""
@@ -67,7 +71,7 @@ class Request(TwistedRequest):
         site = self.channel.site
         site.requests.add(self)
         self.began, self.request_id = site.seconds(), random.token_hex(8)
-        self.setHeader("X-Request-Id", self.request_id)
+        put(self.responseHeaders, ((b"X-Request-Id", self.request_id.encode()),))
         if site.draining:
             self.setHeader("Connection", "close")
             self.channel.close_after_answer()

@@ -1,0 +1,23 @@
+"""Headers that are the same in every answer, made ready once: a look at each costs as much as a handler."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from twisted.web.http_headers import Headers
+
+Ready = tuple[tuple[bytes, bytes], ...]
+
+
+def ready(headers: Mapping[str, str]) -> Ready:
+    """The headers as ``put`` takes them: names and values as Twisted sends them."""
+    made = Headers({name: [value] for name, value in headers.items()})
+    return tuple((name, values[0]) for name, values in made.getAllRawHeaders())
+
+
+def put(headers: Any, block: Ready) -> None:
+    """Sets ready headers in place of what stood under their names."""
+    raw = headers._rawHeaders  # its own setter encodes name and value, and looks for line breaks, each time
+    for name, value in block:
+        raw[name] = [value]
