@@ -104,17 +104,24 @@ async def test_the_pairs_of_a_crowd(site, size):
         judge({"ask together": ask // TOGETHER, "answer together": answer // TOGETHER})
 
 
-@pytest.mark.parametrize("size", SIZES)
-@pytest_twisted.ensureDeferred
-async def test_what_is_looked_up(site, size):
+async def look_up(site: Site, size: str, run: int) -> dict[str, int]:
+    """Pages for each of the look-ups."""
     db, project, who = site.explained, site.projects[size], Requester(user_id=1)
-    (run,) = await site.pool.fetch("SELECT max(id) AS id FROM task_run WHERE project_id = %(p)s", {"p": project})
-    found = {
+    return {
         "progress": await site.touched(contributions.progress(db, who.actor, project)),
         "task": await site.touched(records.get(db, TASK, site.first[size] + 500, who)),
-        "task run": await site.touched(records.get(db, TASK_RUN, run["id"], who)),
+        "task run": await site.touched(records.get(db, TASK_RUN, run, who)),
         "key": await site.touched(accounts.by_key(db, [b"x"])),
         "session": await site.touched(sessions.find(db, [b"x"])),
         "secret key": await site.touched(projects.secret_keys(db, [project])),
     }
-    judge(found)
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest_twisted.ensureDeferred
+async def test_what_is_looked_up(site, size):
+    project = site.projects[size]
+    (run,) = await site.pool.fetch("SELECT max(id) AS id FROM task_run WHERE project_id = %(p)s", {"p": project})
+    # The least of three: after an autovacuum a session reads the catalogue again.
+    looked_up = [await look_up(site, size, run["id"]) for _ in range(3)]
+    judge({name: min(found[name] for found in looked_up) for name in looked_up[0]})
