@@ -1,6 +1,7 @@
 """``crowdctl serve``: what it starts, what it says, and that it leaves nothing behind."""
 
 import contextlib
+import json
 import os
 import re
 import shutil
@@ -17,7 +18,8 @@ import pytest
 from support.live import BIN, free_port
 from support.programs import Program, processes_of
 
-from crowdd.admin_cli.serve import EXAMPLE_FOLDER, IMPATIENT_SECONDS, Stop, reachable, status
+from crowdd.admin_cli.reaching import reachable
+from crowdd.admin_cli.serve import EXAMPLE_FOLDER, IMPATIENT_SECONDS, Stop, status
 from crowdd.storage.server.process import wait_until
 
 ROOT = Path(__file__).parent.parent
@@ -100,6 +102,23 @@ class TestOnItsOwnDatabase:
         assert link.startswith(server.url)
         assert get(link) == 200
         server.interrupt()
+
+    def test_commands_find_its_database_beside_it_and_when_it_has_ended(self, crowdctl_serve, data):
+        def admins():
+            own = {**plain_environment(), "CROWDD_DATA_DIR": str(data)}
+            command = [BIN / "crowdctl", "admin", "list", "--json"]
+            done = subprocess.run(command, env=own, cwd=data, capture_output=True, text=True, check=False)
+            assert done.returncode == 0, done.stderr
+            return json.loads(done.stdout)
+
+        server = crowdctl_serve()
+        server.read_until(READY)
+        assert admins() == []
+        ask(data, "UPDATE account SET admin = true")  # whom the example belongs to
+        assert [row["name"] for row in admins()] == ["examples"]
+        server.interrupt()
+        assert [row["name"] for row in admins()] == ["examples"]
+        assert processes_of(data) == {}
 
     def test_sigterm_ends_it_too(self, crowdctl_serve, data):
         server = crowdctl_serve()

@@ -11,9 +11,8 @@ import attrs
 import click
 
 from crowdd.admin_cli.output import json_option, print_json
+from crowdd.admin_cli.reaching import complaints
 from crowdd.admin_cli.running import with_database
-from crowdd.admin_cli.serve import healthy
-from crowdd.admin_cli.serve import reachable as where_to_ask
 from crowdd.config import Settings, load
 from crowdd.domain.check import Checking
 from crowdd.domain.diagnosis import Facts, Finding, of_data_folder, of_server, of_settings
@@ -67,7 +66,7 @@ async def _of_database(settings: Settings, pool: Pool, thorough: bool) -> list[F
     facts = Facts(
         free_bytes=free_bytes,
         key_mode=key_mode,
-        answers=healthy(where_to_ask(settings.http.host), settings.http.port),
+        complaints=complaints(settings),
         base_url=settings.base_url,
         now=time.time(),
         database=await condition(pool),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import http.client
 import json
 import os
 import select
@@ -18,6 +17,7 @@ from types import FrameType
 
 import click
 
+from crowdd.admin_cli.reaching import healthy
 from crowdd.admin_cli.shipped import shipped
 from crowdd.config import Settings, load
 from crowdd.storage.server import Home, Server, StartError, check, find_home, hold, start
@@ -34,7 +34,6 @@ EXAMPLE_FOLDER = shipped("examples/digits")
 HEALTH_SECONDS = 60.0
 # make passes a signal on that the terminal or the system has sent to all of its group: two of one are no impatience.
 IMPATIENT_SECONDS = 1.0
-_ASK_SECONDS = 5.0
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
@@ -196,8 +195,7 @@ def attend(
 
 def await_health(settings: Settings, daemon: subprocess.Popen[bytes]) -> bool:
     """True when the daemon answers, False when it has ended. Raises StartError when it does neither."""
-    address = reachable(settings.http.host), settings.http.port
-    if not wait_until(lambda: daemon.poll() is not None or healthy(*address), HEALTH_SECONDS):
+    if not wait_until(lambda: daemon.poll() is not None or healthy(settings), HEALTH_SECONDS):
         raise StartError(f"The server does not answer on {settings.base_url}/ready: what it printed says why.")
     return daemon.poll() is None
 
@@ -207,23 +205,6 @@ def status(code: int, *, asked: bool) -> int:
     if asked:
         return 0
     return code if code >= 0 else 128 - code
-
-
-def reachable(host: str) -> str:
-    """Where to ask a server that listens here; one that listens everywhere is asked on this machine."""
-    return {"0.0.0.0": "127.0.0.1", "": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104
-
-
-def healthy(host: str, port: int) -> bool:
-    """Whether a server answers there that it can do its work."""
-    connection = http.client.HTTPConnection(host, port, timeout=_ASK_SECONDS)
-    try:
-        connection.request("GET", "/ready")
-        return connection.getresponse().status == 200
-    except (OSError, http.client.HTTPException):
-        return False
-    finally:
-        connection.close()
 
 
 def announce(base_url: str, link: str | None) -> None:

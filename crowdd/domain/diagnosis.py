@@ -101,7 +101,7 @@ class Facts:
 
     free_bytes: int
     key_mode: int | None  # permissions of the file with the root key
-    answers: bool  # whether a server answers where one is configured
+    complaints: Sequence[str] | None  # what the server that is configured says it lacks; None: none answers
     base_url: str
     now: float  # epoch seconds of this machine
     database: Mapping[str, Any]
@@ -164,8 +164,10 @@ def _of_postgresql(facts: Facts) -> Iterator[Finding]:
 
 
 def _of_running(facts: Facts) -> Iterator[Finding]:
-    if not facts.answers:
+    if facts.complaints is None:
         yield Finding(f"No server answers at {facts.base_url}.", "Start it: twistd crowdd, or crowdctl serve.")
+    for words in facts.complaints or ():
+        yield Finding(f"The server that runs is not ready: {words}", "Its log says more.")
 
 
 def _of_jobs(facts: Facts) -> Iterator[Finding]:

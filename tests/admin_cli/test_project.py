@@ -3,12 +3,15 @@
 import json
 import os
 import pty
+import signal
 import subprocess
 from pathlib import Path
 
 import pytest
 import pytest_twisted
 from support.live import BIN
+
+from crowdd.storage.server.process import wait_until
 
 EXAMPLE = Path(__file__).parents[2] / "examples/digits"
 ABOUT = {"name": "Night birds", "short_name": "birds", "description": "Who sings?"}
@@ -260,6 +263,19 @@ def test_progress_is_shown_on_a_terminal(crowdctl, folder, tasks, seen):
     write_tasks(folder, [{"info": n} for n in range(tasks)])
     shown = on_a_terminal(crowdctl.environment, [BIN / "crowdctl", "project", "load", folder])
     assert ("Loading tasks" in shown, "Created birds" in shown) == (seen, True)
+
+
+def test_what_was_interrupted_goes_on_and_nothing_is_doubled(crowdctl, folder, rows):
+    write_tasks(folder, [{"info": n} for n in range(20_000)])
+    command = [BIN / "crowdctl", "project", "load", folder]
+    with subprocess.Popen(command, env=crowdctl.environment, stderr=subprocess.PIPE, text=True) as process:
+        assert wait_until(lambda: rows("SELECT count(*) AS n FROM task")[0]["n"] > 0, 30)
+        process.send_signal(signal.SIGINT)
+        assert process.stderr.read().strip() == "Aborted!"
+    (before,) = rows("SELECT count(*) AS n FROM task")
+    assert 0 < before["n"] < 20_000
+    assert crowdctl.json("project", "load", folder)["added"] == 20_000 - before["n"]
+    assert rows("SELECT count(DISTINCT info) AS n, count(*) AS all FROM task") == [{"n": 20_000, "all": 20_000}]
 
 
 def on_a_terminal(environment, command):
