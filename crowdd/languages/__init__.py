@@ -2,21 +2,19 @@
 
 Words are written in English where they belong. Templates mark them as usual; Python marks them with ``_`` and
 ``ngettext`` of this module, which give a ``Sentence``: English for programs, and for people whatever ``Languages.say``
-makes of it. The catalogues are the ``.po`` files beside this file, read when a program starts: nothing has to be
-compiled. ``make i18n`` brings them up to date.
+makes of it. The catalogues are the ``.po`` files beside this file, each read when it is first asked for: nothing has to
+be compiled. ``make i18n`` brings them up to date.
 """
 
 from __future__ import annotations
 
 import gettext
-from collections.abc import Mapping
-from io import BytesIO
+from collections.abc import Iterator, Mapping
+from importlib import import_module
 from pathlib import Path
 from typing import Any, Final
 
 import attrs
-from babel.messages.mofile import write_mo
-from babel.messages.pofile import read_po
 
 SOURCE: Final = "en"
 NAMES: Final[Mapping[str, str]] = {
@@ -53,6 +51,29 @@ def _sentence(one: str, many: str | None, count: int, values: Mapping[str, Any])
     return made
 
 
+class Catalogues(Mapping[str, gettext.NullTranslations]):
+    """The catalogues of a folder by their languages."""
+
+    def __init__(self, folder: Path) -> None:
+        self._paths = {path.stem: path for path in sorted(folder.glob("*.po"))}
+        self._read: dict[str, gettext.NullTranslations] = {}
+
+    def __getitem__(self, code: str) -> gettext.NullTranslations:
+        if code not in self._read:
+            # By name: importing what reads them takes a fifth of the start of a command, which says nothing in German.
+            self._read[code] = import_module("crowdd.languages.reading").catalogue(self._paths[code])
+        return self._read[code]
+
+    def __contains__(self, code: object) -> bool:
+        return code in self._paths
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._paths)
+
+    def __len__(self) -> int:
+        return len(self._paths)
+
+
 @attrs.frozen
 class Languages:
     """Every language with its catalogue; what a catalogue lacks is English."""
@@ -63,7 +84,7 @@ class Languages:
     @classmethod
     def read(cls, folder: Path = FOLDER) -> Languages:
         """The languages whose catalogues lie in a folder."""
-        return cls({path.stem: catalogue(path) for path in sorted(folder.glob("*.po"))})
+        return cls(Catalogues(folder))
 
     @property
     def names(self) -> dict[str, str]:
@@ -81,12 +102,3 @@ class Languages:
             return found.gettext(words) if words else words
         said = found.gettext(words.one) if words.many is None else found.ngettext(words.one, words.many, words.number)
         return said % words.values
-
-
-def catalogue(path: Path) -> gettext.NullTranslations:
-    """The translations of a ``.po`` file; fuzzy ones count as missing."""
-    compiled = BytesIO()
-    with path.open("rb") as lines:
-        write_mo(compiled, read_po(lines, locale=path.stem))
-    compiled.seek(0)
-    return gettext.GNUTranslations(compiled)

@@ -2,6 +2,7 @@
 
 import signal
 import subprocess
+import sys
 from resource import RUSAGE_CHILDREN, getrusage
 
 import psycopg2
@@ -20,6 +21,20 @@ def test_help_names_every_command_within_a_second_of_work(crowdctl):
     assert after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime < 1
     assert ended.status == 0
     assert all(f"  {name} " in ended.output for name in COMMANDS)
+
+
+def test_a_command_imports_no_more_than_it_needs():
+    """Half a second at each start, and at each Tab in a shell."""
+
+    def imported(module):
+        code = f"import sys, {module}; print(*sys.modules)"
+        return {
+            *subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+        }
+
+    assert not imported("crowdd.admin_cli.main") & {"twisted", "crowdd.domain", "crowdd.storage", "rich", "jinja2"}
+    web = {"klein", "twisted.web", "treq", "crowdd.http.application", "babel", "twisted.mail"}
+    assert not imported("crowdd.admin_cli.user") & web
 
 
 @pytest.mark.parametrize("words", [("nothing",), ("db", "nothing"), ("db", "status", "--nothing"), ("user",)])
