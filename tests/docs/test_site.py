@@ -51,7 +51,7 @@ def parameters_of(words: list[str]) -> tuple[click.Command, list[str]]:
     """The command that the words call, and its options among them; asserts that it exists."""
     command: click.Command = main
     rest = words[2:] if words[:1] in (["-c"], ["--config"]) else words
-    while isinstance(command, click.Group) and rest and re.fullmatch(r"[a-z-]+", rest[0]):
+    while isinstance(command, click.Group) and rest and re.fullmatch(r"[a-z][a-z-]*", rest[0]):
         found = command.get_command(click.Context(command), rest[0])
         assert found is not None, words
         command, rest = found, rest[1:]
