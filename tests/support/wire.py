@@ -28,10 +28,15 @@ class Wire(Protocol):
         self.closed.callback(self.got)
 
 
+async def connect(base: str, sent: bytes) -> Wire:
+    """A connection on which these bytes have been sent."""
+    where = urlsplit(base)
+    return await connectProtocol(TCP4ClientEndpoint(reactor, where.hostname, where.port), Wire(sent))
+
+
 async def exchange(base: str, sent: bytes) -> bytes:
     """Everything that the server answers to these bytes until it closes the connection."""
-    where = urlsplit(base)
-    wire = await connectProtocol(TCP4ClientEndpoint(reactor, where.hostname, where.port), Wire(sent))
+    wire = await connect(base, sent)
     return await wire.closed.addTimeout(30, reactor)
 
 

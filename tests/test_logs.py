@@ -1,0 +1,172 @@
+"""What the server writes down, and what it never does."""
+
+from __future__ import annotations
+
+import attrs
+import orjson
+import pytest
+import pytest_twisted
+from twisted.internet.defer import Deferred, ensureDeferred
+from twisted.logger import Logger, LogLevel, LogPublisher
+
+from crowdd import config
+from crowdd.errors import ConfigError
+from crowdd.logs import Journal, request_id
+
+
+class Lines(list):
+    """An output that keeps what is written."""
+
+    def write(self, text):
+        self.append(text)
+
+    def flush(self):
+        """Nothing waits."""
+
+
+def settings(folder=None, **log):
+    data = config.Data(dir=folder) if folder else config.Data()
+    return config.Settings(log=config.Log(**log), data=data)
+
+
+def journal(output, worker="", **more):
+    made = Journal(attrs.evolve(settings(), **more), output, worker=worker)
+    return made, Logger(namespace="birds", observer=LogPublisher(made))
+
+
+def test_text_has_one_indented_event_after_the_other():
+    lines = Lines()
+    _, log = journal(lines, worker="2")
+    log.info("two\nlines of {bird}", bird="eagles")
+    assert lines[0].endswith(" [birds#info] two (worker 2)\n\tlines of eagles\n")
+    try:
+        raise KeyError("nest")
+    except KeyError:
+        log.failure("It failed")
+    first, *more = lines[1].splitlines()
+    assert first.endswith("[birds#critical] It failed (worker 2)") and "KeyError: 'nest'" in more[-1]
+    assert all(line.startswith("\t") for line in more)
+
+
+def test_json_is_one_object_per_line():
+    lines = Lines()
+    _, log = journal(lines, worker="2", log=config.Log(format="json"))
+    log.warn("two\nlines of {bird}", bird="eagles", status=404)
+    try:
+        raise KeyError("nest")
+    except KeyError:
+        log.failure("It failed")
+    assert all(line.count("\n") == 1 for line in lines)
+    first, second = map(orjson.loads, lines)
+    assert (first["message"], first["level"], first["logger"]) == ("two\nlines of eagles", "warn", "birds")
+    assert (first["worker"], first["status"]) == ("2", 404) and first["time"].endswith("Z")
+    assert "KeyError: 'nest'" in second["traceback"]
+
+
+@pytest.mark.parametrize("form", ["text", "json"])
+@pytest_twisted.ensureDeferred
+async def test_a_line_names_the_request_that_it_belongs_to(form):
+    lines, gates = Lines(), [Deferred(), Deferred()]
+    _, log = journal(lines, log=config.Log(format=form))
+
+    async def request(number):
+        request_id.set(f"id{number}")
+        await gates[number]
+        await deeper(number)
+
+    async def deeper(number):
+        log.info("asked by {number}", number=number)
+
+    asked = [ensureDeferred(request(number)) for number in (0, 1)]
+    for number in (1, 0):
+        gates[number].callback(None)
+        await asked[number]
+    log.info("asked by nobody")
+    assert ["id1" in lines[0], "id0" in lines[1], "id" in lines[2]] == [True, True, False]
+
+
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_configured_secrets_are_never_written(form):
+    lines = Lines()
+    _, log = journal(
+        lines,
+        log=config.Log(format=form),
+        db=config.Db(dsn="postgresql://crowdd:hidden-one@db/crowdd"),
+        mail=config.Mail(password="hidden-two"),
+        metrics=config.Metrics(token="hidden-three"),
+        signin=config.SignIn(google_client_secret="hidden-four"),
+        commenting=config.Commenting(secret_key="hidden-five"),
+    )
+    for number in ("one", "two", "three", "four", "five"):
+        log.error("password={what}", what=f"hidden-{number}")
+    try:
+        raise ValueError("postgresql://crowdd:hidden-one@db/crowdd")
+    except ValueError:
+        log.failure("hidden-two")
+    assert len(lines) == 6 and "hidden" not in "".join(lines)
+
+
+@pytest.mark.parametrize(
+    ("dsn", "found"),
+    [
+        ("postgresql://a:b-c@host/d", ["b-c"]), ("host=x password=b-c user=a", ["b-c"]), ("host=x user=a", []),
+        ("host=x password='b-c' user=a", ["b-c"]),
+    ],
+)  # fmt: skip
+def test_the_password_of_a_database_is_known_for_one(dsn, found):
+    assert config.Settings(db=config.Db(dsn=dsn)).secrets() == found
+
+
+def test_what_is_less_important_is_left_out():
+    lines = Lines()
+    _, log = journal(lines, log=config.Log(level="warn"))
+    for level in ("debug", "info", "warn", "error", "critical"):
+        getattr(log, level)(level)
+    assert [line.split()[-1] for line in lines] == ["warn", "error", "critical"]
+
+
+class TestFile:
+    def test_is_in_the_data_folder_unless_named(self, tmp_path):
+        made = Journal(settings(tmp_path))
+        made.write("a line\n")
+        assert (tmp_path / "crowdd.log").read_text() == "a line\n"
+        assert (tmp_path / "crowdd.log").stat().st_mode & 0o007 == 0, "others have no business with it"
+
+    def test_grows_no_further_than_told(self, tmp_path):
+        made = Journal(settings(file=str(tmp_path / "a.log"), most_bytes=100, keep=2))
+        for number in range(100):
+            made.write(f"{number:019}\n")
+        found = sorted(path.name for path in tmp_path.iterdir())
+        assert found == ["a.log", "a.log.1", "a.log.2"]
+        assert sum(path.stat().st_size for path in tmp_path.iterdir()) <= 3 * 120
+        assert "0099" in (tmp_path / "a.log").read_text()
+
+    @pytest.mark.parametrize("how", ["removed", "moved", "folder removed"])
+    def test_is_made_anew_when_it_has_gone(self, tmp_path, monkeypatch, how):
+        path = tmp_path / "logs/a.log"
+        made = Journal(settings(file=str(path)))
+        made.write("before\n")
+        if how == "moved":
+            path.rename(tmp_path / "old")
+        else:
+            path.unlink()
+        if how == "folder removed":
+            path.parent.rmdir()
+        made._output._looked -= 2
+        made.write("after\n")
+        assert path.read_text() == "after\n"
+        assert how != "moved" or (tmp_path / "old").read_text() == "before\n"
+
+    def test_that_cannot_be_opened_leaves_the_old_one(self, tmp_path):
+        made = Journal(settings(file=str(tmp_path / "a.log")))
+        (tmp_path / "no folder").write_text("")
+        with pytest.raises(ConfigError, match=r"Cannot write the log .*\[log\] file"):
+            made.use(settings(file=str(tmp_path / "no folder/b.log")))
+        made.write("still here\n")
+        assert (tmp_path / "a.log").read_text() == "still here\n"
+
+    def test_can_be_changed_for_another(self, tmp_path):
+        made = Journal(settings(file=str(tmp_path / "a.log")))
+        made.use(settings(file=str(tmp_path / "b.log"), format="json"))
+        made({"log_level": LogLevel.info, "log_time": 0.0, "log_format": "hello"})
+        assert orjson.loads((tmp_path / "b.log").read_text())["time"] == "1970-01-01T00:00:00.000000Z"
