@@ -1,6 +1,6 @@
 # make run: from nothing to a running server. make test: all that must pass before a change goes in.
 
-.PHONY: run test lint i18n browser clean crowd crowd-kills exact storm live hot cost truth webhooks wheel docs
+.PHONY: run test lint i18n browser clean crowd crowd-kills exact storm live hot cost truth webhooks wheel docs hostile soak spine-workers
 .DELETE_ON_ERROR:
 
 venv = .venv/bin/
@@ -12,6 +12,9 @@ workers := $(shell echo $$(( $$(nproc 2>/dev/null || echo 2) * 3 / 2 )))
 ifneq ($(shell $(venv)python -c '' 2>/dev/null && cat .venv/made-in 2>/dev/null),$(CURDIR))
 .PHONY: .venv/made-in
 endif
+
+spine = tests/test_loop.py tests/test_crowd.py tests/test_exact.py tests/api/test_rate_limit.py tests/pages/test_live.py \
+  tests/sched/test_clockwork.py tests/api/test_newtask.py tests/test_daemon.py
 
 run: .venv/installed-embedded
 	@exec $(venv)crowdctl serve
@@ -85,6 +88,16 @@ wheel: .venv/installed-embedded,test
 docs: .venv/installed-embedded,docs
 	@$(venv)sphinx-build -q -W --keep-going -b html docs docs/_build
 	@echo "docs/_build/index.html"
+
+hostile: .venv/installed-embedded,test
+	@$(venv)python -m bench.hostile
+
+soak: .venv/installed-embedded,test
+	@$(venv)python -m bench.soak
+
+# The spine of the suite on a server of two processes.
+spine-workers: .venv/installed-embedded,test
+	@CROWDD_DAEMON_WORKERS=2 $(venv)pytest -m "not browser" $(spine)
 
 clean:
 	rm -rf .venv build docs/_build docs/reference *.egg-info .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis

@@ -34,6 +34,11 @@ class Times:
         ordered = sorted(self._taken[name]) or [0.0]
         return ordered[min(len(ordered) - 1, int(len(ordered) * percent / 100))]
 
+    def of_all(self, percent: float) -> float:
+        """The same of all requests, whatever their name."""
+        ordered = sorted(seconds for taken in self._taken.values() for seconds in taken) or [0.0]
+        return ordered[min(len(ordered) - 1, int(len(ordered) * percent / 100))]
+
     def longest(self) -> float:
         """The longest of all."""
         return max((max(taken) for taken in self._taken.values() if taken), default=0.0)

@@ -340,20 +340,16 @@ def test_workers_end_with_the_first_process(dsn_of_all):
 
 def test_starts_that_cannot_work_end_with_a_sentence(postgres):
     """All at once, for each takes a second or two."""
-    newer, older = postgres.make(), postgres.make()
+    newer = postgres.make()
     rows(newer, "INSERT INTO migration (number, name) VALUES (9999, 'from the future')")
-    rows(older, "DELETE FROM definition")
-    servers = {name: Twistd(newer) for name in ("newer", "older", "port", "port of many", "broken", "data", "secret")}
-    servers["older"].conf["db", "dsn"] = older
+    servers = {name: Twistd(newer) for name in ("newer", "port", "port of many", "broken", "data")}
     servers["broken"].conf["http", "drain_seconds"] = "soon"
     servers["data"].conf["data", "dir"] = "/dev/null/data"
-    (servers["secret"].folder / "data").mkdir()
-    (servers["secret"].folder / "data/secret.key").write_text("no key")
     servers["port of many"].conf["daemon", "workers"] = "2"
     wanted = {
-        "newer": "made by a newer crowdd", "older": "crowdctl db upgrade", "port": "is used by another program",
+        "newer": "made by a newer crowdd", "port": "is used by another program",
         "port of many": "is used by another program", "broken": "[http] drain_seconds: 'soon' is not",
-        "data": "Choose another folder: [data] dir", "secret": "Restore it from a backup",
+        "data": "Choose another folder: [data] dir",
     }  # fmt: skip
     with contextlib.ExitStack() as ends:
         for name, server in servers.items():
@@ -364,8 +360,7 @@ def test_starts_that_cannot_work_end_with_a_sentence(postgres):
         for name, process in begun.items():
             printed = process.communicate(timeout=PATIENCE)[0].decode()
             assert process.returncode == 1 and wanted[name] in printed, (name, printed)
-    for dsn in (newer, older):
-        postgres.drop(dsn)
+    postgres.drop(newer)
 
 
 def test_an_upgrade_that_is_killed_leaves_the_database_as_it_was(postgres):

@@ -1,0 +1,168 @@
+"""Clients that mean ill, while others work: idle connections, trickles, bodies and headers without end.
+
+python -m bench.hostile [--idle 10000 --seconds 15]
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import resource
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import attrs
+import click
+from support.live import LiveServer
+
+from bench import stage, vital
+from bench.figures import table
+from bench.load import Load
+from bench.stage import Project
+
+MOST_SLOWER = 3.0  # times the p99 of calm
+LEAST_P99 = 50.0  # milliseconds; below that a machine's own noise is more than any attack
+MOST_MEMORY = 250e6  # bytes more than before
+_CHUNK = b"x" * 65_536
+SETTINGS = {"CROWDD_HTTP_CONNECTIONS": "20000"}
+
+
+@attrs.frozen
+class Plan:
+    """How many of each kind there are, how long each attack takes, and how many turns of others begin a second."""
+
+    idle: int = 10_000
+    trickles: int = 1000
+    bodies: int = 20
+    headers: int = 50
+    seconds: float = 15.0
+    rate: float = 40.0
+
+
+class Attack:
+    """Connections that are opened, do something again and again, and are closed."""
+
+    def __init__(self, port: int, number: int, head: bytes, more: bytes = b"", pause: float = 1.0) -> None:
+        self._port, self._number, self._head, self._more, self._pause = port, number, head, more, pause
+        self.opened = self.refused = 0
+
+    @contextlib.asynccontextmanager
+    async def going_on(self) -> AsyncIterator[None]:
+        """While in this block."""
+        tasks: list[asyncio.Task[None]] = []
+        for first in range(0, self._number, 250):
+            tasks += [asyncio.create_task(self._one()) for _ in range(min(250, self._number - first))]
+            await asyncio.sleep(0.2)
+        try:
+            yield
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _one(self) -> None:
+        while True:
+            try:
+                await self._connection()
+            except OSError:
+                self.refused += 1
+                await asyncio.sleep(1.0)
+
+    async def _connection(self) -> None:
+        reader, writer = await asyncio.open_connection("127.0.0.1", self._port)
+        self.opened += 1
+        try:
+            writer.write(self._head)
+            closed = asyncio.create_task(reader.read(-1))
+            while not closed.done():
+                if self._more:
+                    writer.write(self._more)
+                    await writer.drain()
+                await asyncio.wait({closed}, timeout=self._pause)
+            self.refused += 1
+        finally:
+            writer.transport.abort()
+
+
+def attacks(plan: Plan, port: int) -> dict[str, Attack]:
+    """Each by its name."""
+    body = b"POST /api/task HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n"
+    return {
+        "idle connections": Attack(port, plan.idle, b""),
+        "slowloris": Attack(port, plan.trickles, b"GET / HTTP/1.1\r\nHost: a\r\n", b"X-a: b\r\n", 2.0),
+        "bodies of 100 MB": Attack(port, plan.bodies, body + b"Content-Length: 100000000\r\n\r\n", _CHUNK, 0.01),
+        "endless bodies": Attack(
+            port, plan.bodies, body + b"Transfer-Encoding: chunked\r\n\r\n", b"10000\r\n" + _CHUNK + b"\r\n", 0.01
+        ),
+        "endless headers": Attack(port, plan.headers, b"GET / HTTP/1.1\r\n", b"X-a: " + b"b" * 1000 + b"\r\n", 0.01),
+    }
+
+
+async def play(plan: Plan, server: LiveServer, project: Project) -> tuple[list[tuple[str, object]], list[str]]:
+    """Lines for people, and what is broken."""
+    pid = server.process.pid
+    await _served(plan, server, project)  # the first requests of a process are slow
+    calm, violations = await _served(plan, server, project)
+    before = vital.signs(pid)
+    lines: list[tuple[str, object]] = [("p50 and p99 in calm", _words(calm))]
+    for name, attack in attacks(plan, server.port).items():
+        async with attack.going_on():
+            load, wrong = await _served(plan, server, project)
+            now = vital.signs(pid)
+        grown = now.memory - before.memory
+        said = f"{_words(load)}, {grown / 1e6:+.0f} MB, {attack.opened} opened, {attack.refused} ended by the server"
+        lines.append((name, said))
+        violations += [f"{name}: {words}" for words in wrong]
+        if load.percentile(99) > max(LEAST_P99, MOST_SLOWER * calm.percentile(99)):
+            violations.append(f"{name}: p99 {load.percentile(99):.0f} ms instead of {calm.percentile(99):.0f}")
+        if grown > MOST_MEMORY:
+            violations.append(f"{name}: {grown / 1e6:.0f} MB more")
+    rests = await stage.until(lambda: vital.signs(pid).descriptors <= before.descriptors + 20, 60)
+    after = vital.signs(pid)
+    lines.append(("descriptors before and after", f"{before.descriptors} and {after.descriptors}"))
+    return lines, violations + ([] if rests else ["Connections are left"])
+
+
+async def _served(plan: Plan, server: LiveServer, project: Project) -> tuple[Load, list[str]]:
+    load = Load(server.port, project, plan.rate)
+    await load.run(plan.seconds)
+    return load, load.violations[:3] + ([f"{load.left_out} turns could not begin"] if load.left_out else [])
+
+
+def _words(load: Load) -> str:
+    return f"{load.percentile(50):.0f} and {load.percentile(99):.0f} ms"
+
+
+def allow_files() -> None:
+    """As many as the system lets this process and its children have open."""
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+
+
+def on_a_stage(
+    plan: Plan, play_: Callable[[Plan, LiveServer, Project], Awaitable[Any]], place: Path
+) -> tuple[list[tuple[str, object]], list[str]]:
+    """The whole of it on a PostgreSQL and a server of its own."""
+    with stage.postgres(place) as postgres, stage.crowdd(postgres.dsn, place, **SETTINGS) as server:
+        project = stage.project(server, tasks=20_000, n_answers=3)
+        lines, violations = stage.run(play_(plan, server, project))
+        return lines, violations + stage.complaints(server)
+
+
+@click.command()
+@click.option("--idle", default=Plan().idle, show_default=True, help="Idle connections.")
+@click.option("--seconds", default=Plan().seconds, show_default=True, help="Of each attack.")
+@click.option("--rate", default=Plan().rate, show_default=True, help="Turns of others that begin a second.")
+def main(idle: int, seconds: float, rate: float) -> None:
+    """Attack a crowdd of its own."""
+    allow_files()
+    with stage.folder() as place:
+        lines, violations = on_a_stage(Plan(idle=idle, seconds=seconds, rate=rate), play, place)
+    print(table("hostile", lines, violations))
+    sys.exit(bool(violations))
+
+
+if __name__ == "__main__":
+    main()
