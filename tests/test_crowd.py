@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from bench import crowd, live, stage, storm, webhooks
+from bench import crowd, hostile, live, stage, storm, webhooks
 
 
 @pytest.fixture(autouse=True)
@@ -45,6 +45,14 @@ def test_rude_clients_and_a_lost_database_harm_nobody_else():
     with stage.folder() as place:
         _, violations = storm.play(plan, place)
     assert violations == []
+
+
+def test_clients_that_mean_ill_harm_nobody_else(dsn, tmp_path):
+    plan = hostile.Plan(idle=300, trickles=50, bodies=3, headers=5, seconds=0.7, rate=10, most_slower=float("inf"))
+    with stage.crowdd(dsn, tmp_path) as server:
+        project = stage.project(server, tasks=100, n_answers=3)
+        lines, violations = stage.run(hostile.play(plan, server, project))
+    assert violations == [], lines
 
 
 def test_all_who_watch_are_told_and_who_follows_loses_nothing_over_a_kill(dsn, tmp_path):
