@@ -82,12 +82,13 @@ def _conditions(shelf: Shelf) -> list[str]:
 
 
 async def search(db: Database, text: str, words: Sequence[str], limit: int, offset: int) -> tuple[list[Row], int]:
-    """The same of projects that hold every word in name or description, then of those that come close to the text."""
-    marks = {f"w{number}": f"%{_plain(word)}%" for number, word in enumerate(words)}
-    every = " AND ".join(f"{_TEXT} ILIKE %({mark})s" for mark in marks)
-    where = f"{_PUBLIC} AND (({every}) OR %(text)s <%% {_TEXT})"
+    """The same of projects that hold every word, or one that comes close to it, in name or description; the former first."""
+    marks = {f"w{number}": word for number, word in enumerate(words)}
+    values = marks | {f"{mark}_in": f"%{_plain(word)}%" for mark, word in marks.items()}
+    every = " AND ".join(f"{_TEXT} ILIKE %({mark}_in)s" for mark in marks)
+    close = " AND ".join(f"({_TEXT} ILIKE %({mark}_in)s OR %({mark})s <%% {_TEXT})" for mark in marks)
     by = f"({every}) DESC, word_similarity(%(text)s, p.name) DESC, word_similarity(%(text)s, p.description) DESC, p.id DESC"
-    return await _page(db, where, by, {**marks, "text": text, "limit": limit, "offset": offset})
+    return await _page(db, f"{_PUBLIC} AND {close}", by, {**values, "text": text, "limit": limit, "offset": offset})
 
 
 def _plain(word: str) -> str:

@@ -32,6 +32,17 @@ FORGED = f"{ADMIN}::test_no_form_is_believed_without_its_token"
 BY_LINK = f"{ADMIN}::test_the_rights_of_administrators_by_link_as_programs_follow_it"
 NOT_BY_OTHERS = f"{ADMIN}::test_a_link_that_another_site_could_cause_changes_nothing"
 FIGURES = "api/test_projectstats.py"
+OWNER = "pages/test_owner_pages.py"
+ROWS = "pages/test_owner_rows.py"
+LISTED = "pages/test_shelves.py"
+DRAFT_ROW = f"{ROWS}::test_each_row_of_a_draft_to_each_requester_as_page_and_as_json"
+OPEN_ROW = f"{ROWS}::test_each_row_of_a_published_project_to_each_requester"
+PAUSED_ROW = f"{ROWS}::test_a_paused_project_keeps_its_pages"
+LOCKED_ROW = f"{ROWS}::test_a_locked_project_shows_each_row_to_its_owners_alone"
+EACH_ROW = (DRAFT_ROW, OPEN_ROW, PAUSED_ROW, LOCKED_ROW)
+OTHERS = f"{ROWS}::test_what_changes_a_project_is_refused_to_all_others"
+TOKEN = f"{ROWS}::test_no_form_is_believed_without_its_token"
+NOT_WRITTEN = (OTHERS, TOKEN)
 
 ASSIGNMENT = "assignment"
 
@@ -721,4 +732,139 @@ LINES = (
     _line("User-facing routes", "GET /admin/users/del/<user_id>", ENTRY, BY_LINK, NOT_BY_OTHERS),
     _line("User-facing routes", "GET /admin/categories", ENTRY, f"{ADMIN}::test_categories"),
     _line("User-facing routes", "POST /admin/categories", FORGED, f"{ADMIN}::test_categories"),
+    _line(
+        "User-facing routes",
+        "GET /project/<short_name>/",
+        *EACH_ROW,
+        f"{KEYS}::test_the_project_page_for_its_owner",
+        f"{KEYS}::test_the_project_page_for_others",
+    ),
+    _line("User-facing routes", "GET /project/<short_name>/settings", *EACH_ROW),
+    _line("User-facing routes", "GET /project/<short_name>/results", f"{KEYS}::test_the_task_pages"),
+    _line("User-facing routes", "GET /project/<short_name>/task/<task_id>", f"{KEYS}::test_the_task_pages"),
+    # What front ends ask for beside (clients, 4; incumbent, 1.22)
+    _line(
+        "Further routes of projects",
+        "GET /project/category/<short_name>/[page/<n>/] with orderby and desc",
+        OPEN_ROW,
+        f"{LISTED}::test_a_category_in_every_order",
+    ),
+    _line(
+        "Further routes of projects",
+        "GET /project/category/featured, all, draft, historical_contributions",
+        OPEN_ROW,
+        f"{LISTED}::test_the_shelves_that_are_no_category",
+    ),
+    _line("Further routes of projects", "GET /project/page/<n>", OPEN_ROW),
+    _line(
+        "Further routes of projects",
+        "GET /project/search",
+        OPEN_ROW,
+        f"{LISTED}::test_a_search_finds_all_words_and_forgives_a_slip",
+    ),
+    _line("Further routes of projects", "GET /project/new", OPEN_ROW),
+    _line(
+        "Further routes of projects",
+        "POST /project/new",
+        TOKEN,
+        f"{OWNER}::test_a_project_takes_three_fields_and_goes_on_to_its_presenter",
+        f"{OWNER}::test_a_new_project_is_refused_field_by_field_and_nothing_is_lost",
+    ),
+    _line("Further routes of projects", "GET /project/<short_name>/update", *EACH_ROW),
+    _line(
+        "Further routes of projects",
+        "POST /project/<short_name>/update",
+        *NOT_WRITTEN,
+        f"{OWNER}::test_the_details_go_back_as_a_whole_model",
+        f"{OWNER}::test_details_are_refused_field_by_field",
+    ),
+    _line(
+        "Further routes of projects",
+        "POST /project/<short_name>/update with btn Upload",
+        f"{OWNER}::test_a_project_gets_its_picture",
+    ),
+    _line(
+        "Further routes of projects",
+        "POST /project/<short_name>/update with protect and password",
+        f"{OWNER}::test_a_password_is_set_changed_and_removed",
+    ),
+    _line("Further routes of projects", "GET /project/<short_name>/publish", *EACH_ROW),
+    _line(
+        "Further routes of projects",
+        "POST /project/<short_name>/publish and pause",
+        *NOT_WRITTEN,
+        "pages/test_projects_of_owners.py::test_an_owner_publishes_and_pauses_with_the_forms_token",
+    ),
+    _line(
+        "Further routes of projects",
+        "GET and POST /project/<short_name>/password",
+        "pages/test_projects_of_owners.py::test_a_locked_project_asks_for_its_password",
+    ),
+    _line(
+        "Further routes of projects",
+        "GET /project/<short_name>/tasks/taskpresentereditor with part and template",
+        *EACH_ROW,
+    ),
+    _line(
+        "Further routes of projects",
+        "POST /project/<short_name>/tasks/taskpresentereditor",
+        *NOT_WRITTEN,
+        f"{OWNER}::test_a_starter_is_begun_and_its_words_are_changed_apart",
+        f"{OWNER}::test_a_text_of_ones_own_is_kept_as_it_is",
+    ),
+    _line(
+        "Further routes of projects",
+        "GET and POST /project/<short_name>/coowners, add_coowner, del_coowner",
+        *EACH_ROW,
+        *NOT_WRITTEN,
+        f"{OWNER}::test_coowners_are_found_added_and_removed",
+        f"{OWNER}::test_a_link_of_another_site_makes_nobody_a_coowner",
+    ),
+    _line(
+        "Further routes of projects",
+        "Invitation of a co-owner by link",
+        *NOT_WRITTEN,
+        f"{OWNER}::test_an_invitation_works_once_and_for_a_week",
+        f"{OWNER}::test_two_who_open_one_invitation_at_once_are_one_coowner",
+    ),
+    _line(
+        "Further routes of projects",
+        "GET and POST /project/<short_name>/transferownership",
+        *EACH_ROW,
+        *NOT_WRITTEN,
+        f"{OWNER}::test_a_project_is_handed_over",
+    ),
+    _line(
+        "Further routes of projects",
+        "POST /project/<short_name>/resetsecretkey",
+        *NOT_WRITTEN,
+        f"{OWNER}::test_the_secret_key_is_shown_and_made_anew",
+    ),
+    _line(
+        "Further routes of projects",
+        "GET /project/<short_name>/blog and /<post>",
+        *EACH_ROW,
+        f"{OWNER}::test_a_blog_goes_on_where_a_page_ends",
+    ),
+    _line(
+        "Further routes of projects",
+        "GET and POST /project/<short_name>/new-blogpost, /<post>/update, /<post>/delete",
+        *EACH_ROW,
+        *NOT_WRITTEN,
+        f"{OWNER}::test_posts_are_written_changed_and_deleted",
+    ),
+    _line(
+        "Further routes of projects",
+        "GET and POST /project/<short_name>/delete",
+        *EACH_ROW,
+        *NOT_WRITTEN,
+        f"{OWNER}::test_a_project_is_deleted_when_its_name_is_typed",
+        f"{OWNER}::test_a_front_end_that_knows_no_typed_name_deletes_as_the_api_does",
+    ),
+    _line(
+        "Further routes of projects",
+        "GET /project/<short_name>/auditlog",
+        *EACH_ROW,
+        f"{OWNER}::test_the_log_of_a_project_is_its_own_and_goes_on",
+    ),
 )

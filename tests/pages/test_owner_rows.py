@@ -1,6 +1,6 @@
 """Every address of an owner's pages: what it answers to whom, as a page and as JSON, in each state of a project.
 
-``docs/pages-of-projects.md`` names the rows and these tests.
+``tests/interface/lines.py`` says which test shows which row.
 """
 
 from __future__ import annotations

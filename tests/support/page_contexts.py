@@ -414,6 +414,7 @@ def _project_cases() -> Iterator[Case]:
     yield Case("project/category.html", "empty", frame() | listing | none)
     all_ = {"active_cat": SUBJECTS[0] | {"short_name": "all"}, "orderby": "name", "desc": True}
     yield Case("project/category.html", "everything", frame() | listing | full | middle | all_)
+    yield Case("project/category.html", "nothing at all", frame() | listing | none | all_)
     found = full | middle | {"query": "night gate", "categories": SUBJECTS[1:]}
     yield Case("project/search.html", "found", frame(path="/project/search") | found)
     yield Case("project/search.html", "nothing found", frame(path="/project/search") | found | none)

@@ -1,6 +1,10 @@
 "use strict";
 /* In the frame of the preview: puts the text that the page around it sends into the document, scripts in their order, each
    after the one before has loaded, as a parser would. */
+const focus = HTMLElement.prototype.focus; // the owner may be typing in the page around it
+HTMLElement.prototype.focus = function (options) {
+  if (document.hasFocus()) focus.call(this, options);
+};
 addEventListener("message", async function fill(event) {
   if (event.source !== parent || typeof event.data !== "string") return;
   removeEventListener("message", fill);
