@@ -99,11 +99,11 @@ def new_project(other_project: Any) -> Any:
 
 @pytest.fixture(scope="module")
 def make_stage(browser: Any, witness: Any, elsewhere: Any, other_project: Any, new_project: Any) -> Iterator[Any]:
-    """Makes stages that last as long as the tests of a file."""
+    """Makes stages that last as long as the tests of a file; names are those of Playwright's new_context."""
     made = []
 
-    def make() -> Any:
-        made.append(_stage(browser, witness, elsewhere, other_project, new_project))
+    def make(**options: Any) -> Any:
+        made.append(_stage(browser, witness, elsewhere, other_project, new_project, **options))
         return made[-1]
 
     yield make
@@ -125,12 +125,12 @@ def stage(browser: Any, witness: Any, elsewhere: Any, other_project: Any, new_pr
     made.context.close()
 
 
-def _stage(browser: Any, witness: Any, elsewhere: Any, other_project: Any, new_project: Any) -> Any:
+def _stage(browser: Any, witness: Any, elsewhere: Any, other: Any, new_project: Any, **options: Any) -> Any:
     from stage import Stage
 
-    context = browser.new_context()
+    context = browser.new_context(**options)
     context.set_default_timeout(45_000)  # a busy machine is no failure
-    return Stage(context, witness, elsewhere, new_project(), other_project)
+    return Stage(context, witness, elsewhere, new_project(), other)
 
 
 @pytest.fixture(scope="session")

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
+
+import attrs
 
 import crowdd.http
 
@@ -25,3 +27,26 @@ OWN_LIBRARY: Final = f"<script>{JQUERY}</script>" + _read("own_library") + SIMPL
 
 OLD_STYLE: Final = _read("old_style")
 """What older presenters lean on: jQuery's img.load, Bootstrap's tooltip, the locale element, a link home."""
+
+
+@attrs.frozen
+class Relative:
+    """A presenter whose button ``.go`` answers, and the ``info`` of its first answer."""
+
+    source: str
+    answer: Any
+
+
+FAMILY: Final = {
+    "modal": Relative(_read("modal"), "crow"),
+    "form": Relative(_read("form"), {"species": "Quercus", "year": "1841", "note": "torn"}),
+    "drawing": Relative(_read("drawing"), {"box": [10, 10, 30, 20], "pixels": 80 * 60 * 4}),
+    "by hand": Relative(_read("by_hand"), {"n": 0}),
+    "module": Relative(_read("module"), "yes"),
+    "steps": Relative(_read("steps"), ["yes", "yes"]),
+    "template": Relative(_read("template"), {"same": True}),
+}
+"""More styles, of which each goes its own way from a task to the next; SIMPLE, OWN_LIBRARY and OLD_STYLE are the others."""
+
+RESULTS: Final = _read("results")
+"""A page of results."""

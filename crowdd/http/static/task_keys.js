@@ -40,7 +40,7 @@ function showMark() {
 }
 async function mark() {
   const shown = task, wanted = !marked.has(shown);
-  const asked = wanted ? ["POST", "/api/favorites", { task_id: shown }] : ["DELETE", `/api/favorites/${shown}`];
+  const asked = wanted ? ["POST", "/api/favorites", { task_id: shown }] : ["DELETE", `/api/favorites/${shown}`, undefined];
   const { status } = await ask(...asked, { own: true }).catch(() => ({}));
   if (status !== 200 && status !== 204) return;
   marked[wanted ? "add" : "delete"](shown);

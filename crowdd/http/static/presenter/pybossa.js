@@ -8,6 +8,9 @@
   var taskLoaded = function (task, deferred) { deferred.resolve(task); };
   var presentTask = function (task, deferred) { deferred.resolve(task); };
 
+  /* Without what it returns: a deferred, which `then` would wait for, whose `then` would … */
+  function hand(settle) { return function () { settle.apply(null, arguments); }; }
+
   function Deferred() {
     var state = "pending", values = [], callbacks = [], self = {};
     function settle(next) {
@@ -40,7 +43,8 @@
           if (typeof callback !== "function") return settleNext.apply(null, arguments);
           var value;
           try { value = callback.apply(null, arguments); } catch (error) { return next.reject(error); }
-          if (value && typeof value.then === "function") value.then(next.resolve, next.reject); else next.resolve(value);
+          if (!value || typeof value.then !== "function") return next.resolve(value);
+          value.then(hand(next.resolve), hand(next.reject));
         };
       }
       self.done(pass(good, next.resolve)).fail(pass(bad, next.reject));

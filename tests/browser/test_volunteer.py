@@ -1,0 +1,276 @@
+"""A volunteer's minutes: by touch and by keyboard alone, and all that may come between him and his answer."""
+
+from __future__ import annotations
+
+import importlib.resources
+from typing import Any
+
+import pytest
+
+from crowdd.domain.starters.starters import starter
+
+pytestmark = pytest.mark.browser
+
+AXE = importlib.resources.files("axe_playwright_python").joinpath("axe.min.js").read_text("utf-8")
+WRONG = "async () => (await axe.run()).violations.map(v => v.id + ': ' + v.nodes[0].html.slice(0, 200))"
+EVENT = "([name, detail]) => document.dispatchEvent(new CustomEvent(name, {detail}))"
+
+
+def open_starter(stage: Any, name: str = "picture", **sources: str) -> Any:
+    """The frame of a project whose tasks are the starter's sample, each with a title of its own."""
+    one = starter(name)
+    for number, task in enumerate(stage.mine.tasks):
+        stage.mine.owner.api("PUT", f"task/{task}", {"info": {**one.sample, "title": f"Sample {number}"}})
+    stage.mine.show(task_presenter=one.source, **sources)
+    stage.go("/project/MINE/newtask")
+    frame = stage.frame()
+    stage.until(lambda: frame.inner_text("#place") == "Sample 0")
+    return frame
+
+
+def counted(stage: Any, count: int) -> None:
+    stage.until(lambda: stage.page.inner_text("#count") == str(count))
+
+
+def focused(stage: Any) -> str:
+    found: str = stage.page.evaluate("document.activeElement.id || document.activeElement.textContent.trim()")
+    return found
+
+
+# The first minute
+
+
+def test_the_first_minute_by_touch_on_a_phone(make_stage: Any) -> None:
+    stage = make_stage(viewport={"width": 360, "height": 740}, has_touch=True, is_mobile=True)
+    open_starter(stage)
+    page = stage.page
+    stage.go("/project/MINE/")
+    page.tap("a.btn.main")
+    frame = stage.frame()
+    stage.until(lambda: frame.inner_text("#place") == "Sample 0")
+    assert page.inner_text("#said") == "You need no account."
+    assert not page.is_visible("#sign-up")
+    for number in range(3):
+        stage.until(lambda number=number: frame.inner_text("#place") == f"Sample {number}")
+        frame.tap("button[value=no]" if number % 2 else "button[value=yes]")
+        counted(stage, number + 1)
+    stage.until(lambda: "Saved" in page.inner_text("#said"))
+    stage.until(lambda: page.is_visible("#sign-up"))
+    page.tap("#sign-up-no")
+    stage.until(lambda: page.is_visible("#others"))
+    links = page.locator("#others a").evaluate_all("all => all.map(each => each.pathname)")
+    assert links and f"/project/{stage.mine.short_name}/" not in links
+    assert page.evaluate("document.documentElement.scrollWidth") == 360
+    page.tap("#leave")
+    stage.until(lambda: stage.path() == f"/project/{stage.mine.short_name}/")
+    assert len(stage.runs()) == 3 and not stage.console
+
+
+def test_the_first_minute_by_keyboard_alone_on_a_narrow_screen(stage: Any) -> None:
+    open_starter(stage)
+    page, press = stage.page, stage.page.keyboard.press
+    page.set_viewport_size({"width": 360, "height": 740})
+    stage.go("/project/MINE/")
+    while focused(stage) != "Start":
+        press("Tab")
+    press("Enter")
+    stage.until(lambda: stage.path().endswith(("/newtask", f"/task/{stage.mine.tasks[0]}")))
+    frame = stage.frame()
+    stage.until(lambda: frame.inner_text("#place") == "Sample 0")
+    press("?")
+    page.locator("#keys[open]").wait_for()
+    keys = page.locator("#keys kbd").all_inner_texts()
+    assert {"1", "2", "3", "H", "S", "?", "Esc"} <= {*keys}
+    press("Escape")
+    press("1")
+    counted(stage, 1)
+    stage.until(lambda: frame.inner_text("#place") == "Sample 1")
+    assert frame.evaluate("document.activeElement.id") == "ask"  # the new question has the focus, and is told
+    stage.until(lambda: page.inner_text("#presenter-news") == f"Task {stage.mine.tasks[1]}")
+    press("s")
+    page.locator("#why[open]").wait_for()
+    press("Enter")
+    stage.until(lambda: stage.frame().inner_text("#place") == "Sample 2")
+    press("3")
+    counted(stage, 2)
+    stage.until(lambda: stage.frame().inner_text("#place") == "Sample 1")  # what was skipped comes last
+    stage.frame().focus("#ask")
+    press("Escape")
+    stage.until(lambda: focused(stage) == "leave")
+    press("Enter")
+    stage.until(lambda: stage.path() == f"/project/{stage.mine.short_name}/")
+    first, _, last = stage.mine.tasks
+    assert [(run["task_id"], run["info"]["answer"]) for run in stage.runs()] == [(first, "yes"), (last, "unsure")]
+
+
+@pytest.mark.parametrize(("locale", "theme"), [("en", "light"), ("ar", "dark")])
+def test_axe_finds_nothing_on_the_page_and_in_its_frame(
+    make_stage: Any, new_person: Any, locale: str, theme: str
+) -> None:
+    stage = make_stage(
+        viewport={"width": 320, "height": 640}, locale=locale, color_scheme=theme, reduced_motion="reduce"
+    )
+    if locale == "en":
+        stage.sign_in(new_person())
+    stage.mine.owner.api("PUT", f"project/{stage.mine.id}", {"long_description": "# How\n\nLook **closely**."})
+    frame = open_starter(stage, tutorial="<div class='say'><h1>Like this</h1></div>")
+    page = stage.page
+    page.locator("#tutorial[open]").wait_for()
+    page.evaluate(AXE)
+    frame.evaluate(AXE)
+    found = {"tutorial": page.evaluate(WRONG)}
+    page.keyboard.press("Escape")
+    for name in ("keys", "why", *(["signed-out"] if locale == "en" else [])):
+        page.evaluate(f"document.getElementById('{name}').showModal()")
+        found[name] = page.evaluate(WRONG)
+        page.evaluate(f"document.getElementById('{name}').close()")
+    page.click("#help-open")
+    page.evaluate("for (const one of document.querySelectorAll('.flash, .toast, #others')) one.hidden = false")
+    found |= {"page": page.evaluate(WRONG), "frame": frame.evaluate(WRONG)}
+    assert {name: wrong for name, wrong in found.items() if wrong} == {}
+    assert page.get_attribute("html", "dir") == ("rtl" if locale == "ar" else "ltr")
+    for part in (page, frame):
+        assert part.evaluate("document.documentElement.scrollWidth") <= 320
+
+
+# What may come between
+
+
+def test_who_is_signed_out_meanwhile_signs_in_again_where_he_is(stage: Any, new_person: Any) -> None:
+    ada = new_person()
+    stage.sign_in(ada)
+    frame = open_starter(stage, "text")
+    assert stage.page.locator("#rank").count() == 1
+    ada.ask("GET", "/account/signout")  # in another window
+    frame.fill("#field", "a storm")
+    frame.press("#field", "Enter")
+    dialog = stage.page.locator("#signed-out[open]")
+    dialog.wait_for()
+    assert stage.runs() == []
+    assert stage.page.input_value("#again-email") == ada.name
+    stage.page.fill("#again-password", "not-it-at-all")
+    stage.page.keyboard.press("Enter")
+    stage.until(lambda: stage.page.is_visible("#sign-in-wrong"))
+    stage.page.fill("#again-password", "a-long-password-1")
+    stage.page.keyboard.press("Enter")
+    stage.until(lambda: len(stage.runs()) == 1)
+    stage.until(lambda: not stage.page.is_visible("#signed-out"))
+    (run,) = stage.runs()
+    assert run["info"] == {"answer": "a storm"} and run["user_id"]  # under his own name
+    stage.until(lambda: frame.inner_text("#place") == "Sample 1")
+    counted(stage, 1)
+
+
+def test_who_signs_in_meanwhile_keeps_his_task(stage: Any, new_person: Any) -> None:
+    frame = open_starter(stage)
+    ada = new_person()
+    stage.sign_in(ada)  # in another tab; the lease is the stranger's he was
+    frame.click("button[value=yes]")
+    stage.until(lambda: len(stage.runs()) == 1)
+    assert stage.runs()[0]["user_id"] == ada.profile()["user"]["id"]
+    assert stage.page.is_hidden("#refused")
+
+
+def test_a_limit_is_waited_out(stage: Any) -> None:
+    frame = open_starter(stage)
+    refused: list[str] = []
+
+    def limit(route: Any) -> None:
+        if refused:
+            return route.fallback()
+        refused.append(route.request.url)
+        body = '{"status": "failed", "status_code": 429, "exception_cls": "TooManyRequests", "exception_msg": "slowly"}'
+        return route.fulfill(status=429, headers={"Retry-After": "2"}, content_type="application/json", body=body)
+
+    stage.page.route("**/api/taskrun", limit)
+    frame.click("button[value=yes]")
+    stage.until(lambda: stage.page.is_visible("#throttled"))
+    assert stage.page.inner_text("#throttled-for").startswith("0:0")
+    stage.until(lambda: len(stage.runs()) == 1)
+    stage.until(lambda: stage.page.is_hidden("#throttled"))
+
+
+def test_the_next_task_needs_no_server_and_answers_wait_for_the_line(stage: Any) -> None:
+    frame = open_starter(stage)
+    stage.until(lambda: sum("newtask?offset" in asked.path for asked in stage.asked()) > 1)
+    stage.settle(0.3)
+    stage.context.set_offline(True)
+    frame.click("button[value=yes]")
+    stage.until(lambda: frame.inner_text("#place") == "Sample 1")  # it was there already
+    frame.click("button[value=no]")
+    stage.until(lambda: "2 answers" in stage.page.inner_text("#unsent"))
+    assert stage.runs() == []
+    stage.context.set_offline(False)
+    stage.until(lambda: len(stage.runs()) == 2)
+    stage.until(lambda: stage.page.is_hidden("#offline"))
+    stage.until(lambda: frame.inner_text("#place") == "Sample 2")
+    assert {run["info"]["answer"] for run in stage.runs()} == {"yes", "no"}
+
+
+def test_the_bar_moves_and_a_pause_is_told(stage: Any, new_person: Any, new_project: Any) -> None:
+    stage.mine = new_project(tasks=3, n_answers=1)
+    frame = open_starter(stage)
+    other = new_person()
+    task = other.ask("GET", f"/api/{stage.mine.id}/newtask").json["id"]
+    body = {"project_id": stage.mine.id, "task_id": task, "info": "yes"}
+    assert other.ask("POST", "/api/taskrun", body).status == 200
+    stage.until(lambda: stage.page.inner_text("#done") == "1")
+    assert stage.page.evaluate("document.querySelector('#progress').value") == 1
+    name, key = stage.mine.short_name, stage.mine.owner.key
+    stage.mine.owner.ask("POST", f"/project/{name}/pause?api_key={key}", {})
+    stage.until(lambda: stage.page.is_visible("#closed"))
+    assert "pauses" in stage.page.inner_text("#closed")
+    frame.click("button[value=yes]")  # the one that he has still counts
+    stage.until(lambda: stage.page.inner_text("#done") == "2")
+    stage.mine.owner.ask("POST", f"/project/{name}/publish?api_key={key}", {})
+    stage.until(lambda: stage.page.is_hidden("#closed"))
+
+
+def test_the_tutorial_opens_once_and_again_when_it_is_wanted(stage: Any) -> None:
+    stage.mine.owner.api("PUT", f"project/{stage.mine.id}", {"long_description": "Look."})
+    frame = open_starter(stage, tutorial="<h1 tabindex=-1 id=how>Like this</h1><script>how.focus()</script>")
+    page = stage.page
+    shown = page.wait_for_selector("#tutorial-frame iframe").content_frame()
+    stage.until(lambda: shown.inner_text("#how") == "Like this")
+    shown.focus("#how")
+    page.keyboard.press("Escape")  # inside its frame
+    page.locator("#tutorial[open]").wait_for(state="detached")
+    page.reload()
+    frame = stage.frame()
+    stage.until(lambda: frame.inner_text("#place") == "Sample 0")
+    assert page.is_hidden("#tutorial")
+    page.click("#help-open")
+    page.focus("[data-tutorial]")
+    page.keyboard.press("Enter")
+    page.locator("#tutorial[open]").wait_for()
+    page.keyboard.press("Escape")
+    assert page.evaluate("document.activeElement.matches('[data-tutorial]')")
+    assert frame.inner_text("#place") == "Sample 0"
+
+
+def test_a_favourite_by_one_key_or_one_click(stage: Any, new_person: Any) -> None:
+    ada = new_person()
+    stage.sign_in(ada)
+    open_starter(stage)
+    page = stage.page
+    page.locator("#favourite").wait_for()
+    page.focus("#leave")
+    page.keyboard.press("f")
+    stage.until(lambda: page.get_attribute("#favourite", "aria-pressed") == "true")
+    assert [task["id"] for task in ada.ask("GET", "/api/favorites").json] == [stage.mine.tasks[0]]
+    page.reload()
+    stage.until(lambda: page.get_attribute("#favourite", "aria-pressed") == "true")
+    page.click("#favourite")
+    stage.until(lambda: page.get_attribute("#favourite", "aria-pressed") == "false")
+    assert ada.ask("GET", "/api/favorites").json == []
+
+
+def test_milestones_are_told_beside_the_task(stage: Any, new_person: Any) -> None:
+    stage.sign_in(new_person())
+    open_starter(stage)
+    for _ in range(9):
+        stage.page.evaluate(EVENT, ["presenter:saved", {"task": 0}])
+    assert stage.page.is_hidden("#milestone")
+    stage.page.evaluate(EVENT, ["presenter:saved", {"task": 0}])
+    assert "10 answers from you" in stage.page.inner_text("#milestone")
+    assert stage.page.evaluate("document.querySelector('dialog[open]')") is None
