@@ -72,6 +72,10 @@ class EditorPages:
         if row["description"].strip().endswith("?"):
             document = starters.asking(document, said | {"question": row["description"].strip()})
         await self._domain.projects.tell(row, {"task_presenter": document}, incoming.who)
+        if not row["n_tasks"]:
+            return Redirect(
+                f"/project/{quote(row['short_name'])}/tasks/import", _("That is settled. Now bring your tasks.")
+            )
         return Redirect(_path(row["short_name"], "task_presenter"), _("This is what volunteers will see."))
 
     def _worded(self, incoming: Incoming, row: Row) -> str:
