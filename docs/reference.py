@@ -83,7 +83,8 @@ def routes() -> list[Route]:
 
 def _row(route: Route) -> str:
     handler = route.handler.func if isinstance(route.handler, partial) else route.handler
-    said = route.doc.summary if route.doc else (handler.__doc__ or "").strip().partition("\n")[0]
+    words = (handler.__doc__ or handler.__name__.replace("_", " ").capitalize()).strip()
+    said = route.doc.summary if route.doc else words.partition("\n")[0]
     # A docstring names what it carries out, for those who read the code.
     return f"| {route.method} | `{route.path}` | {_cell(re.sub(r' ?[(](interface|decision)[^)]*[)]', '', said))} |"
 

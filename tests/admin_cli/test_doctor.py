@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 
 from support.live import LiveServer
+
+from crowdd.admin_cli.reaching import healthy
+from crowdd.config import load
+from crowdd.storage.server.process import wait_until
 
 MAIL = {"CROWDD_MAIL_HOST": "mail.example.org", "CROWDD_MAIL_SENDER": "crowd@example.org"}
 TESTS_ARE_NOT_DURABLE = "PostgreSQL runs with fsync off: a power cut loses the database."
@@ -27,6 +32,7 @@ def test_it_says_nothing_of_a_server_that_is_well(crowdctl, dsn, tmp_path):
     word = ("--password", "a good password")
     crowdctl.json("admin", "create", "--name", "ada", "--email", "ada@example.org", *word)
     try:
+        assert wait_until(lambda: healthy(load(None, server.environment)), 30)
         assert wrong(crowdctl, "--thorough", CROWDD_HTTP_PORT=str(server.port)) == [TESTS_ARE_NOT_DURABLE]
     finally:
         server.stop()
@@ -47,7 +53,7 @@ def test_it_sees_what_has_gone_wrong_in_the_database(crowdctl, rows):
     said = wrong(crowdctl)
     assert "There is no administrator." in said
     assert "1 pieces of long work are dead." in said
-    assert "Long work waits for 60 minutes and nobody does it." in said
+    assert any(re.fullmatch(r"Long work waits for 6\d minutes and nobody does it\.", sentence) for sentence in said)
     assert "1 jobs are overdue, the longest by 2 days." in said
     assert "The job sweep_keys has failed 3 times in a row: No disk." in said
 
