@@ -40,5 +40,8 @@ def test_items_are_listed_shown_cancelled_and_retried(crowdctl, rows):
     assert [(row["id"], row["error"]) for row in listed] == [(running, ""), (waiting, ""), (dead, "No disk.")]
     assert (listed[0]["rate"], listed[0]["eta"]) == (2.0, 40.0)
     assert crowdctl.json("queue", "show", str(dead))["arguments"] == {"to": 3}
+    assert crowdctl("queue", "show", str(dead), "--wait").status == 1
     assert "is asked to stop" in crowdctl("queue", "cancel", str(running)).output
     assert crowdctl.json("queue", "retry", str(dead))["state"] == "waiting"
+    acts = rows("SELECT via, action, object_id FROM audit WHERE kind = 'queue' ORDER BY id")
+    assert [tuple(act.values()) for act in acts] == [("cli", "cancel", running), ("cli", "retry", dead)]

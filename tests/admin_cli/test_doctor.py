@@ -7,8 +7,9 @@ import re
 from pathlib import Path
 
 from support.live import LiveServer
+from support.mailbox import certificate
 
-from crowdd.admin_cli.reaching import healthy
+from crowdd.admin_cli.reaching import complaints, healthy
 from crowdd.config import load
 from crowdd.storage.server.process import wait_until
 
@@ -38,6 +39,31 @@ def test_it_says_nothing_of_a_server_that_is_well(crowdctl, dsn, tmp_path):
         server.stop()
     said = crowdctl("doctor", **MAIL, CROWDD_HTTP_PORT=str(server.port)).output.splitlines()
     assert said[1] == f"Wrong: No server answers at {server.url}. Start it: twistd crowdd, or crowdctl serve."
+
+
+class OverTls(LiveServer):
+    """The same where nobody speaks plain HTTP."""
+
+    def _answers(self) -> bool:
+        return complaints(load(None, self.environment)) is not None
+
+
+def test_it_asks_a_server_that_speaks_tls_what_it_lacks(crowdctl, dsn, tmp_path):
+    (tmp_path / "server.pem").write_bytes(certificate(tmp_path)[0].dumpPEM())
+    settings = {
+        "CROWDD_HTTP_TLS_CERTIFICATE": str(tmp_path / "server.pem"),
+        "CROWDD_DATA_LEAST_FREE_BYTES": str(10**18),
+    }
+    folder = Path(crowdctl.environment["CROWDD_DATA_DIR"])
+    folder.mkdir()
+    server = OverTls(dsn, folder, **settings)
+    server.start()
+    try:
+        few = "The server that runs is not ready: There is too little free space in the data folder."
+        assert wait_until(lambda: len(complaints(load(None, server.environment)) or ()) == 1, 30)
+        assert few in wrong(crowdctl, CROWDD_HTTP_PORT=str(server.port), **settings)
+    finally:
+        server.stop()
 
 
 def test_it_sees_what_has_gone_wrong_in_the_database(crowdctl, rows):

@@ -12,3 +12,5 @@ def test_letters_are_written_listed_shown_and_sent_anyway(crowdctl, rows):
     shown = crowdctl("mail", "show", str(mail_id))
     assert "To: ada@example.org" in shown.output and "steering \ufffd[2J words" in shown.output
     assert crowdctl.json("mail", "send", str(mail_id))["state"] == "waiting"
+    (act,) = rows("SELECT via, action, object_id FROM audit WHERE kind = 'mail'")
+    assert tuple(act.values()) == ("cli", "send_again", mail_id)
