@@ -1,6 +1,6 @@
 # make run: from nothing to a running server. make test: all that must pass before a change goes in.
 
-.PHONY: run test lint i18n browser clean crowd crowd-kills exact storm live hot cost truth webhooks wheel docs hostile soak spine-workers
+.PHONY: run test lint i18n browser clean crowd crowd-kills exact storm live hot cost truth webhooks wheel docs hostile soak spine-workers imports exports
 .DELETE_ON_ERROR:
 
 venv = .venv/bin/
@@ -102,3 +102,9 @@ spine-workers: .venv/installed-embedded,test
 clean:
 	rm -rf .venv build docs/_build docs/reference *.egg-info .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
 	find crowdd tests twisted bench examples -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
+
+imports: .venv/installed-embedded,test
+	@$(venv)python -m bench.imports
+
+exports: .venv/installed-embedded,test
+	@$(venv)python -m bench.exports

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from bench import crowd, hostile, live, stage, storm, webhooks
+from bench import crowd, exports, hostile, imports, live, stage, storm, webhooks
 
 
 @pytest.fixture(autouse=True)
@@ -88,3 +88,16 @@ def test_what_receivers_should_not_have_heard_or_missed_is_found(rows, told, wor
     bodies = [{"sequence": seq, "task_id": task, "result_id": task} for seq, task in told]
     found = webhooks.judge(events, bodies, completed=2, undone={99})
     assert len(found) == len(words) and all(word in line for word, line in zip(words, found, strict=True)), found
+
+
+@pytest.mark.parametrize("format_", ["csv", "json"])
+def test_an_import_ends_with_every_row_though_the_server_is_killed(dsn, tmp_path, format_):
+    plan = imports.Plan(rows=8000, format=format_, kills=1, seconds=600, most_memory=200e6, most_wait=60)
+    lines, violations = imports.play(plan, dsn, tmp_path)
+    assert violations == [], lines
+
+
+def test_an_export_is_whole_and_stops_for_who_does_not_read(dsn, tmp_path):
+    plan = exports.Plan(answers=40_000, tasks=30_000, most_first=60, most_memory=200e6, most_page=60)
+    lines, violations = exports.play(plan, dsn, tmp_path)
+    assert violations == [], lines

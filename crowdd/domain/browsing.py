@@ -18,6 +18,7 @@ from crowdd.values import Requester
 
 PER_PAGE = 10
 MOST_PASSED = 20_000  # rows that a page by its number may pass over; further ones begin at an ordinal
+MOST_SORTED = 200_000  # tasks of a project that are sorted by their answers, which no index can do
 MOST_RUNS = 100  # answers on one page of a task
 _SHOWN_VOTES = 10
 _MOST_ID = 2**63 - 1
@@ -84,6 +85,8 @@ class Browsing:
         self.require(who, row)
         if asked.order != "id":
             rights.require(who, row["standings"], OWNERS)
+        if asked.order == "n_task_runs" and int(row["n_tasks"]) > MOST_SORTED:
+            raise InvalidValueError(f"Only up to {MOST_SORTED:,} tasks can be sorted by their answers.")
         total = total_of(row, asked.state)
         if asked.page > max(1, -(-total // PER_PAGE)):
             raise NotFoundError(NOT_FOUND)

@@ -11,9 +11,11 @@ import pytest
 import pytest_twisted
 from support.browsers import lock
 
+from crowdd.domain import browsing
 from crowdd.domain.browsing import MOST_PASSED, PER_PAGE, Asked, agreement, place_of
 from crowdd.errors import InvalidValueError, NotFoundError
 from crowdd.http.rendering import plain
+from crowdd.storage.connection import Connection
 
 PROJECT_KEYS = {
     "last_activity", "n_completed_tasks", "n_task_runs", "n_tasks", "n_volunteers", "overall_progress", "owner",
@@ -94,7 +96,7 @@ async def test_a_list_of_tasks_goes_on_where_it_was(served):
 
 
 @pytest_twisted.ensureDeferred
-async def test_tasks_are_chosen_by_state_and_sorted_by_their_owner(served):
+async def test_tasks_are_chosen_by_state_and_sorted_by_their_owner(served, monkeypatch):
     place = await Place(served).build(12)
     for client in (place.other, place.owner):
         await place.answer(client, "yes")
@@ -116,6 +118,10 @@ async def test_tasks_are_chosen_by_state_and_sorted_by_their_owner(served):
     assert await ids(f"?orderby=priority_0&desc=1&before={place.tasks[1]}") == by_priority
     assert (await place.other.page("/project/birds/tasks/browse?orderby=priority_0")).status == 403
     assert (await place.anonymous.page("/project/birds/tasks/browse?orderby=n_task_runs")).status == 302
+    assert await ids("?orderby=priority_0&desc=1&state=completed") == [place.tasks[0]]
+    assert await ids("/2?orderby=priority_0&state=ongoing") == [place.tasks[7]]
+    monkeypatch.setattr(browsing, "MOST_SORTED", 11)
+    assert (await place.owner.page("/project/birds/tasks/browse?orderby=n_task_runs")).status == 415
     for query in ("?state=lost", "?orderby=info", "?orderby=secret_key", "?after=x", "?desc=perhaps", "/0"):
         assert (await place.owner.page(f"/project/birds/tasks/browse{query}")).status == 415, query
 
@@ -313,3 +319,47 @@ def test_agreement_is_the_share_of_the_most_frequent_answer():
 
 def test_a_value_is_shown_as_plain_text():
     assert [plain(value) for value in ("<b>", {"a": 1}, None, True)] == ["<b>", '{"a":1}', "null", "true"]
+
+
+# What it costs ------------------------------------------------------------------------------------------------------
+
+STATEMENTS = {  # for a program of the owner's: one finds him by his key
+    "tasks/": 3, "tasks/browse": 4, "tasks/browse/2": 4, "tasks/browse?state=ongoing": 4, "tasks/browse?orderby=priority_0": 4,
+    "tasks/export": 4, "tasks/redundancy": 4, "tasks/priority": 3, "tasks/scheduler": 3, "tasks/delete": 3, "tasks/import": 4,
+    "queue": 4,
+}  # fmt: skip
+FILL = (
+    "INSERT INTO task (id, project_id, created, info) SELECT 1000 + i, 1, clock(), '{}' FROM generate_series(1, 10000) i",
+    "INSERT INTO task_ledger (project_id, task_id, ordinal, n_answers) SELECT 1, 1000 + i, 1000 + i, 2 FROM generate_series(1, 10000) i",
+    "UPDATE project_ledger SET n_ordinals = 11000",
+    "INSERT INTO stat_delta (project_id, hour, tasks, wanted) VALUES (1, date_trunc('hour', clock()), 10000, 20000)",
+)  # fmt: skip
+
+
+@pytest_twisted.ensureDeferred
+async def test_pages_take_as_many_statements_for_ten_tasks_as_for_ten_thousand(served, monkeypatch):
+    said: list[str] = []
+    run = Connection.run
+
+    def listen(self: Any, sql: Any, *more: Any, **named: Any) -> Any:
+        said.append(str(sql))
+        return run(self, sql, *more, **named)
+
+    monkeypatch.setattr(Connection, "run", listen)
+    place = await Place(served).build(11)
+
+    async def least(path: str, stated: int) -> int:
+        """The fewest of some tries: jobs of the server run meanwhile."""
+        counts: list[int] = []
+        while len(counts) < 12 and stated not in counts:
+            said.clear()
+            assert (await place.owner.page(f"/project/birds/{path}")).status == 200, path
+            counts.append(len(said))
+        return min(counts)
+
+    few = {path: await least(path, stated) for path, stated in STATEMENTS.items()}
+    assert few == STATEMENTS
+    for statement in FILL:
+        await served.database.execute(statement)
+    assert (await place.owner.page("/project/birds/tasks/browse/1001")).json()["pagination"]["total"] == 10_011
+    assert {path: await least(path, stated) for path, stated in STATEMENTS.items()} == few

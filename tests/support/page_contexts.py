@@ -510,7 +510,15 @@ def _task_cases(at: str) -> Iterator[Case]:
     rows = [task, task | {"id": 7733, "state": "completed"}, task | {"id": 8, "retired": True, "info_text": None}]
     told = {"page": 2, "per_page": 10, "total": 42650, "prev": True, "next": True, "before": 28114, "after": 8}
     chosen = {"state": None, "orderby": "id", "desc": False}
-    keys = {"rows": rows, "tasks": rows, "pagination": told, "chosen": chosen, "missing": "", "owns": True}
+    keys = {
+        "rows": rows,
+        "tasks": rows,
+        "pagination": told,
+        "chosen": chosen,
+        "missing": "",
+        "owns": True,
+        "sorts": True,
+    }
     page, here = "project/browse.html", f"{at}tasks/browse"
     yield Case(page, "owner", frame(ILSE, here) | owner | keys)
     yield Case(page, "visitor, no such task", frame(path=here) | public | keys | {"owns": False, "missing": "99"})
@@ -567,7 +575,12 @@ def _change_cases(at: str, owner: Context) -> Iterator[Case]:
     }
     for name in ("redundancy", "priority", "scheduler", "delete"):
         page, keys = f"project/task_{name}.html", frame(ILSE, f"{at}tasks/{name}") | owner
-        keys |= {"form": fields | {"errors": {}}, "effect": None, "schedulers": ["default", "random", "new_one"]}
+        keys |= {
+            "title": "A change",
+            "form": fields | {"errors": {}},
+            "effect": None,
+            "schedulers": ["default", "random", "new_one"],
+        }
         yield Case(page, "first", keys)
         yield Case(page, "with its effect", keys | {"effect": effect})
         yield Case(page, "without effect", keys | {"effect": dict.fromkeys(effect, 0)})

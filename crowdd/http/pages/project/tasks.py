@@ -7,7 +7,7 @@ from typing import Any
 from urllib.parse import quote
 
 from crowdd.domain import queries
-from crowdd.domain.browsing import Asked
+from crowdd.domain.browsing import MOST_SORTED, Asked
 from crowdd.domain.domain import Domain
 from crowdd.errors import InvalidValueError
 from crowdd.http.answers import Answer, Data, Page, Redirect
@@ -60,6 +60,7 @@ class TaskPages:
             chosen=_chosen(incoming),
             _rows=listed.tasks,
             _owns=owns(row),
+            _sorts=int(row["n_tasks"]) <= MOST_SORTED,
             _missing=wanted,
         )
 

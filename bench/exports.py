@@ -1,0 +1,185 @@
+"""Exports of many answers: the first byte, the whole, memory; a slow reader, one that leaves; lists of a million tasks.
+
+    python -m bench.exports [--answers 100000] [--tasks 1000000]
+
+Gates: the first byte within MOST_FIRST (median of five), the server's memory grows by at most MOST_MEMORY, a reader who
+stops and one who leaves cost nothing more, every answer is in the file once; pages of the list of tasks by id, by state
+and far inside within MOST_PAGE.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import io
+import statistics
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import attrs
+import requests
+from support.live import LiveServer
+
+from bench import stage
+from bench.figures import table
+from bench.imports import memory
+
+MOST_FIRST = 0.3  # seconds
+MOST_MEMORY = 32e6  # bytes
+MOST_PAGE = 0.3  # seconds
+FILL = (
+    "INSERT INTO task (id, project_id, created, info) SELECT {base} + i, {project}, now(),"
+    " jsonb_build_object('url', 'https://pictures.example/' || i || '.jpg') FROM generate_series(1, {tasks}) i",
+    "INSERT INTO task_ledger (project_id, task_id, ordinal, n_answers, answers, done)"
+    " SELECT {project}, {base} + i, 1 + i, 10, CASE WHEN i <= {done} THEN 10 ELSE 0 END, i <= {done}"
+    " FROM generate_series(1, {tasks}) i",
+    "INSERT INTO task_run (project_id, task_id, actor, created, finish_time, counted, info)"
+    " SELECT {project}, {base} + i, 'c:' || k, now(), now(), true,"
+    " jsonb_build_object('answer', 'Pine marten', 'sure', k)"
+    " FROM generate_series(1, {done}) i, generate_series(1, 10) k",
+    "INSERT INTO stat_delta (project_id, hour, runs, counted, completed, tasks, wanted)"
+    " SELECT {project}, date_trunc('hour', now()), {done} * 10, {done} * 10, {done}, {tasks}, {tasks}::bigint * 10",
+    "UPDATE project_ledger SET n_ordinals = 1 + {tasks} WHERE project_id = {project}",
+    "SELECT fold_stats()",
+)
+
+
+@attrs.frozen
+class Plan:
+    """How many answers, how many tasks; what is allowed."""
+
+    answers: int = 100_000
+    tasks: int = 1_000_000
+    most_first: float = MOST_FIRST
+    most_memory: float = MOST_MEMORY
+    most_page: float = MOST_PAGE
+
+
+def fill(sql: stage.Sql, project: int, plan: Plan, base: int = 10_000_000) -> None:
+    """Rows straight into the tables: a tenth as many finished tasks as answers, the others open."""
+    for statement in FILL:
+        sql.rows(statement.format(project=project, base=base, tasks=plan.tasks, done=plan.answers // 10))
+    sql.rows("VACUUM ANALYZE task_ledger")
+    sql.rows("ANALYZE")
+
+
+def first_byte(address: str) -> float:
+    """Seconds until the first bytes of the body are there."""
+    began = time.monotonic()
+    with requests.get(address, stream=True, timeout=60) as answer:
+        next(answer.raw.stream(1, decode_content=False))
+        return time.monotonic() - began
+
+
+def whole(address: str) -> tuple[float, bytes]:
+    """Seconds, and the file."""
+    began = time.monotonic()
+    content = requests.get(address, timeout=300).content
+    return time.monotonic() - began, content
+
+
+def rude(sql: stage.Sql, address: str) -> list[str]:
+    """Somebody reads a little, then nothing, then leaves."""
+    answer = requests.get(address, stream=True, timeout=60)
+    next(answer.raw.stream(1000, decode_content=False))
+    time.sleep(2)
+    asked = _asked(sql)
+    time.sleep(1)
+    wrong = [] if _asked(sql) == asked else ["rows are still read for somebody who takes nothing"]
+    answer.close()
+    time.sleep(1)
+    asked = _asked(sql)
+    time.sleep(1)
+    return wrong if _asked(sql) == asked else [*wrong, "rows are still read for somebody who has gone"]
+
+
+def _asked(sql: stage.Sql) -> int:
+    """How many answers have been read from the table so far."""
+    sql.rows("SELECT pg_stat_clear_snapshot()")
+    return int(
+        sql.one("SELECT coalesce(idx_tup_fetch, 0) + seq_tup_read FROM pg_stat_user_tables WHERE relname = 'task_run'")
+    )
+
+
+def files(plan: Plan, server: LiveServer, sql: stage.Sql, at: str) -> tuple[list[tuple[str, object]], list[str]]:
+    """What leaves."""
+    lines: list[tuple[str, object]] = []
+    wrong: list[str] = []
+    for format_ in ("json", "csv"):
+        address = f"{at}/export?type=task_run&format={format_}"
+        first_byte(address)
+        before, _ = memory(server)
+        first = statistics.median(first_byte(address) for _ in range(5))
+        seconds, content = whole(address)
+        grown = memory(server)[1] - before
+        rows = len(_rows(format_, content))
+        sizes = f"{len(content) / 1e6:.1f} MB in {seconds:.1f} s, memory +{grown / 1e6:.0f} MB"
+        lines.append((f"{rows:,} answers as {format_}", f"first byte {1000 * first:.0f} ms, {sizes}"))
+        if rows != plan.answers:
+            wrong.append(f"{rows} rows of {format_} instead of {plan.answers}")
+        if first > plan.most_first:
+            wrong.append(f"the first byte of {format_} after {first:.2f} s")
+        if grown > plan.most_memory:
+            wrong.append(f"memory grew by {grown / 1e6:.0f} MB for {format_}")
+    return lines, wrong + rude(sql, f"{at}/export?type=task_run&format=json")
+
+
+def _rows(format_: str, content: bytes) -> set[Any]:
+    if format_ == "json":
+        return {row["id"] for row in requests.models.complexjson.loads(content)}
+    return {row["id"] for row in csv.DictReader(io.StringIO(content.decode("utf-8-sig"), newline=""))}
+
+
+def pages(plan: Plan, at: str, key: str) -> tuple[list[tuple[str, object]], list[str]]:
+    """Pages of the list."""
+    last, done = plan.tasks // 10, plan.answers // 100
+    asked = {
+        "first": "", "page 500": "/500", "in the middle": f"/{last // 2}", "last": f"/{last}", "falling": "?desc=1",
+        "finished": "?state=completed", "finished, last": f"/{done}?state=completed", "open": "?state=ongoing",
+        "open, far": f"/{(last - done) // 2}?state=ongoing", "by priority": f"?orderby=priority_0&desc=1&api_key={key}",
+        "by priority, page 1000": f"/1000?orderby=priority_0&api_key={key}",
+    }  # fmt: skip
+    lines: list[tuple[str, object]] = []
+    wrong = []
+    for name, query in asked.items():
+        taken = []
+        for _ in range(5):
+            began = time.monotonic()
+            answer = requests.get(f"{at}/browse{query}", headers={"Accept": "application/json"}, timeout=60)
+            taken.append(time.monotonic() - began)
+            assert answer.status_code == 200 and answer.json()["tasks"], (name, answer.text[:300])
+        middle = statistics.median(taken)
+        lines.append((f"list of {plan.tasks:,}, {name}", f"{1000 * middle:.0f} ms"))
+        if middle > plan.most_page:
+            wrong.append(f"the list, {name}: {middle:.2f} s")
+    return lines, wrong
+
+
+def play(plan: Plan, dsn: str, place: Path) -> tuple[list[tuple[str, object]], list[str]]:
+    """The lines of the table, and what is violated."""
+    sql = stage.Sql(dsn)
+    with stage.crowdd(dsn, place) as server:
+        project = stage.project(server, tasks=1, n_answers=1)
+        fill(sql, project.id, plan)
+        at = f"{server.url}/project/{project.short_name}/tasks"
+        lines, wrong = files(plan, server, sql, at)
+        more, worse = pages(plan, at, project.owner.key)
+    return lines + more, wrong + worse
+
+
+def main() -> int:
+    """Runs it and prints a table; 1 when a gate is broken."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--answers", type=int, default=Plan().answers)
+    parser.add_argument("--tasks", type=int, default=Plan().tasks)
+    options = parser.parse_args()
+    with stage.folder() as place, stage.postgres(place) as database:
+        lines, wrong = play(Plan(options.answers, options.tasks), database.dsn, place)
+    print(table("Exports and lists", lines, wrong))
+    return bool(wrong)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
