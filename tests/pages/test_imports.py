@@ -10,12 +10,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-import psycopg2
-import pytest
 import pytest_twisted
-import requests
-from support.live import LiveServer
-from support.person import Person
 from support.working import worked
 
 from crowdd.domain import imports as imports_module
@@ -323,44 +318,3 @@ async def test_what_is_over_is_swept_away(served):
     assert list(folder.iterdir()) == []
     await served.database.execute("UPDATE clock_shift SET ahead = '15 days'")
     assert await served.domain.imports.sweep(now) == 1
-
-
-@pytest.mark.slow
-def test_a_server_that_is_killed_half_way_through_an_import_leaves_nothing_half(postgres, tmp_path):
-    dsn = postgres.make()
-    live = LiveServer(dsn, tmp_path)
-    live.start()
-    sql = psycopg2.connect(dsn)
-    sql.autocommit = True
-    cursor = sql.cursor()
-
-    def one(statement: str) -> Any:
-        cursor.execute(statement)
-        return cursor.fetchone()[0]
-
-    def until(condition: Any) -> None:
-        end = time.monotonic() + 60
-        while not condition():
-            assert time.monotonic() < end, "it never came true"
-            time.sleep(0.01)
-
-    try:
-        owner = Person(live.url).register("owner")
-        owner.api("POST", "project", {"name": "Birds", "short_name": "birds"})
-        content = b"n\n" + b"".join(b"%d\n" % n for n in range(20_000))
-        begun = requests.post(
-            f"{live.url}{AT}?response_format=json&api_key={owner.key}", files={"file": ("t.csv", content)}, timeout=60
-        ).json()
-        until(lambda: one("SELECT added FROM task_import") >= 3000)
-        live.kill()
-        half = one("SELECT count(*) FROM task")
-        assert 3000 <= half < 20_000 and half == one("SELECT added FROM task_import")
-        assert one("SELECT (checkpoint->>'rows')::int FROM queue_item") == half
-        cursor.execute("UPDATE clock_shift SET ahead = '2 minutes'")
-        live.start()
-        until(lambda: one("SELECT state FROM queue_item") == "done")
-        assert one("SELECT count(*) FROM task") == one("SELECT count(DISTINCT info->>'n') FROM task") == 20_000
-        assert one("SELECT added FROM task_import") == 20_000 and begun["import"]
-    finally:
-        sql.close()
-        live.stop()
