@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import pty
+import subprocess
+
+import pytest
 import pytest_twisted
+from support.live import BIN
 
 
 def acts(rows, kind):
@@ -45,3 +51,20 @@ async def test_announcement_is_seen_when_it_is_published(served, crowdctl, rows)
     assert crowdctl.json("announcement", "remove", number, "--yes") == {"id": made["id"]}
     assert crowdctl.json("announcement", "list") == []
     assert acts(rows, "announcement") == ["create", "update", "update", "update", "update", "delete"]
+
+
+@pytest.mark.parametrize(("said", "gone"), [(b"n\n", False), (b"y\n", True)], ids=["no", "yes"])
+def test_at_a_terminal_it_is_asked_whether_that_is_meant(crowdctl, said, gone):
+    ours, its = pty.openpty()
+    command = [BIN / "crowdctl", "category", "remove", "sensing"]
+    with subprocess.Popen(command, env=crowdctl.environment, stdin=its, stdout=its, stderr=its) as process:
+        os.close(its)
+        shown = b""
+        while b"[y/N]" not in shown:
+            shown += os.read(ours, 1024)
+        assert b"The category sensing will be removed. This cannot be undone." in shown
+        os.write(ours, said)
+    os.close(ours)
+    assert process.returncode == int(not gone)
+    left = [row["short_name"] for row in crowdctl.json("category", "list")]
+    assert left == (["thinking"] if gone else ["thinking", "sensing"])
