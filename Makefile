@@ -13,8 +13,8 @@ ifneq ($(shell $(venv)python -c '' 2>/dev/null && cat .venv/made-in 2>/dev/null)
 .PHONY: .venv/made-in
 endif
 
-spine = tests/test_loop.py tests/test_crowd.py tests/test_exact.py tests/api/test_rate_limit.py tests/pages/test_live.py \
-  tests/sched/test_clockwork.py tests/api/test_newtask.py tests/test_daemon.py
+spine = tests/test_loop.py tests/test_crowd.py tests/test_exact.py tests/test_daemon.py tests/api/test_newtask.py \
+  tests/api/test_leases.py tests/api/test_task_runs.py tests/pages/test_live.py
 
 run: .venv/installed-embedded
 	@exec $(venv)crowdctl serve
@@ -97,7 +97,7 @@ soak: .venv/installed-embedded,test
 
 # The spine of the suite on a server of two processes.
 spine-workers: .venv/installed-embedded,test
-	@CROWDD_DAEMON_WORKERS=2 $(venv)pytest -m "not browser" $(spine)
+	@CROWDD_DAEMON_WORKERS=2 $(venv)pytest -m "not browser and not inside" $(spine)
 
 clean:
 	rm -rf .venv build docs/_build docs/reference *.egg-info .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis

@@ -11,10 +11,13 @@ from typing import Any
 from cryptography.hazmat.primitives.serialization import load_pem_private_key
 from cryptography.x509 import load_pem_x509_certificates
 from OpenSSL.crypto import X509, PKey
+from OpenSSL.SSL import Connection
 from OpenSSL.SSL import Error as SslError
+from twisted.internet.interfaces import IOpenSSLServerConnectionCreator
 from twisted.internet.ssl import CertificateOptions, TLSVersion
 from twisted.logger import Logger
 from twisted.protocols.tls import TLSMemoryBIOFactory
+from zope.interface import implementer
 
 from crowdd.config import Http, Settings
 from crowdd.errors import ConfigError
@@ -92,14 +95,15 @@ def allow_connections(wanted: int) -> int:
     return max(1, allowed - OTHER_FILES)
 
 
+@implementer(IOpenSSLServerConnectionCreator)
 class Certificate:
     """What the server shows of itself; each new connection gets the one that was read last."""
 
     def __init__(self, options: CertificateOptions) -> None:
         self.options = options
 
-    def getContext(self) -> Any:
-        return self.options.getContext()
+    def serverConnectionForTLS(self, tlsProtocol: Any) -> Connection:
+        return Connection(self.options.getContext(), None)
 
     def over(self, factory: Any) -> TLSMemoryBIOFactory:
         """The factory behind TLS."""

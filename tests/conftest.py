@@ -4,6 +4,7 @@ process of its own.
 
 from __future__ import annotations
 
+import os
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -15,7 +16,7 @@ import pytest_twisted
 from psycopg2.extensions import make_dsn
 from support.live import LiveServer
 from support.postgres import TEMPLATE, Postgres
-from support.served import Served
+from support.served import Served, ServedByWorkers
 from twisted.internet import reactor
 from twisted.internet.defer import ensureDeferred
 
@@ -86,10 +87,17 @@ def domain(settings: config.Settings, pool: Pool) -> Iterator[domain_module.Doma
     made.passwords.stop()
 
 
+def _served(settings: config.Settings, environment: dict[str, str]) -> Served:
+    """In this process; as processes of its own where CROWDD_DAEMON_WORKERS wants several (make spine-workers)."""
+    if os.environ.get("CROWDD_DAEMON_WORKERS", "1") == "1":
+        return Served(reactor, settings)
+    return ServedByWorkers(reactor, settings, environment)
+
+
 @pytest_twisted.async_yield_fixture
 async def served(settings: config.Settings) -> Any:
     """crowdd in this process, on a real socket; ``served.client()`` asks it."""
-    made = Served(reactor, settings)
+    made = _served(settings, {"CROWDD_RATELIMIT_LIMIT": "0"})
     await made.start()
     yield made
     await made.stop()
@@ -106,7 +114,7 @@ def serve(settings: config.Settings) -> Iterator[Any]:
             "CROWDD_DATA_DIR": str(settings.data.dir),
             "CROWDD_RATELIMIT_LIMIT": "0",
         }
-        made = Served(reactor, config.load(None, {**base, **environment}))
+        made = _served(config.load(None, {**base, **environment}), {**base, **environment})
         started.append(made)
         await made.start()
         return made

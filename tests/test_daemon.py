@@ -15,6 +15,7 @@ import socket
 import subprocess
 import tempfile
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -317,6 +318,19 @@ class TestTwoWorkers:
         os.kill(pair.pid, signal.SIGHUP)
         pair.await_log("The configuration was read again", 3)
         assert {pair.ask("/api/announcement")[1]["x-ratelimit-limit"] for _ in range(20)} == {"9"}
+
+    @pytest.mark.skipif(
+        os.environ.get("CROWDD_DAEMON_WORKERS", "1") == "1", reason="takes a minute: make spine-workers"
+    )
+    def test_each_job_is_run_by_one_of_them(self, pair):
+        seldom = (
+            "SELECT name, runs FROM job WHERE name IN ('sweep_keys', 'sweep_queue', 'sweep_sessions', 'sweep_job_runs')"
+        )
+        before = dict(rows(pair.dsn, seldom))
+        rows(pair.dsn, "UPDATE clock_shift SET ahead = ahead + interval '2 days'")
+        assert wait_until(lambda: all(runs > before[name] for name, runs in rows(pair.dsn, seldom)), 150)
+        time.sleep(5)  # another one that takes its due job for its own would have begun by now
+        assert dict(rows(pair.dsn, seldom)) == {name: runs + 1 for name, runs in before.items()}
 
     def test_all_end_in_order(self, pair):
         stream = Listener(pair.port, "/project/told/live")

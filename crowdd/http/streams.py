@@ -14,6 +14,7 @@ from contextlib import suppress
 from typing import Any
 
 import orjson
+from twisted.internet.abstract import FileDescriptor
 from twisted.internet.defer import Deferred, ensureDeferred, succeed
 from twisted.logger import Logger
 
@@ -198,9 +199,13 @@ class Streams:
 
 
 def _write_now(transport: Any, data: bytes) -> None:
-    """Writes, past the reactor where nothing waits to be written: for thousands that is a third of the time."""
+    """Writes, past the reactor where nothing waits to be written: for thousands that is a third of the time.
+
+    What is not the connection itself (TLS is over it) has something to do with the bytes first.
+    """
     sent: Any = 0
-    if getattr(transport, "_tempDataBuffer", data) == [] and not transport.dataBuffer:
+    plain = isinstance(transport, FileDescriptor)
+    if plain and getattr(transport, "_tempDataBuffer", data) == [] and not transport.dataBuffer:
         sent = transport.writeSomeData(data)
     if sent != len(data):
         transport.write(data[sent:] if isinstance(sent, int) else data)  # an error comes up there, too

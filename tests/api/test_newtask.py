@@ -1,5 +1,6 @@
 """Asking for tasks (interface, newtask)."""
 
+import pytest
 import pytest_twisted
 from support.browsers import lock, newcomer
 
@@ -111,6 +112,7 @@ async def test_every_attribute_that_volunteers_see_is_an_order(served):
         assert (await person.get(newtask(project, query))).json()["id"] == expected, query
 
 
+@pytest.mark.inside
 @pytest_twisted.ensureDeferred
 async def test_an_order_that_takes_too_long_ends_in_time(served, monkeypatch):
     owner = await served.person("owner")

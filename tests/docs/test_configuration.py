@@ -6,6 +6,8 @@ import re
 from pathlib import Path
 from typing import Any
 
+import attrs
+
 from crowdd import config
 
 ROOT = Path(__file__).parents[2]
@@ -52,3 +54,16 @@ def test_the_names_of_the_page_are_those_that_work():
     for section, option, _, default in config.options():
         settings = config.load(None, {f"CROWDD_{section}_{option}".upper(): written(default)})
         assert getattr(getattr(settings, section), option) == default
+
+
+def test_operations_lists_what_only_a_new_start_changes():
+    page = (ROOT / "docs" / "operations.md").read_text("utf-8")
+    table = page.partition("### Settings that SIGHUP does not change")[2].partition("\n#")[0]
+    listed = set(re.findall(r"`(\[\w+\] \w+)`", table))
+    fixed = {
+        f"[{section}] {a.name}"
+        for section, cls in config.SECTIONS.items()
+        for a in attrs.fields(cls)
+        if a.metadata["fixed"]
+    }
+    assert listed == fixed

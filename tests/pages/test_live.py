@@ -48,6 +48,7 @@ def sql(dsn):
     connection.close()
 
 
+@pytest.mark.inside
 @pytest_twisted.ensureDeferred
 async def test_the_state_comes_at_once_and_moves_with_every_answer(served):
     owner, ada = await served.person("owner"), await served.person("ada")
@@ -77,6 +78,7 @@ async def test_the_state_comes_at_once_and_moves_with_every_answer(served):
     await until(lambda: streams(served) == 0)
 
 
+@pytest.mark.inside
 @pytest_twisted.ensureDeferred
 async def test_the_state_is_json_for_who_asks_for_that(served):
     owner = await served.person("owner")
@@ -88,6 +90,7 @@ async def test_the_state_is_json_for_who_asks_for_that(served):
     assert streams(served) == 0
 
 
+@pytest.mark.inside
 @pytest_twisted.ensureDeferred
 async def test_many_answers_are_two_states_a_second_and_the_last_is_told(served):
     """One read of the database for all who listen, none when nobody does."""
@@ -204,6 +207,7 @@ async def test_a_log_ends_with_the_session_and_with_the_ownership(serve, sql):
     assert await by_key.next() is None and await other.next() is None
 
 
+@pytest.mark.inside
 @pytest_twisted.ensureDeferred
 async def test_streams_are_counted_by_address_and_in_all(serve):
     served = await serve(
@@ -238,6 +242,7 @@ async def test_a_stream_on_which_nothing_happens_says_so(serve):
     assert stream.comments >= 2 and stream.events == []
 
 
+@pytest.mark.inside
 @pytest_twisted.ensureDeferred
 async def test_a_client_that_does_not_read_is_cut_off_and_nothing_grows(serve, sql):
     served = await serve(CROWDD_LIVE_STALLED_SECONDS="2")
@@ -266,6 +271,7 @@ async def test_a_client_that_does_not_read_is_cut_off_and_nothing_grows(serve, s
     assert [event.id for event in read] == [str(n) for n in range(4001)]
 
 
+@pytest.mark.inside
 @pytest_twisted.ensureDeferred
 async def test_every_process_tells_what_happens_in_any_and_says_when_it_ends(serve):
     here, there = await serve(), await serve()

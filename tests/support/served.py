@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import attrs
 import orjson
 import treq
 from twisted.internet.defer import Deferred
+from twisted.internet.threads import deferToThread
 from twisted.web.client import Agent, HTTPConnectionPool, readBody
 from twisted.web.http_headers import Headers
 
 from crowdd import app
 from crowdd.config import Settings
+from crowdd.domain import assembly
+from support.live import LiveServer
 
 
 @attrs.frozen
@@ -174,3 +178,37 @@ class Served:
             answer = await owner.post(f"/project/{short_name}/publish", json={})
             assert answer.status == 200, answer.body
         return project
+
+
+class ServedByWorkers(Served):
+    """The same by a twistd with as many workers as CROWDD_DAEMON_WORKERS says; the rules of this process make people."""
+
+    def __init__(self, reactor: Any, settings: Settings, environment: Mapping[str, str]) -> None:
+        self._reactor, self._settings = reactor, settings
+        self._pool = HTTPConnectionPool(reactor)
+        self._pool.maxPersistentPerHost = 100
+        self._agent = Agent(reactor, pool=self._pool)
+        settings.data.dir.mkdir(parents=True, exist_ok=True)
+        self._database = assembly.make_pool(reactor, settings, size=2)
+        self._domain = assembly.make_domain(reactor, settings, self._database)
+        self._live = LiveServer(settings.db.dsn, settings.data.dir, **environment)
+
+    @property
+    def domain(self) -> Any:
+        return self._domain
+
+    @property
+    def database(self) -> Any:
+        return self._database
+
+    async def start(self) -> None:
+        self._domain.passwords.start()
+        await self._database.start()
+        await deferToThread(self._live.start, 120)
+        self.base = self._live.url
+
+    async def stop(self) -> None:
+        await self._pool.closeCachedConnections()
+        await deferToThread(self._live.stop)
+        self._domain.passwords.stop()
+        await self._database.close()
