@@ -23,10 +23,24 @@ class Channel(HTTPChannel):
     _hanging_up: Any = None
     _began: float | None = None  # when the request that is coming in began
     _came = 0  # bytes of it
+    _ends: tuple[Any, Any] | None = None
 
     def connectionMade(self) -> None:
         self.site.channels.add(self)
         super().connectionMade()
+
+    def getHost(self) -> Any:
+        """Our end, which stays the same: Twisted asks the system at every request."""
+        return self._both_ends()[0]
+
+    def getPeer(self) -> Any:
+        """The other end."""
+        return self._both_ends()[1]
+
+    def _both_ends(self) -> tuple[Any, Any]:
+        if self._ends is None:
+            self._ends = super().getHost(), super().getPeer()
+        return self._ends
 
     def is_late(self, now: float) -> bool:
         """Whether a request has been coming in for longer than anybody needs; a body may take its time by its size."""

@@ -165,7 +165,8 @@ class Router:
             return self._other_method(incoming, methods)
         if route.page and not (incoming.is_api or incoming.changes_state or incoming.wants_json or incoming.is_frame):
             await self._identity.welcome(incoming)
-        await self._open_lock(incoming, names)
+        if incoming.header("x-project-password"):
+            await self._open_lock(incoming, names)
         if incoming.is_large_form:
             await self._workshop.do(incoming.unpack)
         if incoming.changes_state and not incoming.is_api and route.csrf and self._with_cookies(incoming):
@@ -196,7 +197,7 @@ class Router:
     async def _open_lock(self, incoming: Incoming, names: Names) -> None:
         """A client that sends X-Project-Password opens the one project that its request names."""
         password = incoming.header("x-project-password")
-        reference = await self._project_named(incoming, names) if password else None
+        reference = await self._project_named(incoming, names)
         if reference is not None:
             lock = await self._projects.lock_opened_by(reference, password, incoming.who)
             if lock:

@@ -8,13 +8,16 @@ from typing import Any
 
 from twisted.internet.defer import Deferred
 from twisted.internet.task import deferLater
+from twisted.python.failure import Failure
+from twisted.web.http import datetimeToString
 from twisted.web.server import Request as TwistedRequest
 from twisted.web.server import Site as TwistedSite
+from twisted.web.server import version
 
 from crowdd.config import Settings
 from crowdd.errors import TooLargeError
 from crowdd.http.channel import Channel
-from crowdd.http.heads import put
+from crowdd.http.heads import Ready, put, ready
 from crowdd.http.streams import Streams
 
 IDLE_SECONDS = 75
@@ -71,11 +74,22 @@ class Request(TwistedRequest):
         site = self.channel.site
         site.requests.add(self)
         self.began, self.request_id = site.seconds(), random.token_hex(8)
-        put(self.responseHeaders, ((b"X-Request-Id", self.request_id.encode()),))
+        put(self.responseHeaders, (*site.greeting(), (b"X-Request-Id", self.request_id.encode())))
         if site.draining:
             self.setHeader("Connection", "close")
             self.channel.close_after_answer()
-        super().process()
+        self._find(site)
+
+    def _find(self, site: Any) -> None:
+        """As Twisted does it, where one resource answers everything: without looking for others below it."""
+        self.site, self.prepath, self.postpath = site, [], self.path[1:].split(b"/")
+        if self.path == b"*":
+            self._handleStar()
+            return
+        try:
+            self.render(site.resource)
+        except BaseException:
+            self.processingFailed(Failure())
 
     def finish(self) -> None:
         super().finish()
@@ -142,6 +156,7 @@ class Site(TwistedSite):
         self._waiting: list[Deferred[None]] = []
         self._clock = reactor
         self._look: Any = None
+        self._greeted, self._greeting = -1, ready({})
 
     def log(self, request: Any) -> None:
         """Nothing: see the class."""
@@ -152,6 +167,14 @@ class Site(TwistedSite):
         self.most_import_bytes = settings.http.most_import_bytes
         self.connections = min(settings.http.connections, self.most_there)
         self.log_requests = settings.log.requests
+
+    def greeting(self) -> Ready:
+        """The headers with which every answer begins."""
+        second = int(self.seconds())
+        if second != self._greeted:
+            self._greeted = second
+            self._greeting = ready({"Server": version.decode(), "Date": datetimeToString(second).decode()})
+        return self._greeting
 
     def most_bytes(self, address: bytes) -> int:
         """How long the body of a request to this address may be: files of tasks are longer than anything else."""
