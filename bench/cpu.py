@@ -45,6 +45,27 @@ class Cpu:
         return Spent(processes[self._crowdd][1], postgres, sum(os.times()[:2]))
 
 
+class Meter:
+    """What crowdd and the sessions that PostgreSQL has now ran, and how long they waited for a processor, in seconds.
+
+    To the nanosecond, for single requests (``/proc/<pid>/schedstat``): a request that was slow because of what else the
+    machine did has waited and not run.
+    """
+
+    def __init__(self, crowdd: int, postmaster: int) -> None:
+        sessions = [pid for pid, parent, _, _ in _all() if parent == postmaster]
+        self._places = [Path(f"/proc/{pid}/schedstat") for pid in (crowdd, *sessions)]
+
+    def __call__(self) -> tuple[float, float]:
+        """So far: ran, waited."""
+        ran = waited = 0
+        for place in self._places:
+            with contextlib.suppress(OSError):
+                fields = place.read_text().split()
+                ran, waited = ran + int(fields[0]), waited + int(fields[1])
+        return ran / 1e9, waited / 1e9
+
+
 def _all() -> Iterator[tuple[int, int, float, float]]:
     """Each process: its number, its parent's, CPU seconds of its own and of its children that have ended."""
     for entry in Path("/proc").glob("[0-9]*"):

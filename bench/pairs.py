@@ -11,7 +11,7 @@ import selectors
 import socket
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import attrs
 
@@ -81,7 +81,15 @@ class Volunteer:
 class Rush:
     """All volunteers together."""
 
-    def __init__(self, port: int, project: int, people: list[Iterator[Identity]]) -> None:
+    def __init__(
+        self,
+        port: int,
+        project: int,
+        people: list[Iterator[Identity]],
+        meter: Callable[[], tuple[float, float]] | None = None,
+    ) -> None:
+        """``meter`` is read at each request, which makes sense for one volunteer alone: what ran and waited for it."""
+        self._meter, self._read = meter, (0.0, 0.0)
         self._volunteers = [Volunteer(port, project, each) for each in people]
         self._selector = selectors.EpollSelector()
         for volunteer in self._volunteers:
@@ -100,6 +108,7 @@ class Rush:
         """Works so long; ``pace``: so many pairs begin in a second, else as many as possible. The seconds it took."""
         began = time.perf_counter()
         end, due = began + seconds, began
+        self._read = self._meter() if self._meter is not None else self._read
         while (now := time.perf_counter()) < end or len(self._idle) < len(self._volunteers):
             while self._idle and now < end and due <= now:
                 due += random.expovariate(pace) if pace else 0.0
@@ -109,6 +118,12 @@ class Rush:
                 self._hear(key.data)
         return time.perf_counter() - began
 
+    def _note(self, name: str) -> None:
+        if self._meter is not None:
+            before, self._read = self._read, self._meter()
+            self.times.add(f"{name} ran", self._read[0] - before[0])
+            self.times.add(f"{name} waited", self._read[1] - before[1])
+
     def _hear(self, volunteer: Volunteer) -> None:
         answer = volunteer.read()
         if answer is None:
@@ -116,6 +131,7 @@ class Rush:
         head, body = answer
         name = "newtask" if volunteer.asking else "taskrun"
         self.times.add(name, time.perf_counter() - volunteer.sent_at)
+        self._note(name)
         task = _ID.search(body)
         if not head.startswith(b"HTTP/1.1 200"):
             self.refused[head[:20] + b" " + body[:200]] += 1
