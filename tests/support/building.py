@@ -12,7 +12,7 @@ PARTS = (
     "CHANGELOG.md", "CONTRIBUTING.md", "MANIFEST.in", "Makefile", "README.md", "pyproject.toml", "setup.py",
     "bench", "crowdd", "docs", "etc", "examples", "tests", "twisted",
 )  # fmt: skip
-_LEFT_OUT = shutil.ignore_patterns("__pycache__", "*.egg-info", "_build", "dropin.cache", ".hypothesis")
+_LEFT_OUT = shutil.ignore_patterns("__pycache__", "*.egg-info", "_build", "reference", "dropin.cache", ".hypothesis")
 
 
 def copied(folder: Path) -> Path:
