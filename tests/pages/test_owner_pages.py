@@ -485,3 +485,38 @@ async def test_a_browser_shows_mistakes_with_what_was_typed(served):
     page = await ada.post("/project/new", data=said, headers=HTML)
     assert page.status == 200 and 'value="my birds"' in page.text and "Is there one?" in page.text
     assert page.text.count('aria-invalid="true"') == 2
+
+
+@pytest_twisted.ensureDeferred
+async def test_a_front_end_goes_the_whole_way_with_the_tokens_of_its_forms(served):
+    """The sequences of clients.md, 4: JSON both ways, the form's token in the header, the whole model sent back."""
+    ada = await newcomer(served, "ada")
+
+    async def send(path, form="form", **changes):
+        page = (await ada.page(path)).json()
+        model = page[form] if form else {"csrf": page["csrf"]}
+        answer = await ada.post(path, json={**model, **changes}, headers={"X-CSRFToken": model["csrf"]})
+        assert answer.status == 200 and answer.json()["status"] == "success", (path, answer.body)
+        return answer.json()["next"]
+
+    editor = await send("/project/new", name="Birds", short_name="birds", long_description="Is there *one*?")
+    assert editor == "/project/birds/tasks/taskpresentereditor"
+    await send(editor, editor="<p>?</p>")
+    await send("/project/birds/update", description="Is there a bird?", btn="Save")
+    upload = (await ada.page("/project/birds/update")).json()["upload_form"]
+    sent_file = await ada.post(
+        "/project/birds/update?response_format=json",
+        files={"avatar": ("blob", BytesIO(picture()))},
+        data={"btn": "Upload", "x1": "0", "y1": "0", "x2": "600", "y2": "400"},
+        headers={"X-CSRFToken": upload["csrf"]},
+    )
+    assert sent_file.json()["status"] == "success"
+    project = (await ada.get("/api/project?short_name=birds")).json()[0]
+    task = {"project_id": project["id"], "info": {"n": 1}}
+    assert (await ada.post("/api/task", json=task)).status == 200
+    assert await send("/project/birds/publish", form="") == "/project/birds/"
+    shown = (await served.client().page("/project/category/thinking/?orderby=created&desc=true")).json()["projects"]
+    assert [(one["short_name"], one["description"]) for one in shown] == [("birds", "Is there a bird?")]
+    with_body = await ada.request("GET", "/project/birds/settings", json={})
+    assert with_body.json()["project"]["id"] == project["id"], "a GET with a body, as servers that render send it"
+    assert await send("/project/birds/delete", form="") == "/account/ada/"

@@ -24,7 +24,7 @@ CPU_MS = 10
 VISITOR = {
     "/": 5, "/about": 0, "/help/": 0, "/announcements/": 1, "/leaderboard/": 1, "/stats": 2, "/account/page/1": 4,
     "/account/signin": 0, "/account/register": 1, "/account/ada/": 4, "/project/birds/": 2, "/project/birds/stats": 3,
-    "/project/birds/newtask": 3, "/nothing": 0, "/api/docs": 0, "/project/birds/tasks/": 2,
+    "/project/birds/newtask": 3, "/project/category/thinking/": 2, "/project/search?q=bird": 2, "/nothing": 0, "/api/docs": 0, "/project/birds/tasks/": 2,
     "/project/birds/tasks/browse": 3, "/project/birds/tasks/1": 6, "/project/birds/tasks/export": 3,
 }  # fmt: skip
 MEMBER = {
