@@ -47,7 +47,7 @@ def switch(postgres, dsn, tmp_path):
 
 async def begin(switch, serve):
     """crowdd behind the switch, with an owner and his project."""
-    served = await serve(CROWDD_DB_DSN=switch.dsn, CROWDD_DB_WAIT_SECONDS="1", CROWDD_DB_STATEMENT_SECONDS="1")
+    served = await serve(CROWDD_DB_DSN=switch.dsn, CROWDD_DB_WAIT_SECONDS="2", CROWDD_DB_STATEMENT_SECONDS="3")
     served.owner = await served.person("owner")
     served.birds = await served.project(served.owner, tasks=5, published=True)
     return served
@@ -229,7 +229,7 @@ class TestTheLine:
 
     @pytest_twisted.ensureDeferred
     async def test_a_large_body_that_comes_fast_enough_is_taken(self, serve, monkeypatch):
-        monkeypatch.setattr(channel, "LEAST_RATE", 100)
+        monkeypatch.setattr(channel, "LEAST_RATE", 10)
         served = await serve()
         owner = await served.person("owner")
         head = f"POST /api/project?api_key={owner.key} HTTP/1.1\r\nHost: a\r\nContent-Length: 400\r\n\r\n"

@@ -28,7 +28,7 @@ from support.programs import processes_of
 
 from crowdd.storage.server.process import alive, wait_until
 
-PATIENCE = 30.0
+PATIENCE = 60.0
 
 
 class Twistd:
@@ -46,6 +46,7 @@ class Twistd:
             ("daemon", "workers"): str(workers),
             ("data", "dir"): str(self.folder / "data"),
             ("volunteers", "cookies_per_hour"): "100000",
+            ("ratelimit", "window"): "86400",
             ("metrics", "token"): "hidden-token",
             ("log", "format"): "json",
             ("log", "requests"): "on",
@@ -372,7 +373,7 @@ def test_starts_that_cannot_work_end_with_a_sentence(postgres):
                 ends.enter_context(socket.create_server(("127.0.0.1", server.port)))
         begun = {name: server.start("--nodaemon", "--pidfile=") for name, server in servers.items()}
         for name, process in begun.items():
-            printed = process.communicate(timeout=PATIENCE)[0].decode()
+            printed = process.communicate(timeout=2 * PATIENCE)[0].decode()
             assert process.returncode == 1 and wanted[name] in printed, (name, printed)
     postgres.drop(newer)
 

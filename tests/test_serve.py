@@ -83,25 +83,27 @@ class TestOnItsOwnDatabase:
         first = crowdctl_serve()
         first.read_until(READY)
         assert first.url in first.output
-        assert re.search(r"Become its admin +http://\S+", first.output)
+        link = re.search(r"Become its admin +(http://\S+)", first.output)[1]
+        assert link.startswith(first.url) and get(link) == 200
         assert f"{first.url}/project/{EXAMPLE_FOLDER.name}/" in first.output
         assert get(f"{first.url}/project/{EXAMPLE_FOLDER.name}/") == 200
         ask(data, "CREATE TABLE kept AS SELECT 42 AS answer")
+        self.refused_in_the_same_folder(crowdctl_serve, data, first)
         assert first.interrupt() == 0
         assert processes_of(data) == {}
 
         second = crowdctl_serve()
         assert second.read_until(READY) <= allowed_seconds()
         assert ask(data, "SELECT answer FROM kept") == (42,)
-        assert second.interrupt() == 0
+        second.process.terminate()
+        assert second.end() == 0, "SIGTERM ends it, too"
+        assert processes_of(data) == {}
 
-    def test_one_time_link_is_told_until_there_is_an_admin(self, crowdctl_serve, data):
-        server = crowdctl_serve()
-        server.read_until(READY)
-        link = re.search(r"Become its admin +(http://\S+)", server.output)[1]
-        assert link.startswith(server.url)
-        assert get(link) == 200
-        server.interrupt()
+    @staticmethod
+    def refused_in_the_same_folder(crowdctl_serve, data, first):
+        said = sentence(crowdctl_serve())
+        assert re.search(rf"{data} is in use .*process {first.process.pid}.*CROWDD_DATA_DIR", said)
+        assert get(f"{first.url}/health") == 200
 
     def test_commands_find_its_database_beside_it_and_when_it_has_ended(self, crowdctl_serve, data):
         def admins():
@@ -118,13 +120,6 @@ class TestOnItsOwnDatabase:
         assert [row["name"] for row in admins()] == ["examples"]
         server.interrupt()
         assert [row["name"] for row in admins()] == ["examples"]
-        assert processes_of(data) == {}
-
-    def test_sigterm_ends_it_too(self, crowdctl_serve, data):
-        server = crowdctl_serve()
-        server.read_until(READY)
-        server.process.terminate()
-        assert server.end() == 0
         assert processes_of(data) == {}
 
     def test_interrupt_before_it_serves_leaves_nothing(self, crowdctl_serve, data):
@@ -167,6 +162,14 @@ class TestOnItsOwnDatabase:
         assert wait_until(lambda: processes_of(data) == {}, 30)
 
 
+def sentence(program):
+    """What a program says that refuses to begin: one line, and a bad status."""
+    assert program.end() == 1
+    lines = program.output.splitlines()
+    assert len(lines) == 1, program.output
+    return lines[0]
+
+
 def child(data, words):
     return next(pid for pid, line in processes_of(data).items() if words in line)
 
@@ -185,39 +188,22 @@ def test_on_a_configured_database_none_is_begun(crowdctl_serve, dsn, data):
 class TestRefusals:
     """Each is one sentence that says what to do, and a bad exit status."""
 
-    @staticmethod
-    def sentence(program):
-        assert program.end() == 1
-        lines = program.output.splitlines()
-        assert len(lines) == 1, program.output
-        return lines[0]
-
-    def test_folder_in_use(self, crowdctl_serve, data):
-        first = crowdctl_serve()
-        first.read_until(READY)
-        said = self.sentence(crowdctl_serve())
-        assert re.search(rf"{data} is in use .*process {first.process.pid}.*CROWDD_DATA_DIR", said)
-        assert get(f"{first.url}/health") == 200
-        first.interrupt()
-
     def test_busy_port(self, crowdctl_serve, data):
         with socket.create_server(("127.0.0.1", 0)) as other:
             port = other.getsockname()[1]
-            said = self.sentence(crowdctl_serve(CROWDD_HTTP_PORT=str(port)))
+            said = sentence(crowdctl_serve(CROWDD_HTTP_PORT=str(port)))
         assert re.search(rf"127.0.0.1 port {port} .*CROWDD_HTTP_PORT", said)
         assert not (data / "postgres").exists()
 
     def test_broken_configuration(self, crowdctl_serve):
-        assert "CROWDD_HTTP_PORT" in self.sentence(crowdctl_serve(CROWDD_HTTP_PORT="many"))
+        assert "CROWDD_HTTP_PORT" in sentence(crowdctl_serve(CROWDD_HTTP_PORT="many"))
 
     def test_folder_that_cannot_be_written(self, crowdctl_serve, data):
         (data / "file").write_text("")
-        assert "Cannot write in the data folder" in self.sentence(
-            crowdctl_serve(CROWDD_DATA_DIR=str(data / "file/var"))
-        )
+        assert "Cannot write in the data folder" in sentence(crowdctl_serve(CROWDD_DATA_DIR=str(data / "file/var")))
 
     def test_configured_database_that_is_not_there(self, crowdctl_serve, data):
-        said = self.sentence(crowdctl_serve(CROWDD_DB_DSN=f"host={data} dbname=none user=nobody"))
+        said = sentence(crowdctl_serve(CROWDD_DB_DSN=f"host={data} dbname=none user=nobody"))
         assert re.search(r"configured database takes no connection: .*CROWDD_DB_DSN", said)
 
 

@@ -59,7 +59,7 @@ async def test_without_room_on_the_disk_it_is_not_ready(serve):
 async def test_a_database_that_does_not_answer_is_told_in_time(served, monkeypatch):
     monkeypatch.setattr(readiness, "PATIENCE", 0.2)
     for _ in range(served.database.figures().size):
-        ensureDeferred(served.database.fetch("SELECT pg_sleep(1)"))
+        ensureDeferred(served.database.fetch("SELECT pg_sleep(3)"))
     answer = await served.client().get("/ready")
     assert answer.status == 503 and "in time" in answer.json()["checks"]["database"]
 
