@@ -28,6 +28,7 @@ request_id: ContextVar[str] = ContextVar("request_id", default="")
 _LOOK_SECONDS = 1.0  # how often it is looked whether the file is still there
 _SHORTEST_SECRET = 4  # shorter ones would blot out words
 _FILE_MODE = 0o640
+_CHATTER = ("twisted.web.client.", "twisted.protocols.policies.")  # every connection to another server, twice
 
 
 class Output(Protocol):
@@ -96,7 +97,7 @@ class Journal:
 
     def __call__(self, event: dict[str, Any]) -> None:
         """Writes an event."""
-        if event.get("log_level", LogLevel.info) < self._least or self._output is None:
+        if _level(event) < self._least or self._output is None:
             return
         line = self._line(event)
         for secret in self._secrets:
@@ -145,6 +146,12 @@ class Journal:
         if "log_failure" in event:
             line["traceback"] = event["log_failure"].getTraceback()
         return orjson.dumps(line, default=str, option=orjson.OPT_NON_STR_KEYS).decode() + "\n"
+
+
+def _level(event: dict[str, Any]) -> Any:
+    level = event.get("log_level", LogLevel.info)
+    chatter = level == LogLevel.info and event.get("log_namespace", "").startswith(_CHATTER)
+    return LogLevel.debug if chatter else level
 
 
 def _request(event: dict[str, Any]) -> str:

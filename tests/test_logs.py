@@ -125,6 +125,15 @@ def test_what_is_less_important_is_left_out():
     assert [line.split()[-1] for line in lines] == ["warn", "error", "critical"]
 
 
+def test_each_connection_to_another_server_is_no_news():
+    lines = Lines()
+    made, _ = journal(lines)
+    log = Logger(namespace="twisted.web.client._HTTP11ClientFactory", observer=LogPublisher(made))
+    log.info("Starting factory")
+    log.warn("That is news")
+    assert len(lines) == 1 and "That is news" in lines[0]
+
+
 class TestFile:
     def test_is_in_the_data_folder_unless_named(self, tmp_path):
         made = Journal(settings(tmp_path))
