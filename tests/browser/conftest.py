@@ -111,12 +111,6 @@ def make_stage(browser: Any, witness: Any, elsewhere: Any, other_project: Any, n
         stage.context.close()
 
 
-@pytest.fixture(scope="module")
-def arena(make_stage: Any) -> Any:
-    """One stage for a whole file."""
-    return make_stage()
-
-
 @pytest.fixture
 def stage(browser: Any, witness: Any, elsewhere: Any, other_project: Any, new_project: Any) -> Iterator[Any]:
     """A new browser profile, and a new project with three tasks that are never full."""

@@ -51,29 +51,18 @@ class Stage:
         self, context: BrowserContext, witness: Witness, elsewhere: Elsewhere, mine: Project, other: Project
     ) -> None:
         self.context, self.witness, self.elsewhere, self.mine, self.other = context, witness, elsewhere, mine, other
-        self.page = context.new_page()
         self.console: list[str] = []
-        self.page.on("console", lambda message: self.console.append(message.text))
-        self.page.on("pageerror", lambda error: self.console.append(str(error)))
-        self._opened = self._first_asked = len(witness.log)
         self._visitor: Person | None = None
-        self._windows: list[BrowserContext] = []
-        elsewhere.seen.clear()
-
-    def new_window(self) -> Page:
-        """A page of another browser profile, with this one's cookies: six streams to one site are all that one has."""
-        context = self.context.browser.new_context()  # type: ignore[union-attr]
-        context.set_default_timeout(45_000)
-        context.add_cookies(self.context.cookies())  # type: ignore[arg-type]
-        self._windows.append(context)
-        return context.new_page()
-
-    def close_windows(self) -> None:
-        while self._windows:
-            self._windows.pop().close()
+        self.begin()
 
     def begin(self) -> None:
-        """Forgets what was seen until now."""
+        """Raises the curtain: one new page, and nothing seen before."""
+        for page in self.context.pages:
+            page.close()
+        self.page = self.context.new_page()
+        self.console.clear()
+        self.page.on("console", lambda message: self.console.append(message.text))
+        self.page.on("pageerror", lambda error: self.console.append(str(error)))
         self._first_asked = len(self.witness.log)
         self.elsewhere.seen.clear()
 
@@ -135,7 +124,7 @@ class Stage:
         while time.monotonic() < since + quiet:
             assert time.monotonic() < end, f"still busy after 120 s: {self.asked()[-3:]}, {self.console[-3:]}"
             self.page.wait_for_timeout(50)
-            pages = [page.url for context in (self.context, *self._windows) for page in context.pages]
+            pages = [page.url for page in self.context.pages]
             now = (len(self.witness.log), len(self.elsewhere.seen), len(self.console), pages)
             if now != seen:
                 seen, since = now, time.monotonic()
@@ -150,10 +139,6 @@ class Stage:
     def asked(self) -> list[Asked]:
         """The requests since the curtain rose."""
         return self.witness.log[self._first_asked :]
-
-    def everything(self) -> list[Asked]:
-        """The same, whatever was forgotten since."""
-        return self.witness.log[self._opened :]
 
     def usable(self) -> bool:
         return self.page.locator("#leave").get_attribute("href") == f"/project/{self.mine.short_name}/"
