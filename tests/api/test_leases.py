@@ -278,5 +278,8 @@ async def test_why_a_task_was_skipped_is_counted_and_nobody_named(served, dsn):
     await cid.post(f"/api/task/{first}/release", json={"skip": True, "reason": "unsure"})  # who never had it
     assert await served.domain.leases.skips(project["id"], first) == {"broken": 2}
     assert await served.domain.leases.skips(project["id"], second) == {}
+    page = f"/project/{project['short_name']}/tasks/{first}"
+    shown, hidden = [(await who.get(page, headers={"Accept": "text/html"})).text for who in (owner, ada)]
+    assert "It is broken or does not load" in shown and "It is broken or does not load" not in hidden
     assert (await owner.delete(f"/api/task/{first}")).status == 204
     assert await served.domain.leases.skips(project["id"], first) == {}

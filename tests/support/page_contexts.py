@@ -541,7 +541,7 @@ def _task_cases(at: str) -> Iterator[Case]:
             {"info": "Pine marten", "n": 4}, {"info": {"x": [1, 2]}, "n": 3}]},
     }  # fmt: skip
     page, here = "project/task.html", f"{at}tasks/28114"
-    yield Case(page, "owner", frame(ILSE, here) | owner | whole)
+    yield Case(page, "owner", frame(ILSE, here) | owner | whole | {"skips": {"broken": 2, "unsure": 1}})
     yield Case(page, "visitor", frame(path=here) | public | whole | {"owns": False, "volunteers": {}, "next": None})
     gone = whole["task"] | {"info": "text", "closed": "retired", "retired_note": "Blurred."}
     nothing = {"task": gone, "task_runs": [], "agreement": None, "next": None}

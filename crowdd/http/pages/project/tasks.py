@@ -26,7 +26,7 @@ class TaskPages:
     """``/project/<short_name>/tasks/`` and what only shows tasks below it."""
 
     def __init__(self, domain: Domain, forms: Forms, views: ProjectViews) -> None:
-        self._projects, self._browsing = domain.projects, domain.browsing
+        self._projects, self._browsing, self._leases = domain.projects, domain.browsing, domain.leases
         self._forms, self._views = forms, views
 
     def routes(self) -> Iterator[Route]:
@@ -83,6 +83,7 @@ class TaskPages:
             _volunteers=volunteers,
             _counted=counted,
             _owns=owns(row),
+            _skips=await self._leases.skips(row["id"], task_id) if owns(row) else {},
         )
 
     async def answers(self, incoming: Incoming, short_name: str, task_id: int) -> Answer:
