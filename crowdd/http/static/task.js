@@ -42,6 +42,7 @@ on("presenter:saved", ({ late }) => {
   clearTimeout(quiet);
   quiet = setTimeout(say, SAID_FOR, "idle");
   $("refused").hidden = true;
+  until = 0; // what was asked to wait may go on
   if (!offerAccount()) praise();
   if (count % RANK_EVERY === 0) askRank();
 });
