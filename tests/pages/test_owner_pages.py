@@ -162,7 +162,7 @@ async def test_a_password_is_set_changed_and_removed(served):
     opened = await visitor.send_form("/project/birds/password", {"password": "sesame"})
     assert opened.json() == {"next": "/project/birds/"} and not await locked()
     await sent(ada, "/project/birds/update", name="Finches")  # says protect, and no new password: the old one stays
-    assert not await locked()
+    assert not await locked() and (await served.client().page("/project/birds/")).status == 403
     changed = await ada.post("/project/birds/update", json={"btn": "Password", "protect": True, "password": "open"})
     assert changed.json()["next"] == "/project/birds/settings" and await locked()
     gone = await ada.post("/project/birds/update", json={"btn": "Password", "protect": False})
