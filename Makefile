@@ -1,6 +1,6 @@
 # make run: from nothing to a running server. make test: all that must pass before a change goes in.
 
-.PHONY: run test lint i18n browser clean crowd crowd-kills exact storm live hot cost truth webhooks wheel docs hostile soak spine-workers imports exports
+.PHONY: run test lint i18n pictures browser clean crowd crowd-kills exact storm live hot cost truth webhooks wheel docs hostile soak spine-workers imports exports
 .DELETE_ON_ERROR:
 
 venv = .venv/bin/
@@ -47,6 +47,10 @@ lint: .venv/installed-embedded,test
 # Looks through the code for words and brings the catalogues up to date. Then translate what is new in the .po files.
 i18n: .venv/installed-embedded,test
 	@$(venv)python -m crowdd.languages.update
+
+# Draws the pictures of docs/images from the cases of the tests; with TO=folder every page, to be looked at.
+pictures: .venv/installed-embedded,test browser
+	@PYTHONPATH=tests $(venv)python -m browser.pictures $(if $(TO),--to $(TO)) $(if $(ONLY),--only $(ONLY))
 
 # The browser's tests say themselves what is missing where this cannot help.
 browser:

@@ -199,7 +199,9 @@ class Accounts:
         """Passes while the link works; NotFoundError otherwise."""
         row = await links.find(self._db, self._secrets.digest("link", link), "first_admin")
         if row is None or await self.admins():
-            raise NotFoundError("This link has been used or has run out.", hint="Start the server again for a new one.")
+            raise NotFoundError(
+                _("This link has been used or has run out."), hint="Start the server again for a new one."
+            )
 
     async def make_first_admin(self, link: str, form: Registration, who: Requester) -> int:
         """The id of the first administrator; the link is used up in the same transaction."""
@@ -211,7 +213,7 @@ class Accounts:
 
         async def work(tx: Database) -> int:
             if await links.use(tx, self._secrets.digest("link", link), "first_admin") is None:
-                raise NotFoundError("This link has been used or has run out.")
+                raise NotFoundError(_("This link has been used or has run out."))
             return await self.add(tx, form, hashed, who, admin=True)
 
         return await self._db.transaction(work)
@@ -225,7 +227,7 @@ class UserBehaviour(Behaviour):
 
     async def change(self, tx: Database, who: Requester, row: Row, changes: dict[str, Any]) -> None:
         if changes.get("admin") is False and row["id"] == who.user_id:
-            raise ForbiddenError("You cannot take the administrator's rights from yourself.")
+            raise ForbiddenError(_("You cannot take the administrator's rights from yourself."))
         if changes.get("admin") is False:
             await _leave_one(tx, row["id"])
         await super().change(tx, who, row, changes)

@@ -89,15 +89,20 @@ class Administration:
     # How things are
 
     async def figures(self, who: Requester, refresh: bool = False) -> dict[str, Any]:
-        """The last seven days: as they were found in the last ten minutes, or anew."""
+        """The last seven days: as they were found in the last ten minutes, or anew.
+
+        ``wait`` says that new figures were wanted and are just being found for somebody else: these are older.
+        """
         _require(who)
         known = await dashboard.snapshot(self._db)
         if known is not None and known["age"] < (NEWEST_SECONDS if refresh else FRESH_SECONDS):
-            return known["figures"]
+            return known["figures"] | {"wait": False}
         made = await self._db.transaction(_find)
         if made is None:  # somebody else is at it
-            return known["figures"] if known is not None else await _figures(self._db)
-        return made
+            return (
+                known["figures"] | {"wait": True} if known is not None else await _figures(self._db) | {"wait": False}
+            )
+        return made | {"wait": False}
 
     async def jobs(self, who: Requester) -> list[Row]:
         """Every job that ever ran, with how its last run went."""

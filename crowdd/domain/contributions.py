@@ -24,6 +24,7 @@ from crowdd.errors import (
 )
 from crowdd.kinds import TASK, TASK_RUN
 from crowdd.kinds.kind import EVERYONE, Standing
+from crowdd.languages import _
 from crowdd.storage import contributions, records, tasks
 from crowdd.storage.database import Database, Row, Transactions
 from crowdd.values import Requester
@@ -75,7 +76,7 @@ def refusal(state: str, who: Requester) -> CrowddError | None:
             words = "This project does not allow anonymous contributors"
             return AnonymousError(words, code="members_only", hint="Sign in first.")
         case "paused":
-            return ForbiddenError("This project is paused.", code="paused", hint="Come back later.")
+            return ForbiddenError(_("This project is paused."), code="paused", hint="Come back later.")
     return None
 
 
@@ -123,7 +124,7 @@ class Contributions:
     async def _asked(self, ask: Row) -> Row:
         sorts = ask["lane"].startswith("sort/")
         row = await (self._ask_alone(ask) if sorts else self._asks.add(ask))
-        for _ in range(_TRIES):
+        for _try in range(_TRIES):
             if row["lapsed"]:
                 self._ring(ask["project"])
             if row["state"] != "again":

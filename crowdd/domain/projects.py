@@ -20,6 +20,7 @@ from crowdd.domain.webhooks import Webhooks
 from crowdd.errors import ForbiddenError, InvalidRequestError, InvalidValueError, NotFoundError, TooManyRequestsError
 from crowdd.kinds import PROJECT, Kind
 from crowdd.kinds.kind import OWNERS
+from crowdd.languages import _
 from crowdd.storage import attempts, audit, changes, projects, records, schedulers, tasks
 from crowdd.storage.database import Database, Row, Transactions
 from crowdd.values import Requester
@@ -96,7 +97,7 @@ class ProjectBehaviour(Behaviour):
         """Nobody finds the project any more; what hangs on it goes at once, or by the queue when it is much."""
         await projects.delete(tx, row["id"])
         files.drop_project(row["id"])
-        for _ in range(_BITES_AT_ONCE):
+        for _bite in range(_BITES_AT_ONCE):
             if not await changes.sweep(tx, row["id"]):
                 return
         await self._queue.add(tx, SWEEP, {"project_id": row["id"]}, who)
@@ -147,7 +148,7 @@ class Projects:
         if row is None:
             raise NotFoundError(NOT_FOUND)
         if not row["standings"] & PROJECT.rights.get:
-            raise ForbiddenError("This project asks for a password.", code="project_password")
+            raise ForbiddenError(_("This project asks for a password."), code="project_password")
         return row
 
     async def owned(self, short_name: str, who: Requester) -> Row:
@@ -275,7 +276,7 @@ class Projects:
         subject = f"project:{row['id']}|{who.address}"
         if (await attempts.failures(self._db, [subject], _WINDOW_MINUTES)).get(subject, 0) >= _MOST_ATTEMPTS:
             raise TooManyRequestsError(
-                "Too many wrong passwords. Wait a quarter of an hour.", retry_after=_WINDOW_MINUTES * 60
+                _("Too many wrong passwords. Wait a quarter of an hour."), retry_after=_WINDOW_MINUTES * 60
             )
         if await self._passwords.check(row["passwd_hash"], password):
             return str(row["lock_id"])

@@ -192,3 +192,24 @@ def test_pages_of_the_running_server_have_no_fault_either(other_project: Any, li
         for path in asked
     }
     assert {where: wrong for where, wrong in found.items() if wrong} == {}
+
+
+_TOUCHING = """[...document.querySelectorAll('.chart svg')].flatMap(chart => {
+    const boxes = [...chart.querySelectorAll('text[text-anchor=middle]')].map(e => [e.textContent, e.getBoundingClientRect()]);
+    return boxes.slice(1).map(([words, box], i) => [boxes[i][0], words, box.left - boxes[i][1].right]).filter(([,, gap]) => gap < 2);
+})"""
+
+
+def test_names_below_a_chart_do_not_touch_on_a_phone(opened: Any) -> None:
+    gallery = opened(viewport={"width": 320, "height": 640})
+    gallery.show(PARTS)
+    touching = {}
+    for template, kind in (("project/stats.html", "visitor"), ("admin/dashboard.html", "a week")):
+        for locale in ("en", "es", "fr", "de", "ar"):
+            page = gallery.swap(
+                case_of(template, kind)._replace(context=case_of(template, kind).context | {"locale": locale})
+            )
+            assert page.locator(".chart svg").count() >= 2
+            if found := page.evaluate(_TOUCHING):
+                touching[template, locale] = found
+    assert touching == {}

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import csv
 import io
+from contextlib import closing
 from typing import Any
 
+import psycopg2
 import pytest_twisted
 from support.browsers import signed_in
 from support.page_reader import Page, faults
@@ -437,6 +439,19 @@ async def test_the_dashboard_counts_the_week(served):
     [published] = page["published_projects_last_week"]
     assert published.keys() == {"day", "id", "short_name", "p_name", "owner_id", "u_name", "email_addr"}
     assert (published["short_name"], published["u_name"], page["draft_projects_last_week"]) == ("birds", "ada", [])
+
+
+@pytest_twisted.ensureDeferred
+async def test_while_somebody_else_counts_anew_the_dashboard_shows_what_it_has_and_says_so(served, dsn):
+    place = await Place(served).build()
+    assert (await place.boss.page("/admin/dashboard/")).json()["wait"] is False
+    await served.database.execute("UPDATE clock_shift SET ahead = '11 seconds'")
+    with closing(psycopg2.connect(dsn)) as other, other.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_lock(hashtextextended('dashboard', 0))")
+        page = (await place.boss.page("/admin/dashboard/?refresh=1")).json()
+        assert page["wait"] is True and page["new_users_week"]["series"][0][-1] == 2
+        assert "being counted" in (await place.boss.get("/admin/dashboard/?refresh=1", headers=HTML)).text
+    assert (await place.boss.page("/admin/dashboard/?refresh=1")).json()["wait"] is False
 
 
 @pytest_twisted.ensureDeferred

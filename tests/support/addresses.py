@@ -9,30 +9,53 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from itertools import product
-from typing import Any
 from urllib.parse import quote
 
 from crowdd.http.routing import Route
 
 # A name in an address, and the statement that says what stands there (on a stage with rows of every kind).
 NAMES = {
-    "short_name": "SELECT short_name FROM project WHERE id IN (SELECT project_id FROM task) ORDER BY id",
+    "short_name": "SELECT short_name FROM project WHERE id IN (SELECT project_id FROM task) ORDER BY id LIMIT 2",
     "name": "SELECT name FROM account WHERE id IN (SELECT owner_id FROM project) ORDER BY id LIMIT 1",
     "page": "SELECT '1'",
     "window": "SELECT '3'",
-    "task_id": "SELECT min(id) FROM task GROUP BY project_id",
-    "result_id": "SELECT min(id) FROM result GROUP BY project_id",
+    "task_id": "SELECT min(id) FROM task GROUP BY project_id ORDER BY project_id LIMIT 2",
+    "result_id": "SELECT min(id) FROM result GROUP BY project_id ORDER BY project_id LIMIT 2",
     "user_id": "SELECT max(id) FROM account",
     "project_id": "SELECT min(id) FROM project",
     "announcement_id": "SELECT min(id) FROM announcement",
     "category_id": "SELECT min(id) FROM category",
-    "blogpost_id": "SELECT min(id) FROM blogpost GROUP BY project_id",
+    "blogpost_id": "SELECT min(id) FROM blogpost GROUP BY project_id ORDER BY project_id LIMIT 2",
+    "post_id": "SELECT min(id) FROM blogpost GROUP BY project_id ORDER BY project_id LIMIT 2",
+    "category": "SELECT short_name FROM category WHERE id IN (SELECT category_id FROM project) ORDER BY id LIMIT 1",
+    "import_id": "SELECT min(id) FROM task_import GROUP BY project_id ORDER BY project_id LIMIT 2",
     "item_id": "SELECT min(id) FROM queue_item",
     "mail_id": "SELECT min(id) FROM mail",
-    "delivery_id": "SELECT min(id) FROM delivery",
+    "delivery_id": "SELECT min(id) FROM delivery GROUP BY project_id ORDER BY project_id LIMIT 2",
 }
-# What is no page that a person reads: data, files, and streams that never end.
-_NO_PAGE = re.compile(r"/api/(?!docs)|/api/?$|/uploads/|/static/|/health|/project/<short_name>/(events|live)$")
+# What no stage has by itself: work, letters, deliveries that failed, a log of jobs. ``sealed`` is a secret of a webhook.
+BESIDE = """
+INSERT INTO queue_item (name, arguments, user_id, admin, via, state, created, due, error, result)
+    SELECT 'withdraw', '{"words": "x"}', id, true, 'web', state, clock(), clock(), 'x', '{"words": "x"}'
+      FROM account, unnest(ARRAY['dead', 'cancelled', 'done']) AS state;
+INSERT INTO mail (created, recipient, template, locale, subject, text, html, state, due, error)
+    SELECT clock(), email_addr, 'export_ready', 'en', 'x', 'x', 'x', state, clock(), 'x' FROM account, unnest(ARRAY['dead', 'held']) AS state;
+UPDATE project SET webhook = 'https://receiver.example/';
+INSERT INTO webhook (project_id, secret_sealed, active, why_off) SELECT id, %(sealed)s, false, 'x' FROM project ON CONFLICT (project_id) DO UPDATE SET active = false;
+INSERT INTO delivery (project_id, kind, created, state, next_at, finished) SELECT id, 'ping', clock(), 'failed', clock(), clock() FROM project;
+INSERT INTO delivery_attempt (project_id, delivery_id, at, url, body, status, answer, problem, seconds)
+    SELECT project_id, id, clock(), 'x', '{"x": "x"}', 500, 'x', 'x', 1 FROM delivery;
+INSERT INTO task_import (project_id, user_id, created, name, format, file, bytes, rows, columns, sample)
+    SELECT id, owner_id, clock(), 'x', 'csv', 'x', 1, 1, '["x"]', '[{"x": "x"}]' FROM project;
+INSERT INTO import_error (import_id, line, reason, text) SELECT id, 1, 'x', 'x' FROM task_import;
+INSERT INTO job_run (name, began, seconds, outcome, words) VALUES ('fold', clock(), 1, 'failed', 'x');
+INSERT INTO job (name, due, outcome, began, seconds, words) VALUES ('odd', clock(), 'failed', clock(), 1, 'x') ON CONFLICT DO NOTHING;
+"""
+# What is no page that a person reads: data, files, streams that never end, and what acts on GET (by a link).
+_NO_PAGE = re.compile(
+    r"/api/(?!docs)|/api/?$|/uploads/|/static/|/health|/ready|/metrics|/project/<short_name>/(events|live)$"
+    r"|/account/signout|/admin/users/(add|del)/"
+)
 _NAME = re.compile(r"<(?:\w+(?:\([^)]*\))?:)?(\w+)>")
 
 
@@ -41,12 +64,12 @@ def pages(routes: Iterable[Route]) -> list[str]:
     return sorted({route.path for route in routes if route.method == "GET" and not _NO_PAGE.match(route.path)})
 
 
-def values(fetch: Any, paths: Iterable[str]) -> dict[str, list[str]]:
-    """What stands for each name of these addresses; ``fetch`` runs a statement and gives its rows."""
+def statements(paths: Iterable[str]) -> dict[str, str]:
+    """For each name in these addresses the statement that gives what stands there, in its only column."""
     names = sorted({name for path in paths for name in _NAME.findall(path)})
     unknown = [name for name in names if name not in NAMES]
     assert not unknown, f"tests/support/addresses.py does not say what stands for {unknown} in an address"
-    return {name: [str(row[0]) for row in fetch(NAMES[name])] for name in names}
+    return {name: f"SELECT t.v::text AS v FROM ({NAMES[name]}) t(v)" for name in names}
 
 
 def filled(path: str, values: dict[str, list[str]]) -> Iterator[str]:

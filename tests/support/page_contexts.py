@@ -292,15 +292,15 @@ def _administration_cases() -> Iterator[Case]:
         name: week(3, 5, 8, 12, 1, 0, 2)
         for name in (
             "new_task_runs_week", "active_users_last_week", "active_anon_last_week", "new_users_week", "new_tasks_week",
-            "returning_users_week",
         )
     }  # fmt: skip
+    figures["returning_users_week"] = {"labels": list("1234567"), "series": [[3, 5, 2, 1, 0, 0, 1]]}
     lists = dict.fromkeys(("published_projects_last_week", "draft_projects_last_week", "update_projects_last_week"))
     yield page(
         "dashboard", "a week", **figures, **{name: [IN_WEEK] * 12 for name in lists}, update_feed=FEED, wait=False
     )
     nothing = dict.fromkeys(figures, week(*[0] * 7))
-    yield page("dashboard", "new", **nothing, **{name: [] for name in lists}, update_feed=[], wait=False)
+    yield page("dashboard", "new", **nothing, **{name: [] for name in lists}, update_feed=[], wait=True)
     chosen = {"user": "ilse", "kind": "project"}
     yield page("audit", "some", entries=[ACT, ACT | {"before": None}], kinds=["project", "user"], chosen=chosen, next=9)
     yield page("audit", "none", entries=[], kinds=[], chosen=dict.fromkeys(chosen), next=None)

@@ -12,6 +12,7 @@ from crowdd.domain.people.identities import PROVIDERS, TITLES, ProviderIdentity
 from crowdd.domain.people.registration import Registration
 from crowdd.domain.secrets import Secrets
 from crowdd.errors import ConflictError, NotFoundError, ProviderError
+from crowdd.languages import _
 from crowdd.storage import accounts, audit, provider_tokens
 from crowdd.storage.database import Database, Row, Transactions
 from crowdd.values import Requester
@@ -34,14 +35,20 @@ class Arrivals:
         row = await accounts.by_provider(self._db, identity.provider, identity.id)
         if row is not None:
             if row["restrict"]:
-                raise ProviderError("This account is blocked.")
+                raise ProviderError(_("This account is blocked."))
             await self._keep(self._db, row["id"], identity)
             return int(row["id"]), False
         if not identity.email or checks.email(identity.email):
-            raise NoAddressError(f"{TITLES[identity.provider]} did not tell us an e-mail address.")
+            raise NoAddressError(
+                _("%(provider)s did not tell us an e-mail address.", provider=TITLES[identity.provider])
+            )
         if await accounts.by_email(self._db, identity.email) is not None:
-            hint = f"Sign in with your password, then connect {TITLES[identity.provider]} in your settings."
-            raise ProviderError(f"There is an account with this e-mail already. {hint}")
+            words = _(
+                "There is an account with this e-mail already. Sign in with your password, then connect %(provider)s in"
+                " your settings.",
+                provider=TITLES[identity.provider],
+            )
+            raise ProviderError(words)
         return await self.register(identity, await self._introduced(identity), who), True
 
     async def register(self, identity: ProviderIdentity, form: Registration, who: Requester) -> int:
@@ -64,11 +71,11 @@ class Arrivals:
     async def disconnect(self, row: Row, provider: str, who: Requester) -> None:
         """Ends it. Raises NotFoundError, and ProviderError when nothing else is left to sign in with."""
         if provider not in PROVIDERS or not row[f"{provider}_user_id"]:
-            raise NotFoundError("Your account is not connected to it.")
+            raise NotFoundError(_("Your account is not connected to it."))
         others = [name for name in PROVIDERS if name != provider and row[f"{name}_user_id"]]
         if not row["has_password"] and not others:
             raise ProviderError(
-                "You could not sign in any more. Set a password first: use Forgotten? on the sign-in page."
+                _("You could not sign in any more. Set a password first: use Forgotten? on the sign-in page.")
             )
 
         async def work(tx: Database) -> None:
@@ -88,7 +95,7 @@ class Arrivals:
         try:
             await accounts.set_provider(tx, user_id, identity.provider, identity.id)
         except ConflictError:
-            words = f"Another account is connected to this {TITLES[identity.provider]} account."
+            words = _("Another account is connected to this %(provider)s account.", provider=TITLES[identity.provider])
             raise ProviderError(words) from None
         await self._keep(tx, user_id, identity)
 
@@ -107,7 +114,7 @@ class Arrivals:
             name = wanted if number == 1 else f"{wanted[:31]}{number}"
             if not checks.name(name) and await accounts.by_name(self._db, name) is None:
                 return name
-        raise ProviderError("No free user name was found for you. Make an account with one of your choice.")
+        raise ProviderError(_("No free user name was found for you. Make an account with one of your choice."))
 
 
 def introduction(identity: ProviderIdentity, name: str, email: str) -> Registration:

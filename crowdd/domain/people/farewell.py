@@ -19,6 +19,7 @@ from crowdd.domain.queue import Queue
 from crowdd.domain.secrets import Secrets
 from crowdd.domain.uploads import Uploads
 from crowdd.errors import ForbiddenError
+from crowdd.languages import _
 from crowdd.storage import audit, mail, people, personal
 from crowdd.storage.database import Database, Row, Transactions
 from crowdd.values import Requester
@@ -54,10 +55,11 @@ class Farewell:
         async def work(tx: Database) -> None:
             if owned := await personal.owned(tx, row["id"]):
                 names = ", ".join(project["short_name"] for project in owned)
-                hint = "Hand them over or delete them first."
-                raise ForbiddenError(f"You own projects: {names}. {hint}")
+                raise ForbiddenError(
+                    _("You own projects: %(names)s. Hand them over or delete them first.", names=names)
+                )
             if row["admin"] and not await personal.other_admins(tx, row["id"]):
-                raise ForbiddenError("You are the last administrator. Make another one first.")
+                raise ForbiddenError(_("You are the last administrator. Make another one first."))
             pseudonym = await personal.say_farewell(tx, row["id"], new_pseudonym())
             arguments = {"user_id": row["id"], "pseudonym": pseudonym}
             await self._queue.add(tx, WORK, arguments, attrs.evolve(_JOB, via=who.via))

@@ -8,6 +8,7 @@ from crowdd.domain.outgoing import Outgoing
 from crowdd.domain.people.identities import Client, Flow, ProviderIdentity
 from crowdd.domain.people.openid import ask
 from crowdd.errors import ProviderError
+from crowdd.languages import _
 
 
 class GitHub:
@@ -27,11 +28,11 @@ class GitHub:
         told = await self._ask("POST", f"{self._site}/login/oauth/access_token", form)
         token = told.get("access_token") if isinstance(told, dict) else None
         if not isinstance(token, str) or not token:
-            raise ProviderError("GitHub did not take the code of this sign-in.")
+            raise ProviderError(_("GitHub did not take the code of this sign-in."))
         person = await self._ask("GET", f"{self._api}/user", token=token)
         emails = await self._ask("GET", f"{self._api}/user/emails", token=token)
         if not isinstance(person, dict) or not isinstance(person.get("id"), int):
-            raise ProviderError("GitHub did not say who it is.")
+            raise ProviderError(_("GitHub did not say who it is."))
         return ProviderIdentity(
             provider=self.client.name,
             id=str(person["id"]),

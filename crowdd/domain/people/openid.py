@@ -17,6 +17,7 @@ import orjson
 from crowdd.domain.outgoing import Outgoing, Reply
 from crowdd.domain.people.identities import Client, Flow, ProviderIdentity
 from crowdd.errors import ProviderError, RefusedTargetError, UnreachableError
+from crowdd.languages import _
 
 ALGORITHMS = frozenset({"RS256", "RS384", "RS512", "PS256", "ES256", "ES384", "EdDSA"})
 _KEPT_SECONDS = 3600.0  # how long a provider's addresses and keys are believed without asking again
@@ -133,7 +134,9 @@ class OpenIdProvider:
         return self._keys[str(kid)]
 
     def _doubt(self, words: str) -> ProviderError:
-        return ProviderError(f"{self.client.title} {words}.")
+        return ProviderError(
+            _("%(provider)s cannot be believed: it %(reason)s.", provider=self.client.title, reason=words)
+        )
 
 
 async def ask(
@@ -147,14 +150,20 @@ async def ask(
     try:
         reply = await outgoing.request(method, url, headers, body, seconds=_SECONDS, most_bytes=_MOST_BYTES)
     except (RefusedTargetError, UnreachableError) as error:
-        raise ProviderError(f"{provider} cannot be asked: {error}") from None
+        raise ProviderError(_("%(provider)s cannot be asked: %(reason)s", provider=provider, reason=error)) from None
     return _json(provider, reply)
 
 
 def _json(provider: str, reply: Reply) -> Any:
     if reply.status != 200 or not reply.whole:
-        raise ProviderError(f"{provider} refused to say who you are (it answered {reply.status}).")
+        raise ProviderError(
+            _(
+                "%(provider)s refused to say who you are (it answered %(status)s).",
+                provider=provider,
+                status=reply.status,
+            )
+        )
     try:
         return orjson.loads(reply.body)
     except orjson.JSONDecodeError:
-        raise ProviderError(f"{provider} answered something that is no JSON.") from None
+        raise ProviderError(_("%(provider)s answered something that is no JSON.", provider=provider)) from None

@@ -17,6 +17,7 @@ from crowdd.domain.people.workshop import Workshop
 from crowdd.domain.queue import Queue
 from crowdd.domain.uploads import Uploads
 from crowdd.errors import ConflictError, NotFoundError
+from crowdd.languages import _
 from crowdd.storage import accounts, audit, personal
 from crowdd.storage.database import Database, Row, Transactions
 from crowdd.values import Requester
@@ -86,7 +87,7 @@ class PersonalData:
         row: Row = await personal.export(self._db, user_id) or {}
         path = self.folder / str(row.get("file") or "none")
         if not row.get("file") or not path.is_file():
-            raise NotFoundError("There is no export of your data (any more). Ask for a new one.")
+            raise NotFoundError(_("There is no export of your data (any more). Ask for a new one."))
         return path
 
     async def read(self, path: Path) -> bytes:

@@ -10,11 +10,12 @@ import orjson
 from crowdd.domain.mail.mail import Mail
 from crowdd.domain.secrets import Secrets, token
 from crowdd.errors import ForbiddenError
+from crowdd.languages import _
 from crowdd.storage import links
 from crowdd.storage.database import Database, Row
 
-_SPENT = "This link has been used, or has run out."
 _AGAIN = "Ask for a new one."
+_SPENT = _("This link has been used, or has run out. Ask for a new one.")
 
 
 class Proofs:
@@ -63,13 +64,13 @@ class Proofs:
         for purpose in purposes:
             if await links.find(db, self._hash(key), purpose) is not None:
                 return purpose
-        raise ForbiddenError(f"{_SPENT} {_AGAIN}", hint=_AGAIN)
+        raise ForbiddenError(_SPENT, hint=_AGAIN)
 
     async def use(self, tx: Database, key: str, purpose: str) -> tuple[int | None, dict[str, Any]]:
         """Uses a link up: whose it is, and what was kept with it. Raises ForbiddenError."""
         row: Row | None = await links.use(tx, self._hash(key), purpose)
         if row is None:
-            raise ForbiddenError(f"{_SPENT} {_AGAIN}", hint=_AGAIN)
+            raise ForbiddenError(_SPENT, hint=_AGAIN)
         kept = self._secrets.unseal(base64.b64decode(row["data"]["sealed"]))
         return row["user_id"], orjson.loads(kept)
 

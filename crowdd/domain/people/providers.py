@@ -12,6 +12,7 @@ from crowdd.domain.people.github import GitHub
 from crowdd.domain.people.identities import PROVIDERS, Client, Flow, ProviderIdentity
 from crowdd.domain.people.openid import OpenIdProvider
 from crowdd.errors import NotFoundError, ProviderError
+from crowdd.languages import _
 from crowdd.storage import accounts
 from crowdd.storage.database import Database
 
@@ -72,9 +73,9 @@ class Providers:
             flow.state.encode(), answer.get("state", "").encode("utf-8", "replace")
         )
         if flow is None or not (good and same):
-            raise ProviderError("This sign-in was not begun in this browser, or it took too long. Begin again.")
+            raise ProviderError(_("This sign-in was not begun in this browser, or it took too long. Begin again."))
         if "error" in answer or not answer.get("code"):
-            raise ProviderError(f"{provider.client.title} did not sign you in.")
+            raise ProviderError(_("%(provider)s did not sign you in.", provider=provider.client.title))
         return await provider.identity(answer["code"], flow, self._redirect_uri(name), now)
 
     def _named(self, name: str) -> Provider:

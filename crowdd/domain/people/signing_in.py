@@ -45,7 +45,7 @@ class Attempts:
         named = {self._hidden(subject): most for subject, most in limits.items()}
         failed = await attempts.failures(self._db, list(named), WINDOW_MINUTES)
         if any(failed.get(subject, 0) >= most for subject, most in named.items()):
-            words = "Too many failed attempts. Wait a quarter of an hour, or reset the password."
+            words = _("Too many failed attempts. Wait a quarter of an hour, or reset the password.")
             raise TooManyRequestsError(words, retry_after=WINDOW_MINUTES * 60, code="too_many_attempts")
 
     async def note(self, limits: dict[str, int]) -> None:

@@ -50,7 +50,7 @@ class DevicePages:
         except InvalidValueError:
             raise InvalidValueError('session is the number of a session, or "all".') from None
         if not ended:
-            raise NotFoundError("There is no such session (any more).")
+            raise NotFoundError(_("There is no such session (any more)."))
         return Redirect(f"/account/{quote(row['name'])}/sessions", _("Signed out there."))
 
     async def claim_form(self, incoming: Incoming, name: str) -> Answer:

@@ -81,7 +81,7 @@ def next_address(incoming: Incoming, fallback: str = "/") -> str:
 def me(incoming: Incoming) -> int:
     """The signed-in person; AnonymousError when nobody is."""
     if incoming.who.user_id is None:
-        raise AnonymousError("Sign in first.")
+        raise AnonymousError(_("Sign in first."))
     return incoming.who.user_id
 
 
@@ -90,5 +90,5 @@ async def own_account(domain: Domain, incoming: Incoming, name: str, *, admins: 
     mine = me(incoming)
     found = await domain.accounts.find_by_name(name)
     if found["id"] != mine and not (admins and incoming.who.admin):
-        raise ForbiddenError("This is somebody else's account.")
+        raise ForbiddenError(_("This is somebody else's account."))
     return await domain.accounts.profile(found["id"])

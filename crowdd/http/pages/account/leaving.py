@@ -9,6 +9,7 @@ from urllib.parse import quote
 from crowdd.domain.domain import Domain
 from crowdd.errors import ForbiddenError, FormError
 from crowdd.http.answers import Answer, Page, Raw, Redirect
+from crowdd.http.errors import message_of
 from crowdd.http.forms import CORRECT, Forms
 from crowdd.http.incoming import Incoming
 from crowdd.http.pages.account.entry import Entry, own_account
@@ -89,7 +90,7 @@ class LeavingPages:
             return await self._page(incoming, row, form, flash=CORRECT, status="error")
         except ForbiddenError as error:
             form = self._forms.blank(incoming, *_FIELDS)
-            return await self._page(incoming, row, form, flash=str(error), status="error")
+            return await self._page(incoming, row, form, flash=message_of(error), status="error")
         if own:
             self._entry.forget(incoming)
         own_words = _("Your account is being deleted. Thank you for everything.")

@@ -16,6 +16,7 @@ from crowdd.domain.people.providers import FLOW_SECONDS
 from crowdd.errors import ProviderError
 from crowdd.http.answers import Answer, Redirect
 from crowdd.http.cookies import FLOW, NEWCOMER
+from crowdd.http.errors import message_of
 from crowdd.http.forms import Forms, require_own_page
 from crowdd.http.incoming import Incoming
 from crowdd.http.pages.account.entry import Entry, next_address, own_account
@@ -50,7 +51,7 @@ class ProviderPages:
         try:
             flow, address = await self._providers.begin(name, next_, incoming.who.user_id)
         except ProviderError as error:
-            return self._refused(str(error), incoming.who.signed_in)
+            return self._refused(message_of(error), incoming.who.signed_in)
         self._entry.cookies.set_sealed(incoming, FLOW, flow.packed(), seconds=FLOW_SECONDS)
         return Redirect(address)
 
@@ -63,11 +64,11 @@ class ProviderPages:
             identity = await self._providers.finish(name, flow, incoming.query)
             return await self._arrive(incoming, identity, flow)
         except ProviderError as error:
-            return self._refused(str(error), incoming.who.signed_in)
+            return self._refused(message_of(error), incoming.who.signed_in)
 
     async def _arrive(self, incoming: Incoming, identity: ProviderIdentity, flow: Flow | None) -> Answer:
         if flow is None or flow.user_id != incoming.who.user_id:
-            raise ProviderError("Somebody else is signed in in this browser now. Begin again.")
+            raise ProviderError(_("Somebody else is signed in in this browser now. Begin again."))
         title = TITLES[identity.provider]
         if flow.user_id is not None:
             await self._arrivals.connect(flow.user_id, identity, incoming.who)
@@ -94,7 +95,7 @@ class ProviderPages:
         try:
             await self._arrivals.disconnect(row, provider, incoming.who)
         except ProviderError as error:
-            return Redirect(here, str(error), "error")
+            return Redirect(here, message_of(error), "error")
         return Redirect(here, _("You sign in with %(provider)s no longer.", provider=TITLES[provider]))
 
     def _refused(self, words: str, signed_in: bool) -> Answer:

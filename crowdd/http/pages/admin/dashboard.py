@@ -36,7 +36,7 @@ class AdminDashboard:
         refresh = incoming.query.get("refresh", "").lower() in _WANTED
         figures = await self._administration.figures(incoming.who, refresh)
         feed = await self._statistics.update_feed()
-        return Page("admin/dashboard.html", title=_("Dashboard"), wait=False, update_feed=feed, **figures)
+        return Page("admin/dashboard.html", title=_("Dashboard"), update_feed=feed, **figures)
 
     async def audit(self, incoming: Incoming) -> Answer:
         """The audit log, page by page towards the past; ``user`` and ``kind`` choose."""

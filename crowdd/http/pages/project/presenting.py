@@ -103,4 +103,4 @@ class PresentingPages:
 
     def _require_account(self, incoming: Incoming, row: Row) -> None:
         if not row["allow_anonymous_contributors"] and not incoming.who.signed_in:
-            raise AnonymousError("This project does not allow anonymous contributors", code="members_only")
+            raise AnonymousError(_("This project does not allow anonymous contributors"), code="members_only")

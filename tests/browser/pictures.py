@@ -1,0 +1,106 @@
+"""Pictures of our pages, to be looked at: ``python -m browser.pictures`` (make pictures) draws those of docs/images.
+
+make pictures                       the chosen ones, into docs/images
+make pictures TO=/tmp/pictures      every page, 1280 and 360 wide, light and dark
+make pictures TO=/tmp/p ONLY=admin  those whose template begins so
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import os
+import shutil
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from PIL import Image
+from playwright.sync_api import sync_playwright
+from support.page_contexts import Case, cases
+
+sys.path.insert(0, str(Path(__file__).parent))  # as pytest has it
+from gallery import Gallery
+
+IMAGES = Path(__file__).parents[2] / "docs" / "images"
+WIDE, PHONE = (1280, 800), (360, 740)
+SCALE = 2  # of a phone's screen
+_STRANGE = ("hostile", "long words", "right to left")
+
+
+class Picture(NamedTuple):
+    """A page as somebody sees it."""
+
+    name: str
+    case: Case
+    size: tuple[int, int]
+    theme: str
+    whole: bool = False
+
+
+CHOSEN = (
+    ("home", "home/index.html", "in use", WIDE, "light"), ("home-dark", "home/index.html", "in use", WIDE, "dark"),
+    ("home-phone", "home/index.html", "in use", PHONE, "light"), ("project", "project/index.html", "visitor", WIDE, "light"),
+    ("project-phone-dark", "project/index.html", "visitor", PHONE, "dark"), ("stats", "project/stats.html", "visitor", WIDE, "light"),
+    ("stats-phone", "project/stats.html", "visitor", PHONE, "light"), ("profile", "account/profile.html", "in use", WIDE, "light"),
+    ("profile-phone", "account/profile.html", "in use", PHONE, "light"), ("dashboard", "admin/dashboard.html", "a week", WIDE, "light"),
+    ("dashboard-phone-dark", "admin/dashboard.html", "a week", PHONE, "dark"), ("people", "admin/users.html", "some found", WIDE, "dark"),
+    ("leaderboard", "stats/leaderboard.html", "among the first", WIDE, "light"), ("settings-phone", "account/update.html", "first", PHONE, "light"),
+)  # fmt: skip
+
+
+def chosen() -> Iterator[Picture]:
+    """The pictures of docs/images, and the page in a language that is written from right to left."""
+    known = {(case.template, case.kind): case for case in cases()}
+    for name, template, kind, size, theme in CHOSEN:
+        case = known.get((template, kind)) or next(case for case in cases() if case.template == template)
+        yield Picture(name, case, size, theme)
+    home = known["home/index.html", "in use"]
+    yield Picture("arabic", home._replace(context=home.context | {"locale": "ar", "direction": "rtl"}), WIDE, "light")
+
+
+def every(only: str) -> Iterator[Picture]:
+    """The first case of each page at both widths in both themes."""
+    first = {case.template: case for case in reversed(cases()) if not case.kind.endswith(_STRANGE)}
+    for template, case in sorted(first.items()):
+        if template.startswith(only):
+            name = template.removesuffix(".html").replace("/", "-")
+            for size in (WIDE, PHONE):
+                for theme in ("light", "dark"):
+                    yield Picture(f"{name}-{size[0]}-{theme}", case, size, theme, whole=True)
+
+
+def draw(browser: Any, picture: Picture, folder: Path) -> Path:
+    """Writes the picture, in as few colours as a page has, so that it stays small."""
+    phone = picture.size == PHONE
+    context = browser.new_context(
+        viewport={"width": picture.size[0], "height": picture.size[1]}, device_scale_factor=SCALE if phone and not picture.whole else 1
+    )  # fmt: skip
+    gallery = Gallery(context.new_page())
+    page = gallery.show(picture.case._replace(context=picture.case.context | {"theme": picture.theme}))
+    shot = Image.open(io.BytesIO(page.screenshot(full_page=picture.whole)))
+    context.close()
+    path = folder / f"{picture.name}.png"
+    shot.convert("RGB").quantize(128).save(path, "PNG", optimize=True)
+    return path
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--to", type=Path, default=None, help="a folder for every page; without it the chosen ones")
+    parser.add_argument("--only", default="", help="the beginning of the templates' names")
+    arguments = parser.parse_args()
+    folder = arguments.to or IMAGES
+    folder.mkdir(parents=True, exist_ok=True)
+    binary = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=binary, args=["--no-sandbox", "--disable-gpu"])
+        for picture in every(arguments.only) if arguments.to else chosen():
+            path = draw(browser, picture, folder)
+            print(f"{path}  {path.stat().st_size:,} bytes")
+        browser.close()
+
+
+if __name__ == "__main__":
+    main()
