@@ -35,6 +35,10 @@ FIGURES = "api/test_projectstats.py"
 OWNER = "pages/test_owner_pages.py"
 ROWS = "pages/test_owner_rows.py"
 LISTED = "pages/test_shelves.py"
+TASKS, IMPORTS, CHANGES = "pages/test_task_pages.py", "pages/test_imports.py", "pages/test_task_changes.py"
+OVERVIEW = "test_the_overview_has_the_keys_of_the_interface_for_everybody"
+SEEN = f"{TASKS}::test_who_may_look_is_decided_for_all_of_it"
+CHANGERS = f"{CHANGES}::test_the_forms_are_those_of_the_incumbent_for_owners_alone"
 DRAFT_ROW = f"{ROWS}::test_each_row_of_a_draft_to_each_requester_as_page_and_as_json"
 OPEN_ROW = f"{ROWS}::test_each_row_of_a_published_project_to_each_requester"
 PAUSED_ROW = f"{ROWS}::test_a_paused_project_keeps_its_pages"
@@ -811,6 +815,64 @@ LINES = (
         *NOT_WRITTEN,
         f"{OWNER}::test_a_starter_is_begun_and_its_words_are_changed_apart",
         f"{OWNER}::test_a_text_of_ones_own_is_kept_as_it_is",
+    ),
+    _line("Further routes of projects", "GET /project/<short_name>/tasks", f"{TASKS}::{OVERVIEW}", SEEN),
+    _line(
+        "Further routes of projects",
+        "GET /project/<short_name>/tasks/browse[/<page>]",
+        f"{TASKS}::test_a_list_of_tasks_goes_on_where_it_was",
+        f"{TASKS}::test_tasks_are_chosen_by_state_and_sorted_by_their_owner",
+        f"{TASKS}::test_a_number_leads_to_its_task",
+        SEEN,
+    ),
+    _line(
+        "Further routes of projects",
+        "GET /project/<short_name>/<task id>/results.json",
+        f"{TASKS}::test_a_task_shows_all_its_answers_and_names_only_to_its_owners",
+        f"{TASKS}::test_of_a_draft_tasks_are_seen_and_answers_are_not",
+        SEEN,
+    ),
+    _line(
+        "Further routes of projects",
+        "GET /project/<short_name>/tasks/export?type=&format=",
+        f"{TASKS}::test_a_file_of_json_is_what_the_api_shows",
+        f"{TASKS}::test_a_table_has_info_whole_and_in_columns",
+        f"{TASKS}::test_no_cell_of_a_table_is_a_formula_unless_somebody_wants_it_raw",
+        f"{TASKS}::test_the_choice_of_files_says_how_much_there_is",
+        SEEN,
+    ),
+    _line(
+        "Further routes of projects",
+        "GET and POST /project/<short_name>/tasks/import?type=",
+        f"{IMPORTS}::test_a_file_is_looked_at_mapped_and_made_to_tasks",
+        f"{IMPORTS}::test_a_program_imports_in_one_request_and_what_is_there_is_left_out",
+        f"{IMPORTS}::test_a_file_is_fetched_from_public_addresses_alone",
+        f"{IMPORTS}::test_only_owners_bring_tasks",
+    ),
+    _line(
+        "Further routes of projects",
+        "GET and POST /project/<short_name>/tasks/redundancy, form.n_answers",
+        f"{CHANGES}::test_redundancy_says_what_it_would_do_and_then_does_it",
+        CHANGERS,
+    ),
+    _line(
+        "Further routes of projects",
+        "GET and POST /project/<short_name>/tasks/priority, form.task_ids and form.priority_0",
+        f"{CHANGES}::test_priority_is_of_named_tasks_from_0_to_1",
+        CHANGERS,
+    ),
+    _line(
+        "Further routes of projects",
+        "GET and POST /project/<short_name>/tasks/scheduler, form.sched",
+        f"{CHANGES}::test_the_order_of_tasks_is_chosen_and_written_down",
+        CHANGERS,
+    ),
+    _line(
+        "Further routes of projects",
+        "GET and POST /project/<short_name>/tasks/delete with csrf",
+        f"{CHANGES}::test_tasks_are_deleted_only_when_the_name_is_typed",
+        f"{CHANGES}::test_many_tasks_change_in_the_background_and_the_owner_looks_on",
+        CHANGERS,
     ),
     _line(
         "Further routes of projects",
