@@ -14,6 +14,7 @@ import pytest_twisted
 from support.working import worked
 
 from crowdd.domain import imports as imports_module
+from crowdd.domain.queue import Item
 from crowdd.http.incoming import _LARGE
 
 AT = "/project/birds/tasks/import"
@@ -231,17 +232,16 @@ async def test_an_import_that_fails_half_way_goes_on_where_it_was(served, monkey
     monkeypatch.setattr(imports_module, "CHUNK", 10)
     owner = await served.person("owner")
     project = await served.project(owner)
-    add, calls = imports_module.tasks.add, 0
+    progress, calls = Item.progress, 0
 
-    async def fails_once(db: Any, project_id: int, new: Any) -> Any:
+    async def fails_once(self: Item, *figures: Any, **more: Any) -> None:
         nonlocal calls
         calls += 1
-        made = await add(db, project_id, new)
+        await progress(self, *figures, **more)
         if calls == 3:
             raise RuntimeError("the plug was pulled")
-        return made
 
-    monkeypatch.setattr(imports_module.tasks, "add", fails_once)
+    monkeypatch.setattr(Item, "progress", fails_once)
     content = b"n\n" + b"".join(b"%d\n" % n for n in range(45)) + b"1,2\n"
     await bring(owner, content)
     (item,) = await worked(served)
@@ -299,6 +299,25 @@ async def test_who_is_no_owner_any_more_imports_nothing_and_a_lost_file_is_told(
     await other.delete(f"/api/project/{project['id']}")
     assert await served.database.fetch("SELECT FROM task_import") == []
     assert begun["import"]
+
+
+@pytest_twisted.ensureDeferred
+async def test_who_loses_his_rights_half_way_imports_no_more(served, monkeypatch):
+    monkeypatch.setattr(imports_module, "CHUNK", 10)
+    owner, other = await served.person("owner"), await served.person("other")
+    project = await served.project(owner)
+    add = imports_module.tasks.add
+
+    async def then_somebody_elses(db: Any, project_id: int, new: Any) -> Any:
+        made = await add(db, project_id, new)
+        sql = "UPDATE project SET owner_id = %(u)s, owners_ids = ARRAY[%(u)s::bigint]"
+        await served.database.execute(sql, {"u": other.user_id})
+        return made
+
+    monkeypatch.setattr(imports_module.tasks, "add", then_somebody_elses)
+    await bring(owner, b"n\n" + b"".join(b"%d\n" % n for n in range(45)))
+    (item,) = await worked(served)
+    assert item["state"] == "dead" and len(await tasks_of(other, project)) == 10
 
 
 @pytest_twisted.ensureDeferred
