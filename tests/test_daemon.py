@@ -327,6 +327,7 @@ class TestTwoWorkers:
         seldom = (
             "SELECT name, runs FROM job WHERE name IN ('sweep_keys', 'sweep_queue', 'sweep_sessions', 'sweep_job_runs')"
         )
+        assert wait_until(lambda: len(rows(pair.dsn, seldom)) == 4, PATIENCE), "both have looked at them"
         before = dict(rows(pair.dsn, seldom))
         rows(pair.dsn, "UPDATE clock_shift SET ahead = ahead + interval '2 days'")
         assert wait_until(lambda: all(runs > before[name] for name, runs in rows(pair.dsn, seldom)), 150)
