@@ -137,8 +137,9 @@ def pages(plan: Plan, at: str, key: str) -> tuple[list[tuple[str, object]], list
     last, done = plan.tasks // 10, plan.answers // 100
     asked = {
         "first": "", "page 500": f"/{min(500, last)}", "in the middle": f"/{last // 2}", "last": f"/{last}",
-        "falling": "?desc=1", "finished": "?state=completed", "finished, last": f"/{done}?state=completed", "open": "?state=ongoing",
-        "open, far": f"/{(last - done) // 2}?state=ongoing", "by priority": f"?orderby=priority_0&desc=1&api_key={key}",
+        "falling": "?desc=1", "finished": "?state=completed", "finished, last": f"/{done}?state=completed",
+        "open": "?state=ongoing", "open, far": f"/{(last - done) // 2}?state=ongoing",
+        "by priority": f"?orderby=priority_0&desc=1&api_key={key}",
         "by priority, far": f"/{min(1000, last)}?orderby=priority_0&api_key={key}",
     }  # fmt: skip
     lines: list[tuple[str, object]] = []
