@@ -83,8 +83,12 @@ def test_the_project_with_python(owner):
     assert said == [block.text for block in BLOCKS if block.language == "text"][-1]
 
 
+MADE = {ROOT / "docs" / "reference" / name for name in ("crowdctl.md", "addresses.md")}
+
+
 @pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", *map(str, ROOT.glob("docs/**/*.md"))])
 def test_links_lead_somewhere(name):
     page = ROOT / name
     for target in LINK.findall(page.read_text("utf-8")):
-        assert target.startswith("http") or (page.parent / target).exists(), target
+        made = page.parent / target in MADE  # by ``make docs``; in no commit
+        assert made or target.startswith("http") or (page.parent / target).exists(), target
