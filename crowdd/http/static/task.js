@@ -113,6 +113,7 @@ async function showOthers() {
     $("others-list").replaceChildren(...open.slice(0, 3).map(card));
   }
   $("others").hidden = !$("others-list").children.length;
+  if (!$("others").hidden) $("another").href = "#others"; // below the frame: what people are about to touch stays where it is
 }
 function card({ name, short_name: short, description, overall_progress: progress }) {
   const made = $("other").content.cloneNode(true);
