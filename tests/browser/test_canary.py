@@ -288,5 +288,5 @@ def test_the_canary_would_run(visitor: Any) -> None:
         alive = browser.show(f"<!doctype html><meta charset=utf-8><main>{opening}{LONG}")
         assert alive, opening
     link = "<!doctype html><main><a href=javascript:canary>x</a><img src=https://elsewhere.example/x.png>"
-    assert len(browser.show(link)) == 2
+    assert {"A href", "https://elsewhere.example/x.png"} <= {*browser.show(link)}  # what ran before may be heard late
     assert MARK in SHORT and browser.show(f'<!doctype html><main><a href="{SHORT}/">x</a>')
