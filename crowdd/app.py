@@ -94,7 +94,13 @@ class Server(Service):
 
     def _watched(self) -> LoopingCall:
         site, pools = self._site, {"requests": self._pool.figures, "background": self._background.figures}
-        watched = Watched(pools, lambda: len(site.channels), lambda: len(site.requests), lambda: len(site.streams))
+        watched = Watched(
+            pools,
+            connections=lambda: len(site.channels),
+            requests=lambda: len(site.requests),
+            streams=lambda: len(site.streams),
+            untranslated=self._domain.languages.lacking,
+        )
         self._lasting.metrics.watch(watched)
         looking = LoopingCall(self._lasting.metrics.look)
         looking.clock = self._reactor

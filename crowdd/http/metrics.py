@@ -60,6 +60,7 @@ class Watched:
     connections: Callable[[], int]
     requests: Callable[[], int]
     streams: Callable[[], int]
+    untranslated: Callable[[], Mapping[str, int]]
 
 
 class Metrics:
@@ -83,6 +84,7 @@ class Metrics:
         self._streams = self._sum("crowdd_streams", "Open streams of events")
         self._pool = self._sum("crowdd_pool_connections", "Connections to PostgreSQL", "pool", "state")
         self._waiting = self._sum("crowdd_pool_waiting", "Requests that wait for a connection", "pool")
+        self._untranslated = self._sum("crowdd_untranslated", "Times English was said for want of words", "language")
         self._memory = self._each("crowdd_resident_bytes", "Memory of the process")
         self._files = self._each("crowdd_open_files", "Files and sockets that the process has open")
         self._cpu = self._each("crowdd_cpu_seconds", "CPU time of the process")
@@ -126,6 +128,8 @@ class Metrics:
             self._waiting.labels(name).set(now.waiting)
             for state, number in (("free", now.free), ("busy", now.busy), ("missing", now.size - now.free - now.busy)):
                 self._pool.labels(name, state).set(number)
+        for language, times in watched.untranslated().items():
+            self._untranslated.labels(language).set(times)
         used = resource.getrusage(resource.RUSAGE_SELF)
         self._cpu.set(used.ru_utime + used.ru_stime)
         self._memory.set(_resident())

@@ -12,9 +12,12 @@ import gettext
 from collections.abc import Iterator, Mapping
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import attrs
+
+if TYPE_CHECKING:
+    from crowdd.languages.reading import Catalogue
 
 SOURCE: Final = "en"
 NAMES: Final[Mapping[str, str]] = {
@@ -51,14 +54,14 @@ def _sentence(one: str, many: str | None, count: int, values: Mapping[str, Any])
     return made
 
 
-class Catalogues(Mapping[str, gettext.NullTranslations]):
+class Catalogues(Mapping[str, "Catalogue"]):
     """The catalogues of a folder by their languages."""
 
     def __init__(self, folder: Path) -> None:
         self._paths = {path.stem: path for path in sorted(folder.glob("*.po"))}
-        self._read: dict[str, gettext.NullTranslations] = {}
+        self._read: dict[str, Catalogue] = {}
 
-    def __getitem__(self, code: str) -> gettext.NullTranslations:
+    def __getitem__(self, code: str) -> Catalogue:
         if code not in self._read:
             # By name: importing what reads them takes a fifth of the start of a command, which says nothing in German.
             self._read[code] = import_module("crowdd.languages.reading").catalogue(self._paths[code])
@@ -72,6 +75,10 @@ class Catalogues(Mapping[str, gettext.NullTranslations]):
 
     def __len__(self) -> int:
         return len(self._paths)
+
+    def lacking(self) -> dict[str, int]:
+        """How often each that was read had no words."""
+        return {code: catalogue.lacking.count for code, catalogue in self._read.items()}
 
 
 @attrs.frozen
@@ -94,6 +101,10 @@ class Languages:
     def of(self, locale: str) -> gettext.NullTranslations:
         """The catalogue of a language, English for one that there is not."""
         return self.catalogues.get(locale, self._english)
+
+    def lacking(self) -> dict[str, int]:
+        """By language: how often this process said something in English because it was not translated."""
+        return self.catalogues.lacking() if isinstance(self.catalogues, Catalogues) else {}
 
     def say(self, words: str, locale: str) -> str:
         """Words of ours in a language. Plain text is looked up as it is; what the catalogue lacks stays English."""

@@ -1,19 +1,45 @@
-"""Reads catalogues as they are written."""
+"""Reads catalogues as they are written, and counts what they lack."""
 
 from __future__ import annotations
 
 import gettext
 from io import BytesIO
 from pathlib import Path
+from typing import Any
 
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po
 
 
-def catalogue(path: Path) -> gettext.NullTranslations:
+class Lacking(gettext.NullTranslations):
+    """What is said where a catalogue has no words: English, and ``count`` says how often that was."""
+
+    count = 0
+
+    def gettext(self, message: str) -> str:
+        self.count += 1
+        return message
+
+    def ngettext(self, one: str, many: str, n: int) -> str:
+        self.count += 1
+        return one if n == 1 else many
+
+
+class Catalogue(gettext.GNUTranslations):
+    """The translations of one language."""
+
+    lacking: Lacking
+
+    def _parse(self, fp: Any) -> None:
+        super()._parse(fp)
+        self.lacking = Lacking()
+        self.add_fallback(self.lacking)
+
+
+def catalogue(path: Path) -> Catalogue:
     """The translations of a ``.po`` file; fuzzy ones count as missing."""
     compiled = BytesIO()
     with path.open("rb") as lines:
         write_mo(compiled, read_po(lines, locale=path.stem))
     compiled.seek(0)
-    return gettext.GNUTranslations(compiled)
+    return Catalogue(compiled)

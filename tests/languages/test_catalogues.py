@@ -40,6 +40,16 @@ def test_so_many_sentences_fall_back_to_english(code: str):
     assert len(lacking) <= UNTRANSLATED[code], f"make i18n, then translate: {lacking}"
 
 
+def test_what_is_said_in_english_for_want_of_words_is_counted():
+    languages = Languages.read()
+    assert languages.lacking() == {}, "nothing is read before somebody asks"
+    assert languages.say(_("Sign in"), "de") != "Sign in"
+    assert languages.say(_("Nobody translated this: %(name)s.", name="Ada"), "de") == "Nobody translated this: Ada."
+    assert languages.say(ngettext("One lost", "%(num)s lost", 3), "de") == "3 lost"
+    assert languages.say(_("Nobody translated this."), "en") == "Nobody translated this."
+    assert languages.lacking() == {"de": 2}
+
+
 @every_language
 def test_a_translation_has_the_values_and_tags_of_its_sentence(code: str):
     def holes(text: str) -> list[str]:
