@@ -47,7 +47,6 @@ setup(
             "py.typed",
             "languages/*.po",
             "domain/mail/templates/*",
-            "domain/starters/*.html",
             "storage/migrations/*.sql",
             "storage/definitions/**/*.sql",
             "http/templates/**/*",

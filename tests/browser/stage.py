@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -105,12 +106,18 @@ class Stage:
         return self.until(loaded)
 
     def until(self, test: Callable[[], T | None], seconds: float = 45) -> T:
-        """What ``test`` answers once it is true; the page's events go on meanwhile."""
+        """What ``test`` answers once it is true; the page's events go on meanwhile.
+
+        A frame that is replaced while one looks into it is looked for again.
+        """
         end = time.monotonic() + seconds
         while time.monotonic() < end:
-            got = test()
-            if got:
-                return got
+            try:
+                if got := test():
+                    return got
+            except Error as error:
+                if not re.search("was detached|context was destroyed", str(error)):
+                    raise
             self.page.wait_for_timeout(50)
         raise AssertionError(f"not within {seconds} s; at {self.page.url}; console: {self.console[-5:]}")
 

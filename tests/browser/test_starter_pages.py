@@ -6,18 +6,18 @@ from typing import Any
 
 import pytest
 
-from crowdd.domain.starters.starters import starter
+from crowdd.http import starters
 
 pytestmark = pytest.mark.browser
 
 
 def open_starter(stage: Any, name: str) -> Any:
     """The frame of a project whose tasks are the starter's sample, each with a title of its own."""
-    one = starter(name)
+    source = starters.source(name)
     for number, task in enumerate(stage.mine.tasks):
-        info = {**one.sample, "title": f"Sample {number}"}
+        info = {**starters.samples(source)[0], "title": f"Sample {number}"}
         stage.mine.owner.api("PUT", f"task/{task}", {"info": info})
-    frame = stage.show(one.source)
+    frame = stage.show(source)
     stage.until(lambda: frame.inner_text("#place") == "Sample 0")
     return frame
 
@@ -36,13 +36,13 @@ def test_pictures_by_keys_to_the_end(stage: Any) -> None:
             stage.until(lambda: frame.evaluate("document.activeElement.id") == "ask")
     stage.until(lambda: frame.is_visible("#thanks"))
     assert frame.evaluate("document.activeElement.id") == "thanks-title"
-    assert answers(stage) == list(zip(stage.mine.tasks, ("yes", "unsure", "no"), strict=True))
+    assert answers(stage) == list(zip(stage.mine.tasks, ("Yes", None, "No"), strict=True))
     assert not stage.console
 
 
 def test_a_double_click_answers_once(stage: Any) -> None:
     frame = open_starter(stage, "picture")
-    frame.dblclick("button[value=yes]")
+    frame.dblclick("button[value=Yes]")
     stage.until(lambda: stage.page.inner_text("#count") == "1")
     stage.until(lambda: frame.inner_text("#place") == "Sample 1")
     stage.settle(0.5)
@@ -51,7 +51,7 @@ def test_a_double_click_answers_once(stage: Any) -> None:
 
 def test_texts_by_keyboard_alone(stage: Any) -> None:
     frame = open_starter(stage, "text")
-    assert frame.inner_text("#text") == starter("text").sample["text"]
+    assert frame.inner_text("#words") == "Wind NNW, 4. Heavy swell from the west all night."
     frame.focus("#field")
     stage.page.keyboard.type("1 storm?")  # while somebody types no key is a shortcut
     stage.page.keyboard.press("Enter")

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from crowdd.domain.starters.starters import starter
+from crowdd.http import starters
 
 pytestmark = pytest.mark.browser
 
@@ -19,10 +19,12 @@ EVENT = "([name, detail]) => document.dispatchEvent(new CustomEvent(name, {detai
 
 def open_starter(stage: Any, name: str = "picture", **sources: str) -> Any:
     """The frame of a project whose tasks are the starter's sample, each with a title of its own."""
-    one = starter(name)
+    source = starters.source(name)
     for number, task in enumerate(stage.mine.tasks):
-        stage.mine.owner.api("PUT", f"task/{task}", {"info": {**one.sample, "title": f"Sample {number}"}})
-    stage.mine.show(task_presenter=one.source, **sources)
+        stage.mine.owner.api(
+            "PUT", f"task/{task}", {"info": {**starters.samples(source)[0], "title": f"Sample {number}"}}
+        )
+    stage.mine.show(task_presenter=source, **sources)
     stage.go("/project/MINE/newtask")
     frame = stage.frame()
     stage.until(lambda: frame.inner_text("#place") == "Sample 0")
@@ -53,7 +55,7 @@ def test_the_first_minute_by_touch_on_a_phone(make_stage: Any) -> None:
     assert not page.is_visible("#sign-up")
     for number in range(3):
         stage.until(lambda number=number: frame.inner_text("#place") == f"Sample {number}")
-        frame.tap("button[value=no]" if number % 2 else "button[value=yes]")
+        frame.tap("button[value=No]" if number % 2 else "button[value=Yes]")
         counted(stage, number + 1)
     stage.until(lambda: "Saved" in page.inner_text("#said"))
     stage.until(lambda: page.is_visible("#sign-up"))
@@ -102,7 +104,7 @@ def test_the_first_minute_by_keyboard_alone_on_a_narrow_screen(stage: Any) -> No
     press("Enter")
     stage.until(lambda: stage.path() == f"/project/{stage.mine.short_name}/")
     first, _, last = stage.mine.tasks
-    assert [(run["task_id"], run["info"]["answer"]) for run in stage.runs()] == [(first, "yes"), (last, "unsure")]
+    assert [(run["task_id"], run["info"]["answer"]) for run in stage.runs()] == [(first, "Yes"), (last, None)]
 
 
 @pytest.mark.parametrize(("locale", "theme"), [("en", "light"), ("ar", "dark")])
@@ -167,7 +169,7 @@ def test_who_signs_in_meanwhile_keeps_his_task(stage: Any, new_person: Any) -> N
     frame = open_starter(stage)
     ada = new_person()
     stage.sign_in(ada)  # in another tab; the lease is the stranger's he was
-    frame.click("button[value=yes]")
+    frame.click("button[value=Yes]")
     stage.until(lambda: len(stage.runs()) == 1)
     assert stage.runs()[0]["user_id"] == ada.profile()["user"]["id"]
     assert stage.page.is_hidden("#refused")
@@ -185,7 +187,7 @@ def test_a_limit_is_waited_out(stage: Any) -> None:
         return route.fulfill(status=429, headers={"Retry-After": "90"}, content_type="application/json", body=body)
 
     stage.page.route("**/api/taskrun", limit)
-    frame.click("button[value=yes]")
+    frame.click("button[value=Yes]")
     stage.until(lambda: stage.page.is_visible("#throttled"))
     assert re.fullmatch(r"1:\d\d", stage.page.inner_text("#throttled-for"))
     assert stage.runs() == []
@@ -199,16 +201,16 @@ def test_the_next_task_needs_no_server_and_answers_wait_for_the_line(stage: Any)
     stage.until(lambda: sum("newtask?offset" in asked.path for asked in stage.asked()) > 1)
     stage.settle(0.3)
     stage.context.set_offline(True)
-    frame.click("button[value=yes]")
+    frame.click("button[value=Yes]")
     stage.until(lambda: frame.inner_text("#place") == "Sample 1")  # it was there already
-    frame.click("button[value=no]")
+    frame.click("button[value=No]")
     stage.until(lambda: "2 answers" in stage.page.inner_text("#unsent"))
     assert stage.runs() == []
     stage.context.set_offline(False)
     stage.until(lambda: len(stage.runs()) == 2)
     stage.until(lambda: stage.page.is_hidden("#offline"))
     stage.until(lambda: frame.inner_text("#place") == "Sample 2")
-    assert {run["info"]["answer"] for run in stage.runs()} == {"yes", "no"}
+    assert {run["info"]["answer"] for run in stage.runs()} == {"Yes", "No"}
 
 
 def test_the_bar_moves_and_a_pause_is_told(stage: Any, new_person: Any, new_project: Any) -> None:
@@ -224,7 +226,7 @@ def test_the_bar_moves_and_a_pause_is_told(stage: Any, new_person: Any, new_proj
     stage.mine.owner.ask("POST", f"/project/{name}/pause?api_key={key}", {})
     stage.until(lambda: stage.page.is_visible("#closed"))
     assert "pauses" in stage.page.inner_text("#closed")
-    frame.click("button[value=yes]")  # the one that he has still counts
+    frame.click("button[value=Yes]")  # the one that he has still counts
     stage.until(lambda: stage.page.inner_text("#done") == "2")
     stage.mine.owner.ask("POST", f"/project/{name}/publish?api_key={key}", {})
     stage.until(lambda: stage.page.is_hidden("#closed"))

@@ -1,1 +1,0 @@
-"""Presenters to begin with."""
