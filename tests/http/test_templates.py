@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 
 import pytest
 from jinja2 import UndefinedError
-from support.page_contexts import EVIL, GALAXIES, ILSE, NIGHT, Case, cases, frame, home, project
+from support.page_contexts import EVIL, GALAXIES, ILSE, NIGHT, OTHERS, Case, cases, frame, home, project
 from support.page_reader import Page, faults
 
 from crowdd.http.rendering import Templates, parse_time
@@ -139,6 +139,61 @@ def test_publishing_waits_for_a_presenter_and_a_task(kind: str, ready: bool) -> 
     assert ("disabled" not in button.attributes) is ready
     warned = "trial answers are removed" in next(page.all("main")).text
     assert warned is (kind == "ready")
+
+
+@pytest.mark.parametrize(
+    ("kind", "lacking"), [("missing", ["tasks/taskpresentereditor", "tasks/import"]), ("ready", [])]
+)
+def test_the_list_before_publishing_says_what_is_missing_and_where_to_make_it(kind: str, lacking: list[str]) -> None:
+    page = find("project/publish.html", kind)
+    badges = [it for it in page.all("span") if "badge" in it.get("class").split()]
+    steps = [next(it for it in badge.parents if it.tag == "li") for badge in badges if badge.text == "Missing"]
+    links = [link.get("href") for link in page.all("a") if any(step in link.parents for step in steps)]
+    assert [address.split("/", 3)[-1] for address in links] == lacking and len(badges) == 5
+
+
+def test_a_new_project_asks_for_three_things() -> None:
+    page = find("project/new.html", "first")
+    fields = [it.get("name") for it in page.all("input", "textarea", "select") if it.inside("main")]
+    assert [name for name in fields if name != "csrf_token"] == ["name", "short_name", "description"]
+
+
+def test_a_project_in_a_list_has_picture_sentence_and_progress() -> None:
+    for template, kind in (("project/category.html", "full"), ("project/search.html", "found")):
+        page = find(template, kind)
+        cards = [it for it in page.all("article") if "card" in it.get("class").split()]
+        assert len(cards) == 7, template
+        for card, shown in zip(cards, [NIGHT, *OTHERS], strict=True):
+            inside = [it for it in page.elements if card in it.parents]
+            assert len([it for it in inside if "print" in it.get("class").split()]) == 1
+            assert shown["description"] in {it.text for it in inside if it.tag == "p"}
+            assert [it.get("value") for it in inside if it.tag == "progress"] == [str(shown["overall_progress"])]
+
+
+@pytest.mark.parametrize(
+    ("template", "kind", "heading", "way"),
+    [
+        ("home/index.html", "no projects", "No projects yet", "/project/new"),
+        ("project/category.html", "empty", "Nothing here yet", "/project/category/all/"),
+        ("project/category.html", "nothing at all", "Nothing here yet", "/project/new"),
+        ("project/search.html", "nothing found", "Nothing found for “night gate”", "/project/category/all/"),
+        ("project/tasks.html", "none", "No tasks yet", "/tasks/import"),
+        ("project/browse.html", "none of that state", "No task is in this state", "/tasks/browse"),
+    ],
+)
+def test_what_is_empty_says_why_and_has_a_way_on(template: str, kind: str, heading: str, way: str) -> None:
+    page = find(template, kind)
+    empty = next(it for it in page.all("div") if it.get("class") == "empty")
+    assert heading in {it.text for it in page.all("h2") if empty in it.parents}
+    assert [it for it in page.all("a") if empty in it.parents and it.get("href").endswith(way)]
+
+
+@pytest.mark.parametrize("code", [403, 404, 500])
+def test_a_refusal_has_a_way_back_and_its_request(code: int) -> None:
+    for page in (find(f"{code}.html", "stranger"), find("error.html", f"{code}, signed in")):
+        main = next(page.all("main"))
+        assert "9f3c-71aa" in main.text and str(code) in main.text
+        assert "/" in {link.get("href") for link in page.all("a") if main in link.parents}
 
 
 def test_a_password_is_never_sent_back() -> None:

@@ -1,0 +1,46 @@
+"""docs/ux.md has a row for every point, and the tests that it names exist."""
+
+from __future__ import annotations
+
+import ast
+import re
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+TESTS = Path(__file__).parents[1]
+PAGE = TESTS.parent / "docs" / "ux.md"
+ROWS = [
+    [cell.strip() for cell in line.strip("| ").split(" | ")]
+    for line in PAGE.read_text("utf-8").splitlines()
+    if re.match(r"\| (\d|–)", line)
+]
+# What is to be checked or said of the pages; other points may have a row too.
+POINTS = {
+    *range(1, 6), 7, 8, 10, 11, *range(15, 18), *range(19, 23), 24, *range(28, 38), *range(40, 46), *range(47, 51),
+    *range(55, 63),
+}  # fmt: skip
+
+
+@cache
+def functions(path: str) -> frozenset[str]:
+    """The tests of a file, those of its classes too."""
+    found = (node for node in ast.walk(ast.parse((TESTS / path).read_text("utf-8"))))
+    return frozenset(node.name for node in found if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row[0]} {row[1]}")
+def test_a_point_has_a_test_or_was_looked_at_and_says_what_came_out(row: list[str]):
+    _, _, checked, outcome = row
+    names = re.findall(r"`([^`]+)`", checked)
+    assert outcome and (names or checked.startswith("looked at"))
+    for name in names:
+        path, _, function = name.partition("::")
+        assert function.startswith("test_") and function in functions(path), f"{name} does not exist"
+
+
+def test_every_point_has_one_row():
+    numbers = [int(row[0]) for row in ROWS if row[0] != "–"]
+    assert len(numbers) == len({*numbers})
+    assert POINTS - {*numbers} == set()
