@@ -11,6 +11,7 @@ from crowdd.domain.records import NOT_FOUND, Records
 from crowdd.errors import InvalidValueError, NotFoundError
 from crowdd.kinds import TASK, TASK_RUN
 from crowdd.kinds.kind import OWNERS
+from crowdd.languages import _
 from crowdd.storage import browsing
 from crowdd.storage.browsing import ORDERS, STATES, Place
 from crowdd.storage.database import Database, Row
@@ -37,9 +38,9 @@ class Asked:
 
     def __attrs_post_init__(self) -> None:
         if self.state is not None and self.state not in STATES:
-            raise InvalidValueError(f"state is one of {', '.join(STATES)}.")
+            raise InvalidValueError(_("%(name)s is one of %(choices)s.", name="state", choices=", ".join(STATES)))
         if self.order not in ORDERS:
-            raise InvalidValueError(f"orderby is one of {', '.join(ORDERS)}.")
+            raise InvalidValueError(_("%(name)s is one of %(choices)s.", name="orderby", choices=", ".join(ORDERS)))
 
 
 @attrs.frozen
@@ -86,7 +87,8 @@ class Browsing:
         if asked.order != "id":
             rights.require(who, row["standings"], OWNERS)
         if asked.order == "n_task_runs" and int(row["n_tasks"]) > MOST_SORTED:
-            raise InvalidValueError(f"Only up to {MOST_SORTED:,} tasks can be sorted by their answers.")
+            words = _("Only up to %(most)s tasks can be sorted by their answers.", most=f"{MOST_SORTED:,}")
+            raise InvalidValueError(words)
         total = total_of(row, asked.state)
         if asked.page > max(1, -(-total // PER_PAGE)):
             raise NotFoundError(NOT_FOUND)

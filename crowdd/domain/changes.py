@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -17,6 +17,7 @@ from crowdd.errors import InvalidValueError, NotFoundError
 from crowdd.kinds import TASK
 from crowdd.kinds.kind import OWNERS
 from crowdd.kinds.types import Integer, Text
+from crowdd.languages import _
 from crowdd.storage import audit, changes, projects, records, schedulers
 from crowdd.storage.database import Database, Row, Transactions
 from crowdd.values import Requester
@@ -67,7 +68,7 @@ class Changes:
         """Which scheduler (``sched``) chooses tasks; ``tasks`` of the effect are those that have to change for it."""
         name = _given(body, {"sched"}).get("sched")
         if name not in schedulers.names():
-            raise InvalidValueError(f"sched is not one of {', '.join(schedulers.names())}.")
+            raise InvalidValueError(_not_one_of("sched", schedulers.names()))
         await self._require(self._db, who, project_id)
         needs = await projects.scheduler_needs_tasks(self._db, project_id, name)
         tasks = await changes.count(self._db, project_id) if needs else 0
@@ -111,7 +112,7 @@ class Changes:
         given = _given(body, {"reason", "note"})
         reason = given.get("reason", REASONS[0])
         if reason not in REASONS:
-            raise InvalidValueError(f"reason is not one of {', '.join(REASONS)}.")
+            raise InvalidValueError(_not_one_of("reason", REASONS))
         values = {"reason": reason, "note": _NOTE.parse(given.get("note", "")), "user": who.user_id}
         return await self._change_one(who, "retire", task_id, values)
 
@@ -131,7 +132,7 @@ class Changes:
             so_far = await self._db.transaction(partial(self._step, item=item, ids=chunk, before=so_far))
             self._ring(project_id)
         return attrs.asdict(
-            Effect(*so_far["effect"]), filter=lambda field, _: field.name not in ("dry_run", "queue_item")
+            Effect(*so_far["effect"]), filter=lambda field, _value: field.name not in ("dry_run", "queue_item")
         )
 
     async def _step(self, tx: Database, *, item: Item, ids: list[int], before: dict[str, Any]) -> dict[str, Any]:
@@ -207,7 +208,7 @@ class Changes:
         """The one volunteer that a body names."""
         named = [name for name in _VOLUNTEERS if given.get(name) is not None]
         if len(named) != 1:
-            raise InvalidValueError(f"Name the volunteer by one of {', '.join(_VOLUNTEERS)}.")
+            raise InvalidValueError(_("Name the volunteer by one of %(choices)s.", choices=", ".join(_VOLUNTEERS)))
         (name,) = named
         if name == "external_uid":
             return f"x:{external_uid(given[name])}"
@@ -239,7 +240,7 @@ def task_ids(given: Mapping[str, Any]) -> list[int] | None:
     if named is None:
         return None
     if not isinstance(named, list) or len(named) > MOST_NAMED:
-        raise InvalidValueError(f"task_ids is not an array of at most {MOST_NAMED} numbers of tasks.")
+        raise InvalidValueError(_("task_ids is not an array of at most %(most)s numbers of tasks.", most=MOST_NAMED))
     return sorted({_parsed(_ID, "task_ids", each) for each in named})
 
 
@@ -248,11 +249,15 @@ def _given(body: Any, known: set[str]) -> dict[str, Any]:
     if body is None:
         return {}
     if not isinstance(body, dict):
-        raise InvalidValueError("The body is not a JSON object.")
+        raise InvalidValueError(_("The body is not a JSON object."))
     for name in body:
         if name not in known:
             raise TASK.unknown(name)
     return body
+
+
+def _not_one_of(name: str, choices: Iterable[str]) -> str:
+    return _("%(name)s is not one of %(choices)s.", name=name, choices=", ".join(choices))
 
 
 def _parsed(type_: Integer, name: str, value: Any) -> int:

@@ -73,7 +73,7 @@ def refusal(state: str, who: Requester) -> CrowddError | None:
         case "locked":
             return _locked()
         case "members only":
-            words = "This project does not allow anonymous contributors"
+            words = _("This project does not allow anonymous contributors")
             return AnonymousError(words, code="members_only", hint="Sign in first.")
         case "paused":
             return ForbiddenError(_("This project is paused."), code="paused", hint="Come back later.")
@@ -81,7 +81,7 @@ def refusal(state: str, who: Requester) -> CrowddError | None:
 
 
 def _locked() -> ForbiddenError:
-    words = "This project asks for a password."
+    words = _("This project asks for a password.")
     return ForbiddenError(words, code="project_password", hint="Send it as X-Project-Password.")
 
 
@@ -130,7 +130,7 @@ class Contributions:
             if row["state"] != "again":
                 return row
             row = await self._ask_alone(ask)
-        raise UnavailableError("Too many volunteers ask at once.", retry_after=1)
+        raise UnavailableError(_("Too many volunteers ask at once."), retry_after=1)
 
     async def _ask_together(self, asks: list[Row]) -> list[Row]:
         return await contributions.next_tasks(self._db, asks, self._records.base_url, wait=False)
@@ -218,12 +218,12 @@ class Contributions:
     async def _why_refused(self, db: Database, state: str, values: Mapping[str, Any]) -> CrowddError:
         if state == "duplicate":
             return ForbiddenError(
-                "You have already answered this task.", code="duplicate", hint="Ask for another task."
+                _("You have already answered this task."), code="duplicate", hint="Ask for another task."
             )
         if state == "no task":
             found = await tasks.project_of(db, values["task_id"])
             return ForbiddenError("Invalid task_id" if found is None else "Invalid project_id", code="invalid_task")
-        return ForbiddenError("You must request a task first!", code="no_lease", hint="Ask newtask for a task.")
+        return ForbiddenError(_("You must request a task first!"), code="no_lease", hint="Ask newtask for a task.")
 
 
 class TaskRunBehaviour(Behaviour):
@@ -237,7 +237,7 @@ class TaskRunBehaviour(Behaviour):
 
     async def change(self, tx: Database, who: Requester, row: Row, changes: dict[str, Any]) -> None:
         if await contributions.in_final_result(tx, row["project_id"], row["task_id"], row["id"]):
-            raise ForbiddenError("This answer is part of a result.", code="in_result")
+            raise ForbiddenError(_("This answer is part of a result."), code="in_result")
         await records.update(tx, TASK_RUN, row["id"], changes)
 
     async def delete(self, tx: Database, who: Requester, row: Row, files: Journal) -> None:
@@ -281,11 +281,11 @@ def _stored(who: Requester, values: Mapping[str, Any], row: Row) -> Row:
 
 def _object(body: Any) -> Mapping[str, Any]:
     if not isinstance(body, dict):
-        raise InvalidValueError("The body is not a JSON object.")
+        raise InvalidValueError(_("The body is not a JSON object."))
     return body
 
 
 def _same_project(who: Requester, project_id: int) -> None:
     """A presenter asks for its own project only, whatever its page's script sent."""
     if who.presenter is not None and who.presenter != project_id:
-        raise ForbiddenError("A presenter may ask for its own project only.", code="presenter")
+        raise ForbiddenError(_("A presenter may ask for its own project only."), code="presenter")

@@ -25,6 +25,7 @@ from zope.interface import implementer
 from crowdd.domain.outgoing import Reply
 from crowdd.domain.targets import Target
 from crowdd.errors import RefusedTargetError
+from crowdd.languages import _
 
 CONNECT_SECONDS = 5
 _SPARE_BYTES = 262_144  # beside the body: the head, TLS, and what one reading of the socket brings beyond the end
@@ -77,7 +78,7 @@ class Line:
     def endpointForURI(self, uri: Any) -> Any:
         """Ourselves, in TLS where the target has it."""
         if (uri.host.decode().strip("[]"), uri.port) != (self._there.host, self._there.port):
-            raise RefusedTargetError("The address was read in two ways.")
+            raise RefusedTargetError(_("The address was read in two ways."))
         if self._there.scheme == "http":
             return self
         plain: Any = self
@@ -203,23 +204,23 @@ class _Poured(_Body):
 
 def why(problem: BaseException, there: Target, seconds: float) -> str:
     """A sentence on why there was no answer, for people."""
-    cause = innermost(problem)
+    cause, host = innermost(problem), there.host
     match cause:
         case CancelledError() | network.TimeoutError():
-            return f"{there.host} did not answer within {seconds:g} seconds."
+            return _("%(host)s did not answer within %(seconds)s seconds.", host=host, seconds=f"{seconds:g}")
         case network.DNSLookupError():
-            return f"The name {there.host} has no address."
+            return _("The name %(host)s has no address.", host=host)
         case network.ConnectionRefusedError():
-            return f"{there.host} port {there.port} takes no connections."
+            return _("%(host)s port %(port)s takes no connections.", host=host, port=there.port)
         case network.ConnectError():
-            return f"{there.host} port {there.port} cannot be reached."
+            return _("%(host)s port %(port)s cannot be reached.", host=host, port=there.port)
         case VerificationError():
-            return f"The certificate is not one of {there.host}."
+            return _("The certificate is not one of %(host)s.", host=host)
         case SSL.Error() | ssl.SSLError():
-            return f"{there.host}: no secure connection could be made ({_tls_words(cause)})."
+            return _("%(host)s: no secure connection could be made (%(reason)s).", host=host, reason=_tls_words(cause))
         case network.ConnectionClosed():
-            return f"{there.host} closed the connection before it had answered."
-    return f"{there.host} did not answer in HTTP ({type(cause).__name__})."
+            return _("%(host)s closed the connection before it had answered.", host=host)
+    return _("%(host)s did not answer in HTTP (%(reason)s).", host=host, reason=type(cause).__name__)
 
 
 def innermost(problem: BaseException) -> BaseException:

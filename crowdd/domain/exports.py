@@ -14,6 +14,7 @@ from crowdd.domain.cells import cell
 from crowdd.errors import InvalidValueError, NotFoundError
 from crowdd.kinds import RESULT, TASK, TASK_RUN, Kind
 from crowdd.kinds.kind import OWNERS, Field, Standing
+from crowdd.languages import _
 from crowdd.storage import exports
 from crowdd.storage.database import Database, Row
 from crowdd.values import Requester
@@ -56,7 +57,7 @@ class Exports:
         if type_ not in KINDS:
             raise NotFoundError("404 Not Found", hint=f"type is one of {', '.join(KINDS)}.")
         if format_ not in FORMATS:
-            raise InvalidValueError(f"format is one of {', '.join(FORMATS)}.")
+            raise InvalidValueError(_("%(name)s is one of %(choices)s.", name="format", choices=", ".join(FORMATS)))
         self.require(who, row)
         kind, standings, project_id = KINDS[type_], row["standings"], row["id"]
         parts = (

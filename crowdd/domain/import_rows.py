@@ -7,6 +7,7 @@ from typing import Any
 
 from crowdd.errors import CrowddError, InvalidValueError
 from crowdd.kinds import TASK
+from crowdd.languages import _
 
 ATTRIBUTES = ("n_answers", "priority_0", "calibration", "quorum")
 USES = ("info", *ATTRIBUTES, "whole", "skip")
@@ -28,19 +29,25 @@ def usual(format_: str, columns: list[str]) -> dict[str, str]:
 def checked(uses: Any, columns: list[str]) -> dict[str, str]:
     """The uses of all columns. Raises InvalidValueError for two that become the same, and for what nobody knows."""
     if not isinstance(uses, Mapping):
-        raise InvalidValueError("The uses of columns are no object.")
+        raise InvalidValueError(_("The uses of columns are no object."))
     found = {name: uses.get(name, "info") for name in columns}
     for name, use in found.items():
         if use not in USES:
-            raise InvalidValueError(f"{name[:100]} cannot become {str(use)[:100]}, only {', '.join(USES)}.")
+            words = _(
+                "%(name)s cannot become %(use)s, only %(uses)s.",
+                name=name[:100],
+                use=str(use)[:100],
+                uses=", ".join(USES),
+            )
+            raise InvalidValueError(words)
     chosen = [use for use in found.values() if use not in ("info", "skip")]
     twice = next((use for use in chosen if chosen.count(use) > 1), None)
     if twice is not None:
-        raise InvalidValueError(f"Two columns cannot both become {twice}.")
+        raise InvalidValueError(_("Two columns cannot both become %(use)s.", use=twice))
     if "whole" in chosen and "info" in found.values():
-        raise InvalidValueError("Where one column is the whole info, others cannot be keys of it.")
+        raise InvalidValueError(_("Where one column is the whole info, others cannot be keys of it."))
     if not any(use in ("info", "whole") for use in found.values()):
-        raise InvalidValueError("A task would hold nothing: keep at least one column.")
+        raise InvalidValueError(_("A task would hold nothing: keep at least one column."))
     return found
 
 

@@ -23,6 +23,7 @@ from crowdd.domain.queue import Item, Queue
 from crowdd.domain.records import NOT_FOUND
 from crowdd.errors import ConflictError, InvalidValueError, NotFoundError, TooLargeError, TooManyRequestsError
 from crowdd.kinds.kind import OWNERS
+from crowdd.languages import _
 from crowdd.storage import audit, imports, records, tasks
 from crowdd.storage.database import Database, Row, Transactions
 from crowdd.values import Requester
@@ -82,7 +83,7 @@ class Imports:
                 )
             _require_good(reply.status, reply.headers.get("location", ""))
             if not reply.whole:
-                raise TooLargeError(f"The file has more than {self.most_bytes:,} bytes.")
+                raise TooLargeError(_("The file has more than %(most)s bytes.", most=f"{self.most_bytes:,}"))
         except BaseException:
             path.unlink(missing_ok=True)
             raise
@@ -106,7 +107,7 @@ class Imports:
             }
             made = await imports.add(self._db, row["id"], who.user_id, values, MOST_PENDING)
             if made is None:
-                words = f"{MOST_PENDING} files wait for a word of yours already."
+                words = _("%(most)s files wait for a word of yours already.", most=MOST_PENDING)
                 raise TooManyRequestsError(words, retry_after=60, hint="Begin or remove one of them.")
             return made
         except BaseException:
@@ -137,7 +138,7 @@ class Imports:
 
         async def work(tx: Database) -> int:
             if await imports.lock_pending(tx, row["id"], import_id) is None:
-                raise ConflictError("This import has begun already.")
+                raise ConflictError(_("This import has begun already."))
             item = await self._queue.add(tx, WORK, {"import": import_id}, who, row["id"])
             await imports.begin(tx, import_id, chosen, again, item)
             after = {"name": found["name"], "rows": found["rows"]}
@@ -253,15 +254,16 @@ def _copy(source: BinaryIO, path: Path) -> None:
 
 
 def _pass(lines: Iterator[sources.Line], rows: int) -> None:
-    for _ in islice(lines, rows):
+    for _line in islice(lines, rows):
         pass
 
 
 def _require_good(status: int, location: str) -> None:
     if location:
-        raise InvalidValueError(f"The address leads on to another one; give that one: {location[:300]}")
+        words = _("The address leads on to another one; give that one: %(address)s", address=location[:300])
+        raise InvalidValueError(words)
     if status != _OK:
-        raise InvalidValueError(f"The other server answered {status}.")
+        raise InvalidValueError(_("The other server answered %(status)s.", status=status))
 
 
 def _beginning(values: dict[str, Any] | None) -> str:

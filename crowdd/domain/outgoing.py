@@ -21,6 +21,7 @@ from zope.interface import implementer
 
 from crowdd.domain.targets import Target, require_public, target
 from crowdd.errors import RefusedTargetError, UnreachableError
+from crowdd.languages import _
 
 Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
 
@@ -120,7 +121,7 @@ def _require_public(host: str, address: str) -> None:
     try:
         require_public(ipaddress.ip_address(address))
     except RefusedTargetError as refused:
-        raise RefusedTargetError(f"{host}: {refused}") from None
+        raise RefusedTargetError(_("%(host)s: %(reason)s", host=host, reason=refused.args[0])) from None
 
 
 class Lookups:

@@ -17,6 +17,7 @@ import attrs
 import orjson
 
 from crowdd.errors import InvalidValueError
+from crowdd.languages import _
 
 FORMATS = ("csv", "json", "ndjson")
 MOST_BYTES = 1_000_000  # of one row
@@ -27,12 +28,12 @@ _BOM = b"\xef\xbb\xbf"
 _DELIMITERS = (",", ";", "\t")
 _TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*"|["\[\]{},]', re.DOTALL)
 _OTHERS = (
-    (b"\xff\xfe", "The file is UTF-16. Save it as UTF-8."),
-    (b"\xfe\xff", "The file is UTF-16. Save it as UTF-8."),
-    (b"PK\x03\x04", "The file is a workbook or an archive. Save its table as CSV."),
-    (b"\xd0\xcf\x11\xe0", "The file is an old workbook. Save its table as CSV."),
-    (b"\x1f\x8b", "The file is compressed. Unpack it first."),
-    (b"%PDF", "The file is a PDF. Tasks come as CSV or JSON."),
+    (b"\xff\xfe", _("The file is UTF-16. Save it as UTF-8.")),
+    (b"\xfe\xff", _("The file is UTF-16. Save it as UTF-8.")),
+    (b"PK\x03\x04", _("The file is a workbook or an archive. Save its table as CSV.")),
+    (b"\xd0\xcf\x11\xe0", _("The file is an old workbook. Save its table as CSV.")),
+    (b"\x1f\x8b", _("The file is compressed. Unpack it first.")),
+    (b"%PDF", _("The file is a PDF. Tasks come as CSV or JSON.")),
 )
 
 
@@ -66,9 +67,9 @@ def format_of(head: bytes) -> str:
             raise InvalidValueError(words)
     text = head.removeprefix(_BOM).lstrip()
     if not text:
-        raise InvalidValueError("The file is empty.")
+        raise InvalidValueError(_("The file is empty."))
     if b"\x00" in text[:100]:
-        raise InvalidValueError("The file is no text in UTF-8. Save it as UTF-8.")
+        raise InvalidValueError(_("The file is no text in UTF-8. Save it as UTF-8."))
     return {b"[": "json", b"{": "ndjson"}.get(text[:1], "csv")
 
 
@@ -87,9 +88,9 @@ def inspect(path: Path, most_shown: int) -> Inspected:
                 columns |= dict.fromkeys(islice(line.values, MOST_COLUMNS))
                 sample += [line.values] if len(sample) < most_shown else []
     if not rows:
-        raise InvalidValueError("The file has no rows.")
+        raise InvalidValueError(_("The file has no rows."))
     if not sample:
-        raise InvalidValueError(f"No row of the file can be used. The last one: {last.error}")
+        raise InvalidValueError(_("No row of the file can be used. The last one: %(reason)s", reason=last.error))
     return Inspected(format_, list(columns)[:MOST_COLUMNS], sample, rows)
 
 
@@ -105,7 +106,7 @@ def _csv(file: BinaryIO) -> Iterator[Line]:
     try:
         first = next(texts, "")
     except _RefusedError as refused:
-        raise InvalidValueError(f"The first line {refused}.") from None
+        raise InvalidValueError(_("The first line %(reason)s.", reason=refused.args[0])) from None
     delimiter = max(_DELIMITERS, key=re.sub('"[^"]*"', "", first).count)
     names = _names(next(csv.reader([first], delimiter=delimiter), []))
     table = csv.reader(texts, delimiter=delimiter)
@@ -116,14 +117,16 @@ def _csv(file: BinaryIO) -> Iterator[Line]:
         except StopIteration:
             return
         except _RefusedError as refused:
-            yield Line(begun, error=f"It {refused}.")
+            yield Line(begun, error=_("It %(reason)s.", reason=refused.args[0]))
         except csv.Error as error:
             yield Line(
-                begun, error=f"It cannot be read ({error}). Is a quotation mark missing?", text=texts.last[:_SHOWN]
+                begun,
+                error=_("It cannot be read (%(reason)s). Is a quotation mark missing?", reason=str(error)),
+                text=texts.last[:_SHOWN],
             )
         else:
             if cells and len(cells) != len(names):
-                words = f"It has {len(cells)} cells, the first line {len(names)}."
+                words = _("It has %(cells)s cells, the first line %(columns)s.", cells=len(cells), columns=len(names))
                 yield Line(begun, error=words, text=delimiter.join(cells)[:_SHOWN])
             elif cells:
                 yield Line(begun, dict(zip(names, cells, strict=True)))
@@ -132,14 +135,14 @@ def _csv(file: BinaryIO) -> Iterator[Line]:
 def _names(cells: list[str]) -> list[str]:
     names = [cell.strip() for cell in cells]
     if not any(names):
-        raise InvalidValueError("The first line names no columns.")
+        raise InvalidValueError(_("The first line names no columns."))
     if "" in names:
-        raise InvalidValueError(f"Column {names.index('') + 1} has no name in the first line.")
+        raise InvalidValueError(_("Column %(number)s has no name in the first line.", number=names.index("") + 1))
     if len({*names}) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
-        raise InvalidValueError(f"Two columns are called {twice[:100]}.")
+        raise InvalidValueError(_("Two columns are called %(name)s.", name=twice[:100]))
     if len(names) > MOST_COLUMNS:
-        raise InvalidValueError(f"The file has more than {MOST_COLUMNS} columns.")
+        raise InvalidValueError(_("The file has more than %(most)s columns.", most=MOST_COLUMNS))
     return names
 
 
@@ -161,11 +164,11 @@ class _Texts:
         piece = next(self._lines)
         self.number += 1
         if piece is None:
-            raise _RefusedError(f"is longer than {MOST_BYTES:,} bytes")
+            raise _RefusedError(_("is longer than %(most)s bytes", most=f"{MOST_BYTES:,}"))
         try:
             self.last = piece.decode()
         except UnicodeDecodeError:
-            raise _RefusedError("is not UTF-8") from None
+            raise _RefusedError(_("is not UTF-8")) from None
         return self.last
 
 
@@ -183,7 +186,7 @@ def _bounded(file: BinaryIO) -> Iterator[bytes | None]:
 def _ndjson(file: BinaryIO) -> Iterator[Line]:
     for number, piece in enumerate(_bounded(file), 1):
         if piece is None:
-            yield Line(number, error=f"It is longer than {MOST_BYTES:,} bytes.")
+            yield Line(number, error=_("It is longer than %(most)s bytes.", most=f"{MOST_BYTES:,}"))
         elif piece.strip():
             yield _object(number, piece)
 
@@ -198,9 +201,9 @@ def _object(number: int, piece: bytes) -> Line:
     try:
         value = orjson.loads(piece)
     except orjson.JSONDecodeError as error:
-        return Line(number, error=f"It is not JSON: {error}.", text=text)
+        return Line(number, error=_("It is not JSON: %(reason)s.", reason=str(error)), text=text)
     if not isinstance(value, dict):
-        return Line(number, error="It is no JSON object.", text=text)
+        return Line(number, error=_("It is no JSON object."), text=text)
     return Line(number, value)
 
 
@@ -211,7 +214,7 @@ def elements(file: BinaryIO) -> Iterator[bytes]:
     """
     buffer = file.read(_PIECE).lstrip()
     if not buffer.startswith(b"["):
-        raise InvalidValueError("The file is no JSON array.")
+        raise InvalidValueError(_("The file is no JSON array."))
     start, at, depth, seen = 1, 1, 0, False
     while True:
         found = _TOKEN.search(buffer, at)
@@ -219,9 +222,9 @@ def elements(file: BinaryIO) -> Iterator[bytes]:
             at = len(buffer) if found is None else found.start()
             more = file.read(_PIECE)
             if not more:
-                raise InvalidValueError("The file ends before its array does.")
+                raise InvalidValueError(_("The file ends before its array does."))
             if len(buffer) - start > MOST_BYTES:
-                raise InvalidValueError(f"An element is longer than {MOST_BYTES:,} bytes.")
+                raise InvalidValueError(_("An element is longer than %(most)s bytes.", most=f"{MOST_BYTES:,}"))
             buffer, at, start = buffer[start:] + more, at - start, 0
             continue
         at, token = found.end(), found[0][:1]
@@ -241,4 +244,4 @@ def elements(file: BinaryIO) -> Iterator[bytes]:
 
 def _require_end(token: bytes, rest: bytes, file: BinaryIO) -> None:
     if token != b"]" or rest.strip() or file.read(_PIECE).strip():
-        raise InvalidValueError("Something stands behind the JSON array.")
+        raise InvalidValueError(_("Something stands behind the JSON array."))

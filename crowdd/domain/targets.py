@@ -16,6 +16,7 @@ import attrs
 import idna
 
 from crowdd.errors import RefusedTargetError
+from crowdd.languages import _
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
@@ -36,27 +37,27 @@ _IN_PATHS, _IN_QUERIES = "%/:@!$&'()*+,;=~", "%/:@!$&'()*+,;=~?"
 _SPECIAL = tuple(
     (ipaddress.ip_network(network), words)
     for network, words in (
-        ("0.0.0.0/8", "this host"),
-        ("10.0.0.0/8", "a private address"),
-        ("100.64.0.0/10", "an address inside a provider's network"),
-        ("127.0.0.0/8", "a loopback address"),
-        ("169.254.0.0/16", "a link-local address"),
-        ("172.16.0.0/12", "a private address"),
-        ("192.0.0.0/24", "an address for protocols"),
-        ("192.88.99.0/24", "a 6to4 relay"),
-        ("192.168.0.0/16", "a private address"),
-        ("198.18.0.0/15", "an address for measurements"),
-        ("224.0.0.0/4", "a multicast address"),
-        ("255.255.255.255/32", "the broadcast address"),
-        ("240.0.0.0/4", "a reserved address"),
-        ("::/128", "this host"),
-        ("::1/128", "a loopback address"),
-        ("64:ff9b:1::/48", "a private address"),
-        ("2001::/32", "a Teredo address"),
-        ("fc00::/7", "a private address"),
-        ("fe80::/10", "a link-local address"),
-        ("fec0::/10", "a site-local address"),
-        ("ff00::/8", "a multicast address"),
+        ("0.0.0.0/8", _("this host")),
+        ("10.0.0.0/8", _("a private address")),
+        ("100.64.0.0/10", _("an address inside a provider's network")),
+        ("127.0.0.0/8", _("a loopback address")),
+        ("169.254.0.0/16", _("a link-local address")),
+        ("172.16.0.0/12", _("a private address")),
+        ("192.0.0.0/24", _("an address for protocols")),
+        ("192.88.99.0/24", _("a 6to4 relay")),
+        ("192.168.0.0/16", _("a private address")),
+        ("198.18.0.0/15", _("an address for measurements")),
+        ("224.0.0.0/4", _("a multicast address")),
+        ("255.255.255.255/32", _("the broadcast address")),
+        ("240.0.0.0/4", _("a reserved address")),
+        ("::/128", _("this host")),
+        ("::1/128", _("a loopback address")),
+        ("64:ff9b:1::/48", _("a private address")),
+        ("2001::/32", _("a Teredo address")),
+        ("fc00::/7", _("a private address")),
+        ("fe80::/10", _("a link-local address")),
+        ("fec0::/10", _("a site-local address")),
+        ("ff00::/8", _("a multicast address")),
     )
 )
 _UNICAST = ipaddress.ip_network("2000::/3")
@@ -112,14 +113,17 @@ def require_public(address: Address) -> None:
     """Raises RefusedTargetError for an address that is not everybody's to ask."""
     reason = why_not_public(address)
     if reason:
-        raise RefusedTargetError(f"{address} is {reason}, and crowdd asks public addresses only.")
+        words = _(
+            "%(address)s is %(reason)s, and crowdd asks public addresses only.", address=str(address), reason=reason
+        )
+        raise RefusedTargetError(words)
 
 
 def require_web_port(port: int) -> None:
     """Raises RefusedTargetError for a port behind which other things than web servers are."""
     if port in _DEFAULT_PORTS.values() or (port >= _LEAST_FREE_PORT and port not in _OTHER_SERVICES):
         return
-    raise RefusedTargetError(f"Port {port} belongs to another service than the web.")
+    raise RefusedTargetError(_("Port %(port)s belongs to another service than the web.", port=port))
 
 
 def why_not_public(address: Address) -> str:
@@ -131,10 +135,10 @@ def why_not_public(address: Address) -> str:
         inner = carried(address)
         if inner is not None:
             reason = why_not_public(inner)
-            return f"{inner} in another form, {reason}" if reason else ""
+            return _("%(address)s in another form, %(reason)s", address=str(inner), reason=reason) if reason else ""
         if address not in _UNICAST:
-            return "a reserved address"
-    return "" if address.is_global else "a reserved address"
+            return _("a reserved address")
+    return "" if address.is_global else _("a reserved address")
 
 
 def carried(address: ipaddress.IPv6Address) -> ipaddress.IPv4Address | None:
@@ -149,17 +153,17 @@ def carried(address: ipaddress.IPv6Address) -> ipaddress.IPv4Address | None:
 
 def _split(url: str) -> SplitResult:
     if len(url) > MOST_CHARACTERS:
-        raise RefusedTargetError(f"The address is longer than {MOST_CHARACTERS} characters.")
+        raise RefusedTargetError(_("The address is longer than %(most)s characters.", most=MOST_CHARACTERS))
     if _UNSAFE.search(url):
-        raise RefusedTargetError("The address holds a blank, a control character or a backslash.")
+        raise RefusedTargetError(_("The address holds a blank, a control character or a backslash."))
     try:
         parts = urlsplit(url)
     except ValueError:
-        raise RefusedTargetError("The address cannot be understood.") from None
+        raise RefusedTargetError(_("The address cannot be understood.")) from None
     if parts.scheme not in _DEFAULT_PORTS:
-        raise RefusedTargetError("The address does not begin with http:// or https://.")
+        raise RefusedTargetError(_("The address does not begin with http:// or https://."))
     if "@" in parts.netloc:
-        raise RefusedTargetError("The address names a user or a password; leave these out.")
+        raise RefusedTargetError(_("The address names a user or a password; leave these out."))
     return parts
 
 
@@ -167,7 +171,7 @@ def _port(parts: SplitResult) -> int:
     try:
         return parts.port if parts.port is not None else _DEFAULT_PORTS[parts.scheme]
     except ValueError:
-        raise RefusedTargetError("The port is no number from 0 to 65535.") from None
+        raise RefusedTargetError(_("The port is no number from 0 to 65535.")) from None
 
 
 def _host(text: str) -> str:
@@ -178,9 +182,9 @@ def _host(text: str) -> str:
         try:
             name = idna.encode(name, uts46=True).decode().rstrip(".")
         except idna.IDNAError:
-            raise RefusedTargetError("The host is no name.") from None
+            raise RefusedTargetError(_("The host is no name.")) from None
     if not _PLAIN_HOST.fullmatch(name):
-        raise RefusedTargetError("The address names no host.")
+        raise RefusedTargetError(_("The address names no host."))
     if _NUMBER.fullmatch(name.rpartition(".")[2]):
         _require_plain_ipv4(name)
     return name
@@ -190,9 +194,9 @@ def _ipv6(text: str) -> str:
     try:
         address = ipaddress.IPv6Address(text)
     except ValueError:
-        raise RefusedTargetError("The host is no IPv6 address.") from None
+        raise RefusedTargetError(_("The host is no IPv6 address.")) from None
     if address.scope_id is not None:
-        raise RefusedTargetError("The host is an address of one network interface.")
+        raise RefusedTargetError(_("The host is an address of one network interface."))
     return str(address)
 
 
@@ -201,11 +205,15 @@ def _require_plain_ipv4(name: str) -> None:
     try:
         ipaddress.IPv4Address(name)
     except ValueError:
-        try:
-            meaning = f" It stands for {socket.inet_ntoa(socket.inet_aton(name))}."
-        except OSError:
-            meaning = ""
-        raise RefusedTargetError(f"{name} is no IPv4 address in its usual form.{meaning}") from None
+        raise RefusedTargetError(_unusual_ipv4(name)) from None
+
+
+def _unusual_ipv4(name: str) -> str:
+    try:
+        meaning = socket.inet_ntoa(socket.inet_aton(name))
+    except OSError:
+        return _("%(name)s is no IPv4 address in its usual form.", name=name)
+    return _("%(name)s is no IPv4 address in its usual form. It stands for %(meaning)s.", name=name, meaning=meaning)
 
 
 def _literal(host: str) -> Address | None:

@@ -16,6 +16,7 @@ from typing import TypeVar
 import attrs
 
 from crowdd.errors import TooLargeError
+from crowdd.languages import _
 from crowdd.storage.database import Database, Transactions
 
 T = TypeVar("T")
@@ -39,7 +40,7 @@ _SIGNATURES = (
     (4, b"ftyp", ".mp4", "video/mp4"),
     (0, b"\x1aE\xdf\xa3", ".webm", "video/webm"),
 )
-TYPES = {suffix: type_ for _, _, suffix, type_ in _SIGNATURES} | {".jpeg": "image/jpeg"}
+TYPES = {suffix: type_ for _offset, _begin, suffix, type_ in _SIGNATURES} | {".jpeg": "image/jpeg"}
 
 
 @attrs.frozen
@@ -52,7 +53,7 @@ class Upload:
 
 def suffix_of(content: bytes) -> str:
     """The ending that the content deserves, ``.bin`` when it is nothing that a browser should show."""
-    for offset, begin, suffix, _ in _SIGNATURES:
+    for offset, begin, suffix, _type in _SIGNATURES:
         if content[offset : offset + len(begin)] == begin:
             return suffix
     return ".bin"
@@ -77,7 +78,7 @@ class Uploads:
     def store(self, container: str, upload: Upload) -> str:
         """Writes a file under a new name and returns its path below ``/uploads/``. Raises TooLargeError."""
         if len(upload.content) > MOST_BYTES:
-            raise TooLargeError(f"A file may have at most {MOST_BYTES:,} bytes.")
+            raise TooLargeError(_("A file may have at most %(most)s bytes.", most=f"{MOST_BYTES:,}"))
         name = secrets.token_hex(16) + suffix_of(upload.content)
         (self._container(container) / name).write_bytes(upload.content)
         return f"{container}/{name}"

@@ -13,6 +13,7 @@ from crowdd.domain.uploads import Upload
 from crowdd.errors import DisconnectedError, InvalidValueError
 from crowdd.http import presenter
 from crowdd.kinds.types import clean_text
+from crowdd.languages import _
 from crowdd.values import Requester
 
 MOST_FIELDS = 1000
@@ -82,7 +83,9 @@ class Incoming:
         try:
             return orjson.loads(self.raw_body)
         except orjson.JSONDecodeError as error:
-            raise InvalidValueError(f"The body is not JSON: {error}.", code="bad_json") from None
+            raise InvalidValueError(
+                _("The body is not JSON: %(reason)s.", reason=str(error)), code="bad_json"
+            ) from None
 
     @cached_property
     def form(self) -> dict[str, Any]:
@@ -90,7 +93,7 @@ class Incoming:
         if self.content_type == "application/json":
             body = self.json_body() if self.raw_body else {}
             if not isinstance(body, dict):
-                raise InvalidValueError("The body is not a JSON object.")
+                raise InvalidValueError(_("The body is not a JSON object."))
             return body
         if self.content_type == "multipart/form-data":
             return self._multipart()
@@ -101,7 +104,7 @@ class Incoming:
         try:
             return dict(parse_qsl(text, keep_blank_values=True, errors="surrogateescape", max_num_fields=MOST_FIELDS))
         except ValueError:
-            raise InvalidValueError(f"A form has at most {MOST_FIELDS} fields.") from None
+            raise InvalidValueError(_("A form has at most %(most)s fields.", most=MOST_FIELDS)) from None
 
     @property
     def is_large_form(self) -> bool:
@@ -110,7 +113,7 @@ class Incoming:
 
     def unpack(self) -> None:
         """Takes a multipart body apart, its files to the disk; may be called in a thread. Raises InvalidValueError."""
-        _ = self._parts
+        _parts = self._parts
 
     def _length(self) -> int:
         content = self.request.content
@@ -124,14 +127,16 @@ class Incoming:
 
     @cached_property
     def _parts(self) -> list[Any]:
-        _, options = parse_options_header(self.header("content-type"))
+        _type, options = parse_options_header(self.header("content-type"))
         limits = {"memory_limit": 2**31, "disk_limit": 2**40, "partsize_limit": 2**40, "spool_limit": _LARGE}
         length, stream = self._length(), self.request.content
         stream.seek(0)
         try:
             return list(MultipartParser(stream, options.get("boundary", ""), length, strict=False, **limits))
         except (MultipartError, ValueError, LookupError) as error:
-            raise InvalidValueError(f"The multipart body is broken: {error}.", code="bad_multipart") from None
+            raise InvalidValueError(
+                _("The multipart body is broken: %(reason)s.", reason=str(error)), code="bad_multipart"
+            ) from None
 
     def upload(self, name: str) -> Upload | None:
         """The file of that name in a multipart body, or None."""
@@ -151,7 +156,7 @@ class Incoming:
         if isinstance(value, bool) or value is None:
             return "true" if value else ""
         if not isinstance(value, str | int | float):
-            raise InvalidValueError(f"{name} is not a text.")
+            raise InvalidValueError(_("%(name)s is not a text.", name=name))
         try:
             return clean_text(str(value))
         except InvalidValueError as error:

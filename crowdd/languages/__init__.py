@@ -39,7 +39,10 @@ class Sentence(str):
 
 
 def _(message: str, /, **values: Any) -> str:
-    """A Sentence; ``%(name)s`` in it stands for a value, and ``%%`` for a percent sign."""
+    """A Sentence; ``%(name)s`` in it stands for a value, and ``%%`` for a percent sign.
+
+    A value that is a Sentence itself is said in the same language.
+    """
     return _sentence(message, None, 1, values)
 
 
@@ -112,4 +115,5 @@ class Languages:
         if not isinstance(words, Sentence):
             return found.gettext(words) if words else words
         said = found.gettext(words.one) if words.many is None else found.ngettext(words.one, words.many, words.number)
-        return said % words.values
+        values = {name: self.say(v, locale) if isinstance(v, Sentence) else v for name, v in words.values.items()}
+        return said % values

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from ipaddress import ip_address
 from pathlib import Path
 
 import pytest
 from babel.messages.pofile import read_po
 
+from crowdd.domain.targets import require_public
+from crowdd.errors import RefusedTargetError
 from crowdd.languages import FOLDER, NAMES, Languages, Sentence, _, ngettext
 from crowdd.languages.update import missing, renewed, said
 
@@ -83,6 +86,21 @@ def test_words_are_said_with_their_values_in_each_language():
         languages.say(ngettext("%(count)s answer", "%(count)s answers", n, count=n), "ar") for n in (0, 1, 2, 3, 11)
     ]
     assert len({*answers}) == 5
+
+
+def test_a_sentence_within_a_sentence_is_said_in_the_same_language():
+    with pytest.raises(RefusedTargetError) as refused:
+        require_public(ip_address("::ffff:10.0.0.1"))
+    (sentence,) = refused.value.args
+    assert (
+        sentence
+        == "::ffff:a00:1 is 10.0.0.1 in another form, a private address, and crowdd asks public addresses only."
+    )
+    said = Languages.read().say(_("%(provider)s cannot be asked: %(reason)s", provider="X", reason=sentence), "de")
+    assert said == (
+        "X kann nicht gefragt werden: ::ffff:a00:1 ist 10.0.0.1 in anderer Schreibweise, eine private Adresse, "
+        "und crowdd fragt nur öffentliche Adressen."
+    )
 
 
 def test_what_a_catalogue_lacks_is_english(tmp_path: Path):

@@ -108,6 +108,18 @@ async def test_a_refusal_is_explained_in_it(served):
 
 
 @pytest_twisted.ensureDeferred
+async def test_why_an_address_is_refused_is_said_in_it(served):
+    owner = await served.person("owner")
+    await served.project(owner)
+    await owner.put(f"/api/user/{owner.user_id}", json={"locale": "de"})
+    path, sent = "/project/birds/tasks/import", {"form_name": "csv", "csv_url": "http://10.0.0.1/a.csv"}
+    answer = await owner.post(path, data=sent, headers={"Accept": "text/html"})
+    assert "10.0.0.1 ist eine private Adresse, und crowdd fragt nur öffentliche Adressen." in answer.text
+    wrong = (await owner.post(path, json=sent)).json()["form"]["errors"]["csv_url"]
+    assert wrong == ["10.0.0.1 is a private address, and crowdd asks public addresses only."]
+
+
+@pytest_twisted.ensureDeferred
 async def test_the_last_answer_of_a_project_is_told_in_it(served):
     owner = await served.person("owner")
     project = await served.project(owner, tasks=1, published=True)

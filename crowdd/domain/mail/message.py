@@ -13,6 +13,7 @@ import attrs
 
 from crowdd.domain.mail.letters import Letter
 from crowdd.errors import InvalidValueError
+from crowdd.languages import _
 
 _POLICY = SMTP.clone(linesep="\n")
 _LOCAL = re.compile(r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*")
@@ -34,13 +35,13 @@ def plain_address(address: str) -> str:
 
     Raises InvalidValueError for what is none, among it everything that could reach beyond its line.
     """
-    local, _, domain = address.strip().rpartition("@")
+    local, _at, domain = address.strip().rpartition("@")
     try:
         domain = domain.encode("idna").decode("ascii")
     except UnicodeError:
         domain = ""
     if not (_LOCAL.fullmatch(local) and len(local) <= 64 and _DOMAIN.fullmatch(domain)):
-        raise InvalidValueError("This is no e-mail address that mail can be sent to.")
+        raise InvalidValueError(_("This is no e-mail address that mail can be sent to."))
     return f"{local}@{domain}"
 
 

@@ -50,7 +50,7 @@ class OpenIdProvider:
         told = await ask(self._outgoing, self.client.name, "POST", document["token_endpoint"], form)
         token = told.get("id_token")
         if not isinstance(token, str):
-            raise self._doubt("sent no ID token")
+            raise self._doubt(_("sent no ID token"))
         claims = await self._claims(token, flow, now)
         return self._person(claims, str(told.get("access_token") or ""))
 
@@ -70,7 +70,7 @@ class OpenIdProvider:
         try:
             header = jwt.get_unverified_header(token)
             if header.get("alg") not in ALGORITHMS:
-                raise self._doubt("signed in a way that proves nothing")
+                raise self._doubt(_("signed in a way that proves nothing"))
             key = await self._key(header.get("kid"), now)
             claims = jwt.decode(
                 token,
@@ -81,7 +81,8 @@ class OpenIdProvider:
                 options=_REQUIRED,
             )
         except (jwt.PyJWTError, ValueError, TypeError) as error:
-            raise self._doubt(f"sent an ID token that is not valid ({type(error).__name__})") from None
+            words = _("sent an ID token that is not valid (%(error)s)", error=type(error).__name__)
+            raise self._doubt(words) from None
         self._check(claims, flow, now)
         return claims
 
@@ -95,16 +96,16 @@ class OpenIdProvider:
         """What PyJWT does not: the nonce, the party that the token is for, and the time by our own clock."""
         audience, party = claims["aud"], claims.get("azp")
         if (isinstance(audience, list) and len(audience) > 1 and party is None) or party not in (None, self.client.id):
-            raise self._doubt("sent an ID token for somebody else")
+            raise self._doubt(_("sent an ID token for somebody else"))
         if not hmac.compare_digest(str(claims.get("nonce", "")).encode(), flow.nonce.encode()):
-            raise self._doubt("sent an ID token of another sign-in")
+            raise self._doubt(_("sent an ID token of another sign-in"))
         times = [claims["exp"], claims["iat"], claims.get("nbf", 0)]
         if not all(isinstance(time, int | float) for time in times):
-            raise self._doubt("sent an ID token without times")
+            raise self._doubt(_("sent an ID token without times"))
         if claims["exp"] <= now - _LEEWAY or max(times[1:]) > now + _LEEWAY:
-            raise self._doubt("sent an ID token that has run out, or is not valid yet")
+            raise self._doubt(_("sent an ID token that has run out, or is not valid yet"))
         if not isinstance(claims["sub"], str) or not 0 < len(claims["sub"]) <= 255:
-            raise self._doubt("did not say who it is")
+            raise self._doubt(_("did not say who it is"))
 
     async def _discover(self, now: float) -> dict[str, Any]:
         if now - self._document_at < _KEPT_SECONDS:
@@ -112,11 +113,11 @@ class OpenIdProvider:
         there = f"{self._issuer}/.well-known/openid-configuration"
         document = await ask(self._outgoing, self.client.name, "GET", there)
         if document.get("issuer") != self._issuer:
-            raise self._doubt("says that it is another provider")
+            raise self._doubt(_("says that it is another provider"))
         for name in ("authorization_endpoint", "token_endpoint", "jwks_uri"):
             scheme = urlsplit(str(document.get(name, ""))).scheme
             if scheme not in ("https", urlsplit(self._issuer).scheme):
-                raise self._doubt(f"has no safe {name}")
+                raise self._doubt(_("has no safe %(name)s", name=name))
         self._document, self._document_at = document, now
         return document
 
@@ -130,7 +131,7 @@ class OpenIdProvider:
         if kid is None and len(self._keys) == 1:
             return next(iter(self._keys.values()))
         if kid not in self._keys:
-            raise self._doubt("signed with a key that is not its own")
+            raise self._doubt(_("signed with a key that is not its own"))
         return self._keys[str(kid)]
 
     def _doubt(self, words: str) -> ProviderError:
@@ -150,7 +151,8 @@ async def ask(
     try:
         reply = await outgoing.request(method, url, headers, body, seconds=_SECONDS, most_bytes=_MOST_BYTES)
     except (RefusedTargetError, UnreachableError) as error:
-        raise ProviderError(_("%(provider)s cannot be asked: %(reason)s", provider=provider, reason=error)) from None
+        words = _("%(provider)s cannot be asked: %(reason)s", provider=provider, reason=error.args[0])
+        raise ProviderError(words) from None
     return _json(provider, reply)
 
 

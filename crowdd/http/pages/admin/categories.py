@@ -99,6 +99,6 @@ class AdminCategories:
         try:
             await self._records.delete(CATEGORY, incoming.who, category_id)
         except ConflictError as error:
-            words = str(error.args[0]) if not error.constraint else _("There are projects in it: it stays.")
+            words = error.args[0] if not error.constraint else _("There are projects in it: it stays.")
             return Redirect(_HERE, words, "error")
         return Redirect(_HERE, _("Category deleted."))

@@ -96,7 +96,7 @@ class ImportPages:
         raise InvalidValueError(_("Choose a file, or give its address."))
 
     async def _refused(self, incoming: Incoming, row: Row, error: Exception) -> Answer:
-        words = str(error.args[0]) if error.args else _("It was refused.")
+        words = error.args[0] if error.args else _("It was refused.")
         field = "csv_url" if incoming.field("csv_url").strip() else "file"
         form = self._forms.refused(incoming, {field: [words]}, "form_name", "csv_url")
         return await self._first(incoming, row, form, flash=words, status="error")
