@@ -266,10 +266,14 @@ async def test_why_a_task_was_skipped_is_counted_and_nobody_named(served, dsn):
     project = await served.project(owner, tasks=2, published=True)
     first, second = project["tasks"]
 
-    async def skip(who, task, **body):
+    async def hold(who):
         await who.get(f"/api/{project['id']}/newtask?limit=2")
+
+    async def skip(who, task, **body):
         return await who.post(f"/api/task/{task}/release", json={"skip": True, **body})
 
+    await hold(ada)  # not at once: a task that is just being handed out to somebody else is passed over
+    await hold(ben)
     answers = await gatherResults([ensureDeferred(skip(who, first, reason="broken")) for who in (ada, ben)])
     assert [answer.json() for answer in answers] == [{"released": True}] * 2
     await skip(ada, second)
