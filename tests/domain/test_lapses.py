@@ -3,8 +3,15 @@
 import pytest
 import pytest_twisted
 from support.ledger import Ledger
+from twisted.internet import reactor
+from twisted.internet.task import deferLater
 
 from crowdd.values import Requester
+
+
+def a_turn():
+    """The bell is heard in the next turn of the reactor."""
+    return deferLater(reactor, 0)
 
 
 @pytest.fixture
@@ -25,6 +32,7 @@ async def test_taking_back_rings(domain, ledger):
     assert ledger.answer(project, "u:1", task).state == "late"
     ledger.pass_time(3700)
     handout = await domain.contributions.next_tasks(Requester(user_id=3), project, 1, 0, "priority")
+    await a_turn()
     assert (handout.reason, heard) == ("none", [project])
     assert ledger.value("SELECT done FROM task_ledger WHERE task_id = %(t)s", t=task)
 
@@ -34,4 +42,5 @@ async def test_asking_alone_does_not_ring(domain, ledger):
     project, heard = ledger.project(tasks=1, n=2), []
     domain.bell.listen(heard.append)
     await domain.contributions.next_tasks(Requester(user_id=3), project, 1, 0, "priority")
+    await a_turn()
     assert heard == []
