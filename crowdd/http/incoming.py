@@ -10,7 +10,7 @@ import orjson
 from multipart import MultipartError, MultipartParser, parse_options_header
 
 from crowdd.domain.uploads import Upload
-from crowdd.errors import DisconnectedError, InvalidValueError
+from crowdd.errors import DisconnectedError, InvalidValueError, TooLargeError
 from crowdd.http import presenter
 from crowdd.kinds.types import clean_text
 from crowdd.languages import _
@@ -18,6 +18,7 @@ from crowdd.values import Requester
 
 MOST_FIELDS = 1000
 _LARGE = 262_144  # bytes of a form, or of one of its parts, that are kept in memory
+_MOST_TEXT = 10_000_000  # bytes of one field of a multipart form, which is read whole; what is longer comes as a file
 _ON = frozenset({"true", "yes", "on", "y", "1"})
 _SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 
@@ -123,7 +124,10 @@ class Incoming:
         return int(content.tell())
 
     def _multipart(self) -> dict[str, Any]:
-        return {part.name: part.value for part in self._parts if not part.filename}
+        fields = [part for part in self._parts if not part.filename]
+        if any(part.size > _MOST_TEXT for part in fields):
+            raise TooLargeError(_("A field may have at most %(most)s bytes. Send a file.", most=f"{_MOST_TEXT:,}"))
+        return {part.name: part.raw.decode("utf-8", "surrogateescape") for part in fields}
 
     @cached_property
     def _parts(self) -> list[Any]:

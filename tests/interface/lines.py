@@ -846,6 +846,7 @@ LINES = (
         "GET and POST /project/<short_name>/tasks/import?type=",
         f"{IMPORTS}::test_a_file_is_looked_at_mapped_and_made_to_tasks",
         f"{IMPORTS}::test_a_program_imports_in_one_request_and_what_is_there_is_left_out",
+        f"{IMPORTS}::test_pasted_rows_are_looked_at_mapped_and_made_to_tasks",
         f"{IMPORTS}::test_a_file_is_fetched_from_public_addresses_alone",
         f"{IMPORTS}::test_only_owners_bring_tasks",
     ),

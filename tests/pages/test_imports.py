@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest_twisted
 from support.working import worked
+from twisted.internet.defer import ensureDeferred, gatherResults
 
 from crowdd.domain import imports as imports_module
 from crowdd.domain.queue import Item
@@ -20,6 +21,7 @@ from crowdd.http.incoming import _LARGE
 AT = "/project/birds/tasks/import"
 TABLE = b"url,n_answers,where\nx1,3,north\nx2,,south\nx3,many,south\nx4\nx1,3,north\n"
 HTML = {"Accept": "text/html"}
+FORM = {"none": b""}  # makes a multipart form of the fields beside it
 
 
 async def bring(client: Any, content: bytes, name: str = "tasks.csv", **fields: str) -> Any:
@@ -337,3 +339,59 @@ async def test_what_is_over_is_swept_away(served):
     assert list(folder.iterdir()) == []
     await served.database.execute("UPDATE clock_shift SET ahead = '15 days'")
     assert await served.domain.imports.sweep(now) == 1
+
+
+@pytest_twisted.ensureDeferred
+async def test_pasted_rows_are_looked_at_mapped_and_made_to_tasks(served):
+    owner = await served.person("owner")
+    project = await served.project(owner)
+    assert (await owner.page(AT)).json()["form"]["rows"] is None
+    table = 'url\tn_answers\twhere\r\nx1\t3\tnorth\r\nx2\t\t"south,\r\nby the sea"\r\nx3\tmany\tsouth\r\n'
+    brought = await owner.post(AT, data={"form_name": "paste", "map": "y", "rows": table}, files=FORM)
+    assert brought.status == 302
+    page = (await owner.page(brought.header("location"))).json()
+    found = page["import"]
+    assert (found["name"], found["format"], found["rows"]) == ("", "csv", 3)
+    assert found["columns"] == ["url", "n_answers", "where"] and len(found["sample"]) == 3
+    assert "Pasted rows" in (await owner.get(brought.header("location"), headers=HTML)).text
+    await owner.post(brought.header("location"), json={})
+    assert (await worked(served))[-1]["result"] == {"import": found["id"], "added": 2, "present": 0, "refused": 1}
+    errors = (await owner.get(f"{AT}/{found['id']}/errors")).body.decode("utf-8-sig")
+    assert next(csv.DictReader(io.StringIO(errors)))["reason"] == "n_answers is not an integer."
+    for rows, added in (("a;b\n1;2\n", 1), ('[{"a":1},{"a":2}]', 2), ('{"a":3}\r\n{"a":1}\r\n', 1), ("a\nlone\n", 1)):
+        begun = (await owner.post(AT, json={"rows": rows})).json()
+        assert begun["status"] == "success" and begun["queue_item"], rows
+        assert (await worked(served))[-1]["result"]["added"] == added, rows
+    infos = [task["info"] for task in await tasks_of(owner, project)]
+    assert infos[1:4] == [{"url": "x2", "where": "south,\r\nby the sea"}, {"a": "1", "b": "2"}, {"a": 1}], infos
+    two = await gatherResults([ensureDeferred(owner.post(AT, json={"rows": "a\nat once\n"})) for _ in range(2)])
+    assert [each.json()["status"] for each in two] == ["success"] * 2
+    assert sum(item["result"]["added"] for item in (await worked(served))[-2:]) == 1
+
+
+@pytest_twisted.ensureDeferred
+async def test_pasted_rows_that_are_no_good_are_told_and_stay_in_the_field(serve):
+    served = await serve(CROWDD_HTTP_MOST_BODY_BYTES="300000", CROWDD_HTTP_MOST_IMPORT_BYTES="20000000")
+    owner, stranger = await served.person("owner"), await served.person("stranger")
+    await served.project(owner)
+    for rows, words in (
+        ("", "Paste some rows."), (" \n\t", "Paste some rows."), ("a,a\n1,2", "Two columns"), ("[1,2]", "can be used"),
+        ("a\n1\0", "NUL"), ('[{"a":1}', "ends before"), (7, "no rows"), (["a"], "is not a text"), ("a", "no rows"),
+    ):  # fmt: skip
+        refused = (await owner.post(AT, json={"rows": rows, "map": True})).json()
+        assert refused["status"] == "error", rows
+        assert list(refused["form"]["errors"]) == ["rows"] and words in refused["form"]["errors"]["rows"][0], refused
+        assert refused["form"]["rows"] == (rows.replace("\0", "?") if isinstance(rows, str) else None)
+    evil = '</textarea><script>alert(1)</script>,"=cmd()"'
+    page = await owner.post(AT, data={"form_name": "paste", "map": "y", "rows": evil}, files=FORM, headers=HTML)
+    assert "<script>alert" not in page.text and "&lt;/textarea&gt;" in page.text
+    broken = {"form_name": "paste", "map": "y", "rows": b"a\n\xff\xfe\n"}
+    refused = (await owner.post(f"{AT}?response_format=json", data=broken, files=FORM)).json()
+    assert "NUL or a lone surrogate" in refused["form"]["errors"]["rows"][0]
+    much = await owner.post(AT, data={"rows": "a\n" + "x" * 11_000_000}, files=FORM)
+    assert much.status == 413
+    assert (await owner.post(AT, data={"rows": "a\n" + "x" * 21_000_000}, files=FORM)).status == 413
+    assert (await stranger.post(AT, json={"rows": "a\n1\n"})).status == 403
+    assert (await served.client().post(AT, json={"rows": "a\n1\n"})).status in (302, 400)
+    assert list((served.domain.settings.data.dir / "imports").glob("*")) == []
+    assert await served.database.fetch("SELECT FROM task_import") == []

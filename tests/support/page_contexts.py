@@ -622,7 +622,7 @@ def _change_cases(at: str, owner: Context) -> Iterator[Case]:
 def _import_cases(at: str, owner: Context) -> Iterator[Case]:
     """Bringing tasks: the file, what its columns are, what came of it."""
     page, keys = "project/import.html", frame(ILSE, f"{at}tasks/import") | owner | {"most_bytes": 100_000_000}
-    form: Context = {"form_name": "csv", "csv_url": None, "csrf": "t", "errors": {}}
+    form: Context = {"form_name": "csv", "csv_url": None, "rows": None, "csrf": "t", "errors": {}}
     one: Context = {
         "id": 4, "name": "gate-4-november.csv", "state": "pending", "rows": 4212, "added": 0, "present": 0, "refused": 0,
         "created": "2025-11-20T21:44:00.000000", "bytes": 812_331, "format": "csv", "again": False, "ended": None,
@@ -632,10 +632,14 @@ def _import_cases(at: str, owner: Context) -> Iterator[Case]:
     done = one | {"state": "done", "added": 4197, "present": 3, "refused": 12}
     yield Case(page, "first", keys | {"form": form, "imports": []})
     yield Case(
-        page, "some", keys | {"form": form, "imports": [one, done | {"id": 3}, one | {"id": 2, "state": "dead"}]}
+        page,
+        "some",
+        keys | {"form": form, "imports": [one, done | {"id": 3}, one | {"id": 2, "state": "dead", "name": ""}]},
     )
     wrong = form | {"errors": {"file": ["The file is UTF-16. Save it as UTF-8."], "csv_url": ["No."]}}
     yield Case(page, "wrong", keys | {"form": wrong, "imports": []})
+    pasted = form | {"rows": "url,url\nx1,x2", "errors": {"rows": ["Two columns are called url."]}}
+    yield Case(page, "pasted", keys | {"form": pasted, "imports": []})
     page, keys = "project/import_one.html", frame(ILSE, f"{at}tasks/import/4") | owner
     uses = {"image_url": "info", "taken_at": "info", "camera": "skip", "n_answers": "n_answers"}
     asked = {"form": {"again": False, "csrf": "t", "errors": {}}, "uses": uses}

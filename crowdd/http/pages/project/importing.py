@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, BinaryIO
 from urllib.parse import quote
 
 from crowdd.domain.cells import harmless
@@ -55,7 +55,7 @@ class ImportPages:
         type_ = incoming.query.get("type") or IMPORTERS[0]
         if type_ not in IMPORTERS:
             raise InvalidValueError(_("There is no such importer."))
-        form = self._forms.filled(incoming, form_name=type_, csv_url=None)
+        form = self._forms.filled(incoming, form_name=type_, csv_url=None, rows=None)
         return await self._first(incoming, row, form)
 
     async def _first(self, incoming: Incoming, row: Row, form: dict[str, Any], **said: Any) -> Answer:
@@ -75,7 +75,7 @@ class ImportPages:
         )
 
     async def bring(self, incoming: Incoming, short_name: str) -> Answer:
-        """Takes a file (``file``), or fetches one (``csv_url``). ``map``: it waits to be looked at."""
+        """Takes a file (``file``), pasted ``rows``, or fetches one (``csv_url``). ``map``: it waits to be looked at."""
         row = await self._projects.owned(short_name, incoming.who)
         try:
             import_id = await self._brought(incoming, row)
@@ -93,12 +93,14 @@ class ImportPages:
             return await self._imports.bring(incoming.who, row, *found)
         if address:
             return await self._imports.fetch(incoming.who, row, address)
+        if "rows" in incoming.form:
+            return await self._imports.bring(incoming.who, row, *_pasted(incoming))
         raise InvalidValueError(_("Choose a file, or give its address."))
 
     async def _refused(self, incoming: Incoming, row: Row, error: Exception) -> Answer:
         words = error.args[0] if error.args else _("It was refused.")
-        field = "csv_url" if incoming.field("csv_url").strip() else "file"
-        form = self._forms.refused(incoming, {field: [words]}, "form_name", "csv_url")
+        form = self._forms.refused(incoming, {_wrong_field(incoming): [words]}, "form_name", "csv_url")
+        form["rows"] = _shown_again(incoming.form.get("rows"))
         return await self._first(incoming, row, form, flash=words, status="error")
 
     async def one(self, incoming: Incoming, short_name: str, import_id: int) -> Answer:
@@ -144,6 +146,25 @@ class ImportPages:
         named = f'attachment; filename="refused_{import_id}.csv"'
         headers = {**api_headers(), "Content-Disposition": named, "Cache-Control": "no-store"}
         return Raw(text.getvalue().encode("utf-8-sig"), "text/csv; charset=utf-8", headers=headers)
+
+
+def _pasted(incoming: Incoming) -> tuple[str, BinaryIO]:
+    """The pasted rows as a file, which has no name."""
+    rows = incoming.field("rows")
+    if not rows.strip():
+        raise InvalidValueError(_("Paste some rows."))
+    return "", io.BytesIO(rows.encode())
+
+
+def _wrong_field(incoming: Incoming) -> str:
+    if incoming.field("csv_url").strip():
+        return "csv_url"
+    return "rows" if "rows" in incoming.form else "file"
+
+
+def _shown_again(rows: Any) -> str | None:
+    """Pasted rows for the field they were pasted into: nobody pastes twice because of one wrong letter."""
+    return rows.encode(errors="replace").decode().replace("\0", "?") if isinstance(rows, str) else None
 
 
 def _uses(incoming: Incoming, found: Row) -> Any:
