@@ -15,7 +15,8 @@ async def worked(served: Served) -> list[dict[str, Any]]:
     while True:
         await worker.take()
         hands = [*worker._hands.values()]
-        if not hands:
+        # The worker looks by itself, too: what it has just taken is in its hands a moment later.
+        if not hands and not await served.database.fetch("SELECT FROM queue_item WHERE state = 'running'"):
             break
         await DeferredList(hands)
     return await served.database.fetch("SELECT name, state, error, result FROM queue_item ORDER BY id")
