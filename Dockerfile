@@ -3,7 +3,7 @@
 
 FROM python:3.13-slim-trixie AS build
 WORKDIR /source
-COPY CHANGELOG.md MANIFEST.in README.md pyproject.toml setup.py ./
+COPY CHANGELOG.md LICENSE MANIFEST.in README.md pyproject.toml setup.py ./
 COPY crowdd ./crowdd
 COPY etc ./etc
 COPY examples ./examples

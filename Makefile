@@ -1,6 +1,6 @@
 # make run: from nothing to a running server. make test: all that must pass before a change goes in.
 
-.PHONY: run test lint i18n pictures browser clean crowd crowd-kills exact storm live hot cost truth webhooks wheel docs hostile soak spine-workers imports exports
+.PHONY: run test lint i18n pictures browser clean crowd crowd-kills exact storm live hot cost truth webhooks wheel docs hostile soak spine-workers imports exports audit
 .DELETE_ON_ERROR:
 
 venv = .venv/bin/
@@ -102,6 +102,10 @@ soak: .venv/installed-embedded,test
 # The spine of the suite on a server of two processes.
 spine-workers: .venv/installed-embedded,test
 	@CROWDD_DAEMON_WORKERS=2 $(venv)pytest -m "not browser and not inside" $(spine)
+
+# Known holes in what crowdd is installed with: asks the network (docs/operations.md).
+audit: .venv/installed-embedded,test
+	@$(venv)python -m bench.audit
 
 clean:
 	rm -rf .venv build docs/_build docs/reference *.egg-info .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis

@@ -32,6 +32,7 @@ setup(
     long_description=(HERE / "README.md").read_text() if (HERE / "README.md").exists() else "",
     long_description_content_type="text/markdown",
     license="AGPL-3.0-or-later",
+    license_files=["LICENSE"],
     classifiers=[
         "Environment :: No Input/Output (Daemon)",
         "Framework :: Twisted",

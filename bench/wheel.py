@@ -34,6 +34,8 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 from support.building import built, copied
 from support.programs import Program
 
+from bench import audit
+
 READY = "Ctrl-C ends it"
 
 
@@ -138,19 +140,10 @@ def answer(url: str) -> None:
 
 
 def _audited(folder: Path) -> int:
-    tool = folder / "audit"
-    venv.create(tool, with_pip=True)
-    _run([tool / "bin" / "pip", "install", "-q", "--disable-pip-version-check", "pip-audit>=2.9,<3"], folder)
     (where,) = (folder / "venv" / "lib").glob("python3*/site-packages")
-    command = [tool / "bin" / "pip-audit", "--path", where, "--format", "json", "--progress-spinner", "off"]
-    done = subprocess.run(command, cwd=folder, env=_environment(), capture_output=True, text=True, check=False)
-    found = json.loads(done.stdout)["dependencies"]
-    # What no database could be asked about says nothing, and must not pass for a clean bill.
-    skipped = [package["name"] for package in found if "skip_reason" in package and package["name"] != "crowdd"]
-    holes = [f"{p['name']} {p['version']}: {hole['id']}" for p in found for hole in p.get("vulns", ())]
-    print(f"audited {len(found) - len(skipped)}, holes {len(holes)}, could not be looked up {len(skipped)}")
-    print("\n".join(holes))
-    return int(bool(holes or skipped))
+    status, lines = audit.audited(where)
+    print("\n".join(lines))
+    return status
 
 
 if __name__ == "__main__":

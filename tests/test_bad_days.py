@@ -14,9 +14,11 @@ from support.switch import Switch
 from twisted.internet import reactor
 from twisted.internet.defer import ensureDeferred, gatherResults
 from twisted.internet.task import deferLater
+from twisted.logger import globalLogPublisher
 
 from crowdd import app, config
 from crowdd.http import channel, site
+from crowdd.sched import clockwork, outage, worker
 
 
 async def until(ask, seconds=60):
@@ -96,8 +98,24 @@ async def test_postgresql_away_in_the_middle(switch, serve):
     assert (await write(crowdd, "back")).json()["description"] == "back"
 
 
+@pytest.fixture
+def told_of_work():
+    """What the log says of the queue's and the jobs' waiting, each as what and whether it waits."""
+    lines = []
+
+    def observe(event):
+        if event.get("log_namespace") == outage.__name__:
+            lines.append((event["what"], event["log_format"].endswith("{error}")))
+
+    globalLogPublisher.addObserver(observe)
+    yield lines
+    globalLogPublisher.removeObserver(observe)
+
+
 @pytest_twisted.ensureDeferred
-async def test_a_read_only_database_is_read(switch, serve):
+async def test_a_read_only_database_is_read_and_what_waits_is_told_once(switch, serve, told_of_work, monkeypatch):
+    monkeypatch.setattr(worker, "LOOK_SECONDS", 0.01)
+    monkeypatch.setattr(clockwork, "wait_after", lambda period, failures: 0.01 if failures else period)
     crowdd = await begin(switch, serve)
     switch.alter("SET default_transaction_read_only = on")
     client = crowdd.client()
@@ -110,9 +128,23 @@ async def test_a_read_only_database_is_read(switch, serve):
     assert (shown.status, len(shown.json())) == (200, 1)
     refused = await write(crowdd)
     assert (refused.status, refused.json()["code"]) == (503, "unavailable")
+    assert "takes no changes" in refused.json()["exception_msg"]
+
+    async def both():
+        return {what for what, waits in told_of_work if waits} == {"The queue", "Work by the clock"}
+
+    await until(both)
     switch.alter("RESET default_transaction_read_only")
     await until(ready(client))
     assert (await write(crowdd)).status == 200
+
+    async def over():
+        return {what for what, waits in told_of_work if not waits} == {"The queue", "Work by the clock"}
+
+    await until(over)
+    for what in ("The queue", "Work by the clock"):
+        said = [waits for what_, waits in told_of_work if what_ == what]
+        assert said == [True, False] * (len(said) // 2)
 
 
 @pytest_twisted.ensureDeferred

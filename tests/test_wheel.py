@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 import tarfile
 import zipfile
@@ -13,6 +14,8 @@ import pytest
 import yaml
 from packaging.requirements import Requirement
 from support.building import PARTS, ROOT, built, copied
+
+from bench import audit
 
 
 @pytest.fixture(scope="module")
@@ -44,6 +47,25 @@ def test_the_wheel_is_for_every_machine_and_has_the_command(wheel):
     assert wheel.read(name).decode().split() == ["[console_scripts]", "crowdctl", "=", "crowdd.admin_cli.main:main"]
     (name,) = [name for name in wheel.namelist() if name.endswith(".dist-info/WHEEL")]
     assert "Tag: py3-none-any" in wheel.read(name).decode()
+
+
+def test_the_licence_comes_along_whole(wheel):
+    (name,) = [name for name in wheel.namelist() if name.endswith(".dist-info/licenses/LICENSE")]
+    text = wheel.read(name)
+    assert text == (ROOT / "LICENSE").read_bytes()
+    # The text as the Free Software Foundation publishes it: nobody may change it.
+    assert hashlib.sha256(text).hexdigest() == "8486a10c4393cee1c25392769ddd3b2d6c242d6ec7928e1414efff7dfb2f07ef"
+
+
+def test_a_package_that_could_not_be_looked_up_is_no_clean_bill():
+    fine, unknown = {"name": "fine", "version": "1", "vulns": []}, {"name": "unknown", "skip_reason": "nobody answers"}
+    hole = {"name": "sieve", "version": "2", "vulns": [{"id": "PYSEC-1", "fix_versions": ["2.1"]}]}
+    assert audit.judge([fine, {"name": "crowdd", "skip_reason": "not found"}])[0] == audit.CLEAN
+    status, lines = audit.judge([fine, unknown])
+    assert status == audit.UNKNOWN and "NOT looked up, so nothing is known of them: unknown." in lines
+    status, lines = audit.judge([fine, unknown, hole])
+    assert status == audit.HOLES and "sieve 2: PYSEC-1 (mended in 2.1)" in lines
+    assert audit.judge([])[0] == audit.UNKNOWN
 
 
 def test_the_source_distribution_makes_the_same_wheel(checkout, wheel, tmp_path):

@@ -13,6 +13,7 @@ from twisted.logger import Logger
 from crowdd.domain.domain import Domain
 from crowdd.domain.queue import words_for
 from crowdd.errors import CrowddError, UnavailableError
+from crowdd.sched.outage import Outage
 from crowdd.sched.schedule import MINUTE, Job, wait_after
 from crowdd.storage import jobs
 from crowdd.storage.database import Database
@@ -50,6 +51,7 @@ class Clockwork(Service):
         self._calls: dict[str, Any] = {}
         self._looking: dict[str, Deferred[None]] = {}
         self._running: dict[str, Deferred[str | None]] = {}
+        self._outage = Outage("Work by the clock")
 
     def use(self, domain: Domain) -> None:
         """Runs that begin from now on work by these rules."""
@@ -95,7 +97,7 @@ class Clockwork(Service):
         try:
             return (await self.turn(job)).wait
         except UnavailableError as error:
-            log.warn("{job} waits for the database: {error}", job=job.name, error=error)
+            self._outage.failed(error)
         except Exception:
             log.failure("{job} cannot be looked at, and is tried again", job=job.name)
         return wait_after(job.period, 1)
@@ -103,6 +105,7 @@ class Clockwork(Service):
     async def turn(self, job: Job, *, early: bool = False) -> Turn:
         """Runs a job if it is due, or ``early``, and runs nowhere else. Raises UnavailableError."""
         begun = await jobs.begin(self._session, job.name, job.period, early)
+        self._outage.succeeded()
         if begun["state"] != "ours":
             return Turn(begun["state"], begun["wait"])
         outcome, words = await self._run(job)

@@ -12,6 +12,7 @@ from twisted.logger import Logger
 from crowdd.domain.domain import Domain
 from crowdd.domain.queue import Ending, Item, QuietError, after_error
 from crowdd.errors import CrowddError, StoppedError, UnavailableError
+from crowdd.sched.outage import Outage
 from crowdd.sched.works import Work
 from crowdd.storage.queue import LOST_SECONDS
 
@@ -38,6 +39,7 @@ class Worker(Service):
         self._hands: dict[Item, Deferred[None]] = {}
         self._running: dict[Item, Deferred[Any]] = {}
         self._ending = False
+        self._outage = Outage("The queue")
 
     def use(self, domain: Domain) -> None:
         """Work that begins from now on is done by these rules."""
@@ -79,7 +81,7 @@ class Worker(Service):
         try:
             await self.take()
         except UnavailableError as error:
-            log.warn("The queue waits for the database: {error}", error=error)
+            self._outage.failed(error)
         except Exception:
             log.failure("The queue cannot be read, and is tried again")
         self._looking = None
@@ -91,6 +93,7 @@ class Worker(Service):
         begun = []
         while len(self._hands) < self._size and not self._ending:
             item = await self._domain.queue.claim(self._works.keys())
+            self._outage.succeeded()
             if item is None:
                 break
             item.ending = self._ending

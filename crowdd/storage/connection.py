@@ -81,7 +81,7 @@ def domain_error(error: Exception, *, lost: bool, uncertain: bool) -> Exception:
     """
     code = getattr(error, "pgcode", None) or ""
     if lost or code.startswith(UNAVAILABLE_CLASSES):
-        return UnavailableError("The database cannot be reached.", uncertain=lost and uncertain)
+        return UnavailableError(_away(code), uncertain=lost and uncertain)
     if code == errorcodes.QUERY_CANCELED:
         return _cancelled(error)
     if code == errorcodes.LOCK_NOT_AVAILABLE:
@@ -91,6 +91,12 @@ def domain_error(error: Exception, *, lost: bool, uncertain: bool) -> Exception:
     if code.startswith(INVALID_CLASSES) or _is_no_text(error):
         return InvalidValueError("A value is too large or of the wrong form.")
     return error
+
+
+def _away(code: str) -> str:
+    if code == errorcodes.READ_ONLY_SQL_TRANSACTION:
+        return "The database takes no changes."
+    return "The database cannot be reached."
 
 
 def _is_no_text(error: Exception) -> bool:

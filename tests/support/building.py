@@ -9,7 +9,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 PARTS = (
-    "CHANGELOG.md", "CONTRIBUTING.md", "MANIFEST.in", "Makefile", "README.md", "pyproject.toml", "setup.py",
+    "CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "MANIFEST.in", "Makefile", "README.md", "pyproject.toml",
+    "setup.py",
     "bench", "crowdd", "docs", "etc", "examples", "tests", "twisted",
 )  # fmt: skip
 _LEFT_OUT = shutil.ignore_patterns("__pycache__", "*.egg-info", "_build", "reference", "dropin.cache", ".hypothesis")
