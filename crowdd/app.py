@@ -30,6 +30,7 @@ from crowdd.sched.worker import Worker
 from crowdd.sched.works import works
 from crowdd.storage import checks, schema
 from crowdd.storage.leadership import Leadership
+from crowdd.storage.places import Places
 from crowdd.storage.pool import Pool
 
 log = Logger()
@@ -55,7 +56,9 @@ class Server(Service):
         self._listener, self._when_ready = listener, when_ready
         options = read_certificate(settings.http)
         self._certificate = None if options is None else Certificate(options)
-        self._pool = make_pool(reactor, settings)
+        # Where PostgreSQL takes few connections, requests come first and everybody gets one.
+        places = Places()
+        self._pool = make_pool(reactor, settings, places=places)
         self._domain = make_domain(reactor, settings, self._pool)
         self._lasting = Lasting.begin(reactor, self._domain)
         self._site = make_site(reactor, settings, self._lasting)
@@ -65,16 +68,17 @@ class Server(Service):
             settings,
             size=settings.queue.workers + JOBS_AT_ONCE,
             statement_seconds=BACKGROUND_STATEMENT_SECONDS,
+            places=places,
         )
         behind = self._domain.on(self._background)
         # The session that holds the locks of jobs: one connection, which nobody else uses.
-        self._session = make_pool(reactor, settings, size=1)
+        self._session = make_pool(reactor, settings, size=1, places=places)
         patience = settings.http.drain_seconds
         self._clockwork = Clockwork(reactor, self._session, behind, every_job(), patience=patience)
         self._worker = Worker(reactor, behind, works(), size=settings.queue.workers, patience=patience)
         self._notices = Notices(reactor, self._pool, self._domain.bell)
         self._sequencer = Sequencer(reactor, self._pool, self._domain.bell)
-        leadership = Leadership(reactor, settings.db.dsn, "deliveries")
+        leadership = Leadership(reactor, settings.db.dsn, "deliveries", places)
         self._deliverer = Deliverer(reactor, self._deliveries(self._domain), self._domain.bell, leadership)
         self._figures = self._watched()
         self._root = make_root(reactor, self._domain, self._lasting)

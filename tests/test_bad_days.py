@@ -172,6 +172,15 @@ async def test_a_postgresql_that_takes_few_connections_is_lived_with(switch, ser
 
 
 @pytest_twisted.ensureDeferred
+async def test_five_connections_are_enough_to_start(switch, serve):
+    switch.alter("CONNECTION LIMIT 5")
+    crowdd = await serve(CROWDD_DB_DSN=switch.dsn)
+    crowdd.owner = await crowdd.person("owner")
+    crowdd.birds = await crowdd.project(crowdd.owner)
+    assert (await write(crowdd)).status == 200
+
+
+@pytest_twisted.ensureDeferred
 async def test_a_slow_postgresql_holds_up_who_needs_what_is_slow_alone(dsn, switch, serve):
     crowdd = await begin(switch, serve)
     blocking = psycopg2.connect(dsn)

@@ -9,11 +9,22 @@ from crowdd.domain import secrets
 from crowdd.domain.domain import Domain, build
 from crowdd.errors import ConfigError
 from crowdd.storage import schema
+from crowdd.storage.places import Places
 from crowdd.storage.pool import Pool
 
 
-def make_pool(reactor: Any, settings: Settings, *, size: int = 0, statement_seconds: int | None = None) -> Pool:
+def make_pool(
+    reactor: Any,
+    settings: Settings,
+    *,
+    size: int = 0,
+    statement_seconds: int | None = None,
+    places: Places | None = None,
+) -> Pool:
     """A pool on the configured database, with size and time-out of ``[db]`` unless told.
+
+    Pools with the same ``places`` leave each other at least one connection when there are few; the first made is the
+    first served.
 
     Raises ConfigError when none is configured.
     """
@@ -27,6 +38,7 @@ def make_pool(reactor: Any, settings: Settings, *, size: int = 0, statement_seco
         most_waiting=settings.db.most_waiting,
         wait_seconds=settings.db.wait_seconds,
         setup=session(seconds),
+        places=places,
     )
 
 

@@ -21,6 +21,7 @@ from txpostgres import txpostgres
 
 from crowdd.errors import ConfigError, ConflictError, InvalidValueError, StatementTimeoutError, UnavailableError
 from crowdd.storage.database import Prepared, Row, Statement, Values
+from crowdd.storage.places import Places
 
 T = TypeVar("T")
 
@@ -35,6 +36,8 @@ REFUSED_FOR_GOOD = re.compile(
     r'authentication failed|no password supplied|no pg_hba\.conf entry|(database|role) ".*" does not exist'
     r"|permission denied for database|not permitted to log in|invalid (dsn|connection option|port number|sslmode value)"
 )
+# Likewise: the server runs and knows us, but has no place for a further session.
+FULL = re.compile(r"too many (connections|clients)|connection slots")
 
 log = Logger()
 
@@ -310,11 +313,18 @@ class Connection(txpostgres.Connection):
 class Connector:
     """Opens connections to one database, and gives up an attempt after ``seconds``."""
 
-    def __init__(self, reactor: Any, dsn: str, *, seconds: float) -> None:
-        self._reactor, self._dsn, self._seconds = reactor, dsn, seconds
+    def __init__(self, reactor: Any, dsn: str, *, seconds: float, places: Places) -> None:
+        self._reactor, self._dsn, self._seconds, self._places = reactor, dsn, seconds, places
         self._opening: set[Connection] = set()
         self._pauses: set[Deferred[None]] = set()
+        self._wanting: Callable[[], bool] | None = None
         self._stopped = False
+        places.join(self)
+
+    @property
+    def lacks_any(self) -> bool:
+        """Whether a connection is wanted by somebody who has none."""
+        return self._wanting is not None and not self._stopped and self._wanting()
 
     def stop(self) -> None:
         """Breaks off attempts and pauses; whoever waits for a connection gets UnavailableError."""
@@ -325,15 +335,31 @@ class Connector:
             pause.cancel()
 
     async def open(
-        self, make: Callable[[Any], Connection], setup: Sequence[str] = (), *, strict: bool = False
+        self,
+        make: Callable[[Any], Connection],
+        setup: Sequence[str] = (),
+        *,
+        strict: bool = False,
+        first: Callable[[], bool] = lambda: True,
     ) -> Connection:
         """A connection that ``make(reactor)`` made and that has run the statements of ``setup``, however long it takes.
 
         A failed attempt is followed by a pause. With ``strict`` one that no patience can help (no such database, wrong
-        password, an error in a setup statement) raises ConfigError. Raises UnavailableError once stopped.
+        password, an error in a setup statement) raises ConfigError. Raises UnavailableError once stopped. ``first``
+        says whether whom it is for has none at the moment. Ask for one at a time.
         """
+        self._wanting = first
+        try:
+            return await self._persist(make, setup, strict)
+        finally:
+            self._wanting = None
+
+    async def _persist(self, make: Callable[[Any], Connection], setup: Sequence[str], strict: bool) -> Connection:
         pause = FIRST_PAUSE
         while not self._stopped:
+            if self._places.reserved(self):
+                await self._rest(FIRST_PAUSE)
+                continue
             try:
                 return await self._attempt(make(self._reactor), setup)
             except Exception as error:
@@ -341,6 +367,8 @@ class Connector:
                     raise ConfigError(f"The database refuses the connection: {first_line(error)}") from error
                 if not self._stopped:
                     log.warn("Cannot connect to the database: {error}", error=first_line(error))
+                    if self.lacks_any and FULL.search(str(error)):
+                        self._places.make_room()
                     await self._rest(pause)
             pause = min(pause * PAUSE_GROWTH, LONGEST_PAUSE)
         raise UnavailableError("The database connections are being closed.")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from crowdd.storage.connection import Connection, Connector, rows
+from crowdd.storage.places import Places
 
 _CONNECT_SECONDS = 10.0
 
@@ -12,8 +13,9 @@ _CONNECT_SECONDS = 10.0
 class Leadership:
     """A session's advisory lock by name. PostgreSQL gives it to the next one when the process dies, at once."""
 
-    def __init__(self, reactor: Any, dsn: str, name: str) -> None:
-        self._connector = Connector(reactor, dsn, seconds=_CONNECT_SECONDS)
+    def __init__(self, reactor: Any, dsn: str, name: str, places: Places | None = None) -> None:
+        places = Places() if places is None else places
+        self._connector = Connector(reactor, dsn, seconds=_CONNECT_SECONDS, places=places)
         self._name = name
         self._connection: Connection | None = None
         self._held = False

@@ -28,6 +28,7 @@ from twisted.python.failure import Failure
 from crowdd.errors import CrowddError, NoConnectionError, UnavailableError
 from crowdd.storage.connection import Connection, Connector, row_count, rows, shield
 from crowdd.storage.database import Row, Statement, Values
+from crowdd.storage.places import Places
 
 T = TypeVar("T")
 Observer = Callable[[str, str], None]
@@ -224,7 +225,7 @@ class Pool:
     ``dsn`` is libpq's and should name a socket directory or an address, since names are resolved while the reactor
     stands still. ``setup`` are statements that each new connection runs first (PREPARE, SET). At most ``most_waiting``
     callers wait for a connection, each for ``wait_seconds``; an attempt to connect is given up after
-    ``connect_seconds``.
+    ``connect_seconds``. Pools of one process that share ``places`` leave each other at least one connection.
     """
 
     def __init__(
@@ -237,12 +238,15 @@ class Pool:
         wait_seconds: float = 5.0,
         connect_seconds: float = 10.0,
         setup: Sequence[str] = (),
+        places: Places | None = None,
     ) -> None:
         self._reactor = reactor
         self._size = size
         self._setup = tuple(setup)
-        self._connector = Connector(reactor, dsn, seconds=connect_seconds)
-        self._listener = Listener(Connector(reactor, dsn, seconds=connect_seconds))
+        places = Places() if places is None else places
+        places.lend(self._give_up_one)
+        self._connector = Connector(reactor, dsn, seconds=connect_seconds, places=places)
+        self._listener = Listener(Connector(reactor, dsn, seconds=connect_seconds, places=places))
         self._queue: Queue[Connection] = Queue(reactor, most=most_waiting, seconds=wait_seconds)
         self._free: list[Connection] = []
         self._busy: set[Connection] = set()
@@ -394,11 +398,21 @@ class Pool:
         try:
             while self._closed is None and len(self._free) + len(self._busy) < self._size:
                 strict = not self._started.called
-                self._admit(await self._connector.open(self._make, self._setup, strict=strict))
+                opening = self._connector.open(self._make, self._setup, strict=strict, first=self._has_none)
+                self._admit(await opening)
         except CrowddError as error:  # closed, or refused for good at the start
             self._give_up(error)
         finally:
             self._refilling = False
+
+    def _has_none(self) -> bool:
+        return not self._free and not self._busy
+
+    def _give_up_one(self) -> bool:
+        spare = bool(self._free) and len(self._free) + len(self._busy) > 1
+        if spare:
+            self._replace(self._free.pop(0))
+        return spare
 
     def _make(self, reactor: Any) -> Connection:
         return Connection(reactor, self._lost)
