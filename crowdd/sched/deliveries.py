@@ -14,6 +14,7 @@ from crowdd.domain.bell import ANY, Bell
 from crowdd.domain.deliveries import Deliveries
 from crowdd.domain.retries import room
 from crowdd.errors import UnavailableError
+from crowdd.sched.looks import Looks
 from crowdd.storage.database import Row
 from crowdd.storage.leadership import Leadership
 
@@ -37,8 +38,7 @@ class Deliverer(Service):
         self._clock, self._deliveries, self._bell, self._leadership = clock, deliveries, bell, leadership
         self._under_way: dict[int, dict[int, Deferred[None]]] = {}  # project -> delivery -> its end
         self._wanted: set[int] = set()
-        self._planned: Any = None
-        self._looking: Deferred[None] | None = None
+        self._turns = Looks(clock, self._look, self._pause)
         self._look_at_all = True
         self._next_look = 0.0
         self._at_once = False  # a place became free while it was looked
@@ -52,22 +52,18 @@ class Deliverer(Service):
     def startService(self) -> None:
         super().startService()
         self._stop_listening = self._bell.listen(self._heard)
-        self._plan(0)
+        self._turns.start()
 
     def stopService(self) -> Deferred[None]:
         """Fires when what is under way has ended or was broken off."""
         super().stopService()
         self._stop_listening()
-        if self._planned is not None:
-            self._planned.cancel()
-            self._planned = None
         return ensureDeferred(self._last())
 
     async def _last(self) -> None:
         if not self._leadership.held:
             self._leadership.close()
-        if self._looking is not None:
-            await self._looking
+        await self._turns.stop()
         ends = [end for of_project in self._under_way.values() for end in of_project.values()]
         timer = self._clock.callLater(LAST, _cancel_all, ends)
         await DeferredList(ends)
@@ -81,27 +77,12 @@ class Deliverer(Service):
         else:
             self._wanted.add(project_id)
         if self._leadership.held:
-            self._plan(SOON)
+            self._turns.plan(SOON)
 
-    def _plan(self, seconds: float) -> None:
-        if not self.running or self._looking is not None:
-            return
-        if self._planned is None:
-            self._planned = self._clock.callLater(seconds, self._begin)
-        elif self._planned.getTime() > self._clock.seconds() + seconds:
-            self._planned.reset(seconds)
-
-    def _begin(self) -> None:
-        self._planned = None
-        self._looking = done = Deferred[None]()
-        ensureDeferred(self._look()).addBoth(self._looked, done)
-
-    def _looked(self, result: Any, done: Deferred[None]) -> None:
-        self._looking = None
+    def _pause(self) -> float:
         pause = 0.0 if self._at_once else SOON if self._wanted and self._leadership.held else LOOK
         self._at_once = False
-        self._plan(min(pause, max(0.0, self._next_look - self._clock.seconds())))
-        done.callback(None)
+        return min(pause, max(0.0, self._next_look - self._clock.seconds()))
 
     async def _look(self) -> None:
         try:
@@ -159,7 +140,7 @@ class Deliverer(Service):
             del self._under_way[project_id]
         self._wanted.add(project_id)
         self._at_once = True
-        self._plan(0)
+        self._turns.plan(0)
 
 
 def _cancel_all(ends: list[Deferred[None]]) -> None:

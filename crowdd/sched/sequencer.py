@@ -15,6 +15,7 @@ from twisted.logger import Logger
 
 from crowdd.domain.bell import Bell
 from crowdd.errors import UnavailableError
+from crowdd.sched.looks import Looks
 from crowdd.storage import events
 from crowdd.storage.database import Database
 
@@ -29,9 +30,8 @@ class Sequencer(Service):
     """Gives events their numbers while it runs."""
 
     def __init__(self, clock: Any, db: Database, bell: Bell) -> None:
-        self._clock, self._db, self._bell = clock, db, bell
-        self._planned: Any = None
-        self._running: Deferred[None] | None = None
+        self._db, self._bell = db, bell
+        self._turns = Looks(clock, self._look, self._pause)
         self._rung = False
         self._looks = 0
         self._stop_listening: Callable[[], None] = lambda: None
@@ -39,46 +39,23 @@ class Sequencer(Service):
     def startService(self) -> None:
         super().startService()
         self._stop_listening = self._bell.listen(self._heard, only_own=True)
-        self._plan(0)
+        self._turns.start()
 
     def stopService(self) -> Deferred[None]:
         """Fires when what is under way has ended."""
         super().stopService()
         self._stop_listening()
-        if self._planned is not None:
-            self._planned.cancel()
-            self._planned = None
-        return ensureDeferred(self._last())
-
-    async def _last(self) -> None:
-        if self._running is not None:
-            await self._running
+        return ensureDeferred(self._turns.stop())
 
     def _heard(self, project_id: int) -> None:
         self._rung = True
-        if self._running is None:
-            self._plan(SOON)
+        self._turns.plan(SOON)
 
-    def _plan(self, seconds: float) -> None:
-        if not self.running:
-            return
-        if self._planned is None:
-            self._planned = self._clock.callLater(seconds, self._begin)
-        elif self._planned.getTime() > self._clock.seconds() + seconds:
-            self._planned.reset(seconds)
-
-    def _begin(self) -> None:
-        self._planned, self._rung = None, False
-        done: Deferred[None] = Deferred()
-        self._running = done
-        ensureDeferred(self._look()).addBoth(self._ended, done)
-
-    def _ended(self, result: Any, done: Deferred[None]) -> None:
-        self._running = None
-        self._plan(SOON if self._rung else LOOK)
-        done.callback(None)
+    def _pause(self) -> float:
+        return SOON if self._rung else LOOK
 
     async def _look(self) -> None:
+        self._rung = False
         try:
             for project_id in await self._projects():
                 await self._number(project_id)

@@ -134,7 +134,7 @@ class Post:
 
     async def quiet(self) -> None:
         """Nothing is on its way, and what came of it is written down."""
-        await until(lambda: not any(each._under_way or each._looking for each in self.deliverers))
+        await until(lambda: not any(each._under_way or each._turns._under_way for each in self.deliverers))
 
     async def all_sent(self, project: int) -> None:
         """Nothing waits any more."""
@@ -430,8 +430,8 @@ async def test_one_process_delivers_and_another_goes_on_when_it_dies(post, recei
     await until(lambda: receiver.at_once == 1)
     for sending in first._under_way[project].values():
         sending.pause()  # as if its process were gone, with a delivery on its way
-    first.running = False
-    first._planned.cancel()
+    first.running = first._turns._running = False
+    first._turns._planned.cancel()
     post.ledger.run(
         "SELECT pg_terminate_backend(l.pid) FROM pg_locks l WHERE locktype = 'advisory' AND database ="
         " (SELECT oid FROM pg_database WHERE datname = current_database()) AND objsubid = 1"

@@ -191,8 +191,8 @@ class Sequenced:
     async def wait(self, seconds: float) -> None:
         """Moves the clock; then all that this set off has ended."""
         self.clock.advance(seconds)
-        if self.sequencer._running is not None:
-            await self.sequencer._running
+        if self.sequencer._turns._under_way is not None:
+            await self.sequencer._turns._under_way
         self.clock.advance(0)
 
 
