@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import itertools
 import os
 import shutil
 import subprocess
@@ -191,7 +192,17 @@ def log_of(server: LiveServer) -> str:
 
 
 def complaints(server: LiveServer) -> list[str]:
-    """Lines of the log that no request, however rude, and no loss of the database may cause."""
+    """Lines of the log that no request, however rude, and no loss of the database may cause, and how tracebacks end."""
+    lines = log_of(server).splitlines()
     return [
-        line for line in log_of(server).splitlines() if "#critical" in line or "#error" in line or "Unhandled" in line
+        " … ".join([line, *last_of_traceback(lines[number + 1 : number + 100])])
+        for number, line in enumerate(lines)
+        if "#critical" in line or "#error" in line or "Unhandled" in line
     ]
+
+
+def last_of_traceback(lines: list[str]) -> list[str]:
+    """The error that a traceback at the beginning of the lines names, if there is one."""
+    indented = itertools.takewhile(lambda line: not line[:4].isdigit(), lines)
+    named = [line.strip() for line in indented if line.strip() and "Traceback" not in line]
+    return named[-1:]

@@ -56,6 +56,11 @@ BREAKING = {
     "UPDATE task_ledger SET entered = NULL; UPDATE position SET k1 = 5 WHERE actor = '' AND lane LIKE 'priority/%'": {
         "open tasks passed by the floor",
     },
+    **{
+        "UPDATE task_ledger SET entered = NULL; INSERT INTO position"
+        f" SELECT project_id, '', '{order}/' || epoch, {k1}, {k2} FROM project_ledger": {"open tasks passed by the floor"}
+        for order, k1, k2 in (("priority-up", 5, 0), ("id", 0, 99), ("id-down", 0, 0))
+    },
     "UPDATE task_ledger SET entered = 10^12": {"stamps of the future"},
 }  # fmt: skip
 

@@ -82,8 +82,9 @@ passed AS (
            WHEN f.lane = 'level/' || t.level THEN (t.entered, t.task_id) <= (f.k1, f.k2)
            WHEN f.lane IN ('priority', 'priority-up', 'id', 'id-down') AND t.mode <> 'b' THEN
                 (t.entered IS NULL OR (t.entered, t.task_id) <= (r.k1, r.k2))
-                AND CASE f.lane WHEN 'priority' THEN (t.rank, t.task_id) WHEN 'priority-up' THEN (t.priority_0, t.task_id)
-                                WHEN 'id' THEN (0, t.task_id) ELSE (0, -t.task_id) END <= (f.k1, f.k2) END
+                AND CASE f.lane WHEN 'priority' THEN (t.rank, t.task_id) <= (f.k1, f.k2)
+                                WHEN 'priority-up' THEN (t.priority_0, t.task_id) <= (f.k1, f.k2)
+                                WHEN 'id' THEN (0, t.task_id) <= (f.k1, f.k2) ELSE (0, -t.task_id) <= (f.k1, f.k2) END END
      GROUP BY 1
 ), early AS (
     SELECT count(*) AS n FROM task_ledger t JOIN p USING (project_id) WHERE t.entered > p.next UNION ALL
