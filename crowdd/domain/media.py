@@ -18,6 +18,7 @@ class MediaBehaviour(Behaviour):
     def __init__(self, kind: Kind, base_url: str) -> None:
         super().__init__(kind)
         self._base_url = base_url
+        self._is_read = "title" in kind.by_name  # blog posts and announcements: who said what is kept
 
     async def prepare(self, tx: Database, who: Requester, values: dict[str, Any]) -> dict[str, Any]:
         return {**values, "user_id": who.user_id} if "user_id" in self.kind.by_name else values
@@ -25,13 +26,14 @@ class MediaBehaviour(Behaviour):
     async def create(self, tx: Database, who: Requester, rows: list[dict[str, Any]]) -> list[int]:
         made = await super().create(tx, who, rows)
         for row_id, values in zip(made, rows, strict=True):
-            if self.kind.name == "announcement":
-                await audit.write(tx, who, "create", self.kind.name, row_id, after={"title": values["title"]})
+            if self._is_read:
+                told = {"project_id": values.get("project_id"), "after": {"title": values["title"]}}
+                await audit.write(tx, who, "create", self.kind.name, row_id, **told)
         return made
 
     async def change(self, tx: Database, who: Requester, row: Row, changes: dict[str, Any]) -> None:
         await super().change(tx, who, row, changes)
-        if self.kind.name == "announcement":
+        if self._is_read:
             await audit.write_changes(tx, who, self.kind.name, row, changes)
 
     async def attach(self, tx: Database, row: Row, upload: Upload, files: Journal) -> None:

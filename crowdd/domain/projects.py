@@ -33,7 +33,6 @@ SWEEP = "sweep_project"
 _BITES_AT_ONCE = 4  # of what a deleted project leaves; the queue takes the rest
 _TRIALS_AT_ONCE = 5000
 _SHORTEST_LEASE, _LONGEST_LEASE = 60, 7 * 86400  # seconds
-_SHOWN_CHANGES = 10_000  # characters of a value that the audit log keeps
 
 
 class ProjectBehaviour(Behaviour):
@@ -80,7 +79,7 @@ class ProjectBehaviour(Behaviour):
         await records.update(tx, PROJECT, row["id"], changes)
         await self._follow(tx, who, row["id"], changes)
         for name, value in changes.items():
-            before, after = _short(row[name]), _short(value)
+            before, after = audit.shortened(row[name]), audit.shortened(value)
             await audit.write(
                 tx,
                 who,
@@ -228,7 +227,7 @@ class Projects:
         async def work(tx: Database) -> None:
             await projects.tell(tx, row["id"], told)
             for name, value in told.items():
-                before, after = _short(row["info"].get(name)), _short(value)
+                before, after = audit.shortened(row["info"].get(name)), audit.shortened(value)
                 seen = {"project_id": row["id"], "attribute": f"info.{name}", "before": before, "after": after}
                 await audit.write(tx, who, "update", "project", row["id"], **seen)
 
@@ -315,7 +314,3 @@ async def _category(tx: Database, category_id: int | None) -> int:
     if category_id is None or not await projects.category_exists(tx, category_id):
         raise InvalidRequestError(f"There is no category {category_id}.")
     return category_id
-
-
-def _short(value: Any) -> Any:
-    return value if len(str(value)) <= _SHOWN_CHANGES else f"{str(value)[:_SHOWN_CHANGES]}…"

@@ -8,6 +8,8 @@ from typing import Any
 from crowdd.storage.database import Database, Row, as_json
 from crowdd.values import Requester
 
+_SHOWN = 10_000  # characters of a value that are kept
+
 
 async def write(
     db: Database,
@@ -42,10 +44,17 @@ async def write(
 
 
 async def write_changes(db: Database, who: Requester, kind: str, row: Row, changes: Mapping[str, Any]) -> None:
-    """An entry for each attribute of a row that has another value now."""
+    """An entry for each attribute of a row that has another value now, in the log of its project where it has one."""
+    of = {"project_id": row.get("project_id")}
     for name, value in changes.items():
         if row[name] != value:
-            await write(db, who, "update", kind, row["id"], attribute=name, before=row[name], after=value)
+            told = {"attribute": name, "before": shortened(row[name]), "after": shortened(value)}
+            await write(db, who, "update", kind, row["id"], **of, **told)
+
+
+def shortened(value: Any) -> Any:
+    """The value, or the beginning of its text where it is too long for the log."""
+    return value if len(str(value)) <= _SHOWN else f"{str(value)[:_SHOWN]}…"
 
 
 async def latest(

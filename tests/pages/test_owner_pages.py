@@ -424,6 +424,22 @@ async def test_posts_are_written_changed_and_deleted(served):
     )
     assert (await ada.post(f"{at}/delete", json={})).json()["next"] == "/project/birds/blog"
     assert (await visitor.page(at)).status == 404
+    log = (await ada.page("/project/birds/auditlog")).json()["auditlog"]
+    acts = [(act["action"], act["attribute"]) for act in log if act["kind"] == "blogpost"]
+    assert acts[0] == ("delete", None) and acts[-1] == ("create", None)
+    assert {*acts[1:-1]} == {("update", "title"), ("update", "published")} and log[0]["user_name"] == "ada"
+
+
+@pytest_twisted.ensureDeferred
+async def test_a_log_keeps_the_beginning_of_a_long_post(served):
+    ada, project = await owned(served)
+    post = {"project_id": project["id"], "title": "a", "body": "b" * 30_000}
+    made = (await ada.post("/api/blogpost", json=post)).json()
+    await ada.put(f"/api/blogpost/{made['id']}", json={"body": "c" * 30_000, "title": "a"})
+    assert (await ada.put(f"/api/blogpost/{made['id']}", json={"title": ""})).status == 415
+    changed = (await ada.page("/project/birds/auditlog")).json()["auditlog"][0]
+    assert (changed["action"], changed["attribute"], changed["object_id"]) == ("update", "body", made["id"])
+    assert len(changed["after"]) == 10_001 and changed["before"].endswith("b…")
 
 
 @pytest_twisted.ensureDeferred
@@ -457,11 +473,22 @@ async def test_a_project_is_deleted_when_its_name_is_typed(served):
 
 @pytest_twisted.ensureDeferred
 async def test_a_front_end_that_knows_no_typed_name_deletes_as_the_api_does(served):
-    ada, _ = await owned(served)
-    page = (await ada.page("/project/birds/delete")).json()
-    assert page["csrf"]
-    assert (await ada.post("/project/birds/delete", json={"csrf": page["csrf"]})).json()["status"] == "success"
-    assert (await ada.page("/project/birds/")).status == 404
+    ada, project = await owned(served, tasks=1)
+    await served.project(ada, "fish")
+    page = (await ada.page("/project/fish/delete")).json()
+    whole = {**page["form"], "csrf": page["csrf"]}
+    assert page["csrf"] and whole["confirm"] is None
+    assert (await ada.post("/project/fish/delete", json=whole)).json()["status"] == "success"
+    assert (await ada.page("/project/fish/")).status == 404
+    task = (await ada.get(f"/api/project/{project['id']}/newtask")).json()
+    await ada.put(f"/api/task/{task['id']}", json={"n_answers": 1})
+    run = {"project_id": project["id"], "task_id": task["id"], "info": 1}
+    assert (await ada.post("/api/taskrun", json=run)).status == 200
+    for sent_ in ({}, {"confirm": None}):
+        refused = (await ada.post("/project/birds/delete", json=sent_)).json()
+        assert refused["status"] == "error" and list(refused["form"]["errors"]) == ["confirm"], "there is a result"
+        assert refused["flash"] == "Type the short name of the project exactly."
+    assert (await ada.post("/project/birds/delete", json={"confirm": "birds"})).json()["status"] == "success"
 
 
 @pytest_twisted.ensureDeferred
