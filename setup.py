@@ -7,7 +7,7 @@ from setuptools import find_packages, setup
 from setuptools.command.build_py import build_py
 
 HERE = Path(__file__).parent
-# What crowdd needs that does not lie in its package: a wheel has it in crowdd/shipped (crowdd/admin_cli/shipped.py).
+# What crowdd needs that does not lie in its package: a wheel has it in crowdd/shipped (crowdd/domain/shipped.py).
 SHIPPED = ("etc", "examples/digits")
 
 

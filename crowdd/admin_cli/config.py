@@ -13,9 +13,9 @@ import click
 from crowdd import config as settings_of
 from crowdd.admin_cli.groups import Group
 from crowdd.admin_cli.output import json_option, listing, print_json
-from crowdd.admin_cli.shipped import shipped
 from crowdd.config import SECTIONS, load
 from crowdd.domain.diagnosis import of_settings
+from crowdd.domain.shipped import shipped
 
 _COLUMNS = ("setting", "value", "from")
 _SECRET = re.compile(r"(^|_)(password|secret|secret_key|token)$")

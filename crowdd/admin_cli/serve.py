@@ -18,8 +18,8 @@ from types import FrameType
 import click
 
 from crowdd.admin_cli.reaching import healthy
-from crowdd.admin_cli.shipped import shipped
 from crowdd.config import Settings, load
+from crowdd.domain.shipped import shipped
 from crowdd.storage.server import Home, Server, StartError, check, find_home, hold, start
 from crowdd.storage.server.process import ended_with_parent, wait_until
 

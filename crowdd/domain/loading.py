@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from itertools import islice
 from typing import Any
 
@@ -18,6 +18,11 @@ from crowdd.storage.database import Database, Row, Transactions
 from crowdd.values import SYSTEM, Requester
 
 CHUNK = 1000  # tasks in a transaction
+Aside = Callable[..., Awaitable[Any]]  # calls a function with arguments, and has what it gives
+
+
+async def _at_once(work: Callable[..., Any], *arguments: Any) -> Any:
+    return work(*arguments)
 
 
 @attrs.frozen
@@ -37,40 +42,51 @@ async def load(
     folder: Folder,
     *,
     owner: str | None = None,
+    who: Requester = SYSTEM,
     publish: bool | None = None,
     progress: Callable[[int], object] = lambda done: None,
+    aside: Aside | None = None,
 ) -> Loaded:
     """Makes the project of a folder, or brings the one of that short name up to date, and adds the tasks it lacks.
 
     Tasks are the same when their ``info`` is; those that are no longer in the folder stay. A new project belongs to
-    ``owner`` (name or e-mail), else to the first administrator, else to an account for examples. ``publish`` None
-    does what the folder says, the first time. ``progress`` is told the tasks done so far.
+    ``owner`` (name or e-mail), else to whoever loads it (``who``), at the command line to the first administrator,
+    else to an account for examples. ``publish`` None does what the folder says, the first time. ``progress`` is told
+    the tasks done so far. What waits for the disk is done ``aside``, if anything else is to go on meanwhile.
 
     Raises NotFoundError, ConflictError, InvalidValueError, ForbiddenError; tasks added until then stay.
     """
     row = await _find(domain, folder.project["short_name"])
     created = row is None
     if row is None:
-        row = await _create(domain, folder, await _owner(domain, owner))
-    elif owner is not None and (await domain.accounts.find(owner))["id"] != row["owner_id"]:
+        row = await _create(domain, folder, await _owner(domain, owner, who))
+    elif row["owner_id"] not in await _possible_owners(domain, owner, who, row):
         raise ConflictError(f"The project {row['short_name']} has another owner already.")
-    files = Files(domain, folder, row["id"])
-    await _update(domain, folder, row, files)
-    added = await _add_tasks(domain, folder, row["id"], files, progress)
-    published = await _publish(domain, folder, publish)
+    files = Files(domain, folder, row["id"], aside or _at_once)
+    await _update(domain, folder, row, files, who)
+    added = await _add_tasks(domain, folder, row["id"], files, progress, who)
+    published = await _publish(domain, folder, publish, who)
     return Loaded(row["id"], row["short_name"], created, folder.n_tasks, added, published)
 
 
 class Files:
     """Uploads the files that ``info`` names, each once."""
 
-    def __init__(self, domain: Domain, folder: Folder, project_id: int) -> None:
-        self._uploads, self._folder, self._project_id = domain.uploads, folder, project_id
+    def __init__(self, domain: Domain, folder: Folder, project_id: int, aside: Aside) -> None:
+        self._uploads, self._folder, self._project_id, self._aside = domain.uploads, folder, project_id, aside
         self._addresses: dict[str, str] = {}
 
-    def replaced_in(self, info: Any) -> Any:
+    async def replaced_in(self, info: Any) -> Any:
         """The value with the addresses of files in the places of their paths."""
-        return self._folder.named_in(info, self._address)
+        return await self._aside(self._folder.named_in, info, self._address)
+
+    async def next(self, rest: Iterator[dict[str, Any]]) -> list[dict[str, Any]]:
+        """The next tasks, as many as one transaction takes, with the addresses of their files."""
+        return list(await self._aside(self._next, rest))
+
+    def _next(self, rest: Iterator[dict[str, Any]]) -> list[dict[str, Any]]:
+        named_in = self._folder.named_in
+        return [{**values, "info": named_in(values["info"], self._address)} for values in islice(rest, CHUNK)]
 
     def _address(self, name: str) -> str:
         if name not in self._addresses:
@@ -85,8 +101,8 @@ class Import:
     A task that stands in the file several times is wanted as often.
     """
 
-    def __init__(self, db: Transactions, project_id: int) -> None:
-        self._db, self._project_id = db, project_id
+    def __init__(self, db: Transactions, project_id: int, who: Requester = SYSTEM) -> None:
+        self._db, self._project_id, self._who = db, project_id, who
         self._present: Counter[str] = Counter()  # tasks of the project by digest, when it had so many ordinals
         self._ordinals = -1
         self._seen: Counter[str] = Counter()  # tasks of earlier chunks by digest, all of which are in the project now
@@ -116,7 +132,7 @@ class Import:
             here[digest] += 1
 
     async def _note(self, tx: Database, added: int) -> None:
-        await audit.write(tx, SYSTEM, "load", "task", None, project_id=self._project_id, after={"tasks": added})
+        await audit.write(tx, self._who, "load", "task", None, project_id=self._project_id, after={"tasks": added})
 
 
 async def _find(domain: Domain, short_name: str) -> Row | None:
@@ -126,8 +142,17 @@ async def _find(domain: Domain, short_name: str) -> Row | None:
         return None
 
 
-async def _owner(domain: Domain, name: str | None) -> Requester:
-    """Whose the new project is, as a requester at the command line."""
+async def _possible_owners(domain: Domain, name: str | None, who: Requester, row: Row) -> set[int]:
+    """Whose a project that is there already may be."""
+    if name is not None:
+        return {(await domain.accounts.find(name))["id"]}
+    return {row["owner_id"] if who.user_id is None else who.user_id}
+
+
+async def _owner(domain: Domain, name: str | None, who: Requester) -> Requester:
+    """Whose the new project is: a person, or somebody as a requester at the command line."""
+    if who.user_id is not None:
+        return who
     if name is not None:
         row = await domain.accounts.find(name)
     else:
@@ -141,11 +166,11 @@ async def _create(domain: Domain, folder: Folder, who: Requester) -> Row:
     return await domain.projects.page(made["short_name"], SYSTEM)
 
 
-async def _update(domain: Domain, folder: Folder, row: Row, files: Files) -> None:
+async def _update(domain: Domain, folder: Folder, row: Row, files: Files, who: Requester) -> None:
     """Keys of ``info`` that the folder does not have stay as they are."""
-    info = {**row["info"], **files.replaced_in(folder.project["info"])}
+    info = {**row["info"], **await files.replaced_in(folder.project["info"])}
     body = {**folder.project, **await _category(domain, folder), "info": info}
-    await domain.records.change(PROJECT, SYSTEM, row["id"], body)
+    await domain.records.change(PROJECT, who, row["id"], body)
 
 
 async def _category(domain: Domain, folder: Folder) -> dict[str, int]:
@@ -158,28 +183,23 @@ async def _category(domain: Domain, folder: Folder) -> dict[str, int]:
 
 
 async def _add_tasks(
-    domain: Domain, folder: Folder, project_id: int, files: Files, progress: Callable[[int], object]
+    domain: Domain, folder: Folder, project_id: int, files: Files, progress: Callable[[int], object], who: Requester
 ) -> int:
-    importing, added, done = Import(domain.db, project_id), 0, 0
-    for chunk in _chunks(folder.tasks()):
-        added += await importing.add([{**values, "info": files.replaced_in(values["info"])} for values in chunk])
+    importing, added, done = Import(domain.db, project_id, who), 0, 0
+    rest = folder.tasks()
+    while chunk := await files.next(rest):
+        added += await importing.add(chunk)
         domain.bell.ring(project_id)
         done += len(chunk)
         progress(done)
     return added
 
 
-def _chunks(values: Iterable[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
-    rest = iter(values)
-    while chunk := list(islice(rest, CHUNK)):
-        yield chunk
-
-
-async def _publish(domain: Domain, folder: Folder, wanted: bool | None) -> bool:
+async def _publish(domain: Domain, folder: Folder, wanted: bool | None, who: Requester) -> bool:
     """Whether the project is published in the end; one that its owner has paused is opened only when told to."""
     row = await domain.projects.page(folder.project["short_name"], SYSTEM)
     if wanted is None:
         wanted = folder.published and row["first_published"] is None
     if wanted and not row["published"]:
-        await domain.projects.publish(row, SYSTEM)
+        await domain.projects.publish(row, who)
     return bool(wanted or row["published"])

@@ -27,8 +27,8 @@ class MediaBehaviour(Behaviour):
         made = await super().create(tx, who, rows)
         for row_id, values in zip(made, rows, strict=True):
             if self._is_read:
-                told = {"project_id": values.get("project_id"), "after": {"title": values["title"]}}
-                await audit.write(tx, who, "create", self.kind.name, row_id, **told)
+                of, told = values.get("project_id"), {"title": values["title"]}
+                await audit.write(tx, who, "create", self.kind.name, row_id, project_id=of, after=told)
         return made
 
     async def change(self, tx: Database, who: Requester, row: Row, changes: dict[str, Any]) -> None:

@@ -8,6 +8,7 @@ from urllib.parse import quote
 
 from crowdd.domain import details
 from crowdd.domain.domain import Domain
+from crowdd.domain.examples import own_example
 from crowdd.domain.people.checks import Mistakes
 from crowdd.domain.projects import slug
 from crowdd.errors import AnonymousError, ConflictError
@@ -22,7 +23,7 @@ _FIELDS = ("name", "short_name", "description", "long_description")
 
 
 class NewProjectPages:
-    """``/project/new``."""
+    """``/project/new``, and the example in one click."""
 
     def __init__(self, domain: Domain, forms: Forms) -> None:
         self._domain, self._forms = domain, forms
@@ -30,6 +31,7 @@ class NewProjectPages:
     def routes(self) -> Iterator[Route]:
         yield get("/project/new", self.form)
         yield post("/project/new", self.create)
+        yield post("/project/new/example", self.example)
 
     async def form(self, incoming: Incoming) -> Answer:
         _require_account(incoming)
@@ -50,6 +52,12 @@ class NewProjectPages:
             f"/project/{quote(said['short_name'])}/tasks/taskpresentereditor",
             _("Your project is made. Nobody sees it yet."),
         )
+
+    async def example(self, incoming: Incoming) -> Answer:
+        """The example as a draft of the requester's own, made when he asks the first time."""
+        short_name = await own_example(self._domain, incoming.who)
+        words = _("This is your own copy of the example. Nobody else sees it: try it, and change what you like.")
+        return Redirect(f"/project/{quote(short_name)}/", words)
 
     async def _created(self, incoming: Incoming, said: dict[str, str]) -> Mistakes:
         try:
