@@ -80,6 +80,10 @@ def refusal(state: str, who: Requester) -> CrowddError | None:
     return None
 
 
+def _in_result() -> ForbiddenError:
+    return ForbiddenError(_("This answer is part of a result."), code="in_result")
+
+
 def _locked() -> ForbiddenError:
     words = _("This project asks for a password.")
     return ForbiddenError(words, code="project_password", hint="Send it as X-Project-Password.")
@@ -190,6 +194,29 @@ class Contributions:
             self._ring(project_id)
         return made if many else made[0]
 
+    async def correct(self, who: Requester, task_id: int, info: Any, uid: str | None, header: str | None) -> Any:
+        """The volunteer's own answer to a task, after it was made to say ``info``; ``uid`` and ``header`` as with newtask.
+
+        Raises NotFoundError for who has not answered, ForbiddenError when it is part of a result for too long.
+        """
+        who, project_id = await self.known(who, task_id, uid, header)
+        done = await contributions.correct(self._db, who.actor, project_id, task_id, info)
+        if done["state"] == "none":
+            raise NotFoundError(NOT_FOUND, hint="You have not answered this task.")
+        if done["state"] == "in result":
+            raise _in_result()
+        if done["state"] == "changed":
+            self._ring(project_id)
+        row = await self._records.find(self._db, TASK_RUN, who, done["run"])
+        return self._records.view(TASK_RUN, {**row, "standings": row["standings"] | _AUTHOR})
+
+    async def known(self, who: Requester, task_id: int, uid: str | None, header: str | None) -> tuple[Requester, int]:
+        """The volunteer who speaks of a task, and its project. NotFoundError: there is none, or none for this presenter."""
+        project_id = await tasks.project_of(self._db, task_id)
+        if project_id is None or who.presenter not in (None, project_id):
+            raise NotFoundError(NOT_FOUND)
+        return await self.identify(who, project_id, uid, header), project_id
+
     async def _caller(
         self, who: Requester, values: Mapping[str, Any], uid: str | None, header: str | None
     ) -> Requester:
@@ -236,8 +263,9 @@ class TaskRunBehaviour(Behaviour):
         """Nothing: deleting locks the ledger row first, itself."""
 
     async def change(self, tx: Database, who: Requester, row: Row, changes: dict[str, Any]) -> None:
+        await contributions.hold_ledger(tx, row["project_id"], row["task_id"])  # it may just be completed
         if await contributions.in_final_result(tx, row["project_id"], row["task_id"], row["id"]):
-            raise ForbiddenError(_("This answer is part of a result."), code="in_result")
+            raise _in_result()
         await records.update(tx, TASK_RUN, row["id"], changes)
 
     async def delete(self, tx: Database, who: Requester, row: Row, files: Journal) -> None:

@@ -8,10 +8,8 @@ from typing import Any
 import attrs
 
 from crowdd.domain.contributions import Contributions, refusal
-from crowdd.domain.records import NOT_FOUND
-from crowdd.errors import NotFoundError
 from crowdd.languages import _, ngettext
-from crowdd.storage import leases, tasks
+from crowdd.storage import leases
 from crowdd.storage.database import Database
 from crowdd.values import Requester
 
@@ -50,7 +48,7 @@ class Leases:
 
         Raises NotFoundError, and for those who may not have the project's tasks AnonymousError or ForbiddenError.
         """
-        who, project_id = await self._known(who, task_id, uid, header)
+        who, project_id = await self._contributions.known(who, task_id, uid, header)
         row = await leases.renew(self._db, who, project_id, task_id)
         if error := refusal(row["state"], who):
             raise error
@@ -61,7 +59,7 @@ class Leases:
         self, who: Requester, task_id: int, uid: str | None, header: str | None, release: Release
     ) -> bool:
         """Lets others have the task. False: he had none of those that are given back."""
-        who, project_id = await self._known(who, task_id, uid, header)
+        who, project_id = await self._contributions.known(who, task_id, uid, header)
         named = [task_id, *release.also]
         if not await leases.give_back(self._db, who.actor, project_id, named, release.skip):
             return False
@@ -77,12 +75,6 @@ class Leases:
     async def held_by_others(self, who: Requester, project_id: int) -> int:
         """Tasks that others are at and the volunteer could answer, at most MOST_COUNTED."""
         return await leases.held_by_others(self._db, who.actor, project_id)
-
-    async def _known(self, who: Requester, task_id: int, uid: str | None, header: str | None) -> tuple[Requester, int]:
-        project_id = await tasks.project_of(self._db, task_id)
-        if project_id is None or who.presenter not in (None, project_id):
-            raise NotFoundError(NOT_FOUND)
-        return await self._contributions.identify(who, project_id, uid, header), project_id
 
 
 def why_no_task(reason: str, held: int, retry_in: int | None) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from crowdd.domain.readiness import Readiness
 from crowdd.http.api.changes import ChangesApi
 from crowdd.http.api.commenting import Commenting
 from crowdd.http.api.favourites import FavouritesApi
+from crowdd.http.api.correcting import CorrectingApi
 from crowdd.http.api.leases import LeasesApi
 from crowdd.http.api.loop import Loop
 from crowdd.http.api.objects import Objects
@@ -167,6 +168,7 @@ def _rooms(clock: Any, domain: Domain, templates: Templates, cookies: Cookies, c
         Objects(domain),
         Loop(domain),
         ChangesApi(domain),
+        CorrectingApi(domain),
         LeasesApi(domain),
         FavouritesApi(domain),
         StatisticsApi(domain),

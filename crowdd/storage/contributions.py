@@ -107,6 +107,23 @@ async def stored(db: Database, answer: Mapping[str, Any], run: int) -> Row | Non
     return rows[0] if rows else None
 
 
+async def correct(db: Database, actor: str, project_id: int, task_id: int, info: Any) -> Row:
+    """``state`` (changed, same, in result, none) and ``run``: the volunteer's own answer to a task says something else."""
+    return await one(
+        db,
+        "SELECT * FROM correct_run(%(project)s, %(actor)s, %(task)s, %(info)s, clock())",
+        {"project": project_id, "actor": actor, "task": task_id, "info": as_json(info)},
+    )
+
+
+async def hold_ledger(tx: Database, project_id: int, task_id: int) -> None:
+    """Keeps a task as it is until the transaction ends; to be asked for before any of its rows."""
+    await tx.fetch(
+        "SELECT FROM task_ledger WHERE project_id = %(project)s AND task_id = %(task)s FOR UPDATE",
+        {"project": project_id, "task": task_id},
+    )
+
+
 async def delete_run(db: Database, project_id: int, run_id: int) -> bool:
     """Deletes an answer; its task is re-opened when it counted."""
     row = await one(

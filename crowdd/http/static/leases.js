@@ -8,7 +8,7 @@ const lease = 1000 * (project.info.lease_seconds || 3600); // milliseconds
 const KEEP_EVERY = Math.min(Math.max(lease / 4, 15000), 300000), LEAST_PAUSE = 10000, LOOK_EVERY = 30000;
 
 const held = new Set(); // the one that is shown, and those that are kept ready
-let current = null, kept = -Infinity, keeping = 0, looking = 0;
+let current = null, changing = null, kept = -Infinity, keeping = 0, looking = 0;
 
 function show(task) {
   if (task === current) return;
@@ -37,8 +37,12 @@ on("presenter:handed", ({ tasks, first }) => {
   show(tasks[0]);
   kept = performance.now(); // it has all its time
 });
+on("presenter:changing", ({ task }) => {
+  changing = task && Number(task); // it is answered, and nobody's to keep or to skip
+  if (task) show(null);
+});
 on("presenter:task", ({ task }) => {
-  if (task === current) return;
+  if (task === current || task === changing) return;
   held.add(task);
   show(task);
   keep();
@@ -67,7 +71,7 @@ on("presenter:done", ({ wait }) => {
   if (wait) looking = setInterval(look, LOOK_EVERY);
 });
 async function look() {
-  if (document.hidden) return;
+  if (document.hidden || changing) return;
   const { status, value: task } = await ask("GET", `/api/project/${project.id}/newtask`).catch(() => ({}));
   if (status !== 200 || !task.id) return;
   clearInterval(looking);

@@ -12,7 +12,7 @@ const on = (name, act) => document.addEventListener(name, (event) => act(event.d
 const json = { Accept: "application/json" };
 
 // Own answers: a stroke each, the fifth crosses the bundle.
-const OFFER_AFTER = 3, TOLD_FOR = 20000, SAID_FOR = 10000, RANK_EVERY = 10;
+const OFFER_AFTER = 3, TOLD_FOR = 20000, SAID_FOR = 10000, CHANGE_FOR = 30000, RANK_EVERY = 10;
 const MILESTONES = [10, 25, 50, 100, 250, 500];
 let count = Number($("count")?.dataset.count || 0), quiet = 0;
 
@@ -35,14 +35,16 @@ function say(what, good) {
   $("said").classList.toggle("ok", good === true);
 }
 
-on("presenter:saved", ({ late }) => {
-  count++;
-  draw(true);
-  say(late ? "late" : "saved", true);
+on("presenter:saved", ({ task, late, changed }) => {
+  if (!changed) count++;
+  draw(!changed);
+  say(changed ? "changed" : late ? "late" : "saved", true);
   clearTimeout(quiet);
   quiet = setTimeout(say, SAID_FOR, "idle");
   $("refused").hidden = true;
   until = 0; // what was asked to wait may go on
+  offerChange(task);
+  if (changed) return;
   if (!offerAccount()) praise();
   if (count % RANK_EVERY === 0) askRank();
 });
@@ -55,6 +57,36 @@ on("presenter:refused", ({ message, code }) => {
   $("refused-why").textContent = $("refused-why").dataset[code] || message;
   $("refused").hidden = false;
 });
+
+// Second thoughts: the last answer can be changed for a while.
+let answered = 0, offering = 0, ended = false;
+function offerChange(task) {
+  if (!$("change")) return;
+  answered = task;
+  clearTimeout(offering);
+  $("change").hidden = !task || !$("changing").hidden;
+  if (task) offering = setTimeout(withdrawChange, CHANGE_FOR);
+}
+function withdrawChange() {
+  if ($("change").contains(document.activeElement)) offering = setTimeout(withdrawChange, CHANGE_FOR);
+  else offerChange(0);
+}
+$("change")?.addEventListener("click", () => {
+  const task = answered;
+  $("presenter").querySelector("iframe")?.focus(); // the button goes
+  offerChange(0);
+  tell("presenter:change", { task });
+});
+$("unchanged")?.addEventListener("click", () => tell("presenter:change", { task: null }));
+on("presenter:changing", ({ task }) => {
+  if (!$("changing")) return;
+  if (task && $("changing").hidden) ended = !$("finished").hidden;
+  $("changing").hidden = !task;
+  if (task || !ended) return;
+  $("finished").hidden = ended = false; // there was nothing behind it
+  showOthers();
+});
+on("presenter:no-line", () => say("later", false));
 
 async function askRank() {
   if (!$("rank")) return;
@@ -153,10 +185,11 @@ function showLine() {
   $("offline").hidden = navigator.onLine && !unsent;
   $("unsent").textContent = unsent > 1 ? words.many.replace("{count}", number.format(unsent)) : unsent ? words.one : words.none;
 }
-on("presenter:waiting", ({ count: waiting }) => {
+on("presenter:waiting", ({ count: waiting, task }) => {
   unsent = waiting;
   showLine();
   if (unsent) say("waiting", false);
+  if (task) offerChange(task);
 });
 addEventListener("online", showLine);
 addEventListener("offline", showLine);

@@ -91,6 +91,7 @@ const PAGE_KEYS = {
   "?": () => !$("keys").showModal(),
   h: () => $("help") && !help($("help").hidden),
   s: () => !$("skip").hidden && !$("skip").dataset.offered && !skip(),
+  z: () => !$("change").hidden && !$("change").click(),
   f: () => favourite && !favourite.hidden && !favourite.click(),
 };
 addEventListener("keydown", (event) => {

@@ -113,6 +113,29 @@ BEGIN
     state := CASE c WHEN 1 THEN 'counted' ELSE 'late' END;
 END $$;
 
+-- How long after it was stored an answer may still be changed when its task has its result already.
+CREATE FUNCTION second_thoughts() RETURNS interval IMMUTABLE LANGUAGE sql AS $$ SELECT interval '5 minutes' $$;
+
+-- Puts another answer in the place of the one that a volunteer gave: changed, same (it says so already), in result (its task
+-- has its result, and the time for second thoughts is over) or none (he has not answered). Counters stay as they are: it is
+-- the same answer, given when it was given. A result that the old one stood in becomes a version behind a new one (I4, I5).
+CREATE FUNCTION correct_run(p_project bigint, p_actor text, p_task bigint, p_info jsonb, p_now timestamptz,
+                            OUT state text, OUT run bigint) LANGUAGE plpgsql AS $$
+DECLARE t task_ledger; r task_run; is_trial boolean;
+BEGIN
+    SELECT trial INTO is_trial FROM project_ledger WHERE project_id = p_project;
+    IF is_trial THEN SELECT trial INTO is_trial FROM project_ledger WHERE project_id = p_project FOR SHARE; END IF;
+    SELECT * INTO t FROM task_ledger WHERE project_id = p_project AND task_id = p_task FOR UPDATE;
+    SELECT * INTO r FROM task_run WHERE project_id = p_project AND task_id = p_task AND actor = p_actor;
+    IF NOT FOUND THEN state := 'none'; RETURN; END IF;
+    run := r.id;
+    IF r.info IS NOT DISTINCT FROM p_info THEN state := 'same'; RETURN; END IF;
+    IF t.done AND r.counted AND p_now > r.finish_time + second_thoughts() THEN state := 'in result'; RETURN; END IF;
+    UPDATE task_run SET info = p_info WHERE project_id = p_project AND id = r.id;
+    IF t.done AND r.counted THEN PERFORM complete(t, is_trial, p_now); END IF;
+    state := 'changed';
+END $$;
+
 -- Deletes an answer; a counted one re-opens its task and makes its result no longer the last. False: there is none.
 CREATE FUNCTION delete_run(p_project bigint, p_run bigint, p_now timestamptz) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE r task_run; t task_ledger;

@@ -9,15 +9,15 @@ const CLOSED = ["paused", "project_password", "members_only"];
 /** Requests of the presenters of one project.  `announce(name, detail)` is told what became of them. */
 export class ApiClient {
   constructor(project, announce) {
-    Object.assign(this, { project, announce, running: 0, waiting: [], unsent: 0, held: 0, saves: new Set(), had: new Set(), away: null });
+    Object.assign(this, { project, announce, running: 0, waiting: [], unsent: 0, held: 0, saves: new Set(), sending: new Map(), had: new Set(), changed: null, away: null });
     const [, opened] = location.pathname.match(/\/task\/(\d+)/) || [];
     if (opened) this.had.add(opened);
   }
 
   /**
    * Answers `message` {id, method, url, body} by `reply(status, text)`, exactly once; status 0 is what a presenter sees
-   * without the server.  What is asked offline waits for the line, and an answer to a task until it got through, both as
-   * long as `wanted()` is true; so does everything when the server asks to wait or the volunteer to sign in again.
+   * without the server.  What is asked offline waits for the line as long as `wanted()` is true, and so does everything when
+   * the server asks to wait or the volunteer to sign in again.  An answer to a task is sent until it got through.
    */
   async carry(message, reply, wanted) {
     let request = null;
@@ -26,13 +26,30 @@ export class ApiClient {
     } catch { /* not a URL, not JSON, too deep */ }
     if (!request) return reply(403, failure(403, "Forbidden", "A presenter may not ask for this."));
     if (request.answer) return reply(200, JSON.stringify(request.answer));
-    if (this.waiting.length + this.held >= MAX.waiting) return reply(429, failure(429, "TooManyRequests", "Too many requests at once."));
+    if (this.waiting.length + this.held + this.unsent >= MAX.waiting) return reply(429, failure(429, "TooManyRequests", "Too many requests at once."));
     try {
-      const { status, body } = await this.send({ ...request, method: message.method }, wanted);
+      const { status, body } = await this.send(this.turned({ ...request, method: message.method }), wanted);
       reply(status, body);
     } catch {
       reply(0, "");
     }
+  }
+
+  /**
+   * The next answer to `task` takes the place of the one before; null: none does.  With `anew` a frame begins, which finds
+   * this task where a volunteer's first one stands, and those in his hands behind it.
+   */
+  change(task, anew = false) {
+    this.changed = task ? { task: String(task), anew } : null;
+    this.announce("presenter:changing", { task: task || null });
+  }
+
+  turned(request) {
+    if (!this.changed || !this.changed.anew || request.asksFirst === undefined) return request;
+    if (request.asksFirst) return { method: "GET", url: `/api/task/${Number(this.changed.task)}` };
+    const url = new URL(request.url, location.origin);
+    url.searchParams.set("offset", Number(url.searchParams.get("offset")) - 1);
+    return { ...request, url: url.pathname + url.search };
   }
 
   /** To be called when the volunteer has signed in again. */
@@ -43,7 +60,7 @@ export class ApiClient {
 
   async send(request, wanted) {
     if (request.saves === undefined) return this.read(request, wanted);
-    const saving = this.save({ ...request, key: crypto.randomUUID() }, wanted);
+    const saving = this.save({ ...request, key: crypto.randomUUID() });
     this.saves.add(saving);
     return saving.finally(() => this.saves.delete(saving));
   }
@@ -57,28 +74,49 @@ export class ApiClient {
     return answer;
   }
 
-  async save(request, wanted) {
-    let answer = await this.through(request, wanted);
-    if (answer.code === "no_lease" && (await this.hold(request.saves))) answer = await this.through(request, wanted);
-    this.report(request.saves, answer);
+  /* An answer that still waits is replaced where it waits. */
+  save(request) {
+    const task = String(request.saves), changes = this.changed !== null && this.changed.task === task;
+    if (changes) this.change(null);
+    const waiting = this.sending.get(task);
+    if (changes && waiting) {
+      Object.assign(waiting, { body: request.body, key: request.key, replaced: true });
+      return waiting.delivered;
+    }
+    this.sending.set(task, request);
+    request.delivered = this.deliver(request, changes).finally(() => this.sending.get(task) === request && this.sending.delete(task));
+    return request.delivered;
+  }
+
+  async deliver(request, changes) {
+    let answer = changes ? null : await this.store(request);
+    if (!answer || (request.replaced && answer.code === "duplicate")) request.sent = null; // the one before got there
+    while (request.sent !== request.body) {
+      request.sent = request.body;
+      answer = await this.through(correction(request));
+    }
+    this.report(request.saves, answer, changes);
     return answer;
   }
 
-  /* The same key each time: an answer whose confirmation got lost is not taken for a second one. */
-  async through(request, wanted) {
-    const answer = await this.patiently(request, wanted).catch(() => null);
+  async store(request) {
+    const answer = await this.through(request);
+    return answer.code === "no_lease" && (await this.hold(request.saves)) ? this.through(request) : answer;
+  }
+
+  /* The same key each time: an answer whose confirmation got lost is not taken for a second one.  It is the volunteer's, and
+     is sent also when the frame in which he gave it is gone. */
+  async through(request) {
+    const send = () => this.patiently(request, () => true).catch(() => null);
+    let answer = await send();
     if (answer && answer.status !== 503) return answer;
-    this.announce("presenter:waiting", { count: ++this.unsent });
-    try {
-      while (wanted()) {
-        await pause(AGAIN);
-        const later = await this.patiently(request, wanted).catch(() => null);
-        if (later && later.status !== 503) return later;
-      }
-      throw new TypeError("The frame that asked is gone.");
-    } finally {
-      this.announce("presenter:waiting", { count: --this.unsent });
+    this.announce("presenter:waiting", { count: ++this.unsent, task: request.saves });
+    while (!answer || answer.status === 503) {
+      await pause(AGAIN);
+      answer = await send();
     }
+    this.announce("presenter:waiting", { count: --this.unsent });
+    return answer;
   }
 
   /* The page of a task hands it out; a volunteer who signed in meanwhile, or whose task was given back, gets it that way. */
@@ -126,6 +164,7 @@ export class ApiClient {
 
   async fetch(request) {
     const said = headers();
+    request.sent = request.body;
     if (request.body) said["Content-Type"] = "application/json";
     if (request.key) said["Idempotency-Key"] = request.key;
     const answer = await fetch(request.url, {
@@ -159,11 +198,16 @@ export class ApiClient {
     if (status === 404 || CLOSED.includes(code)) this.announce("presenter:closed", { code: status === 404 ? "gone" : code });
   }
 
-  report(task, { status, value }) {
+  report(task, { status, value }, changed) {
     const { id, code, exception_msg: message, timeout } = value || {};
-    if (status >= 200 && status < 300) this.announce("presenter:saved", { task, run: id, late: typeof timeout === "number" });
+    if (status >= 200 && status < 300) this.announce("presenter:saved", { task, run: id, late: typeof timeout === "number", changed });
     else this.announce("presenter:refused", { task, status, code: code || "", message: message || "" });
   }
+}
+
+function correction({ saves, body }) {
+  const { info = null } = JSON.parse(body);
+  return { method: "POST", url: `/api/task/${Number(saves)}/correct`, body: JSON.stringify({ info }), saves };
 }
 
 function failure(status, name, why) {

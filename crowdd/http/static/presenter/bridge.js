@@ -1,10 +1,13 @@
 /* The page's half of the presenter bridge: the frame of this page, and what the page around it says and hears by events on
    `document`.  frame.js is what protects.  The bridge says
      presenter:task {task}                       the address now shows this task
-     presenter:saved {task, run, late}           an answer is stored; `late`: it counts only if a place is free
+     presenter:saved {task, run, late, changed}  an answer is stored; `late`: it counts only if a place is free; `changed`: it
+                                                 took the place of one that was stored before
+     presenter:changing {task}                   the next answer to this task replaces the one before; null: no longer
      presenter:refused {task, status, code, message}
-     presenter:waiting {count}                   so many answers wait for the network
+     presenter:waiting {count, task}             so many answers wait for the network; `task`: this one has just begun to
      presenter:throttled {until}                 the server asks to wait until then (Date.now()); it is asked again by itself
+     presenter:no-line                           what was wanted has to wait for the network
      presenter:closed {code}                     the project hands out no tasks: paused, gone, locked
      presenter:signed-out                        who made this page is signed in no longer; what was asked waits for him
      presenter:progress {done, total}            the volunteer's own, whenever the presenter asked for it
@@ -17,6 +20,7 @@
    and hears
      presenter:press {key}                       a key that was pressed outside the frame
      presenter:anew {task}                       the frame is to begin with this task, or with another one
+     presenter:change {task}                     the volunteer wants to change his answer to this task; null: no longer
      presenter:shortcuts {on}                    whether keys without a modifier do anything
      presenter:signed-in                         he is back */
 import { own, parse, touched } from "./addresses.js";
@@ -40,7 +44,7 @@ function on(name, act) {
 const presenter = new PresenterFrame({
   box: document.getElementById("presenter"),
   notice: document.getElementById("presenter-notice"),
-  questions, project, client, address: frameAddress, around, hear: { address, key: passOn, offer: showOffers },
+  questions, project, client, address: frameAddress, around, hear: { address, again, key: passOn, offer: showOffers },
 });
 
 function frameAddress() {
@@ -64,6 +68,7 @@ function address(message) {
   history[add ? "pushState" : "replaceState"]({ presenter: true }, "", url.href);
   const [, task] = url.pathname.match(/\/task\/(\d+)/) || [];
   if (!task) return;
+  if (client.changed && client.changed.task !== task) client.change(null); // the presenter has gone on
   news.textContent = news.dataset.task.replace("{id}", task);
   announce("presenter:task", { task: Number(task) });
 }
@@ -90,6 +95,24 @@ on("presenter:shortcuts", ({ on: shortcuts }) => {
 });
 on("presenter:anew", ({ task }) => begin(task));
 on("presenter:signed-in", () => client.resume());
+on("presenter:change", ({ task }) => {
+  const before = client.changed, wanted = Number(task) || null; // a presenter wrote it
+  client.change(wanted);
+  if (presenter.port && (wanted || (before && !before.anew))) presenter.send({ op: "again", task: wanted });
+  else again({ shown: false });
+});
+
+/* A presenter that knows how shows a task once more by itself, also without a line; for others the frame begins with it. */
+function again({ shown }) {
+  if (shown === true) return;
+  const task = client.changed && client.changed.task;
+  if (task && !navigator.onLine) {
+    client.change(null);
+    return announce("presenter:no-line", {});
+  }
+  if (task) client.change(task, true);
+  begin(task);
+}
 function begin(task) {
   const page = location.pathname.replace(/\/(newtask|task\/\d+)\/?$/, task ? `/task/${task}` : "/newtask");
   if (page !== location.pathname) history.replaceState({ presenter: true }, "", page);

@@ -8,7 +8,9 @@
      path()                      where the volunteer is, as far as the address bar says
      offer({key: label, …})      what its keys do, for the page's list of shortcuts; "s" also gives the page a Skip button
    and the event `crowdd:key` on `document` with detail {key}: a shortcut key, pressed in the frame or outside it, never while
-   somebody types and never when shortcuts are switched off.  preventDefault() says that the presenter used it. */
+   somebody types and never when shortcuts are switched off.  preventDefault() says that the presenter used it.
+   `crowdd:again` with detail {task}, a number, asks it to show a task once more whose answer the volunteer wants to change, and
+   with null to go back to the one that was open.  preventDefault() says that it does; otherwise the frame is loaded anew. */
 (function () {
   if (parent === window) { // opened by itself: no presenter under our address
     document.documentElement.remove();
@@ -67,6 +69,9 @@
       dispatchEvent(new PopStateEvent("popstate", { state: null }));
     },
     press: (message) => used(message.key),
+    again({ task }) {
+      send({ op: "again", shown: !document.dispatchEvent(new CustomEvent("crowdd:again", { detail: { task }, cancelable: true })) });
+    },
     shortcuts: (message) => { shortcuts = message.on; },
   };
   port.onmessage = (event) => {

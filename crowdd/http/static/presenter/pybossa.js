@@ -103,7 +103,29 @@
   pybossa.skipTask = function (task) {
     return call("POST", "task/" + (typeof task === "object" ? task.id : task) + "/release", { skip: true });
   };
-  pybossa.run = function (name) {
+  /* With {again: true} presentTask may be called once more for a task that was answered, while another one is open. */
+  pybossa.run = function (name, options) {
+    var open = null, behind = null;  // what is shown, and what was open before it was shown once more
+    function present(task, solved) {
+      open = { task: task, solved: solved };
+      if (task && task.id) history.pushState({}, "", "/project/" + name + "/task/" + task.id);
+      presentTask(task, solved);
+    }
+    function goBack() {
+      var before = behind;
+      behind = null;
+      if (before) present(before.task, before.solved);
+    }
+    function showAgain(event) {
+      var task = known[event.detail.task], solved = Deferred();
+      if (event.detail.task === null ? !behind : !task || !open || behind) return;
+      event.preventDefault();
+      if (event.detail.task === null) return goBack();
+      behind = open;
+      solved.done(goBack);
+      present(task, solved);
+    }
+    if (options && options.again) document.addEventListener("crowdd:again", showAgain);
     function load(found, offset, previous) {  // the next task is fetched and prepared while the present one is answered
       var id = !previous && currentTaskId(bridge.path()), loaded = Deferred();
       (id ? fetchTask(id) : newTask(found.id, offset)).done(function (task) {
@@ -119,8 +141,7 @@
     }
     function loop(found, task) {
       var solved = Deferred(), next = load(found, 1, task);
-      if (task && task.id) history.pushState({}, "", "/project/" + name + "/task/" + task.id);
-      presentTask(task, solved);
+      present(task, solved);
       next.done(function (following) {
         solved.done(function () {
           if (following && following.id) return loop(found, following);
