@@ -195,7 +195,7 @@ class Contributions:
         return made if many else made[0]
 
     async def correct(self, who: Requester, task_id: int, info: Any, uid: str | None, header: str | None) -> Any:
-        """The volunteer's own answer to a task, after it was made to say ``info``; ``uid`` and ``header`` as with newtask.
+        """The volunteer's own answer to a task, once it says ``info``; ``uid`` and ``header`` as with newtask.
 
         Raises NotFoundError for who has not answered, ForbiddenError when it is part of a result for too long.
         """
@@ -211,7 +211,7 @@ class Contributions:
         return self._records.view(TASK_RUN, {**row, "standings": row["standings"] | _AUTHOR})
 
     async def known(self, who: Requester, task_id: int, uid: str | None, header: str | None) -> tuple[Requester, int]:
-        """The volunteer who speaks of a task, and its project. NotFoundError: there is none, or none for this presenter."""
+        """Who speaks of a task, and its project. NotFoundError: there is none, or none for this presenter."""
         project_id = await tasks.project_of(self._db, task_id)
         if project_id is None or who.presenter not in (None, project_id):
             raise NotFoundError(NOT_FOUND)

@@ -14,8 +14,8 @@ from crowdd.domain.domain import Domain
 from crowdd.domain.readiness import Readiness
 from crowdd.http.api.changes import ChangesApi
 from crowdd.http.api.commenting import Commenting
-from crowdd.http.api.favourites import FavouritesApi
 from crowdd.http.api.correcting import CorrectingApi
+from crowdd.http.api.favourites import FavouritesApi
 from crowdd.http.api.leases import LeasesApi
 from crowdd.http.api.loop import Loop
 from crowdd.http.api.objects import Objects

@@ -99,7 +99,10 @@ def _commit_when_awaited(connection, dsn):
     """Commits once another session waits for this one."""
     with psycopg2.connect(dsn) as looking, looking.cursor() as cursor:
         for _ in range(100_000):
-            cursor.execute("SELECT count(*) FROM pg_stat_activity WHERE %s = ANY (pg_blocking_pids(pid))", (connection.get_backend_pid(),))
+            cursor.execute(
+                "SELECT count(*) FROM pg_stat_activity WHERE %s = ANY (pg_blocking_pids(pid))",
+                (connection.get_backend_pid(),),
+            )
             if cursor.fetchone()[0]:
                 break
         else:

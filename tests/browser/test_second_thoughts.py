@@ -185,7 +185,9 @@ def test_what_has_its_result_for_long_stays(stage: Any, new_project: Any, live_s
     stage.page.click("#change")
     at(stage, frame, 0)
     refusal = '{"status": "failed", "status_code": 403, "exception_cls": "Forbidden", "exception_msg": "x", "code": "in_result"}'
-    stage.page.route("**/correct", lambda route: route.fulfill(status=403, content_type="application/json", body=refusal))
+    stage.page.route(
+        "**/correct", lambda route: route.fulfill(status=403, content_type="application/json", body=refusal)
+    )
     frame.click("button[value=No]")
     stage.until(lambda: "What you answered first stays" in stage.page.inner_text("#refused"))
     at(stage, frame, 1)

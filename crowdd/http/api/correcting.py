@@ -10,6 +10,7 @@ from crowdd.errors import AnonymousError, ForbiddenError, InvalidValueError, Not
 from crowdd.http.answers import Answer, Data
 from crowdd.http.api.objects import small
 from crowdd.http.api.operations import EXTERNAL_UID, PASSWORD
+from crowdd.http.api.schemas import answer_name
 from crowdd.http.described import JSON, Caller, Doc, Parameter, reference
 from crowdd.http.incoming import Incoming
 from crowdd.http.routing import Route, post
@@ -36,7 +37,7 @@ _CORRECT = Doc(
             "additionalProperties": False,
         }
     },
-    answer=reference("TaskRun"),
+    answer=reference(answer_name(TASK_RUN)),
     refusals=(AnonymousError, ForbiddenError, NotFoundError),
     caller=Caller.VOLUNTEER,
 )
