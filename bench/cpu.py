@@ -52,8 +52,9 @@ class Meter:
     machine did has waited and not run.
     """
 
-    def __init__(self, crowdd: int, postmaster: int) -> None:
-        sessions = [pid for pid, parent, _, _ in _all() if parent == postmaster]
+    def __init__(self, crowdd: int, postmaster: int = 0) -> None:
+        """Without a postmaster crowdd alone is looked at."""
+        sessions = [] if postmaster == 0 else [pid for pid, parent, _, _ in _all() if parent == postmaster]
         self._places = [Path(f"/proc/{pid}/schedstat") for pid in (crowdd, *sessions)]
 
     def __call__(self) -> tuple[float, float]:

@@ -48,7 +48,8 @@ def test_rude_clients_and_a_lost_database_harm_nobody_else():
 
 
 def test_clients_that_mean_ill_harm_nobody_else(dsn, tmp_path):
-    plan = hostile.Plan(idle=300, trickles=50, bodies=3, headers=5, seconds=0.7, rate=10, most_slower=float("inf"))
+    few, anything = {"idle": 300, "trickles": 50, "bodies": 3, "headers": 5}, float("inf")
+    plan = hostile.Plan(**few, seconds=0.7, rate=10, most_slower=anything, most_cpu=anything)
     with stage.crowdd(dsn, tmp_path) as server:
         project = stage.project(server, tasks=100, n_answers=3)
         lines, violations = stage.run(hostile.play(plan, server, project))

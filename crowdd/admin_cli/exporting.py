@@ -1,4 +1,4 @@
-"""Files of a project, written to a folder part by part."""
+"""A project written to a folder: what can be loaded again, and its answers, part by part."""
 
 from __future__ import annotations
 
@@ -6,11 +6,15 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from crowdd.domain import unloading
 from crowdd.domain.domain import Domain
 from crowdd.domain.exports import PART, File
+from crowdd.domain.folder import PROJECT_FILE
 from crowdd.errors import ConflictError
 from crowdd.storage.database import Row
 from crowdd.values import SYSTEM
+
+ANSWERS = "answers"
 
 
 async def export(
@@ -20,24 +24,32 @@ async def export(
     files: Sequence[tuple[str, str]],
     told: Callable[[int], None],
     *,
+    whole: bool,
     raw: bool,
     resume: bool,
 ) -> list[dict[str, Any]]:
     """Writes each of the files (type and format) of a project; what there is of each then: file and bytes.
 
-    A file has its name only when it is whole. ``resume`` keeps those; without it they are refused before anything is
-    written. ``told`` hears how many rows are done. Raises ConflictError.
+    They lie in ``answers`` below the folder; ``whole``: with the project beside them, as it can be loaded. A file has
+    its name only when it is whole. ``resume`` keeps those; without it they are refused before anything is written.
+    ``told`` hears how many rows are done. Raises ConflictError.
     """
+    answers = folder / ANSWERS
     wanted = [domain.exports.file(SYSTEM, row, type_, format_, raw=raw) for type_, format_ in files]
-    there = [file.name for file in wanted if (folder / file.name).exists()]
-    if there and not resume:
-        raise ConflictError(f"{folder} has {', '.join(there)} already.", hint="--resume keeps what is whole.")
-    folder.mkdir(parents=True, exist_ok=True)
+    there = [file.name for file in wanted if (answers / file.name).exists()]
+    parts = [name for name in unloading.PARTS if whole and (folder / name).exists()]
+    if (there or parts) and not resume:
+        raise ConflictError(f"{folder} has {', '.join(parts + there)} already.", hint="--resume keeps what is whole.")
+    written = []
+    if whole and PROJECT_FILE not in parts:  # it comes last
+        written = await unloading.unload(domain, row, folder, told)
+    answers.mkdir(parents=True, exist_ok=True)
     done = 0
     for file in wanted:
         if file.name not in there:
-            done = await _write(folder, file, done, told)
-    return [{"file": str(folder / file.name), "bytes": (folder / file.name).stat().st_size} for file in wanted]
+            done = await _write(answers, file, done, told)
+    written += [answers / file.name for file in wanted]
+    return [{"file": str(path), "bytes": path.stat().st_size} for path in written]
 
 
 async def _write(folder: Path, file: File, rows: int, told: Callable[[int], None]) -> int:

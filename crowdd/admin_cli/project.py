@@ -160,8 +160,12 @@ def load(
     type=click.Path(file_okay=False, path_type=Path),
     help="The folder to write to; made when it is not there.",
 )
-@click.option("--type", "types", multiple=True, type=click.Choice([*KINDS]), help="Only this; may be repeated.")
-@click.option("--format", "format_", default="json", show_default=True, type=click.Choice([*FORMATS]), help="Of files.")
+@click.option(
+    "--type", "types", multiple=True, type=click.Choice([*KINDS]), help="Only this of the answers; may be repeated."
+)
+@click.option(
+    "--format", "format_", default="json", show_default=True, type=click.Choice([*FORMATS]), help="Of the answers."
+)
 @click.option("--raw", is_flag=True, help="Leave texts of tables as they are, also those a spreadsheet would run.")
 @click.option("--resume", is_flag=True, help="Keep the files that are whole, and write only the others.")
 @json_option
@@ -176,14 +180,19 @@ def export(
     resume: bool,
     as_json: bool,
 ) -> None:
-    """Write tasks, answers and results of a project to files, one for each.
+    """Write a project to a folder that can be loaded, on another server too, and its answers beside it.
 
-    These are the files that owners download, with all that administrators may see. A file has its name only when it is
-    whole, so that an export that was interrupted can be resumed.
+    The folder has what `crowdctl project load` takes: project.json, its texts, tasks.ndjson, and the files that these
+    name. The owner, the password, the blog, and tasks that were taken out are not in it. The folder answers in it has
+    tasks, answers and results as their owners download them, with all that administrators may see; --type writes only
+    these. A file has its name only when it is whole, so that an export that was interrupted can be resumed.
     """
     files = [(type_, format_) for type_ in types or KINDS]
     with watching("Writing rows", quiet=as_json) as told:
-        done = with_domain(config, lambda d: _export(d, which, target, files, told, raw=raw, resume=resume))
+        done = with_domain(
+            config,
+            lambda d: _export(d, which, target, files, told, whole=not types, raw=raw, resume=resume),
+        )
     say(as_json, done, *(f"{file['file']} ({file['bytes']} bytes)" for file in done))
 
 

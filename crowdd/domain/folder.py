@@ -1,4 +1,4 @@
-"""A project as a folder of files: what ``crowdctl project load`` reads.
+"""A project as a folder of files: what ``crowdctl project load`` reads, and ``crowdctl project export`` writes.
 
 ``project.json`` says what the project is, ``presenter.html``, ``results.html``, ``tutorial.html`` and
 ``long_description.md`` hold its longer texts, ``tasks.ndjson`` or ``tasks.csv`` its tasks. All is checked here, before
@@ -47,13 +47,18 @@ class Folder:
 
     def named_in(self, value: Any, address: Callable[[str], str]) -> Any:
         """The JSON value with each text that is the path of a file replaced by what ``address`` says of it."""
-        if isinstance(value, str):
-            return address(value) if value in self.files else value
-        if isinstance(value, list):
-            return [self.named_in(item, address) for item in value]
-        if isinstance(value, dict):
-            return {key: self.named_in(item, address) for key, item in value.items()}
-        return value
+        return texts_changed(value, lambda text: address(text) if text in self.files else text)
+
+
+def texts_changed(value: Any, change: Callable[[str], str]) -> Any:
+    """The JSON value with each of its texts as ``change`` makes it; keys stay."""
+    if isinstance(value, str):
+        return change(value)
+    if isinstance(value, list):
+        return [texts_changed(item, change) for item in value]
+    if isinstance(value, dict):
+        return {key: texts_changed(item, change) for key, item in value.items()}
+    return value
 
 
 def read(path: Path) -> Folder:

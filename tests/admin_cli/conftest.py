@@ -129,6 +129,15 @@ def crowdctl(dsn: str, tmp_path: Path, warm: Warm) -> Crowdctl:
     return Crowdctl(environment(tmp_path, dsn), warm)
 
 
+@pytest.fixture
+def elsewhere(postgres: Any, tmp_path: Path, warm: Warm) -> Iterator[Crowdctl]:
+    """The program on another server's database, with a data folder of its own."""
+    home, dsn = tmp_path / "elsewhere", postgres.take()
+    home.mkdir()
+    yield Crowdctl(environment(home, dsn), warm)
+    postgres.give_back(dsn)
+
+
 def fetched(dsn: str, sql: str, *values: Any) -> list[dict[str, Any]]:
     """The rows of a statement, committed."""
     connection = psycopg2.connect(dsn, cursor_factory=RealDictCursor, options="-c search_path=public,code")

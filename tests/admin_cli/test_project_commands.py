@@ -77,23 +77,72 @@ def test_deleted_with_everything_in_it(crowdctl, birds, rows):
 
 
 def test_files_are_what_their_owner_downloads_and_an_export_goes_on_where_it_was(crowdctl, birds, tmp_path):
-    folder = tmp_path / "out"
-    done = crowdctl.json("project", "export", "birds", "--to", folder)
-    assert [Path(file["file"]).name for file in done] == [
-        f"{birds}_birds_{kind}.json" for kind in ("task", "task_run", "result")
-    ]
+    target, folder = tmp_path / "out", tmp_path / "out" / "answers"
+    done = crowdctl.json("project", "export", "birds", "--to", target)
+    assert [Path(file["file"]).relative_to(target).as_posix() for file in done] == [
+        "tasks.ndjson", "presenter.html", "project.json",
+        *(f"answers/{birds}_birds_{kind}.json" for kind in ("task", "task_run", "result")),
+    ]  # fmt: skip
     (task,) = json.loads((folder / f"{birds}_birds_task.json").read_text())
     assert (task["project_id"], task["info"]) == (birds, 1)
     assert json.loads((folder / f"{birds}_birds_result.json").read_text()) == []
-    assert "--resume" in crowdctl.refused("project", "export", "birds", "--to", folder)
+    assert "--resume" in crowdctl.refused("project", "export", "birds", "--to", target)
+    (target / "tasks.ndjson").write_text("kept")
     (folder / f"{birds}_birds_task.json").unlink()
     (folder / f"{birds}_birds_result.json").write_text("kept")
-    crowdctl.json("project", "export", str(birds), "--to", folder, "--resume")
+    crowdctl.json("project", "export", str(birds), "--to", target, "--resume")
+    assert (target / "tasks.ndjson").read_text() == "kept"
     assert json.loads((folder / f"{birds}_birds_task.json").read_text()) == [task]
     assert (folder / f"{birds}_birds_result.json").read_text() == "kept"
-    (table,) = crowdctl.json("project", "export", "birds", "--to", folder, "--type", "task", "--format", "csv")
+    (table,) = crowdctl.json("project", "export", "birds", "--to", target, "--type", "task", "--format", "csv")
     assert Path(table["file"]).read_text("utf-8-sig").splitlines()[0].startswith("id,")
-    assert [*folder.glob("*.part")] == []
+    assert [*target.rglob("*.part")] == []
+    crowdctl.json("project", "export", "birds", "--to", tmp_path / "few", "--type", "result")
+    assert [path.name for path in (tmp_path / "few").rglob("*.*")] == [f"{birds}_birds_result.json"]
+
+
+def test_what_was_exported_is_loaded_on_another_server_and_exported_again_as_it_was(
+    crowdctl, elsewhere, rows, tmp_path
+):
+    folder = tmp_path / "birds"
+    (folder / "songs").mkdir(parents=True)
+    (folder / "songs/1.mp3").write_bytes(b"ID3 sings")
+    (folder / "picture.png").write_bytes(b"\x89PNG\r\n\x1a\n")
+    about = {
+        "name": "Birds", "short_name": "birds", "description": "Who sings?", "category": "sensing", "published": True,
+        "allow_anonymous_contributors": False, "zip_download": False, "webhook": "https://birds.example.org/told",
+        "info": {"sched": "breadth_first", "thumbnail_url": "picture.png", "tutorial": "one\r\ntwo", "n": [1, None]},
+    }  # fmt: skip
+    (folder / "project.json").write_text(json.dumps(about))
+    (folder / "presenter.html").write_text("<p>Wer singt? ü</p>\n")
+    (folder / "long_description.md").write_text("# Birds\n")
+    tasks = [
+        {"info": {"song": "songs/1.mp3", "more": ["songs/1.mp3", "songs"]}, "n_answers": 2, "priority_0": 0.5},
+        {"info": 3, "calibration": 1, "quorum": 2}, {"info": 3}, {"info": "gone"},
+    ]  # fmt: skip
+    (folder / "tasks.ndjson").write_text("".join(json.dumps(task) + "\n" for task in tasks))
+    crowdctl.json("project", "load", folder)
+    rows("UPDATE task_ledger SET retired = true WHERE task_id = (SELECT max(task_id) FROM task_ledger)")
+    rows(
+        "INSERT INTO retirement SELECT project_id, task_id, 'cancelled', '', NULL, clock() FROM task_ledger WHERE retired"
+    )
+    first, second = tmp_path / "first", tmp_path / "second"
+    crowdctl.json("project", "export", "birds", "--to", first)
+    loaded = elsewhere.json("project", "load", first)
+    assert (loaded["tasks"], loaded["added"], loaded["published"]) == (3, 3, True)
+    elsewhere.json("project", "export", "birds", "--to", second)
+
+    said = [json.loads((each / "project.json").read_text()) for each in (first, second)]
+    assert [each["info"].pop("thumbnail_url").startswith("files/") for each in said] == [True, True]
+    assert said[0] == said[1] == {**about, "info": {"sched": "breadth_first", "tutorial": "one\r\ntwo", "n": [1, None]}}
+    for name in ("presenter.html", "long_description.md"):
+        assert (second / name).read_bytes() == (first / name).read_bytes() == (folder / name).read_bytes()
+    plain = {"n_answers": 30, "priority_0": 0.0, "quorum": 0, "calibration": 0}
+    for each in (first, second):
+        song, *others = [json.loads(line) for line in (each / "tasks.ndjson").read_text().splitlines()]
+        assert (each / song["info"]["song"]).read_bytes() == b"ID3 sings"
+        assert song["info"]["more"] == [song["info"]["song"], "songs"] and song["priority_0"] == 0.5
+        assert others == [{**plain, "info": 3, "calibration": 1, "quorum": 2}, {**plain, "info": 3}]
 
 
 def test_given_to_somebody_else_with_or_without_those_before(crowdctl, birds, rows):

@@ -70,34 +70,38 @@ SELECT task_id, n_answers, answers, leases, extra FROM task_ledger
  WHERE extra > 0 AND NOT retired AND answers + CASE mode WHEN 'a' THEN 0 ELSE leases END < n_answers
 
 --- I7 nobody has passed an open task that he could take
-WITH volunteer AS (SELECT DISTINCT project_id, actor FROM position UNION SELECT project_id, '' FROM project_ledger),
-place AS (
-    SELECT v.project_id, v.actor, t.task_id, t.rank, t.entered, t.level, t.mode, o.ord,
+-- First the lanes that somebody is on, then the open tasks behind him there, and only of those whether they are his to take:
+-- materialized in these steps, or PostgreSQL looks at every volunteer and task one by one.
+WITH open_task AS MATERIALIZED (
+    SELECT t.project_id, t.task_id, t.rank, t.entered, t.level, t.mode, o.ord,
            CASE o.ord WHEN 'priority' THEN t.rank WHEN 'priority-up' THEN t.priority_0 ELSE 0 END AS key,
-           CASE o.ord WHEN 'id-down' THEN -t.task_id ELSE t.task_id END AS place,
-           own.k1 AS own1, own.k2 AS own2, flo.k1 AS floor1, flo.k2 AS floor2,
+           CASE o.ord WHEN 'id-down' THEN -t.task_id ELSE t.task_id END AS place
+      FROM task_ledger t JOIN project_ledger p ON p.project_id = t.project_id AND p.sched <> 'changing'
+     CROSS JOIN LATERAL unnest(CASE t.mode WHEN 'b' THEN ARRAY['level/' || t.level] ELSE ARRAY['priority', 'priority-up', 'id', 'id-down'] END) AS o (ord)
+     WHERE t.open),
+lane AS MATERIALIZED (SELECT DISTINCT project_id, ord, ord || '/' || epoch AS name FROM open_task JOIN project_ledger USING (project_id)),
+volunteer AS MATERIALIZED (SELECT project_id, actor FROM position UNION SELECT project_id, '' FROM project_ledger),
+standing AS MATERIALIZED (
+    SELECT v.project_id, v.actor, n.ord, own.k1 AS own1, own.k2 AS own2, flo.k1 AS floor1, flo.k2 AS floor2,
            ret.k1 AS ret1, ret.k2 AS ret2, fre.k1 AS fret1, fre.k2 AS fret2
-      FROM volunteer v JOIN project_ledger p ON p.project_id = v.project_id AND p.sched <> 'changing' JOIN task_ledger t ON t.project_id = v.project_id
-     CROSS JOIN LATERAL (SELECT unnest(CASE t.mode WHEN 'b' THEN ARRAY['level/' || t.level] ELSE ARRAY['priority', 'priority-up', 'id', 'id-down'] END) AS ord) o
-      LEFT JOIN position own ON (own.project_id, own.actor, own.lane) = (v.project_id, v.actor, o.ord || '/' || p.epoch)
-      LEFT JOIN position flo ON (flo.project_id, flo.actor, flo.lane) = (v.project_id, '', o.ord || '/' || p.epoch)
-      LEFT JOIN position ret ON (ret.project_id, ret.actor, ret.lane) = (v.project_id, v.actor, 'returns:' || o.ord || '/' || p.epoch)
-      LEFT JOIN position fre ON (fre.project_id, fre.actor, fre.lane) = (v.project_id, '', 'returns:' || o.ord || '/' || p.epoch)
-     WHERE t.open
-       AND NOT EXISTS (SELECT FROM task_run x WHERE (x.project_id, x.task_id, x.actor) = (v.project_id, t.task_id, v.actor))
-       AND NOT EXISTS (SELECT FROM lease x WHERE (x.project_id, x.task_id, x.actor) = (v.project_id, t.task_id, v.actor))
-       AND NOT EXISTS (SELECT FROM past_lease x WHERE (x.project_id, x.task_id, x.actor) = (v.project_id, t.task_id, v.actor) AND skipped)),
-gone AS (
-    SELECT *, coalesce((key, place) <= (own1, own2), false) AS behind_own,
-              coalesce((key, place) <= (floor1, floor2), false) AS behind_floor,
-              entered IS NULL OR coalesce((entered, task_id) <= (ret1, ret2), false)
-                              OR coalesce((entered, task_id) <= (fret1, fret2), false) AS passed,
-              coalesce((ret1, ret2) > (fret1, fret2), ret1 IS NOT NULL) AS own_way,
-              coalesce((entered, task_id) <= (own1, own2), false) OR coalesce((entered, task_id) <= (floor1, floor2), false) AS level_passed
-      FROM place)
-SELECT * FROM gone
- WHERE CASE mode WHEN 'b' THEN level_passed
-            ELSE passed AND (behind_own OR behind_floor AND NOT own_way) END
+      FROM volunteer v JOIN lane n USING (project_id)
+      LEFT JOIN position own ON (own.project_id, own.actor, own.lane) = (v.project_id, v.actor, n.name)
+      LEFT JOIN position flo ON (flo.project_id, flo.actor, flo.lane) = (v.project_id, '', n.name)
+      LEFT JOIN position ret ON (ret.project_id, ret.actor, ret.lane) = (v.project_id, v.actor, 'returns:' || n.name)
+      LEFT JOIN position fre ON (fre.project_id, fre.actor, fre.lane) = (v.project_id, '', 'returns:' || n.name)
+     WHERE own.k1 IS NOT NULL OR flo.k1 IS NOT NULL),
+passed AS MATERIALIZED (
+    SELECT s.*, t.task_id, t.rank, t.entered, t.level, t.mode, t.key, t.place
+      FROM standing s JOIN open_task t USING (project_id, ord)
+     WHERE CASE t.mode
+           WHEN 'b' THEN (t.entered, t.task_id) <= (own1, own2) OR (t.entered, t.task_id) <= (floor1, floor2)
+           ELSE ((t.key, t.place) <= (own1, own2)
+                 OR (t.key, t.place) <= (floor1, floor2) AND NOT coalesce((ret1, ret2) > (fret1, fret2), ret1 IS NOT NULL))
+                AND (t.entered IS NULL OR (t.entered, t.task_id) <= (ret1, ret2) OR (t.entered, t.task_id) <= (fret1, fret2)) END)
+SELECT * FROM passed v
+ WHERE NOT EXISTS (SELECT FROM task_run x WHERE (x.project_id, x.task_id, x.actor) = (v.project_id, v.task_id, v.actor))
+   AND NOT EXISTS (SELECT FROM lease x WHERE (x.project_id, x.task_id, x.actor) = (v.project_id, v.task_id, v.actor))
+   AND NOT EXISTS (SELECT FROM past_lease x WHERE (x.project_id, x.task_id, x.actor) = (v.project_id, v.task_id, v.actor) AND skipped)
 
 --- figures of projects
 SELECT f.* FROM project_figures f,
