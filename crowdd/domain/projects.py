@@ -21,6 +21,7 @@ from crowdd.errors import ForbiddenError, InvalidRequestError, InvalidValueError
 from crowdd.kinds import PROJECT, Kind
 from crowdd.kinds.kind import OWNERS
 from crowdd.languages import _
+from crowdd.languages.tongues import is_tag
 from crowdd.storage import attempts, audit, changes, projects, records, schedulers, tasks
 from crowdd.storage.database import Database, Row, Transactions
 from crowdd.values import Requester
@@ -297,6 +298,8 @@ def check_info(info: dict[str, Any]) -> None:
     for name in ("task_presenter", "results", "tutorial"):
         if not isinstance(info.get(name), str | None):
             raise InvalidValueError(f"info.{name} is not a text.")
+    if info.get("language") is not None and not is_tag(info["language"]):
+        raise InvalidValueError("info.language is no tag of a language, such as en, pt-BR or zh-Hant.")
     seconds = info.get("lease_seconds")
     if seconds is not None and (type(seconds) is not int or not _SHORTEST_LEASE <= seconds <= _LONGEST_LEASE):
         raise InvalidValueError(f"info.lease_seconds is no whole number from {_SHORTEST_LEASE} to {_LONGEST_LEASE}.")

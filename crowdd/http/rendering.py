@@ -25,6 +25,7 @@ from crowdd.http.drawings import drawing
 from crowdd.http.markdown import is_own_path, to_html
 from crowdd.http.static_files import StaticFiles
 from crowdd.languages import NAMES, Languages
+from crowdd.languages.tongues import TONGUES, direction_of, language_of
 
 NO_BREAK: Final = "\N{NO-BREAK SPACE}"
 UNKNOWN: Final = "–"
@@ -80,13 +81,15 @@ class Templates:
         words.install(self.environment)
         self._site = Site(static, name, base_url.rstrip("/"))
         self.environment.globals["site"] = self._site
-        self.environment.globals |= {"languages": languages.names, "zip": zip}
+        self.environment.globals |= {"languages": languages.names, "zip": zip, "tongues": TONGUES}
         self.environment.filters |= {
             "drawing": drawing,
             "markdown": to_html,
             "thumbnail": self._thumbnail,
             "avatar": self._avatar,
             "own_picture": self._own_picture,
+            "language": language_of,
+            "direction": direction_of,
         }
         self._base_url = base_url.rstrip("/")
 

@@ -16,6 +16,7 @@ PROJECT = Kind(
     beside={"stats": "projectstats"},
     public_info=frozenset(
         {"container", "thumbnail", "thumbnail_url", "task_presenter", "tutorial", "results", "sched", "lease_seconds"}
+        | {"language"}
     ),
     reduced=("last_activity", "last_activity_raw", "n_tasks", "n_volunteers", "overall_progress", "owner"),
     rights=Rights(
@@ -36,7 +37,7 @@ PROJECT = Kind(
         Field(
             "info",
             JsonObject(),
-            "Free-form: task_presenter, tutorial, results, sched, lease_seconds, thumbnail …",
+            "Free-form: task_presenter, tutorial, results, sched, lease_seconds, language, thumbnail …",
             read=EVERYONE,
             default=dict,
         ),

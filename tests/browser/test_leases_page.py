@@ -8,6 +8,8 @@ import psycopg2
 import pytest
 from presenters import SIMPLE
 
+from crowdd.http import starters
+
 pytestmark = pytest.mark.browser
 HIDE = (
     "how => { Object.defineProperty(document, 'hidden', {value: how, configurable: true});"
@@ -107,6 +109,36 @@ def test_who_lost_his_task_is_told_and_loses_no_answer(
     stage.frame().click("button")
     stage.until(lambda: len(stage.runs()) == 1)
     stage.until(lambda: stage.page.is_hidden("#lapsed"))
+
+
+def test_who_takes_another_task_instead_finds_what_he_typed_when_it_comes_back(
+    stage: Any, leases: Any, new_person: Any, new_project: Any
+) -> None:
+    stage.mine = new_project(tasks=2, n_answers=1)
+    source = starters.source("text")
+    for number, task in enumerate(stage.mine.tasks):
+        info = {**starters.samples(source)[0], "title": f"Sample {number}"}
+        stage.mine.owner.api("PUT", f"task/{task}", {"info": info})
+    stage.show(source)
+    first, second = stage.mine.tasks
+    assert shown(stage) == first
+    stage.frame().fill("#field", "half a sentence")
+    leases.run("UPDATE lease SET expires = clock() - interval '1 second' WHERE task_id = %s", first)
+    other = new_person()
+    assert other.ask("GET", f"/api/{stage.mine.id}/newtask").json["id"] == first
+    stage.page.evaluate("performance.now = () => 1e9")
+    stage.page.evaluate(HIDE, False)
+    stage.page.locator("#lapsed:visible").wait_for()
+    assert stage.frame().input_value("#field") == "half a sentence"
+    stage.page.click("#lapsed-other")
+    stage.until(lambda: stage.frame().inner_text("#place") == "Sample 1")
+    assert stage.page.is_hidden("#lapsed") and stage.frame().input_value("#field") == ""
+    other.api("POST", f"task/{first}/release", {})
+    stage.frame().fill("#field", "another one")
+    stage.frame().press("#field", "Enter")
+    stage.until(lambda: stage.frame().inner_text("#place") == "Sample 0")  # it comes last
+    assert stage.frame().input_value("#field") == "half a sentence"
+    assert [(run["task_id"], run["info"]) for run in stage.runs()] == [(second, {"answer": "another one"})]
 
 
 def test_closing_one_tab_leaves_the_task_to_the_other(stage: Any, leases: Any) -> None:

@@ -77,7 +77,7 @@ NIGHT = project(
     info={"thumbnail_url": "https://crowdd.example/uploads/8/night.webp"},
 )  # fmt: skip
 OTHERS = [
-    project(2, "Weather before the war", 33, 261400), project(3, "Pressed and forgotten", 97, 18400),
+    project(2, "Weather before the war", 33, 261400, info={"language": "de"}), project(3, "Pressed and forgotten", 97, 18400),
     project(4, "Dawn chorus", 15, 60000), project(5, "Glass shells of Lake Ohrid", 79, 5200),
     project(6, "Braided", 29, 75000), project(7, "Seals from above", 100, 14876),
 ]  # fmt: skip
@@ -441,10 +441,10 @@ def _owner_cases(at: str) -> Iterator[Case]:
     form = FORM | texts | boxes | {"webhook": None, "password": None}
     upload = FORM | dict.fromkeys(("id", "avatar", "x1", "y1", "x2", "y2"))
     subjects = [{"id": one["id"], "name": one["name"]} for one in SUBJECTS[1:]]
-    yield page("update", "first", form=form, upload_form=upload, categories=subjects)
+    yield page("update", "first", form=form, upload_form=upload, categories=subjects, language="pt-BR")
     bad = form | {"errors": wrong | {"category_id": ["There is no category 9."], "password": ["Choose a password."]}}
     no_picture = upload | {"errors": {"avatar": ["This is no picture."]}}
-    yield page("update", "wrong", form=bad, upload_form=no_picture, categories=subjects)
+    yield page("update", "wrong", form=bad, upload_form=no_picture, categories=subjects, language="tlh")
     editor = FORM | {"id": 8, "editor": ""}
     yield page("task_presenter_options", "first", form=editor, presenters=["picture", "text"])
     empty = editor | {"errors": {"editor": ["A volunteer sees nothing."]}}

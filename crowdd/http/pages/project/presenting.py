@@ -15,7 +15,8 @@ from crowdd.http.pages.project.views import ProjectViews, locked_out
 from crowdd.http.rendering import Templates
 from crowdd.http.routing import Route, get
 from crowdd.kinds import PROJECT
-from crowdd.languages import RIGHT_TO_LEFT, _
+from crowdd.languages import _
+from crowdd.languages.tongues import direction_of, language_of
 from crowdd.storage.database import Row
 
 _TITLES: dict[presenter.Kind, str] = {
@@ -91,12 +92,13 @@ class PresentingPages:
     async def _frame(self, incoming: Incoming, short_name: str, kind: presenter.Kind) -> Answer:
         """The owner's own document: nothing of the volunteer is in it but his language."""
         row = await self._domain.projects.page(short_name, incoming.who)
-        locale = locale_of(incoming)
+        locale, own = locale_of(incoming), language_of(row["info"])
         context = {
             "title": row["name"],
             "source": presenter.source(row["info"], kind),
             "locale": locale,
-            "direction": "rtl" if locale in RIGHT_TO_LEFT else "ltr",
+            "language": own or locale,
+            "direction": direction_of(own or locale),
         }
         document = self._templates.render("project/frame.html", context)
         return Raw(document.encode(), headers=presenter.frame_headers(https=self._https))

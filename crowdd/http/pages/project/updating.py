@@ -17,6 +17,7 @@ from crowdd.http.pages.project.views import ProjectViews, locked_out
 from crowdd.http.routing import Route, get, post
 from crowdd.kinds import PROJECT
 from crowdd.languages import _
+from crowdd.languages.tongues import language_of
 from crowdd.storage.database import Row
 
 _AT = "/project/<short_name>/update"
@@ -57,6 +58,8 @@ class UpdatePages:
         changes = said | {name: incoming.flag(name, row[name]) for name in _BOXES}
         if category := incoming.field("category_id"):
             changes["category_id"] = category
+        if "language" in incoming.form and incoming.field("language") != language_of(row["info"]):
+            changes["info"] = _speaking(row["info"], incoming.field("language"))
         if "webhook" in incoming.form:
             changes["webhook"] = self._webhook(incoming)
         self._require_password(incoming, row)
@@ -128,4 +131,11 @@ class UpdatePages:
         context = await self._views.context(incoming, row)
         categories = await self._domain.projects.categories()
         shown = [{"id": each["id"], "name": each["name"]} for each in categories]
-        return Page("project/update.html", **context, **forms, **said, _categories=shown)
+        spoken = incoming.field("language") if "language" in incoming.form else language_of(row["info"])
+        return Page("project/update.html", **context, **forms, **said, _categories=shown, _language=spoken)
+
+
+def _speaking(info: dict[str, Any], language: str) -> dict[str, Any]:
+    """The project's ``info`` with another language, or with none."""
+    rest = {name: value for name, value in info.items() if name != "language"}
+    return rest | ({"language": language} if language else {})
