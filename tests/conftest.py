@@ -127,7 +127,11 @@ def serve(settings: config.Settings) -> Iterator[Any]:
 @pytest.fixture(scope="session")
 def live_server(postgres: Postgres) -> Iterator[LiveServer]:
     """crowdd as a process of its own (twistd), for browsers and clients; shared by the session."""
-    made = LiveServer(postgres.make(), Path(tempfile.mkdtemp(prefix="crowdd-live-", dir="/tmp")))
+    made = LiveServer(
+        postgres.make(),
+        Path(tempfile.mkdtemp(prefix="crowdd-live-", dir="/tmp")),
+        CROWDD_OUTGOING_ALLOWED_HOSTS="127.0.0.1",  # receivers of the tests
+    )
     made.start()
     yield made
     made.stop()

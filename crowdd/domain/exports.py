@@ -24,6 +24,7 @@ FORMATS: Mapping[str, str] = {"json": "application/json", "csv": "text/csv; char
 PART = 500  # rows of one statement, and of one write
 MOST_KEYS = 200  # columns of a table that are keys of info
 _COUNTED = {"task": "n_tasks", "task_run": "n_task_runs", "result": "n_results"}
+Named = Sequence[int] | None  # tasks; None: all
 _FRAME_BYTES = 450  # of a row as JSON, beside its info
 
 
@@ -48,11 +49,13 @@ class Exports:
             rights.require(who, row["standings"], OWNERS)
         rights.require(who, row["standings"], TASK_RUN.rights.see)
 
-    def file(self, who: Requester, row: Row, type_: str, format_: str, *, raw: bool = False) -> File:
+    def file(
+        self, who: Requester, row: Row, type_: str, format_: str, *, raw: bool = False, named: Named = None
+    ) -> File:
         """The rows of a kind (``type_``: one of KINDS) of a project (a row of ``Projects.page``), those there are now.
 
-        Each row is what its kind shows the requester. In a table no text is a formula, unless ``raw``.
-        Raises NotFoundError, InvalidValueError for another format, ForbiddenError, AnonymousError.
+        ``named``: only of these tasks. Each row is what its kind shows the requester. In a table no text is a formula,
+        unless ``raw``. Raises NotFoundError, InvalidValueError for another format, ForbiddenError, AnonymousError.
         """
         if type_ not in KINDS:
             raise NotFoundError("404 Not Found", hint=f"type is one of {', '.join(KINDS)}.")
@@ -61,9 +64,9 @@ class Exports:
         self.require(who, row)
         kind, standings, project_id = KINDS[type_], row["standings"], row["id"]
         parts = (
-            self._json(kind, standings, project_id)
+            self._json(kind, standings, project_id, named)
             if format_ == "json"
-            else self._csv(kind, standings, project_id, raw)
+            else self._csv(kind, standings, project_id, raw, named)
         )
         return File(f"{project_id}_{row['short_name']}_{type_}.{format_}", FORMATS[format_], parts)
 
@@ -75,23 +78,27 @@ class Exports:
             {"type": type_, "rows": n, "bytes": round(n * (found[type_] + _FRAME_BYTES))} for type_, n in counts.items()
         ]
 
-    async def _json(self, kind: Kind, standings: frozenset[Standing], project_id: int) -> AsyncIterator[bytes]:
+    async def _json(
+        self, kind: Kind, standings: frozenset[Standing], project_id: int, named: Named
+    ) -> AsyncIterator[bytes]:
         after, upto = 0, await exports.last_id(self._db, kind, project_id)
         begin = "[\n"
-        while rows := await exports.as_json(self._db, kind, standings, self._base_url, project_id, after, upto, PART):
+        of = exports.Part(project_id, upto, PART, named)
+        while rows := await exports.as_json(self._db, kind, standings, self._base_url, of, after):
             yield (begin + ",\n".join(row["body"] for row in rows)).encode()
             begin, after = ",\n", rows[-1]["id"]
         yield b"[]\n" if begin == "[\n" else b"\n]\n"
 
     async def _csv(
-        self, kind: Kind, standings: frozenset[Standing], project_id: int, raw: bool
+        self, kind: Kind, standings: frozenset[Standing], project_id: int, raw: bool, named: Named
     ) -> AsyncIterator[bytes]:
         fields = [field for field in kind.fields if field.read & standings]
         keys = await exports.info_keys(self._db, kind, project_id, MOST_KEYS)
         after, upto = 0, await exports.last_id(self._db, kind, project_id)
         # The mark says UTF-8 to spreadsheets; programs that read "utf-8-sig" do not see it.
         yield b"\xef\xbb\xbf" + _lines([[cell(name, raw=raw) for name in _names(fields, keys)]])
-        while rows := await exports.as_columns(self._db, kind, fields, project_id, after, upto, PART):
+        of = exports.Part(project_id, upto, PART, named)
+        while rows := await exports.as_columns(self._db, kind, fields, of, after):
             yield _lines([_cells(row, fields, keys, raw) for row in rows])
             after = rows[-1]["id"]
 

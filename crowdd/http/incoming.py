@@ -65,6 +65,12 @@ class Incoming:
             return {}
         return dict(parse_qsl(text.decode("ascii", "replace"), keep_blank_values=True, errors="surrogateescape"))
 
+    def all_of(self, name: str) -> list[str]:
+        """Every value that a name of the query string has: those of boxes that were ticked."""
+        _, _, text = self.request.uri.partition(b"?")
+        pairs = parse_qsl(text.decode("ascii", "replace"), errors="surrogateescape")
+        return [value for found, value in pairs if found == name]
+
     @cached_property
     def content_type(self) -> str:
         """The media type of the body in lower case, without parameters."""

@@ -7,6 +7,9 @@ somebody reads, no transaction and no connection waits for him.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
+
+import attrs
 
 from crowdd.kinds import RESULT, TASK, TASK_RUN, Kind
 from crowdd.kinds.kind import Field, Standing
@@ -23,36 +26,39 @@ async def last_id(db: Database, kind: Kind, project_id: int) -> int:
     return int((await one(db, sql, {"project": project_id}))["id"])
 
 
+@attrs.frozen
+class Part:
+    """Which rows leave: those of a project up to an id, ``most`` in a statement; ``named``: only of these tasks."""
+
+    project_id: int
+    upto: int
+    most: int
+    named: Sequence[int] | None = None
+
+    def where(self, kind: Kind) -> str:
+        """Which rows of a kind t are the next ones, and their order."""
+        of = "" if self.named is None else f" AND t.{'id' if kind is TASK else 'task_id'} = ANY(%(named)s::bigint[])"
+        return f"t.project_id = %(project)s AND t.id > %(after)s AND t.id <= %(upto)s{of} ORDER BY t.id LIMIT %(most)s"
+
+    def values(self, after: int) -> dict[str, Any]:
+        """What stands for the names in it."""
+        named = None if self.named is None else list(self.named)
+        return {"project": self.project_id, "after": after, "upto": self.upto, "most": self.most, "named": named}
+
+
 async def as_json(
-    db: Database,
-    kind: Kind,
-    standings: frozenset[Standing],
-    base_url: str,
-    project_id: int,
-    after: int,
-    upto: int,
-    most: int,
+    db: Database, kind: Kind, standings: frozenset[Standing], base_url: str, of: Part, after: int
 ) -> list[Row]:
     """``id`` and ``body`` of the next rows: the row as ``Kind.view`` shows it to these standings, as a text of JSON."""
     shown = projections.json_of(kind, standings)
-    sql = f"SELECT t.id, {shown}::text AS body FROM {kind.source} t WHERE {_PART}"
-    values = {"base_url": base_url, **_part(project_id, after, upto, most)}
-    return await db.fetch(sql, values)
+    sql = f"SELECT t.id, {shown}::text AS body FROM {kind.source} t WHERE {of.where(kind)}"
+    return await db.fetch(sql, {"base_url": base_url, **of.values(after)})
 
 
-async def as_columns(
-    db: Database, kind: Kind, fields: Sequence[Field], project_id: int, after: int, upto: int, most: int
-) -> list[Row]:
+async def as_columns(db: Database, kind: Kind, fields: Sequence[Field], of: Part, after: int) -> list[Row]:
     """The next rows with these attributes."""
     names = ", ".join(f't."{field.name}"' for field in fields)
-    return await db.fetch(f"SELECT {names} FROM {kind.source} t WHERE {_PART}", _part(project_id, after, upto, most))
-
-
-_PART = "t.project_id = %(project)s AND t.id > %(after)s AND t.id <= %(upto)s ORDER BY t.id LIMIT %(most)s"
-
-
-def _part(project_id: int, after: int, upto: int, most: int) -> dict[str, int]:
-    return {"project": project_id, "after": after, "upto": upto, "most": most}
+    return await db.fetch(f"SELECT {names} FROM {kind.source} t WHERE {of.where(kind)}", of.values(after))
 
 
 async def info_keys(db: Database, kind: Kind, project_id: int, most: int) -> list[str]:

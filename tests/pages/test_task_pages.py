@@ -363,3 +363,51 @@ async def test_pages_take_as_many_statements_for_ten_tasks_as_for_ten_thousand(s
         await served.database.execute(statement)
     assert (await place.owner.page("/project/birds/tasks/browse/1001")).json()["pagination"]["total"] == 10_011
     assert {path: await least(path, stated) for path, stated in STATEMENTS.items()} == few
+
+
+@pytest_twisted.ensureDeferred
+async def test_ticked_tasks_are_named_on_the_pages_of_changes_and_in_files(served):
+    owner = await served.person("owner")
+    project = await served.project(owner, tasks=4, published=True)
+    ids = [task["id"] for task in (await owner.get(f"/api/task?project_id={project['id']}")).json()]
+    at, ticked = "/project/birds/tasks", f"ticked=1&task_ids={ids[1]}&task_ids={ids[3]}"
+    shown = (await owner.get(f"{at}/browse", headers={"Accept": "text/html"})).text
+    assert shown.count('name="task_ids"') == 4 and f'formaction="{at}/delete"' in shown
+    assert 'name="task_ids"' not in (await served.client().get(f"{at}/browse", headers={"Accept": "text/html"})).text
+    for change in ("priority", "redundancy", "delete"):
+        page = (await owner.page(f"{at}/{change}?{ticked}")).json()
+        assert page["form"]["task_ids"] == f"{ids[1]}, {ids[3]}", change
+    named = (await owner.page(f"{at}/priority?{ticked}")).json()["form"]["task_ids"]
+    changed = (await owner.post(f"{at}/priority", json={"task_ids": named, "priority_0": 0.7})).json()
+    assert changed["effect"]["tasks"] == 2
+    files = f"{at}/export?type=task&format=json&{ticked}"
+    assert [(task["id"], task["priority_0"]) for task in (await owner.get(files)).json()] == [
+        (ids[1], 0.7), (ids[3], 0.7),
+    ]  # fmt: skip
+    for task_id in ids[:2]:
+        run = {"project_id": project["id"], "task_id": task_id, "info": 1}
+        await owner.get(f"/project/birds/task/{task_id}", headers={"Accept": "text/html"})
+        assert (await owner.post("/api/taskrun", json=run)).status == 200
+    runs = (await owner.get(f"{at}/export?type=task_run&format=csv&{ticked}")).text.splitlines()
+    assert len(runs) == 2, runs
+    choice = (await owner.get(f"{at}/export?{ticked}", headers={"Accept": "text/html"})).text
+    assert f"format=csv&amp;task_ids={ids[1]}%2C{ids[3]}" in choice
+
+
+@pytest_twisted.ensureDeferred
+async def test_nothing_ticked_is_not_everything(served):
+    owner, stranger = await served.person("owner"), await served.person("stranger")
+    await served.project(owner, tasks=2)
+    at = "/project/birds/tasks"
+    for page in ("priority", "redundancy", "delete", "export", "export?type=task&format=json"):
+        back = (await owner.page(f"{at}/{page}{'&' if '?' in page else '?'}ticked=1")).json()
+        assert (back["next"], back["status"]) == (f"{at}/browse", "error"), page
+        assert back["flash"] == "Tick some tasks first."
+    assert (await stranger.page(f"{at}/delete?ticked=1&task_ids=1")).status == 403
+    assert (await owner.get(f"{at}/export?type=task&format=json&task_ids=x")).status == 415
+    assert (await owner.get(f"{at}/export?type=task&format=json&task_ids={2**70}")).status == 415
+    assert (await owner.get(f"{at}/export?type=task&format=json&task_ids=99")).json() == []
+    evil = (await owner.get(f"{at}/delete?task_ids=%3Cscript%3E1", headers={"Accept": "text/html"})).text
+    assert "<script>1" not in evil and "&lt;script&gt;1" in evil
+    evil = (await owner.get(f"{at}/export?task_ids=%22%3E%3Cscript%3E1", headers={"Accept": "text/html"})).text
+    assert "<script>1" not in evil

@@ -552,7 +552,9 @@ def _task_cases(at: str) -> Iterator[Case]:
     files = {"exports": sizes, "formats": ["json", "csv"]}
     yield from _change_cases(at, owner)
     yield from _import_cases(at, owner)
-    yield Case("project/export.html", "owner", frame(ILSE, f"{at}tasks/export") | owner | files)
+    keys = frame(ILSE, f"{at}tasks/export") | owner | files
+    yield Case("project/export.html", "owner", keys)
+    yield Case("project/export.html", "some tasks", keys | {"task_ids": "12,15"})
 
 
 def _change_cases(at: str, owner: Context) -> Iterator[Case]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Awaitable, Callable, Iterator
 from typing import Any
 from urllib.parse import quote
@@ -15,7 +14,7 @@ from crowdd.errors import InvalidValueError
 from crowdd.http.answers import Answer, Page, Redirect
 from crowdd.http.forms import CORRECT, Forms
 from crowdd.http.incoming import Incoming
-from crowdd.http.pages.project.views import ProjectViews, locked_out
+from crowdd.http.pages.project.views import ProjectViews, locked_out, none_ticked, numbers_in, ticked
 from crowdd.http.routing import Route, get, post
 from crowdd.languages import _, ngettext
 from crowdd.storage import schedulers
@@ -23,7 +22,6 @@ from crowdd.storage.database import Row
 from crowdd.values import Requester
 
 _AT = "/project/<short_name>/tasks"
-_SEPARATORS = re.compile(r"[\s,;]+")
 Change = Callable[[Requester, int, Any, bool], Awaitable[Effect]]
 
 
@@ -59,7 +57,11 @@ class ChangePages:
     def _shown(self, form: Form) -> Any:
         async def show(incoming: Incoming, short_name: str) -> Answer:
             row = await self._projects.owned(short_name, incoming.who)
+            if (back := none_ticked(incoming, short_name)) is not None:
+                return back
             values = await self._values(form, row)
+            if form.task_ids != "no":
+                values["task_ids"] = ", ".join(ticked(incoming)) or None
             return await self._page(incoming, row, form, self._forms.filled(incoming, **values))
 
         return show
@@ -149,7 +151,7 @@ def _task_ids(incoming: Incoming) -> list[Any] | None:
     given = incoming.form.get("task_ids")
     if isinstance(given, list):
         return given or None
-    return [word for word in _SEPARATORS.split(incoming.field("task_ids")) if word] or None
+    return numbers_in(incoming.field("task_ids")) or None
 
 
 def _is_share(text: str) -> bool:

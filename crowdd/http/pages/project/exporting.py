@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from crowdd.domain import queries
+from crowdd.domain.changes import task_ids
 from crowdd.domain.domain import Domain
 from crowdd.domain.exports import FORMATS
 from crowdd.errors import NotFoundError
 from crowdd.http.answers import Answer, Download, Page
 from crowdd.http.incoming import Incoming
-from crowdd.http.pages.project.views import ProjectViews, locked_out
+from crowdd.http.pages.project.views import ProjectViews, locked_out, none_ticked, ticked
 from crowdd.http.routing import Route, get
 
 
@@ -24,16 +25,26 @@ class ExportPages:
         yield get("/project/<short_name>/tasks/export", locked_out(self.export))
 
     async def export(self, incoming: Incoming, short_name: str) -> Answer:
-        """A file (``type``, ``format``, and ``raw=1`` for a table whose texts are left as they are), or the choice."""
+        """A file (``type``, ``format``, and ``raw=1`` for a table whose texts are left as they are), or the choice.
+
+        ``task_ids``: only of these tasks.
+        """
         row = await self._projects.page(short_name, incoming.who)
         self._exports.require(incoming.who, row)
+        if (back := none_ticked(incoming, short_name)) is not None:
+            return back
+        named = ticked(incoming)
         type_, format_ = incoming.query.get("type"), incoming.query.get("format")
         if type_ is None and format_ is None:
             context = await self._views.context(incoming, row)
             sizes = await self._exports.sizes(row)
-            return Page("project/export.html", **context, exports=sizes, formats=list(FORMATS))
+            return Page(
+                "project/export.html", **context, exports=sizes, formats=list(FORMATS), _task_ids=",".join(named)
+            )
         if type_ is None or format_ is None:
             raise NotFoundError("404 Not Found", hint="Both type and format are needed.")
         raw = queries.flag(incoming.query.get("raw", ""), "raw")
-        file = self._exports.file(incoming.who, row, type_, format_, raw=raw)
+        file = self._exports.file(
+            incoming.who, row, type_, format_, raw=raw, named=task_ids({"task_ids": named or None})
+        )
         return Download(file.name, file.content_type, file.parts)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 from urllib.parse import quote
 
@@ -16,7 +17,10 @@ from crowdd.http.incoming import Incoming
 from crowdd.http.routing import Handler
 from crowdd.kinds import BLOGPOST, PROJECT
 from crowdd.kinds.kind import OWNERS
+from crowdd.languages import _
 from crowdd.storage.database import Row
+
+_SEPARATORS = re.compile(r"[\s,;]+")
 
 
 @attrs.frozen
@@ -72,3 +76,20 @@ def locked_out(handler: Handler) -> Handler:
             return Redirect(f"/project/{quote(short_name)}/password?next={quote(incoming.path)}")
 
     return opened
+
+
+def numbers_in(text: str) -> list[str]:
+    """The numbers of tasks in a text that separates them by commas or blanks, as they stand there."""
+    return [word for word in _SEPARATORS.split(text) if word]
+
+
+def ticked(incoming: Incoming) -> list[str]:
+    """The tasks that an address names (``task_ids``, also several times: a list with boxes sends them so)."""
+    return [word for text in incoming.all_of("task_ids") for word in numbers_in(text)]
+
+
+def none_ticked(incoming: Incoming, short_name: str) -> Redirect | None:
+    """The way back to the list when its boxes were meant and none of them is ticked: nothing is not everything."""
+    if "ticked" not in incoming.query or ticked(incoming):
+        return None
+    return Redirect(f"/project/{quote(short_name)}/tasks/browse", _("Tick some tasks first."), "error")
