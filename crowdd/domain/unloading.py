@@ -106,8 +106,8 @@ async def _write_tasks(domain: Domain, row: Row, folder: Path, files: Files, tol
 async def _tasks(domain: Domain, row: Row) -> AsyncIterator[list[Mapping[str, Any]]]:
     """In parts and by their ids, as they are wanted: without those that were taken out."""
     base_url, standings = domain.settings.base_url, row["standings"]
-    after, upto = 0, await exports.last_id(domain.db, TASK, row["id"])
-    while rows := await exports.as_json(domain.db, TASK, standings, base_url, row["id"], after, upto, PART):
+    after, of = 0, exports.Part(row["id"], await exports.last_id(domain.db, TASK, row["id"]), PART)
+    while rows := await exports.as_json(domain.db, TASK, standings, base_url, of, after):
         views = [orjson.loads(found["body"]) for found in rows]
         yield [view for view in views if view["retired_at"] is None]
         after = rows[-1]["id"]
