@@ -20,7 +20,7 @@ from twisted.python.failure import Failure
 from crowdd.domain.bell import ANY, Bell
 from crowdd.domain.pacing import Paced
 from crowdd.errors import UnavailableError
-from crowdd.storage.pool import Observer
+from crowdd.storage.listener import Observer
 
 CHANNEL = "bell"
 PAUSE = 0.1  # seconds between two notices

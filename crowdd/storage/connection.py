@@ -5,8 +5,7 @@ resolved by libpq while the reactor stands still, so the DSN should name a socke
 """
 
 import os
-import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, TypeVar
 
 import orjson
@@ -14,31 +13,19 @@ import psycopg2
 from psycopg2 import errorcodes, extensions
 from twisted.internet.defer import CancelledError, Deferred, fail
 from twisted.internet.error import ConnectionClosed
-from twisted.internet.task import deferLater
 from twisted.logger import Logger, LogLevel
 from twisted.python.failure import Failure
 from txpostgres import txpostgres
 
-from crowdd.errors import ConfigError, ConflictError, InvalidValueError, StatementTimeoutError, UnavailableError
+from crowdd.errors import ConflictError, InvalidValueError, StatementTimeoutError, UnavailableError
 from crowdd.storage.database import Prepared, Row, Statement, Values
-from crowdd.storage.places import Places
 
 T = TypeVar("T")
 
 JSON_OIDS = (114, 3802)  # json, jsonb
-FIRST_PAUSE, LONGEST_PAUSE, PAUSE_GROWTH = 0.1, 2.0, 1.7  # seconds, seconds, factor
 UNAVAILABLE_CLASSES = ("08", "53", "57P", "25006")  # connection, resources, shutdown; a standby, or read-only
 INVALID_CLASSES = ("22", "54")  # data exception, limit of the program
 LOST_CLASSES = ("08", "57P", "25P03", "25P04")  # the latter: idle too long in a transaction, transaction too long
-# libpq has no SQLSTATE for a refused connection, only text. A server that speaks another language is taken for one that
-# is away, and tried again.
-REFUSED_FOR_GOOD = re.compile(
-    r'authentication failed|no password supplied|no pg_hba\.conf entry|(database|role) ".*" does not exist'
-    r"|permission denied for database|not permitted to log in|invalid (dsn|connection option|port number|sslmode value)"
-)
-# Likewise: the server runs and knows us, but has no place for a further session.
-FULL = re.compile(r"too many (connections|clients)|connection slots")
-
 log = Logger()
 
 
@@ -62,6 +49,16 @@ def shield(running: Deferred[T], withdraw: Callable[[], None] = lambda: None) ->
 
     running.addCallbacks(passed, failed)
     return outer
+
+
+def in_background(work: Deferred[Any]) -> None:
+    """Lets work go on by itself; its failure is logged, unless it comes of closing the pool."""
+
+    def failed(failure: Failure) -> None:
+        if not failure.check(UnavailableError):
+            log.failure("Database work in the background failed", failure)
+
+    work.addErrback(failed)
 
 
 def rows(cursor: Any) -> list[Row]:
@@ -308,104 +305,6 @@ class Connection(txpostgres.Connection):
             notifies, self._connection.notifies = self._connection.notifies, []
             for notify in notifies:
                 self._when_notified(notify.channel, notify.payload)
-
-
-class Connector:
-    """Opens connections to one database, and gives up an attempt after ``seconds``."""
-
-    def __init__(self, reactor: Any, dsn: str, *, seconds: float, places: Places) -> None:
-        self._reactor, self._dsn, self._seconds, self._places = reactor, dsn, seconds, places
-        self._opening: set[Connection] = set()
-        self._pauses: set[Deferred[None]] = set()
-        self._wanting: Callable[[], bool] | None = None
-        self._stopped = False
-        places.join(self)
-
-    @property
-    def lacks_any(self) -> bool:
-        """Whether a connection is wanted by somebody who has none."""
-        return self._wanting is not None and not self._stopped and self._wanting()
-
-    def stop(self) -> None:
-        """Breaks off attempts and pauses; whoever waits for a connection gets UnavailableError."""
-        self._stopped = True
-        for connection in [*self._opening]:
-            connection.close()
-        for pause in [*self._pauses]:
-            pause.cancel()
-
-    async def open(
-        self,
-        make: Callable[[Any], Connection],
-        setup: Sequence[str] = (),
-        *,
-        strict: bool = False,
-        first: Callable[[], bool] = lambda: True,
-    ) -> Connection:
-        """A connection that ``make(reactor)`` made and that has run the statements of ``setup``, however long it takes.
-
-        A failed attempt is followed by a pause. With ``strict`` one that no patience can help (no such database, wrong
-        password, an error in a setup statement) raises ConfigError. Raises UnavailableError once stopped. ``first``
-        says whether whom it is for has none at the moment. Ask for one at a time.
-        """
-        self._wanting = first
-        try:
-            return await self._persist(make, setup, strict)
-        finally:
-            self._wanting = None
-
-    async def _persist(self, make: Callable[[Any], Connection], setup: Sequence[str], strict: bool) -> Connection:
-        pause = FIRST_PAUSE
-        while not self._stopped:
-            if self._places.reserved(self):
-                await self._rest(FIRST_PAUSE)
-                continue
-            try:
-                return await self._attempt(make(self._reactor), setup)
-            except Exception as error:
-                if strict and is_permanent(error):
-                    raise ConfigError(f"The database refuses the connection: {first_line(error)}") from error
-                if not self._stopped:
-                    log.warn("Cannot connect to the database: {error}", error=first_line(error))
-                    if self.lacks_any and FULL.search(str(error)):
-                        self._places.make_room()
-                    await self._rest(pause)
-            pause = min(pause * PAUSE_GROWTH, LONGEST_PAUSE)
-        raise UnavailableError("The database connections are being closed.")
-
-    async def _attempt(self, connection: Connection, setup: Sequence[str]) -> Connection:
-        # libpq ignores connect_timeout in asynchronous mode.
-        timer = self._reactor.callLater(self._seconds, connection.close)
-        self._opening.add(connection)
-        try:
-            await connection.connect(self._dsn)
-            for statement in setup:
-                await connection.run(statement)
-        except Exception:
-            connection.close()
-            raise
-        finally:
-            self._opening.discard(connection)
-            if timer.active():
-                timer.cancel()
-        return connection
-
-    async def _rest(self, seconds: float) -> None:
-        pause: Deferred[None] = deferLater(self._reactor, seconds)
-        self._pauses.add(pause)
-        try:
-            await pause
-        except CancelledError:
-            pass
-        finally:
-            self._pauses.discard(pause)
-
-
-def is_permanent(error: Exception) -> bool:
-    """Whether connecting again would fail in the same way: the settings are wrong, not the weather."""
-    if isinstance(error, psycopg2.OperationalError):
-        return bool(REFUSED_FOR_GOOD.search(str(error)))
-    return isinstance(error, psycopg2.ProgrammingError | InvalidValueError | psycopg2.NotSupportedError)
 
 
 def first_line(error: Exception) -> str:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from crowdd.storage.connection import Connection, Connector, rows
+from crowdd.storage.connection import Connection, rows
+from crowdd.storage.connector import Connector
 from crowdd.storage.places import Places
 
 _CONNECT_SECONDS = 10.0

@@ -7,7 +7,7 @@ from typing import Protocol
 
 
 class Wanting(Protocol):
-    """Who opens connections; ``crowdd.storage.connection.Connector`` does."""
+    """Who opens connections; ``crowdd.storage.connector.Connector`` does."""
 
     @property
     def lacks_any(self) -> bool:

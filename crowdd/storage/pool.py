@@ -13,30 +13,22 @@ Results are held in memory as a list of dicts and parsed while the reactor stand
 exports and other large results are not this pool's work.
 """
 
-import random
-from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
-from typing import Any, Generic, TypeVar
+from typing import Any, TypeVar
 
 from attrs import frozen
-from psycopg2 import errors, extensions
-from twisted.internet.defer import CancelledError, Deferred, DeferredLock, ensureDeferred, fail, succeed
-from twisted.internet.task import deferLater
-from twisted.logger import Logger
-from twisted.python.failure import Failure
+from twisted.internet.defer import CancelledError, Deferred, ensureDeferred, fail, succeed
 
-from crowdd.errors import CrowddError, NoConnectionError, UnavailableError
-from crowdd.storage.connection import Connection, Connector, row_count, rows, shield
+from crowdd.errors import CrowddError, NoConnectionError
+from crowdd.storage.connection import Connection, in_background, row_count, rows, shield
+from crowdd.storage.connector import Connector
 from crowdd.storage.database import Row, Statement, Values
+from crowdd.storage.listener import Listener, Observer
 from crowdd.storage.places import Places
+from crowdd.storage.transaction import Transaction, rerun
+from crowdd.storage.waiting import Queue
 
 T = TypeVar("T")
-Observer = Callable[[str, str], None]
-
-RERUNNABLE = (errors.SerializationFailure, errors.DeadlockDetected)
-RERUN_PAUSES = (0.01, 0.03, 0.1)  # seconds, on average
-
-log = Logger()
 
 
 @frozen
@@ -47,176 +39,6 @@ class PoolFigures:
     free: int
     busy: int
     waiting: int
-
-
-class Transaction:
-    """An open transaction, given to the work of ``Pool.transaction``; one statement at a time, none after the end.
-
-    After a statement failed PostgreSQL refuses all others until a rollback, at least to a SAVEPOINT made before.
-    """
-
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
-        self._over = False
-        self._failure: Exception | None = None
-
-    async def fetch(self, sql: Statement, values: Values = None) -> list[Row]:
-        """The rows of a statement; errors as with ``Pool.fetch``, but deadlocks come as psycopg2 raises them."""
-        return rows(await self._run(sql, values))
-
-    async def execute(self, sql: Statement, values: Values = None) -> int:
-        """How many rows a statement touched; errors as with ``fetch``."""
-        return row_count(await self._run(sql, values))
-
-    async def _run(self, sql: Statement, values: Values) -> Any:
-        if self._over:
-            raise RuntimeError("The transaction is over.")
-        try:
-            return await self._connection.run(sql, values)
-        except Exception as error:
-            self._failure = error
-            raise
-
-    async def run(self, work: "Callable[[Transaction], Awaitable[T]]") -> T:
-        """BEGIN, the work, COMMIT; ROLLBACK if either raised, and the error is raised again."""
-        await self._connection.run("BEGIN")
-        try:
-            result = await work(self)
-            await self._commit()
-        except Exception:
-            await self._roll_back()
-            raise
-        finally:
-            self._over = True
-        return result
-
-    async def _commit(self) -> None:
-        # COMMIT of a failed transaction is a silent ROLLBACK: work that swallowed the error must not pass for done.
-        if self._connection.status == extensions.TRANSACTION_STATUS_INERROR and self._failure is not None:
-            raise self._failure
-        if self._connection.alive and self._connection.status != extensions.TRANSACTION_STATUS_INTRANS:
-            raise RuntimeError("The work ended its transaction itself, or left a statement running.")
-        await self._connection.run("COMMIT", commits=True)
-
-    async def _roll_back(self) -> None:
-        # If this fails, the connection is not idle afterwards and the pool replaces it: the server then rolls back.
-        try:
-            if not self._connection.idle:
-                await self._connection.run("ROLLBACK")
-        except Exception as error:
-            log.debug("ROLLBACK failed: {error}", error=error)
-
-
-class Queue(Generic[T]):
-    """Callers who wait for a thing, first come, first served; ``most`` of them, each for at most ``seconds``."""
-
-    def __init__(self, clock: Any, *, most: int, seconds: float) -> None:
-        self._clock, self._most, self._seconds = clock, most, seconds
-        self._timers: OrderedDict[Deferred[T], Any] = OrderedDict()
-
-    def __len__(self) -> int:
-        return len(self._timers)
-
-    def join(self) -> Deferred[T]:
-        """A place in the queue, fires with the thing; NoConnectionError at once when full, else when time is up."""
-        if len(self) >= self._most:
-            return fail(NoConnectionError("Too many requests are waiting for the database.", retry_after=1))
-        place: Deferred[T] = Deferred()
-        self._timers[place] = self._clock.callLater(self._seconds, self._expire, place)
-        return place
-
-    def leave(self, place: Deferred[T], error: Exception) -> None:
-        """Fails the place with ``error``; without effect on one that was served or has left."""
-        timer = self._timers.pop(place, None)
-        if timer is not None:
-            timer.cancel()
-            place.errback(error)
-
-    def serve(self, thing: T) -> None:
-        """Gives the thing to the first in the queue."""
-        place, timer = self._timers.popitem(last=False)
-        timer.cancel()
-        place.callback(thing)
-
-    def dismiss(self, message: str) -> None:
-        """Sends everybody away with NoConnectionError."""
-        for place in [*self._timers]:
-            self.leave(place, NoConnectionError(message))
-
-    def _expire(self, place: Deferred[T]) -> None:
-        del self._timers[place]
-        place.errback(NoConnectionError(f"No database connection became free within {self._seconds:g} seconds."))
-
-
-class Listener:
-    """Hears and sends NOTIFY on a connection of its own, which is opened when first needed and again after a loss."""
-
-    def __init__(self, connector: Connector) -> None:
-        self._connector = connector
-        self._connection: Connection | None = None
-        self._channels: dict[str, None] = {}
-        self._observers: list[Observer] = []
-        self._one_at_a_time = DeferredLock()
-
-    def add_observer(self, observer: Observer) -> None:
-        """See ``Pool.add_observer``."""
-        self._observers.append(observer)
-
-    async def listen(self, channel: str) -> None:
-        """See ``Pool.listen``."""
-        await shield(self._one_at_a_time.run(lambda: ensureDeferred(self._attend(channel))))
-
-    async def notify(self, channel: str, payload: str) -> None:
-        """See ``Pool.notify``."""
-        self._require_connection()
-        await shield(self._one_at_a_time.run(lambda: ensureDeferred(self._send(channel, payload))))
-
-    def close(self) -> None:
-        """Stops hearing; a pending ``listen`` fails with UnavailableError."""
-        self._connector.stop()
-        if self._connection is not None:
-            self._connection.close()
-
-    async def _attend(self, channel: str) -> None:
-        connection = await self._connected()
-        await connection.run(listen_statement(channel))
-        self._channels[channel] = None
-
-    async def _send(self, channel: str, payload: str) -> None:
-        await self._require_connection().run("SELECT pg_notify(%s, %s)", (channel, payload))
-
-    def _require_connection(self) -> Connection:
-        if self._connection is None or not self._connection.alive:
-            raise UnavailableError("The connection for notices is lost.")
-        return self._connection
-
-    async def _connected(self) -> Connection:
-        if self._connection is None or not self._connection.alive:
-            # A notice is no data: it need not wait for the disk.
-            listens = [listen_statement(channel) for channel in self._channels]
-            setup = ["SET synchronous_commit = off", *listens]
-            self._connection = await self._connector.open(self._make, setup)
-        return self._connection
-
-    def _make(self, reactor: Any) -> Connection:
-        return Connection(reactor, self._lost, self._tell)
-
-    def _lost(self, connection: Connection) -> None:
-        if connection is self._connection:
-            in_background(self._one_at_a_time.run(lambda: ensureDeferred(self._resume())))
-
-    async def _resume(self) -> None:
-        await self._connected()
-        # What was notified in between is lost, so everybody looks once.
-        for channel in self._channels:
-            self._tell(channel, "")
-
-    def _tell(self, channel: str, payload: str) -> None:
-        for observer in self._observers:
-            try:
-                observer(channel, payload)
-            except Exception:
-                log.failure("An observer of {channel} failed", channel=channel)
 
 
 class Pool:
@@ -439,32 +261,3 @@ class Pool:
             connection.close()
         self._free.clear()
         self._closed.callback(None)
-
-
-async def rerun(clock: Any, attempt: Callable[[], Awaitable[T]]) -> T:
-    """The result of ``attempt``, repeated while deadlocks or serialisation failures undo it, at most three times."""
-    # Each time a pause: run again at once, it would take its locks back before the other has got them.
-    for pause in RERUN_PAUSES:
-        try:
-            return await attempt()
-        except RERUNNABLE:
-            await deferLater(clock, pause * random.uniform(0.5, 1.5))  # noqa: S311
-    try:
-        return await attempt()
-    except RERUNNABLE as error:
-        raise UnavailableError("The rows are contended.", retry_after=1) from error
-
-
-def listen_statement(channel: str) -> str:
-    """LISTEN for a channel of any name."""
-    return 'LISTEN "{}"'.format(channel.replace('"', '""'))
-
-
-def in_background(work: Deferred[Any]) -> None:
-    """Lets work go on by itself; its failure is logged, unless it comes of closing the pool."""
-
-    def failed(failure: Failure) -> None:
-        if not failure.check(UnavailableError):
-            log.failure("Database work in the background failed", failure)
-
-    work.addErrback(failed)

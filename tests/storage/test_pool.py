@@ -24,7 +24,8 @@ from crowdd.errors import (
     UnavailableError,
 )
 from crowdd.storage.connection import Connection
-from crowdd.storage.pool import Pool, PoolFigures, Queue
+from crowdd.storage.pool import Pool, PoolFigures
+from crowdd.storage.waiting import Queue
 
 PID = "SELECT pg_backend_pid() AS pid"
 

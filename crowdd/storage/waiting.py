@@ -1,0 +1,53 @@
+"""Callers who wait for a connection."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from typing import Any, Generic, TypeVar
+
+from twisted.internet.defer import Deferred, fail
+
+from crowdd.errors import NoConnectionError
+
+T = TypeVar("T")
+
+
+class Queue(Generic[T]):
+    """Callers who wait for a thing, first come, first served; ``most`` of them, each for at most ``seconds``."""
+
+    def __init__(self, clock: Any, *, most: int, seconds: float) -> None:
+        self._clock, self._most, self._seconds = clock, most, seconds
+        self._timers: OrderedDict[Deferred[T], Any] = OrderedDict()
+
+    def __len__(self) -> int:
+        return len(self._timers)
+
+    def join(self) -> Deferred[T]:
+        """A place in the queue, fires with the thing; NoConnectionError at once when full, else when time is up."""
+        if len(self) >= self._most:
+            return fail(NoConnectionError("Too many requests are waiting for the database.", retry_after=1))
+        place: Deferred[T] = Deferred()
+        self._timers[place] = self._clock.callLater(self._seconds, self._expire, place)
+        return place
+
+    def leave(self, place: Deferred[T], error: Exception) -> None:
+        """Fails the place with ``error``; without effect on one that was served or has left."""
+        timer = self._timers.pop(place, None)
+        if timer is not None:
+            timer.cancel()
+            place.errback(error)
+
+    def serve(self, thing: T) -> None:
+        """Gives the thing to the first in the queue."""
+        place, timer = self._timers.popitem(last=False)
+        timer.cancel()
+        place.callback(thing)
+
+    def dismiss(self, message: str) -> None:
+        """Sends everybody away with NoConnectionError."""
+        for place in [*self._timers]:
+            self.leave(place, NoConnectionError(message))
+
+    def _expire(self, place: Deferred[T]) -> None:
+        del self._timers[place]
+        place.errback(NoConnectionError(f"No database connection became free within {self._seconds:g} seconds."))
