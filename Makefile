@@ -99,7 +99,8 @@ hostile: .venv/installed-embedded,test
 soak: .venv/installed-embedded,test
 	@$(venv)python -m bench.soak
 
-# The spine of the suite on a server of two processes.
+# The spine of the suite on a server of two processes: the main loop, exactness with kills (of all, and of one process),
+# leases, streams; the rate limit over both and jobs are in test_daemon.py.
 spine-workers: .venv/installed-embedded,test
 	@CROWDD_DAEMON_WORKERS=2 $(venv)pytest -m "not browser and not inside" $(spine)
 

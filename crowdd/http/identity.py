@@ -52,7 +52,7 @@ def _without_port(word: str) -> str:
     return word.partition(":")[0] if word.count(":") == 1 else word
 
 
-@lru_cache(maxsize=20_000)
+@lru_cache(maxsize=2000)  # who is at it, not who ever came
 def _parsed(address: str) -> Any:
     try:
         return ipaddress.ip_address(address.partition("%")[0])

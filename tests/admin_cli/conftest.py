@@ -67,10 +67,7 @@ class Warm:
 
 @attrs.frozen
 class Crowdctl:
-    """``crowdctl("db", "status")`` runs it; ``told`` is added to what it reads, ``more`` to its environment.
-
-    ``cold`` runs it as a shell does, which takes half a second more.
-    """
+    """``crowdctl("db", "status")`` runs it; ``told`` is added to what it reads, ``more`` to its environment."""
 
     environment: dict[str, str]
     warm: Warm
@@ -78,20 +75,6 @@ class Crowdctl:
     def __call__(self, *words: str | Path, told: str = "", **more: str) -> Ended:
         argv = [str(BIN / "crowdctl"), *map(str, words)]
         return self.warm.run(argv, {**self.environment, **more}, self.environment["HOME"], told)
-
-    def cold(self, *words: str | Path, told: str = "", **more: str) -> Ended:
-        """The same without any preparation."""
-        done = subprocess.run(
-            [BIN / "crowdctl", *words],
-            input=told,
-            env={**self.environment, **more},
-            cwd=self.environment["HOME"],
-            capture_output=True,
-            text=True,
-            timeout=SECONDS,
-            start_new_session=True,
-        )
-        return Ended(done.returncode, done.stdout, done.stderr)
 
     def refused(self, *words: str | Path, status: int = 1, **more: str) -> str:
         """The one sentence of a command that must fail."""

@@ -47,9 +47,7 @@ def run_well() -> Iterator[tuple[str, ...]]:
     """The commands in ``crowdctl(…)`` and ``crowdctl.json(…)`` of these tests, whose words are written out."""
     for file in HERE.glob("test_*.py"):
         for node in ast.walk(ast.parse(file.read_text("utf-8"))):
-            if isinstance(node, ast.Call) and re.fullmatch(
-                r"(stage\.)?crowdctl(\.json|\.cold)?", ast.unparse(node.func)
-            ):
+            if isinstance(node, ast.Call) and re.fullmatch(r"(stage\.)?crowdctl(\.json)?", ast.unparse(node.func)):
                 words = [word.value for word in node.args if isinstance(word, ast.Constant)]
                 if path := path_of(words):
                     yield path

@@ -50,6 +50,19 @@ class LiveServer:
             if self.process.poll() is not None or time.monotonic() > end:
                 raise RuntimeError(f"crowdd does not start: {(self.data / 'log').read_text()[-2000:]}")
             time.sleep(0.05)
+        if len(self.workers()) != self._wanted:
+            raise RuntimeError(f"There are {len(self.workers())} workers instead of {self._wanted}")
+
+    @property
+    def _wanted(self) -> int:
+        number = int(self.environment.get("CROWDD_DAEMON_WORKERS", "1"))
+        return number if number > 1 else 0
+
+    def workers(self) -> list[int]:
+        """The processes that answer, where there are several of them; else none."""
+        assert self.process is not None
+        place = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children")
+        return [child for child in map(int, place.read_text().split()) if b"--worker" in _line(child)]
 
     def _answers(self) -> bool:
         try:
@@ -64,8 +77,25 @@ class LiveServer:
         self.process.send_signal(signal.SIGKILL)
         self.process.wait()
 
+    def kill_worker(self, seconds: float = 60) -> None:
+        """One of several processes, as a crash does; returns when there are as many again."""
+        victim = self.workers()[0]
+        os.kill(victim, signal.SIGKILL)
+        end = time.monotonic() + seconds
+        while victim in (now := self.workers()) or len(now) != self._wanted:
+            assert time.monotonic() < end, "the worker is not replaced"
+            time.sleep(0.05)
+
     def stop(self) -> None:
         """As an operator does."""
         if self.process is not None and self.process.poll() is None:
             self.process.terminate()
             self.process.wait(30)
+
+
+def _line(pid: int) -> bytes:
+    """What a process was started with; nothing when it has just gone."""
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return b""
