@@ -122,6 +122,8 @@ def test_what_was_exported_is_loaded_on_another_server_and_exported_again_as_it_
     ]  # fmt: skip
     (folder / "tasks.ndjson").write_text("".join(json.dumps(task) + "\n" for task in tasks))
     crowdctl.json("project", "load", folder)
+    places = {"container": f"project-{crowdctl.json('project', 'show', 'birds')['id']}", "thumbnail": "picture.png"}
+    rows("UPDATE project SET info = info || %s::jsonb", json.dumps(places))  # as a picture that was set on a page
     rows("UPDATE task_ledger SET retired = true WHERE task_id = (SELECT max(task_id) FROM task_ledger)")
     rows(
         "INSERT INTO retirement SELECT project_id, task_id, 'cancelled', '', NULL, clock() FROM task_ledger WHERE retired"
