@@ -46,6 +46,12 @@ CHOSEN = (
     ("stats-phone", "project/stats.html", "visitor", PHONE, "light"), ("profile", "account/profile.html", "in use", WIDE, "light"),
     ("profile-phone", "account/profile.html", "in use", PHONE, "light"), ("dashboard", "admin/dashboard.html", "a week", WIDE, "light"),
     ("dashboard-phone-dark", "admin/dashboard.html", "a week", PHONE, "dark"), ("people", "admin/users.html", "some found", WIDE, "dark"),
+    ("new", "project/new.html", "first", WIDE, "light"), ("new-phone-dark", "project/new.html", "first", PHONE, "dark"),
+    ("import", "project/import.html", "some", WIDE, "light"), ("import-phone", "project/import.html", "first", PHONE, "light"),
+    ("columns-dark", "project/import_one.html", "columns", WIDE, "dark"), ("columns-phone", "project/import_one.html", "columns", PHONE, "light"),
+    ("publishing", "project/publish.html", "missing", WIDE, "light"), ("publishing-phone-dark", "project/publish.html", "missing", PHONE, "dark"),
+    ("browse", "project/browse.html", "owner", WIDE, "light"), ("browse-phone-dark", "project/browse.html", "owner", PHONE, "dark"),
+    ("webhook-dark", "project/webhook.html", "in use", WIDE, "dark"), ("webhook-phone", "project/webhook.html", "in use", PHONE, "light"),
     ("leaderboard", "stats/leaderboard.html", "among the first", WIDE, "light"), ("settings-phone", "account/update.html", "first", PHONE, "light"),
 )  # fmt: skip
 
