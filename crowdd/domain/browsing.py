@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import attrs
+import orjson
 
 from crowdd.domain import rights
 from crowdd.domain.records import NOT_FOUND, Records
@@ -20,6 +21,8 @@ from crowdd.values import Requester
 PER_PAGE = 10
 MOST_PASSED = 20_000  # rows that a page by its number may pass over; further ones begin at an ordinal
 MOST_SORTED = 200_000  # tasks of a project that are sorted by their answers, which no index can do
+MOST_WALKED = 20_000  # tasks that one page looks through for words, which no index can do
+MOST_WORDS = 200  # characters
 MOST_RUNS = 100  # answers on one page of a task
 _SHOWN_VOTES = 10
 _MOST_ID = 2**63 - 1
@@ -35,8 +38,13 @@ class Asked:
     descending: bool = False
     after: int | None = None
     before: int | None = None
+    words: str = ""
 
     def __attrs_post_init__(self) -> None:
+        if self.words and (self.order != "id" or len(self.words) > MOST_WORDS):
+            raise InvalidValueError(
+                _("Words are at most %(most)s characters, in the order by number.", most=MOST_WORDS)
+            )
         if self.state is not None and self.state not in STATES:
             raise InvalidValueError(_("%(name)s is one of %(choices)s.", name="state", choices=", ".join(STATES)))
         if self.order not in ORDERS:
@@ -45,17 +53,26 @@ class Asked:
 
 @attrs.frozen
 class Page:
-    """A page of tasks. ``total`` are all that fit; ``first`` and ``last`` are ids to go on from, None when empty."""
+    """A page of tasks. ``total`` are all that fit.
+
+    Where words were looked for, that is how many were to be looked through, and ``searched_to`` the task that was come
+    to, None at the end.
+    """
 
     tasks: list[dict[str, Any]]
     page: int
     total: int
     per_page: int = PER_PAGE
+    by_words: bool = False
+    searched_to: int | None = None
 
     @property
     def pagination(self) -> dict[str, Any]:
         """As pages of lists say it, with the ids before and after which others go on."""
         ids = [task["id"] for task in self.tasks]
+        if self.by_words:
+            on = {"prev": False, "next": self.searched_to is not None, "before": None, "after": self.searched_to}
+            return {"page": self.page, "per_page": self.per_page, "total": self.total, **on}
         return {
             "page": self.page,
             "per_page": self.per_page,
@@ -90,12 +107,23 @@ class Browsing:
             words = _("Only up to %(most)s tasks can be sorted by their answers.", most=f"{MOST_SORTED:,}")
             raise InvalidValueError(words)
         total = total_of(row, asked.state)
+        if asked.words:
+            return await self._holding(row, asked, total)
         if asked.page > max(1, -(-total // PER_PAGE)):
             raise NotFoundError(NOT_FOUND)
         far = (asked.page - 1) * PER_PAGE > MOST_PASSED
         had = await browsing.ordinals(self._db, row["id"]) if far else 0
         found = await browsing.tasks(self._db, row["id"], place_of(asked, total, had), PER_PAGE)
         return Page([_listed(task) for task in found], asked.page, total)
+
+    async def _holding(self, row: Row, asked: Asked, total: int) -> Page:
+        """As far as a page may cost: what is found in so many tasks, and where to go on."""
+        place = Place(asked.state, descending=asked.descending, after=asked.after)
+        words = [orjson.dumps(word).decode()[1:-1] for word in asked.words.split()]
+        found = await browsing.holding(self._db, row["id"], place, words, PER_PAGE, MOST_WALKED)
+        full = len(found) == PER_PAGE
+        to = found[-1]["id"] if full else await browsing.last_of(self._db, row["id"], place, MOST_WALKED)
+        return Page([_listed(task) for task in found], asked.page, total, by_words=True, searched_to=to)
 
     async def has(self, row: Row, task_id: int) -> bool:
         """Whether a task is one of the project."""

@@ -7,12 +7,16 @@ rows of the whole project once: linear, some tenths of a second for a million.
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
+
 import attrs
 
 from crowdd.storage.database import Database, Row, one_or_none
 
 STATES = {"ongoing": "NOT (l.done OR l.retired)", "completed": "(l.done OR l.retired)"}
 ORDERS = {"id": "l.task_id", "priority_0": "l.priority_0", "n_task_runs": "(l.answers + l.extra)"}
+_LIKE, _ESCAPED = re.compile(r"([\\%_])"), r"\\\1"
 _LEDGER = "SELECT * FROM task_ledger l WHERE l.project_id = %(project)s"
 _COLUMNS = (
     "l.task_id AS id, l.ordinal, l.n_answers, l.answers + l.extra AS n_task_runs, l.answers, l.priority_0, l.retired, l.done,"
@@ -50,6 +54,42 @@ async def tasks(db: Database, project_id: int, place: Place, limit: int) -> list
     named = place.before if backwards else place.after
     values = {"project": project_id, "named": named, "limit": limit, "offset": place.offset, "ordinal": place.ordinal}
     return await db.fetch(sql, values)
+
+
+async def holding(
+    db: Database, project_id: int, place: Place, words: Sequence[str], limit: int, most: int
+) -> list[Row]:
+    """The first tasks whose ``info`` as text holds all words, in the order of ids, among the next ``most`` tasks."""
+    sign, way = _beyond_id(place)
+    state = "" if place.state is None else f" AND {STATES[place.state]}"
+    return await db.fetch(
+        f"SELECT {_COLUMNS}, left(w.words, 300) AS info_text FROM ("
+        f"SELECT id, info::text AS words FROM task WHERE project_id = %(project)s{sign} ORDER BY id {way} LIMIT %(most)s) w"
+        " JOIN LATERAL (SELECT * FROM task_ledger WHERE project_id = %(project)s AND task_id = w.id OFFSET 0) l ON true"
+        f" WHERE w.words ILIKE ALL(%(patterns)s::text[]){state} ORDER BY w.id {way} LIMIT %(limit)s",
+        {
+            "project": project_id,
+            "named": place.after,
+            "most": most,
+            "limit": limit,
+            "patterns": [f"%{_LIKE.sub(_ESCAPED, word)}%" for word in words],
+        },
+    )
+
+
+async def last_of(db: Database, project_id: int, place: Place, most: int) -> int | None:
+    """The last of the next ``most`` tasks; None where there are no more behind it."""
+    sign, way = _beyond_id(place)
+    rows = await db.fetch(
+        f"SELECT id FROM task WHERE project_id = %(project)s{sign} ORDER BY id {way} OFFSET %(before)s LIMIT 2",
+        {"project": project_id, "named": place.after, "before": most - 1},
+    )
+    return int(rows[0]["id"]) if len(rows) > 1 else None
+
+
+def _beyond_id(place: Place) -> tuple[str, str]:
+    sign = "" if place.after is None else f" AND id {'<' if place.descending else '>'} %(named)s"
+    return sign, "DESC" if place.descending else "ASC"
 
 
 def _order(order: str, way: str) -> str:

@@ -411,3 +411,40 @@ async def test_nothing_ticked_is_not_everything(served):
     assert "<script>1" not in evil and "&lt;script&gt;1" in evil
     evil = (await owner.get(f"{at}/export?task_ids=%22%3E%3Cscript%3E1", headers={"Accept": "text/html"})).text
     assert "<script>1" not in evil
+
+
+@pytest_twisted.ensureDeferred
+async def test_tasks_are_found_by_words_piece_by_piece(served, monkeypatch):
+    owner = await served.person("owner")
+    project = await served.project(owner)
+    infos = [{"n": n, "what": "Red fox" if n % 10 == 3 else 'a "hen" at 5%_'} for n in range(40)]
+    made = await owner.post("/api/task", json=[{"project_id": project["id"], "info": info} for info in infos])
+    ids = [task["id"] for task in made.json()]
+    assert (await owner.post("/project/birds/publish", json={})).status == 200
+    at = "/project/birds/tasks/browse"
+
+    async def found(query):
+        page = (await served.client().page(f"{at}?{query}")).json()
+        return [ids.index(task["id"]) for task in page["tasks"]], page["pagination"]
+
+    numbers, pages = await found("words=FOX%20red")
+    assert numbers == [3, 13, 23, 33] and (pages["next"], pages["after"], pages["total"]) == (False, None, 40)
+    assert (await found("words=fox&desc=1"))[0] == [33, 23, 13, 3]
+    assert (await found("words=fox&state=completed"))[0] == [] and (await found("words=fox&state=ongoing"))[0][0] == 3
+    assert (await found("words=%22hen%22&desc=1"))[0][0] == 39, "a quotation mark is looked for as it stands"
+    assert (await found("words=5%25_"))[0] == [n for n in range(12) if n != 3][:10]
+    assert (await found("words=5_%25"))[0] == [], "signs of LIKE are letters like others"
+    assert (await found("words=fox%20hen"))[0] == [] and (await found("words=%5C"))[0] != [0]
+    numbers, pages = await found("words=hen")
+    assert len(numbers) == 10 and pages["after"] == ids[numbers[-1]]
+    assert (await found(f"words=hen&after={pages['after']}"))[0][0] == numbers[-1] + 1
+    monkeypatch.setattr(browsing, "MOST_WALKED", 15)
+    numbers, pages = await found("words=fox")
+    assert numbers == [3, 13] and pages["after"] == ids[14] and pages["next"] is True
+    numbers, pages = await found(f"words=fox&after={ids[14]}")
+    assert numbers == [23] and pages["after"] == ids[29]
+    assert await found(f"words=fox&after={ids[29]}") == ([33], pages | {"next": False, "after": None})
+    shown = (await owner.get(f"{at}?words=%3Cscript%3Efox", headers={"Accept": "text/html"})).text
+    assert "<script>fox" not in shown and "Look further" in shown
+    for wrong in ("words=a%00b", "words=" + "x" * 201, "words=fox&orderby=priority_0"):
+        assert (await owner.page(f"{at}?{wrong}")).status == 415, wrong

@@ -509,7 +509,7 @@ def _task_cases(at: str) -> Iterator[Case]:
     }  # fmt: skip
     rows = [task, task | {"id": 7733, "state": "completed"}, task | {"id": 8, "retired": True, "info_text": None}]
     told = {"page": 2, "per_page": 10, "total": 42650, "prev": True, "next": True, "before": 28114, "after": 8}
-    chosen = {"state": None, "orderby": "id", "desc": False}
+    chosen = {"words": "", "state": None, "orderby": "id", "desc": False}
     keys = {
         "rows": rows,
         "tasks": rows,
@@ -523,8 +523,11 @@ def _task_cases(at: str) -> Iterator[Case]:
     yield Case(page, "owner", frame(ILSE, here) | owner | keys)
     yield Case(page, "visitor, no such task", frame(path=here) | public | keys | {"owns": False, "missing": "99"})
     none = keys | {"rows": [], "tasks": [], "pagination": told | {"total": 0, "page": 1, "prev": False, "next": False}}
-    sorted_ = {"state": "completed", "orderby": "priority_0", "desc": True}
+    sorted_ = {"words": "", "state": "completed", "orderby": "priority_0", "desc": True}
     yield Case(page, "sorted", frame(ILSE, here) | owner | keys | {"chosen": sorted_})
+    further = {"pagination": told | {"prev": False, "before": None}, "chosen": chosen | {"words": "IMG fox"}}
+    yield Case(page, "words", frame(ILSE, here) | owner | keys | further)
+    yield Case(page, "words not found", frame(ILSE, here) | owner | none | further)
     yield Case(page, "none of that state", frame(ILSE, here) | owner | none | {"chosen": sorted_})
     yield Case(page, "none", frame(path=here) | public | UNUSED | none | {"owns": False})
     run: Context = {"id": 9, "info": "Pine marten", "finish_time": "2025-11-20T21:44:00.000000"}

@@ -16,6 +16,7 @@ from crowdd.http.incoming import Incoming
 from crowdd.http.pages.project.views import ProjectViews, locked_out
 from crowdd.http.routing import Route, get
 from crowdd.kinds.kind import OWNERS, Standing
+from crowdd.kinds.types import clean_text
 from crowdd.languages import _
 from crowdd.storage.database import Row
 
@@ -45,7 +46,7 @@ class TaskPages:
         )
 
     async def browse(self, incoming: Incoming, short_name: str, page: int = 1) -> Answer:
-        """Tasks page by page. ``state`` and ``orderby`` choose; ``id`` leads to one of them."""
+        """Tasks page by page. ``words``, ``state`` and ``orderby`` choose; ``id`` leads to one of them."""
         row = await self._projects.page(short_name, incoming.who)
         self._browsing.require(incoming.who, row)
         wanted = incoming.query.get("id", "").strip()
@@ -104,12 +105,20 @@ def _asked(incoming: Incoming, page: int) -> Asked:
     around = {name: queries.number(query[name], name, 0) for name in ("after", "before") if query.get(name)}
     if page < 1:
         raise InvalidValueError(_("Pages are counted from 1."))
-    return Asked(page=page, state=chosen["state"], order=chosen["orderby"], descending=chosen["desc"], **around)
+    return Asked(
+        page=page,
+        state=chosen["state"],
+        order=chosen["orderby"],
+        descending=chosen["desc"],
+        words=chosen["words"],
+        **around,
+    )
 
 
 def _chosen(incoming: Incoming) -> dict[str, Any]:
     query = incoming.query
     return {
+        "words": clean_text(query.get("words", "")).strip(),
         "state": query.get("state") or None,
         "orderby": query.get("orderby") or "id",
         "desc": queries.flag(query.get("desc", ""), "desc"),
