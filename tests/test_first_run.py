@@ -11,15 +11,11 @@ from pathlib import Path
 
 import pytest
 from support.live import free_port
-from support.programs import Program, processes_of
+from support.programs import Program, processes_of, spent_by
 
 ROOT = Path(__file__).parent.parent
 READY = "Ctrl-C ends it"
-
-
-# Five on a machine that has nothing else to do; tests share it with each other.
-def allowed_seconds() -> float:
-    return 5 * max(1.0, 2 * os.getloadavg()[0] / (os.cpu_count() or 1))
+MOST_SECONDS = 10  # of a processor, for a start that finds everything prepared; about twice what it takes
 
 
 pytestmark = pytest.mark.slow
@@ -70,7 +66,8 @@ def test_from_nothing_and_again(tree, user):
     assert left_of(tree) == {}
 
     second = Program(["make", "run"], cwd=tree, env=environment, **become)
-    assert second.read_until(READY) <= allowed_seconds()
+    second.read_until(READY)
+    assert spent_by(tree) <= MOST_SECONDS
     assert "Installing" not in second.output
     runs = ask(f"http://127.0.0.1:{environment['CROWDD_HTTP_PORT']}/api/taskrun?task_id={answered}")
     assert [run["info"] for run in runs] == ["first run"]
@@ -95,15 +92,15 @@ def answer_one(url):
     """Answers a task of the example as an anonymous volunteer; returns its id."""
     project = ask(f"{url}/api/project?short_name=digits")[0]
     opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
-    task = json.load(opener.open(f"{url}/api/project/{project['id']}/newtask", timeout=30))
+    task = json.load(opener.open(f"{url}/api/project/{project['id']}/newtask", timeout=60))
     run = {"project_id": project["id"], "task_id": task["id"], "info": "first run"}
     post = urllib.request.Request(
         f"{url}/api/taskrun", json.dumps(run).encode(), {"Content-Type": "application/json"}, method="POST"
     )
-    assert json.load(opener.open(post, timeout=30))["task_id"] == task["id"]
+    assert json.load(opener.open(post, timeout=60))["task_id"] == task["id"]
     return task["id"]
 
 
 def ask(url):
-    with urllib.request.urlopen(url, timeout=30) as response:
+    with urllib.request.urlopen(url, timeout=60) as response:
         return json.load(response)

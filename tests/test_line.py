@@ -54,7 +54,7 @@ class Browser:
         self.context.set_alpn_protocols([*protocols, "http/1.1"])
 
     def _connection(self) -> http.client.HTTPSConnection:
-        return http.client.HTTPSConnection("127.0.0.1", self.port, context=self.context, timeout=30)
+        return http.client.HTTPSConnection("127.0.0.1", self.port, context=self.context, timeout=60)
 
     def ask(self, method: str, path: str, body: bytes | None = None, **headers: str):
         """Status, headers, body and what the connection was."""

@@ -16,7 +16,7 @@ from pathlib import Path
 import psycopg2
 import pytest
 from support.live import BIN, free_port
-from support.programs import Program, processes_of
+from support.programs import Program, processes_of, spent_by
 
 from crowdd.admin_cli.reaching import reachable
 from crowdd.admin_cli.serve import EXAMPLE_FOLDER, IMPATIENT_SECONDS, Stop, status
@@ -24,11 +24,7 @@ from crowdd.storage.server.process import wait_until
 
 ROOT = Path(__file__).parent.parent
 READY = "Ctrl-C ends it"
-
-
-# Five on a machine that has nothing else to do; tests share it with each other.
-def allowed_seconds() -> float:
-    return 5 * max(1.0, 2 * os.getloadavg()[0] / (os.cpu_count() or 1))
+MOST_SECONDS = 10  # of a processor, for a start that finds everything prepared; about twice what it takes
 
 
 @pytest.fixture
@@ -74,7 +70,7 @@ def ask(data, statement):
 
 
 def get(url):
-    with urllib.request.urlopen(url, timeout=10) as response:
+    with urllib.request.urlopen(url, timeout=60) as response:
         return response.status
 
 
@@ -93,7 +89,8 @@ class TestOnItsOwnDatabase:
         assert processes_of(data) == {}
 
         second = crowdctl_serve()
-        assert second.read_until(READY) <= allowed_seconds()
+        second.read_until(READY)
+        assert spent_by(data) <= MOST_SECONDS
         assert ask(data, "SELECT answer FROM kept") == (42,)
         second.process.terminate()
         assert second.end() == 0, "SIGTERM ends it, too"

@@ -87,7 +87,7 @@ def memory(pid: int) -> int:
 
 @pytest.mark.parametrize("size", [10_000_001, 200_000_000])
 def test_a_body_that_is_too_large_is_refused_before_it_is_read(own_server: Any, victim: Any, size: int):
-    connection = http.client.HTTPConnection(urlsplit(own_server.url).netloc, timeout=10)
+    connection = http.client.HTTPConnection(urlsplit(own_server.url).netloc, timeout=60)
     connection.putrequest("POST", f"/api/task?api_key={victim.key}")
     connection.putheader("Content-Length", str(size))
     connection.endheaders()
@@ -133,7 +133,7 @@ def test_a_body_that_is_too_large_is_refused_before_it_is_read(own_server: Any, 
 )
 def test_what_is_no_request_is_refused_in_words_and_the_connection_ends(own_server: Any, sent: bytes, status: int):
     where = urlsplit(own_server.url)
-    with socket.create_connection((where.hostname, where.port), timeout=10) as wire:
+    with socket.create_connection((where.hostname, where.port), timeout=60) as wire:
         wire.sendall(sent)
         got = b""
         while piece := wire.recv(65536):
@@ -145,7 +145,7 @@ def test_what_is_no_request_is_refused_in_words_and_the_connection_ends(own_serv
 
 def test_a_connection_that_says_nothing_more_after_a_refusal_is_closed(own_server: Any):
     where = urlsplit(own_server.url)
-    wire = socket.create_connection((where.hostname, where.port), timeout=10)
+    wire = socket.create_connection((where.hostname, where.port), timeout=60)
     wire.sendall(b"nonsense\r\n")
     while wire.recv(65536):
         pass

@@ -11,7 +11,7 @@ from twisted.internet.defer import Deferred, ensureDeferred
 from twisted.internet.task import deferLater
 from twisted.logger import LogLevel, globalLogPublisher
 
-SECONDS = 10
+SECONDS = 60
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import pytest
 import pytest_twisted
 from prometheus_client.parser import text_string_to_metric_families
 from support import wire
-from twisted.internet.defer import ensureDeferred
+from twisted.internet.defer import Deferred, ensureDeferred, gatherResults
 
 from crowdd.domain import readiness
 
@@ -58,9 +58,15 @@ async def test_without_room_on_the_disk_it_is_not_ready(serve):
 @pytest_twisted.ensureDeferred
 async def test_a_database_that_does_not_answer_is_told_in_time(served, monkeypatch):
     monkeypatch.setattr(readiness, "PATIENCE", 0.2)
-    for _ in range(served.database.figures().size):
-        ensureDeferred(served.database.fetch("SELECT pg_sleep(3)"))
+    over: Deferred[None] = Deferred()
+
+    async def occupy(tx):
+        await over
+
+    occupying = [ensureDeferred(served.database.transaction(occupy)) for _ in range(served.database.figures().size)]
     answer = await served.client().get("/ready")
+    over.callback(None)
+    await gatherResults(occupying)
     assert answer.status == 503 and "in time" in answer.json()["checks"]["database"]
 
 

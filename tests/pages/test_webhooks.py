@@ -16,7 +16,7 @@ HERE = "/project/birds/webhook"
 
 async def until(condition):
     """Returns when it is so."""
-    end = time.monotonic() + 10
+    end = time.monotonic() + 60
     while not await condition():
         assert time.monotonic() < end, "it never came true"
         await deferLater(reactor, 0.02)

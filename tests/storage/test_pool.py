@@ -35,7 +35,7 @@ def in_time(test):
 
     @functools.wraps(test)
     async def limited(*arguments, **keywords):
-        await ensureDeferred(test(*arguments, **keywords)).addTimeout(20, reactor)
+        await ensureDeferred(test(*arguments, **keywords)).addTimeout(60, reactor)
 
     return pytest_twisted.ensureDeferred(limited)
 
@@ -65,8 +65,8 @@ async def make_pool(restartable):
     before, readers = set(timers()), set(connections())
     yield make
     for pool in pools:
-        await pool.close().addTimeout(5, reactor)
-    deadline = reactor.seconds() + 5  # an attempt to connect that was just under way ends a turn later
+        await pool.close().addTimeout(60, reactor)
+    deadline = reactor.seconds() + 60  # an attempt to connect that was just under way ends a turn later
     while left := set(connections()) - readers | set(timers()) - before:
         assert reactor.seconds() < deadline, left
         await deferLater(reactor, 0.01)

@@ -16,7 +16,7 @@ from crowdd.domain.queries import CONTROL
 from crowdd.kinds import KINDS
 from crowdd.kinds.kind import Write
 
-SECONDS = 10.0  # what no answer may take
+SECONDS = 60.0  # what no answer may take
 BOUNDARY = "b0undary"
 KEYS = {"status", "status_code", "action", "target", "exception_cls", "exception_msg", "code", "hint"}
 TELLTALES = ("Traceback", "psycopg2", "crowdd.", "SELECT ", 'File "', "LINE 1", "site-packages")

@@ -17,7 +17,7 @@ from psycopg2.extras import Json, RealDictCursor
 
 from support.invariants import invariants
 
-PATIENCE = 20  # seconds that anything here may take before the test fails
+PATIENCE = 60  # seconds that anything here may take before the test fails
 _TRIES = 200
 _ASK = """
 SELECT state, coalesce(tasks, '{}') AS tasks, extract(epoch FROM retry_at - clock())::float8 AS retry_in
@@ -49,7 +49,7 @@ class Ledger:
     """One session with the database. With ``check``, every invariant is looked for after every change."""
 
     def __init__(self, dsn: str, *, check: bool = False, autocommit: bool = True) -> None:
-        self.connection = psycopg2.connect(dsn, options="-c search_path=public,code -c statement_timeout=20s")
+        self.connection = psycopg2.connect(dsn, options="-c search_path=public,code -c statement_timeout=60s")
         self.connection.autocommit = autocommit
         self.pid = self.connection.get_backend_pid()
         self.highest = 0  # where n_answers was lowered or the scheduler changed: what it was at most

@@ -13,7 +13,7 @@ from twisted.internet.protocol import Protocol
 from twisted.web.client import Agent
 from twisted.web.http_headers import Headers
 
-PATIENCE = 20  # seconds
+PATIENCE = 60  # seconds
 
 
 @attrs.frozen

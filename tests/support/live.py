@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import itertools
 import os
+import random
 import signal
 import socket
 import subprocess
@@ -15,11 +18,17 @@ from pathlib import Path
 BIN = Path(sys.executable).parent
 
 
+# Below those that the system gives to whoever asks for any: nobody else is given one while a program starts.
+_PORTS = itertools.cycle(random.sample(range(10_000, 32_000), 22_000))
+
+
 def free_port() -> int:
-    """A port that nobody listens on."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+    """A port that nobody listens on, another one each time."""
+    for port in _PORTS:
+        with socket.socket() as probe, contextlib.suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
+    raise AssertionError("there are ports without end")
 
 
 class LiveServer:
@@ -39,7 +48,7 @@ class LiveServer:
         }
         self.process: subprocess.Popen[bytes] | None = None
 
-    def start(self, seconds: float = 30) -> None:
+    def start(self, seconds: float = 120) -> None:
         """Returns when it answers."""
         log = (self.data / "log").open("ab")
         command = [str(BIN / "twistd"), "--pidfile=", "-n", "crowdd"]
@@ -90,7 +99,7 @@ class LiveServer:
         """As an operator does."""
         if self.process is not None and self.process.poll() is None:
             self.process.terminate()
-            self.process.wait(30)
+            self.process.wait(60)
 
 
 def _line(pid: int) -> bytes:

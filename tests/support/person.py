@@ -46,7 +46,7 @@ class Person:
         }
         request = urllib.request.Request(self.url + path, data, given, method=method)
         try:
-            with self._opener.open(request, timeout=30) as answer:
+            with self._opener.open(request, timeout=60) as answer:
                 return Answer(answer.status, answer.headers, answer.read().decode())
         except urllib.error.HTTPError as error:
             return Answer(error.code, error.headers, error.read().decode())

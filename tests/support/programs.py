@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -38,6 +39,18 @@ class Program:
         """Reads what is left and returns the exit status."""
         self.output += self.process.stdout.read()
         return self.process.wait()
+
+
+def spent_by(folder: Path) -> float:
+    """Seconds of processor time that the processes of a folder took, with those of their children that have ended.
+
+    A machine that is busy with something else makes a start longer, but hardly dearer.
+    """
+    ticks = 0
+    for pid in processes_of(folder):
+        with contextlib.suppress(OSError):
+            ticks += sum(map(int, Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[11:15]))
+    return ticks / os.sysconf("SC_CLK_TCK")
 
 
 def processes_of(folder: Path) -> dict[int, str]:

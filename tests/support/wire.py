@@ -37,7 +37,7 @@ async def connect(base: str, sent: bytes) -> Wire:
 async def exchange(base: str, sent: bytes) -> bytes:
     """Everything that the server answers to these bytes until it closes the connection."""
     wire = await connect(base, sent)
-    return await wire.closed.addTimeout(30, reactor)
+    return await wire.closed.addTimeout(60, reactor)
 
 
 async def request(base: str, line: bytes, *headers: bytes, body: bytes = b"") -> tuple[int, bytes]:
