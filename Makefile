@@ -3,6 +3,9 @@
 .PHONY: run test lint i18n pictures browser clean crowd crowd-kills exact storm live hot cost truth webhooks wheel docs hostile soak spine-workers imports exports audit
 .DELETE_ON_ERROR:
 
+# Also where somebody wants no compiled modules: a test starts hundreds of programs, which would all compile the same.
+test: export PYTHONDONTWRITEBYTECODE =
+
 venv = .venv/bin/
 
 # Tests wait a good deal, for processes to start and for browsers: more of them than cores.

@@ -4,6 +4,7 @@ process of its own.
 
 from __future__ import annotations
 
+import functools
 import os
 import shutil
 import tempfile
@@ -11,9 +12,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import hypothesis
 import pytest
 import pytest_twisted
 from psycopg2.extensions import make_dsn
+from support.compiled import Compiled
 from support.live import LiveServer
 from support.postgres import TEMPLATE, Postgres
 from support.served import Served, ServedByWorkers
@@ -24,9 +27,47 @@ from crowdd import config
 from crowdd.domain import assembly
 from crowdd.domain import domain as domain_module
 from crowdd.domain.secrets import Secrets
+from crowdd.http import rendering
 from crowdd.storage import schema
 from crowdd.storage.pool import Pool
 from crowdd.storage.server import find_home, start
+
+# What takes longest, begun first, so that no worker is left alone with it at the end.
+LONG = (
+    "test_first_run.py",
+    "clients/test_pbs.py",
+    "browser/test_canary.py",
+    "test_crowd.py",
+    "browser/test_accessibility.py",
+    "api/test_hostile.py",
+    "api/test_schemathesis.py",
+    "test_serve.py",
+    "test_exact.py",
+    "browser/test_pages.py",
+    "test_daemon.py",
+    "pages/test_page_costs.py",
+)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Files of LONG come first, in its order; all others stay where they are."""
+    ranks = {Path(__file__).parent / name: rank for rank, name in enumerate(LONG)}
+    items.sort(key=lambda item: ranks.get(item.path, len(LONG)))
+
+
+# Chance is the same in each run, and a busy machine is no failure.
+hypothesis.settings.register_profile(
+    "crowdd", derandomize=True, deadline=None, database=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+)
+hypothesis.settings.load_profile("crowdd")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def compiled() -> Iterator[None]:
+    """Templates are compiled once."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(rendering, "Environment", functools.partial(rendering.Environment, bytecode_cache=Compiled()))
+        yield
 
 
 @pytest.fixture(scope="session")
