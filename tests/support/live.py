@@ -18,8 +18,9 @@ from pathlib import Path
 BIN = Path(sys.executable).parent
 
 
-# Below those that the system gives to whoever asks for any: nobody else is given one while a program starts.
-_PORTS = itertools.cycle(random.sample(range(10_000, 32_000), 22_000))
+# Below those that the system gives to whoever asks for any, so that nobody else is given one while a program starts, and
+# above those that browsers refuse.
+_PORTS = itertools.cycle(random.sample(range(10_100, 32_000), 21_900))
 
 
 def free_port() -> int:
