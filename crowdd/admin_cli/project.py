@@ -17,7 +17,7 @@ from crowdd.admin_cli.naming import account, category, given
 from crowdd.admin_cli.naming import project as found
 from crowdd.admin_cli.output import details, json_option, listing, say, watching
 from crowdd.admin_cli.running import with_domain
-from crowdd.domain import folder, loading
+from crowdd.domain import folder, loading, unloading
 from crowdd.domain.domain import Domain
 from crowdd.domain.exports import FORMATS, KINDS
 from crowdd.errors import ConflictError
@@ -193,7 +193,14 @@ def export(
             config,
             lambda d: _export(d, which, target, files, told, whole=not types, raw=raw, resume=resume),
         )
-    say(as_json, done, *(f"{file['file']} ({file['bytes']} bytes)" for file in done))
+    say(as_json, done, *_written(target / unloading.FILES, done))
+
+
+def _written(named: Path, done: list[dict[str, Any]]) -> list[str]:
+    """A line for each file, and one for all of those that texts name."""
+    lines = [f"{file['file']} ({file['bytes']} bytes)" for file in done if Path(file["file"]).parent != named]
+    more = len(done) - len(lines)
+    return [*lines, f"{named} ({more} files)"] if more else lines
 
 
 async def _export(

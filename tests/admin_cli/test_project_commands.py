@@ -129,7 +129,8 @@ def test_what_was_exported_is_loaded_on_another_server_and_exported_again_as_it_
         "INSERT INTO retirement SELECT project_id, task_id, 'cancelled', '', NULL, clock() FROM task_ledger WHERE retired"
     )
     first, second = tmp_path / "first", tmp_path / "second"
-    crowdctl.json("project", "export", "birds", "--to", first)
+    said = crowdctl("project", "export", "birds", "--to", first).output.splitlines()
+    assert len(said) == 8 and said[-1] == f"{first / 'files'} (2 files)"
     loaded = elsewhere.json("project", "load", first)
     assert (loaded["tasks"], loaded["added"], loaded["published"]) == (3, 3, True)
     elsewhere.json("project", "export", "birds", "--to", second)
