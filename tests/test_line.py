@@ -147,7 +147,7 @@ def nginx(tmp_path):
         )
         process = subprocess.Popen([NGINX, "-p", tmp_path, "-c", whole], stderr=subprocess.PIPE)
         running.append(process)
-        assert wait_until(lambda: (tmp_path / "pid").exists() or process.poll() is not None, 30)
+        assert wait_until(lambda: (tmp_path / "pid").exists() or process.poll() is not None, 60)
         assert process.poll() is None, process.stderr.read()
         return https
 

@@ -141,7 +141,7 @@ class TestOnItsOwnDatabase:
         server = crowdctl_serve()
         server.read_until(READY)
         server.process.kill()
-        assert wait_until(lambda: processes_of(data) == {}, 30)
+        assert wait_until(lambda: processes_of(data) == {}, 60)
 
     def test_killed_daemon_ends_it_with_a_bad_status(self, crowdctl_serve, data):
         server = crowdctl_serve()
@@ -156,7 +156,7 @@ class TestOnItsOwnDatabase:
         os.kill(child(data, "postgres -D"), signal.SIGKILL)
         assert server.end() == 1
         assert "PostgreSQL has ended by itself" in server.output
-        assert wait_until(lambda: processes_of(data) == {}, 30)
+        assert wait_until(lambda: processes_of(data) == {}, 60)
 
 
 def sentence(program):

@@ -33,7 +33,7 @@ def test_it_says_nothing_of_a_server_that_is_well(crowdctl, dsn, tmp_path):
     word = ("--password", "a good password")
     crowdctl.json("admin", "create", "--name", "ada", "--email", "ada@example.org", *word)
     try:
-        assert wait_until(lambda: healthy(load(None, server.environment)), 30)
+        assert wait_until(lambda: healthy(load(None, server.environment)), 60)
         assert wrong(crowdctl, "--thorough", CROWDD_HTTP_PORT=str(server.port)) == [TESTS_ARE_NOT_DURABLE]
     finally:
         server.stop()
@@ -60,7 +60,7 @@ def test_it_asks_a_server_that_speaks_tls_what_it_lacks(crowdctl, dsn, tmp_path)
     server.start()
     try:
         few = "The server that runs is not ready: There is too little free space in the data folder."
-        assert wait_until(lambda: len(complaints(load(None, server.environment)) or ()) == 1, 30)
+        assert wait_until(lambda: len(complaints(load(None, server.environment)) or ()) == 1, 60)
         assert few in wrong(crowdctl, CROWDD_HTTP_PORT=str(server.port), **settings)
     finally:
         server.stop()

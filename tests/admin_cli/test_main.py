@@ -88,7 +88,7 @@ def test_interrupt_ends_it_without_a_traceback(crowdctl, dsn, rows):
         cursor.execute("SELECT pg_advisory_lock(%s)", (schema._LOCK,))
         command = [BIN / "crowdctl", "db", "upgrade"]
         with subprocess.Popen(command, env=crowdctl.environment, stderr=subprocess.PIPE, text=True) as process:
-            assert wait_until(lambda: rows(waiting)[0]["n"] == 1, 30)
+            assert wait_until(lambda: rows(waiting)[0]["n"] == 1, 60)
             process.send_signal(signal.SIGINT)
             assert process.stderr.read().strip() == "Aborted!"
         assert process.returncode == 1

@@ -269,7 +269,7 @@ def test_what_was_interrupted_goes_on_and_nothing_is_doubled(crowdctl, folder, r
     write_tasks(folder, [{"info": n} for n in range(12_000)])
     command = [BIN / "crowdctl", "project", "load", folder]
     with subprocess.Popen(command, env=crowdctl.environment, stderr=subprocess.PIPE, text=True) as process:
-        assert wait_until(lambda: rows("SELECT count(*) AS n FROM task")[0]["n"] > 0, 30)
+        assert wait_until(lambda: rows("SELECT count(*) AS n FROM task")[0]["n"] > 0, 60)
         process.send_signal(signal.SIGINT)
         assert process.stderr.read().strip() == "Aborted!"
     assert 0 < crowdctl.json("project", "load", folder)["added"] < 12_000

@@ -179,8 +179,8 @@ class TestAfterACrash:
             postmaster = int(starter.stdout.readline())
             assert alive(postmaster)
             starter.kill()
-        assert wait_until(lambda: not (data / "postgres/postmaster.pid").exists(), 30)
-        assert wait_until(lambda: not alive(postmaster), 30)
+        assert wait_until(lambda: not (data / "postgres/postmaster.pid").exists(), 60)
+        assert wait_until(lambda: not alive(postmaster), 60)
 
     def test_it_does_not_hear_the_terminals_interrupt(self, data, started):
         server = started(find_home(data))
@@ -259,7 +259,7 @@ class TestLock:
                 hold(data, seconds=0.1)
             # The heir ends at the end of its input; the next one waits for that, since the starter is dead.
             starter.stdin.close()
-            os.close(hold(data, seconds=30))
+            os.close(hold(data, seconds=60))
 
     def test_folder_that_cannot_be_written(self, tmp_path):
         (tmp_path / "file").write_text("")
