@@ -1,6 +1,6 @@
 # make run: from nothing to a running server. make test: all that must pass before a change goes in.
 
-.PHONY: run test lint i18n pictures browser clean crowd crowd-kills exact storm live hot cost truth webhooks wheel docs hostile soak spine-workers imports exports audit
+.PHONY: run test lint i18n pictures browser clean crowd crowd-kills exact storm live hot cost truth webhooks wheel docs hostile soak spine-workers imports exports paint audit
 .DELETE_ON_ERROR:
 
 # Also where somebody wants no compiled modules: a test starts hundreds of programs, which would all compile the same.
@@ -101,6 +101,10 @@ hostile: .venv/installed-embedded,test
 
 soak: .venv/installed-embedded,test
 	@$(venv)python -m bench.soak
+
+# In Chromium: what a volunteer waits for.
+paint: .venv/installed-embedded,test browser
+	@PYTHONPATH=tests $(venv)python -m bench.paint
 
 # The spine of the suite on a server of two processes: the main loop, exactness with kills (of all, and of one process),
 # leases, streams; the rate limit over both and jobs are in test_daemon.py.

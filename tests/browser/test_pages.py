@@ -37,6 +37,20 @@ def test_no_page_is_wider_than_a_small_phone(opened: Any, locale: str) -> None:
     assert wide == {}
 
 
+def test_pages_fit_at_twice_their_size(opened: Any) -> None:
+    gallery = opened(viewport={"width": 640, "height": 400}, device_scale_factor=2)  # a window of 1280 by 800 at 200 %
+    gallery.show(PARTS)
+    wide = {}
+    for case in SOME:
+        page = gallery.swap(case)
+        window = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+        page.evaluate("document.documentElement.style.fontSize = '200%'")  # only the letters, in the same window
+        letters = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+        if window > 0 or letters > 0:
+            wide[case.template, case.kind] = (window, letters)
+    assert wide == {}
+
+
 def test_no_page_asks_anybody_else_or_is_refused_anything(opened: Any) -> None:
     gallery = opened()
     for case in {case.template: case for case in SOME}.values():
@@ -54,8 +68,9 @@ def test_what_can_be_touched_is_large_enough(opened: Any) -> None:
         found = gallery.swap(case).evaluate(
             """[...document.querySelectorAll('.btn, .icon, button, summary, input, select, textarea, .tabs a, .mast a')]
             .filter(e => !e.matches('[type=hidden], .check *') && e.offsetParent)
-            .map(e => [e.outerHTML.slice(0, 80), Math.round(e.getBoundingClientRect().height)])
-            .filter(([_, height]) => height < 24)"""
+            .map(e => [e, e.getBoundingClientRect()])
+            .filter(([_, {width, height}]) => Math.round(Math.min(width, height)) < 24)
+            .map(([e, {width, height}]) => [e.outerHTML.slice(0, 80), Math.round(width), Math.round(height)])"""
         )
         small |= {(case.template, case.kind): found} if found else {}
     assert small == {}

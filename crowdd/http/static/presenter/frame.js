@@ -61,16 +61,32 @@ export class PresenterFrame {
   open() {
     this.close();
     this.notice.hidden = true;
-    this.frame = document.createElement("iframe");
-    this.frame.title = this.box.dataset.label;
-    this.frame.setAttribute("sandbox", "allow-scripts allow-forms");
-    this.frame.name = JSON.stringify(this.beginning());
-    this.frame.src = this.address();
-    this.watchLoads(this.frame);
+    const early = this.early();
+    this.frame = early ? early.frame : this.made();
+    this.watchLoads(this.frame, early ? early.loads : 0);
     this.budget.refill();
     this.growths = this.height = this.grewAt = this.unanswered = 0;
     this.opened = this.heard = performance.now();
-    this.box.replaceChildren(this.frame);
+    if (early) for (const event of early.heard) this.greetOrGo(event);
+    else this.box.replaceChildren(this.frame);
+  }
+
+  /* The first frame, which the page began before this script was here (project/presenter.html), and what it has said. */
+  early() {
+    const early = window.presenterEarly;
+    if (!early || !early.frame || early.frame.parentNode !== this.box) return null;
+    removeEventListener("message", early.hear);
+    delete window.presenterEarly;
+    return early;
+  }
+
+  made() {
+    const frame = document.createElement("iframe");
+    frame.title = this.box.dataset.label;
+    frame.setAttribute("sandbox", "allow-scripts allow-forms");
+    frame.name = JSON.stringify(this.beginning());
+    frame.src = this.address();
+    return frame;
   }
 
   /* The one thing a frame can read before its first script asks for it; prelude.js empties it. */
@@ -82,8 +98,7 @@ export class PresenterFrame {
   }
 
   /* A second load without a greeting or a stub's word: the frame shows an error page, because our frame-src held it back. */
-  watchLoads(mine) {
-    let loads = 0;
+  watchLoads(mine, loads) {
     const lost = () => mine === this.frame && performance.now() - this.heard > 500;
     mine.addEventListener("load", () => {
       if (++loads > 1) setTimeout(() => lost() && this.again(), 600);

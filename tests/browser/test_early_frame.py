@@ -1,0 +1,53 @@
+"""The presenter's frame begins to load before the page's scripts are there, and misses nothing by it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from presenters import SIMPLE
+
+pytestmark = pytest.mark.browser
+KEEPS = "<p id='kept'></p><script>document.getElementById('kept').textContent = localStorage.note || 'nothing'; localStorage.note = 'mine'</script>"
+
+
+def test_the_frame_waits_for_no_script_of_the_page(stage: Any) -> None:
+    held: list[Any] = []
+    stage.page.route("**/presenter/bridge.js*", lambda route: held.append(route))
+    stage.mine.show(task_presenter=stage.fill(SIMPLE))
+    stage.page.goto(stage.witness.url + stage.fill("/project/MINE/newtask"), wait_until="commit")
+    frame = stage.until(lambda: (box := stage.page.query_selector("#presenter iframe")) and box.content_frame())
+    frame.wait_for_function("window.pybossa && document.querySelector('button')")  # it is there, and has said hello
+    stage.until(lambda: held)
+    assert not [asked for asked in stage.asked() if "/newtask?" in asked.path and asked.path.startswith("/api")]
+    for route in held:
+        route.continue_()
+    stage.until(lambda: frame.inner_text("#work") == f"Task {stage.mine.tasks[0]}")
+    assert stage.page.locator("#presenter iframe").count() == 1
+    assert len([asked for asked in stage.asked() if "_presenter=1" in asked.path]) == 1
+    frame.click("button[value=yes]")
+    stage.until(lambda: len(stage.runs()) == 1)
+    assert not stage.console
+
+
+def test_a_frame_that_reloads_itself_before_the_scripts_are_there_is_begun_anew(stage: Any) -> None:
+    held: list[Any] = []
+    stage.page.route("**/presenter/bridge.js*", lambda route: held.append(route))
+    reloads = "<script>setTimeout(() => location.reload(), 200)</script>"
+    stage.mine.show(task_presenter=stage.fill(SIMPLE + reloads))
+    stage.page.goto(stage.witness.url + stage.fill("/project/MINE/newtask"), wait_until="commit")
+    stage.until(lambda: held)
+    stage.until(lambda: len([asked for asked in stage.asked() if "_presenter=1" in asked.path]) > 1)
+    stage.mine.show(task_presenter=stage.fill(SIMPLE))
+    stage.until(lambda: stage.page.evaluate("presenterEarly.heard.length") > 1)
+    for route in held:
+        route.continue_()
+    stage.until(lambda: stage.frame().inner_text("#work") == f"Task {stage.mine.tasks[0]}")
+
+
+def test_what_a_presenter_keeps_is_there_from_the_beginning(stage: Any) -> None:
+    frame = stage.show(KEEPS)
+    assert frame.inner_text("#kept") == "nothing"
+    stage.until(lambda: "mine" in (stage.page.evaluate(f"localStorage['presenter-{stage.mine.id}']") or ""))
+    stage.page.reload()
+    stage.until(lambda: stage.frame().inner_text("#kept") == "mine")
