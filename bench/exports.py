@@ -82,34 +82,46 @@ def whole(address: str) -> tuple[float, bytes]:
 
 def rude(sql: stage.Sql, address: str, answers: int) -> list[str]:
     """Somebody reads a little, then nothing, then leaves: most of the answers are never read from the table."""
-    before = _still(sql)
+    before = _read(sql)
     answer = requests.get(address, stream=True, timeout=60)
     next(answer.raw.stream(1000, decode_content=False))
     wrong = []
-    if _still(sql) - before > answers / 2:
+    if _read(sql) - before > answers / 2:
         wrong.append("rows are still read for somebody who takes nothing")
     answer.close()
-    if _still(sql) - before > answers / 2:
+    if _read(sql) - before > answers / 2:
         wrong.append("rows are still read for somebody who has gone")
     return wrong
 
 
-def _still(sql: stage.Sql) -> int:
-    """How many answers have been read, once nobody has read any for two seconds; sessions tell of it once a second."""
-    asked, since, end = _asked(sql), time.monotonic(), time.monotonic() + 30
-    while time.monotonic() < min(since + 2, end):
+def _read(sql: stage.Sql) -> int:
+    """How many answers have been read from the table, once nobody has asked for any for a second."""
+    newest, since, end = 0.0, time.monotonic(), time.monotonic() + 30
+    while time.monotonic() < min(since + 1, end):
         time.sleep(0.1)
-        if (now := _asked(sql)) != asked:
-            asked, since = now, time.monotonic()
-    return asked
-
-
-def _asked(sql: stage.Sql) -> int:
-    """How many answers have been read from the table so far."""
-    sql.rows("SELECT pg_stat_clear_snapshot()")
+        if (now := _last_asked(sql)) > newest:
+            newest, since = now, time.monotonic()
+    _end_sessions(sql)
     return int(
         sql.one("SELECT coalesce(idx_tup_fetch, 0) + seq_tup_read FROM pg_stat_user_tables WHERE relname = 'task_run'")
     )
+
+
+_OTHERS = "FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
+
+
+def _last_asked(sql: stage.Sql) -> float:
+    """When a session last began to read answers; 0: none of them has."""
+    return float(sql.one(f"SELECT coalesce(max(extract(epoch FROM query_start)), 0) {_OTHERS} AND query ~ 'task_run'"))
+
+
+def _end_sessions(sql: stage.Sql) -> None:
+    """A session that has nothing to do tells what it has read after ten seconds, or when it ends."""
+    ended = sql.rows(f"SELECT pid, pg_terminate_backend(pid) {_OTHERS} AND state = 'idle'")
+    pids = [row["pid"] for row in ended]
+    end = time.monotonic() + 30
+    while sql.one(f"SELECT count(*) {_OTHERS} AND pid = ANY (%s)", [pids]) and time.monotonic() < end:
+        time.sleep(0.05)
 
 
 def files(plan: Plan, server: LiveServer, sql: stage.Sql, at: str) -> tuple[list[tuple[str, object]], list[str]]:

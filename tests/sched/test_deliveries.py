@@ -430,6 +430,7 @@ async def test_one_process_delivers_and_another_goes_on_when_it_dies(post, recei
     await until(lambda: receiver.at_once == 1)
     for sending in first._under_way[project].values():
         sending.pause()  # as if its process were gone, with a delivery on its way
+    receiver.behave = lambda request: 200  # before another one can ask
     first.running = first._turns._running = False
     first._turns._planned.cancel()
     post.ledger.run(
@@ -437,7 +438,6 @@ async def test_one_process_delivers_and_another_goes_on_when_it_dies(post, recei
         " (SELECT oid FROM pg_database WHERE datname = current_database()) AND objsubid = 1"
     )
     await until(lambda: second._leadership.held)
-    receiver.behave = lambda request: 200
     await until(lambda: sorted(seqs(receiver)) == [1, 2, 3, 4])
     assert [request.headers["webhook-id"] for request in receiver.requests if request.seq == 4] == [
         f"event_{project}_4"

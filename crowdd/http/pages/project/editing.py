@@ -17,7 +17,8 @@ from crowdd.http.pages.project.views import ProjectViews, locked_out
 from crowdd.http.rendering import Templates
 from crowdd.http.routing import Route, get, post
 from crowdd.kinds import PROJECT, TASK
-from crowdd.languages import RIGHT_TO_LEFT, _
+from crowdd.languages import _
+from crowdd.languages.tongues import direction_of
 from crowdd.storage.database import Row
 
 _AT: Final = "/project/<short_name>/tasks/taskpresentereditor"
@@ -122,8 +123,7 @@ class EditorPages:
     def _frame(self, incoming: Incoming) -> Answer:
         """An empty document for the frame of the preview: the page around it brings the text."""
         locale = locale_of(incoming)
-        direction = "rtl" if locale in RIGHT_TO_LEFT else "ltr"
-        context = {"title": _("Preview"), "locale": locale, "direction": direction}
+        context = {"title": _("Preview"), "locale": locale, "language": locale, "direction": direction_of(locale)}
         document = self._templates.render("project/preview.html", context)
         return Raw(document.encode(), headers=presenter.frame_headers(https=self._https))
 
