@@ -61,7 +61,9 @@ class Wire(asyncio.Protocol):
         """The answer. Raises LostError when the connection ends first, TimeoutError when none comes."""
         self._answer = asyncio.get_running_loop().create_future()
         self.write(request)
-        return await asyncio.wait_for(self._answer, SECONDS)
+        # Not wait_for(), which before Python 3.12 forgets that it was cancelled when the answer comes in the same turn.
+        async with asyncio.timeout(SECONDS):
+            return await self._answer
 
     def write(self, part: bytes) -> None:
         """Sends without waiting for anything."""

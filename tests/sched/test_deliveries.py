@@ -45,7 +45,7 @@ class Post:
     """Projects with webhooks, somebody who delivers, and the mail that owners got."""
 
     def __init__(self, settings: Any, pool: Any) -> None:
-        webhooks = attrs.evolve(settings.webhooks, first_delay=FIRST_DELAY, answer_seconds=60.0)
+        webhooks = attrs.evolve(settings.webhooks, first_delay=FIRST_DELAY, answer_seconds=5.0)
         outgoing = attrs.evolve(settings.outgoing, allowed_hosts=("127.0.0.1",))
         self.settings = attrs.evolve(settings, webhooks=webhooks, outgoing=outgoing)
         self.pool = pool
