@@ -1,6 +1,6 @@
 """Pictures of our pages, to be looked at: ``python -m browser.pictures`` (make pictures) draws those of docs/images.
 
-make pictures                       the chosen ones, into docs/images
+make pictures                       the chosen ones and what a volunteer sees while he works, into docs/images
 make pictures TO=/tmp/pictures      every page, 1280 and 360 wide, light and dark
 make pictures TO=/tmp/p ONLY=admin  those whose template begins so
 """
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import io
+import itertools
 import os
 import shutil
 import sys
@@ -21,7 +22,10 @@ from playwright.sync_api import sync_playwright
 from support.page_contexts import Case, cases
 
 sys.path.insert(0, str(Path(__file__).parent))  # as pytest has it
+import scenes
 from gallery import Gallery
+
+from bench import stage
 
 IMAGES = Path(__file__).parents[2] / "docs" / "images"
 WIDE, PHONE = (1280, 800), (360, 740)
@@ -80,16 +84,30 @@ def every(only: str) -> Iterator[Picture]:
 def draw(browser: Any, picture: Picture, folder: Path) -> Path:
     """Writes the picture, in as few colours as a page has, so that it stays small."""
     phone = picture.size == PHONE
-    context = browser.new_context(
-        viewport={"width": picture.size[0], "height": picture.size[1]}, device_scale_factor=SCALE if phone and not picture.whole else 1
-    )  # fmt: skip
+    context = browser.new_context(**_screen(picture.size, SCALE if phone and not picture.whole else 1))
     gallery = Gallery(context.new_page())
     page = gallery.show(picture.case._replace(context=picture.case.context | {"theme": picture.theme}))
-    shot = Image.open(io.BytesIO(page.screenshot(full_page=picture.whole)))
+    path = _save(page, folder / f"{picture.name}.png", picture.whole)
     context.close()
-    path = folder / f"{picture.name}.png"
+    return path
+
+
+def _screen(size: tuple[int, int], scale: int = 1) -> dict[str, Any]:
+    return {"viewport": {"width": size[0], "height": size[1]}, "device_scale_factor": scale}
+
+
+def _save(page: Any, path: Path, whole: bool = False) -> Path:
+    shot = Image.open(io.BytesIO(page.screenshot(full_page=whole)))
     shot.convert("RGB").quantize(128).save(path, "PNG", optimize=True)
     return path
+
+
+def play(browser: Any, folder: Path) -> Iterator[Path]:
+    """Pictures of a volunteer at work, on a server of their own."""
+    screens = {"wide": _screen(WIDE), "phone": _screen(PHONE, SCALE) | {"has_touch": True, "is_mobile": True}}
+    with stage.folder() as place, stage.postgres(place) as postgres, stage.crowdd(postgres.dsn, place) as server:
+        for scene, page in scenes.played(browser, server.url, scenes.projects(server.url), **screens):
+            yield _save(page, folder / f"{scene.name}.png")
 
 
 def main() -> None:
@@ -102,8 +120,9 @@ def main() -> None:
     binary = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=binary, args=["--no-sandbox", "--disable-gpu"])
-        for picture in every(arguments.only) if arguments.to else chosen():
-            path = draw(browser, picture, folder)
+        pictures = every(arguments.only) if arguments.to else chosen()
+        drawn = (draw(browser, picture, folder) for picture in pictures)
+        for path in drawn if arguments.to else itertools.chain(drawn, play(browser, folder)):
             print(f"{path}  {path.stat().st_size:,} bytes")
         browser.close()
 
