@@ -7,6 +7,7 @@ import http.client
 import json
 import re
 import shutil
+import socket
 import ssl
 import subprocess
 from pathlib import Path
@@ -69,6 +70,15 @@ class Browser:
         finally:
             connection.close()
 
+    def all_that_comes(self, sent: bytes) -> bytes:
+        """What is answered to these bytes until the other side says that nothing follows; an end without that is an error."""
+        with (
+            socket.create_connection(("127.0.0.1", self.port), timeout=60) as plain,
+            self.context.wrap_socket(plain, server_hostname="birds", suppress_ragged_eofs=False) as line,
+        ):
+            line.sendall(sent)
+            return b"".join(iter(lambda: line.recv(4096), b""))
+
     def first_lines(self, path: str) -> str:
         """What a stream begins with."""
         connection = self._connection()
@@ -95,6 +105,8 @@ class TestOwnTls:
         assert all("Secure" in cookie for cookie in headers.get_all("set-cookie"))
         large = await browse(port, "POST", "/api/project", b"x" * 11_000_000)
         assert large[0] == 413 and b"too_large" in large[2]
+        endless = b"POST /api/project HTTP/1.1\r\nHost: a\r\nContent-Length: 99999999\r\n\r\n"
+        assert b"too_large" in await deferToThread(Browser(port).all_that_comes, endless)
         assert served.server._settings.base_url.startswith("https://")
         key = (await served.person("owner")).key
         made = json.dumps({"name": "Birds", "short_name": "birds", "description": "?"}).encode()

@@ -111,5 +111,12 @@ class Channel(HTTPChannel):
         self.setTimeout(None)
         self.transport.write(bare_refusal(error, method, address))
         self.transport.unregisterProducer()
-        self.transport.loseWriteConnection()
+        self._end_writing()
         self._hanging_up = self.callLater(LINGER_SECONDS, self.transport.abortConnection)
+
+    def _end_writing(self) -> None:
+        # TLS says itself that nothing follows, after what was written; the socket's end would overtake that.
+        if self.isSecure():
+            self.transport.loseConnection()
+        else:
+            self.transport.loseWriteConnection()
