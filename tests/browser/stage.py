@@ -45,6 +45,11 @@ class Project:
         return found
 
 
+_HANDED = (
+    "document.addEventListener('presenter:handed', ({ detail }) => (window.handedTasks ||= []).push(...detail.tasks))"
+)
+
+
 class Stage:
     """A page of a browser, and what the server and the other site saw of it."""
 
@@ -61,6 +66,7 @@ class Stage:
         for page in self.context.pages:
             page.close()
         self.page = self.context.new_page()
+        self.page.add_init_script(_HANDED)
         self.console.clear()
         self.page.on("console", lambda message: self.console.append(message.text))
         self.page.on("pageerror", lambda error: self.console.append(str(error)))
@@ -120,6 +126,10 @@ class Stage:
                     raise
             self.page.wait_for_timeout(50)
         raise AssertionError(f"not within {seconds} s; at {self.page.url}; console: {self.console[-5:]}")
+
+    def handed(self) -> list[int]:
+        """The tasks that the page knows to have been given to its volunteer, since it was loaded."""
+        return list(self.page.evaluate("window.handedTasks || []"))
 
     def settle(self, quiet: float = 1) -> None:
         """Waits until nothing was asked and nothing was said for ``quiet`` seconds: what had to happen has.

@@ -74,11 +74,8 @@ def test_the_page_skips_for_presenters_that_know_nothing_of_it(stage: Any, lease
 
 def test_a_closed_page_gives_back_all_that_it_had(stage: Any, leases: Any, new_person: Any) -> None:
     first, second, _ = stage.mine.tasks
-    stage.page.add_init_script(
-        "document.addEventListener('presenter:handed', ({ detail }) => (window.handed ||= []).push(...detail.tasks))"
-    )
     open_page(stage)
-    stage.until(lambda: second in stage.page.evaluate("window.handed || []"))  # it is kept ready
+    stage.until(lambda: second in stage.handed())  # it is kept ready
     assert leases(first) and leases(second)
     stage.go("/project/MINE/")
     stage.until(lambda: not leases(first) and not leases(second))

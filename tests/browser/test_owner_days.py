@@ -92,11 +92,11 @@ def test_the_buttons_of_a_webhook_are_pressed(owned: Any, receiver: Receiver) ->
     press(page, "Send it once more")
     page.get_by_text("It is sent once more.").wait_for()
     seen_again(page, "main", "Delivered")
-    assert [request.json["event"] for request in receiver.taken] == ["ping"]
+    assert {request.json["event"] for request in receiver.taken} == {"ping"}  # it is tried again by itself, too
     page.goto(f"{at}/webhook")
     assert page.locator("table tbody tr").count() == 1
     page.get_by_role("link", name="Test").click()
-    assert page.url == delivery
+    page.wait_for_url(delivery)
     page.goto(f"{at}/webhook")
     press(page, "Make a new secret")
     page.get_by_text("A new secret is in use.").first.wait_for()

@@ -198,8 +198,8 @@ def test_a_limit_is_waited_out(stage: Any) -> None:
 
 def test_the_next_task_needs_no_server_and_answers_wait_for_the_line(stage: Any) -> None:
     frame = open_starter(stage)
-    stage.until(lambda: sum("newtask?offset" in asked.path for asked in stage.asked()) > 1)
-    stage.settle(0.3)
+    stage.until(lambda: stage.mine.tasks[1] in stage.handed())
+    stage.settle()  # its picture, too
     stage.context.set_offline(True)
     frame.click("button[value=Yes]")
     stage.until(lambda: frame.inner_text("#place") == "Sample 1")  # it was there already
