@@ -1,4 +1,4 @@
-"""Which test notices when a line of the ledger is broken: each is broken in a copy of the tree and its tests are run.
+"""Which test notices when a line that protects is broken: each is broken in a copy of the tree and its tests are run.
 
 python -m bench.mutants [WORD ...]      all, or those whose name contains a word
 """
@@ -24,13 +24,16 @@ SECONDS = 240
 
 @attrs.frozen
 class Mutant:
-    """``old`` becomes ``new`` in a file of definitions; at least one of ``tests`` must fail then."""
+    """``old`` becomes ``new`` in a file; at least one of ``tests`` must fail then.
+
+    A file without a folder is one of definitions, and a test without one is of the ledger.
+    """
 
     name: str
     file: str
     old: str
     new: str
-    tests: str  # file of tests/ledger and words for -k
+    tests: str  # file of tests and words for -k
     more: tuple[tuple[str, str, str], ...] = ()  # what else is broken with it: file, old, new
 
     @property
@@ -38,6 +41,54 @@ class Mutant:
         """File, old and new text of everything that is broken."""
         return ((self.file, self.old, self.new), *self.more)
 
+
+SAFEGUARDS = (
+    Mutant(
+        "safeguard: the unique key on answers",
+        "storage/migrations/0001_foundation.sql",
+        ",\n    CONSTRAINT one_run_per_person UNIQUE (project_id, task_id, actor)",
+        "",
+        "test_submitting two_runs",
+    ),
+    Mutant(
+        "safeguard: the lease check",
+        "20_submission.sql",
+        "state := CASE WHEN FOUND THEN 'duplicate' ELSE 'no lease' END;\n            RETURN;",
+        "IF FOUND THEN state := 'duplicate'; RETURN; END IF;\n"
+        "            SELECT p_now AS granted, p_now + interval '1 hour' AS expires INTO l;",
+        "api/test_task_runs lease or handed",
+    ),
+    Mutant(
+        "safeguard: the rollback on cancellation",
+        "storage/transaction.py",
+        "            if not self._connection.idle:\n",
+        "            if False:\n",
+        "storage/test_pool cancels_its_own",
+        more=(("storage/pool.py", "if connection.idle and self._closed is None:", "if self._closed is None:"),),
+    ),
+    Mutant(
+        "safeguard: the owner check",
+        "storage/standings.py",
+        '"coalesce(p.owners_ids @> ARRAY[%(me)s::bigint], false)"',
+        '"true"',
+        "matrix/test_rights project-put",
+    ),
+    Mutant(
+        "safeguard: the token of forms",
+        "http/csrf.py",
+        "if not good or not self.same_site(incoming):",
+        "if False:",
+        "api/test_cookie_writes token",
+    ),
+    Mutant(
+        "safeguard: the size limit",
+        "http/site.py",
+        "if length is not None and length > limit:",
+        "if False:",
+        "api/test_errors limit",
+        more=(("http/site.py", "if self._left < 0:", "if False:"),),
+    ),
+)
 
 # What stress does not replace: the interleavings of lane, stamp and lock, one by one.
 MUTANTS = (
@@ -289,7 +340,7 @@ def tried(mutants: list[Mutant]) -> Iterator[tuple[Mutant, str]]:
 
 
 def _place(tree: Path, file: str) -> Path:
-    return tree / DEFINITIONS.relative_to(ROOT) / file
+    return tree / "crowdd" / file if "/" in file else tree / DEFINITIONS.relative_to(ROOT) / file
 
 
 def mutated(text: str, name: str, old: str, new: str) -> str:
@@ -302,7 +353,8 @@ def mutated(text: str, name: str, old: str, new: str) -> str:
 def first_failure(tree: Path, mutant: Mutant) -> str:
     """The name of the first test that fails in a tree."""
     file, _, words = mutant.tests.partition(" ")
-    command = [sys.executable, "-m", "pytest", "-q", "-x", f"tests/ledger/{file}.py", "-k", words]
+    path = f"tests/{file}.py" if "/" in file else f"tests/ledger/{file}.py"
+    command = [sys.executable, "-m", "pytest", "-q", "-x", path, "-k", words]
     environment = {**os.environ, "PYTHONPATH": str(tree)}
     done = subprocess.run(
         command,
@@ -323,8 +375,8 @@ def first_failure(tree: Path, mutant: Mutant) -> str:
 @click.command()
 @click.argument("words", nargs=-1)
 def main(words: tuple[str, ...]) -> None:
-    """Breaks the ledger line by line and says which test noticed. Exit status 1: one was not noticed."""
-    chosen = [mutant for mutant in MUTANTS if not words or any(word in mutant.name for word in words)]
+    """Breaks what protects line by line and says which test noticed. Exit status 1: one was not noticed."""
+    chosen = [mutant for mutant in (*SAFEGUARDS, *MUTANTS) if not words or any(word in mutant.name for word in words)]
     survivors = 0
     for mutant, noticed in tried(chosen):
         click.echo(f"{mutant.name:<60} {noticed or 'SURVIVED'}")

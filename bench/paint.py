@@ -5,7 +5,6 @@ python -m bench.paint [--rounds 5]
 
 from __future__ import annotations
 
-import shutil
 import statistics
 import sys
 from typing import Any
@@ -13,6 +12,7 @@ from typing import Any
 import attrs
 import click
 from playwright.sync_api import sync_playwright
+from support.chromium import binary
 from support.person import Person
 
 from bench import stage
@@ -90,8 +90,7 @@ def measure(url: str, rounds: int) -> list[Waited]:
     """So many visits, each with a browser that knows nothing; the first is not counted."""
     short_name = set_up(url)
     with sync_playwright() as playwright:
-        binary = shutil.which("chromium") or shutil.which("chromium-browser")
-        chromium = playwright.chromium.launch(executable_path=binary, args=list(FLAGS))
+        chromium = playwright.chromium.launch(executable_path=binary(), args=list(FLAGS))
         try:
             return [visit(chromium, url, short_name) for _ in range(rounds + 1)][1:]
         finally:

@@ -24,7 +24,7 @@ from twisted.internet import reactor
 from twisted.internet.defer import ensureDeferred
 
 from crowdd import config
-from crowdd.domain import assembly
+from crowdd.domain import assembly, passwords
 from crowdd.domain import domain as domain_module
 from crowdd.domain.secrets import Secrets
 from crowdd.http import rendering
@@ -70,6 +70,16 @@ def compiled() -> Iterator[None]:
         yield
 
 
+@pytest.fixture(scope="session", autouse=True)
+def cheap_passwords() -> Iterator[None]:
+    """Thousands of people sign up in this process: their passwords are hashed as always, but quickly."""
+    with pytest.MonkeyPatch.context() as patch:
+        hasher = passwords.PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
+        patch.setattr(passwords, "_HASHER", hasher)
+        patch.setattr(passwords, "_NOBODY", hasher.hash("nobody has this password"))
+        yield
+
+
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[Postgres]:
     """PostgreSQL on a socket in a folder of its own."""
@@ -103,11 +113,15 @@ def dsn(postgres: Postgres) -> Iterator[str]:
     postgres.give_back(taken)
 
 
+# A handful of connections: to open them is a good part of most tests.
+POOL_SIZE = "4"
+
+
 @pytest.fixture
 def settings(dsn: str, tmp_path: Path) -> config.Settings:
     """Settings for it; the rate limit is off unless a test sets one."""
     environment = {"CROWDD_DB_DSN": dsn, "CROWDD_DATA_DIR": str(tmp_path / "data"), "CROWDD_RATELIMIT_LIMIT": "0"}
-    return config.load(None, environment)
+    return config.load(None, {**environment, "CROWDD_DB_POOL_SIZE": POOL_SIZE})
 
 
 @pytest_twisted.async_yield_fixture
@@ -154,6 +168,7 @@ def serve(settings: config.Settings) -> Iterator[Any]:
             "CROWDD_DB_DSN": settings.db.dsn,
             "CROWDD_DATA_DIR": str(settings.data.dir),
             "CROWDD_RATELIMIT_LIMIT": "0",
+            "CROWDD_DB_POOL_SIZE": POOL_SIZE,
         }
         made = _served(config.load(None, {**base, **environment}), {**base, **environment})
         started.append(made)

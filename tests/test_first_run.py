@@ -21,11 +21,6 @@ MOST_SECONDS = 10  # of a processor, for a start that finds everything prepared;
 pytestmark = pytest.mark.slow
 
 
-def users():
-    """Ourselves, and when we are root an ordinary user without a home."""
-    return ["", "nobody"] if os.geteuid() == 0 else [""]
-
-
 @pytest.fixture
 def tree():
     """A copy of what git keeps of this tree, in a folder that only its owner can enter."""
@@ -44,22 +39,32 @@ def tree():
             (outer / "crowdd" / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(ROOT / name, outer / "crowdd" / name)
     yield outer / "crowdd"
-    link = outer / "crowdd/var/postgres"
-    if link.is_symlink():
-        shutil.rmtree(link.readlink().parent)
+    forget(outer / "crowdd")
     shutil.rmtree(outer)
 
 
-@pytest.mark.parametrize("user", users(), ids=lambda user: user or "as we are")
-def test_from_nothing_and_again(tree, user):
-    become = hand_over(tree, user) if user else {}
+def test_from_nothing_and_again(tree):
+    """As root the installation is made by an ordinary user without a home; ours is made by ``make test`` itself."""
+    environment = plain_environment(tree)
+    if os.geteuid() == 0:
+        twice(tree, {**environment, "HOME": "/nonexistent"}, **hand_over(tree, pwd.getpwnam("nobody")))
+        forget(tree)
+        hand_over(tree, pwd.getpwuid(0))
+    twice(tree, environment)
+
+
+def plain_environment(tree):
+    """What somebody has in his shell who has just cloned this."""
     kept = ("PATH", "LANG", "TERM", "SSL_CERT_FILE", "XDG_CACHE_HOME", "HOME")
     environment = {name: text for name, text in os.environ.items() if name in kept or name.startswith("PIP_")}
-    environment |= {"CROWDD_HTTP_PORT": str(free_port())} | ({"HOME": "/nonexistent"} if user else {})
+    environment |= {"CROWDD_HTTP_PORT": str(free_port())}
     environment["PIP_COMPILE"] = "0"  # most of what is installed is never used here
     # What tells the processes of this tree from others, see processes_of().
-    environment["FIRST_RUN"] = str(tree)
+    return environment | {"FIRST_RUN": str(tree)}
 
+
+def twice(tree, environment, **become):
+    """``make run``, an answer, Ctrl-C, and once more: the answer is there."""
     first = Program(["make", "run"], cwd=tree, env=environment, **become)
     first.read_until(READY)
     answered = answer_one(f"http://127.0.0.1:{environment['CROWDD_HTTP_PORT']}")
@@ -76,16 +81,23 @@ def test_from_nothing_and_again(tree, user):
     assert left_of(tree) == {}
 
 
+def forget(tree):
+    """Removes the data of the tree, wherever its database lies."""
+    link = tree / "var/postgres"
+    if link.is_symlink():
+        shutil.rmtree(link.readlink().parent)
+    shutil.rmtree(tree / "var", ignore_errors=True)
+
+
 def left_of(tree):
     """What still runs in the tree or on its database, wherever that lies."""
     return processes_of(tree) | processes_of((tree / "var/postgres").resolve())
 
 
-def hand_over(tree, user):
+def hand_over(tree, entry):
     """Gives the tree to a user; returns how to become that user."""
-    entry = pwd.getpwnam(user)
     for path in (tree.parent, tree, *tree.rglob("*")):
-        os.chown(path, entry.pw_uid, entry.pw_gid)
+        os.chown(path, entry.pw_uid, entry.pw_gid, follow_symlinks=False)
     return {"user": entry.pw_uid, "group": entry.pw_gid, "extra_groups": []}
 
 

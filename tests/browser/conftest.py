@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import os
-import shutil
 import uuid
 from collections.abc import Callable, Iterator
 from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
+from support.chromium import binary
 
 FLAGS = (
     "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-sync",
     "--disable-background-networking", "--disable-component-update",
+    "--site-per-process",  # as people's browsers have it: a presenter's frame is a process of its own
 )  # fmt: skip
 
 
@@ -31,11 +32,11 @@ def browser() -> Iterator[Any]:
         from playwright.sync_api import sync_playwright
     except ImportError:
         _missing("playwright (pip install playwright)")
-    binary = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
-    if not binary:
-        _missing("Chromium (apt-get install chromium)")
+    found = binary()
+    if not found:
+        _missing("Chromium (apt-get install chromium-headless-shell)")
     with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=binary, args=list(FLAGS))
+        chromium = playwright.chromium.launch(executable_path=found, args=list(FLAGS))
         yield chromium
         chromium.close()
 

@@ -10,8 +10,6 @@ from __future__ import annotations
 import argparse
 import io
 import itertools
-import os
-import shutil
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,6 +17,7 @@ from typing import Any, NamedTuple
 
 from PIL import Image
 from playwright.sync_api import sync_playwright
+from support.chromium import binary
 from support.page_contexts import Case, cases
 
 sys.path.insert(0, str(Path(__file__).parent))  # as pytest has it
@@ -117,9 +116,9 @@ def main() -> None:
     arguments = parser.parse_args()
     folder = arguments.to or IMAGES
     folder.mkdir(parents=True, exist_ok=True)
-    binary = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
+    found = binary()
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=binary, args=["--no-sandbox", "--disable-gpu"])
+        browser = playwright.chromium.launch(executable_path=found, args=["--no-sandbox", "--disable-gpu"])
         pictures = every(arguments.only) if arguments.to else chosen()
         drawn = (draw(browser, picture, folder) for picture in pictures)
         for path in drawn if arguments.to else itertools.chain(drawn, play(browser, folder)):

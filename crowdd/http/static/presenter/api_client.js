@@ -4,12 +4,13 @@ import { ask, headers } from "./caller.js";
 import { MAX } from "./limits.js";
 
 const AGAIN = 3000; // milliseconds until an answer that did not get through is sent again
+const FRESH = 20000; // milliseconds in which a presenter must ask for the task that was asked for ahead
 const CLOSED = ["paused", "project_password", "members_only"];
 
 /** Requests of the presenters of one project.  `announce(name, detail)` is told what became of them. */
 export class ApiClient {
   constructor(project, announce) {
-    Object.assign(this, { project, announce, running: 0, waiting: [], unsent: 0, held: 0, saves: new Set(), sending: new Map(), had: new Set(), changed: null, away: null });
+    Object.assign(this, { project, announce, running: 0, waiting: [], unsent: 0, held: 0, saves: new Set(), sending: new Map(), had: new Set(), changed: null, away: null, ahead: null });
     const [, opened] = location.pathname.match(/\/task\/(\d+)/) || [];
     if (opened) this.had.add(opened);
   }
@@ -33,6 +34,22 @@ export class ApiClient {
     } catch {
       reply(0, "");
     }
+  }
+
+  /** Asks for a volunteer's first task while his presenter still loads: who asks in time finds it there. */
+  askAhead() {
+    const request = { method: "GET", url: `/api/project/${this.project.id}/newtask?offset=0` };
+    this.ahead = { url: request.url, until: performance.now() + FRESH, answer: this.fetch(request).catch(() => null) };
+  }
+
+  /* What was asked for ahead and is not for this request is given up: the task is handed out again when it is asked for. */
+  async early(request) {
+    const { ahead } = this;
+    if (!ahead || (request.asksFirst === undefined && request.saves === undefined)) return null;
+    this.ahead = null;
+    if (request.url !== ahead.url || performance.now() > ahead.until) return null;
+    const answer = await ahead.answer;
+    return answer && answer.status === 200 ? answer : null;
   }
 
   /**
@@ -155,7 +172,9 @@ export class ApiClient {
     if (this.running >= MAX.running) await new Promise((go) => this.waiting.push(go));
     this.running++;
     try {
-      return await this.fetch(request);
+      const answer = (await this.early(request)) || (await this.fetch(request));
+      if (answer.status === 200) this.watch(request, answer);
+      return answer;
     } finally {
       this.running--;
       if (this.waiting.length) this.waiting.shift()();
@@ -176,17 +195,17 @@ export class ApiClient {
     const foreign = [].concat(value).some((row) => row && row.project_id !== undefined && row.project_id !== this.project.id);
     if (foreign) return { status: 403, body: failure(403, "Forbidden", "Another project's."), value: null };
     const retryAfter = Number(answer.headers.get("Retry-After")) || 0;
-    if (answer.status === 200) this.watch(request, value, answer.headers, retryAfter);
-    return { status: answer.status, body, value, retryAfter, code: (!answer.ok && value && value.code) || "" };
+    return { status: answer.status, headers: answer.headers, body, value, retryAfter, code: (!answer.ok && value && value.code) || "" };
   }
 
-  watch(request, value, headers, retryAfter) {
-    if (request.asksFirst !== undefined) this.watchHandout(request, value, headers, retryAfter);
+  watch(request, answer) {
+    const { value } = answer;
+    if (request.asksFirst !== undefined) this.watchHandout(request, answer);
     if (request.releases) this.announce("presenter:released", { task: request.releases });
     if (request.url.endsWith("/userprogress")) this.announce("presenter:progress", { done: value.done, total: value.total });
   }
 
-  watchHandout({ asksFirst: first }, value, headers, retryAfter) {
+  watchHandout({ asksFirst: first }, { value, headers, retryAfter }) {
     const tasks = [].concat(value).filter((task) => task && task.id).map((task) => task.id);
     const wait = headers.get("X-No-Task") === "wait";
     for (const task of tasks) this.had.add(String(task));

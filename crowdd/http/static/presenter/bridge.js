@@ -119,4 +119,5 @@ function begin(task) {
   presenter.anew();
 }
 
+if (/\/newtask\/?$/.test(location.pathname)) client.askAhead();
 presenter.open();
