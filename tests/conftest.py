@@ -16,18 +16,19 @@ import hypothesis
 import pytest
 import pytest_twisted
 from psycopg2.extensions import make_dsn
-from support.compiled import Compiled
+from support.compiled import Compiled, once_per_address
 from support.live import LiveServer
 from support.postgres import TEMPLATE, Postgres
 from support.served import Served, ServedByWorkers
 from twisted.internet import reactor
 from twisted.internet.defer import ensureDeferred
+from werkzeug.routing import Rule
 
 from crowdd import config
 from crowdd.domain import assembly, passwords
 from crowdd.domain import domain as domain_module
 from crowdd.domain.secrets import Secrets
-from crowdd.http import rendering
+from crowdd.http import rendering, static_files
 from crowdd.storage import schema
 from crowdd.storage.pool import Pool
 from crowdd.storage.server import find_home, start
@@ -64,9 +65,11 @@ hypothesis.settings.load_profile("crowdd")
 
 @pytest.fixture(scope="session", autouse=True)
 def compiled() -> Iterator[None]:
-    """Templates are compiled once."""
+    """What each server of this process makes anew at its start, always the same, is made once."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(rendering, "Environment", functools.partial(rendering.Environment, bytecode_cache=Compiled()))
+        patch.setattr(Rule, "_compile_builder", once_per_address(Rule._compile_builder))
+        patch.setattr(static_files, "_gzip", functools.cache(static_files._gzip))
         yield
 
 
