@@ -42,11 +42,12 @@ lint: .venv/installed-embedded,test
 	  fi; \
 	done; echo "crowdd needs Python 3.11 or newer with venv: apt-get install python3 python3-venv" >&2; exit 1
 
-# editable_mode=compat, or twistd does not find crowdd's plugin. pip need not have a cache.
+# editable_mode=compat, or twistd does not find crowdd's plugin. pip need not have a cache. What is never imported need
+# not be compiled.
 .venv/installed-%: .venv/made-in setup.py
 	@echo "Installing crowdd and what it needs"
 	@test -w "$${XDG_CACHE_HOME:-$$HOME}" || export PIP_NO_CACHE_DIR=1; \
-	  $(venv)python -m pip install -qq --disable-pip-version-check \
+	  $(venv)python -m pip install -qq --disable-pip-version-check --no-compile \
 	    --use-pep517 --editable '.[$*]' --config-settings editable_mode=compat
 	@touch '$@'
 

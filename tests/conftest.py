@@ -63,6 +63,9 @@ hypothesis.settings.register_profile(
 hypothesis.settings.load_profile("crowdd")
 
 
+DEAR = passwords._HASHER
+
+
 @pytest.fixture(scope="session", autouse=True)
 def compiled() -> Iterator[None]:
     """What each server of this process makes anew at its start, always the same, is made once."""
@@ -76,8 +79,17 @@ def compiled() -> Iterator[None]:
 @pytest.fixture(scope="session", autouse=True)
 def cheap_passwords() -> Iterator[None]:
     """Thousands of people sign up in this process: their passwords are hashed as always, but quickly."""
+    yield from hashed_by(passwords.PasswordHasher(time_cost=1, memory_cost=8, parallelism=1))
+
+
+@pytest.fixture
+def dear_passwords() -> Iterator[None]:
+    """As they are hashed outside of tests, for those who look at the time."""
+    yield from hashed_by(DEAR)
+
+
+def hashed_by(hasher: passwords.PasswordHasher) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        hasher = passwords.PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
         patch.setattr(passwords, "_HASHER", hasher)
         patch.setattr(passwords, "_NOBODY", hasher.hash("nobody has this password"))
         yield

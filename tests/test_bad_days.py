@@ -48,8 +48,9 @@ def switch(postgres, dsn, tmp_path):
 
 
 async def begin(switch, serve):
-    """crowdd behind the switch, with an owner and his project."""
-    served = await serve(CROWDD_DB_DSN=switch.dsn, CROWDD_DB_WAIT_SECONDS="2", CROWDD_DB_STATEMENT_SECONDS="3")
+    """crowdd behind the switch, with as many connections as usual, with an owner and his project."""
+    settings = {"CROWDD_DB_WAIT_SECONDS": "2", "CROWDD_DB_STATEMENT_SECONDS": "3", "CROWDD_DB_POOL_SIZE": "8"}
+    served = await serve(CROWDD_DB_DSN=switch.dsn, **settings)
     served.owner = await served.person("owner")
     served.birds = await served.project(served.owner, tasks=5, published=True)
     return served

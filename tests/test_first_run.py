@@ -58,7 +58,6 @@ def plain_environment(tree):
     kept = ("PATH", "LANG", "TERM", "SSL_CERT_FILE", "XDG_CACHE_HOME", "HOME")
     environment = {name: text for name, text in os.environ.items() if name in kept or name.startswith("PIP_")}
     environment |= {"CROWDD_HTTP_PORT": str(free_port())}
-    environment["PIP_COMPILE"] = "0"  # most of what is installed is never used here
     # What tells the processes of this tree from others, see processes_of().
     return environment | {"FIRST_RUN": str(tree)}
 

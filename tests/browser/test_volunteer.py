@@ -250,7 +250,7 @@ def test_the_tutorial_opens_once_and_again_when_it_is_wanted(stage: Any) -> None
     page.keyboard.press("Enter")
     page.locator("#tutorial[open]").wait_for()
     page.keyboard.press("Escape")
-    assert page.evaluate("document.activeElement.matches('[data-tutorial]')")
+    stage.until(lambda: page.evaluate("document.activeElement.matches('[data-tutorial]')"))
     assert frame.inner_text("#place") == "Sample 0"
 
 

@@ -7,6 +7,7 @@ from time import process_time
 from urllib.parse import parse_qsl, urlsplit
 
 import orjson
+import pytest
 import pytest_twisted
 from support.browsers import PASSWORD, newcomer, registration, sign_in, signed_in, who
 from support.working import worked
@@ -431,6 +432,7 @@ async def statements(ask, said):
     return found
 
 
+@pytest.mark.usefixtures("dear_passwords")
 @pytest_twisted.ensureDeferred
 async def test_time_tells_nobody_which_addresses_are_known(serve, monkeypatch):
     """The same statements in the same order, and the same work beside them."""
