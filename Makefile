@@ -9,7 +9,7 @@ test: export PYTHONDONTWRITEBYTECODE =
 venv = .venv/bin/
 
 # Tests wait a good deal, for processes to start and for browsers: more of them than cores.
-workers := $(shell echo $$(( $$(nproc 2>/dev/null || echo 2) * 2 )))
+workers := $(shell echo $$(( $$(nproc 2>/dev/null || echo 2) * 5 / 2 )))
 
 # The virtual environment works only where it was made, and only as long as its Python is there.
 ifneq ($(shell $(venv)python -c '' 2>/dev/null && cat .venv/made-in 2>/dev/null),$(CURDIR))
