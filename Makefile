@@ -9,7 +9,7 @@ test: export PYTHONDONTWRITEBYTECODE =
 venv = .venv/bin/
 
 # Tests wait a good deal, for processes to start and for browsers: more of them than cores.
-workers := $(shell echo $$(( $$(nproc 2>/dev/null || echo 2) * 5 / 2 )))
+workers := $(shell echo $$(( $$(nproc 2>/dev/null || echo 2) * 2 )))
 
 # The virtual environment works only where it was made, and only as long as its Python is there.
 ifneq ($(shell $(venv)python -c '' 2>/dev/null && cat .venv/made-in 2>/dev/null),$(CURDIR))
@@ -25,7 +25,9 @@ run: .venv/installed-embedded
 test: .venv/installed-embedded,test browser
 	@$(MAKE) --no-print-directory -j2 lint tests
 
+# Once alone, so that asserts are compiled by one process instead of by each.
 tests:
+	@$(venv)pytest --collect-only -qq > /dev/null || true
 	@$(venv)pytest -n $(workers) --dist worksteal
 
 lint: .venv/installed-embedded,test

@@ -5,11 +5,13 @@ process of its own.
 from __future__ import annotations
 
 import functools
+import gc
 import os
 import shutil
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import hypothesis
@@ -24,7 +26,7 @@ from twisted.internet import reactor
 from twisted.internet.defer import ensureDeferred
 from werkzeug.routing import Rule
 
-from crowdd import config
+from crowdd import app, config
 from crowdd.domain import assembly, passwords
 from crowdd.domain import domain as domain_module
 from crowdd.domain.secrets import Secrets
@@ -73,6 +75,7 @@ def compiled() -> Iterator[None]:
         patch.setattr(rendering, "Environment", functools.partial(rendering.Environment, bytecode_cache=Compiled()))
         patch.setattr(Rule, "_compile_builder", once_per_address(Rule._compile_builder))
         patch.setattr(static_files, "_gzip", functools.cache(static_files._gzip))
+        patch.setattr(app, "gc", SimpleNamespace(**{**vars(gc), "collect": lambda: 0}))
         yield
 
 

@@ -142,9 +142,11 @@ class Served:
     async def stop(self) -> None:
         await self._pool.closeCachedConnections()
         await self.server.stopService()
-        # A server keeps what there is at its start out of the collector's sight for ever: of many servers, now and then.
+        # A server looks for cycles at its start and keeps what is left out of the collector's sight for ever: of many
+        # servers, now and then (conftest.py takes the looking away from each).
         if next(_STOPPED) % BETWEEN_COLLECTIONS == 0:
             gc.unfreeze()
+            gc.collect()
 
     def client(self, key: str = "", **headers: str) -> Client:
         """A new browser or program."""
