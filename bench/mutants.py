@@ -71,7 +71,7 @@ SAFEGUARDS = (
         "storage/standings.py",
         '"coalesce(p.owners_ids @> ARRAY[%(me)s::bigint], false)"',
         '"true"',
-        "matrix/test_rights project-put",
+        "matrix/test_rights project and update",
     ),
     Mutant(
         "safeguard: the token of forms",
