@@ -248,8 +248,10 @@ def test_the_tutorial_opens_once_and_again_when_it_is_wanted(stage: Any) -> None
     page.click("#help-open")
     page.focus("[data-tutorial]")
     page.keyboard.press("Enter")
-    page.locator("#tutorial[open]").wait_for()
+    shown = page.wait_for_selector("#tutorial[open] iframe").content_frame()
+    stage.until(lambda: shown.inner_text("#how") == "Like this")  # a key pressed while it loads may reach nobody
     page.keyboard.press("Escape")
+    page.locator("#tutorial[open]").wait_for(state="detached")
     stage.until(lambda: page.evaluate("document.activeElement.matches('[data-tutorial]')"))
     assert frame.inner_text("#place") == "Sample 0"
 
