@@ -2,7 +2,30 @@
 
 from __future__ import annotations
 
+import ipaddress
+from functools import lru_cache
+
 import attrs
+
+_LOOPBACK = ipaddress.ip_address("127.0.0.1")
+
+
+@lru_cache(maxsize=10_000)
+def network(address: str) -> str:
+    """One place on the Internet: an IPv4 address itself, or the first address of the /64 that an IPv6 address lies in.
+
+    An IPv4 address written as IPv6 (``::ffff:192.0.2.1``) is the IPv4 address. What is not an address counts as
+    loopback: a client on a Unix socket.
+    """
+    try:
+        parsed = ipaddress.ip_address(address.partition("%")[0])
+    except ValueError:
+        parsed = _LOOPBACK
+    if isinstance(parsed, ipaddress.IPv4Address):
+        return str(parsed)
+    if parsed.ipv4_mapped:
+        return str(parsed.ipv4_mapped)
+    return str(ipaddress.IPv6Network((int(parsed) >> 64 << 64, 64)).network_address)
 
 
 @attrs.frozen
@@ -10,7 +33,7 @@ class Requester:
     """Who asks, decided once per request (``http.identity``) and never again.
 
     At most one of the identities counts: an explicit external user, else the signed-in
-    user, else the browser's volunteer cookie, else the address.
+    user, else the browser's volunteer cookie, else the network.
     """
 
     user_id: int | None = None
@@ -19,7 +42,7 @@ class Requester:
     admin: bool = False
     locale: str = "en"
     volunteer: str = ""  # id of the signed volunteer cookie
-    address: str = ""  # pseudonym of the address, never the address
+    network: str = ""  # pseudonym of the network that the request comes from, never the address
     external_uid: str | None = None
     unlocked: tuple[str, ...] = ()  # lock ids of projects whose password the requester has given
     presenter: int | None = None  # project whose presenter asks through the bridge: only a volunteer of that project
@@ -43,12 +66,12 @@ class Requester:
 
     @property
     def actor(self) -> str:
-        """The one key of a volunteer: account, external user, browser or address."""
+        """The one key of a volunteer: account, external user, browser or network."""
         if self.external_uid is not None:
             return f"x:{self.external_uid}"
         if self.user_id is not None:
             return f"u:{self.user_id}"
-        return f"c:{self.volunteer}" if self.volunteer else f"i:{self.address}"
+        return f"c:{self.volunteer}" if self.volunteer else f"i:{self.network}"
 
     def standing_values(self) -> dict[str, object]:
         """What the SQL of standings needs to know."""

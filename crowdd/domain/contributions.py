@@ -297,7 +297,7 @@ def _stored(who: Requester, values: Mapping[str, Any], row: Row) -> Row:
         **values,
         "id": row["run"],
         "user_id": who.user_id,
-        "user_ip": who.address if anonymous else None,
+        "user_ip": who.network if anonymous else None,
         "external_uid": who.external_uid,
         "created": row["granted"],
         "finish_time": row["finish_time"],

@@ -273,7 +273,7 @@ class Projects:
         row = await projects.lock_of(self._db, reference)
         if row is None or row["lock_id"] is None:
             return None
-        subject = f"project:{row['id']}|{who.address}"
+        subject = f"project:{row['id']}|{who.network}"
         if (await attempts.failures(self._db, [subject], _WINDOW_MINUTES)).get(subject, 0) >= _MOST_ATTEMPTS:
             raise TooManyRequestsError(
                 _("Too many wrong passwords. Wait a quarter of an hour."), retry_after=_WINDOW_MINUTES * 60

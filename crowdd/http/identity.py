@@ -21,7 +21,7 @@ from crowdd.http.incoming import Incoming
 from crowdd.http.limits import SharedWindow, Window, taken
 from crowdd.http.locales import preferred
 from crowdd.languages import SOURCE
-from crowdd.values import Requester
+from crowdd.values import Requester, network
 
 _LOCAL = "127.0.0.1"  # a client on a unix socket: a proxy of this machine
 
@@ -94,7 +94,7 @@ class Identity:
 
     async def _find(self, incoming: Incoming, *, key_header: bool, renew: bool) -> Requester:
         known: dict[str, Any] = {
-            "address": self.secrets.pseudonym(incoming.address),
+            "network": self.secrets.pseudonym(network(incoming.address)),
             "unlocked": self.cookies.unlocked(incoming),
             "via": "api" if incoming.is_api else "web",
             "presenter": _presenter(incoming),
@@ -117,7 +117,7 @@ class Identity:
         who = incoming.who
         if who.signed_in or who.volunteer or self.settings.volunteers.anonymous != "cookie":
             return
-        if (await taken(self.new_volunteers, who.address)).allowed:
+        if (await taken(self.new_volunteers, who.network)).allowed:
             name = random.token_urlsafe(12)
             self.cookies.set_signed(incoming, VOLUNTEER, name, seconds=YEAR)
             incoming.who = attrs.evolve(who, volunteer=name)

@@ -41,6 +41,7 @@ from crowdd.http.static_files import StaticFiles
 from crowdd.http.streams import Streams
 from crowdd.kinds import KINDS
 from crowdd.logs import request_id
+from crowdd.values import network
 
 log = Logger()
 _NOT_FOUND = "404 Not Found"
@@ -115,12 +116,12 @@ class Router:
 
     async def _stream(self, incoming: Incoming, answer: Stream) -> bytes:
         """What is left to send when the stream is over."""
-        network = _network(incoming.address)
-        self._streams.require_room(network)
+        place = network(incoming.address)
+        self._streams.require_room(place)
         self._negotiator.write(incoming, answer)
         self._finished(incoming, b"")
         if incoming.method != "HEAD":
-            await self._streams.serve(incoming.request, network, answer.begin)
+            await self._streams.serve(incoming.request, place, answer.begin)
         return b""
 
     async def _download(self, incoming: Incoming, answer: Download) -> bytes:
@@ -188,7 +189,7 @@ class Router:
             return
         who = incoming.who
         cookie = who.actor if incoming.by_cookie or who.volunteer else ""
-        allowance = await self._limit.take(endpoint, _network(incoming.address), cookie)
+        allowance = await self._limit.take(endpoint, network(incoming.address), cookie)
         put(incoming.request.responseHeaders, allowance.headers())
         if not allowance.allowed:
             wait = max(1, allowance.reset - int(self._limit.seconds()))
@@ -370,8 +371,3 @@ def _tidy(request: Any) -> str:
 
 def _header(request: Any, name: str) -> str:
     return (request.getHeader(name) or "").strip().lower()
-
-
-def _network(address: str) -> str:
-    """What one household has: an IPv4 address, the first 64 bits of an IPv6 one."""
-    return address if ":" not in address else ":".join(address.split(":")[:4])

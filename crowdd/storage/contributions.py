@@ -76,7 +76,7 @@ def answer(who: Requester, values: Mapping[str, Any]) -> dict[str, Any]:
         "actor": who.actor,
         "task": values["task_id"],
         "user_id": who.user_id if who.external_uid is None else None,
-        "ip": who.address if anonymous else None,
+        "ip": who.network if anonymous else None,
         "external": who.external_uid,
         "info": values["info"],
         "calibration": values.get("calibration"),

@@ -3,6 +3,8 @@
 import pytest_twisted
 from support.browsers import newcomer, who
 
+from crowdd.values import network
+
 
 async def reads_as(client, path="/api/user/1", **headers):
     """What the caller is to the first account: its e-mail address is for itself only."""
@@ -143,12 +145,12 @@ async def test_the_last_address_that_is_no_proxy_is_the_client(serve):
     for header, client in (
         ("192.0.2.1", "192.0.2.1"), ("6.6.6.6, 192.0.2.2", "192.0.2.2"), ("6.6.6.6, 192.0.2.3, 10.1.2.3", "192.0.2.3"),
         ("192.0.2.4:443, 10.1.2.3:80", "192.0.2.4"), ("[2001:db8::1]:443", "2001:db8::1"),
-        ("2001:db8::2", "2001:db8::2"),
+        ("2001:db8::2", "2001:db8::2"), ("2001:db8:0:1::2", "2001:db8:0:1::2"),
         ("6.6.6.6, unknown, 10.1.2.4", "10.1.2.4"), ("6.6.6.6, nonsense", "127.0.0.1"), ("", "127.0.0.1"),
         ("10.9.9.9", "10.9.9.9"), ("6.6.6.6, \u00ff", "127.0.0.1"),
     ):  # fmt: skip
         await served.client(**{"X-Forwarded-For": header}).get(f"/api/{project['id']}/newtask")
-        expected.add(f"i:{served.domain.secrets.pseudonym(client)}")
+        expected.add(f"i:{served.domain.secrets.pseudonym(network(client))}")
         rows = await served.database.fetch("SELECT actor FROM lease")
         assert {row["actor"] for row in rows} == expected, header
 

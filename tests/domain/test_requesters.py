@@ -5,7 +5,7 @@ import pytest
 from crowdd.domain import rights
 from crowdd.errors import AnonymousError, ForbiddenError
 from crowdd.kinds.kind import ADMINS, EVERYONE, NOBODY, OWNERS, Standing
-from crowdd.values import Requester
+from crowdd.values import Requester, network
 
 NONE = frozenset()
 PERSON, STRANGER = Requester(user_id=1), Requester()
@@ -51,13 +51,33 @@ def test_the_words_of_a_refusal_can_be_chosen():
 @pytest.mark.parametrize(
     ("who", "actor"),
     [
-        (Requester(user_id=7, external_uid="42", volunteer="v", address="a"), "x:42"),
-        (Requester(user_id=7, volunteer="v", address="a"), "u:7"),
-        (Requester(volunteer="v", address="a"), "c:v"),
-        (Requester(address="10.1.2.3"), "i:10.1.2.3"),
+        (Requester(user_id=7, external_uid="42", volunteer="v", network="a"), "x:42"),
+        (Requester(user_id=7, volunteer="v", network="a"), "u:7"),
+        (Requester(volunteer="v", network="a"), "c:v"),
+        (Requester(network="10.1.2.3"), "i:10.1.2.3"),
         (Requester(user_id=7, presenter=1), "u:7"),
         (Requester(external_uid=""), "x:"),
     ],
 )
 def test_a_volunteer_has_one_key(who, actor):
     assert who.actor == actor
+
+
+@pytest.mark.parametrize(
+    ("address", "expected"),
+    [
+        ("192.0.2.7", "192.0.2.7"),
+        ("::ffff:192.0.2.7", "192.0.2.7"),
+        ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::"),
+        ("2600:3c00::f03c:91ff:fe24:1", "2600:3c00::"),
+        ("2600:3c00::f03c:91ff:fe24:2", "2600:3c00::"),
+        ("fe80::1%eth0", "fe80::"),
+        ("/run/crowdd.sock", "127.0.0.1"),
+    ],
+)
+def test_network_is_an_ipv4_address_or_an_ipv6_64(address, expected):
+    assert network(address) == expected
+
+
+def test_neighbouring_ipv6_networks_differ():
+    assert network("2001:db8:1:2::1") != network("2001:db8:1:3::1")

@@ -33,7 +33,7 @@ from crowdd.values import Requester
 
 EXAMPLES = int(os.environ.get("CROWDD_EXAMPLES", "7"))
 STEPS = 30
-WHO = [Requester(user_id=n) for n in (101, 102, 103)] + [Requester(volunteer="tab"), Requester(address="10.0.0.1")]
+WHO = [Requester(user_id=n) for n in (101, 102, 103)] + [Requester(volunteer="tab"), Requester(network="10.0.0.1")]
 ORDERS = [("", False), ("priority_0", False), ("id", False), ("id", True), ("created", True), ("n_answers", True)]
 LEASE = 3600
 

@@ -18,7 +18,7 @@ async def test_asking_for_a_task_does_not_read_all_tasks_of_a_new_project(dsn, p
     ledger.run("ANALYZE")
     project = ledger.project(tasks=TASKS)
     for address in ("a", "b", "c"):  # the first call of a connection reads the catalogue, too
-        ask = contributions.ask(Requester(address=address), project, 1, 0, "priority")
+        ask = contributions.ask(Requester(network=address), project, 1, 0, "priority")
         await contributions.next_tasks(explained, [ask], "http://here", wait=True)
     ledger.close()
     assert 0 < explained.pages <= MOST_PAGES

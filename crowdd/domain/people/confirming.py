@@ -178,7 +178,7 @@ class Confirming:
     async def _limit(self, email: str, who: Requester) -> None:
         limits = {
             f"letter:{email.strip().lower()}": _MOST_LETTERS,
-            f"letter:{who.address}": _MOST_LETTERS * _PER_ADDRESS,
+            f"letter:{who.network}": _MOST_LETTERS * _PER_ADDRESS,
         }
         await self._attempts.require(limits)
         await self._attempts.note(limits)

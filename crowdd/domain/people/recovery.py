@@ -44,8 +44,8 @@ class Recovery:
             raise FormError({"email_addr": mistakes})
         address = email.strip().lower()
         limits = {
-            f"forgot:{address}|{who.address}": _MOST_LETTERS,
-            f"forgot:{who.address}": _MOST_LETTERS * _PER_ADDRESS,
+            f"forgot:{address}|{who.network}": _MOST_LETTERS,
+            f"forgot:{who.network}": _MOST_LETTERS * _PER_ADDRESS,
         }
         await self._attempts.require(limits)
         await self._attempts.note(limits)
@@ -76,7 +76,7 @@ class Recovery:
 
     async def open(self, key: str, who: Requester) -> None:
         """Passes while the link works. Raises ForbiddenError, TooManyRequestsError."""
-        limits = {f"reset:{who.address}": self._settings.attempts * _PER_ADDRESS}
+        limits = {f"reset:{who.network}": self._settings.attempts * _PER_ADDRESS}
         await self._attempts.require(limits)
         try:
             await self._proofs.look(self._db, key, PURPOSE)

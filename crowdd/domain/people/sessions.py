@@ -43,7 +43,7 @@ class Sessions:
     async def open(self, user_id: int, agent: str, who: Requester) -> str:
         """The token of a new session, for a cookie."""
         session_token = token()
-        await sessions.open_one(self._db, self._hash(session_token), user_id, self._days, agent[:_AGENT], who.address)
+        await sessions.open_one(self._db, self._hash(session_token), user_id, self._days, agent[:_AGENT], who.network)
         return session_token
 
     async def close(self, who: Requester) -> None:

@@ -86,7 +86,7 @@ class SigningIn:
         self, user_id: int, password: str, who: Requester, *, field: str = "current_password"
     ) -> None:
         """Passes when it is the person's own; raises FormError for the field, TooManyRequestsError."""
-        limits = {f"password:{user_id}|{who.address}": self._settings.attempts}
+        limits = {f"password:{user_id}|{who.network}": self._settings.attempts}
         await self._attempts.require(limits)
         stored = await accounts.passwd_hash(self._db, user_id)
         if not await self._passwords.check(stored, password[:LONGEST_PASSWORD]):
@@ -99,5 +99,5 @@ class SigningIn:
         most = self._settings.attempts
         if row is not None and row["id"] in device.people:
             return {f"signin:{device.name}|{row['id']}": most}
-        here = f"signin:{who.address}"
-        return {f"signin:{email.strip().lower()[:254]}|{who.address}": most, here: most * _PER_ADDRESS}
+        here = f"signin:{who.network}"
+        return {f"signin:{email.strip().lower()[:254]}|{who.network}": most, here: most * _PER_ADDRESS}
