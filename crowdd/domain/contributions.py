@@ -156,6 +156,11 @@ class Contributions:
             raise error
         return state
 
+    async def require_task(self, project_id: int, task_id: int) -> None:
+        """Raises NotFoundError unless the project has this task."""
+        if await tasks.project_of(self._db, task_id) != project_id:
+            raise NotFoundError(NOT_FOUND)
+
     async def progress(self, who: Requester, reference: int | str) -> dict[str, int]:
         """``done``: answers of the volunteer in the project; ``total``: its tasks."""
         row = await contributions.progress(self._db, who.actor, reference)

@@ -43,6 +43,14 @@ class Leases:
     def __init__(self, db: Database, ring: Callable[[int], None], contributions: Contributions) -> None:
         self._db, self._ring, self._contributions = db, ring, contributions
 
+    async def lease(self, who: Requester, task_id: int, uid: str | None, header: str | None) -> str:
+        """Reserves a named task: leased, late (it is full) or answered; ``uid`` and ``header`` as with newtask.
+
+        Raises NotFoundError, and for people who may not have the project's tasks AnonymousError or ForbiddenError.
+        """
+        who, project_id = await self._contributions.known(who, task_id, uid, header)
+        return await self._contributions.hold(who, project_id, task_id)
+
     async def renew(self, who: Requester, task_id: int, uid: str | None, header: str | None) -> Lease:
         """Prolongs the lease of somebody who is at the task; ``uid`` and ``header`` as with newtask.
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from crowdd.domain import queries, rights
+from crowdd.domain import pictures, queries, rights
 from crowdd.domain.idempotency import Once
 from crowdd.domain.secrets import Secrets
 from crowdd.domain.uploads import Journal, Upload, Uploads, with_files
@@ -131,6 +131,8 @@ class Records:
             if before is not None:
                 return await self.views_of(tx, kind, who, before)
             rows = [kind.creation(_object(one)) for one in bodies]
+            for values in rows if kind.pictures else ():
+                pictures.check(kind, values, {}, self.base_url)
             for project_id in sorted({values.get("project_id") for values in rows}, key=str):
                 standings = await self._allow_creation(tx, kind, who, project_id)
                 for values in rows:
@@ -156,6 +158,7 @@ class Records:
             match(self.view(kind, row))
             changes = kind.change(self._open(kind, row), _object(body), row["standings"])
             if changes:
+                pictures.check(kind, changes, row, self.base_url)
                 await self._behaviours[kind.name].change(tx, who, row, changes)
             await self._attach(tx, kind, who, [row_id], upload, files)
             return self.view(kind, await self.find(tx, kind, who, row_id))

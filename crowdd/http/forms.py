@@ -9,7 +9,6 @@ from urllib.parse import urlsplit
 import attrs
 
 from crowdd.domain.people.avatars import Box
-from crowdd.errors import ForbiddenError
 from crowdd.http.csrf import Csrf
 from crowdd.http.incoming import Incoming
 from crowdd.languages import _
@@ -51,16 +50,6 @@ def _corner(text: str) -> float:
     if not abs(number) < 1e9:  # NaN, too
         raise ValueError
     return number
-
-
-def require_own_page(incoming: Incoming) -> None:
-    """Refuses a GET that changes something when another site's page may have caused it.
-
-    ``Content-Type: application/json`` cannot be sent across sites without being asked for first.
-    """
-    json = incoming.content_type == "application/json"
-    if not json and incoming.header("sec-fetch-site") not in ("same-origin", "none"):
-        raise ForbiddenError(_("Use the button of the page."), code="cross_site")
 
 
 def local(address: str, fallback: str = "/") -> str:

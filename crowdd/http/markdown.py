@@ -11,6 +11,8 @@ from markdown_it import MarkdownIt
 from markdown_it.rules_core import StateCore
 from markupsafe import Markup
 
+from crowdd.domain.pictures import is_upload
+
 _TAGS: Final = {
     "p", "br", "hr", "em", "strong", "del", "s", "sub", "sup", "code", "pre", "blockquote", "ul", "ol", "li", "a",
     "img", "h3", "h4", "h5", "h6", "table", "thead", "tbody", "tr", "th", "td",
@@ -32,8 +34,8 @@ def _lower_headings(state: StateCore) -> None:
 
 
 def _only_own_pictures(tag: str, attribute: str, value: str) -> str | None:
-    """Pictures come from this server alone: another one would learn who reads."""
-    if tag == "img" and attribute == "src" and not is_own_path(value):
+    """Pictures are uploads of this server. Another one would learn who reads, and other addresses of ours may act."""
+    if tag == "img" and attribute == "src" and not is_upload(value):
         return None
     return value
 
@@ -43,11 +45,6 @@ _IMAGE: Final = re.compile(r'<img((?: [a-z]+="[^"]*")*)>')
 
 _markdown = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
 _markdown.core.ruler.push("lower_headings", _lower_headings)
-
-
-def is_own_path(address: str) -> bool:
-    """Whether an address is a path on this server; ``//host`` and ``/\\host`` are not."""
-    return address.startswith("/") and not address.startswith(("//", "/\\"))
 
 
 def to_html(text: str, top: int = 3) -> Markup:

@@ -85,7 +85,7 @@ class Negotiator:
             incoming.request.setHeader("Content-Type", _JSON)
             return orjson.dumps({"template": page.template, **_shown(page.context)})
         incoming.nonce = random.token_urlsafe(12)
-        self._headers(incoming, presenter.page_headers(incoming.nonce))
+        self._headers(incoming, presenter.page_headers(incoming.nonce, incoming.header("host")))
         incoming.request.setHeader("Content-Type", "text/html; charset=utf-8")
         frame = self._frame(incoming)
         if page.context.get("flash") and page.context.get("status") == "success":  # of mistakes the form itself speaks

@@ -34,7 +34,11 @@ _SOURCES: Final[Mapping[str, str]] = {
     "tutorial": "tutorial",
     "results": "results",
 }
-_FRAMES: Final = frozenset({"iframe", "frame", "object", "embed", "fencedframe"})
+_FRAMES: Final = frozenset({"iframe", "frame", "fencedframe"})
+_PARTS: Final = frozenset(
+    {"image", "audio", "video", "track", "style", "script", "font", "manifest", "object", "embed"}
+)  # what a page is made of: all of ours lie below /static/ and /uploads/
+_HOST: Final = re.compile(r"[A-Za-z0-9.-]+(?::[0-9]{1,5})?")  # as a policy may name it; it has no form for IPv6
 _FORBIDDEN: Final = ("camera", "microphone", "geolocation", "display-capture", "fullscreen", "payment", "usb")
 _EVERYWHERE: Final = {
     "X-Content-Type-Options": "nosniff",
@@ -43,14 +47,17 @@ _EVERYWHERE: Final = {
 }
 
 
-def page_headers(nonce: str = "") -> dict[str, str]:
+def page_headers(nonce: str = "", host: str = "") -> dict[str, str]:
     """Headers of crowdd's own pages; scripts run only with ``nonce`` and what these import, and none without one.
 
-    ``frame-src 'self'`` also keeps the presenter frame from walking off to another site or to a ``data:`` address.
+    Pictures come from two folders of ``host``, the Host of the request: an address of ours that does something must
+    not be asked for by a picture. ``frame-src 'self'`` also keeps the presenter frame from walking off to another site
+    or to a ``data:`` address.
     """
     scripts = f"'nonce-{nonce}'" if nonce else "'none'"
+    pictures = f"{host}/static/ {host}/uploads/" if _HOST.fullmatch(host) else "'self'"
     policy = (
-        f"default-src 'none'; script-src {scripts}; style-src 'self'; img-src 'self' data:; media-src 'self';"
+        f"default-src 'none'; script-src {scripts}; style-src 'self'; img-src {pictures} data:; media-src 'self';"
         " font-src 'self'; connect-src 'self'; manifest-src 'self'; frame-src 'self'; form-action 'self';"
         " base-uri 'none'; frame-ancestors 'none'"
     )
@@ -133,8 +140,11 @@ def refusal(origin: str, site: str, dest: str) -> str | None:
     """Why a request is refused whatever its route, or None.
 
     Takes the values of Origin, Sec-Fetch-Site and Sec-Fetch-Dest, "" where absent. Not to be asked for public files
-    and for the frame itself. It protects what a presenter calls without the bridge.
+    and for the frame itself. It protects what a presenter calls without the bridge, and whoever looks at a text in
+    which somebody else named one of our addresses as a picture.
     """
+    if dest in _PARTS:
+        return "This address is not a part of a page."
     if origin == "null":
         return "Requests of an opaque origin go over the bridge."
     if site == "cross-site" and not origin and dest != "document":

@@ -21,8 +21,9 @@ from babel.numbers import format_compact_decimal, format_decimal
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, pass_context
 from jinja2.runtime import Context
 
+from crowdd.domain.pictures import upload_path
 from crowdd.http.drawings import drawing
-from crowdd.http.markdown import is_own_path, to_html
+from crowdd.http.markdown import to_html
 from crowdd.http.static_files import StaticFiles
 from crowdd.languages import NAMES, Languages
 from crowdd.languages.tongues import TONGUES, direction_of, language_of
@@ -114,12 +115,8 @@ class Templates:
         return self._own_picture((user.get("info") or {}).get("avatar_url"))
 
     def _own_picture(self, address: object) -> str:
-        """The path of a picture on this server, or nothing for what is none."""
-        if not isinstance(address, str):
-            return ""
-        if self._base_url and address.startswith(f"{self._base_url}/"):
-            address = address.removeprefix(self._base_url)
-        return address if is_own_path(address) else ""
+        """The path of an uploaded picture, or nothing: a page asks no other server, and no other address of ours."""
+        return upload_path(address, self._base_url)
 
 
 class _Words:

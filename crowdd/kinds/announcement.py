@@ -9,6 +9,7 @@ ANNOUNCEMENT = Kind(
     table="announcement",
     source="announcement",
     files=True,
+    pictures=("media_url",),
     rights=Rights(
         see=ADMINS | {Standing.SHOWN}, get=ADMINS | {Standing.SHOWN}, create=ADMINS, update=ADMINS, delete=ADMINS
     ),

@@ -13,6 +13,7 @@ BLOGPOST = Kind(
     context=True,
     parents={"project": "project_id"},
     files=True,
+    pictures=("media_url",),
     rights=Rights(
         see=OWNERS | {Standing.SHOWN},
         get=OWNERS | {Standing.SHOWN},

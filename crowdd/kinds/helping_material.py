@@ -13,6 +13,7 @@ HELPING_MATERIAL = Kind(
     context=True,
     parents={"project": "project_id"},
     files=True,
+    pictures=("media_url",),
     rights=Rights(
         see=OWNERS | {Standing.LISTED},
         get=OWNERS | {Standing.UNLOCKED},

@@ -143,6 +143,8 @@ class Kind:
     bulk: bool = False
     # A row may come with a file: a multipart body on POST and PUT.
     files: bool = False
+    # Attributes, or keys of them (``info.thumbnail_url``), that hold the address of a picture.
+    pictures: tuple[str, ...] = ()
     # Methods that the kind has at all; others are 405.
     methods: frozenset[str] = frozenset({"GET", "POST", "PUT", "DELETE"})
     by_name: dict[str, Field] = attrs.field(init=False, repr=False)

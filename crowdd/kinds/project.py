@@ -18,6 +18,7 @@ PROJECT = Kind(
         {"container", "thumbnail", "thumbnail_url", "task_presenter", "tutorial", "results", "sched", "lease_seconds"}
         | {"language"}
     ),
+    pictures=("info.thumbnail_url",),
     reduced=("last_activity", "last_activity_raw", "n_tasks", "n_volunteers", "overall_progress", "owner"),
     rights=Rights(
         see=frozenset({Standing.LISTED}) | OWNERS,

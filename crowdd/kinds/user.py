@@ -17,6 +17,7 @@ USER = Kind(
     source="user_record",
     methods=frozenset({"GET", "PUT"}),
     public_info=frozenset({"avatar", "avatar_url", "container", "extra"}),
+    pictures=("info.avatar_url",),
     rights=Rights(see=LISTED, get=LISTED, create=NOBODY, update=PRIVATE, delete=NOBODY),
     fields=(
         Field("id", Integer(), "Its number.", **SERVER),

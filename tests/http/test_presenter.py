@@ -40,14 +40,14 @@ def test_paths_that_have_a_presenter(path: str, framed: bool) -> None:
         (TASK, True, "", "frame"),
         (TASK, True, "document", "page"),  # never the presenter as a page of ours
         (TASK, True, "empty", "page"),
-        (TASK, True, "object", "stub"),
-        (TASK, True, "embed", "stub"),
+        (TASK, True, "object", "page"),  # refused
+        (TASK, True, "embed", "page"),  # refused
         (TASK, False, "document", "page"),
         (TASK, False, "", "page"),
         (TASK, False, "iframe", "stub"),
         ("/account/profile", True, "iframe", "stub"),
         ("/account/signout", False, "iframe", "stub"),
-        ("/admin/users/add/5", False, "object", "stub"),
+        ("/admin/users/add/5", False, "object", "page"),  # refused
         ("/", False, "frame", "stub"),
         ("/api/task/1", False, "iframe", "page"),  # its own headers keep it out of frames
         ("/static/style.css", False, "iframe", "page"),
@@ -73,8 +73,12 @@ def test_frame_stub_or_page(path: str, marked: bool, dest: str, expected: str) -
         ("", "cross-site", "", True),
         ("", "cross-site", "document", False),  # a link from elsewhere
         ("https://app.example", "cross-site", "empty", False),  # CORS decides
-        ("", "same-origin", "image", False),
-        ("", "same-site", "image", False),
+        ("", "same-origin", "image", True),
+        ("", "same-site", "image", True),
+        ("", "none", "image", True),
+        *[("", "same-origin", dest, True) for dest in ("audio", "video", "track", "style", "script", "font", "manifest")],
+        *[("", "same-origin", dest, True) for dest in ("object", "embed")],
+        ("", "same-origin", "iframe", False),
         ("", "none", "document", False),
         ("http://127.0.0.1:8000", "same-origin", "empty", False),
         ("", "", "", False),  # programs
@@ -112,6 +116,20 @@ def test_the_page_runs_its_own_scripts_only() -> None:
     assert without["frame-src"] == "'self'"
     assert without["frame-ancestors"] == without["default-src"] == "'none'"
     assert presenter.page_headers()["Referrer-Policy"] != "no-referrer"
+
+
+@pytest.mark.parametrize(
+    ("host", "expected"),
+    [
+        ("crowd.example", "crowd.example/static/ crowd.example/uploads/ data:"),
+        ("127.0.0.1:8000", "127.0.0.1:8000/static/ 127.0.0.1:8000/uploads/ data:"),
+        ("[::1]:8000", "'self' data:"),
+        ("a.example; script-src *", "'self' data:"),
+        ("", "'self' data:"),
+    ],
+)
+def test_pictures_come_from_two_folders_of_the_host(host: str, expected: str) -> None:
+    assert directives(presenter.page_headers("abc", host))["img-src"] == expected
 
 
 def test_the_frame_is_sandboxed_and_cannot_be_kept() -> None:

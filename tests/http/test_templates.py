@@ -358,7 +358,7 @@ def test_times_without_a_zone_are_utc() -> None:
 def test_markdown_keeps_the_text_and_drops_what_acts() -> None:
     text = (
         "# Title\n\n**bold** <script>alert(1)</script> <b onclick=x style=x id=main>b</b>\n\n"
-        "![spy](https://spy.example/a.png) ![own](/uploads/a.png) [run](javascript:alert(1)) [go](https://a.example)"
+        "![spy](https://spy.example/a.png) ![own](/uploads/project-1/a.png) ![act](/admin/users/add/7) ![too](/uploads/project-1/a.png?x=/../../admin) [run](javascript:alert(1)) [go](https://a.example)"
     )
     page = Page(
         f"<html lang=en dir=ltr><title>t</title><main><h1>h</h1><h2>h</h2>{said('{{ text|markdown }}', text=text)}"
@@ -367,7 +367,7 @@ def test_markdown_keeps_the_text_and_drops_what_acts() -> None:
     assert "h3" in tags
     assert "strong" in tags
     assert not {"script", "b"} & {*tags}
-    assert [image.get("src") for image in page.all("img")] == ["/uploads/a.png"]
+    assert [image.get("src") for image in page.all("img")] == ["/uploads/project-1/a.png"]
     links = {link.text: link.get("href") for link in page.all("a")}
     assert links["go"] == "https://a.example"
     assert "javascript" not in links.get("run", "")

@@ -30,7 +30,7 @@ ADMIN = "pages/test_administration.py"
 ENTRY = f"{ADMIN}::test_only_administrators_get_in_and_nothing_happens_for_others"
 FORGED = f"{ADMIN}::test_no_form_is_believed_without_its_token"
 BY_LINK = f"{ADMIN}::test_the_rights_of_administrators_by_link_as_programs_follow_it"
-NOT_BY_OTHERS = f"{ADMIN}::test_a_link_that_another_site_could_cause_changes_nothing"
+NOT_BY_OTHERS = f"{ADMIN}::test_get_by_a_browser_changes_no_rights_and_shows_a_button"
 FIGURES = "api/test_projectstats.py"
 OWNER = "pages/test_owner_pages.py"
 ROWS = "pages/test_owner_rows.py"
@@ -881,7 +881,7 @@ LINES = (
         *EACH_ROW,
         *NOT_WRITTEN,
         f"{OWNER}::test_coowners_are_found_added_and_removed",
-        f"{OWNER}::test_a_link_of_another_site_makes_nobody_a_coowner",
+        f"{OWNER}::test_get_by_a_browser_makes_nobody_a_coowner",
     ),
     _line(
         "Further routes of projects",

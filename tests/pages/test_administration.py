@@ -198,19 +198,25 @@ async def test_the_rights_of_administrators_by_link_as_programs_follow_it(served
 
 
 @pytest_twisted.ensureDeferred
-async def test_a_link_that_another_site_could_cause_changes_nothing(served):
+async def test_get_by_a_browser_changes_no_rights_and_shows_a_button(served):
     place = await Place(served).build()
     path = f"/admin/users/add/{place.person.user_id}"
     before = await place.state()
     for headers in (
-        HTML, {"Accept": "application/json"}, {**HTML, "Sec-Fetch-Site": "cross-site", "Sec-Fetch-Dest": "document"},
-        {**HTML, "Sec-Fetch-Site": "same-site"}, {"Content-Type": "text/plain"},
+        HTML, OWN, {**HTML, "Sec-Fetch-Site": "cross-site", "Sec-Fetch-Dest": "document"}, {"Content-Type": "text/plain"},
+        {**HTML, "Sec-Fetch-Site": "same-site"}, {**HTML, "Sec-Fetch-Site": "none", "Sec-Fetch-Dest": "document"},
     ):  # fmt: skip
-        assert (await place.boss.get(path, headers=headers)).status == 403, headers
+        page = await place.boss.get(path, headers=headers)
+        assert page.status == 200 and f'<form method="post" action="{path}">' in page.text, headers
+    for headers in ({"Accept": "application/json"}, {**OWN, "Sec-Fetch-Dest": "image"}, {"X-CSRFToken": "made up"}):
+        assert (await place.boss.get(path, headers=headers)).status in (400, 403), headers
     assert (await place.boss.get(f"{path}?response_format=json", headers=HTML)).status == 403
     assert await place.state() == before
-    for headers in (OWN, {**HTML, "Sec-Fetch-Site": "none"}):
-        assert (await place.boss.get(path, headers=headers)).status == 302, headers
+    token = (await place.boss.page("/admin/announcement")).json()["csrf"]
+    assert (await place.boss.post(path, data={"csrf_token": token})).status == 302
+    assert await place.state() != before
+    assert (await place.boss.get(path.replace("add", "del"), headers={**HTML, "X-CSRFToken": token})).status == 302
+    assert await place.state() == before
 
 
 @pytest_twisted.ensureDeferred

@@ -296,13 +296,14 @@ async def test_coowners_are_found_added_and_removed(served):
 
 
 @pytest_twisted.ensureDeferred
-async def test_a_link_of_another_site_makes_nobody_a_coowner(served):
+async def test_get_by_a_browser_makes_nobody_a_coowner(served):
     ada, _ = await owned(served)
     await served.person("bob")
     browser = await signed_in(served, "ada")
     for path in ("add_coowner/bob", "del_coowner/bob"):
-        assert (await browser.get(f"/project/birds/{path}", headers={"Sec-Fetch-Site": "cross-site"})).status == 403
-        assert (await browser.get(f"/project/birds/{path}")).status == 403
+        for headers in ({"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Dest": "document"}, HTML, {}):
+            assert 'method="post"' in (await browser.get(f"/project/birds/{path}", headers=headers)).text, headers
+        assert (await browser.get(f"/project/birds/{path}", headers={**HTML, "Sec-Fetch-Dest": "image"})).status == 403
     assert len((await ada.page("/project/birds/coowners")).json()["coowners"]) == 1
 
 

@@ -1,5 +1,6 @@
 """Signing in with google, github and orcid, against a provider on loopback: what is believed, and what is not."""
 
+import re
 from urllib.parse import parse_qs, parse_qsl, quote, urlsplit
 
 import attrs
@@ -30,9 +31,9 @@ async def site(serve, provider):
 
 async def out(browser, name="google", next_="/"):
     """To the provider and its consent; the path with which it sends the browser back."""
-    begun = await browser.get(f"/{name}/?next={quote(next_)}", headers={"Sec-Fetch-Site": "same-origin"})
-    assert begun.status == 302, begun.body
-    consent = await treq.get(begun.header("location"), allow_redirects=False)
+    begun = await browser.page(f"/{name}/?next={quote(next_)}")
+    assert begun.status == 200, begun.body
+    consent = await treq.get(begun.json()["next"], allow_redirects=False)
     back = urlsplit(consent.headers.getRawHeaders("location")[0])
     return f"{back.path}?{back.query}"
 
@@ -128,7 +129,7 @@ async def test_who_brings_no_address_is_asked_for_one_and_needs_no_password(site
 async def test_an_account_is_connected_and_disconnected(site, provider):
     ada = await newcomer(site, "ada")
     settings = await ada.get("/account/ada/update")
-    assert 'href="/orcid/"' in settings.text
+    assert '<form method="post" action="/orcid/">' in settings.text
     assert await come(ada, "orcid") == "/account/ada/update"
     assert (await account(ada))["orcid_user_id"] == provider.person.sub
     stranger = site.client()
@@ -169,10 +170,18 @@ async def test_the_last_way_in_stays_open(site, provider):
 
 
 @pytest_twisted.ensureDeferred
-async def test_connecting_begins_on_a_page_of_ours(site):
+async def test_connecting_asks_first_and_leads_on_by_a_page(site):
     ada = await newcomer(site, "ada")
-    for headers in ({}, {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Dest": "document"}):
-        assert (await ada.get("/google/", headers=headers)).status == 403
+    for headers in ({}, {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Dest": "document"}, {"Sec-Fetch-Site": "none"}):
+        asked = await ada.get("/google/", headers=headers)
+        assert asked.status == 200 and '<form method="post" action="/google/">' in asked.text
+        assert "oauth" not in " ".join(ada.cookies)
+    token = re.search(r'name="csrf_token" value="([^"]+)"', asked.text.partition("<main")[2]).group(1)
+    assert (await ada.post("/google/")).status == 400
+    leaving = await ada.post("/google/", data={"csrf_token": token})
+    (target,) = re.findall(r'http-equiv="refresh" content="0; url=([^"]+)"', leaving.text)
+    assert leaving.status == 200 and "state=" in target
+    assert (await site.client().post("/google/", data={})).status in (302, 400)
 
 
 @pytest_twisted.ensureDeferred

@@ -233,3 +233,25 @@ async def test_definitions_are_laid_while_others_use_them(dsn):
         assert await started[0] == []
         assert (await schema.status(pool)).current
         assert await pool.fetch("SELECT fold_stats() AS n") == [{"n": 0}]
+
+
+@pytest_twisted.ensureDeferred
+async def test_stored_addresses_of_pictures_that_are_neither_uploads_nor_https_are_removed(empty, earlier):
+    good = ("/uploads/project-1/a.png", "http://127.0.0.1:8000/uploads/site/b.webp", "https://other.example/c.jpg?x=1")
+    bad = ("/admin/users/add/7", "//evil.example/x", "http://other.example/a.png", "/uploads/a/../../admin", "javascript:1")
+    async with pool_of(empty) as pool:
+        earlier(16)
+        await schema.upgrade(pool)
+        rows(
+            empty,
+            "SET search_path TO public; INSERT INTO announcement (created, updated, title, body, media_url, published)"
+            f" SELECT now(), now(), u, 'b', u, true FROM unnest(ARRAY{[*good, *bad]}) u;"
+            "INSERT INTO account (created, name, fullname, email_addr, api_key_hash, api_key_sealed, info)"
+            " SELECT now(), 'n' || i, 'f', 'e' || i, i::text::bytea, '', jsonb_build_object('avatar_url', u, 'kept', i)"
+            f" FROM unnest(ARRAY{[*good, *bad]}) WITH ORDINALITY x(u, i)",
+        )
+        earlier(None)
+        await schema.upgrade(pool)
+    assert {row[0] for row in rows(empty, "SELECT media_url FROM announcement WHERE media_url IS NOT NULL")} == {*good}
+    assert {row[0] for row in rows(empty, "SELECT info->>'avatar_url' FROM account WHERE info ? 'avatar_url'")} == {*good}
+    assert len(rows(empty, "SELECT 1 FROM account WHERE info ? 'kept'")) == len(good + bad)

@@ -239,7 +239,7 @@ BLANK: Context = FORM | {"title": None, "body": None, "media_url": None, "publis
 WRONG_NAME = {"errors": {"name": ["There is one."]}}
 NEWS: Context = {
     "id": 4, "title": "A pause on Friday", "body": STORY, "created": "2025-11-19T09:30:00.000000", "published": False,
-    "media_url": "/uploads/news.webp", "user_id": 1, "info": {},
+    "media_url": "/uploads/site/news.webp", "user_id": 1, "info": {},
 }  # fmt: skip
 ACT: Context = {
     "id": 9, "at": "2025-11-19T09:30:00.000000", "user_id": 1, "user_name": "ilse", "via": "web", "action": "update",
@@ -762,6 +762,10 @@ def _settings_cases(at: str) -> Iterator[Case]:
     for new in (True, False):
         opened = frame(path="/account/register/confirmation") | {"form": blank, "new": new}
         yield Case("account/confirmation.html", "new" if new else "known", opened)
+    ask = {"title": "Make administrator?", "text": "Ada will see and change everything.", "button": "Make administrator"}
+    yield Case("confirm.html", "rights", frame(ILSE, "/admin/users/add/7") | ask)
+    onward = {"title": "Continue to the provider", "next": "https://provider.example/auth?state=1"}
+    yield Case("account/leaving.html", "on", frame(ILSE, "/google/") | onward)
     none = {"state": "none", "requested": None, "ready": None, "bytes": None, "url": None}
     waiting = none | {"state": "waiting", "requested": "2025-11-20T21:40:00.000000"}
     ready = waiting | {

@@ -69,17 +69,37 @@ _RENEW = Doc(
     refusals=(AnonymousError, NotFoundError),
     caller=Caller.VOLUNTEER,
 )
+_LEASE = Doc(
+    name="lease_task",
+    section="volunteers",
+    summary="Reserve a named task",
+    about="What the page of a task does when it opens. newtask needs no such request: it reserves what it hands out.",
+    parameters=(_TASK, EXTERNAL_UID, PASSWORD),
+    answer=record(
+        state={
+            "type": "string",
+            "enum": ["leased", "late", "answered"],
+            "description": "late: the task is full; an answer is stored and may not count.",
+        },
+    ),
+    refusals=(AnonymousError, NotFoundError),
+    caller=Caller.VOLUNTEER,
+)
 
 
 class LeasesApi:
-    """Releasing and renewing."""
+    """Reserving a named task, releasing and renewing."""
 
     def __init__(self, domain: Domain) -> None:
         self._leases = domain.leases
 
     def routes(self) -> Iterator[Route]:
+        yield post("/api/task/<int:object_id>/lease", self.lease, endpoint="lease", doc=_LEASE)
         yield post("/api/task/<int:object_id>/release", self.release, endpoint="release", doc=_RELEASE)
         yield post("/api/task/<int:object_id>/renew", self.renew, endpoint="renew", doc=_RENEW)
+
+    async def lease(self, incoming: Incoming, object_id: int) -> Answer:
+        return Data({"state": await self._leases.lease(*_asked(incoming, object_id))})
 
     async def release(self, incoming: Incoming, object_id: int) -> Answer:
         release = _release(incoming.json_body() if incoming.raw_body else {})

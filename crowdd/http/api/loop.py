@@ -10,7 +10,7 @@ from crowdd.domain import queries
 from crowdd.domain.contributions import MOST_TASKS, SORT_SECONDS, Handout, as_external, lane
 from crowdd.domain.domain import Domain
 from crowdd.domain.leases import why_no_task
-from crowdd.errors import AnonymousError, InvalidValueError, NotFoundError
+from crowdd.errors import AnonymousError, ForbiddenError, InvalidValueError, NotFoundError
 from crowdd.http.answers import Answer, Data, Raw
 from crowdd.http.api.operations import DESC, EXTERNAL_UID, OFFSET, PASSWORD
 from crowdd.http.described import JSON, Caller, Doc, Parameter, many, record, reference
@@ -107,6 +107,7 @@ class Loop:
 
     async def newtask(self, incoming: Incoming, project_id: str) -> Answer:
         """``{}``, one task, or an array when ``limit`` gives several."""
+        _refuse_navigation(incoming)
         query = incoming.query
         limit = queries.number(query.get("limit", ""), "limit", 1)
         offset = queries.number(query.get("offset", ""), "offset", 0)
@@ -144,6 +145,14 @@ class Loop:
         if "json" in incoming.header("accept").lower():
             return Data(token)
         return Raw(token.encode(), "text/plain; charset=utf-8", headers={**api_headers(), "Cache-Control": "no-store"})
+
+
+def _refuse_navigation(incoming: Incoming) -> None:
+    """A link, or what a browser loads ahead of a click, must not reserve tasks for whoever looks at a text."""
+    ahead = "prefetch" in (incoming.header("sec-purpose") or incoming.header("purpose"))
+    if ahead or incoming.header("sec-fetch-dest") == "document":
+        hint = "Open /project/<short_name>/newtask in the browser."
+        raise ForbiddenError("A link reserves no task.", code="cross_site", hint=hint)
 
 
 def _project_id(text: str) -> int:

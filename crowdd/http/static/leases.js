@@ -99,8 +99,14 @@ addEventListener("pageshow", (event) => {
 document.addEventListener("visibilitychange", keep);
 
 const [, opened] = location.pathname.match(/\/task\/(\d+)/) || [];
-if (opened) {
-  held.add(Number(opened));
-  show(Number(opened));
+if (opened) open(Number(opened));
+
+// The page of a task reserves it by a request of its own: links are followed by crawlers and previews, too.
+async function open(task) {
+  held.add(task);
+  show(task);
   kept = performance.now();
+  const { status, value } = await ask("POST", `/api/task/${task}/lease`, {}).catch(() => ({}));
+  if (status === 401 && value?.code === "signed_out") tell("presenter:signed-out");
+  else if (status === 403 && value?.code) tell("presenter:closed", { code: value.code });
 }

@@ -9,7 +9,8 @@ from crowdd.domain.domain import Domain
 from crowdd.domain.people.confirming import PATH, REGISTER
 from crowdd.errors import ForbiddenError, FormError, NotFoundError
 from crowdd.http.answers import Answer, Page, Redirect
-from crowdd.http.forms import Forms, require_own_page
+from crowdd.http.confirm import Confirm, Question
+from crowdd.http.forms import Forms
 from crowdd.http.incoming import Incoming
 from crowdd.http.pages.account.entry import Entry, me
 from crowdd.http.routing import Route, get, post
@@ -25,12 +26,12 @@ class ConfirmPages:
 
     def __init__(self, domain: Domain, forms: Forms, entry: Entry) -> None:
         self._accounts, self._confirming = domain.accounts, domain.people.confirming
-        self._forms, self._entry = forms, entry
+        self._forms, self._entry, self._confirm = forms, entry, Confirm(forms.csrf)
 
     def routes(self) -> Iterator[Route]:
         yield get(PATH, self.open)
         yield post(PATH, self.confirm)
-        yield get("/account/confirm-email", self.send_by_link)
+        yield get("/account/confirm-email", self.send_or_ask)
         yield post("/account/confirm-email", self.send)
 
     async def open(self, incoming: Incoming) -> Answer:
@@ -53,11 +54,13 @@ class ConfirmPages:
             incoming, done.user_id, await self._entry.welcome(incoming, done.user_id, claims)
         )
 
-    async def send_by_link(self, incoming: Incoming) -> Answer:
-        """Only for requests that no other site's page can cause (interface, GET /account/confirm-email)."""
-        me(incoming)
-        require_own_page(incoming)
-        return await self.send(incoming)
+    async def send_or_ask(self, incoming: Incoming) -> Answer:
+        """Writes at once for programs; a browser is asked first, where there is something to confirm."""
+        row: dict[str, Any] = await self._accounts.profile(me(incoming))
+        if self._confirm.acts(incoming) or row["valid_email"] or not self._confirming.required:
+            return await self.send(incoming)
+        text = _("We will send an e-mail with a link that confirms your address.")
+        return self._confirm.page(incoming, Question(_("Confirm your address?"), text, _("Send the e-mail")))
 
     async def send(self, incoming: Incoming) -> Answer:
         """Writes to the address of the signed-in person, unless it is confirmed."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from urllib.parse import quote
 
@@ -14,12 +14,13 @@ from crowdd.domain.people.arrivals import NoAddressError
 from crowdd.domain.people.identities import PROVIDERS, TITLES, Flow, ProviderIdentity
 from crowdd.domain.people.providers import FLOW_SECONDS
 from crowdd.errors import ProviderError
-from crowdd.http.answers import Answer, Redirect
+from crowdd.http.answers import Answer, Page, Redirect
+from crowdd.http.confirm import Confirm, Question
 from crowdd.http.cookies import FLOW, NEWCOMER
 from crowdd.http.errors import message_of
-from crowdd.http.forms import Forms, require_own_page
+from crowdd.http.forms import Forms
 from crowdd.http.incoming import Incoming
-from crowdd.http.pages.account.entry import Entry, next_address, own_account
+from crowdd.http.pages.account.entry import Entry, me, next_address, own_account
 from crowdd.http.routing import Route, get, post
 from crowdd.languages import _
 
@@ -32,28 +33,41 @@ class ProviderPages:
     def __init__(self, domain: Domain, forms: Forms, entry: Entry) -> None:
         self._domain, self._forms, self._entry = domain, forms, entry
         self._providers, self._arrivals = domain.people.providers, domain.people.arrivals
+        self._confirm = Confirm(forms.csrf)
         self._front_end = domain.settings.http.spa_base_url.rstrip("/")
 
     def routes(self) -> Iterator[Route]:
         for name in PROVIDERS:
-            yield get(f"/{name}/", partial(self.begin, name=name))
+            yield get(f"/{name}/", partial(self.begin_or_ask, name=name))
+            yield post(f"/{name}/", partial(self.connect, name=name))
             yield get(f"/{name}/oauth_authorized", partial(self.finish, name=name))
         yield post("/account/<name>/unlink", self.disconnect)
 
-    async def begin(self, incoming: Incoming, name: str) -> Answer:
-        """Sends the browser to the provider; for somebody who is signed in, to connect the two accounts.
+    async def begin_or_ask(self, incoming: Incoming, name: str) -> Answer:
+        """Sends the browser to the provider to sign in. People who are signed in are asked whether to connect it.
 
-        That must begin on a page of ours: else another site could connect its own account there to somebody's here.
+        Else a link on another site could connect somebody else's account at the provider to theirs here.
         """
-        if incoming.who.signed_in:
-            require_own_page(incoming)
+        if not incoming.who.signed_in or self._confirm.acts(incoming):
+            return await self._begin(incoming, name, Redirect)
+        title = TITLES[name]
+        text = _("You will be able to sign in to this site with your account at %(provider)s.", provider=title)
+        question = Question(_("Connect %(provider)s?", provider=title), text, _("Connect"))
+        return self._confirm.page(incoming, question)
+
+    async def connect(self, incoming: Incoming, name: str) -> Answer:
+        """Sends the browser of a signed-in person to the provider, by a page: a form may not lead to another site."""
+        me(incoming)
+        return await self._begin(incoming, name, _leaving if not incoming.wants_json else Redirect)
+
+    async def _begin(self, incoming: Incoming, name: str, onward: Callable[[str], Answer]) -> Answer:
         next_ = next_address(incoming)
         try:
             flow, address = await self._providers.begin(name, next_, incoming.who.user_id)
         except ProviderError as error:
             return self._refused(message_of(error), incoming.who.signed_in)
         self._entry.cookies.set_sealed(incoming, FLOW, flow.packed(), seconds=FLOW_SECONDS)
-        return Redirect(address)
+        return onward(address)
 
     async def finish(self, incoming: Incoming, name: str) -> Answer:
         """Where the provider sends the browser back to."""
@@ -107,3 +121,8 @@ class ProviderPages:
             return Redirect(path, flash, status)
         packed = base64.urlsafe_b64encode(orjson.dumps({"flash": flash, "status": status})).decode()
         return Redirect(f"{self._front_end}{path}{'&' if '?' in path else '?'}flash={quote(packed)}", flash, status)
+
+
+def _leaving(address: str) -> Answer:
+    """A page that goes on to the provider by itself: browsers hold a form's redirect to the policy for forms."""
+    return Page("account/leaving.html", title=_("Continue to the provider"), next=address)

@@ -11,7 +11,8 @@ from crowdd.domain.people.identities import TITLES
 from crowdd.domain.people.profiles import Profile
 from crowdd.errors import FormError, InvalidValueError
 from crowdd.http.answers import Answer, Page, Redirect
-from crowdd.http.forms import CORRECT, Forms, crop_box, require_own_page
+from crowdd.http.confirm import Confirm, refuse_json
+from crowdd.http.forms import CORRECT, Forms, crop_box
 from crowdd.http.incoming import Incoming
 from crowdd.http.pages.account.entry import Entry, me, own_account
 from crowdd.http.routing import Route, get, post
@@ -31,6 +32,7 @@ class SettingsPages:
 
     def __init__(self, domain: Domain, forms: Forms, entry: Entry) -> None:
         self._domain, self._forms, self._entry = domain, forms, entry
+        self._confirm = Confirm(forms.csrf)
         self._profiles, self._avatars = domain.people.profiles, domain.people.avatars
         self._buttons: dict[str, tuple[str, Callable[[Incoming, Row], Awaitable[Answer]]]] = {
             "Profile": ("form", self._profile),
@@ -124,14 +126,15 @@ class SettingsPages:
         )
 
     async def newsletter(self, incoming: Incoming) -> Answer:
-        """Asks about the newsletter; with ``subscribe`` it is an answer (interface, GET /account/newsletter)."""
+        """Asks about the newsletter. With ``subscribe`` a program answers; a browser is asked all the same."""
         person = me(incoming)
-        if "subscribe" not in incoming.query:
-            await self._profiles.subscribe(person, None)
-            form = self._forms.blank(incoming)
-            return Page("account/newsletter.html", title=_("Newsletter"), next="/", _form=form)
-        require_own_page(incoming)
-        return await self._subscribe(person, incoming.query["subscribe"])
+        if "subscribe" in incoming.query:
+            if self._confirm.acts(incoming):
+                return await self._subscribe(person, incoming.query["subscribe"])
+            refuse_json(incoming)
+        await self._profiles.subscribe(person, None)
+        form = self._forms.blank(incoming)
+        return Page("account/newsletter.html", title=_("Newsletter"), next="/", _form=form)
 
     async def answer_newsletter(self, incoming: Incoming) -> Answer:
         return await self._subscribe(me(incoming), incoming.field("subscribe"))

@@ -9,7 +9,8 @@ from crowdd.domain.domain import Domain
 from crowdd.domain.people.signing_in import WRONG
 from crowdd.errors import FormError
 from crowdd.http.answers import Answer, Page, Redirect
-from crowdd.http.forms import Forms, require_own_page
+from crowdd.http.confirm import Confirm, Question
+from crowdd.http.forms import Forms
 from crowdd.http.incoming import Incoming
 from crowdd.http.pages.account.entry import Entry, next_address
 from crowdd.http.routing import Route, get, post
@@ -23,12 +24,12 @@ class SignInPages:
 
     def __init__(self, domain: Domain, forms: Forms, entry: Entry) -> None:
         self._signing_in, self._providers = domain.people.signing_in, domain.people.providers
-        self._forms, self._entry = forms, entry
+        self._forms, self._entry, self._confirm = forms, entry, Confirm(forms.csrf)
 
     def routes(self) -> Iterator[Route]:
         yield get("/account/signin", self.form)
         yield post("/account/signin", self.sign_in)
-        yield get("/account/signout", self.sign_out_by_link)
+        yield get("/account/signout", self._confirm.first(self.sign_out, self._ask_to_sign_out))
         yield post("/account/signout", self.sign_out)
 
     async def form(self, incoming: Incoming) -> Answer:
@@ -53,10 +54,8 @@ class SignInPages:
         next_ = next_address(incoming, "") or None
         return Page("account/signin.html", title=_("Sign in"), form=form, auth=auth, next=next_, **said)
 
-    async def sign_out_by_link(self, incoming: Incoming) -> Answer:
-        """Only for requests that no other site's page can cause."""
-        require_own_page(incoming)
-        return await self.sign_out(incoming)
+    async def _ask_to_sign_out(self) -> Question:
+        return Question(_("Sign out?"), _("You will be signed out in this browser."), _("Sign out"))
 
     async def sign_out(self, incoming: Incoming) -> Answer:
         await self._entry.leave(incoming)

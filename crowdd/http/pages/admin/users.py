@@ -14,7 +14,8 @@ from crowdd.domain.domain import Domain
 from crowdd.domain.summaries import person
 from crowdd.errors import ForbiddenError, InvalidValueError
 from crowdd.http.answers import Answer, Page, Raw, Redirect
-from crowdd.http.forms import Forms, require_own_page
+from crowdd.http.confirm import Confirm, Question
+from crowdd.http.forms import Forms
 from crowdd.http.incoming import Incoming
 from crowdd.http.pages.admin.entry import admins_only
 from crowdd.http.presenter import api_headers
@@ -31,12 +32,13 @@ class AdminUsers:
 
     def __init__(self, domain: Domain, forms: Forms) -> None:
         self._administration, self._accounts, self._forms = domain.administration, domain.accounts, forms
+        self._confirm = Confirm(forms.csrf)
 
     def routes(self) -> Iterator[Route]:
         yield get(_HERE, admins_only(self.users))
         yield post(_HERE, admins_only(self.search))
-        for action, handler in (("add", self.add), ("del", self.remove)):
-            yield get(f"{_HERE}/{action}/<int:user_id>", admins_only(_by_link(handler)))
+        for action, handler, ask in (("add", self.add, self._ask_to_add), ("del", self.remove, self._ask_to_remove)):
+            yield get(f"{_HERE}/{action}/<int:user_id>", admins_only(self._confirm.first(handler, ask)))
             yield post(f"{_HERE}/{action}/<int:user_id>", admins_only(handler))
         yield post(f"{_HERE}/block/<int:user_id>", admins_only(self.block))
         yield post(f"{_HERE}/unblock/<int:user_id>", admins_only(self.unblock))
@@ -54,6 +56,16 @@ class AdminUsers:
     async def _page(self, incoming: Incoming, form: dict[str, Any], found: list[Row]) -> Answer:
         admins = await self._administration.admins(incoming.who)
         return Page("admin/users.html", title=_("People"), form=form, found=_shown(found), users=_shown(admins))
+
+    async def _ask_to_add(self, user_id: int) -> Question:
+        row = await self._accounts.profile(user_id)
+        text = _("%(name)s will see and change everything on this site.", name=row["name"])
+        return Question(_("Make administrator?"), text, _("Make administrator"))
+
+    async def _ask_to_remove(self, user_id: int) -> Question:
+        row = await self._accounts.profile(user_id)
+        text = _("%(name)s will keep the account, without the rights of an administrator.", name=row["name"])
+        return Question(_("Remove administrator rights?"), text, _("Remove administrator rights"))
 
     async def add(self, incoming: Incoming, user_id: int) -> Answer:
         row = await self._accounts.profile(user_id)
@@ -96,16 +108,6 @@ class AdminUsers:
             "Cache-Control": "no-store",
         }
         return Raw(body, type_, headers=headers)
-
-
-def _by_link(handler: Any) -> Any:
-    """The handler for GET, which no other site's page may cause (decision 4)."""
-
-    async def followed(incoming: Incoming, **names: Any) -> Answer:
-        require_own_page(incoming)
-        return await handler(incoming, **names)
-
-    return followed
 
 
 def _shown(rows: Iterable[Row]) -> list[dict[str, Any]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from crowdd.domain.domain import Domain
+from crowdd.http.confirm import Confirm
 from crowdd.http.cookies import Cookies
 from crowdd.http.forms import Forms
 from crowdd.http.pages.project.auditing import ProjectAuditPages
@@ -39,7 +40,7 @@ def rooms(domain: Domain, forms: Forms, cookies: Cookies, templates: Templates) 
         PublishingPages(domain, forms, views),
         PasswordPages(domain, forms, cookies),
         WebhookPages(domain, forms, views),
-        PresentingPages(domain, views, templates),
+        PresentingPages(domain, Confirm(forms.csrf), views, templates),
         ProjectStatisticsPages(domain, views),
         TaskPages(domain, forms, views),
         ExportPages(domain, views),

@@ -10,7 +10,8 @@ from crowdd.domain.domain import Domain
 from crowdd.domain.summaries import person
 from crowdd.errors import FormError
 from crowdd.http.answers import Answer, Page, Redirect
-from crowdd.http.forms import CORRECT, Forms, require_own_page
+from crowdd.http.confirm import Confirm, Question
+from crowdd.http.forms import CORRECT, Forms
 from crowdd.http.incoming import Incoming
 from crowdd.http.pages.project.views import ProjectViews, locked_out
 from crowdd.http.routing import Route, get, post
@@ -26,14 +27,14 @@ class OwnersPages:
 
     def __init__(self, domain: Domain, forms: Forms, views: ProjectViews) -> None:
         self._domain, self._forms, self._views = domain, forms, views
-        self._ownership = domain.ownership
+        self._ownership, self._confirm = domain.ownership, Confirm(forms.csrf)
 
     def routes(self) -> Iterator[Route]:
         yield get(f"{_AT}/coowners", locked_out(self.coowners))
         yield post(f"{_AT}/coowners", locked_out(self.find))
-        yield get(f"{_AT}/add_coowner/<name>", locked_out(self.add_by_link))
+        yield get(f"{_AT}/add_coowner/<name>", locked_out(self._confirm.first(self.add, self._ask_to_add)))
         yield post(f"{_AT}/add_coowner/<name>", locked_out(self.add))
-        yield get(f"{_AT}/del_coowner/<name>", locked_out(self.remove_by_link))
+        yield get(f"{_AT}/del_coowner/<name>", locked_out(self._confirm.first(self.remove, self._ask_to_remove)))
         yield post(f"{_AT}/del_coowner/<name>", locked_out(self.remove))
         yield post(f"{_AT}/coowners/invite", locked_out(self.invite))
         yield post(f"{_AT}/coowners/withdraw", locked_out(self.withdraw))
@@ -68,21 +69,19 @@ class OwnersPages:
             **{"coowners": coowners, "form": form, "found": [], "invitation": open_until, "_link": None, **more},
         )
 
-    async def add_by_link(self, incoming: Incoming, short_name: str, name: str) -> Answer:
-        """As programs follow it (decision 4)."""
-        require_own_page(incoming)
-        return await self.add(incoming, short_name, name)
+    async def _ask_to_add(self, short_name: str, name: str) -> Question:
+        text = _("%(name)s will see and change everything in this project.", name=name)
+        return Question(_("Add co-owner?"), text, _("Add co-owner"))
+
+    async def _ask_to_remove(self, short_name: str, name: str) -> Question:
+        text = _("%(name)s will no longer be able to change this project.", name=name)
+        return Question(_("Remove co-owner?"), text, _("Remove co-owner"))
 
     async def add(self, incoming: Incoming, short_name: str, name: str) -> Answer:
         row = await self._domain.projects.owned(short_name, incoming.who)
         done = await self._ownership.add(row, name, incoming.who)
         words = _("%(name)s runs the project with you now.", name=name)
         return _back(short_name, words if done else _("%(name)s is a co-owner already.", name=name), done)
-
-    async def remove_by_link(self, incoming: Incoming, short_name: str, name: str) -> Answer:
-        """As programs follow it (decision 4)."""
-        require_own_page(incoming)
-        return await self.remove(incoming, short_name, name)
 
     async def remove(self, incoming: Incoming, short_name: str, name: str) -> Answer:
         row = await self._domain.projects.owned(short_name, incoming.who)

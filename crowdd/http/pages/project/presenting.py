@@ -9,6 +9,7 @@ from crowdd.domain.domain import Domain
 from crowdd.errors import AnonymousError, NotFoundError
 from crowdd.http import presenter
 from crowdd.http.answers import Answer, Page, Raw
+from crowdd.http.confirm import Confirm
 from crowdd.http.incoming import Incoming
 from crowdd.http.locales import locale_of
 from crowdd.http.pages.project.views import ProjectViews, locked_out
@@ -31,8 +32,8 @@ _MOST_ID = 2**63 - 1
 class PresentingPages:
     """newtask, task, tutorial and results: one page, whose frame shows what the owner wrote for it."""
 
-    def __init__(self, domain: Domain, views: ProjectViews, templates: Templates) -> None:
-        self._domain, self._views, self._templates = domain, views, templates
+    def __init__(self, domain: Domain, confirm: Confirm, views: ProjectViews, templates: Templates) -> None:
+        self._domain, self._confirm, self._views, self._templates = domain, confirm, views, templates
         self._https = domain.settings.base_url.startswith("https:")
 
     def routes(self) -> Iterator[Route]:
@@ -45,7 +46,7 @@ class PresentingPages:
         return await self._page(incoming, short_name, "newtask")
 
     async def task(self, incoming: Incoming, short_name: str, task_id: int) -> Answer:
-        """Asking for this page hands the task out."""
+        """The script of the page leases the task. For a program, which has no script, asking for the page does."""
         return await self._page(incoming, short_name, "task", task_id)
 
     async def tutorial(self, incoming: Incoming, short_name: str) -> Answer:
@@ -63,7 +64,7 @@ class PresentingPages:
         if kind in ("newtask", "task"):
             self._require_account(incoming, row)
         if task_id is not None:
-            await self._hold(incoming, row, task_id)
+            await self._lease_or_find(incoming, row, task_id)
         context = await self._views.context(incoming, row)
         context["title"] = _TITLES[kind]
         return Page("project/presenter.html", **context, _presenter=await self._presenter(incoming, row, kind, task_id))
@@ -84,10 +85,14 @@ class PresentingPages:
             progress=(int(row["n_completed_tasks"]), int(row["n_tasks"])),
         )
 
-    async def _hold(self, incoming: Incoming, row: Row, task_id: int) -> None:
+    async def _lease_or_find(self, incoming: Incoming, row: Row, task_id: int) -> None:
+        """Links are followed by crawlers and previews, too, and pictures may name them: those must not take a place."""
         if task_id > _MOST_ID:
             raise NotFoundError("404 Not Found")
-        await self._domain.contributions.hold(incoming.who, row["id"], task_id)
+        if self._confirm.acts(incoming):
+            await self._domain.contributions.hold(incoming.who, row["id"], task_id)
+        else:
+            await self._domain.contributions.require_task(row["id"], task_id)
 
     async def _frame(self, incoming: Incoming, short_name: str, kind: presenter.Kind) -> Answer:
         """The owner's own document: nothing of the volunteer is in it but his language."""

@@ -136,11 +136,10 @@ export class ApiClient {
     return answer;
   }
 
-  /* The page of a task hands it out; a volunteer who signed in meanwhile, or whose task was given back, gets it that way. */
+  /* Reserves the task again for a volunteer who signed in meanwhile, or whose task was given back. */
   async hold(task) {
     if (!this.had.has(String(task))) return false;
-    const page = `/project/${encodeURIComponent(this.project.short_name)}/task/${Number(task)}`;
-    const answer = await ask("GET", page, undefined, { own: true }).catch(() => null);
+    const answer = await ask("POST", `/api/task/${Number(task)}/lease`, {}).catch(() => null);
     return answer !== null && answer.status === 200;
   }
 

@@ -1,0 +1,59 @@
+"""Addresses of pictures that people write into records: an upload of this server, or a picture of another site.
+
+A browser asks for a picture with its owner's cookie, so no other address of this server may stand where a picture does.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from crowdd.errors import InvalidValueError
+from crowdd.kinds.kind import Kind
+from crowdd.languages import _
+
+_UPLOAD: Final = re.compile(r"/uploads/[A-Za-z0-9][A-Za-z0-9._-]{0,199}/[A-Za-z0-9][A-Za-z0-9._-]{0,199}")
+
+
+def is_upload(address: str) -> bool:
+    """Whether an address is ``/uploads/<container>/<name>``, without query or fragment."""
+    return _UPLOAD.fullmatch(address) is not None
+
+
+def upload_path(address: object, base_url: str) -> str:
+    """The path of an upload of this server, "" for any other address; ``base_url`` may stand in front of it."""
+    if not isinstance(address, str):
+        return ""
+    path = address.removeprefix(base_url) if base_url and address.startswith(f"{base_url}/") else address
+    return path if is_upload(path) else ""
+
+
+def is_elsewhere(address: object, base_url: str) -> bool:
+    """Whether an address is ``https`` on another host than ours."""
+    if not isinstance(address, str) or not address.isprintable() or " " in address or "\\" in address:
+        return False
+    try:
+        parts = urlsplit(address)
+        host, ours = parts.hostname, urlsplit(base_url).hostname
+    except ValueError:
+        return False
+    return parts.scheme == "https" and bool(host) and "@" not in parts.netloc and host != ours
+
+
+def check(kind: Kind, values: Mapping[str, Any], stored: Mapping[str, Any], base_url: str) -> None:
+    """Raises InvalidValueError for the address of a picture that is neither; one that is stored already stays."""
+    for name in kind.pictures:
+        address, before = _value(values, name), _value(stored, name)
+        if address in (None, "", before) or upload_path(address, base_url) or is_elsewhere(address, base_url):
+            continue
+        words = _("`%(name)s` must be /uploads/<container>/<name> or an https address on another site.", name=name)
+        raise InvalidValueError(words, hint="Upload the picture, or give its full https address.")
+
+
+def _value(values: Mapping[str, Any], name: str) -> Any:
+    """The value of an attribute, or of a key of one (``info.thumbnail_url``)."""
+    attribute, _dot, key = name.partition(".")
+    value = values.get(attribute)
+    return value.get(key) if key and isinstance(value, Mapping) else None if key else value
