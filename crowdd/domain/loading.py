@@ -161,8 +161,9 @@ async def _owner(domain: Domain, name: str | None, who: Requester) -> Requester:
 
 
 async def _create(domain: Domain, folder: Folder, who: Requester) -> Row:
+    """A new project without its ``info``, which names files by their paths until they are uploaded."""
     category = await _category(domain, folder)
-    made = await domain.records.create(PROJECT, who, {**folder.project, **category})
+    made = await domain.records.create(PROJECT, who, {**folder.project, **category, "info": {}})
     return await domain.projects.page(made["short_name"], SYSTEM)
 
 

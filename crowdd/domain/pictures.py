@@ -12,9 +12,11 @@ from urllib.parse import urlsplit
 
 from crowdd.errors import InvalidValueError
 from crowdd.kinds.kind import Kind
+from crowdd.kinds.types import PICTURE_ADDRESS, UPLOAD_PATH
 from crowdd.languages import _
 
-_UPLOAD: Final = re.compile(r"/uploads/[A-Za-z0-9][A-Za-z0-9._-]{0,199}/[A-Za-z0-9][A-Za-z0-9._-]{0,199}")
+_UPLOAD: Final = re.compile(UPLOAD_PATH)
+_PICTURE: Final = re.compile(PICTURE_ADDRESS)
 
 
 def is_upload(address: str) -> bool:
@@ -30,23 +32,22 @@ def upload_path(address: object, base_url: str) -> str:
     return path if is_upload(path) else ""
 
 
-def is_elsewhere(address: object, base_url: str) -> bool:
-    """Whether an address is ``https`` on another host than ours."""
-    if not isinstance(address, str) or not address.isprintable() or " " in address or "\\" in address:
+def is_picture(address: object, base_url: str) -> bool:
+    """Whether an address is an upload, here or elsewhere, or ``https`` on another host than ours."""
+    if not isinstance(address, str) or not _PICTURE.fullmatch(address):
         return False
     try:
-        parts = urlsplit(address)
-        host, ours = parts.hostname, urlsplit(base_url).hostname
+        parts, ours = urlsplit(address), urlsplit(base_url).hostname
     except ValueError:
         return False
-    return parts.scheme == "https" and bool(host) and "@" not in parts.netloc and host != ours
+    return (is_upload(parts.path) and not (parts.query or parts.fragment)) or parts.hostname != ours
 
 
 def check(kind: Kind, values: Mapping[str, Any], stored: Mapping[str, Any], base_url: str) -> None:
     """Raises InvalidValueError for the address of a picture that is neither; one that is stored already stays."""
     for name in kind.pictures:
         address, before = _value(values, name), _value(stored, name)
-        if address in (None, "", before) or upload_path(address, base_url) or is_elsewhere(address, base_url):
+        if address in (None, "", before) or is_picture(address, base_url):
             continue
         words = _("`%(name)s` must be /uploads/<container>/<name> or an https address on another site.", name=name)
         raise InvalidValueError(words, hint="Upload the picture, or give its full https address.")

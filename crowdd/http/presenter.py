@@ -57,7 +57,7 @@ def page_headers(nonce: str = "", host: str = "") -> dict[str, str]:
     scripts = f"'nonce-{nonce}'" if nonce else "'none'"
     pictures = f"{host}/static/ {host}/uploads/" if _HOST.fullmatch(host) else "'self'"
     policy = (
-        f"default-src 'none'; script-src {scripts}; style-src 'self'; img-src {pictures} data:; media-src 'self';"
+        f"default-src 'none'; script-src {scripts}; style-src 'self'; img-src {pictures} data:; media-src {pictures};"
         " font-src 'self'; connect-src 'self'; manifest-src 'self'; frame-src 'self'; form-action 'self';"
         " base-uri 'none'; frame-ancestors 'none'"
     )

@@ -1,7 +1,7 @@
 """Announcement: what the people of the site tell everybody (interface, Announcement)."""
 
 from crowdd.kinds.kind import ADMINS, EVERYONE, Field, Kind, Rights, Standing, Write
-from crowdd.kinds.types import Boolean, Integer, JsonObject, Text, Timestamp
+from crowdd.kinds.types import Boolean, Integer, JsonObject, PictureAddress, Text, Timestamp
 
 ANNOUNCEMENT = Kind(
     name="announcement",
@@ -21,7 +21,7 @@ ANNOUNCEMENT = Kind(
         Field("title", Text(most=255, least=1), "Its title.", read=EVERYONE),
         Field("body", Text(least=1), "What it says, in Markdown.", read=EVERYONE),
         Field("info", JsonObject(), "Free-form.", read=EVERYONE, default=dict),
-        Field("media_url", Text(most=2000), "Address of its picture.", read=EVERYONE, null=True),
+        Field("media_url", PictureAddress(), "Address of its picture.", read=EVERYONE, null=True),
         Field("published", Boolean(), "Whether others than administrators see it.", read=EVERYONE, default=True),
     ),
 )

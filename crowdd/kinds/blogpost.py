@@ -1,7 +1,7 @@
 """Blog post: what owners tell about their project (interface, Resources)."""
 
 from crowdd.kinds.kind import ADMINS, EVERYONE, OWNERS, Field, Kind, Rights, Standing, Write
-from crowdd.kinds.types import Boolean, Integer, JsonObject, Text, Timestamp
+from crowdd.kinds.types import Boolean, Integer, JsonObject, PictureAddress, Text, Timestamp
 
 AUTHORS = ADMINS | {Standing.AUTHOR}
 
@@ -30,7 +30,7 @@ BLOGPOST = Kind(
         Field("title", Text(most=255, least=1), "Its title.", read=EVERYONE),
         Field("body", Text(least=1), "What it says, in Markdown.", read=EVERYONE),
         Field("info", JsonObject(), "Free-form.", read=EVERYONE, default=dict),
-        Field("media_url", Text(most=2000), "Address of its picture.", read=EVERYONE, null=True),
+        Field("media_url", PictureAddress(), "Address of its picture.", read=EVERYONE, null=True),
         Field("published", Boolean(), "Whether others than the owners see it.", read=EVERYONE, default=False),
     ),
 )

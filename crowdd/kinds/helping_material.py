@@ -1,7 +1,7 @@
 """Helping material: pictures, sounds and notes that help volunteers to answer (interface, Resources)."""
 
 from crowdd.kinds.kind import ADMINS, EVERYONE, OWNERS, Field, Kind, Rights, Standing, Write
-from crowdd.kinds.types import Integer, JsonObject, Number, Text, Timestamp
+from crowdd.kinds.types import Integer, JsonObject, Number, PictureAddress, Timestamp
 
 CREATORS = ADMINS | {Standing.CREATOR}
 
@@ -26,7 +26,7 @@ HELPING_MATERIAL = Kind(
         Field("created", Timestamp(), "When it was created.", read=EVERYONE, write=Write.RESERVED),
         Field("project_id", Integer(), "Its project.", read=EVERYONE, write=Write.ONCE),
         Field("info", JsonObject(), "Free-form.", read=EVERYONE, default=dict),
-        Field("media_url", Text(most=2000), "Address of its file.", read=EVERYONE, null=True),
+        Field("media_url", PictureAddress(), "Address of its file.", read=EVERYONE, null=True),
         Field("priority", Number(), "Higher comes first.", read=EVERYONE, default=0.0),
     ),
 )

@@ -190,6 +190,30 @@ class ShortName(Text):
         return {**super().schema(), "pattern": rf"^(?!\.{{1,2}}$)[^{_NOT_IN_ADDRESSES}]+$"}
 
 
+_NAME_OF_FILE = r"[A-Za-z0-9][A-Za-z0-9._-]{0,199}"
+UPLOAD_PATH = rf"/uploads/{_NAME_OF_FILE}/{_NAME_OF_FILE}"
+PICTURE_ADDRESS = (
+    rf"(?:https?://[A-Za-z0-9.:\[\]-]+)?{UPLOAD_PATH}|https://[A-Za-z0-9.-]+(?::[0-9]+)?(?:[/?#][!-\[\]-~]*)?"
+)
+"""An upload of this server or of another one, or any https address; ``crowdd.domain.pictures`` refuses what is ours."""
+
+
+@attrs.frozen
+class PictureAddress(Text):
+    """The address of a picture or another file that a page shows; an empty text is none."""
+
+    most: int = 2000
+
+    def parse(self, value: Any) -> str:
+        text = super().parse(value)
+        if text and not re.fullmatch(PICTURE_ADDRESS, text):
+            raise InvalidValueError("must be /uploads/<container>/<name> or an https address on another site")
+        return text
+
+    def schema(self) -> dict[str, Any]:
+        return {**super().schema(), "pattern": rf"^(?:{PICTURE_ADDRESS})?$"}
+
+
 @attrs.frozen
 class Json(Type):
     """Any JSON value."""

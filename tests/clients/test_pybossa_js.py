@@ -79,6 +79,7 @@ async def test_a_task_of_the_address_is_shown_by_its_page_and_can_be_answered(wh
     project, browser = await stage(served, who)
     number = project["tasks"][2]
     assert (await browser.get(f"/project/birds/task/{number}")).status == 200  # also what pushState leads to
+    assert (await browser.post(f"/api/task/{number}/lease", json={})).json() == {"state": "leased"}  # by the page's script
     task = (await browser.get(f"/api/task/{number}?_=1")).json()
     body = {"project_id": task["project_id"], "task_id": task["id"], "info": [1, {"any": None}]}
     assert (await browser.post("/api/taskrun", json=body)).json()["info"] == body["info"]
