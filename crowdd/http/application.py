@@ -22,6 +22,7 @@ from crowdd.http.api.objects import Objects
 from crowdd.http.api.queue import QueueApi
 from crowdd.http.api.statistics import StatisticsApi
 from crowdd.http.api.tokens import TokensApi
+from crowdd.http.bodies import Senders
 from crowdd.http.broadcast import Broadcast
 from crowdd.http.cookies import Cookies
 from crowdd.http.cors import Cors
@@ -112,12 +113,10 @@ def make_site(reactor: Any, settings: Settings, lasting: Lasting) -> Site:
     site = Site(
         Starting(),
         lasting.streams,
-        most_body_bytes=settings.http.most_body_bytes,
-        connections=settings.http.connections,
+        settings,
         reactor=reactor,
         answered=answered,
     )
-    site.use(settings)
     return site
 
 
@@ -153,7 +152,8 @@ def make_root(clock: Any, domain: Domain, lasting: Lasting) -> Resource:
     served = by_path([*routes, *ApiDocs(routes, settings.site.name).routes()])
     klein = router.klein(served)
     templates.know(answers(klein))
-    return Front(klein.resource(), PathTable(served), router, static, negotiator, settings)
+    senders = Senders(settings, identity, domain.projects)
+    return Front(klein.resource(), PathTable(served), router, static, negotiator, settings, senders.limit)
 
 
 def _monitoring(clock: Any, domain: Domain, metrics: Metrics) -> Monitoring:

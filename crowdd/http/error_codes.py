@@ -60,6 +60,7 @@ CODES: tuple[ErrorCode, ...] = (
     ErrorCode("not_found", errors.NotFoundError, "There is no such thing, or you must not learn that there is."),
     ErrorCode("not_configured", errors.NotFoundError, "The operator has not set this up."),
     ErrorCode("method_not_allowed", errors.MethodError, "The address has other methods: those in Allow."),
+    ErrorCode("misdirected", errors.MisdirectedError, "The Host header names no host of this server."),
     ErrorCode("precondition_failed", errors.PreconditionError, "The object is not what If-Match says. Read it again."),
     ErrorCode("too_large", errors.TooLargeError, "A body, file, address or header is larger than the server takes."),
     ErrorCode("unknown_attribute", errors.UnknownFieldError, "The query or the body names an unknown attribute."),

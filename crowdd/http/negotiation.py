@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import secrets as random
+from http import HTTPStatus
 from typing import Any
 from urllib.parse import quote
 
 import attrs
 import orjson
-from twisted.web.http import RESPONSES
 
 from crowdd.errors import AnonymousError, CrowddError
 from crowdd.http import presenter
@@ -209,14 +209,16 @@ def target_of(path: str) -> str:
     return words[0][:100].encode("utf-8", "replace").decode() if words else "api"
 
 
-def bare_refusal(error: CrowddError, method: bytes, address: bytes) -> bytes:
+def bare_refusal(error: Exception, method: bytes, address: bytes) -> bytes:
     """A whole HTTP answer with an error object, for what never became a request."""
     target = target_of(address.partition(b"?")[0].decode("ascii", "replace"))
     shown = error_object(error, method.decode("ascii", "replace"), target)
     body, status = orjson.dumps(shown), shown["status_code"]
     head = (
-        f"HTTP/1.1 {status} {RESPONSES[status].decode()}",
+        f"HTTP/1.1 {status} {HTTPStatus(status).phrase}",
+        "Server: crowdd",
         "Connection: close",
+        *(f"{name}: {value}" for name, value in headers_of(error).items()),
         f"X-Request-Id: {random.token_hex(8)}",
         f"Content-Type: {_JSON}",
         f"Content-Length: {len(body)}",

@@ -27,6 +27,7 @@ from crowdd.domain.projects import RESERVED_SHORT_NAMES, Projects
 from crowdd.errors import CrowddError, ForbiddenError, MethodError, NotFoundError, TooManyRequestsError
 from crowdd.http import presenter
 from crowdd.http.answers import Answer, Data, Download, Raw, Stream
+from crowdd.http.bodies import Limit
 from crowdd.http.conditions import names, packed
 from crowdd.http.cors import Cors
 from crowdd.http.csrf import Csrf
@@ -244,8 +245,11 @@ class Front(Resource):
         static: StaticFiles,
         negotiator: Negotiator,
         settings: Settings,
+        body_limit: Limit,
     ) -> None:
+        """``body_limit(request)`` says how long a body may be that is too long for callers without an account."""
         super().__init__()
+        self.body_limit = body_limit
         self._inner, self._hot, self._router, self._static = inner, hot, router, static
         self._negotiator, self._settings = negotiator, settings
 
