@@ -6,16 +6,17 @@ What all kinds share is here; what a kind does in particular when it is created,
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 from crowdd.domain import queries, rights
 from crowdd.domain.idempotency import Once
 from crowdd.domain.secrets import Secrets
 from crowdd.domain.uploads import Journal, Upload, Uploads, with_files
 from crowdd.domain.words import ago
-from crowdd.errors import InvalidRequestError, InvalidValueError, NotFoundError
+from crowdd.errors import InvalidRequestError, InvalidValueError, NotFoundError, TooLargeError
 from crowdd.kinds import KINDS
 from crowdd.kinds.kind import Kind, Relation, Standing
+from crowdd.languages import _
 from crowdd.storage import audit, listing, records
 from crowdd.storage.database import Database, Row, Transactions
 from crowdd.values import Requester
@@ -23,6 +24,7 @@ from crowdd.values import Requester
 Views = list[dict[str, Any]]
 Match = Callable[[dict[str, Any]], None]
 NOT_FOUND = "404 Not Found"
+MAX_ROWS = 10_000  # of one request
 
 
 def _any(view: dict[str, Any]) -> None:
@@ -124,18 +126,16 @@ class Records:
         A request that is sent again (``once``) gets what the first one made.
         """
         many = isinstance(body, list) and kind.bulk
-        bodies: Sequence[Any] = not_empty(body) if many else [body]
+        bodies: Sequence[Any] = bounded(body, MAX_ROWS) if many else [body]
 
         async def work(tx: Database, files: Journal) -> list[dict[str, Any]]:
             before = await once.made_before(tx) if once else None
             if before is not None:
                 return await self.views_of(tx, kind, who, before)
+            standings = await self._allow_creations(tx, kind, who, bodies)
             rows = [kind.creation(_object(one)) for one in bodies]
-            for project_id in sorted({values.get("project_id") for values in rows}, key=str):
-                standings = await self._allow_creation(tx, kind, who, project_id)
-                for values in rows:
-                    if values.get("project_id") == project_id:
-                        kind.require_writers(values, standings)
+            for values in rows:
+                kind.require_writers(values, standings[values.get("project_id")])
             ids = await self._behaviours[kind.name].create(tx, who, rows)
             await self._attach(tx, kind, who, ids[:1], upload, files)
             if once:
@@ -229,6 +229,18 @@ class Records:
             opened["last_activity"] = ago(row["last_activity_raw"])
         return {**row, **opened}
 
+    async def _allow_creations(
+        self, tx: Database, kind: Kind, who: Requester, bodies: Sequence[Any]
+    ) -> dict[int | None, frozenset[Standing]]:
+        """The standings to each project that the bodies name; asked before they are parsed, which takes longer.
+
+        A body that names no project is parsed here: what is wrong with it is raised.
+        """
+        if "project_id" not in kind.by_name:
+            return {None: await self._allow_creation(tx, kind, who, None)}
+        wanted = {_named_project(kind, one) for one in bodies}
+        return {each: await self._allow_creation(tx, kind, who, each) for each in sorted(wanted, key=str)}
+
     async def _allow_creation(
         self, tx: Database, kind: Kind, who: Requester, project_id: int | None
     ) -> frozenset[Standing]:
@@ -243,6 +255,23 @@ class Records:
 
 def _project_of(kind: Kind, row: Mapping[str, Any]) -> Any:
     return row["id"] if kind.name == "project" else row.get("project_id")
+
+
+def _named_project(kind: Kind, body: Any) -> int | None:
+    """The project of a new row, by its body alone."""
+    values = _object(body)
+    try:
+        return cast("int | None", kind.field("project_id").parse(values["project_id"]))
+    except (KeyError, InvalidValueError):
+        return cast("int | None", kind.creation(values).get("project_id"))
+
+
+def bounded(bodies: list[Any], most: int) -> list[Any]:
+    """The bodies of an array that is not empty. Raises TooLargeError when there are more than ``most``."""
+    if len(bodies) > most:
+        words = _("A request may hold at most %(most)s rows, not %(rows)s.", most=f"{most:,}", rows=f"{len(bodies):,}")
+        raise TooLargeError(words, code="too_many_rows", hint="Send them in several requests.")
+    return not_empty(bodies)
 
 
 def not_empty(bodies: list[Any]) -> list[Any]:

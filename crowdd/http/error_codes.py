@@ -63,6 +63,7 @@ CODES: tuple[ErrorCode, ...] = (
     ErrorCode("misdirected", errors.MisdirectedError, "The Host header names no host of this server."),
     ErrorCode("precondition_failed", errors.PreconditionError, "The object is not what If-Match says. Read it again."),
     ErrorCode("too_large", errors.TooLargeError, "A body, file, address or header is larger than the server takes."),
+    ErrorCode("too_many_rows", errors.TooLargeError, "The array has more rows than one request may hold."),
     ErrorCode("unknown_attribute", errors.UnknownFieldError, "The query or the body names an unknown attribute."),
     ErrorCode("invalid_value", errors.InvalidValueError, "A value has the wrong type or is out of range."),
     ErrorCode("missing_attribute", errors.InvalidValueError, "The body lacks an attribute that must be given."),

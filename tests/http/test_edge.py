@@ -65,7 +65,9 @@ class TestFraming:
 
     @pytest_twisted.ensureDeferred
     async def test_plain_chunked_body_is_read(self, served):
-        status, body = await wire.request(served.base, b"POST /api/task", b"Transfer-Encoding: chunked", body=b"2\r\n{}\r\n0\r\n\r\n")
+        status, body = await wire.request(
+            served.base, b"POST /api/task", b"Transfer-Encoding: chunked", body=b"2\r\n{}\r\n0\r\n\r\n"
+        )
         assert (status, orjson.loads(body)["status_code"]) == (415, 415) or status == 401
 
     @pytest_twisted.ensureDeferred
@@ -118,7 +120,9 @@ class TestHosts:
 class TestBodies:
     def test_what_may_be_sent_where(self):
         limits = BodyLimits.of(settings())
-        assert limits.limit(b"/api/task", known=False) == limits.limit(b"/project/a/tasks/import", known=False) == 262_144
+        assert (
+            limits.limit(b"/api/task", known=False) == limits.limit(b"/project/a/tasks/import", known=False) == 262_144
+        )
         assert limits.limit(b"/api/task", known=True) == 10_000_000
         assert limits.limit(b"/project/a/tasks/import?response_format=json", known=True) == 100_000_000
         assert BodyLimits.of(settings(most_body_bytes=100)).limit(b"/", known=False) == 100
@@ -165,7 +169,9 @@ class TestBodies:
         owner = await served.person("owner")
         body = orjson.dumps({"name": "x" * 300_000})
         head = f"POST /api/project?api_key={owner.key}".encode()
-        chunks = b"".join(b"%x\r\n%b\r\n" % (1000, body[at : at + 1000]) for at in range(0, len(body) // 1000 * 1000, 1000))
+        chunks = b"".join(
+            b"%x\r\n%b\r\n" % (1000, body[at : at + 1000]) for at in range(0, len(body) // 1000 * 1000, 1000)
+        )
         rest = body[len(body) // 1000 * 1000 :]
         chunks += (b"%x\r\n%b\r\n" % (len(rest), rest) if rest else b"") + b"0\r\n\r\n"
         assert (await wire.request(served.base, head, b"Transfer-Encoding: chunked", body=chunks))[0] == 415
@@ -179,7 +185,9 @@ class TestBodies:
             key = f"Authorization: {who.key}\r\n" if who else ""
             answer = await wire.exchange(served.base, f"{head}{key}\r\n".encode())
             assert status_of(answer) == expected, answer
-        allowed = await wire.connect(served.base, f"{head}Authorization: {owner.key}\r\nExpect: 100-continue\r\n\r\n".encode())
+        allowed = await wire.connect(
+            served.base, f"{head}Authorization: {owner.key}\r\nExpect: 100-continue\r\n\r\n".encode()
+        )
         await until(lambda: allowed.got)
         assert allowed.got == b"HTTP/1.1 100 Continue\r\n\r\n"
         allowed.transport.abortConnection()
@@ -201,9 +209,7 @@ class TestConnections:
     @pytest_twisted.ensureDeferred
     async def test_2000_connections_of_one_network_leave_room_for_others(self, serve):
         served = await serve(CROWDD_HTTP_CONNECTIONS="1000")
-        greedy = await gatherResults(
-            [ensureDeferred(wire.connect(served.base, b"", "127.0.0.2")) for _ in range(2000)]
-        )
+        greedy = await gatherResults([ensureDeferred(wire.connect(served.base, b"", "127.0.0.2")) for _ in range(2000)])
         await until(lambda: sum(one.closed.called for one in greedy) == 2000 - 256)
         assert (await served.client().get("/health")).status == 200
         kept = [one for one in greedy if not one.closed.called]
@@ -218,7 +224,10 @@ class TestConnections:
     @pytest_twisted.ensureDeferred
     async def test_trusted_proxies_and_a_limit_of_0_count_nobody(self, serve):
         limited = {"CROWDD_HTTP_MAX_CONNECTIONS_PER_NETWORK": "2", "CROWDD_HTTP_TRUSTED_PROXIES": "127.0.0.3"}
-        for settings_, source in ((limited, "127.0.0.3"), ({"CROWDD_HTTP_MAX_CONNECTIONS_PER_NETWORK": "0"}, "127.0.0.2")):
+        for settings_, source in (
+            (limited, "127.0.0.3"),
+            ({"CROWDD_HTTP_MAX_CONNECTIONS_PER_NETWORK": "0"}, "127.0.0.2"),
+        ):
             served = await serve(**settings_)
             held = [await wire.connect(served.base, b"", source) for _ in range(4)]
             more = await wire.connect(served.base, b"GET /health HTTP/1.0\r\n\r\n", source)
@@ -232,7 +241,9 @@ class TestDraining:
     async def test_body_that_is_still_arriving_is_answered(self, served):
         owner = await served.person("owner")
         body = orjson.dumps({"name": "Late", "short_name": "late", "description": "?"})
-        head = f"POST /api/project?api_key={owner.key} HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(body)}\r\n\r\n"
+        head = (
+            f"POST /api/project?api_key={owner.key} HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(body)}\r\n\r\n"
+        )
         half = await wire.connect(served.base, head.encode() + body[:10])
         await until(lambda: any(one.is_receiving for one in served.server._site.channels))
         stopped = ensureDeferred(served.server._site.drain(60))
@@ -245,11 +256,11 @@ class TestDraining:
 
     @pytest_twisted.ensureDeferred
     async def test_body_that_does_not_come_to_its_end_is_answered_503(self, served):
-        half = await wire.connect(served.base, b"POST /api/task HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\n{")
+        half = await wire.connect(
+            served.base, b"POST /api/task HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\n{"
+        )
         await until(lambda: any(one.is_receiving for one in served.server._site.channels))
         stopped = ensureDeferred(served.server._site.drain(0))
         answer = await half.closed
         assert (status_of(answer), head_of(answer)["retry-after"]) == (503, "5")
         await stopped
-
-
