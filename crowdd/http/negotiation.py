@@ -12,7 +12,7 @@ import orjson
 
 from crowdd.errors import AnonymousError, CrowddError
 from crowdd.http import presenter
-from crowdd.http.answers import Answer, Data, Download, Page, Raw, Redirect, Stream
+from crowdd.http.answers import Answer, Data, Download, File, Page, Raw, Redirect, Stream
 from crowdd.http.cookies import Cookies
 from crowdd.http.csrf import Csrf
 from crowdd.http.errors import error_object, headers_of, message_of, status_of
@@ -48,6 +48,8 @@ class Negotiator:
                 body = self._data(incoming, answer)
             case Raw():
                 body = self._raw(incoming, answer)
+            case File():
+                body = self._raw(incoming, Raw(b"", answer.content_type, answer.status, answer.headers))
             case Stream():
                 body = self._stream_head(incoming)
             case Download():
