@@ -11,6 +11,7 @@ from twisted.web.resource import Resource
 
 from crowdd.config import Settings
 from crowdd.domain.domain import Domain
+from crowdd.domain.people.workshop import Workshop
 from crowdd.domain.readiness import Readiness
 from crowdd.http.api.changes import ChangesApi
 from crowdd.http.api.commenting import Commenting
@@ -65,6 +66,7 @@ class Lasting:
     limit: RateLimit
     newcomers: Window | SharedWindow
     metrics: Metrics
+    unpacking: Workshop  # takes large forms apart
 
     @classmethod
     def begin(cls, reactor: Any, domain: Domain) -> Lasting:
@@ -78,6 +80,7 @@ class Lasting:
             RateLimit(reactor, limits.limit, limits.window, limits.room, share),
             newcomers if share is None else share("newcomers", newcomers),
             Metrics(reactor, domain.db),
+            Workshop(reactor),
         )
 
     def use(self, settings: Settings) -> None:
@@ -141,7 +144,7 @@ def make_root(clock: Any, domain: Domain, lasting: Lasting) -> Resource:
     streams, limit = lasting.streams, lasting.limit
     downloads = Downloads(clock, settings.live.stalled_seconds)
     router = Router(
-        settings, identity, csrf, limit, negotiator, domain.projects, cors, streams, downloads, domain.people.workshop
+        settings, identity, csrf, limit, negotiator, domain.projects, cors, streams, downloads, lasting.unpacking
     )
     rooms = [
         *_rooms(clock, domain, templates, cookies, csrf),

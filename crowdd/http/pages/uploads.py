@@ -16,6 +16,7 @@ from crowdd.http.presenter import upload_headers
 from crowdd.http.routing import Route, get
 
 _DAY = 86400
+_HEADERS = {**upload_headers(), "Cache-Control": f"public, max-age={_DAY}", "Accept-Ranges": "bytes"}
 
 
 class Uploads:
@@ -34,7 +35,7 @@ class Uploads:
         path, type_ = found
         stat = path.stat()
         etag = f'"{stat.st_mtime_ns:x}-{stat.st_size:x}"'
-        headers = {**upload_headers(), "ETag": etag, "Cache-Control": f"public, max-age={_DAY}", "Accept-Ranges": "bytes"}
+        headers = {**_HEADERS, "ETag": etag}
         if type_ == uploads.DOWNLOAD:
             headers["Content-Disposition"] = "attachment"
         if incoming.header("if-none-match") == etag:
