@@ -11,20 +11,24 @@ from typing import Any, cast
 from crowdd.domain import queries, rights
 from crowdd.domain.idempotency import Once
 from crowdd.domain.secrets import Secrets
+from crowdd.domain.turns import Turns
 from crowdd.domain.uploads import Journal, Upload, Uploads, with_files
 from crowdd.domain.words import ago
 from crowdd.errors import InvalidRequestError, InvalidValueError, NotFoundError, TooLargeError
 from crowdd.kinds import KINDS
 from crowdd.kinds.kind import Kind, Relation, Standing
 from crowdd.languages import _
-from crowdd.storage import audit, listing, records
+from crowdd.storage import audit, contributions, listing, records
 from crowdd.storage.database import Database, Row, Transactions
+from crowdd.storage.listing import Query
 from crowdd.values import Requester
 
 Views = list[dict[str, Any]]
+Rows = list[Row]
 Match = Callable[[dict[str, Any]], None]
 NOT_FOUND = "404 Not Found"
 MAX_ROWS = 10_000  # of one request
+STRANGER_SECONDS = 2  # for a statement that may read a large part of a table, without an account
 
 
 def _any(view: dict[str, Any]) -> None:
@@ -73,22 +77,41 @@ class Records:
         uploads: Uploads,
         base_url: str,
         behaviours: Mapping[str, Behaviour],
+        turns: Turns,
     ) -> None:
+        """``turns`` are those of lists that may read a large part of a table."""
+        self._turns = turns
         self._db, self._ring, self._secrets, self._uploads = db, ring, secrets, uploads
         self.base_url, self._behaviours = base_url, behaviours
 
     async def list(self, kind: Kind, who: Requester, arguments: Mapping[str, str]) -> list[dict[str, Any]]:
         """The rows that the arguments ask for and the requester may see."""
-        rows = await listing.select(self._db, queries.parse(kind, arguments, who), who)
+        rows = await self._selected(queries.parse(kind, arguments, who), who)
         return [self._found(kind, row) for row in rows]
 
     async def list_related(self, kind: Kind, who: Requester, arguments: Mapping[str, str]) -> Views:
         """The same with the rows that belong to each (``related``)."""
-        rows = await listing.select(self._db, queries.parse(kind, arguments, who), who)
+        rows = await self._selected(queries.parse(kind, arguments, who), who)
         views = [self._found(kind, row) for row in rows]
         for name, relation in kind.related.items():
             await self._relate(KINDS[relation.kind], name, relation, who, rows, views)
         return views
+
+    async def _selected(self, query: Query, who: Requester) -> Rows:
+        """The rows of a list; those that may cost much take turns, and have less time for people without an account."""
+        if who.via == "cli" or not listing.is_dear(query):
+            return await listing.select(self._db, query, who)
+
+        async def within_time(tx: Database) -> Rows:
+            await contributions.limit_time(tx, STRANGER_SECONDS)
+            return await listing.select(tx, query, who)
+
+        async def search() -> Rows:
+            if who.signed_in:
+                return await listing.select(self._db, query, who)
+            return await self._db.transaction(within_time)
+
+        return await self._turns.run(who.network, search)
 
     def _found(self, kind: Kind, row: Row) -> dict[str, Any]:
         """A row of a list; one of a full-text search says where its words were found."""
