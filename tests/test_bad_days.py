@@ -248,7 +248,8 @@ class TestTheLine:
         monkeypatch.setattr(site, "LOOK_SECONDS", 0.1)
 
     @pytest.mark.parametrize(
-        "sent", [b"GET / HTTP/1.1\r\nX-A: ", b"POST /api/task HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9000000\r\n\r\n"]
+        "sent",
+        [b"GET / HTTP/1.1\r\nX-A: ", b"POST /api/task HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9000000\r\n\r\n"],
     )
     @pytest_twisted.ensureDeferred
     async def test_a_trickle_is_cut_and_nobody_else_notices(self, served, sent):

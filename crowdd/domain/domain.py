@@ -198,7 +198,13 @@ def _assemble(
         browsing=Browsing(db, records),
         exports=Exports(db, settings.base_url),
         imports=Imports(
-            db, bell.ring, queue, outgoing, workshop.another(), settings.data.dir / "imports", settings.http.most_import_bytes
+            db,
+            bell.ring,
+            queue,
+            outgoing,
+            workshop.another(),
+            settings.data.dir / "imports",
+            settings.http.most_import_bytes,
         ),
         statistics=Statistics(db, records),
         checking=Checking(db),

@@ -87,7 +87,9 @@ class Imports:
         """The work, unless the limits are reached; they are looked at before anything is copied or asked for."""
         me = who.user_id
         if self._bringing[me] >= MAX_AT_ONCE:
-            raise TooManyRequestsError(_("Other files of yours are being read. Wait until one is done."), retry_after=10)
+            raise TooManyRequestsError(
+                _("Other files of yours are being read. Wait until one is done."), retry_after=10
+            )
         self._bringing[me] += 1
         try:
             pending = await imports.pending(self._db, row["id"], me)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import AsyncIterator
-from pathlib import Path
 from typing import Any, BinaryIO
 
 from twisted.internet.defer import Deferred
@@ -47,7 +46,7 @@ class Downloads:
 
 def spilled(body: bytes) -> BinaryIO:
     """A long answer as a temporary file: until a slow client has taken it, it is on the disk and not in memory."""
-    file = tempfile.TemporaryFile()
+    file = tempfile.TemporaryFile()  # noqa: SIM115
     file.write(body)
     file.seek(0)
     return file

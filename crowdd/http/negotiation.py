@@ -25,6 +25,7 @@ from crowdd.languages import RIGHT_TO_LEFT, Languages, Sentence
 _JSON = "application/json"
 _API = ready({**presenter.api_headers(), "Cache-Control": "no-cache"})
 _API_JSON = (*_API, *ready({"Content-Type": _JSON}))
+_PRIVATE = ready({"Cache-Control": "private, no-store"})  # what was made for one person stays in no cache
 _OURS = frozenset({"flash", "description"})  # keys whose text is always ours, also where it is no Sentence
 
 
@@ -106,11 +107,14 @@ class Negotiator:
         """What every page knows beside its own context."""
         who = incoming.who
         locale = locale_of(incoming)
+        flashes = self.cookies.take_flash(incoming)
+        if told := self.cookies.move(incoming):
+            flashes = [*flashes, {"message": self.languages.say(told, locale), "status": "warning"}]
         return {
             "who": {"signed_in": who.signed_in, "name": who.user_name, "fullname": who.fullname, "admin": who.admin},
             "csrf": self.csrf.token(incoming),
             "csp_nonce": incoming.nonce,
-            "flashes": self.cookies.take_flash(incoming),
+            "flashes": flashes,
             "locale": locale,
             "direction": "rtl" if locale in RIGHT_TO_LEFT else "ltr",
             "theme": incoming.cookie("theme") if incoming.cookie("theme") in ("light", "dark") else "",
@@ -160,10 +164,11 @@ class Negotiator:
 
     def _data(self, incoming: Incoming, answer: Data) -> bytes:
         self._head(incoming, answer.status, answer.headers)
+        put(incoming.request.responseHeaders, _API if answer.status == 204 else _API_JSON)
+        if incoming.who.signed_in:
+            put(incoming.request.responseHeaders, _PRIVATE)
         if answer.status == 204:
-            put(incoming.request.responseHeaders, _API)
             return b""
-        put(incoming.request.responseHeaders, _API_JSON)
         return orjson.dumps(answer.value)
 
     def _raw(self, incoming: Incoming, answer: Raw) -> bytes:

@@ -19,6 +19,7 @@ from crowdd.config import Settings
 from crowdd.errors import CrowddError, UnavailableError
 from crowdd.http.bodies import BodyLimits, imports_into, too_large
 from crowdd.http.channel import LINGER_SECONDS, MAX_IMPORT_SECONDS, Channel
+from crowdd.http.cookie_names import SECURE_PREFIX
 from crowdd.http.heads import Ready, put, ready
 from crowdd.http.hosts import Hosts
 from crowdd.http.identity import is_trusted
@@ -43,6 +44,7 @@ class Request(TwistedRequest):
     route = "(none)"  # the address without what is particular to this request, once it is known
     began = 0.0
     came = 0  # bytes of the body
+    cookie_prefix = ""
     _limit = 0
     _asking = False
     _expected = False  # the client waits to be asked for the body
@@ -66,6 +68,7 @@ class Request(TwistedRequest):
     def gotLength(self, length: int | None) -> None:
         self.method, self.uri = self.channel._command, self.channel._path
         self.path = self.uri.partition(b"?")[0]
+        self.cookie_prefix = self.channel.site.cookie_prefix
         self._limit = self.channel.site.limits.limit(self.uri, known=False)
         if length is not None and length > self._limit:
             self._beyond(length)
@@ -216,7 +219,9 @@ class Site(TwistedSite):
         self.connections = min(settings.http.connections, self.most_there)
         self.log_requests = settings.log.requests
         self._greeted = -1
-        lasts = settings.http.hsts_seconds if settings.base_url.startswith("https:") else 0
+        https = settings.base_url.startswith("https:")
+        self.cookie_prefix = SECURE_PREFIX if https else ""
+        lasts = settings.http.hsts_seconds if https else 0
         self._always = {"Server": "crowdd", **({"Strict-Transport-Security": f"max-age={lasts}"} if lasts else {})}
 
     def greeting(self) -> Ready:

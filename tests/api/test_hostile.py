@@ -114,7 +114,11 @@ def test_a_body_that_is_too_large_is_refused_before_it_is_read(own_server: Any, 
         (b"GET /api/project HTTP/1.1\r\nHost: localhost\r\n" + (b"A: " + b"a" * 9000 + b"\r\n") * 2 + b"\r\n", 413),
         (b"GET /api/project HTTP/1.1\r\nHost: localhost\r\nA: " + b"a" * 900_000 + b"\r\n\r\n", 413),
         (b"GET /api/" + b"a" * 900_000 + b" HTTP/1.1\r\nHost: localhost\r\n\r\n", 413),
-        (b"POST /api/task HTTP/1.1\r\nHost: localhost\r\nContent-Length: 900000000\r\nExpect: 100-continue\r\n\r\n" + b"a" * 900_000, 413),
+        (
+            b"POST /api/task HTTP/1.1\r\nHost: localhost\r\nContent-Length: 900000000\r\nExpect: 100-continue\r\n\r\n"
+            + b"a" * 900_000,
+            413,
+        ),
     ],
     ids=[
         "header",
