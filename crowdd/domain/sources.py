@@ -1,8 +1,8 @@
 """Files that people bring, row by row: CSV, JSON (an array of objects), NDJSON (an object in each line).
 
-Nothing is read whole: a row has at most MOST_BYTES, over however many lines it goes, and what cannot be used of it is an
-error of that row. Only what makes every row doubtful refuses the file (InvalidValueError). Everything here waits for the
-disk: call it in a thread.
+Nothing is read whole: a row has at most MOST_BYTES, over however many lines it goes, and what cannot be used of it is
+an error of that row. Only what makes every row doubtful refuses the file (InvalidValueError). Everything here waits for
+the disk: call it in a thread.
 """
 
 from __future__ import annotations

@@ -46,7 +46,8 @@ class Cookies:
 
         Under https its name begins with ``__Host-``.
         """
-        parts = [f"{incoming.cookie_prefix}{name}={value}", "Path=/", "SameSite=None" if self.cross_site else "SameSite=Lax"]
+        pair = f"{incoming.cookie_prefix}{name}={value}"
+        parts = [pair, "Path=/", "SameSite=None" if self.cross_site else "SameSite=Lax"]
         parts += [f"Max-Age={seconds}"] if seconds is not None else []
         parts += [] if script else ["HttpOnly"]
         parts += ["Secure"] if self.secure or self.cross_site else []
