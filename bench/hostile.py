@@ -112,10 +112,10 @@ class Attack:
 
 def attacks(plan: Plan, port: int) -> dict[str, Attack]:
     """Each by its name."""
-    body = b"POST /api/task HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n"
+    body = b"POST /api/task HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
     return {
         IDLE: Attack(port, plan.idle, b""),
-        "slowloris": Attack(port, plan.trickles, b"GET / HTTP/1.1\r\nHost: a\r\n", b"X-a: b\r\n", 2.0),
+        "slowloris": Attack(port, plan.trickles, b"GET / HTTP/1.1\r\nHost: localhost\r\n", b"X-a: b\r\n", 2.0),
         "bodies of 100 MB": Attack(port, plan.bodies, body + b"Content-Length: 100000000\r\n\r\n", _CHUNK, 0.01),
         "endless bodies": Attack(
             port, plan.bodies, body + b"Transfer-Encoding: chunked\r\n\r\n", b"10000\r\n" + _CHUNK + b"\r\n", 0.01

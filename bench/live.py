@@ -88,7 +88,7 @@ class Follower(Watcher):
 
 def head(path: str, **headers: str) -> bytes:
     """A request for a stream."""
-    lines = [f"GET {path} HTTP/1.1", "Host: x", "Accept: text/event-stream"]
+    lines = [f"GET {path} HTTP/1.1", "Host: localhost", "Accept: text/event-stream"]
     lines += [f"{name.replace('_', '-')}: {value}" for name, value in headers.items()]
     return "\r\n".join([*lines, "", ""]).encode()
 

@@ -42,7 +42,7 @@ class Volunteer:
 
     def _be(self, person: Identity) -> None:
         query = "?" + person.query if person.query else ""
-        head = f" HTTP/1.1\r\nHost: crowdd\r\nAccept-Encoding: gzip\r\n{person.headers}"
+        head = f" HTTP/1.1\r\nHost: localhost\r\nAccept-Encoding: gzip\r\n{person.headers}"
         self._ask = f"GET /api/project/{self._project}/newtask{query}{head}\r\n".encode()
         self._answer = f"POST /api/taskrun{query}{head}Content-Type: application/json\r\nContent-Length: ".encode()
 

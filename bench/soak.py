@@ -114,7 +114,7 @@ class Day:
         while not self._over:
             with contextlib.suppress(OSError, TimeoutError):
                 reader, writer = await asyncio.open_connection("127.0.0.1", self._server.port)
-                writer.write(f"GET {path} HTTP/1.1\r\nHost: a\r\n\r\n".encode())
+                writer.write(f"GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
                 try:
                     async with asyncio.timeout(60):
                         while line := await reader.readline():

@@ -97,9 +97,19 @@ class Http:
     tls_certificate: str = _option("", doc="PEM file with certificate and chain; empty: plain HTTP, for a proxy.")
     tls_key: str = _option("", doc="PEM file with its private key; empty: it is in the same file.")
     connections: int = _option(12_000, _positive, doc="Connections of one process; further ones are closed at once.")
+    max_connections_per_network: int = _option(
+        256, _not_negative, doc="Connections of one network (IPv4 address or IPv6 /64) per process; 0: no limit."
+    )
     base_url: str = _option("", doc="Address under which people reach the server; empty: http://host:port.")
+    allowed_hosts: tuple[str, ...] = _option((), _words, doc="Further host names that requests may be sent to.")
+    hsts_seconds: int = _option(
+        31_536_000, _not_negative, doc="Under an https base_url browsers use only HTTPS for so long; 0: not told."
+    )
     trusted_proxies: tuple[Network, ...] = _option((), _networks, doc="Proxies whose X-Forwarded-For is believed.")
     most_body_bytes: int = _option(10_000_000, _positive, doc="Largest request body, in bytes; larger ones get 413.")
+    max_anonymous_body_bytes: int = _option(
+        262_144, _positive, doc="Largest request body without an account, in bytes; larger ones get 413."
+    )
     most_import_bytes: int = _option(
         100_000_000, _positive, doc="Largest file of tasks that an owner may bring, in bytes."
     )

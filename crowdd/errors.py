@@ -77,6 +77,13 @@ class DisconnectedError(InvalidRequestError):
     code = "disconnected"
 
 
+class MisdirectedError(CrowddError):
+    """The request names a host that this server does not answer for."""
+
+    code = "misdirected"
+    hint = "Use the address of the site. Its operator can name further hosts: [http] allowed_hosts."
+
+
 class FormError(CrowddError):
     """A form with mistakes; ``errors`` maps each field to its sentences."""
 

@@ -248,7 +248,8 @@ class TestTheLine:
         monkeypatch.setattr(site, "LOOK_SECONDS", 0.1)
 
     @pytest.mark.parametrize(
-        "sent", [b"GET / HTTP/1.1\r\nX-A: ", b"POST /api/task HTTP/1.1\r\nHost: a\r\nContent-Length: 9000000\r\n\r\n"]
+        "sent",
+        [b"GET / HTTP/1.1\r\nX-A: ", b"POST /api/task HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9000000\r\n\r\n"],
     )
     @pytest_twisted.ensureDeferred
     async def test_a_trickle_is_cut_and_nobody_else_notices(self, served, sent):
@@ -263,7 +264,7 @@ class TestTheLine:
     @pytest_twisted.ensureDeferred
     async def test_who_sends_nothing_and_who_waits_for_an_answer_are_left_alone(self, served):
         idle = await wire.connect(served.base, b"")
-        kept = await wire.connect(served.base, b"GET /health HTTP/1.1\r\nHost: a\r\n\r\n")
+        kept = await wire.connect(served.base, b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n")
         await until(lambda: deferLater(reactor, 0, lambda: kept.got))
         await deferLater(reactor, 0.8)
         assert kept.got.startswith(b"HTTP/1.1 200") and not idle.closed.called and not kept.closed.called
@@ -275,7 +276,7 @@ class TestTheLine:
         monkeypatch.setattr(channel, "LEAST_RATE", 10)
         served = await serve()
         owner = await served.person("owner")
-        head = f"POST /api/project?api_key={owner.key} HTTP/1.1\r\nHost: a\r\nContent-Length: 400\r\n\r\n"
+        head = f"POST /api/project?api_key={owner.key} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 400\r\n\r\n"
         slow = await wire.connect(served.base, head.encode())
         for _ in range(4):
             slow.transport.write(b"x" * 100)
@@ -288,7 +289,7 @@ class TestTheLine:
     async def test_beyond_the_most_connections_they_are_closed_at_once(self, serve):
         served = await serve(CROWDD_HTTP_CONNECTIONS="3")
         idle = [await wire.connect(served.base, b"") for _ in range(3)]
-        late = await wire.connect(served.base, b"GET /health HTTP/1.1\r\nHost: a\r\n\r\n")
+        late = await wire.connect(served.base, b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n")
         assert await late.closed == b""
         idle[0].transport.loseConnection()
         await idle[0].closed

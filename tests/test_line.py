@@ -105,7 +105,7 @@ class TestOwnTls:
         assert all("Secure" in cookie for cookie in headers.get_all("set-cookie"))
         large = await browse(port, "POST", "/api/project", b"x" * 11_000_000)
         assert large[0] == 413 and b"too_large" in large[2]
-        endless = b"POST /api/project HTTP/1.1\r\nHost: a\r\nContent-Length: 99999999\r\n\r\n"
+        endless = b"POST /api/project HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99999999\r\n\r\n"
         assert b"too_large" in await deferToThread(Browser(port).all_that_comes, endless)
         assert served.server._settings.base_url.startswith("https://")
         key = (await served.person("owner")).key

@@ -19,6 +19,7 @@ from support.live import BIN, free_port
 from support.programs import Program, processes_of, spent_by
 
 from crowdd.admin_cli.reaching import reachable
+from crowdd.admin_cli.restarting import Restarts
 from crowdd.admin_cli.serve import EXAMPLE_FOLDER, IMPATIENT_SECONDS, Stop, status
 from crowdd.storage.server.process import wait_until
 
@@ -143,20 +144,41 @@ class TestOnItsOwnDatabase:
         server.process.kill()
         assert wait_until(lambda: processes_of(data) == {}, 60)
 
-    def test_killed_daemon_ends_it_with_a_bad_status(self, crowdctl_serve, data):
+    def test_killed_daemon_and_killed_postgresql_are_started_again(self, crowdctl_serve, data):
         server = crowdctl_serve()
         server.read_until(READY)
+        ask(data, "CREATE TABLE kept AS SELECT 42 AS answer")
         os.kill(child(data, "twistd"), signal.SIGKILL)
-        assert server.end() == 128 + signal.SIGKILL
+        server.read_until("server process ended by itself: restart_in=0.5s")
+        server.read_until("server process restarted")
+        assert get(f"{server.url}/ready") == 200
+        os.kill(child(data, "postgres -D"), signal.SIGKILL)
+        server.read_until("PostgreSQL process restarted")
+        assert wait_until(lambda: ready(server.url), 60)
+        assert ask(data, "SELECT answer FROM kept") == (42,)
+        assert server.interrupt() == 0
         assert processes_of(data) == {}
 
-    def test_lost_postgresql_is_told(self, crowdctl_serve, data):
-        server = crowdctl_serve()
-        server.read_until(READY)
-        os.kill(child(data, "postgres -D"), signal.SIGKILL)
-        assert server.end() == 1
-        assert "PostgreSQL has ended by itself" in server.output
-        assert wait_until(lambda: processes_of(data) == {}, 60)
+
+class TestRestarts:
+    def test_pauses_grow_until_it_is_given_up(self):
+        restarts = Restarts(lambda: 0.0)
+        assert [restarts.pause() for _ in range(6)] == [0.5, 1.0, 2.0, 4.0, 8.0, None]
+
+    def test_process_that_ran_for_a_minute_begins_anew(self):
+        now = [0.0]
+        restarts = Restarts(lambda: now[0])
+        for _ in range(5):
+            restarts.pause()
+        restarts.began()
+        now[0] += 60
+        assert restarts.pause() == 0.5
+
+
+def ready(url):
+    with contextlib.suppress(OSError):
+        return get(f"{url}/ready") == 200
+    return False
 
 
 def sentence(program):

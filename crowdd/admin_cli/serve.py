@@ -1,4 +1,7 @@
-"""``crowdctl serve``: from nothing to a running server in the foreground, and back to nothing at the end."""
+"""``crowdctl serve``: from nothing to a running server in the foreground, and back to nothing at the end.
+
+Its PostgreSQL and its daemon are started again when one of them ends by itself.
+"""
 
 from __future__ import annotations
 
@@ -18,6 +21,7 @@ from types import FrameType
 import click
 
 from crowdd.admin_cli.reaching import healthy
+from crowdd.admin_cli.restarting import Restarts
 from crowdd.config import Settings, load
 from crowdd.domain.shipped import shipped
 from crowdd.storage.server import Home, Server, StartError, check, find_home, hold, start
@@ -96,15 +100,14 @@ def run(settings: Settings, config: str, stop: Stop) -> int:
         with contextlib.ExitStack() as at_the_end:
             lock = hold(settings.data.dir)
             check_port(settings.http.host, settings.http.port)
-            server = own_database(settings)
-            if server:
-                at_the_end.callback(server.stop)
+            database = Database(settings)
+            database.start()
+            at_the_end.callback(database.stop)
             words = {"config": config, "example": str(EXAMPLE_FOLDER)}
-            told = {"CROWDD_CONFIG": config, "CROWDD_DB_DSN": server.dsn if server else settings.db.dsn}
+            told = {"CROWDD_CONFIG": config, "CROWDD_DB_DSN": database.dsn}
             commands = Commands(words, {**FEW_HEAPS, **os.environ, **told})
             commands.run(UPGRADE)
-            stop.daemon = commands.spawn(DAEMON, lock)
-            return attend(settings, commands, stop.daemon, server, stop)
+            return Running(settings, commands, database, stop, lock).attend()
     except KeyboardInterrupt:
         return 128 + signal.SIGINT
 
@@ -177,23 +180,99 @@ def prepare(commands: Commands) -> str | None:
     return link
 
 
-def attend(
-    settings: Settings, commands: Commands, daemon: subprocess.Popen[bytes], server: Server | None, stop: Stop
-) -> int:
-    """Announces the daemon when it answers, waits for its end, and returns the exit status."""
-    try:
-        link = prepare(commands)
-        if await_health(settings, daemon) and not stop.asked:
-            announce(settings.base_url, link)
-        first_to_end(daemon, server)
-    finally:
-        lost = server is not None and not server.running()
-        if daemon.poll() is None:
+class Database:
+    """The configured PostgreSQL, or one of our own, which can be started again at the same address."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self.server: Server | None = None
+
+    def start(self) -> None:
+        """Raises StartError when it does not come up."""
+        self.server = own_database(self._settings)
+
+    @property
+    def dsn(self) -> str:
+        """Where it is."""
+        return self.server.dsn if self.server else self._settings.db.dsn
+
+    @property
+    def lost(self) -> bool:
+        """Whether our own has ended."""
+        return self.server is not None and not self.server.running()
+
+    def stop(self) -> None:
+        """Ends our own."""
+        if self.server is not None:
+            self.server.stop()
+
+
+class Running:
+    """The daemon and its database, from the daemon's start to the end of both."""
+
+    def __init__(self, settings: Settings, commands: Commands, database: Database, stop: Stop, lock: int) -> None:
+        self._settings, self._commands, self._database, self._stop = settings, commands, database, stop
+        self._lock = lock
+        self._postgresql, self._server = Restarts(time.monotonic), Restarts(time.monotonic)
+        self._daemon = self._spawn()
+
+    def _spawn(self) -> subprocess.Popen[bytes]:
+        daemon = self._stop.daemon = self._commands.spawn(DAEMON, self._lock)
+        self._server.began()
+        if self._stop.asked:  # the signal came while there was none to pass it on to
             daemon.terminate()
-        daemon.wait()
-    if lost and not stop.asked:
-        raise StartError("PostgreSQL has ended by itself; its log is in the data folder under postgres/log.")
-    return status(daemon.returncode, asked=stop.asked)
+        return daemon
+
+    def attend(self) -> int:
+        """Announces the daemon when it answers, keeps it and PostgreSQL running, and returns the exit status."""
+        try:
+            link = prepare(self._commands)
+            if await_health(self._settings, self._daemon) and not self._stop.asked:
+                announce(self._settings.base_url, link)
+                self._keep()
+        finally:
+            if self._daemon.poll() is None:
+                self._daemon.terminate()
+            self._daemon.wait()
+        return status(self._daemon.returncode, asked=self._stop.asked)
+
+    def _keep(self) -> None:
+        """Returns when the daemon has ended on purpose. Raises StartError when something ends again and again."""
+        while True:
+            first_to_end(self._daemon, self._database.server)
+            if self._stop.asked or not self._start_again():
+                return
+
+    def _start_again(self) -> bool:
+        """Whether what ended was started again; a daemon that was asked to end, by anybody, is not."""
+        if self._database.lost:
+            self._pause("PostgreSQL", self._postgresql)
+            self._start_database()
+            return True
+        if self._daemon.wait() == 0:
+            return False
+        self._pause("server", self._server)
+        self._start_daemon()
+        return True
+
+    def _pause(self, name: str, restarts: Restarts) -> None:
+        seconds = restarts.pause()
+        if seconds is None:
+            raise StartError(f"The {name} process ends again and again; the logs in the data folder say why.")
+        click.echo(f"{name} process ended by itself: restart_in={seconds:g}s", err=True)
+        wait_until(lambda: self._stop.asked, seconds)
+
+    def _start_database(self) -> None:
+        if not self._stop.asked:
+            self._database.start()
+            self._postgresql.began()
+            click.echo("PostgreSQL process restarted", err=True)
+
+    def _start_daemon(self) -> None:
+        if not self._stop.asked:
+            self._daemon = self._spawn()
+            if wait_until(lambda: self._daemon.poll() is not None or healthy(self._settings), HEALTH_SECONDS):
+                click.echo("server process restarted", err=True)
 
 
 def await_health(settings: Settings, daemon: subprocess.Popen[bytes]) -> bool:
@@ -222,8 +301,11 @@ def announce(base_url: str, link: str | None) -> None:
 
 def first_to_end(daemon: subprocess.Popen[bytes], server: Server | None) -> None:
     """Returns when the daemon or our PostgreSQL has ended."""
+    processes = [process for process in (daemon, server.process if server else None) if process]
+    if any(process.poll() is not None for process in processes):
+        return
     waiting = select.poll()
-    descriptors = [os.pidfd_open(process.pid) for process in (daemon, server.process if server else None) if process]
+    descriptors = [os.pidfd_open(process.pid) for process in processes]
     for descriptor in descriptors:
         waiting.register(descriptor, select.POLLIN)
     waiting.poll()

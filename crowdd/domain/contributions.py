@@ -12,7 +12,7 @@ import orjson
 from crowdd.domain.external import ExternalUsers
 from crowdd.domain.gather import Gather, Gathering
 from crowdd.domain.idempotency import Once
-from crowdd.domain.records import NOT_FOUND, Behaviour, Records, not_empty
+from crowdd.domain.records import NOT_FOUND, Behaviour, Records, bounded
 from crowdd.domain.uploads import Journal
 from crowdd.errors import (
     AnonymousError,
@@ -177,7 +177,7 @@ class Contributions:
     ) -> Any:
         """The stored answer, or answers for an array: all or none. A request sent again (``once``) stores nothing."""
         many = isinstance(body, list)
-        bodies = not_empty(body) if many else [body]
+        bodies = bounded(body, MOST_LEASES) if many else [body]
         answers = [TASK_RUN.creation(_object(one)) for one in bodies]
         callers = [await self._caller(who, values, uid, header) for values in answers]
 

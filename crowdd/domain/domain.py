@@ -43,11 +43,14 @@ from crowdd.domain.shelves import Shelves
 from crowdd.domain.statistics import Statistics
 from crowdd.domain.tasks import TaskBehaviour
 from crowdd.domain.thumbnails import Thumbnails
+from crowdd.domain.turns import Turns
 from crowdd.domain.uploads import Uploads
 from crowdd.domain.webhooks import Webhooks
 from crowdd.kinds import KINDS
 from crowdd.languages import Languages
 from crowdd.storage.database import Transactions
+
+MAX_SEARCHES, SEARCH_WAIT_SECONDS = 2, 3.0  # lists that may read a large part of a table: how many at a time
 
 
 @attrs.frozen
@@ -56,6 +59,7 @@ class Domain:
 
     db: Transactions
     bell: Bell
+    searches: Turns
     settings: Settings
     languages: Languages
     secrets: Secrets
@@ -90,6 +94,7 @@ class Domain:
         """The same rules on other connections; what is kept in memory is shared."""
         kept = (
             self.bell,
+            self.searches,
             self.gathering,
             self.passwords,
             self.outgoing,
@@ -108,6 +113,7 @@ class Domain:
             settings,
             self.secrets,
             self.bell,
+            self.searches,
             self.gathering,
             self.passwords,
             outgoing,
@@ -122,7 +128,8 @@ def build(reactor: Any, db: Transactions, settings: Settings, secrets: Secrets) 
     """The domain on a database."""
     outgoing = Outgoing(reactor, settings.outgoing.allowed_hosts)
     gathering = partial(Gather, reactor, most_waiting=settings.db.most_waiting)
-    kept = Bell(reactor), gathering, Passwords(reactor), outgoing, Workshop(reactor)
+    searches = Turns(reactor, max(1, min(MAX_SEARCHES, settings.db.pool_size // 4)), SEARCH_WAIT_SECONDS)
+    kept = Bell(reactor), searches, gathering, Passwords(reactor), outgoing, Workshop(reactor)
     away = post(reactor, settings.mail, host_of(settings))
     return _assemble(db, settings, secrets, *kept, configured(settings.signin, outgoing), Languages.read(), away)
 
@@ -132,6 +139,7 @@ def _assemble(
     settings: Settings,
     secrets: Secrets,
     bell: Bell,
+    searches: Turns,
     gathering: Gathering,
     passwords: Passwords,
     outgoing: Outgoing,
@@ -151,7 +159,7 @@ def _assemble(
         *(MediaBehaviour(kind, settings.base_url) for kind in KINDS.values() if kind.files),
     ]
     behaviours = {name: Behaviour(kind) for name, kind in KINDS.items()} | {each.kind.name: each for each in special}
-    records = Records(db, bell.ring, secrets, uploads, settings.base_url, behaviours)
+    records = Records(db, bell.ring, secrets, uploads, settings.base_url, behaviours, searches)
     letters = Letters(languages, settings.site.name, settings.base_url)
     sender = Sender(settings.site.name, settings.mail.sender, host_of(settings))
     mail = Mail(db, letters, sender, away, settings.mail.keep_days)
@@ -161,6 +169,7 @@ def _assemble(
     return Domain(
         db=db,
         bell=bell,
+        searches=searches,
         settings=settings,
         languages=languages,
         secrets=secrets,
@@ -189,7 +198,13 @@ def _assemble(
         browsing=Browsing(db, records),
         exports=Exports(db, settings.base_url),
         imports=Imports(
-            db, bell.ring, queue, outgoing, workshop, settings.data.dir / "imports", settings.http.most_import_bytes
+            db,
+            bell.ring,
+            queue,
+            outgoing,
+            workshop.another(),
+            settings.data.dir / "imports",
+            settings.http.most_import_bytes,
         ),
         statistics=Statistics(db, records),
         checking=Checking(db),

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import secrets as random
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -33,6 +35,8 @@ CHUNK = 1000  # rows of one transaction
 CHUNK_BYTES = 2_000_000  # about so much of them in memory at once
 SHOWN_ROWS = 5
 MOST_PENDING = 20  # files of a project that wait for a word
+MAX_PENDING_OF_ACCOUNT = 20  # files of one person that do, over all projects
+MAX_AT_ONCE = 3  # files of one person that are copied or downloaded at a time
 KEPT_DAYS, PENDING_DAYS = 14, 2
 FETCH_SECONDS = 60.0
 _OK = 200
@@ -64,17 +68,46 @@ class Imports:
         self._db, self._ring, self._queue = db, ring, queue
         self._outgoing, self._workshop = outgoing, workshop
         self._folder, self.most_bytes = folder, most_bytes
+        self._bringing: Counter[int | None] = Counter()  # files on their way, by person
 
     async def bring(self, who: Requester, row: Row, name: str, source: BinaryIO) -> int:
-        """The id of a new import from an open file. Raises InvalidValueError where nothing of it can be used."""
+        """The id of a new import from an open file. Raises InvalidValueError where nothing of it can be used.
+
+        TooManyRequestsError: enough files of the project or the person wait already, or one of theirs is on its way.
+        """
         rights.require(who, row["standings"], OWNERS)
-        path = self._new_file()
-        await self._workshop.do(_copy, source, path)
-        return await self._look(who, row, name, path)
+        return await self._alone(who, row, partial(self._bring, who, row, name, source))
 
     async def fetch(self, who: Requester, row: Row, url: str) -> int:
         """The same from an address. Raises RefusedTargetError, UnreachableError, InvalidValueError, TooLargeError."""
         rights.require(who, row["standings"], OWNERS)
+        return await self._alone(who, row, partial(self._fetch, who, row, url))
+
+    async def _alone(self, who: Requester, row: Row, work: Callable[[], Awaitable[int]]) -> int:
+        """The work, unless the limits are reached; they are looked at before anything is copied or asked for."""
+        me = who.user_id
+        if self._bringing[me] >= MAX_AT_ONCE:
+            raise TooManyRequestsError(
+                _("Other files of yours are being read. Wait until one is done."), retry_after=10
+            )
+        self._bringing[me] += 1
+        try:
+            pending = await imports.pending(self._db, row["id"], me)
+            if pending["project"] >= MOST_PENDING:
+                raise _too_many(MOST_PENDING)
+            if me is not None and pending["person"] + self._bringing[me] > MAX_PENDING_OF_ACCOUNT:
+                raise _too_many(MAX_PENDING_OF_ACCOUNT)
+            return await work()
+        finally:
+            self._bringing[me] -= 1
+            self._bringing += Counter()  # keeps those above 0
+
+    async def _bring(self, who: Requester, row: Row, name: str, source: BinaryIO) -> int:
+        path = self._new_file()
+        await self._workshop.do(_copy, source, path)
+        return await self._look(who, row, name, path)
+
+    async def _fetch(self, who: Requester, row: Row, url: str) -> int:
         path = self._new_file()
         try:
             with path.open("wb") as file:
@@ -107,8 +140,7 @@ class Imports:
             }
             made = await imports.add(self._db, row["id"], who.user_id, values, MOST_PENDING)
             if made is None:
-                words = _("%(most)s files wait for a word of yours already.", most=MOST_PENDING)
-                raise TooManyRequestsError(words, retry_after=60, hint="Begin or remove one of them.")
+                raise _too_many(MOST_PENDING)
             return made
         except BaseException:
             path.unlink(missing_ok=True)
@@ -245,6 +277,11 @@ async def _missing(tx: Database, project_id: int, made: Sequence[dict[str, Any]]
             seen.add(known["digest"])
             new.append(values)
     return new
+
+
+def _too_many(most: int) -> TooManyRequestsError:
+    words = _("%(most)s files wait for a word of yours already.", most=most)
+    return TooManyRequestsError(words, retry_after=60, hint="Begin or remove one of them.")
 
 
 def _copy(source: BinaryIO, path: Path) -> None:

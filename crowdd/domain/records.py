@@ -6,23 +6,29 @@ What all kinds share is here; what a kind does in particular when it is created,
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 from crowdd.domain import pictures, queries, rights
 from crowdd.domain.idempotency import Once
 from crowdd.domain.secrets import Secrets
+from crowdd.domain.turns import Turns
 from crowdd.domain.uploads import Journal, Upload, Uploads, with_files
 from crowdd.domain.words import ago
-from crowdd.errors import InvalidRequestError, InvalidValueError, NotFoundError
+from crowdd.errors import InvalidRequestError, InvalidValueError, NotFoundError, TooLargeError
 from crowdd.kinds import KINDS
 from crowdd.kinds.kind import Kind, Relation, Standing
-from crowdd.storage import audit, listing, records
+from crowdd.languages import _
+from crowdd.storage import audit, contributions, listing, records
 from crowdd.storage.database import Database, Row, Transactions
+from crowdd.storage.listing import Query
 from crowdd.values import Requester
 
 Views = list[dict[str, Any]]
+Rows = list[Row]
 Match = Callable[[dict[str, Any]], None]
 NOT_FOUND = "404 Not Found"
+MAX_ROWS = 10_000  # of one request
+STRANGER_SECONDS = 2  # for a statement that may read a large part of a table, without an account
 
 
 def _any(view: dict[str, Any]) -> None:
@@ -71,22 +77,41 @@ class Records:
         uploads: Uploads,
         base_url: str,
         behaviours: Mapping[str, Behaviour],
+        turns: Turns,
     ) -> None:
+        """``turns`` are those of lists that may read a large part of a table."""
+        self._turns = turns
         self._db, self._ring, self._secrets, self._uploads = db, ring, secrets, uploads
         self.base_url, self._behaviours = base_url, behaviours
 
     async def list(self, kind: Kind, who: Requester, arguments: Mapping[str, str]) -> list[dict[str, Any]]:
         """The rows that the arguments ask for and the requester may see."""
-        rows = await listing.select(self._db, queries.parse(kind, arguments, who), who)
+        rows = await self._selected(queries.parse(kind, arguments, who), who)
         return [self._found(kind, row) for row in rows]
 
     async def list_related(self, kind: Kind, who: Requester, arguments: Mapping[str, str]) -> Views:
         """The same with the rows that belong to each (``related``)."""
-        rows = await listing.select(self._db, queries.parse(kind, arguments, who), who)
+        rows = await self._selected(queries.parse(kind, arguments, who), who)
         views = [self._found(kind, row) for row in rows]
         for name, relation in kind.related.items():
             await self._relate(KINDS[relation.kind], name, relation, who, rows, views)
         return views
+
+    async def _selected(self, query: Query, who: Requester) -> Rows:
+        """The rows of a list; those that may cost much take turns, and have less time for people without an account."""
+        if who.via == "cli" or not listing.is_dear(query):
+            return await listing.select(self._db, query, who)
+
+        async def within_time(tx: Database) -> Rows:
+            await contributions.limit_time(tx, STRANGER_SECONDS)
+            return await listing.select(tx, query, who)
+
+        async def search() -> Rows:
+            if who.signed_in:
+                return await listing.select(self._db, query, who)
+            return await self._db.transaction(within_time)
+
+        return await self._turns.run(who.network, search)
 
     def _found(self, kind: Kind, row: Row) -> dict[str, Any]:
         """A row of a list; one of a full-text search says where its words were found."""
@@ -124,20 +149,17 @@ class Records:
         A request that is sent again (``once``) gets what the first one made.
         """
         many = isinstance(body, list) and kind.bulk
-        bodies: Sequence[Any] = not_empty(body) if many else [body]
+        bodies: Sequence[Any] = bounded(body, MAX_ROWS) if many else [body]
 
         async def work(tx: Database, files: Journal) -> list[dict[str, Any]]:
             before = await once.made_before(tx) if once else None
             if before is not None:
                 return await self.views_of(tx, kind, who, before)
+            standings = await self._allow_creations(tx, kind, who, bodies)
             rows = [kind.creation(_object(one)) for one in bodies]
-            for values in rows if kind.pictures else ():
+            for values in rows:
+                kind.require_writers(values, standings[values.get("project_id")])
                 pictures.check(kind, values, {}, self.base_url)
-            for project_id in sorted({values.get("project_id") for values in rows}, key=str):
-                standings = await self._allow_creation(tx, kind, who, project_id)
-                for values in rows:
-                    if values.get("project_id") == project_id:
-                        kind.require_writers(values, standings)
             ids = await self._behaviours[kind.name].create(tx, who, rows)
             await self._attach(tx, kind, who, ids[:1], upload, files)
             if once:
@@ -232,6 +254,18 @@ class Records:
             opened["last_activity"] = ago(row["last_activity_raw"])
         return {**row, **opened}
 
+    async def _allow_creations(
+        self, tx: Database, kind: Kind, who: Requester, bodies: Sequence[Any]
+    ) -> dict[int | None, frozenset[Standing]]:
+        """The standings to each project that the bodies name; asked before they are parsed, which takes longer.
+
+        A body that names no project is parsed here: what is wrong with it is raised.
+        """
+        if "project_id" not in kind.by_name:
+            return {None: await self._allow_creation(tx, kind, who, None)}
+        wanted = {_named_project(kind, one) for one in bodies}
+        return {each: await self._allow_creation(tx, kind, who, each) for each in sorted(wanted, key=str)}
+
     async def _allow_creation(
         self, tx: Database, kind: Kind, who: Requester, project_id: int | None
     ) -> frozenset[Standing]:
@@ -246,6 +280,23 @@ class Records:
 
 def _project_of(kind: Kind, row: Mapping[str, Any]) -> Any:
     return row["id"] if kind.name == "project" else row.get("project_id")
+
+
+def _named_project(kind: Kind, body: Any) -> int | None:
+    """The project of a new row, by its body alone."""
+    values = _object(body)
+    try:
+        return cast("int | None", kind.field("project_id").parse(values["project_id"]))
+    except (KeyError, InvalidValueError):
+        return cast("int | None", kind.creation(values).get("project_id"))
+
+
+def bounded(bodies: list[Any], most: int) -> list[Any]:
+    """The bodies of an array that is not empty. Raises TooLargeError when there are more than ``most``."""
+    if len(bodies) > most:
+        words = _("A request may hold at most %(most)s rows, not %(rows)s.", most=f"{most:,}", rows=f"{len(bodies):,}")
+        raise TooLargeError(words, code="too_many_rows", hint="Send them in several requests.")
+    return not_empty(bodies)
 
 
 def not_empty(bodies: list[Any]) -> list[Any]:

@@ -1,7 +1,8 @@
 """Files that people bring, row by row: CSV, JSON (an array of objects), NDJSON (an object in each line).
 
-Nothing is read whole: a row has at most MOST_BYTES, and what cannot be used of it is an error of that row. Only what
-makes every row doubtful refuses the file (InvalidValueError). Everything here waits for the disk: call it in a thread.
+Nothing is read whole: a row has at most MOST_BYTES, over however many lines it goes, and what cannot be used of it is
+an error of that row. Only what makes every row doubtful refuses the file (InvalidValueError). Everything here waits for
+the disk: call it in a thread.
 """
 
 from __future__ import annotations
@@ -111,12 +112,13 @@ def _csv(file: BinaryIO) -> Iterator[Line]:
     names = _names(next(csv.reader([first], delimiter=delimiter), []))
     table = csv.reader(texts, delimiter=delimiter)
     while True:
-        begun = texts.number + 1
+        begun = texts.begin_row()
         try:
             cells = next(table)
         except StopIteration:
             return
         except _RefusedError as refused:
+            texts.pass_row()
             yield Line(begun, error=_("It %(reason)s.", reason=refused.args[0]))
         except csv.Error as error:
             yield Line(
@@ -151,19 +153,39 @@ class _RefusedError(Exception):
 
 
 class _Texts:
-    """The lines of a file as texts; one that is none raises, and the next call goes on behind it."""
+    """The lines of a file as texts; one that is none raises, and the next call goes on behind it.
+
+    Quotation marks make several lines one row. It is bounded here, before the parser keeps it: a row that gets longer
+    than MOST_BYTES raises as well.
+    """
 
     def __init__(self, file: BinaryIO) -> None:
         self._lines = _bounded(file)
         self.number, self.last = 0, ""
+        self._bytes, self._quotes, self._too_long = 0, 0, False  # of the row so far
 
     def __iter__(self) -> Iterator[str]:
         return self
 
+    def begin_row(self) -> int:
+        """The line at which the next row begins."""
+        self._bytes, self._quotes, self._too_long = 0, 0, False
+        return self.number + 1
+
+    def pass_row(self) -> None:
+        """Passes over the rest of a row that was too long: to the line that closes its last quotation mark."""
+        while self._too_long and self._quotes % 2 and (piece := next(self._lines, b"")) != b"":
+            self.number += 1
+            self._quotes += piece.count(b'"') if piece is not None else 0
+
     def __next__(self) -> str:
         piece = next(self._lines)
         self.number += 1
-        if piece is None:
+        if piece is not None:
+            self._bytes += len(piece)
+            self._quotes += piece.count(b'"')
+            self._too_long = self._bytes > MOST_BYTES
+        if piece is None or self._too_long:
             raise _RefusedError(_("is longer than %(most)s bytes", most=f"{MOST_BYTES:,}"))
         try:
             self.last = piece.decode()

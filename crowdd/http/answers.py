@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
+from pathlib import Path
 from typing import Any
 
 import attrs
@@ -68,4 +69,16 @@ class Download:
     parts: AsyncIterator[bytes] = attrs.field(repr=False)
 
 
-Answer = Page | Redirect | Data | Raw | Stream | Download
+@attrs.frozen
+class File:
+    """Bytes of a file on the disk from ``begin`` to ``end``, read while they are sent."""
+
+    path: Path
+    content_type: str
+    begin: int
+    end: int
+    status: int = 200
+    headers: dict[str, str] = attrs.field(factory=dict)
+
+
+Answer = Page | Redirect | Data | Raw | Stream | Download | File

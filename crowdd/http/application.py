@@ -11,6 +11,7 @@ from twisted.web.resource import Resource
 
 from crowdd.config import Settings
 from crowdd.domain.domain import Domain
+from crowdd.domain.people.workshop import Workshop
 from crowdd.domain.readiness import Readiness
 from crowdd.http.api.changes import ChangesApi
 from crowdd.http.api.commenting import Commenting
@@ -22,6 +23,7 @@ from crowdd.http.api.objects import Objects
 from crowdd.http.api.queue import QueueApi
 from crowdd.http.api.statistics import StatisticsApi
 from crowdd.http.api.tokens import TokensApi
+from crowdd.http.bodies import Senders
 from crowdd.http.broadcast import Broadcast
 from crowdd.http.cookies import Cookies
 from crowdd.http.cors import Cors
@@ -64,6 +66,7 @@ class Lasting:
     limit: RateLimit
     newcomers: Window | SharedWindow
     metrics: Metrics
+    unpacking: Workshop  # takes large forms apart
 
     @classmethod
     def begin(cls, reactor: Any, domain: Domain) -> Lasting:
@@ -77,6 +80,7 @@ class Lasting:
             RateLimit(reactor, limits.limit, limits.window, limits.room, share),
             newcomers if share is None else share("newcomers", newcomers),
             Metrics(reactor, domain.db),
+            Workshop(reactor),
         )
 
     def use(self, settings: Settings) -> None:
@@ -112,12 +116,10 @@ def make_site(reactor: Any, settings: Settings, lasting: Lasting) -> Site:
     site = Site(
         Starting(),
         lasting.streams,
-        most_body_bytes=settings.http.most_body_bytes,
-        connections=settings.http.connections,
+        settings,
         reactor=reactor,
         answered=answered,
     )
-    site.use(settings)
     return site
 
 
@@ -142,7 +144,7 @@ def make_root(clock: Any, domain: Domain, lasting: Lasting) -> Resource:
     streams, limit = lasting.streams, lasting.limit
     downloads = Downloads(clock, settings.live.stalled_seconds)
     router = Router(
-        settings, identity, csrf, limit, negotiator, domain.projects, cors, streams, downloads, domain.people.workshop
+        settings, identity, csrf, limit, negotiator, domain.projects, cors, streams, downloads, lasting.unpacking
     )
     rooms = [
         *_rooms(clock, domain, templates, cookies, csrf),
@@ -153,7 +155,8 @@ def make_root(clock: Any, domain: Domain, lasting: Lasting) -> Resource:
     served = by_path([*routes, *ApiDocs(routes, settings.site.name).routes()])
     klein = router.klein(served)
     templates.know(answers(klein))
-    return Front(klein.resource(), PathTable(served), router, static, negotiator, settings)
+    senders = Senders(settings, identity, domain.projects)
+    return Front(klein.resource(), PathTable(served), router, static, negotiator, settings, senders.limit)
 
 
 def _monitoring(clock: Any, domain: Domain, metrics: Metrics) -> Monitoring:

@@ -6,12 +6,15 @@ from typing import Any
 
 from twisted.web.http import HTTPChannel
 
-from crowdd.errors import CrowddError, InvalidRequestError, TooLargeError
+from crowdd.errors import CrowddError, InvalidRequestError, MisdirectedError, TooLargeError
+from crowdd.http.framing import head_error
 from crowdd.http.negotiation import bare_refusal
 
 LINGER_SECONDS = 2
 HEAD_SECONDS = 30.0  # for the lines before the body
 LEAST_RATE = 10_000  # bytes of a body a second, beyond that time
+MAX_BODY_SECONDS = 300.0  # for a body, at whatever rate it comes
+MAX_IMPORT_SECONDS = 1800.0
 
 
 class Channel(HTTPChannel):
@@ -24,9 +27,12 @@ class Channel(HTTPChannel):
     _began: float | None = None  # when the request that is coming in began
     _came = 0  # bytes of it
     _ends: tuple[Any, Any] | None = None
+    body_seconds = MAX_BODY_SECONDS
+    _networkProducer: Any
+    network = ""  # the one that it is counted for; "" for a trusted proxy
 
     def connectionMade(self) -> None:
-        self.site.channels.add(self)
+        self.site.arrived(self)
         super().connectionMade()
 
     def getHost(self) -> Any:
@@ -44,11 +50,28 @@ class Channel(HTTPChannel):
 
     def is_late(self, now: float) -> bool:
         """Whether a request has been coming in for longer than anybody needs; a body may take its time by its size."""
-        return self._began is not None and now - self._began > HEAD_SECONDS + self._came / LEAST_RATE
+        if self._began is None:
+            return False
+        return now - self._began > HEAD_SECONDS + min(self._came / LEAST_RATE, self.body_seconds)
+
+    @property
+    def is_receiving(self) -> bool:
+        """Whether a request is coming in."""
+        return self._began is not None
 
     def complete(self) -> None:
         """No request is coming in any more."""
-        self._began, self._came = None, 0
+        self._began, self._came, self.body_seconds = None, 0, MAX_BODY_SECONDS
+
+    def hold(self) -> None:
+        """Reads no more for now."""
+        self._networkProducer.pauseProducing()
+
+    def go_on(self, *, expected: bool) -> None:
+        """Reads on; a client that waits to be asked for the body (``expected``) is."""
+        if expected:
+            self._send100Continue()
+        self._networkProducer.resumeProducing()
 
     def close_after_answer(self) -> None:
         """Has the connection end with the answer that is under way, or at once when there is none."""
@@ -59,6 +82,7 @@ class Channel(HTTPChannel):
     def allContentReceived(self) -> None:
         self.complete()
         super().allContentReceived()
+        self.site.look_again()
 
     def timeoutConnection(self) -> None:
         """As Twisted does it, without writing down who it was."""
@@ -72,7 +96,7 @@ class Channel(HTTPChannel):
         self.transport.abortConnection()
 
     def connectionLost(self, reason: Any = None) -> None:
-        self.site.channels.discard(self)
+        self.site.left(self)
         if self._hanging_up is not None and self._hanging_up.active():
             self._hanging_up.cancel()
         super().connectionLost(reason)
@@ -85,6 +109,31 @@ class Channel(HTTPChannel):
         self._came += len(data)
         super().dataReceived(data)
 
+    def lineReceived(self, line: bytes) -> None:
+        """A header that continues on the next line is refused: proxies read it in different ways (RFC 9112, 5.2)."""
+        if line[:1] in (b" ", b"\t"):
+            self.refuse(InvalidRequestError("A header continues on a second line."))
+        else:
+            super().lineReceived(line)
+
+    def allHeadersReceived(self) -> None:
+        error = self._head_error()
+        if error is None:
+            super().allHeadersReceived()
+        else:
+            self.requests[-1].turn_away(error)
+
+    def _head_error(self) -> CrowddError | None:
+        headers = self.requests[-1].requestHeaders
+        hosts = headers.getRawHeaders(b"host") or []
+        wrong = head_error(self._version, hosts, headers.getRawHeaders(b"transfer-encoding") or [])
+        if wrong:
+            return InvalidRequestError(wrong)
+        here = getattr(self.getHost(), "host", "") or "localhost"
+        if not self.site.hosts.allow(self._path, hosts[0] if hosts else None, here):
+            return MisdirectedError("This server does not answer under that host name.")
+        return None
+
     def lineLengthExceeded(self, line: bytes) -> None:
         """Twisted would end the connection without a word."""
         self.refuse(TooLargeError(f"The address or a header is longer than {self.MAX_LENGTH:,} bytes."))
@@ -96,7 +145,7 @@ class Channel(HTTPChannel):
         else:
             self.refuse(InvalidRequestError("These bytes are no HTTP/1.1."))
 
-    def refuse(self, error: CrowddError) -> None:
+    def refuse(self, error: Exception) -> None:
         """Answers an error and ends the connection.
 
         What the client still sends is read and dropped for some seconds: whoever closes with bytes unread takes back

@@ -14,6 +14,7 @@ from cryptography.exceptions import InvalidTag
 from crowdd.domain.people.signing_in import Device
 from crowdd.domain.secrets import Secrets
 from crowdd.http.incoming import Incoming
+from crowdd.languages import Sentence, _
 
 SESSION = "session"
 VOLUNTEER = "volunteer"
@@ -41,8 +42,12 @@ class Cookies:
     def set(
         self, incoming: Incoming, name: str, value: str, *, seconds: int | None = None, script: bool = False
     ) -> None:
-        """Adds a Set-Cookie; without ``seconds`` it ends with the browser, with 0 it goes."""
-        parts = [f"{name}={value}", "Path=/", "SameSite=None" if self.cross_site else "SameSite=Lax"]
+        """Adds a Set-Cookie; without ``seconds`` it ends with the browser, with 0 it goes.
+
+        Under https its name begins with ``__Host-``.
+        """
+        pair = f"{incoming.cookie_prefix}{name}={value}"
+        parts = [pair, "Path=/", "SameSite=None" if self.cross_site else "SameSite=Lax"]
         parts += [f"Max-Age={seconds}"] if seconds is not None else []
         parts += [] if script else ["HttpOnly"]
         parts += ["Secure"] if self.secure or self.cross_site else []
@@ -51,6 +56,23 @@ class Cookies:
     def drop(self, incoming: Incoming, name: str) -> None:
         """Takes a cookie away."""
         self.set(incoming, name, "", seconds=0)
+
+    def move(self, incoming: Incoming) -> Sentence | str:
+        """Gives cookies from before the site had prefixes their new names; what to tell the person, "" for nothing.
+
+        An old session is not moved: a sibling host may have set it, to have people act as somebody else.
+        """
+        for name in (VOLUNTEER, DEVICE):
+            if incoming.has_old_cookie(name):
+                self.set(incoming, name, incoming.cookie(name), seconds=YEAR)
+                self._drop_old(incoming, name)
+        if not incoming.has_old_cookie(SESSION):
+            return ""
+        self._drop_old(incoming, SESSION)
+        return "" if incoming.who.signed_in else _("This site keeps you signed in more safely now. Sign in once more.")
+
+    def _drop_old(self, incoming: Incoming, name: str) -> None:
+        incoming.cookies_to_set.append(f"{name}=; Path=/; Max-Age=0; HttpOnly; Secure".encode())
 
     def signed(self, incoming: Incoming, name: str) -> str:
         """The value of a cookie that we signed, or ""."""

@@ -32,7 +32,7 @@ class Csrf:
         if not binding:
             binding = random.token_urlsafe(16)
             self.cookies.set(incoming, CSRF, binding)
-            incoming.request.received_cookies[CSRF.encode()] = binding.encode()
+            incoming.keep_cookie(CSRF, binding)
             binding = f"browser:{binding}"
         salt = random.token_urlsafe(9)
         return f"{salt}.{self._mac(salt, binding)}"

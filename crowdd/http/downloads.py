@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import AsyncIterator
-from typing import Any
+from typing import Any, BinaryIO
 
 from twisted.internet.defer import Deferred
 from twisted.logger import Logger
 
 log = Logger()
+PIECE = 65_536  # bytes of a file or a long answer that are written at once
+LONG = 1_000_000  # bytes of an answer that is not kept in memory while it is sent
 
 
 class Downloads:
@@ -39,6 +42,23 @@ class Downloads:
             flow.abort()
         finally:
             flow.end()
+
+
+def spilled(body: bytes) -> BinaryIO:
+    """A long answer as a temporary file: until a slow client has taken it, it is on the disk and not in memory."""
+    file = tempfile.TemporaryFile()  # noqa: SIM115
+    file.write(body)
+    file.seek(0)
+    return file
+
+
+async def pieces_of(source: BinaryIO, begin: int, end: int) -> AsyncIterator[bytes]:
+    """The bytes of a file from ``begin`` to ``end``; the file is closed after them."""
+    with source as file:
+        file.seek(begin)
+        while begin < end and (piece := file.read(min(PIECE, end - begin))):
+            begin += len(piece)
+            yield piece
 
 
 class Flow:

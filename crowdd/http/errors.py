@@ -19,6 +19,7 @@ TABLE: tuple[tuple[type[errors.CrowddError], int, str], ...] = (
     (errors.InvalidValueError, 415, "ValueError"),
     (errors.ConflictError, 415, "DBIntegrityError"),
     (errors.MethodError, 405, "MethodNotAllowed"),
+    (errors.MisdirectedError, 421, "MisdirectedRequest"),
     (errors.TooLargeError, 413, "RequestEntityTooLarge"),
     (errors.PreconditionError, 412, "PreconditionFailed"),
     (errors.IdempotencyError, 422, "UnprocessableEntity"),

@@ -35,7 +35,7 @@ def client_address(request: Any, settings: Settings) -> str:
     here = getattr(request.getClientAddress(), "host", None) or _LOCAL
     lines = request.requestHeaders.getRawHeaders(b"x-forwarded-for")
     for hop in reversed(_hops(lines)) if lines else ():
-        if not _trusted(here, settings.http.trusted_proxies) or not _parsed(hop):
+        if not is_trusted(here, settings.http.trusted_proxies) or not _parsed(hop):
             break
         here = hop
     return here
@@ -61,7 +61,8 @@ def _parsed(address: str) -> Any:
 
 
 @lru_cache(maxsize=1000)
-def _trusted(address: str, proxies: tuple[Network, ...]) -> bool:
+def is_trusted(address: str, proxies: tuple[Network, ...]) -> bool:
+    """Whether a connection comes from a proxy whose X-Forwarded-For is believed."""
     parsed = _parsed(address)
     return parsed is not None and any(parsed in network for network in proxies)
 

@@ -11,7 +11,7 @@ from multipart import MultipartError, MultipartParser, parse_options_header
 
 from crowdd.domain.uploads import Upload
 from crowdd.errors import DisconnectedError, InvalidValueError, TooLargeError
-from crowdd.http import presenter
+from crowdd.http import cookie_names, presenter
 from crowdd.kinds.types import clean_text
 from crowdd.languages import _
 from crowdd.values import Requester
@@ -40,6 +40,7 @@ class Incoming:
         self.request_id = ""
         self.by_cookie = False  # the requester is known by his session cookie
         self.cookies_to_set: list[bytes] = []
+        self.cookie_prefix: str = getattr(request, "cookie_prefix", "")
         self.nonce = ""
 
     @property
@@ -54,8 +55,16 @@ class Incoming:
 
     def cookie(self, name: str) -> str:
         """The value of a cookie, "" when absent."""
-        value = self.request.getCookie(name.encode())
+        value = cookie_names.found(self.cookie_prefix, name, self.request.getCookie)
         return "" if value is None else _text(value)
+
+    def has_old_cookie(self, name: str) -> bool:
+        """Whether the browser has a cookie only under the name that it had before the site had prefixes."""
+        return cookie_names.is_old(self.cookie_prefix, name, self.request.getCookie)
+
+    def keep_cookie(self, name: str, value: str) -> None:
+        """Reads the cookie as this from now on: it is set by the answer to this request."""
+        self.request.received_cookies[(self.cookie_prefix + name).encode()] = value.encode()
 
     @cached_property
     def query(self) -> dict[str, str]:

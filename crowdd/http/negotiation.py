@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import secrets as random
+from http import HTTPStatus
 from typing import Any
 from urllib.parse import quote
 
 import attrs
 import orjson
-from twisted.web.http import RESPONSES
 
 from crowdd.errors import AnonymousError, CrowddError
 from crowdd.http import presenter
-from crowdd.http.answers import Answer, Data, Download, Page, Raw, Redirect, Stream
+from crowdd.http.answers import Answer, Data, Download, File, Page, Raw, Redirect, Stream
 from crowdd.http.cookies import Cookies
 from crowdd.http.csrf import Csrf
 from crowdd.http.errors import error_object, headers_of, message_of, status_of
@@ -25,6 +25,7 @@ from crowdd.languages import RIGHT_TO_LEFT, Languages, Sentence
 _JSON = "application/json"
 _API = ready({**presenter.api_headers(), "Cache-Control": "no-cache"})
 _API_JSON = (*_API, *ready({"Content-Type": _JSON}))
+_PRIVATE = ready({"Cache-Control": "private, no-store"})  # what was made for one person stays in no cache
 _OURS = frozenset({"flash", "description"})  # keys whose text is always ours, also where it is no Sentence
 
 
@@ -48,6 +49,8 @@ class Negotiator:
                 body = self._data(incoming, answer)
             case Raw():
                 body = self._raw(incoming, answer)
+            case File():
+                body = self._raw(incoming, Raw(b"", answer.content_type, answer.status, answer.headers))
             case Stream():
                 body = self._stream_head(incoming)
             case Download():
@@ -104,11 +107,14 @@ class Negotiator:
         """What every page knows beside its own context."""
         who = incoming.who
         locale = locale_of(incoming)
+        flashes = self.cookies.take_flash(incoming)
+        if told := self.cookies.move(incoming):
+            flashes = [*flashes, {"message": self.languages.say(told, locale), "status": "warning"}]
         return {
             "who": {"signed_in": who.signed_in, "name": who.user_name, "fullname": who.fullname, "admin": who.admin},
             "csrf": self.csrf.token(incoming),
             "csp_nonce": incoming.nonce,
-            "flashes": self.cookies.take_flash(incoming),
+            "flashes": flashes,
             "locale": locale,
             "direction": "rtl" if locale in RIGHT_TO_LEFT else "ltr",
             "theme": incoming.cookie("theme") if incoming.cookie("theme") in ("light", "dark") else "",
@@ -158,10 +164,11 @@ class Negotiator:
 
     def _data(self, incoming: Incoming, answer: Data) -> bytes:
         self._head(incoming, answer.status, answer.headers)
+        put(incoming.request.responseHeaders, _API if answer.status == 204 else _API_JSON)
+        if incoming.who.signed_in:
+            put(incoming.request.responseHeaders, _PRIVATE)
         if answer.status == 204:
-            put(incoming.request.responseHeaders, _API)
             return b""
-        put(incoming.request.responseHeaders, _API_JSON)
         return orjson.dumps(answer.value)
 
     def _raw(self, incoming: Incoming, answer: Raw) -> bytes:
@@ -209,14 +216,16 @@ def target_of(path: str) -> str:
     return words[0][:100].encode("utf-8", "replace").decode() if words else "api"
 
 
-def bare_refusal(error: CrowddError, method: bytes, address: bytes) -> bytes:
+def bare_refusal(error: Exception, method: bytes, address: bytes) -> bytes:
     """A whole HTTP answer with an error object, for what never became a request."""
     target = target_of(address.partition(b"?")[0].decode("ascii", "replace"))
     shown = error_object(error, method.decode("ascii", "replace"), target)
     body, status = orjson.dumps(shown), shown["status_code"]
     head = (
-        f"HTTP/1.1 {status} {RESPONSES[status].decode()}",
+        f"HTTP/1.1 {status} {HTTPStatus(status).phrase}",
+        "Server: crowdd",
         "Connection: close",
+        *(f"{name}: {value}" for name, value in headers_of(error).items()),
         f"X-Request-Id: {random.token_hex(8)}",
         f"Content-Type: {_JSON}",
         f"Content-Length: {len(body)}",

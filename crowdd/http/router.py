@@ -26,11 +26,12 @@ from crowdd.domain.people.workshop import Workshop
 from crowdd.domain.projects import RESERVED_SHORT_NAMES, Projects
 from crowdd.errors import CrowddError, ForbiddenError, MethodError, NotFoundError, TooManyRequestsError
 from crowdd.http import presenter
-from crowdd.http.answers import Answer, Data, Download, Raw, Stream
+from crowdd.http.answers import Answer, Data, Download, File, Raw, Stream
+from crowdd.http.bodies import Limit
 from crowdd.http.conditions import names, packed
 from crowdd.http.cors import Cors
 from crowdd.http.csrf import Csrf
-from crowdd.http.downloads import Downloads
+from crowdd.http.downloads import LONG, Downloads, pieces_of, spilled
 from crowdd.http.heads import put
 from crowdd.http.identity import Identity, client_address
 from crowdd.http.incoming import Incoming
@@ -100,19 +101,27 @@ class Router:
         incoming = Incoming(request, client_address(request, self._settings))
         incoming.request_id = request.request_id
         request_id.set(request.request_id)
+        answer: Answer | None = None
         try:
             answer = await self._answer(incoming, methods, names)
             if isinstance(answer, Stream):
                 return await self._stream(incoming, answer)
             if isinstance(answer, Download):
                 return await self._download(incoming, answer)
+            if isinstance(answer, File):
+                return await self._file(incoming, answer)
             body = self._negotiator.write(incoming, answer)
         except Exception as error:
             body = self._failed(incoming, error)
         body = self._finished(incoming, body)
         if request.code not in (204, 304):  # those have no body, and say nothing of its length (RFC 9110, 8.6)
             put(request.responseHeaders, ((b"Content-Length", b"%d" % len(body)),))
-        return body
+        if len(body) < LONG or incoming.method == "HEAD":
+            return body
+        length, file = len(body), spilled(body)
+        body, answer = b"", None  # not kept while a slow client takes it
+        await self._downloads.send(request, b"", pieces_of(file, 0, length))
+        return b""
 
     async def _stream(self, incoming: Incoming, answer: Stream) -> bytes:
         """What is left to send when the stream is over."""
@@ -131,6 +140,17 @@ class Router:
         self._finished(incoming, b"")
         if incoming.method != "HEAD":
             await self._downloads.send(incoming.request, first, answer.parts)
+        return b""
+
+    async def _file(self, incoming: Incoming, answer: File) -> bytes:
+        """What is left to send when the file has gone."""
+        source = answer.path.open("rb")
+        self._negotiator.write(incoming, answer)
+        self._finished(incoming, b"")
+        put(incoming.request.responseHeaders, ((b"Content-Length", b"%d" % (answer.end - answer.begin)),))
+        if incoming.method != "HEAD":
+            await self._downloads.send(incoming.request, b"", pieces_of(source, answer.begin, answer.end))
+        source.close()
         return b""
 
     def _finished(self, incoming: Incoming, body: bytes) -> bytes:
@@ -244,8 +264,11 @@ class Front(Resource):
         static: StaticFiles,
         negotiator: Negotiator,
         settings: Settings,
+        body_limit: Limit,
     ) -> None:
+        """``body_limit(request)`` says how long a body may be that is too long for callers without an account."""
         super().__init__()
+        self.body_limit = body_limit
         self._inner, self._hot, self._router, self._static = inner, hot, router, static
         self._negotiator, self._settings = negotiator, settings
 

@@ -21,6 +21,10 @@ class Starting(Resource):
 
     isLeaf = True
 
+    async def body_limit(self, request: Any) -> int:
+        """Raises UnavailableError: who sends a large body cannot be looked up yet."""
+        raise UnavailableError(_WORDS, retry_after=5)
+
     def render(self, request: Any) -> bytes:
         """503 to everything but ``/health``."""
         answer = _answer(request.method.decode("ascii", "replace"), request.path.decode("ascii", "replace"))

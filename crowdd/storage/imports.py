@@ -38,6 +38,16 @@ async def add(db: Database, project_id: int, user_id: int | None, values: Mappin
     return int(row["id"]) if row else None
 
 
+async def pending(db: Database, project_id: int, user_id: int | None) -> Row:
+    """How many imports wait for a word: of the ``project``, and of the ``person`` in all projects."""
+    return await one(
+        db,
+        "SELECT (SELECT count(*) FROM task_import WHERE project_id = %(project)s AND queue_item IS NULL) AS project,"
+        " (SELECT count(*) FROM task_import WHERE user_id = %(user)s AND queue_item IS NULL) AS person",
+        {"project": project_id, "user": user_id},
+    )
+
+
 async def get(db: Database, project_id: int, import_id: int) -> Row | None:
     """An import of the project with its ``state``: pending, that of its work, or done."""
     return await one_or_none(

@@ -46,6 +46,22 @@ class Query:
     without_actor: str = ""  # tasks that this volunteer has not answered
 
 
+LARGE_KINDS = frozenset({"task", "taskrun", "result", "helpingmaterial"})
+MAX_CHEAP_OFFSET = 10_000
+
+
+def is_dear(query: Query) -> bool:
+    """Whether a list may read a large part of a table: it has no index, or passes over many rows."""
+    named = {condition.field.name for condition in query.filters}
+    if "id" in named:
+        return False
+    if query.offset > MAX_CHEAP_OFFSET or any(isinstance(each.field.type, Json) for each in query.filters):
+        return True
+    if query.kind.name not in LARGE_KINDS:
+        return False
+    return query.order != "id" or not (_has_projects(query) or named <= {"last_version"})
+
+
 async def select(db: Database, query: Query, who: Requester) -> list[Row]:
     """The rows of a list that the requester may see, each with its ``standings``."""
     values: dict[str, Any] = {**who.standing_values(), "actor": who.actor, "limit": query.limit, "offset": query.offset}

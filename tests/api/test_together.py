@@ -201,7 +201,7 @@ async def test_who_leaves_in_the_middle_of_a_batch_loses_nothing(served, dsn):
     await occupied
     for number, (wire, who, task) in enumerate(zip(wires, people, tasks, strict=True)):
         body = b'{"project_id":%d,"task_id":%d,"info":%d}' % (project["id"], task["id"], number)
-        head = f"POST /api/taskrun?api_key={who.key} HTTP/1.1\r\nHost: x\r\nContent-Length: {len(body)}\r\n\r\n"
+        head = f"POST /api/taskrun?api_key={who.key} HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(body)}\r\n\r\n"
         wire.transport.write(head.encode() + body)
     while len(await served.database.fetch("SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock'")) < 1:
         await deferLater(reactor, 0.005)

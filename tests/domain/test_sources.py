@@ -48,6 +48,26 @@ def test_a_cell_that_does_not_end_costs_its_lines_and_no_memory():
     assert found[-1][1] == {"a": "3", "b": "4"}
 
 
+def test_row_of_600_000_cells_over_as_many_lines_is_refused_once_in_little_memory():
+    content = io.BytesIO(b"a,b\n" + b'"x\n",' * 600_000 + b'"end"\n3,4\n')
+    tracemalloc.start()
+    found = [(line.number, line.values or line.error) for line in lines("csv", content)]
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    refused, (number, values) = found[0], found[1]
+    assert refused == (2, f"It is longer than {MOST_BYTES:,} bytes.")
+    assert (number, values, len(found)) == (600_003, {"a": "3", "b": "4"}, 2)
+    assert peak < 25_000_000
+
+
+@pytest.mark.parametrize("ending", [b'"\n1,2\n', b'",b\n1,2\n'])
+def test_row_too_long_ends_with_the_line_that_closes_it(ending):
+    lines_of_it = b"x,y\n" * (100_000 // 4)
+    long = b'a,b\n"' + (lines_of_it + b'","') * 12 + ending
+    found = read("csv", long)
+    assert [each[1] for each in found] == [f"It is longer than {MOST_BYTES:,} bytes.", {"a": "1", "b": "2"}]
+
+
 @pytest.mark.parametrize(
     ("content", "words"),
     [

@@ -50,7 +50,7 @@ async def test_a_request_whose_client_went_before_its_turn_is_not_begun_and_no_f
     occupying = ensureDeferred(served.database.transaction(occupy))
     await occupied
     body = orjson.dumps({"project_id": project["id"], "info": {}})
-    head = f"POST /api/task?api_key={owner.key} HTTP/1.1\r\nHost: x\r\nContent-Length: {len(body)}\r\n\r\n"
+    head = f"POST /api/task?api_key={owner.key} HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(body)}\r\n\r\n"
     port = served.server._port.getHost().port
     with socket.create_connection(("127.0.0.1", port)) as client:
         client.sendall(head.encode() + body)

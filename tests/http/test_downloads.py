@@ -36,7 +36,7 @@ async def asking(served, monkeypatch, source) -> socket.socket:
     monkeypatch.setattr(type(served.domain.exports), "_json", lambda self, *about: source.parts())
     there = served.server._port.getHost()
     made = socket.create_connection((there.host, there.port))
-    made.sendall(b"GET /project/birds/tasks/export?type=task&format=json HTTP/1.1\r\nHost: x\r\n\r\n")
+    made.sendall(b"GET /project/birds/tasks/export?type=task&format=json HTTP/1.1\r\nHost: localhost\r\n\r\n")
     made.setblocking(False)
     return made
 

@@ -12,7 +12,9 @@ from typing import Any
 
 import pytest_twisted
 from support.working import worked
+from twisted.internet import reactor
 from twisted.internet.defer import ensureDeferred, gatherResults
+from twisted.internet.task import deferLater
 
 from crowdd.domain import imports as imports_module
 from crowdd.domain.queue import Item
@@ -165,11 +167,17 @@ async def test_hostile_values_are_text_on_the_page_and_in_the_file_of_errors(ser
 
 
 class Source:
-    """A server that files can be fetched from."""
+    """A server that files can be fetched from; ``asked`` counts requests, ``hold`` delays answers to /slow."""
 
     def __init__(self) -> None:
+        self.asked, self.hold = 0, threading.Event()
+        source = self
+
         class Handler(http.server.BaseHTTPRequestHandler):
             def do_GET(self) -> None:
+                source.asked += 1
+                if self.path == "/slow":
+                    source.hold.wait(60)
                 if self.path == "/on":
                     self.send_response(302)
                     self.send_header("Location", "http://elsewhere.example/")
@@ -183,6 +191,39 @@ class Source:
         self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         threading.Thread(target=self.server.serve_forever, args=(0.05,), daemon=True).start()
         self.url = f"http://127.0.0.1:{self.server.server_address[1]}"
+
+
+@pytest_twisted.ensureDeferred
+async def test_20_pending_imports_of_a_person_end_further_downloads_before_they_begin(serve):
+    served = await serve(CROWDD_OUTGOING_ALLOWED_HOSTS="127.0.0.1")
+    source, owner = Source(), await served.person("owner")
+    await served.project(owner)
+    await served.project(owner, "bees")
+    for project in ["birds"] * 10 + ["bees"] * 10:
+        path = f"/project/{project}/tasks/import"
+        assert "import" in (await owner.post(path, json={"rows": "a\n1\n", "map": True})).json()
+    full = (await owner.post(AT, json={"csv_url": f"{source.url}/tasks.csv"})).json()
+    assert "20 files wait" in full["form"]["errors"]["csv_url"][0] and source.asked == 0
+    other = await served.person("other")
+    await served.project(other, "cats")
+    fetched = await other.post("/project/cats/tasks/import", json={"csv_url": f"{source.url}/tasks.csv"})
+    assert fetched.json()["status"] == "success"
+
+
+@pytest_twisted.ensureDeferred
+async def test_three_downloads_of_a_person_run_at_a_time(serve):
+    served = await serve(CROWDD_OUTGOING_ALLOWED_HOSTS="127.0.0.1")
+    source, owner = Source(), await served.person("owner")
+    await served.project(owner)
+    slow = {"csv_url": f"{source.url}/slow", "map": True}
+    first = [ensureDeferred(owner.post(AT, json=slow)) for _ in range(3)]
+    while source.asked < 3:
+        await deferLater(reactor, 0.01, lambda: None)
+    refused = (await owner.post(AT, json=slow)).json()
+    assert "Other files of yours" in refused["form"]["errors"]["csv_url"][0] and source.asked == 3
+    source.hold.set()
+    assert all("import" in each.json() for each in await gatherResults(first))
+    assert "import" in (await owner.post(AT, json=slow)).json()
 
 
 @pytest_twisted.ensureDeferred

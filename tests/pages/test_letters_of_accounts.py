@@ -180,7 +180,8 @@ async def test_nobody_floods_a_mailbox(served):
 
 
 @pytest_twisted.ensureDeferred
-async def test_links_name_the_configured_address_whatever_the_host_header_says(served):
+async def test_links_name_the_configured_address_whatever_the_host_header_says(serve):
+    served = await serve(CROWDD_HTTP_ALLOWED_HOSTS="evil.example")
     await served.person("ada")
     browser = served.client()
     for headers in ({"Host": "evil.example"}, {"X-Forwarded-Host": "evil.example"}, {"Forwarded": "host=evil.example"}):

@@ -28,10 +28,11 @@ class Wire(Protocol):
         self.closed.callback(self.got)
 
 
-async def connect(base: str, sent: bytes) -> Wire:
-    """A connection on which these bytes have been sent."""
+async def connect(base: str, sent: bytes, source: str = "127.0.0.1") -> Wire:
+    """A connection from an address of this machine on which these bytes have been sent."""
     where = urlsplit(base)
-    return await connectProtocol(TCP4ClientEndpoint(reactor, where.hostname, where.port), Wire(sent))
+    endpoint = TCP4ClientEndpoint(reactor, where.hostname, where.port, bindAddress=(source, 0))
+    return await connectProtocol(endpoint, Wire(sent))
 
 
 async def exchange(base: str, sent: bytes) -> bytes:
@@ -42,7 +43,8 @@ async def exchange(base: str, sent: bytes) -> bytes:
 
 async def request(base: str, line: bytes, *headers: bytes, body: bytes = b"") -> tuple[int, bytes]:
     """Status and body of one request; ``line`` is the method and the address as bytes."""
-    lines = [line + b" HTTP/1.1", b"Host: crowdd", b"Connection: close", *headers]
+    host = [] if any(h.lower().startswith(b"host:") for h in headers) else [b"Host: localhost"]
+    lines = [line + b" HTTP/1.1", *host, b"Connection: close", *headers]
     if body and not any(h.lower().startswith((b"content-length", b"transfer-encoding")) for h in headers):
         lines.append(b"Content-Length: %d" % len(body))
     answer = await exchange(base, b"\r\n".join(lines) + b"\r\n\r\n" + body)

@@ -70,7 +70,7 @@ def gather(
     arrivals = Arrivals(db, accounts, secrets)
     front = settings.http.spa_base_url or settings.base_url
     proofs = Proofs(mail, secrets, front, settings.accounts.link_hours)
-    exports = PersonalData(db, queue, uploads, workshop, proofs, settings.data.dir / "exports")
+    exports = PersonalData(db, queue, uploads, workshop.another(), proofs, settings.data.dir / "exports")
     confirming = Confirming(db, accounts, arrivals, passwords, proofs, attempts, settings.accounts)
     return People(
         workshop=workshop,

@@ -8,18 +8,30 @@ from typing import Any, TypeVar
 from twisted.internet.defer import DeferredSemaphore
 from twisted.internet.threads import deferToThreadPool
 
+from crowdd.errors import UnavailableError
+
 T = TypeVar("T")
+MAX_WAITING = 50
 
 
 class Workshop:
-    """Does one thing at a time: a picture alone may take 120 MB while it is unpacked."""
+    """Does one thing at a time: a picture alone may take 120 MB while it is unpacked.
 
-    def __init__(self, reactor: Any) -> None:
-        self._reactor = reactor
+    At most ``max_waiting`` calls wait for their turn.
+    """
+
+    def __init__(self, reactor: Any, max_waiting: int = MAX_WAITING) -> None:
+        self._reactor, self._max_waiting = reactor, max_waiting
         self._one = DeferredSemaphore(1)
 
+    def another(self) -> Workshop:
+        """A thread beside this one, for work that takes long: what is short does not wait for it."""
+        return Workshop(self._reactor, self._max_waiting)
+
     async def do(self, work: Callable[..., T], *arguments: Any) -> T:
-        """What the function gives or raises, called in a thread."""
+        """What the function gives or raises, called in a thread. Raises UnavailableError when too many calls wait."""
+        if len(self._one.waiting) >= self._max_waiting:
+            raise UnavailableError("Too many files are being processed. Try again in a moment.")
         done: T = await self._one.run(self._in_thread, work, *arguments)
         return done
 

@@ -42,7 +42,12 @@ _SECURITY: dict[Caller, list[dict[str, list[str]]]] = {
 _SCHEMES: dict[str, Any] = {
     "key": {"type": "apiKey", "in": "query", "name": "api_key", "description": "Your API key."},
     "key_header": {"type": "apiKey", "in": "header", "name": "Authorization", "description": "Your API key."},
-    "session": {"type": "apiKey", "in": "cookie", "name": SESSION, "description": "A browser that signed in."},
+    "session": {
+        "type": "apiKey",
+        "in": "cookie",
+        "name": SESSION,
+        "description": "A browser that signed in. Under https the name begins with __Host-.",
+    },
     "external_user": {"type": "http", "scheme": "bearer", "description": "A token for an external user."},
     "secret_key": {
         "type": "apiKey",

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import attrs
+
 from crowdd.domain import uploads
 from crowdd.domain.domain import Domain
 from crowdd.errors import NotFoundError
-from crowdd.http.answers import Answer, Raw
+from crowdd.http import ranges
+from crowdd.http.answers import Answer, File, Raw
 from crowdd.http.incoming import Incoming
 from crowdd.http.presenter import upload_headers
 from crowdd.http.routing import Route, get
 
 _DAY = 86400
+_HEADERS = {**upload_headers(), "Cache-Control": f"public, max-age={_DAY}", "Accept-Ranges": "bytes"}
 
 
 class Uploads:
@@ -31,9 +35,23 @@ class Uploads:
         path, type_ = found
         stat = path.stat()
         etag = f'"{stat.st_mtime_ns:x}-{stat.st_size:x}"'
-        headers = {**upload_headers(), "ETag": etag, "Cache-Control": f"public, max-age={_DAY}"}
+        headers = {**_HEADERS, "ETag": etag}
         if type_ == uploads.DOWNLOAD:
             headers["Content-Disposition"] = "attachment"
         if incoming.header("if-none-match") == etag:
             return Raw(b"", type_, 304, headers)
-        return Raw(path.read_bytes(), type_, headers=headers)
+        return _part(incoming, File(path, type_, 0, stat.st_size, headers=headers), etag)
+
+
+def _part(incoming: Incoming, whole: File, etag: str) -> Answer:
+    """The part of a file that a client asks for, or all of it."""
+    if incoming.header("if-range") not in ("", etag):
+        return whole
+    try:
+        part = ranges.wanted(incoming.header("range"), whole.end)
+    except ValueError:
+        return Raw(b"", whole.content_type, 416, {**whole.headers, "Content-Range": f"bytes */{whole.end}"})
+    if part is None:
+        return whole
+    headers = {**whole.headers, "Content-Range": f"bytes {part[0]}-{part[1] - 1}/{whole.end}"}
+    return attrs.evolve(whole, begin=part[0], end=part[1], status=206, headers=headers)
