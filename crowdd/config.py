@@ -128,6 +128,7 @@ class Log:
     requests: bool = _option(False, _boolean, doc="A line for every request, without address, query or names.")
     most_bytes: int = _option(20_000_000, _not_negative, doc="The file is put aside at this size; 0: never.")
     keep: int = _option(5, _positive, doc="Files put aside that are kept.")
+    security_days: int = _option(90, _positive, doc="Entries of the security log are removed after so many days.")
 
 
 @attrs.frozen

@@ -21,6 +21,7 @@ USUAL_CONFIG = Path("etc/crowdd.conf")
 COMMANDS = {
     "admin": "Administrators, and how the first one comes about.",
     "announcement": "Announcements: what the site tells everybody.",
+    "audit": "The audit log, and the security log.",
     "category": "Categories: shelves that projects stand on.",
     "check": "Recount every counter from the rows.",
     "completion": "Print what completes commands in a shell.",

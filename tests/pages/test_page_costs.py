@@ -49,6 +49,7 @@ STATEMENTS: dict[str, tuple[int | None, int | None, int | None]] = {
     "/admin/announcement/<int:announcement_id>/update": (None, None, 2),
     "/admin/announcement/new": (None, None, 1),
     "/admin/audit": (None, None, 3),
+    "/admin/security": (None, None, 2),
     "/admin/categories": (None, None, 2),
     "/admin/categories/del/<int:category_id>": (None, None, 2),
     "/admin/categories/update/<int:category_id>": (None, None, 2),
