@@ -113,6 +113,7 @@ class Deliveries:
                 attempts=delivery["attempts"] + 1,
                 failures=health["failures"],
                 overlapping=health["overlapping"],
+                active=health["active"],
                 first=first,
                 chance=chance,
             )

@@ -148,7 +148,7 @@ def _assemble(
     away: Post | None,
 ) -> Domain:
     uploads, queue = Uploads(settings.data.dir / "uploads"), Queue(db)
-    webhooks = Webhooks(db, bell.ring, secrets)
+    webhooks = Webhooks(db, bell.ring, secrets, outgoing)
     letters = Letters(languages, settings.site.name, settings.base_url)
     sender = Sender(settings.site.name, settings.mail.sender, host_of(settings))
     mail = Mail(db, letters, sender, away, settings.mail.keep_days)

@@ -9,6 +9,7 @@ import orjson
 from cryptography.exceptions import InvalidTag
 
 from crowdd.domain import messages, retries, rights, signatures
+from crowdd.domain.outgoing import Outgoing
 from crowdd.domain.records import NOT_FOUND
 from crowdd.domain.secrets import Secrets
 from crowdd.errors import ConflictError, InvalidRequestError, NotFoundError
@@ -27,13 +28,18 @@ T = TypeVar("T")
 class Webhooks:
     """``project`` is a row of ``Projects.owned`` everywhere; whoever asks must be one of its owners."""
 
-    def __init__(self, db: Transactions, ring: Callable[[int], None], secrets: Secrets) -> None:
-        self._db, self._ring, self._secrets = db, ring, secrets
+    def __init__(self, db: Transactions, ring: Callable[[int], None], secrets: Secrets, outgoing: Outgoing) -> None:
+        self._db, self._ring, self._secrets, self._outgoing = db, ring, secrets, outgoing
 
     async def follow(self, tx: Database, project_id: int, before: str | None, after: str | None) -> None:
-        """What a new address of a project means for its webhook: it begins anew, with what happens from now on."""
+        """What a new address of a project means for its webhook: it begins anew, with what happens from now on.
+
+        Every way in which a project gets an address comes through here. Raises RefusedTargetError for one that crowdd
+        does not ask.
+        """
         if after is None or after == before:
             return
+        self._outgoing.target(after)
         new = await webhooks.add(tx, project_id, self._secrets.seal(signatures.new_secret()))
         if not new and before is None:
             await webhooks.begin(tx, project_id)
