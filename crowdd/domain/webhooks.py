@@ -39,11 +39,15 @@ class Webhooks:
         """
         if after is None or after == before:
             return
-        self._outgoing.target(after)
+        self.require(after)
         new = await webhooks.add(tx, project_id, self._secrets.seal(signatures.new_secret()))
         if not new and before is None:
             await webhooks.begin(tx, project_id)
         await webhooks.switch_on(tx, project_id)
+
+    def require(self, address: str) -> None:
+        """Pass an address that crowdd may ask, as far as it shows; raises RefusedTargetError with a sentence."""
+        self._outgoing.target(address)
 
     async def state(self, project: Row, who: Requester) -> dict[str, Any]:
         """Address, health and counts, for people and programs (``state_view``)."""

@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 from crowdd.domain import details
 from crowdd.domain.domain import Domain
-from crowdd.errors import ConflictError, FormError, InvalidRequestError, InvalidValueError, RefusedTargetError
+from crowdd.errors import ConflictError, CrowddError, FormError, InvalidRequestError, InvalidValueError
 from crowdd.http.answers import Answer, Page, Redirect
 from crowdd.http.errors import message_of
 from crowdd.http.forms import CORRECT, Forms, crop_box
@@ -61,19 +61,26 @@ class UpdatePages:
         if "language" in incoming.form and incoming.field("language") != language_of(row["info"]):
             changes["info"] = _speaking(row["info"], incoming.field("language"))
         if "webhook" in incoming.form:
-            changes["webhook"] = incoming.field("webhook").strip() or None
+            changes["webhook"] = self._webhook(incoming)
         self._require_password(incoming, row)
         await self._changed(incoming, row, changes)
         await self._lock(incoming, row)
         return Redirect(f"/project/{quote(said['short_name'])}/", _("Project updated!"))
+
+    def _webhook(self, incoming: Incoming) -> str | None:
+        address = incoming.field("webhook").strip()
+        try:
+            if address:
+                self._domain.webhooks.require(address)
+        except CrowddError as error:
+            raise FormError({"webhook": [message_of(error)]}) from None
+        return address or None
 
     async def _changed(self, incoming: Incoming, row: Row, changes: dict[str, Any]) -> None:
         try:
             await self._domain.records.change(PROJECT, incoming.who, row["id"], changes)
         except ConflictError as error:
             raise FormError(details.taken(error)) from None
-        except RefusedTargetError as error:
-            raise FormError({"webhook": [message_of(error)]}) from None
         except (InvalidRequestError, InvalidValueError) as error:
             raise FormError({"category_id": [message_of(error)]}) from None
 

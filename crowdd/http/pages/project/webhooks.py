@@ -72,10 +72,12 @@ class WebhookPages:
         row = await self._owned(incoming, short_name)
         address = incoming.field("webhook").strip()
         try:
-            await self._domain.records.change(PROJECT, incoming.who, row["id"], {"webhook": address or None})
+            if address:
+                self._domain.webhooks.require(address)
         except RefusedTargetError as error:
             form = self._forms.refused(incoming, {"webhook": [error.args[0]]}, "webhook")
             return await self._page(incoming, row, form, flash=error.args[0], status="error")
+        await self._domain.records.change(PROJECT, incoming.who, row["id"], {"webhook": address or None})
         words = _("The address is saved.") if address else _("Nobody is told any more.")
         return Redirect(_at(short_name), words)
 
