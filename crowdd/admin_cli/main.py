@@ -33,6 +33,7 @@ COMMANDS = {
     "man": "Write the manual pages of crowdctl.",
     "project": "Projects: loaded, opened, paused, handed over, deleted.",
     "queue": "Long work: what waits, what runs, what has ended.",
+    "secrets": "The keys that the server encrypts with.",
     "serve": "Start everything and serve until Ctrl-C.",
     "user": "Accounts: looked up, made, blocked, deleted.",
     "webhook": "What projects tell their receivers.",

@@ -17,7 +17,7 @@ from crowdd.domain.people.administrators import Administrators
 from crowdd.domain.people.checks import EXAMPLES
 from crowdd.domain.people.registration import Registration
 from crowdd.domain.records import NOT_FOUND, Behaviour
-from crowdd.domain.secrets import Secrets, token
+from crowdd.domain.secrets import Secrets, place, token
 from crowdd.domain.security_log import KEY_MADE, SecurityLog
 from crowdd.errors import ConflictError, ForbiddenError, FormError, NotFoundError
 from crowdd.kinds import USER
@@ -91,13 +91,14 @@ class Accounts:
     ) -> int:
         """The id of a new account of somebody whose words were checked. Raises FormError for what is taken."""
         key = token()
+        hashed_key = self.key_hash(key)
         values = {
             "name": form.name,
             "fullname": form.fullname.strip(),
             "email_addr": form.email_addr.strip(),
             "passwd_hash": hashed,
-            "api_key_hash": self.key_hash(key),
-            "api_key_sealed": self._secrets.seal(key),
+            "api_key_hash": hashed_key,
+            "api_key_sealed": b"",
             "admin": admin,
             "valid_email": True,
             "locale": who.locale,
@@ -106,6 +107,7 @@ class Accounts:
             user_id = await accounts.add(tx, values)
         except ConflictError as error:
             raise FormError(checks.taken(error)) from None
+        await accounts.set_key(tx, user_id, hashed_key, self._sealed(user_id, key))
         maker = who if who.user_id or who.via == "cli" else attrs.evolve(who, user_id=user_id, user_name=form.name)
         await audit.write(tx, maker, "create", "user", user_id, after={"admin": admin})
         if admin:
@@ -155,7 +157,7 @@ class Accounts:
         key = token()
 
         async def work(tx: Database) -> None:
-            await accounts.set_key(tx, user_id, self.key_hash(key), self._secrets.seal(key))
+            await accounts.set_key(tx, user_id, self.key_hash(key), self._sealed(user_id, key))
             await audit.write(tx, who, "reset_api_key", "user", user_id)
             await self._security_log.note(tx, KEY_MADE, who, user_id=user_id)
 
@@ -164,7 +166,11 @@ class Accounts:
 
     def api_key(self, row: Row) -> str:
         """The API key of an account row."""
-        return self._secrets.unseal(row["api_key_sealed"])
+        return self._secrets.unseal(row["api_key_sealed"], _place(row["id"]))
+
+    def _sealed(self, user_id: int, key: str) -> bytes:
+        """The key as it is stored: bound to its account, so it can be sealed only once the account has its id."""
+        return self._secrets.seal(key, _place(user_id))
 
     async def of_examples(self) -> Row:
         """The account that owns projects loaded before there was anybody; nobody can sign in to it."""
@@ -230,6 +236,10 @@ class Accounts:
             return await self.add(tx, form, hashed, who, admin=True)
 
         return await self._db.transaction(work)
+
+
+def _place(user_id: int) -> str:
+    return place("account", "api_key_sealed", user_id)
 
 
 class UserBehaviour(Behaviour):

@@ -23,6 +23,7 @@ from crowdd.domain.deliveries import Deliveries
 from crowdd.domain.outgoing import Outgoing
 from crowdd.domain.retries import ATTEMPTS
 from crowdd.domain.secrets import Secrets
+from crowdd.domain.webhooks import opened
 from crowdd.sched.deliveries import Deliverer
 from crowdd.storage.leadership import Leadership
 from crowdd.values import SYSTEM
@@ -130,7 +131,7 @@ class Post:
         return self.ledger.row("SELECT * FROM webhook WHERE project_id = %(p)s", p=project)
 
     def secret(self, project: int) -> str:
-        return SECRETS.unseal(bytes(self.webhook(project)["secret_sealed"]))
+        return opened(SECRETS, self.webhook(project)["secret_sealed"], project)
 
     async def quiet(self) -> None:
         """Nothing is on its way, and what came of it is written down."""
@@ -605,7 +606,7 @@ async def test_an_address_that_came_by_no_way_of_ours_works_too(post, receiver):
 @pytest_twisted.ensureDeferred
 async def test_a_secret_that_cannot_be_read_is_said_in_the_log(post, receiver):
     project = await post.project(receiver.url)
-    post.ledger.run("UPDATE webhook SET secret_sealed = %(x)s", x=Secrets(b"\x08" * 32).seal("whsec_x"))
+    post.ledger.run("UPDATE webhook SET secret_sealed = %(x)s", x=Secrets(b"\x08" * 32).seal("whsec_x", "elsewhere"))
     post.happen(project)
     await post.deliveries.feed([project])
     (due,) = await post.deliveries.due(project, 8, [])
