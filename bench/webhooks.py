@@ -38,7 +38,7 @@ _ONCE_MORE = """
 UPDATE delivery SET state = 'waiting', attempts = 0, finished = NULL, next_at = clock()
  WHERE state = 'failed' RETURNING 1 AS one"""
 SETTINGS = {
-    "CROWDD_OUTGOING_ALLOWED_HOSTS": "127.0.0.1",
+    "CROWDD_OUTGOING_ALLOWED_HOSTS": "127.0.0.1:*",
     "CROWDD_WEBHOOKS_FIRST_DELAY": "0.002",
     "CROWDD_WEBHOOKS_ANSWER_SECONDS": "0.5",
 }

@@ -217,6 +217,7 @@ class Server(Service):
         if self._notices.running:
             await self._notices.stopService()
         self._domain.passwords.stop()
+        await self._domain.security_log.close()
         await self._leave(self._background)
         await self._leave(self._session)
         await self._pool.close()

@@ -34,6 +34,35 @@ def _networks(text: str) -> tuple[Network, ...]:
     return tuple(ipaddress.ip_network(word, strict=False) for word in _words(text))
 
 
+# An IPv6 address in brackets or a name, then perhaps a port; or an IPv6 address alone.
+_ENDPOINT = re.compile(
+    r"(?:\[([0-9a-f:.]+)\]|([^\[\]:]*[^\[\]:.]\.?)|([0-9a-f.]*:[0-9a-f.]*:[0-9a-f:.]*)(?=$))(?::([0-9]{1,5}|\*))?"
+)
+
+
+def endpoints(word: str) -> frozenset[tuple[str, int]]:
+    """The hosts and ports of ``host:port``, ``host`` (ports 80 and 443) or ``host:*`` (port 0: every one).
+
+    An IPv6 address with a port has brackets. Raises ValueError.
+    """
+    found = _ENDPOINT.fullmatch(word.lower())
+    if found is None:
+        raise ValueError
+    address, name, port = found[1] or found[3], found[2], found[4]
+    if port and port != "*" and not 0 < int(port) < 65536:
+        raise ValueError
+    ports = (80, 443) if not port else (0,) if port == "*" else (int(port),)
+    host = str(ipaddress.IPv6Address(address)) if address else name.rstrip(".")
+    return frozenset((host, number) for number in ports)
+
+
+def _endpoints(text: str) -> tuple[str, ...]:
+    words = _words(text)
+    for word in words:
+        endpoints(word)
+    return words
+
+
 def _port(text: str) -> int:
     port = int(text)
     if not 0 <= port <= 65535:
@@ -79,6 +108,7 @@ _WANTED = {
     _port: "a port number from 0 to 65535",
     _positive: "a whole number above 0",
     _not_negative: "a whole number, 0 or more",
+    _endpoints: "hosts with ports such as hooks.internal:8080, separated by blanks",
     _networks: "addresses or networks such as 10.0.0.0/8, separated by blanks",
 }
 
@@ -138,6 +168,7 @@ class Log:
     requests: bool = _option(False, _boolean, doc="A line for every request, without address, query or names.")
     most_bytes: int = _option(20_000_000, _not_negative, doc="The file is put aside at this size; 0: never.")
     keep: int = _option(5, _positive, doc="Files put aside that are kept.")
+    security_days: int = _option(90, _positive, doc="Entries of the security log are removed after so many days.")
 
 
 @attrs.frozen
@@ -268,7 +299,9 @@ class Commenting:
 class Outgoing:
     """``[outgoing]``: requests to servers that somebody else names (webhooks, imports)."""
 
-    allowed_hosts: tuple[str, ...] = _option((), _words, doc="Hosts that may be asked although not public.")
+    allowed_hosts: tuple[str, ...] = _option(
+        (), _endpoints, doc="host:port that may be asked although not public; a host alone: ports 80 and 443."
+    )
 
 
 @attrs.frozen

@@ -137,7 +137,7 @@ class Journal:
             "level": event["log_level"].name if "log_level" in event else "info",
             "logger": event.get("log_namespace", ""),
             "message": formatEvent(event),
-            **{name: event[name] for name in ("method", "route", "status", "seconds") if name in event},
+            **{name: event[name] for name in ("method", "route", "status", "seconds", "security") if name in event},
         }
         if asked := _request(event):
             line["request"] = asked

@@ -43,6 +43,7 @@ class Requester:
     locale: str = "en"
     volunteer: str = ""  # id of the signed volunteer cookie
     network: str = ""  # pseudonym of the network that the request comes from, never the address
+    agent: str = ""  # what the browser or program calls itself, cut
     external_uid: str | None = None
     unlocked: tuple[str, ...] = ()  # lock ids of projects whose password the requester has given
     presenter: int | None = None  # project whose presenter asks through the bridge: only a volunteer of that project

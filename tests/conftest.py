@@ -204,7 +204,7 @@ def live_server(postgres: Postgres) -> Iterator[LiveServer]:
     made = LiveServer(
         postgres.make(),
         Path(tempfile.mkdtemp(prefix="crowdd-live-", dir="/tmp")),
-        CROWDD_OUTGOING_ALLOWED_HOSTS="127.0.0.1",  # receivers of the tests
+        CROWDD_OUTGOING_ALLOWED_HOSTS="127.0.0.1:*",  # receivers of the tests
     )
     made.start()
     yield made

@@ -21,6 +21,7 @@ USUAL_CONFIG = Path("etc/crowdd.conf")
 COMMANDS = {
     "admin": "Administrators, and how the first one comes about.",
     "announcement": "Announcements: what the site tells everybody.",
+    "audit": "The audit log, and the security log.",
     "category": "Categories: shelves that projects stand on.",
     "check": "Recount every counter from the rows.",
     "completion": "Print what completes commands in a shell.",
@@ -32,6 +33,7 @@ COMMANDS = {
     "man": "Write the manual pages of crowdctl.",
     "project": "Projects: loaded, opened, paused, handed over, deleted.",
     "queue": "Long work: what waits, what runs, what has ended.",
+    "secrets": "The keys that the server encrypts with.",
     "serve": "Start everything and serve until Ctrl-C.",
     "user": "Accounts: looked up, made, blocked, deleted.",
     "webhook": "What projects tell their receivers.",

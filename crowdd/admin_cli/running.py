@@ -44,6 +44,7 @@ def with_domain(config: Path | None, work: Callable[[Domain], Awaitable[T]], *, 
         finally:
             await notices.stopService()
             domain.passwords.stop()
+            await domain.security_log.close()
 
     return _with_pool(config, by_the_rules, connections)
 

@@ -13,10 +13,12 @@ from crowdd.domain import rights
 from crowdd.domain.gather import Gather, Gathering
 from crowdd.domain.passwords import Passwords
 from crowdd.domain.people import checks
+from crowdd.domain.people.administrators import Administrators
 from crowdd.domain.people.checks import EXAMPLES
 from crowdd.domain.people.registration import Registration
 from crowdd.domain.records import NOT_FOUND, Behaviour
-from crowdd.domain.secrets import Secrets, token
+from crowdd.domain.secrets import Secrets, place, token
+from crowdd.domain.security_log import KEY_MADE, SecurityLog
 from crowdd.errors import ConflictError, ForbiddenError, FormError, NotFoundError
 from crowdd.kinds import USER
 from crowdd.kinds.kind import Standing
@@ -39,8 +41,11 @@ class Accounts:
         passwords: Passwords,
         secrets: Secrets,
         settings: AccountSettings,
+        security_log: SecurityLog,
+        administrators: Administrators,
     ) -> None:
         self._db, self._passwords, self._secrets, self._settings = db, passwords, secrets, settings
+        self._security_log, self._administrators = security_log, administrators
         # Looked up at each request: a key or an account that ends has ended at once, in every process.
         self._keys: Gather[bytes, Row | None] = gathering(partial(accounts.by_key, db))
 
@@ -48,7 +53,11 @@ class Accounts:
 
     async def by_key(self, key: str) -> Row | None:
         """The account of an API key, or None."""
-        return await self._keys.add(self._secrets.digest("api_key", key)) if 0 < len(key) < 200 else None
+        return await self._keys.add(self.key_hash(key)) if 0 < len(key) < 200 else None
+
+    def key_hash(self, key: str) -> bytes:
+        """What an API key is looked up by."""
+        return self._secrets.digest("api_key", key)
 
     # Signing up
 
@@ -82,13 +91,14 @@ class Accounts:
     ) -> int:
         """The id of a new account of somebody whose words were checked. Raises FormError for what is taken."""
         key = token()
+        hashed_key = self.key_hash(key)
         values = {
             "name": form.name,
             "fullname": form.fullname.strip(),
             "email_addr": form.email_addr.strip(),
             "passwd_hash": hashed,
-            "api_key_hash": self._secrets.digest("api_key", key),
-            "api_key_sealed": self._secrets.seal(key),
+            "api_key_hash": hashed_key,
+            "api_key_sealed": b"",
             "admin": admin,
             "valid_email": True,
             "locale": who.locale,
@@ -97,8 +107,11 @@ class Accounts:
             user_id = await accounts.add(tx, values)
         except ConflictError as error:
             raise FormError(checks.taken(error)) from None
+        await accounts.set_key(tx, user_id, hashed_key, self._sealed(user_id, key))
         maker = who if who.user_id or who.via == "cli" else attrs.evolve(who, user_id=user_id, user_name=form.name)
         await audit.write(tx, maker, "create", "user", user_id, after={"admin": admin})
+        if admin:
+            await self._administrators.made(tx, user_id, maker)
         return user_id
 
     # Profiles and keys
@@ -144,15 +157,20 @@ class Accounts:
         key = token()
 
         async def work(tx: Database) -> None:
-            await accounts.set_key(tx, user_id, self._secrets.digest("api_key", key), self._secrets.seal(key))
+            await accounts.set_key(tx, user_id, self.key_hash(key), self._sealed(user_id, key))
             await audit.write(tx, who, "reset_api_key", "user", user_id)
+            await self._security_log.note(tx, KEY_MADE, who, user_id=user_id)
 
         await self._db.transaction(work)
         return key
 
     def api_key(self, row: Row) -> str:
         """The API key of an account row."""
-        return self._secrets.unseal(row["api_key_sealed"])
+        return self._secrets.unseal(row["api_key_sealed"], _place(row["id"]))
+
+    def _sealed(self, user_id: int, key: str) -> bytes:
+        """The key as it is stored: bound to its account, so it can be sealed only once the account has its id."""
+        return self._secrets.seal(key, _place(user_id))
 
     async def of_examples(self) -> Row:
         """The account that owns projects loaded before there was anybody; nobody can sign in to it."""
@@ -174,6 +192,7 @@ class Accounts:
             changed = await accounts.set_admin(tx, user_id, admin)
             if changed:
                 await audit.write(tx, who, "add_admin" if admin else "remove_admin", "user", user_id)
+                await self._administrators.changed(tx, user_id, admin, who)
             return changed
 
         return await self._db.transaction(work)
@@ -219,11 +238,16 @@ class Accounts:
         return await self._db.transaction(work)
 
 
+def _place(user_id: int) -> str:
+    return place("account", "api_key_sealed", user_id)
+
+
 class UserBehaviour(Behaviour):
     """People change their own record; administrators everybody's, and that is written down."""
 
-    def __init__(self) -> None:
+    def __init__(self, administrators: Administrators) -> None:
         super().__init__(USER)
+        self._administrators = administrators
 
     async def change(self, tx: Database, who: Requester, row: Row, changes: dict[str, Any]) -> None:
         if changes.get("admin") is False and row["id"] == who.user_id:
@@ -235,6 +259,8 @@ class UserBehaviour(Behaviour):
             shown = name in ("admin", "pro", "flags", "category")
             before, after = (row[name], value) if shown else (None, None)
             await audit.write(tx, who, "update", "user", row["id"], attribute=name, before=before, after=after)
+        if changes.get("admin", row["admin"]) is not row["admin"]:
+            await self._administrators.changed(tx, row["id"], changes["admin"], who)
 
 
 async def _leave_one(tx: Database, user_id: int) -> None:

@@ -6,12 +6,13 @@ from typing import Any
 
 from crowdd.domain import rights
 from crowdd.domain.records import NOT_FOUND, Behaviour
+from crowdd.domain.security_log import ACCOUNT_BLOCKED, ACCOUNT_UNBLOCKED, SecurityLog
 from crowdd.domain.uploads import Journal
 from crowdd.errors import ConflictError, ForbiddenError, NotFoundError
 from crowdd.kinds import CATEGORY
 from crowdd.kinds.kind import ADMINS, outward
 from crowdd.languages import _
-from crowdd.storage import audit, categories, dashboard, directory, jobs, projects
+from crowdd.storage import accounts, audit, categories, dashboard, directory, jobs, projects
 from crowdd.storage.database import Database, Row, Transactions
 from crowdd.values import Requester
 
@@ -26,8 +27,8 @@ FRESH_SECONDS, NEWEST_SECONDS = 600, 10
 class Administration:
     """For pages and the command line; every method asks for an administrator."""
 
-    def __init__(self, db: Transactions) -> None:
-        self._db = db
+    def __init__(self, db: Transactions, security_log: SecurityLog) -> None:
+        self._db, self._security_log = db, security_log
 
     # People
 
@@ -70,6 +71,8 @@ class Administration:
             if row["restrict"] is not restrict:
                 await directory.set_restrict(tx, user_id, restrict)
                 await audit.write(tx, who, "block" if restrict else "unblock", "user", user_id)
+                kind = ACCOUNT_BLOCKED if restrict else ACCOUNT_UNBLOCKED
+                await self._security_log.note(tx, kind, who, user_id=user_id)
             return row["restrict"] is not restrict
 
         return await self._db.transaction(work)
@@ -114,10 +117,25 @@ class Administration:
         _require(who)
         await audit.write(self._db, who, action, kind, object_id)
 
-    async def acts(self, who: Requester, **chosen: Any) -> list[Row]:
-        """Entries of the audit log, the newest first; ``before``, ``user`` and ``kind`` choose."""
+    async def acts(self, who: Requester, *, most: int = ACTS, **chosen: Any) -> list[Row]:
+        """Entries of the audit log, the newest first; ``before``, ``user``, ``kind`` and ``since`` choose."""
         _require(who)
-        return await audit.latest(self._db, ACTS, **chosen)
+        return await audit.latest(self._db, most, origins=True, **chosen)
+
+    async def security(self, who: Requester, account: str = "", most: int = ACTS, **chosen: Any) -> list[Row]:
+        """Entries of the security log, the newest first; ``before``, ``kinds`` and ``since`` choose.
+
+        ``account`` is a nickname, an e-mail address or an id: also what was typed for an account that does not exist.
+        """
+        _require(who)
+        if not account:
+            return await self._security_log.latest(most, **chosen)
+        return await self._security_log.latest(most, account=await self._named(account), tried=account, **chosen)
+
+    async def _named(self, account: str) -> int | None:
+        row = await accounts.by_login(self._db, account)
+        number = int(account) if account.isascii() and account.isdigit() and len(account) < 19 else None
+        return int(row["id"]) if row else number
 
     async def kinds_acted_upon(self, who: Requester) -> list[str]:
         """What stands in the audit log."""

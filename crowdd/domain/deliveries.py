@@ -14,6 +14,7 @@ from crowdd.domain.messages import Message, Outcome
 from crowdd.domain.outgoing import Outgoing
 from crowdd.domain.retries import Failure
 from crowdd.domain.secrets import Secrets
+from crowdd.domain.webhooks import opened, sealed
 from crowdd.errors import RefusedTargetError, UnreachableError
 from crowdd.storage import deliveries, webhooks
 from crowdd.storage.database import Database, Row, Transactions
@@ -45,7 +46,7 @@ class Deliveries:
     async def adopt(self) -> None:
         """Gives a webhook to projects whose address was set by no way of ours."""
         for project_id in await webhooks.unknown(self._db):
-            await webhooks.add(self._db, project_id, self._secrets.seal(signatures.new_secret()))
+            await webhooks.add(self._db, project_id, sealed(self._secrets, signatures.new_secret(), project_id))
 
     async def candidates(self) -> list[int]:
         """Projects whose receivers may have something coming."""
@@ -80,9 +81,9 @@ class Deliveries:
 
     def _message(self, delivery: Row, timestamp: int) -> Message | None:
         """None when the secret was sealed with another root key."""
-        sealed = (delivery["secret_sealed"], delivery["old_secret_sealed"])
+        stored = (delivery["secret_sealed"], delivery["old_secret_sealed"])
         try:
-            secrets = [self._secrets.unseal(one) for one in sealed if one is not None]
+            secrets = [opened(self._secrets, one, delivery["project_id"]) for one in stored if one is not None]
         except InvalidTag:
             return None
         return messages.message(delivery, secrets, timestamp)
@@ -113,6 +114,7 @@ class Deliveries:
                 attempts=delivery["attempts"] + 1,
                 failures=health["failures"],
                 overlapping=health["overlapping"],
+                active=health["active"],
                 first=first,
                 chance=chance,
             )

@@ -32,6 +32,7 @@ from crowdd.domain.media import MediaBehaviour
 from crowdd.domain.outgoing import Outgoing
 from crowdd.domain.ownership import Ownership
 from crowdd.domain.passwords import Passwords
+from crowdd.domain.people.administrators import Administrators
 from crowdd.domain.people.people import People, gather
 from crowdd.domain.people.providers import Provider, configured
 from crowdd.domain.people.workshop import Workshop
@@ -39,6 +40,7 @@ from crowdd.domain.projects import ProjectBehaviour, Projects
 from crowdd.domain.queue import Queue
 from crowdd.domain.records import Behaviour, Records
 from crowdd.domain.secrets import Secrets
+from crowdd.domain.security_log import SecurityLog
 from crowdd.domain.shelves import Shelves
 from crowdd.domain.statistics import Statistics
 from crowdd.domain.tasks import TaskBehaviour
@@ -63,6 +65,7 @@ class Domain:
     settings: Settings
     languages: Languages
     secrets: Secrets
+    security_log: SecurityLog
     passwords: Passwords
     records: Records
     accounts: Accounts
@@ -93,6 +96,7 @@ class Domain:
     def on(self, db: Transactions) -> Domain:
         """The same rules on other connections; what is kept in memory is shared."""
         kept = (
+            self.security_log,
             self.bell,
             self.searches,
             self.gathering,
@@ -112,6 +116,7 @@ class Domain:
             self.db,
             settings,
             self.secrets,
+            self.security_log,
             self.bell,
             self.searches,
             self.gathering,
@@ -128,8 +133,9 @@ def build(reactor: Any, db: Transactions, settings: Settings, secrets: Secrets) 
     """The domain on a database."""
     outgoing = Outgoing(reactor, settings.outgoing.allowed_hosts)
     gathering = partial(Gather, reactor, most_waiting=settings.db.most_waiting)
+    security_log = SecurityLog(reactor, db, secrets)
     searches = Turns(reactor, max(1, min(MAX_SEARCHES, settings.db.pool_size // 4)), SEARCH_WAIT_SECONDS)
-    kept = Bell(reactor), searches, gathering, Passwords(reactor), outgoing, Workshop(reactor)
+    kept = security_log, Bell(reactor), searches, gathering, Passwords(reactor), outgoing, Workshop(reactor)
     away = post(reactor, settings.mail, host_of(settings))
     return _assemble(db, settings, secrets, *kept, configured(settings.signin, outgoing), Languages.read(), away)
 
@@ -138,6 +144,7 @@ def _assemble(
     db: Transactions,
     settings: Settings,
     secrets: Secrets,
+    security_log: SecurityLog,
     bell: Bell,
     searches: Turns,
     gathering: Gathering,
@@ -149,21 +156,22 @@ def _assemble(
     away: Post | None,
 ) -> Domain:
     uploads, queue = Uploads(settings.data.dir / "uploads"), Queue(db)
-    webhooks = Webhooks(db, bell.ring, secrets)
+    webhooks = Webhooks(db, bell.ring, secrets, outgoing)
+    letters = Letters(languages, settings.site.name, settings.base_url)
+    sender = Sender(settings.site.name, settings.mail.sender, host_of(settings))
+    mail = Mail(db, letters, sender, away, settings.mail.keep_days)
+    administrators = Administrators(security_log, mail)
     special = [
         ProjectBehaviour(secrets, webhooks, queue),
         TaskBehaviour(),
         TaskRunBehaviour(),
-        UserBehaviour(),
+        UserBehaviour(administrators),
         CategoryBehaviour(),
         *(MediaBehaviour(kind, settings.base_url) for kind in KINDS.values() if kind.files),
     ]
     behaviours = {name: Behaviour(kind) for name, kind in KINDS.items()} | {each.kind.name: each for each in special}
     records = Records(db, bell.ring, secrets, uploads, settings.base_url, behaviours, searches)
-    letters = Letters(languages, settings.site.name, settings.base_url)
-    sender = Sender(settings.site.name, settings.mail.sender, host_of(settings))
-    mail = Mail(db, letters, sender, away, settings.mail.keep_days)
-    accounts = Accounts(db, gathering, passwords, secrets, settings.accounts)
+    accounts = Accounts(db, gathering, passwords, secrets, settings.accounts, security_log, administrators)
     external = ExternalUsers(db, gathering, secrets, settings.external.token_hours)
     contributions = Contributions(db, gathering, bell.ring, external, records)
     return Domain(
@@ -173,13 +181,26 @@ def _assemble(
         settings=settings,
         languages=languages,
         secrets=secrets,
+        security_log=security_log,
         passwords=passwords,
         records=records,
         accounts=accounts,
         people=gather(
-            db, gathering, settings, secrets, passwords, workshop, uploads, bell.ring, providers, accounts, queue, mail
+            db,
+            gathering,
+            settings,
+            secrets,
+            passwords,
+            workshop,
+            uploads,
+            bell.ring,
+            providers,
+            accounts,
+            queue,
+            mail,
+            security_log,
         ),
-        administration=Administration(db),
+        administration=Administration(db, security_log),
         projects=Projects(db, bell.ring, passwords, secrets),
         ownership=Ownership(db, secrets, accounts),
         shelves=Shelves(db),

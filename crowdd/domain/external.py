@@ -12,7 +12,7 @@ import jwt
 
 from crowdd.domain.gather import Gather, Gathering
 from crowdd.domain.records import NOT_FOUND
-from crowdd.domain.secrets import Secrets
+from crowdd.domain.secrets import Secrets, place
 from crowdd.errors import AnonymousError, ForbiddenError, NotFoundError
 from crowdd.storage import projects
 from crowdd.storage.database import Database, Row, one
@@ -37,7 +37,7 @@ class ExternalUsers:
                 "The Authorization header with the project's secret key is missing.", code="key_missing"
             )
         row = await projects.secret_key(self._db, short_name)
-        key = self._secrets.unseal(row["secret_key_sealed"]) if row else ""
+        key = self._secrets.unseal(row["secret_key_sealed"], _place(row["id"])) if row else ""
         if row is None or not hmac.compare_digest(key.encode(), secret_key.encode("utf-8", "surrogatepass")):
             raise NotFoundError(NOT_FOUND)
         now = (await one(self._db, "SELECT clock() AS now"))["now"]
@@ -55,19 +55,24 @@ class ExternalUsers:
         row = await self._keys.add(project_id)
         if row["id"] is None:
             raise NotFoundError(NOT_FOUND)
-        claims = _claims(self._secrets, words[1], bytes(row["secret_key_sealed"]))
+        claims = _claims(self._secrets, words[1], bytes(row["secret_key_sealed"]), row["id"])
         if claims["project_id"] != row["id"] or claims["short_name"] != row["short_name"]:
             raise AnonymousError("The token was made for another project.", code="wrong_project")
         if not claims["exp"] > row["now"]:
             raise AnonymousError("The token has run out.", code="token_expired", hint="Ask for a new one.")
 
 
+def _place(project_id: int) -> str:
+    return place("project", "secret_key_sealed", project_id)
+
+
 @lru_cache(maxsize=1000)
-def _claims(secrets: Secrets, token: str, sealed_key: bytes) -> Mapping[str, Any]:
+def _claims(secrets: Secrets, token: str, sealed_key: bytes, project_id: int) -> Mapping[str, Any]:
     """What a token says that was made with this key; remembered, since each request of its users brings it again."""
     bad = AnonymousError("The token is not valid for this project.", code="decode_error")
     try:
-        claims = dict(jwt.decode(token, secrets.unseal(sealed_key), algorithms=["HS256"], options=_CLAIMS))
+        key = secrets.unseal(sealed_key, _place(project_id))
+        claims = dict(jwt.decode(token, key, algorithms=["HS256"], options=_CLAIMS))
     except jwt.PyJWTError:
         raise bad from None
     if not isinstance(claims["exp"], int | float):

@@ -19,6 +19,7 @@ from twisted.internet.interfaces import IResolutionReceiver
 from twisted.python.failure import Failure
 from zope.interface import implementer
 
+from crowdd.config import endpoints
 from crowdd.domain.targets import Target, require_public, target
 from crowdd.errors import RefusedTargetError, UnreachableError
 from crowdd.languages import _
@@ -37,7 +38,7 @@ class Reply:
 
 
 class Outgoing:
-    """Asks other servers, as far as they are public or the operator's allow-list names their host.
+    """Asks other servers, as far as they are public or the operator's allow-list names their host and port.
 
     ``resolve(host, port)`` gives the addresses of a name; ``trust_root`` are the certificates to believe, the system's
     unless given.
@@ -47,7 +48,7 @@ class Outgoing:
         self, reactor: Any, allowed: Iterable[str], resolve: Resolve | None = None, trust_root: Any = None
     ) -> None:
         self._reactor = reactor
-        self._allowed = frozenset(word.lower().strip("[]") for word in allowed)
+        self._allowed = frozenset(endpoint for word in allowed for endpoint in endpoints(word))
         self._lookups = Lookups(resolve or SystemNames(reactor).addresses)
         self._trust_root = trust_root
 

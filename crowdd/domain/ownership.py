@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from crowdd.domain import rights
 from crowdd.domain.accounts import Accounts
+from crowdd.domain.projects import new_secret_key
 from crowdd.domain.records import NOT_FOUND
 from crowdd.domain.secrets import Secrets, token
 from crowdd.errors import AnonymousError, ForbiddenError, FormError, NotFoundError, TooManyRequestsError
@@ -167,7 +168,7 @@ class Ownership:
         rights.require(who, row["standings"], OWNERS)
 
         async def work(tx: Database) -> None:
-            await projects.set_secret_key(tx, row["id"], self._secrets.seal(token()))
+            await projects.set_secret_key(tx, row["id"], new_secret_key(self._secrets, row["id"]))
             await _note(tx, who, "reset_secret_key", row["id"])
 
         await self._db.transaction(work)

@@ -14,7 +14,7 @@ from crowdd.domain.passwords import Passwords
 from crowdd.domain.queue import Item, Queue
 from crowdd.domain.records import NOT_FOUND, Behaviour
 from crowdd.domain.schedulers import choose
-from crowdd.domain.secrets import Secrets, token
+from crowdd.domain.secrets import Secrets, place, token
 from crowdd.domain.uploads import Journal
 from crowdd.domain.webhooks import Webhooks
 from crowdd.errors import ForbiddenError, InvalidRequestError, InvalidValueError, NotFoundError, TooManyRequestsError
@@ -47,6 +47,7 @@ class ProjectBehaviour(Behaviour):
         made = []
         for values in rows:
             project_id = await projects.add(tx, await self.prepare(tx, who, values))
+            await projects.set_secret_key(tx, project_id, new_secret_key(self._secrets, project_id))
             await self._follow(tx, who, project_id, values)
             await self._webhooks.follow(tx, project_id, None, values["webhook"] or None)
             await audit.write(
@@ -64,7 +65,7 @@ class ProjectBehaviour(Behaviour):
             "webhook": values["webhook"] or None,
             "owner_id": who.user_id,
             "owners_ids": [who.user_id],
-            "secret_key_sealed": self._secrets.seal(token()),
+            "secret_key_sealed": b"",  # bound to the id, which comes with the row
         }
 
     async def change(self, tx: Database, who: Requester, row: Row, changes: dict[str, Any]) -> None:
@@ -106,6 +107,11 @@ class ProjectBehaviour(Behaviour):
         await projects.touch(tx, project_id)
         if "info" in values:
             await choose(tx, self._queue, who, project_id, values["info"].get("sched") or "default")
+
+
+def new_secret_key(secrets: Secrets, project_id: int) -> bytes:
+    """A new key for external users of a project, sealed."""
+    return secrets.seal(token(), place("project", "secret_key_sealed", project_id))
 
 
 async def sweep(db: Transactions, item: Item) -> None:

@@ -10,7 +10,7 @@ from typing import Any, cast
 
 from crowdd.domain import pictures, queries, rights
 from crowdd.domain.idempotency import Once
-from crowdd.domain.secrets import Secrets
+from crowdd.domain.secrets import Secrets, place
 from crowdd.domain.turns import Turns
 from crowdd.domain.uploads import Journal, Upload, Uploads, with_files
 from crowdd.domain.words import ago
@@ -249,10 +249,13 @@ class Records:
         for field in kind.fields:
             if field.sealed:
                 readable = field.read & row["standings"]
-                opened[field.name] = self._secrets.unseal(row[f"{field.name}_sealed"]) if readable else None
+                opened[field.name] = self._unsealed(kind, f"{field.name}_sealed", row) if readable else None
         if "last_activity_raw" in row:
             opened["last_activity"] = ago(row["last_activity_raw"])
         return {**row, **opened}
+
+    def _unsealed(self, kind: Kind, column: str, row: Row) -> str:
+        return self._secrets.unseal(row[column], place(kind.table, column, row["id"]))
 
     async def _allow_creations(
         self, tx: Database, kind: Kind, who: Requester, bodies: Sequence[Any]

@@ -23,7 +23,10 @@ class Failure:
 
 @attrs.frozen
 class Verdict:
-    """What follows of a failure. ``delay`` in seconds; ``failures`` in a row at this receiver, this one included."""
+    """What follows of a failure. ``delay`` in seconds; ``failures`` in a row at this receiver, this one included.
+
+    ``given_up``: this delivery is not tried again. ``off``: the webhook is switched off, and what was under way waits.
+    """
 
     given_up: bool
     delay: float
@@ -40,17 +43,18 @@ def delay(attempts: int, first: float, chance: float) -> float:
 
 
 def after_failure(
-    failure: Failure, *, attempts: int, failures: int, overlapping: bool, first: float, chance: float
+    failure: Failure, *, attempts: int, failures: int, overlapping: bool, active: bool, first: float, chance: float
 ) -> Verdict:
     """What becomes of a delivery after its ``attempts``-th attempt failed.
 
     ``failures`` were in a row before it. One that had begun before the last of these ended (``overlapping``) says
-    nothing new about the receiver.
+    nothing new about the receiver. A delivery is given up only while its webhook stays on (``active``: it was on until
+    now): what was under way when it was switched off is sent when it is switched on again.
     """
     in_a_row = failures if overlapping and failures else failures + 1
     pause = max(delay(attempts, first, chance), min(failure.wait, first * LONGEST))
     off = failure.gone or in_a_row >= ATTEMPTS
-    return Verdict(failure.gone or attempts >= ATTEMPTS, pause, in_a_row, off)
+    return Verdict(attempts >= ATTEMPTS and active and not off, pause, in_a_row, off)
 
 
 def room(at_receiver: int, in_all: int) -> int:

@@ -1,7 +1,9 @@
-"""Keys of this server: one random root in a file, and everything derived from it.
+"""Keys of this server: random roots in a file, one per line, and everything derived from them.
 
-There are no defaults: a server without its file makes a new one. Whoever loses it loses sessions, API keys and the
-secret keys of projects (all of them can be made anew), never an answer.
+The first line seals and signs; all lines open what was sealed, and verify what was signed, with them. Look-ups (hashes
+of API keys, sessions and links) and pseudonyms of addresses come from the last line, the oldest, so that they are found
+after a new first line. There are no defaults: a server without its file makes one. Who loses it loses sessions, API
+keys and the secret keys of projects (all of them can be made anew), never an answer.
 """
 
 from __future__ import annotations
@@ -16,23 +18,40 @@ from functools import lru_cache
 from pathlib import Path
 
 import attrs
+from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from crowdd.errors import ConfigError
 
 FILE = "secret.key"
 _SIZE = 32
+_MARK = b"cs1:"  # a sealed value of today begins with this and the id of its key; the first ones began with their nonce
+_ID, _NONCE = 8, 12
 
 
 @attrs.frozen
 class Secrets:
-    """Keys derived from a root of 32 bytes; equal roots give equal keys on every process and node."""
+    """Keys derived from roots of 32 bytes; equal roots give equal keys on every process and node.
+
+    ``root`` is the first line of the file, ``older`` are those after it.
+    """
 
     root: bytes = attrs.field(repr=False)
+    older: tuple[bytes, ...] = attrs.field(default=(), repr=False)
+
+    @property
+    def roots(self) -> tuple[bytes, ...]:
+        """All lines, the newest first."""
+        return (self.root, *self.older)
+
+    @property
+    def seal_prefix(self) -> bytes:
+        """What every value begins with that the first line has sealed."""
+        return _MARK + key_id(self.root)
 
     def key(self, purpose: str) -> bytes:
-        """The 32-byte key of a purpose."""
-        return _derived(self.root, purpose)
+        """The 32-byte key of a purpose that must stay the same as long as the server lives: of the oldest root."""
+        return _derived(self.roots[-1], purpose)
 
     def digest(self, purpose: str, text: str) -> bytes:
         """A keyed hash: what tokens and API keys are looked up by."""
@@ -40,24 +59,41 @@ class Secrets:
 
     def sign(self, purpose: str, text: str) -> str:
         """The text with a signature that ``verify`` accepts for the same purpose only."""
-        return f"{text}.{self.digest(purpose, text).hex()[:40]}"
+        return f"{text}.{_signature(self.root, purpose, text)}"
 
     def verify(self, purpose: str, signed: str) -> str | None:
         """The text of a signed one, or None when the signature is not ours."""
         if not signed:
             return None
         text, _, signature = signed.rpartition(".")
-        good = hmac.compare_digest(self.digest(purpose, text).hex()[:40].encode(), signature.encode("utf-8", "replace"))
-        return text if good else None
+        given = signature.encode("utf-8", "replace")
+        signed_by = [hmac.compare_digest(_signature(root, purpose, text).encode(), given) for root in self.roots]
+        return text if any(signed_by) else None
 
-    def seal(self, text: str) -> bytes:
-        """The text encrypted (AES-256-GCM, random nonce of 12 bytes in front)."""
-        nonce = os.urandom(12)
-        return nonce + AESGCM(self.key("seal")).encrypt(nonce, text.encode(), None)
+    def seal(self, text: str, place: str) -> bytes:
+        """The text encrypted by the first root: AES-256-GCM with a random nonce, behind the id of the key.
 
-    def unseal(self, sealed: bytes) -> str:
-        """The text of a sealed one; raises ``cryptography.exceptions.InvalidTag`` for another root's."""
-        return AESGCM(self.key("seal")).decrypt(bytes(sealed[:12]), bytes(sealed[12:]), None).decode()
+        ``place`` is where the value is kept (``place()``): it opens nowhere else, so that nobody who writes to the
+        database can put one row's secret into another.
+        """
+        nonce = os.urandom(_NONCE)
+        return self.seal_prefix + nonce + _cipher(self.root).encrypt(nonce, text.encode(), place.encode())
+
+    def unseal(self, sealed: bytes, place: str) -> str:
+        """The text of a value sealed for this place, or sealed before places counted.
+
+        Raises ``cryptography.exceptions.InvalidTag`` for a value of another root or place.
+        """
+        sealed = bytes(sealed)
+        if sealed.startswith(_MARK):
+            body = sealed[len(_MARK) + _ID :]
+            for root in self.roots:
+                if sealed[len(_MARK) :].startswith(key_id(root)):
+                    return _opened(root, body, place.encode())
+        for root in self.roots[:-1]:
+            with contextlib.suppress(InvalidTag):
+                return _opened(root, sealed, None)
+        return _opened(self.roots[-1], sealed, None)
 
     def pseudonym(self, address: str) -> str:
         """A stand-in of the same family for an address, the same each time.
@@ -66,6 +102,31 @@ class Secrets:
         still be told apart and nobody can be looked up (Xu et al., Prefix-Preserving IP Address Anonymization, 2002).
         """
         return _pseudonym(self.key("address"), address)
+
+
+def place(table: str, column: str, key: object) -> str:
+    """Where a sealed value is kept: the table, the column, and the row's key."""
+    return f"{table}.{column}.{key}"
+
+
+def key_id(root: bytes) -> bytes:
+    """The public name of a root, which tells nothing about it."""
+    return _derived(root, "id")[:_ID]
+
+
+def _cipher(root: bytes) -> AESGCM:
+    return AESGCM(_derived(root, "seal"))
+
+
+def _opened(root: bytes, body: bytes, place: bytes | None) -> str:
+    if len(body) < _NONCE:
+        raise InvalidTag
+    return _cipher(root).decrypt(body[:_NONCE], body[_NONCE:], place).decode()
+
+
+def _signature(root: bytes, purpose: str, text: str) -> str:
+    key = _derived(root, purpose)
+    return hmac.digest(key, text.encode("utf-8", "surrogatepass"), "sha256").hex()[:40]
 
 
 @lru_cache(maxsize=100)
@@ -101,30 +162,49 @@ def load(folder: Path) -> Secrets:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         _make(path)
-        root = bytes.fromhex(path.read_text("ascii").strip())
+        roots = [bytes.fromhex(line) for line in path.read_text("ascii").split()]
     except OSError as error:
         raise ConfigError(
             f"Cannot keep secrets in {path}: {error.strerror}. Choose another folder: [data] dir."
         ) from None
     except ValueError:
-        root = b""
-    if len(root) != _SIZE:
+        roots = []
+    if not roots or any(len(root) != _SIZE for root in roots):
         raise ConfigError(f"{path} does not hold the secrets of a server. Restore it from a backup, or remove it.")
-    return Secrets(root)
+    return Secrets(roots[0], tuple(roots[1:]))
+
+
+def add(folder: Path) -> Secrets:
+    """The secrets of a data folder after a new root was put before the others. Raises ConfigError as ``load`` does."""
+    path, before = folder / FILE, load(folder)
+    lines = [os.urandom(_SIZE), *before.roots]
+    try:
+        draft = _draft(path, "".join(f"{root.hex()}\n" for root in lines))
+        owner = path.stat()
+        if os.geteuid() == 0:
+            os.chown(draft, owner.st_uid, owner.st_gid)
+        draft.replace(path)
+    except OSError as error:
+        raise ConfigError(f"Cannot write {path}: {error.strerror}.") from None
+    return Secrets(lines[0], tuple(lines[1:]))
 
 
 def _make(path: Path) -> None:
     """Two that start at once end up with one file: whole under another name first, then linked if nobody was faster."""
     if path.exists():
         return
-    if path.exists():
-        return
-    draft = path.with_name(f".{FILE}.{secrets.token_hex(8)}")
-    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(descriptor, "w") as file:
-        file.write(os.urandom(_SIZE).hex() + "\n")
-        file.flush()
-        os.fsync(file.fileno())
+    draft = _draft(path, os.urandom(_SIZE).hex() + "\n")
     with contextlib.suppress(FileExistsError):
         os.link(draft, path)
     draft.unlink()
+
+
+def _draft(path: Path, text: str) -> Path:
+    """The text on the disk, whole, in a file of another name that only its owner may read."""
+    draft = path.with_name(f".{FILE}.{secrets.token_hex(8)}")
+    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(descriptor, "w") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+    return draft

@@ -41,6 +41,9 @@ _SPECIAL = tuple(
         ("10.0.0.0/8", _("a private address")),
         ("100.64.0.0/10", _("an address inside a provider's network")),
         ("127.0.0.0/8", _("a loopback address")),
+        ("161.26.0.0/16", _("an address inside a provider's network")),  # services of IBM Cloud for its machines
+        ("166.8.0.0/14", _("an address inside a provider's network")),  # the same
+        ("168.63.129.16/32", _("an address inside a provider's network")),  # Azure's host, with secrets of the machine
         ("169.254.0.0/16", _("a link-local address")),
         ("172.16.0.0/12", _("a private address")),
         ("192.0.0.0/24", _("an address for protocols")),
@@ -73,7 +76,7 @@ _ISATAP = (0x00005EFE, 0x02005EFE)
 class Target:
     """Where a request goes. ``host`` is ASCII in lower case, an IPv6 address without brackets.
 
-    ``trusted``: the operator named this host, so that it may be anywhere.
+    ``trusted``: the operator named this host and port, so that it may be anywhere.
     """
 
     scheme: str
@@ -90,15 +93,15 @@ class Target:
         return f"{self.scheme}://{host}{port}{self.path}"
 
 
-def target(url: str, allowed: Set[str] = frozenset()) -> Target:
-    """The target that a URL names; ``allowed`` are hosts that the operator trusts.
+def target(url: str, allowed: Set[tuple[str, int]] = frozenset()) -> Target:
+    """The target that a URL names; ``allowed`` are hosts and ports that the operator trusts (``config.endpoints``).
 
     Raises RefusedTargetError with a sentence for whoever wrote the URL.
     """
     parts = _split(url)
     host = _host(parts.hostname or "")
     port = _port(parts)
-    trusted = host in allowed
+    trusted = (host, port) in allowed or (host, 0) in allowed
     if not trusted:
         require_web_port(port)
         if (literal := _literal(host)) is not None:

@@ -9,8 +9,9 @@ import orjson
 from cryptography.exceptions import InvalidTag
 
 from crowdd.domain import messages, retries, rights, signatures
+from crowdd.domain.outgoing import Outgoing
 from crowdd.domain.records import NOT_FOUND
-from crowdd.domain.secrets import Secrets
+from crowdd.domain.secrets import Secrets, place
 from crowdd.errors import ConflictError, InvalidRequestError, NotFoundError
 from crowdd.kinds.kind import OWNERS, outward
 from crowdd.storage import audit, deliveries, events, webhooks
@@ -24,20 +25,39 @@ STATES = ("waiting", "delivered", "failed")
 T = TypeVar("T")
 
 
+def sealed(secrets: Secrets, secret: str, project_id: int) -> bytes:
+    """A project's webhook secret as it is stored; the old one stays where it is when a new one takes its place."""
+    return secrets.seal(secret, place("webhook", "secret_sealed", project_id))
+
+
+def opened(secrets: Secrets, value: bytes, project_id: int) -> str:
+    """A project's webhook secret. Raises ``InvalidTag``."""
+    return secrets.unseal(value, place("webhook", "secret_sealed", project_id))
+
+
 class Webhooks:
     """``project`` is a row of ``Projects.owned`` everywhere; whoever asks must be one of its owners."""
 
-    def __init__(self, db: Transactions, ring: Callable[[int], None], secrets: Secrets) -> None:
-        self._db, self._ring, self._secrets = db, ring, secrets
+    def __init__(self, db: Transactions, ring: Callable[[int], None], secrets: Secrets, outgoing: Outgoing) -> None:
+        self._db, self._ring, self._secrets, self._outgoing = db, ring, secrets, outgoing
 
     async def follow(self, tx: Database, project_id: int, before: str | None, after: str | None) -> None:
-        """What a new address of a project means for its webhook: it begins anew, with what happens from now on."""
+        """What a new address of a project means for its webhook: it begins anew, with what happens from now on.
+
+        Every way in which a project gets an address comes through here. Raises RefusedTargetError for one that crowdd
+        does not ask.
+        """
         if after is None or after == before:
             return
-        new = await webhooks.add(tx, project_id, self._secrets.seal(signatures.new_secret()))
+        self.require(after)
+        new = await webhooks.add(tx, project_id, sealed(self._secrets, signatures.new_secret(), project_id))
         if not new and before is None:
             await webhooks.begin(tx, project_id)
         await webhooks.switch_on(tx, project_id)
+
+    def require(self, address: str) -> None:
+        """Pass an address that crowdd may ask, as far as it shows; raises RefusedTargetError with a sentence."""
+        self._outgoing.target(address)
 
     async def state(self, project: Row, who: Requester) -> dict[str, Any]:
         """Address, health and counts, for people and programs (``state_view``)."""
@@ -56,7 +76,7 @@ class Webhooks:
         rights.require(who, project["standings"], OWNERS)
         row = await webhooks.secrets(self._db, project["id"])
         try:
-            return self._secrets.unseal(row["secret_sealed"]) if row else None
+            return opened(self._secrets, row["secret_sealed"], project["id"]) if row else None
         except InvalidTag:
             return None
 
@@ -65,7 +85,8 @@ class Webhooks:
         secret = signatures.new_secret()
 
         async def work(tx: Database) -> None:
-            if not await webhooks.rotate(tx, project["id"], self._secrets.seal(secret), OLD_SECRET_HOURS):
+            stored = sealed(self._secrets, secret, project["id"])
+            if not await webhooks.rotate(tx, project["id"], stored, OLD_SECRET_HOURS):
                 raise _no_address()
 
         await self._changed(project, who, "rotate_webhook_secret", work)
@@ -155,7 +176,7 @@ class Webhooks:
         """A project whose address no way of ours has set is given its webhook here."""
         if not project["webhook"]:
             raise _no_address()
-        await webhooks.add(self._db, project["id"], self._secrets.seal(signatures.new_secret()))
+        await webhooks.add(self._db, project["id"], sealed(self._secrets, signatures.new_secret(), project["id"]))
 
     async def _changed(self, project: Row, who: Requester, action: str, work: Callable[[Database], Awaitable[T]]) -> T:
         rights.require(who, project["standings"], OWNERS)

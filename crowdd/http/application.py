@@ -44,6 +44,7 @@ from crowdd.http.pages.monitoring import Monitoring
 from crowdd.http.pages.statistics import StatisticsPages
 from crowdd.http.pages.uploads import Uploads
 from crowdd.http.path_table import PathTable
+from crowdd.http.refusals import Refusals
 from crowdd.http.rendering import Templates
 from crowdd.http.router import Front, Router, answers
 from crowdd.http.routing import by_path
@@ -138,13 +139,26 @@ def make_root(clock: Any, domain: Domain, lasting: Lasting) -> Resource:
     cookies = Cookies(domain.secrets, clock.seconds, https, settings.http.cross_site_cookies)
     csrf = Csrf(domain.secrets, cookies, settings.base_url, frozenset(settings.http.allowed_origins))
     newcomers, sessions = lasting.newcomers, domain.people.sessions
-    identity = Identity(settings, domain.secrets, domain.accounts, sessions, cookies, csrf, newcomers)
+    identity = Identity(
+        settings, domain.secrets, domain.accounts, sessions, cookies, csrf, newcomers, domain.security_log
+    )
+    refusals = Refusals(domain.secrets, domain.security_log)
     negotiator = Negotiator(templates, cookies, csrf, domain.languages)
     cors = Cors(frozenset(settings.http.allowed_origins))
     streams, limit = lasting.streams, lasting.limit
     downloads = Downloads(clock, settings.live.stalled_seconds)
     router = Router(
-        settings, identity, csrf, limit, negotiator, domain.projects, cors, streams, downloads, lasting.unpacking
+        settings,
+        identity,
+        csrf,
+        limit,
+        negotiator,
+        domain.projects,
+        cors,
+        streams,
+        downloads,
+        lasting.unpacking,
+        refusals,
     )
     rooms = [
         *_rooms(clock, domain, templates, cookies, csrf),
@@ -156,7 +170,7 @@ def make_root(clock: Any, domain: Domain, lasting: Lasting) -> Resource:
     klein = router.klein(served)
     templates.know(answers(klein))
     senders = Senders(settings, identity, domain.projects)
-    return Front(klein.resource(), PathTable(served), router, static, negotiator, settings, senders.limit)
+    return Front(klein.resource(), PathTable(served), router, static, negotiator, settings, senders.limit, refusals)
 
 
 def _monitoring(clock: Any, domain: Domain, metrics: Metrics) -> Monitoring:

@@ -85,14 +85,14 @@ class Cookies:
     def sealed(self, incoming: Incoming, name: str) -> str:
         """The text of a cookie that nobody but us can read, or ""."""
         try:
-            text = self.secrets.unseal(base64.urlsafe_b64decode(incoming.cookie(name).encode("ascii", "replace")))
+            text = self.secrets.unseal(base64.urlsafe_b64decode(incoming.cookie(name).encode("ascii", "replace")), name)
         except (ValueError, InvalidTag):
             return ""
         return text.removeprefix(f"{name}:") if text.startswith(f"{name}:") else ""
 
     def set_sealed(self, incoming: Incoming, name: str, text: str, *, seconds: int) -> None:
         """Sets such a cookie; what one of another name holds does not pass for it."""
-        packed = base64.urlsafe_b64encode(self.secrets.seal(f"{name}:{text}")).decode()
+        packed = base64.urlsafe_b64encode(self.secrets.seal(f"{name}:{text}", name)).decode()
         self.set(incoming, name, packed, seconds=seconds)
 
     # A message for the next page, and the locks that a browser has opened.

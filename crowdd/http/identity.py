@@ -14,6 +14,7 @@ from crowdd.config import Network, Settings
 from crowdd.domain.accounts import Accounts
 from crowdd.domain.people.sessions import Sessions
 from crowdd.domain.secrets import Secrets
+from crowdd.domain.security_log import SecurityLog
 from crowdd.errors import AnonymousError, ForbiddenError
 from crowdd.http.cookies import SESSION, VOLUNTEER, YEAR, Cookies
 from crowdd.http.csrf import Csrf
@@ -23,6 +24,7 @@ from crowdd.http.locales import preferred
 from crowdd.languages import SOURCE
 from crowdd.values import Requester, network
 
+_MAX_AGENT = 200
 _LOCAL = "127.0.0.1"  # a client on a unix socket: a proxy of this machine
 
 
@@ -78,6 +80,7 @@ class Identity:
     cookies: Cookies
     csrf: Csrf
     new_volunteers: Window | SharedWindow
+    security_log: SecurityLog
 
     async def find(self, incoming: Incoming, *, key_header: bool = True, renew: bool = True) -> Requester:
         """The requester; with a wrong key an anonymous one. ``key_header`` false: Authorization holds no API key here.
@@ -96,6 +99,7 @@ class Identity:
     async def _find(self, incoming: Incoming, *, key_header: bool, renew: bool) -> Requester:
         known: dict[str, Any] = {
             "network": self.secrets.pseudonym(network(incoming.address)),
+            "agent": incoming.header("user-agent")[:_MAX_AGENT],
             "unlocked": self.cookies.unlocked(incoming),
             "via": "api" if incoming.is_api else "web",
             "presenter": _presenter(incoming),
@@ -103,7 +107,9 @@ class Identity:
         key = _key(incoming, key_header)
         row = await self.accounts.by_key(key) if key else None
         if row is not None:
-            return Requester(**known, **_person(row))
+            who = Requester(**known, **_person(row))
+            self.security_log.key_used(self.accounts.key_hash(key), who)
+            return who
         if incoming.cookie(SESSION) and not key:
             row, session = await self.sessions.find(incoming.cookie(SESSION), renew=renew)
             if row is not None:

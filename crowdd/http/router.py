@@ -38,6 +38,7 @@ from crowdd.http.incoming import Incoming
 from crowdd.http.limits import RateLimit
 from crowdd.http.negotiation import Negotiator
 from crowdd.http.path_table import Methods, Names, PathTable
+from crowdd.http.refusals import Refusals
 from crowdd.http.static_files import StaticFiles
 from crowdd.http.streams import Streams
 from crowdd.kinds import KINDS
@@ -66,8 +67,9 @@ class Router:
         streams: Streams,
         downloads: Downloads,
         workshop: Workshop,
+        refusals: Refusals,
     ) -> None:
-        self._workshop = workshop
+        self._workshop, self._refusals = workshop, refusals
         self._cors, self._streams, self._downloads = cors, streams, downloads
         self._settings, self._identity, self._csrf = settings, identity, csrf
         self._limit, self._negotiator, self._projects = limit, negotiator, projects
@@ -239,6 +241,7 @@ class Router:
     def _failed(self, incoming: Incoming, error: Exception) -> bytes:
         if not isinstance(error, CrowddError):
             log.failure("{method} {route} failed", method=incoming.method, route=incoming.request.route)
+        self._refusals.note(incoming, error)
         incoming.cookies_to_set.clear()
         try:
             return self._negotiator.error(incoming, error)
@@ -265,10 +268,12 @@ class Front(Resource):
         negotiator: Negotiator,
         settings: Settings,
         body_limit: Limit,
+        refusals: Refusals,
     ) -> None:
         """``body_limit(request)`` says how long a body may be that is too long for callers without an account."""
         super().__init__()
         self.body_limit = body_limit
+        self._refusals = refusals
         self._inner, self._hot, self._router, self._static = inner, hot, router, static
         self._negotiator, self._settings = negotiator, settings
 
@@ -320,6 +325,7 @@ class Front(Resource):
         incoming = Incoming(request, client_address(request, self._settings))
         incoming.request_id = request.request_id
         error = ForbiddenError(reason, code="opaque_origin")
+        self._refusals.note(incoming, error)
         body = self._negotiator.error(incoming, error)
         request.setHeader("Content-Length", str(len(body)))
         return body

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any
 
+from crowdd.logs import request_id
 from crowdd.storage.database import Database, Row, as_json
 from crowdd.values import Requester
 
@@ -25,9 +27,9 @@ async def write(
 ) -> None:
     """One act: who did what to which object. Secrets never go in; say only that they changed."""
     await db.execute(
-        "INSERT INTO audit (at, user_id, user_name, via, action, kind, object_id, project_id, attribute, before, after)"
+        "INSERT INTO audit (at, user_id, user_name, via, action, kind, object_id, project_id, attribute, before, after, network, request_id)"
         " VALUES (clock(), %(user_id)s, %(user_name)s, %(via)s, %(action)s, %(kind)s, %(object_id)s, %(project_id)s, %(attribute)s,"
-        " %(before)s, %(after)s)",
+        " %(before)s, %(after)s, %(network)s, %(request_id)s)",
         {
             "user_id": who.user_id,
             "user_name": who.user_name,
@@ -39,6 +41,8 @@ async def write(
             "attribute": attribute,
             "before": None if before is None else as_json(before),
             "after": None if after is None else as_json(after),
+            "network": who.network,
+            "request_id": request_id.get(),
         },
     )
 
@@ -64,8 +68,15 @@ async def latest(
     user: str | None = None,
     kind: str | None = None,
     project: int | None = None,
+    *,
+    since: datetime | None = None,
+    origins: bool = False,
 ) -> list[Row]:
-    """Acts, the newest first; ``before`` is an id, ``user`` a name, ``kind`` what was acted upon, ``project`` in which."""
+    """Acts, the newest first; ``before`` is an id, ``user`` a name, ``kind`` what was acted upon, ``project`` in which.
+
+    ``origins``: with the network and the request that each came from, for administrators.
+    """
+    more = ", network, request_id" if origins else ""
     where = [
         words
         for words, value in (
@@ -73,14 +84,15 @@ async def latest(
             ("user_name = %(user)s", user),
             ("kind = %(kind)s", kind),
             ("project_id = %(project)s", project),
+            ("at >= %(since)s", since),
         )
         if value is not None
     ]
     chosen = f" WHERE {' AND '.join(where)}" if where else ""
     return await db.fetch(
-        f"SELECT id, at, user_id, user_name, via, action, kind, object_id, project_id, attribute, before, after FROM audit{chosen}"
+        f"SELECT id, at, user_id, user_name, via, action, kind, object_id, project_id, attribute, before, after{more} FROM audit{chosen}"
         " ORDER BY id DESC LIMIT %(limit)s",
-        {"limit": limit, "before": before, "user": user, "kind": kind, "project": project},
+        {"limit": limit, "before": before, "user": user, "kind": kind, "project": project, "since": since},
     )
 
 

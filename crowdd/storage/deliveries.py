@@ -58,13 +58,13 @@ async def delivered(db: Database, row: Row, attempt: dict[str, Any]) -> None:
 
 
 async def health(db: Database, project_id: int, begun_seconds_ago: float) -> Row | None:
-    """How a receiver did until now, locked: failures in a row, and whether an attempt begun then overlaps the last.
+    """How a receiver did until now, locked: failures in a row, whether it is on, whether an attempt begun then overlaps the last.
 
     Of failures that overlap only the first counts, and only those that count are looked at here.
     """
     return await one_or_none(
         db,
-        "SELECT failures, coalesce(failed_at > clock() - make_interval(secs => %(ago)s), false) AS overlapping"
+        "SELECT failures, active, coalesce(failed_at > clock() - make_interval(secs => %(ago)s), false) AS overlapping"
         " FROM webhook WHERE project_id = %(project)s FOR UPDATE",
         {"project": project_id, "ago": begun_seconds_ago},
     )

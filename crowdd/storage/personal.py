@@ -16,6 +16,7 @@ PARTS = {
     "blogposts": "SELECT id, project_id, created, title, body, published FROM blogpost WHERE user_id = %(user)s",
     "announcements": "SELECT id, created, title, body, published FROM announcement WHERE user_id = %(user)s",
     "acts": "SELECT id, at, via, action, kind, object_id, project_id, attribute FROM audit WHERE user_id = %(user)s",
+    "security": "SELECT id, at, last_at, count, kind, network, agent, detail FROM security_log WHERE user_id = %(user)s",
     "letters": "SELECT id, created, template, subject, state FROM mail"
     " WHERE lower(recipient) = (SELECT lower(email_addr) FROM account WHERE id = %(user)s)",
 }
@@ -177,6 +178,8 @@ async def remove(db: Database, user_id: int, subject: bytes) -> list[str]:
         "UPDATE audit SET user_id = NULL, user_name = '' WHERE user_id = %(user)s OR user_name = %(name)s",
         "UPDATE audit SET before = NULL, after = NULL"
         " WHERE jsonb_path_exists(before, %(path)s, %(words)s) OR jsonb_path_exists(after, %(path)s, %(words)s)",
+        "UPDATE security_log SET bucket = NULL, user_id = NULL, agent = '' WHERE user_id = %(user)s",
+        "UPDATE security_log SET bucket = NULL, actor_id = NULL, agent = '' WHERE actor_id = %(user)s",
         "DELETE FROM account WHERE id = %(user)s",
     ):
         path = "$.** ? (@ == $name || @ == $fullname || @ == $email)"

@@ -107,7 +107,7 @@ async def test_the_name_is_asked_once_and_the_connection_goes_to_what_was_checke
     other = Server()
     port = server.listen("127.0.0.2")
     names = Names(turning_example=[["127.0.0.2"], ["127.0.0.1"]])
-    reply = await Outgoing(reactor, ["turning.example"], names).request("GET", f"http://turning.example:{port}/x?y=1")
+    reply = await Outgoing(reactor, ["turning.example:*"], names).request("GET", f"http://turning.example:{port}/x?y=1")
     assert (reply.status, reply.body, reply.whole, names.asked) == (200, b"hi", True, ["turning.example"])
     head = server.heard[0].split(b"\r\n")
     assert head[0] == b"GET /x?y=1 HTTP/1.1" and f"Host: turning.example:{port}".encode() in head
@@ -120,7 +120,7 @@ async def test_a_redirect_is_an_answer_and_nothing_else(server):
     inner = Server()
     target = inner.listen("127.0.0.3")
     server.answer = f"HTTP/1.1 302 Found\r\nLocation: http://127.0.0.3:{target}/\r\nContent-Length: 0\r\n\r\n".encode()
-    reply = await Outgoing(reactor, ["127.0.0.1", "127.0.0.3"]).request("POST", f"http://127.0.0.1:{port}/", body=b"x")
+    reply = await Outgoing(reactor, ["127.0.0.1:*", "127.0.0.3"]).request("POST", f"http://127.0.0.1:{port}/", body=b"x")
     inner.close()
     assert (reply.status, reply.headers["location"]) == (302, f"http://127.0.0.3:{target}/")
     assert inner.connections == 0 and len(server.heard) == 1
@@ -130,14 +130,14 @@ async def test_a_redirect_is_an_answer_and_nothing_else(server):
 async def test_the_next_address_is_tried_when_one_takes_no_connections(server):
     port = server.listen("127.0.0.2")
     names = Names(two_example=[["127.0.0.1", "127.0.0.2"]])
-    assert (await Outgoing(reactor, ["two.example"], names).request("GET", f"http://two.example:{port}/")).status == 200
+    assert (await Outgoing(reactor, ["two.example:*"], names).request("GET", f"http://two.example:{port}/")).status == 200
 
 
 @pytest_twisted.ensureDeferred
 async def test_a_long_body_is_cut_and_the_connection_broken_off(server):
     port = server.listen("127.0.0.1")
     server.answer = b"HTTP/1.1 200 OK\r\n\r\n" + b"x" * 5_000_000
-    reply = await Outgoing(reactor, ["127.0.0.1"]).request("GET", f"http://127.0.0.1:{port}/", most_bytes=1000)
+    reply = await Outgoing(reactor, ["127.0.0.1:*"]).request("GET", f"http://127.0.0.1:{port}/", most_bytes=1000)
     assert (len(reply.body), reply.whole) == (1000, False)
     await server.lost
 
@@ -147,7 +147,7 @@ async def test_a_head_without_end_is_broken_off(server):
     port = server.listen("127.0.0.1")
     server.answer = b"HTTP/1.1 200 OK\r\n" + b"X-More: and more\r\n" * 100_000
     with pytest.raises(UnreachableError, match="closed the connection before"):
-        await Outgoing(reactor, ["127.0.0.1"]).request("GET", f"http://127.0.0.1:{port}/", seconds=60)
+        await Outgoing(reactor, ["127.0.0.1:*"]).request("GET", f"http://127.0.0.1:{port}/", seconds=60)
     await server.lost
 
 
@@ -155,7 +155,7 @@ async def test_a_head_without_end_is_broken_off(server):
 async def test_what_comes_packed_is_not_unpacked(server):
     port = server.listen("127.0.0.1")
     server.answer = b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 2\r\n\r\n\x1f\x8b"
-    reply = await Outgoing(reactor, ["127.0.0.1"]).request("GET", f"http://127.0.0.1:{port}/")
+    reply = await Outgoing(reactor, ["127.0.0.1:*"]).request("GET", f"http://127.0.0.1:{port}/")
     assert reply.body == b"\x1f\x8b" and b"Accept-Encoding: identity" in server.heard[0]
 
 
@@ -176,7 +176,7 @@ async def test_a_bad_receiver_is_told_in_a_sentence(answer, words, server):
     server.answer = answer
     seconds = 0.3 if "0.3 seconds" in words else 60
     with pytest.raises(UnreachableError, match=words):
-        await Outgoing(reactor, ["127.0.0.1"]).request("GET", f"http://127.0.0.1:{port}/", seconds=seconds)
+        await Outgoing(reactor, ["127.0.0.1:*"]).request("GET", f"http://127.0.0.1:{port}/", seconds=seconds)
     await server.lost
 
 
@@ -184,7 +184,7 @@ async def test_a_bad_receiver_is_told_in_a_sentence(answer, words, server):
 async def test_who_goes_before_the_answer_breaks_it_off(server):
     port = server.listen("127.0.0.1")
     server.answer = lambda transport: asking.cancel()
-    asking = ensureDeferred(Outgoing(reactor, ["127.0.0.1"]).request("GET", f"http://127.0.0.1:{port}/", seconds=60))
+    asking = ensureDeferred(Outgoing(reactor, ["127.0.0.1:*"]).request("GET", f"http://127.0.0.1:{port}/", seconds=60))
     with pytest.raises(CancelledError):
         await asking
     await server.lost
@@ -195,7 +195,7 @@ async def test_nobody_there(server):
     port = server.listen("127.0.0.1")
     server.close()
     with pytest.raises(UnreachableError, match=f"127.0.0.1 port {port} takes no connections"):
-        await Outgoing(reactor, ["127.0.0.1"]).request("GET", f"http://127.0.0.1:{port}/")
+        await Outgoing(reactor, ["127.0.0.1:*"]).request("GET", f"http://127.0.0.1:{port}/")
     with pytest.raises(UnreachableError, match=r"The name nowhere\.example has no address"):
         await Outgoing(reactor, [], Names()).request("GET", "http://nowhere.example/")
 
@@ -238,7 +238,7 @@ def certificate(name: str) -> tuple[Any, Any]:
 async def test_the_certificate_has_to_be_one_of_the_host_name_and_trusted(server):
     context, root = certificate("hooks.example")
     port = server.listen("127.0.0.1", context)
-    allowed = ["hooks.example", "other.example"]
+    allowed = ["hooks.example:*", "other.example:*"]
     trusting = Outgoing(reactor, allowed, Names(), root)
     assert (await trusting.request("POST", f"https://hooks.example:{port}/", body=b"{}")).body == b"hi"
     with pytest.raises(UnreachableError, match=r"not one of other\.example|secure connection"):

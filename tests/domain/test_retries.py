@@ -9,9 +9,15 @@ from crowdd.domain.retries import ATTEMPTS, MOST_IN_FLIGHT, Failure, after_failu
 DAY = 86_400
 
 
-def verdict(attempts=1, failures=0, *, overlapping=False, failure=None, chance=0.5):
+def verdict(attempts=1, failures=0, *, overlapping=False, active=True, failure=None, chance=0.5):
     return after_failure(
-        failure or Failure(), attempts=attempts, failures=failures, overlapping=overlapping, first=5, chance=chance
+        failure or Failure(),
+        attempts=attempts,
+        failures=failures,
+        overlapping=overlapping,
+        active=active,
+        first=5,
+        chance=chance,
     )
 
 
@@ -37,7 +43,7 @@ def test_an_attempt_that_fails_is_followed_by_another_until_the_tenth():
         assert (made.given_up, made.off, made.failures) == (False, False, attempts)
         assert made.delay == delay(attempts, 5, 0.5)
     last = verdict(ATTEMPTS, ATTEMPTS - 1)
-    assert (last.given_up, last.off, last.failures) == (True, True, ATTEMPTS)
+    assert (last.given_up, last.off, last.failures) == (False, True, ATTEMPTS), "it waits until the webhook is on again"
 
 
 def test_one_that_nobody_takes_while_others_arrive_ends_alone():
@@ -56,9 +62,14 @@ def test_those_that_failed_together_count_as_one():
     assert verdict(failures=0, overlapping=True).failures == 1
 
 
-def test_410_ends_it_at_once():
+def test_410_ends_it_at_once_and_the_delivery_waits():
     made = verdict(failure=Failure(gone=True))
-    assert (made.given_up, made.off) == (True, True)
+    assert (made.given_up, made.off) == (False, True)
+
+
+def test_a_last_attempt_that_ends_after_the_webhook_was_switched_off_waits():
+    made = verdict(ATTEMPTS, 1, overlapping=True, active=False)
+    assert (made.given_up, made.off) == (False, False)
 
 
 @pytest.mark.parametrize(("asked", "seconds"), [(0, 5), (3, 5), (60, 60), (10**6, DAY)])

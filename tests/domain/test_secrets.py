@@ -7,6 +7,7 @@ import pytest
 from cryptography.exceptions import InvalidTag
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.sealing import sealed_at_first
 
 from crowdd.domain import secrets
 from crowdd.domain.secrets import Secrets
@@ -66,14 +67,63 @@ def test_what_nobody_signed_is_nothing(text):
 
 @given(TEXTS)
 def test_what_is_sealed_is_opened_by_its_key_only_and_never_looks_the_same(text):
-    sealed = KEYS.seal(text)
-    assert KEYS.unseal(sealed) == text and KEYS.seal(text) != sealed
+    sealed = KEYS.seal(text, "here.x.1")
+    assert KEYS.unseal(sealed, "here.x.1") == text and KEYS.seal(text, "here.x.1") != sealed
     assert len(text) < 4 or text.encode() not in sealed
-    for spoilt in (sealed[:-1] + bytes([sealed[-1] ^ 1]), sealed[1:] + b"x"):
+    for spoilt in (sealed[:-1] + bytes([sealed[-1] ^ 1]), sealed[1:] + b"x", sealed[:20], b""):
         with pytest.raises(InvalidTag):
-            KEYS.unseal(spoilt)
+            KEYS.unseal(spoilt, "here.x.1")
+    for elsewhere in ("here.x.2", "here.y.1", "there.x.1", ""):
+        with pytest.raises(InvalidTag):
+            KEYS.unseal(sealed, elsewhere)
     with pytest.raises(InvalidTag):
-        OTHER.unseal(sealed)
+        OTHER.unseal(sealed, "here.x.1")
+
+
+@given(TEXTS)
+def test_what_was_sealed_without_a_place_still_opens(text):
+    old = sealed_at_first(KEYS, text)
+    newer = Secrets(b"n" * 32, (KEYS.root,))
+    assert KEYS.unseal(old, "here.x.1") == newer.unseal(old, "here.x.1") == text
+    with pytest.raises(InvalidTag):
+        OTHER.unseal(old, "here.x.1")
+
+
+def test_the_first_key_seals_and_all_keys_open():
+    newer = Secrets(b"n" * 32, (KEYS.root,))
+    newest = Secrets(b"t" * 32, (b"n" * 32, KEYS.root))
+    old, new = KEYS.seal("secret", "a.b.1"), newer.seal("secret", "a.b.1")
+    assert new.startswith(newer.seal_prefix) and not old.startswith(newer.seal_prefix)
+    assert newest.unseal(old, "a.b.1") == newest.unseal(new, "a.b.1") == newer.unseal(old, "a.b.1") == "secret"
+    with pytest.raises(InvalidTag):
+        KEYS.unseal(new, "a.b.1")
+    with pytest.raises(InvalidTag):
+        Secrets(b"t" * 32).unseal(new, "a.b.1")
+
+
+def test_look_ups_and_pseudonyms_stay_with_the_oldest_key():
+    newer = Secrets(b"n" * 32, (KEYS.root,))
+    assert newer.digest("api_key", "x") == KEYS.digest("api_key", "x") != Secrets(b"n" * 32).digest("api_key", "x")
+    assert newer.pseudonym("192.0.2.1") == KEYS.pseudonym("192.0.2.1")
+
+
+def test_the_first_key_signs_and_all_keys_verify():
+    newer = Secrets(b"n" * 32, (KEYS.root,))
+    assert newer.verify("one", KEYS.sign("one", "text")) == "text"
+    assert newer.sign("one", "text") == Secrets(b"n" * 32).sign("one", "text")
+    assert KEYS.verify("one", newer.sign("one", "text")) is None
+
+
+def test_a_new_key_is_put_before_the_others(tmp_path):
+    first = secrets.load(tmp_path)
+    added = secrets.add(tmp_path)
+    assert added == secrets.load(tmp_path) and added.older == (first.root,) and added.root != first.root
+    path = tmp_path / "secret.key"
+    assert path.stat().st_mode & 0o777 == 0o600 and len(path.read_text().splitlines()) == 2
+    assert [p.name for p in tmp_path.iterdir()] == ["secret.key"]
+    path.write_text(path.read_text() + "not a key\n")
+    with pytest.raises(ConfigError, match="does not hold the secrets"):
+        secrets.add(tmp_path)
 
 
 def shared_prefix(one, two):

@@ -7,6 +7,7 @@ import ipaddress
 import pytest
 from support.refused import NAMES, REFUSED
 
+from crowdd.config import endpoints
 from crowdd.domain.targets import require_public, target, why_not_public
 from crowdd.errors import RefusedTargetError
 
@@ -45,10 +46,32 @@ def test_a_url_has_one_reading(url, host, port, canonical):
     assert target(there.url) == there
 
 
-def test_a_host_that_the_operator_names_may_be_anywhere_and_on_any_port():
-    assert target("http://127.0.0.1:25/", {"127.0.0.1"}).trusted
-    assert target("http://Hooks.Internal:6379/", {"hooks.internal"}).trusted
-    assert not target("http://hooks.internal.example/", {"hooks.internal"}).trusted
+def test_a_host_and_port_that_the_operator_names_may_be_anywhere():
+    assert target("http://127.0.0.1:25/", endpoints("127.0.0.1:25")).trusted
+    assert target("http://Hooks.Internal:6379/", endpoints("hooks.internal:6379")).trusted
+    assert target("http://[fd00::7]:8080/", endpoints("[fd00:0::7]:8080")).trusted
+    assert not target("http://hooks.internal.example/", endpoints("hooks.internal:*")).trusted
+
+
+def test_a_host_alone_is_trusted_on_ports_of_the_web_only():
+    for entry in ("10.0.0.5", "fd00::7", "[fd00::7]"):
+        host = entry if ":" not in entry else "[fd00::7]"
+        assert target(f"http://{host}/", endpoints(entry)).trusted
+        assert target(f"https://{host}/", endpoints(entry)).trusted
+        with pytest.raises(RefusedTargetError, match="private"):
+            target(f"http://{host}:8080/", endpoints(entry))
+    with pytest.raises(RefusedTargetError, match="private"):
+        target("http://10.0.0.5/", endpoints("10.0.0.5:8080"))
+    assert target("http://10.0.0.5:8080/", endpoints("10.0.0.5:*")).trusted
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["168.63.129.16", "161.26.0.10", "166.9.20.20", "100.100.100.200", "192.0.0.192", "fd00:ec2::254", "fd20:ce::254",
+     "169.254.169.254", "::ffff:168.63.129.16", "64:ff9b::a83f:8110"],
+)  # fmt: skip
+def test_services_of_clouds_for_their_machines_are_not_public(text):
+    assert why_not_public(ipaddress.ip_address(text))
 
 
 @pytest.mark.parametrize(
@@ -56,4 +79,4 @@ def test_a_host_that_the_operator_names_may_be_anywhere_and_on_any_port():
 )
 def test_what_cannot_be_read_in_one_way_is_refused_for_trusted_hosts_too(url):
     with pytest.raises(RefusedTargetError):
-        target(url, {"127.0.0.1", "2130706433"})
+        target(url, endpoints("127.0.0.1:*") | endpoints("2130706433:*"))

@@ -21,6 +21,7 @@ from hypothesis.stateful import (
 from psycopg2 import OperationalError
 from support.invariants import invariants
 from support.ledger import Ledger
+from support.sealing import sealed_at_first
 from twisted.internet import reactor
 from twisted.internet.defer import ensureDeferred
 from twisted.internet.threads import blockingCallFromThread, deferToThread
@@ -57,7 +58,7 @@ class People(RuleBasedStateMachine):
         self.project = self.ledger.project(tasks=4, n=n, published=published)
         owner = self.ledger.value("SELECT owner_id FROM project WHERE id = %(p)s", p=self.project)
         self.owner = Requester(user_id=owner, user_name="owner")
-        self.ledger.run("UPDATE project SET secret_key_sealed = %(key)s", key=self.domain.secrets.seal("secret"))
+        self.ledger.run("UPDATE project SET secret_key_sealed = %(key)s", key=sealed_at_first(self.domain.secrets, "secret"))
         self.choose(sched)
 
     def tasks_at(self, *places):

@@ -39,6 +39,7 @@ CONTEXTS: dict[str, dict[str, Any]] = {
     "export_ready": {"name": EVIL, "url": "https://crowdd.example/x", "days": 3},
     "address_changed": {"name": EVIL},
     "password_changed": {"name": EVIL},
+    "new_administrator": {"name": EVIL, "new": EVIL, "by": EVIL},
 }
 
 

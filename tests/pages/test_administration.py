@@ -35,7 +35,7 @@ WEEK_LISTS = {"update_feed", "draft_projects_last_week", "published_projects_las
 READ = (
     "/admin/", "/admin/users", "/admin/users/export", "/admin/categories", "/admin/categories/update/1",
     "/admin/categories/del/1", "/admin/featured", "/admin/announcement", "/admin/announcement/new",
-    "/admin/announcement/1/update", "/admin/dashboard/", "/admin/audit", "/admin/queue",
+    "/admin/announcement/1/update", "/admin/dashboard/", "/admin/audit", "/admin/security", "/admin/queue",
     "/admin/jobs", "/admin/webhooks", "/admin/mail",
 )  # fmt: skip
 WRITE = (
@@ -494,7 +494,8 @@ async def test_the_audit_log_is_read_backwards_and_by_person_and_kind(served):
     assert first.keys() == FRAME | {"entries", "kinds", "chosen", "next"} and len(first["entries"]) == 50
     assert {"announcement", "project", "task", "user"} <= {*first["kinds"]}
     assert first["entries"][0].keys() == {
-        "id", "at", "user_id", "user_name", "via", "action", "kind", "object_id", "project_id", "attribute", "before", "after",
+        "id", "at", "user_id", "user_name", "via", "action", "kind", "object_id", "project_id", "attribute", "before", "after", "network",
+        "request_id",
     }  # fmt: skip
     seen, before = [], None
     while True:

@@ -243,7 +243,7 @@ async def test_a_file_is_fetched_from_public_addresses_alone(serve):
         refused = (await owner.post(AT, json={"form_name": "csv", "csv_url": address})).json()
         assert refused["status"] == "error" and refused["form"]["errors"]["csv_url"], address
         assert refused["form"]["csv_url"] == address
-    trusting = await serve(CROWDD_OUTGOING_ALLOWED_HOSTS="127.0.0.1", CROWDD_HTTP_MOST_IMPORT_BYTES="1000000")
+    trusting = await serve(CROWDD_OUTGOING_ALLOWED_HOSTS="127.0.0.1:*", CROWDD_HTTP_MOST_IMPORT_BYTES="1000000")
     owner = trusting.client(owner.key)
     for path, words in (("/on", "leads on"), ("/none", "answered 404"), ("/large", "more than 1,000,000 bytes")):
         refused = (await owner.post(AT, json={"csv_url": source.url + path})).json()

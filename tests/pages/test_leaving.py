@@ -16,6 +16,7 @@ from twisted.logger import formatEvent, globalLogPublisher
 
 from crowdd.domain.check import Checking
 from crowdd.domain.people.archive import Table
+from crowdd.domain.secrets import place
 
 NAME, FULLNAME, EMAIL = "xquill", "Xanthippe Quillfeather", "xanthippe@planted.example"
 
@@ -228,7 +229,7 @@ async def planted(served):
     tables = await served.database.fetch("SELECT tablename FROM pg_tables WHERE schemaname = 'public'")
     for table in [row["tablename"] for row in tables]:
         for row in await served.database.fetch(f"SELECT * FROM {table}"):
-            text = " ".join(_opened(served, value) for value in row.values()).lower()
+            text = " ".join(_opened(served, table, row, name) for name in row).lower()
             found += [(table, word) for word in words if word in text]
     for path in served.domain.settings.data.dir.rglob("*"):
         content = path.read_bytes() if path.is_file() else b""
@@ -239,10 +240,11 @@ async def planted(served):
     return found
 
 
-def _opened(served, value):
+def _opened(served, table, row, name):
+    value, key = row[name], f"{row['user_id']}.{row['provider']}" if table == "provider_token" else row.get("id")
     if isinstance(value, memoryview | bytes):
         try:
-            return served.domain.secrets.unseal(bytes(value))
+            return served.domain.secrets.unseal(value, place(table, name, key))
         except Exception:
             return bytes(value).decode("latin-1")
     return json.dumps(value, default=str, ensure_ascii=False)

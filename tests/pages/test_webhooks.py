@@ -8,8 +8,12 @@ import pytest
 import pytest_twisted
 from standardwebhooks import Webhook
 from support.receiver import Receiver
+from support.refused import REFUSED
 from twisted.internet import reactor
 from twisted.internet.task import deferLater
+
+from crowdd.domain.targets import target
+from crowdd.errors import RefusedTargetError
 
 HERE = "/project/birds/webhook"
 
@@ -31,7 +35,7 @@ def receiver():
 
 async def prepared(serve, receiver, tasks=3):
     """A server that may send to this machine, an owner, and a project that tells the receiver."""
-    served = await serve(CROWDD_OUTGOING_ALLOWED_HOSTS="127.0.0.1", CROWDD_WEBHOOKS_FIRST_DELAY="0.05")
+    served = await serve(CROWDD_OUTGOING_ALLOWED_HOSTS="127.0.0.1:*", CROWDD_WEBHOOKS_FIRST_DELAY="0.05")
     owner = await served.person("ada")
     project = await served.project(owner, tasks=tasks, n_answers=1, published=True)
     if receiver is not None:
@@ -149,8 +153,8 @@ async def test_every_button(serve, receiver):
     await until(off)
     receiver.behave = lambda request: 200
     assert (await owner.post(f"{HERE}/on", json={})).status == 200
-    assert (await owner.post(f"{HERE}/redeliver", json={})).json()["count"] == 1
     await count(5)
+    assert (await owner.post(f"{HERE}/redeliver", json={})).json()["count"] == 0
     gone = await owner.post(HERE, json={"webhook": ""})
     assert gone.json()["flash"] == "Nobody is told any more."
     assert (await owner.get(f"/api/project/{project['id']}")).json()["webhook"] is None
@@ -167,6 +171,46 @@ async def test_an_address_that_crowdd_never_asks_is_refused_on_the_page(served):
     refused = (await owner.post(HERE, json={"webhook": "http://10.0.0.1/"})).json()
     assert refused["status"] == "error" and "private address" in refused["form"]["errors"]["webhook"][0]
     assert (await seen(owner))["webhook"]["url"] is None
+
+
+def _told_apart(url):
+    """Whether an address is refused before anybody is asked."""
+    try:
+        target(url)
+    except RefusedTargetError:
+        return True
+    return False
+
+
+@pytest_twisted.ensureDeferred
+async def test_the_api_refuses_the_addresses_that_the_forms_refuse(served):
+    owner = await served.person("ada")
+    project = await served.project(owner)
+    bad = ["file:///etc/passwd", "hooks.example", *filter(_told_apart, REFUSED)]
+    assert len(bad) > 40
+    for n, url in enumerate(bad):
+        put = await owner.put(f"/api/project/{project['id']}", json={"webhook": url})
+        assert put.status == 415 and put.json()["code"] == ("refused_target" if len(url) < 2000 else "invalid_value"), url
+        body = {"name": f"P{n}", "short_name": f"p{n}", "description": "x", "webhook": url}
+        assert (await owner.post("/api/project", json=body)).status == 415, url
+        form = (await owner.post(HERE, json={"webhook": url})).json()
+        assert form["form"]["errors"]["webhook"] == [put.json()["exception_msg"]] or len(url) > 2000, url
+        update = (await owner.post("/project/birds/update", json={"webhook": url})).json()
+        assert list(update["form"]["errors"]) == ["webhook"], url
+    assert (await seen(owner))["webhook"]["url"] is None
+    (count,) = await served.database.fetch("SELECT count(*) AS n FROM project")
+    assert count["n"] == 1
+    good = {"webhook": "https://hooks.example/x"}
+    assert (await owner.put(f"/api/project/{project['id']}", json=good)).json()["webhook"] == good["webhook"]
+
+
+@pytest_twisted.ensureDeferred
+async def test_an_old_address_that_is_refused_now_keeps_no_project_from_being_changed(served):
+    owner = await served.person("ada")
+    project = await served.project(owner)
+    await served.database.execute("UPDATE project SET webhook = 'http://10.0.0.1/'")
+    whole = {"description": "Owls?", "webhook": "http://10.0.0.1/"}
+    assert (await owner.put(f"/api/project/{project['id']}", json=whole)).json()["description"] == "Owls?"
 
 
 @pytest_twisted.ensureDeferred

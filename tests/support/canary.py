@@ -25,6 +25,8 @@ ENUMERATED = {
     "account": {"passwd_hash", "locale", "avatar_file"},
     "attempt": {"subject"},
     "audit": {"via", "action", "kind"},
+    "security_log": {"kind", "tried"},
+    "key_network": {"network"},
     "announcement": {"media_file"},
     "blogpost": {"media_file"},
     "helpingmaterial": {"media_file"},

@@ -66,7 +66,7 @@ class OpenIdProvider(Resource):
 
     def settings(self, *names: str) -> dict[str, str]:
         """What an operator writes who offers it under these names."""
-        made = {"CROWDD_OUTGOING_ALLOWED_HOSTS": "127.0.0.1"}
+        made = {"CROWDD_OUTGOING_ALLOWED_HOSTS": "127.0.0.1:*"}
         for name in names:
             made |= {
                 f"CROWDD_SIGNIN_{name.upper()}_CLIENT_ID": CLIENT,

@@ -10,7 +10,7 @@ from crowdd.domain.accounts import Accounts
 from crowdd.domain.people import checks
 from crowdd.domain.people.identities import PROVIDERS, TITLES, ProviderIdentity
 from crowdd.domain.people.registration import Registration
-from crowdd.domain.secrets import Secrets
+from crowdd.domain.secrets import Secrets, place
 from crowdd.errors import ConflictError, NotFoundError, ProviderError
 from crowdd.languages import _
 from crowdd.storage import accounts, audit, provider_tokens
@@ -88,7 +88,9 @@ class Arrivals:
     async def tokens(self, user_id: int) -> dict[str, dict[str, Any]]:
         """What providers gave a person for their own APIs: {"<provider>_token": {"oauth_token": …}}."""
         rows = await provider_tokens.of_user(self._db, user_id)
-        return {f"{row['provider']}_token": {"oauth_token": self._secrets.unseal(row["sealed"])} for row in rows}
+        places = {row["provider"]: _place(user_id, row["provider"]) for row in rows}
+        opened = {row["provider"]: self._secrets.unseal(row["sealed"], places[row["provider"]]) for row in rows}
+        return {f"{provider}_token": {"oauth_token": text} for provider, text in opened.items()}
 
     async def connect_in(self, tx: Database, user_id: int, identity: ProviderIdentity) -> None:
         """The same within a transaction, for an account that is just being made."""
@@ -101,7 +103,8 @@ class Arrivals:
 
     async def _keep(self, tx: Database, user_id: int, identity: ProviderIdentity) -> None:
         if identity.token:
-            await provider_tokens.keep(tx, user_id, identity.provider, self._secrets.seal(identity.token))
+            sealed = self._secrets.seal(identity.token, _place(user_id, identity.provider))
+            await provider_tokens.keep(tx, user_id, identity.provider, sealed)
 
     async def _introduced(self, identity: ProviderIdentity) -> Registration:
         """What the person would have typed: a free nickname, and a name."""
@@ -115,6 +118,10 @@ class Arrivals:
             if not checks.name(name) and await accounts.by_name(self._db, name) is None:
                 return name
         raise ProviderError(_("No free user name was found for you. Make an account with one of your choice."))
+
+
+def _place(user_id: int, provider: str) -> str:
+    return place("provider_token", "sealed", f"{user_id}.{provider}")
 
 
 def introduction(identity: ProviderIdentity, name: str, email: str) -> Registration:

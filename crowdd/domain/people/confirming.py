@@ -19,6 +19,7 @@ from crowdd.domain.people.proofs import Proofs
 from crowdd.domain.people.recovery import PURPOSE as RESET
 from crowdd.domain.people.registration import Registration
 from crowdd.domain.people.signing_in import Attempts
+from crowdd.domain.security_log import ADDRESS_CHANGED, SecurityLog
 from crowdd.errors import ConflictError, FormError
 from crowdd.languages import _
 from crowdd.storage import accounts, audit, links
@@ -50,7 +51,9 @@ class Confirming:
         proofs: Proofs,
         attempts: Attempts,
         settings: AccountSettings,
+        security_log: SecurityLog,
     ) -> None:
+        self._security_log = security_log
         self._db, self._accounts, self._arrivals, self._passwords = db, accounts_, arrivals, passwords
         self._proofs, self._attempts, self._settings = proofs, attempts, settings
 
@@ -165,6 +168,7 @@ class Confirming:
                 raise FormError(checks.taken(error)) from None
             await audit.write(tx, who, "confirm_address", "user", user_id)
             if before["email_addr"].lower() != data["email_addr"].lower():
+                await self._security_log.note(tx, ADDRESS_CHANGED, who, user_id=user_id)
                 await self.tell_old(tx, before)
             return user_id
 

@@ -27,6 +27,7 @@ from crowdd.domain.people.signing_in import Attempts, SigningIn
 from crowdd.domain.people.workshop import Workshop
 from crowdd.domain.queue import Queue
 from crowdd.domain.secrets import Secrets
+from crowdd.domain.security_log import SecurityLog
 from crowdd.domain.uploads import Uploads
 from crowdd.storage.database import Transactions
 
@@ -63,26 +64,27 @@ def gather(
     accounts: Accounts,
     queue: Queue,
     mail: Mail,
+    security_log: SecurityLog,
 ) -> People:
     """The people on a database."""
     attempts = Attempts(db, secrets)
-    signing_in = SigningIn(db, passwords, attempts, settings.accounts)
+    signing_in = SigningIn(db, passwords, attempts, settings.accounts, security_log)
     arrivals = Arrivals(db, accounts, secrets)
     front = settings.http.spa_base_url or settings.base_url
     proofs = Proofs(mail, secrets, front, settings.accounts.link_hours)
     exports = PersonalData(db, queue, uploads, workshop.another(), proofs, settings.data.dir / "exports")
-    confirming = Confirming(db, accounts, arrivals, passwords, proofs, attempts, settings.accounts)
+    confirming = Confirming(db, accounts, arrivals, passwords, proofs, attempts, settings.accounts, security_log)
     return People(
         workshop=workshop,
         sessions=Sessions(db, gathering, secrets, settings.accounts.session_days),
         providers=Providers(db, found, settings.base_url),
         arrivals=arrivals,
         signing_in=signing_in,
-        profiles=Profiles(db, passwords, signing_in, confirming, proofs, settings.accounts),
+        profiles=Profiles(db, passwords, signing_in, confirming, proofs, settings.accounts, security_log),
         avatars=Avatars(db, workshop, uploads, settings.base_url),
         claims=Claims(db, queue, ring),
         community=Community(db),
-        recovery=Recovery(db, passwords, proofs, attempts, queue, settings.accounts),
+        recovery=Recovery(db, passwords, proofs, attempts, queue, settings.accounts, security_log),
         confirming=confirming,
         personal_data=exports,
         farewell=Farewell(db, queue, uploads, secrets, exports, ring),

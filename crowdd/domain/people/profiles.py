@@ -14,6 +14,7 @@ from crowdd.domain.people.confirming import Confirming
 from crowdd.domain.people.proofs import Proofs
 from crowdd.domain.people.recovery import PURPOSE as RESET
 from crowdd.domain.people.signing_in import SigningIn
+from crowdd.domain.security_log import ADDRESS_CHANGED, PASSWORD_CHANGED, SecurityLog
 from crowdd.errors import ConflictError, FormError
 from crowdd.kinds import USER
 from crowdd.languages import _
@@ -63,7 +64,9 @@ class Profiles:
         confirming: Confirming,
         proofs: Proofs,
         settings: AccountSettings,
+        security_log: SecurityLog,
     ) -> None:
+        self._security_log = security_log
         self._db, self._passwords, self._signing_in = db, passwords, signing_in
         self._confirming, self._proofs, self._settings = confirming, proofs, settings
 
@@ -110,6 +113,7 @@ class Profiles:
             await sessions.end_all(tx, user_id)
             await links.drop_of_user(tx, user_id, RESET)
             await audit.write(tx, who, "change_password", "user", user_id)
+            await self._security_log.note(tx, PASSWORD_CHANGED, who, user_id=user_id)
             row = await accounts.address(tx, user_id)
             await self._proofs.send(tx, row["email_addr"], "password_changed", row["locale"], name=row["name"])
 
@@ -130,6 +134,8 @@ class Profiles:
                 raise FormError(checks.taken(error)) from None
             for name in changes:
                 await audit.write(tx, who, "update", "user", user_id, attribute=name)
+            if "email_addr" in changes:
+                await self._security_log.note(tx, ADDRESS_CHANGED, who, user_id=user_id)
             if then is not None and before is not None:
                 await then(tx, before)
 

@@ -8,7 +8,7 @@ from typing import Any
 import orjson
 
 from crowdd.domain.mail.mail import Mail
-from crowdd.domain.secrets import Secrets, token
+from crowdd.domain.secrets import Secrets, place, token
 from crowdd.errors import ForbiddenError
 from crowdd.languages import _
 from crowdd.storage import links
@@ -54,8 +54,9 @@ class Proofs:
         """
         key, subject = token(), self.subject(to)
         await links.drop_of_subject(tx, subject, purpose)
-        sealed = base64.b64encode(self._secrets.seal(orjson.dumps(data or {}).decode())).decode()
-        await links.add(tx, self._hash(key), purpose, self.hours, user_id, {"sealed": sealed}, subject)
+        hashed = self._hash(key)
+        sealed = base64.b64encode(self._secrets.seal(orjson.dumps(data or {}).decode(), _place(hashed))).decode()
+        await links.add(tx, hashed, purpose, self.hours, user_id, {"sealed": sealed}, subject)
         url = f"{self._front}{path}?key={key}{flash_query(said)}"
         await self.send(tx, to, template, locale, url=url, hours=self.hours, **context)
 
@@ -71,7 +72,7 @@ class Proofs:
         row: Row | None = await links.use(tx, self._hash(key), purpose)
         if row is None:
             raise ForbiddenError(_SPENT, hint=_AGAIN)
-        kept = self._secrets.unseal(base64.b64decode(row["data"]["sealed"]))
+        kept = self._secrets.unseal(base64.b64decode(row["data"]["sealed"]), _place(self._hash(key)))
         return row["user_id"], orjson.loads(kept)
 
     def subject(self, address: str) -> bytes:
@@ -80,6 +81,10 @@ class Proofs:
 
     def _hash(self, key: str) -> bytes:
         return self._secrets.digest("link", key)
+
+
+def _place(hashed: bytes) -> str:
+    return place("one_time_link", "data", hashed.hex())
 
 
 def flash_query(said: str, status: str = "info") -> str:

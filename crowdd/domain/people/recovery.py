@@ -12,6 +12,7 @@ from crowdd.domain.people import checks
 from crowdd.domain.people.proofs import Proofs
 from crowdd.domain.people.signing_in import Attempts
 from crowdd.domain.queue import Queue
+from crowdd.domain.security_log import RESET_ASKED, RESET_DONE, SecurityLog
 from crowdd.errors import FormError
 from crowdd.storage import accounts, audit, links, sessions
 from crowdd.storage.database import Database, Transactions
@@ -34,7 +35,9 @@ class Recovery:
         attempts: Attempts,
         queue: Queue,
         settings: AccountSettings,
+        security_log: SecurityLog,
     ) -> None:
+        self._security_log = security_log
         self._db, self._passwords, self._proofs, self._attempts = db, passwords, proofs, attempts
         self._queue, self._settings = queue, settings
 
@@ -50,6 +53,8 @@ class Recovery:
         await self._attempts.require(limits)
         await self._attempts.note(limits)
         row = await accounts.by_email(self._db, address)
+        about, tried = (row["id"], "") if row else (None, address)
+        self._security_log.count(RESET_ASKED, who, user_id=about, tried=tried)
         await self._queue.add(self._db, WORK, {"user_id": row["id"] if row else None}, _JOB)
 
     async def write(self, user_id: int | None) -> bool:
@@ -103,6 +108,7 @@ class Recovery:
             await sessions.end_all(tx, user_id)
             await links.drop_of_user(tx, user_id, PURPOSE)
             await audit.write(tx, who, "reset_password", "user", user_id)
+            await self._security_log.note(tx, RESET_DONE, who, user_id=user_id)
             return user_id
 
         return await self._db.transaction(work)

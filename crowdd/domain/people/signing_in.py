@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TypedDict
+
 import attrs
 
 from crowdd.config import Accounts as AccountSettings
 from crowdd.domain.passwords import Passwords
 from crowdd.domain.people.checks import LONGEST_PASSWORD
 from crowdd.domain.secrets import Secrets, token
+from crowdd.domain.security_log import PASSWORD_WRONG, SIGN_IN_FAILED, SIGN_IN_THROTTLED, SecurityLog
 from crowdd.errors import FormError, TooManyRequestsError
 from crowdd.languages import _
 from crowdd.storage import accounts, attempts
@@ -17,6 +20,13 @@ from crowdd.values import Requester
 WINDOW_MINUTES = 15
 _PER_ADDRESS = 10  # an address may fail so many times more often than one account from one address
 WRONG = _("Incorrect e-mail or password.")
+
+
+class _Tried(TypedDict):
+    """Whom a sign-in is about: an account, or what was typed where there is none."""
+
+    user_id: int | None
+    tried: str
 
 
 @attrs.frozen
@@ -63,8 +73,16 @@ class Attempts:
 class SigningIn:
     """Passwords checked in the time that any answer takes, for addresses known and unknown."""
 
-    def __init__(self, db: Transactions, passwords: Passwords, attempts_: Attempts, settings: AccountSettings) -> None:
+    def __init__(
+        self,
+        db: Transactions,
+        passwords: Passwords,
+        attempts_: Attempts,
+        settings: AccountSettings,
+        security_log: SecurityLog,
+    ) -> None:
         self._db, self._passwords, self._attempts, self._settings = db, passwords, attempts_, settings
+        self._security_log = security_log
 
     async def sign_in(self, email: str, password: str, who: Requester, device: Device = UNKNOWN_DEVICE) -> int:
         """The id of the account. Raises FormError in the same words for an unknown address and a wrong password.
@@ -74,10 +92,16 @@ class SigningIn:
         """
         row = await accounts.by_login(self._db, email.strip())
         limits = self._limits(email, who, device, row)
-        await self._attempts.require(limits)
+        tried: _Tried = {"user_id": row["id"], "tried": ""} if row else {"user_id": None, "tried": email or "-"}
+        try:
+            await self._attempts.require(limits)
+        except TooManyRequestsError:
+            self._security_log.count(SIGN_IN_THROTTLED, who, **tried)
+            raise
         good = await self._passwords.check(row["passwd_hash"] if row else None, password[:LONGEST_PASSWORD])
         if row is None or not good or row["restrict"]:
             await self._attempts.note(limits)
+            self._security_log.count(SIGN_IN_FAILED, who, **tried)
             raise FormError({"email": [WRONG]})
         await self._attempts.forget(next(iter(limits)))
         return int(row["id"])
@@ -91,6 +115,7 @@ class SigningIn:
         stored = await accounts.passwd_hash(self._db, user_id)
         if not await self._passwords.check(stored, password[:LONGEST_PASSWORD]):
             await self._attempts.note(limits)
+            self._security_log.count(PASSWORD_WRONG, who, user_id=user_id)
             raise FormError({field: [_("This is not your password.")]})
         await self._attempts.forget(next(iter(limits)))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from crowdd.domain.domain import Domain
 from crowdd.domain.people.identities import ProviderIdentity
+from crowdd.domain.security_log import NEW_DEVICE, SIGN_IN, SIGN_OUT
 from crowdd.errors import AnonymousError, ForbiddenError
 from crowdd.http.answers import Answer, Redirect
 from crowdd.http.cookies import NEWCOMER, SESSION, VOLUNTEER, Cookies
@@ -20,17 +21,25 @@ class Entry:
     """Opens and closes sessions of browsers."""
 
     def __init__(self, domain: Domain, cookies: Cookies) -> None:
-        self._people, self.cookies = domain.people, cookies
+        self._people, self._security_log, self.cookies = domain.people, domain.security_log, cookies
         self._seconds = domain.settings.accounts.session_days * _DAY
         self._link_seconds = domain.settings.accounts.link_hours * 3600
         self._by_cookie = domain.settings.volunteers.anonymous == "cookie"
 
     async def enter(self, incoming: Incoming, user_id: int, flash: str) -> Answer:
         """Opens a session under a new token, whatever the browser had before."""
+        self._note(incoming, user_id)
         token = await self._people.sessions.open(user_id, incoming.header("user-agent"), incoming.who)
         self.cookies.set(incoming, SESSION, token, seconds=self._seconds)
         self.cookies.remember(incoming, user_id)
         return Redirect(next_address(incoming), flash)
+
+    def _note(self, incoming: Incoming, user_id: int) -> None:
+        """Tell the security log; the way in is the page that was asked for."""
+        way = incoming.request.route
+        self._security_log.count(SIGN_IN, incoming.who, user_id=user_id, detail=way)
+        if user_id not in self.cookies.device(incoming).people:
+            self._security_log.count(NEW_DEVICE, incoming.who, user_id=user_id, detail=way)
 
     async def welcome(self, incoming: Incoming, user_id: int, claims: bool) -> str:
         """What somebody new is told; his earlier answers in this browser are his, if he said so."""
@@ -52,6 +61,8 @@ class Entry:
     async def leave(self, incoming: Incoming) -> None:
         """Ends the session of this browser."""
         await self._people.sessions.close(incoming.who)
+        if incoming.who.signed_in:
+            self._security_log.count(SIGN_OUT, incoming.who)
         self.forget(incoming)
 
     def forget(self, incoming: Incoming) -> None:

@@ -11,6 +11,7 @@ from crowdd.http.pages.admin.categories import AdminCategories
 from crowdd.http.pages.admin.dashboard import AdminDashboard
 from crowdd.http.pages.admin.featured import AdminFeatured
 from crowdd.http.pages.admin.operation import AdminMail, AdminOperation, AdminQueue
+from crowdd.http.pages.admin.security import AdminSecurity
 from crowdd.http.pages.admin.users import AdminUsers
 
 
@@ -22,6 +23,7 @@ def rooms(domain: Domain, forms: Forms) -> list[Any]:
         AdminFeatured(domain, forms),
         AdminAnnouncements(domain, forms),
         AdminDashboard(domain),
+        AdminSecurity(domain),
         AdminQueue(domain, forms),
         AdminMail(domain, forms),
         AdminOperation(domain),

@@ -43,8 +43,8 @@ class AdminDashboard:
         before, user, kind = (incoming.query.get(name) or None for name in ("before", "user", "kind"))
         if before is not None and not (before.isascii() and before.isdigit() and len(before) < 19):
             raise InvalidValueError(_("before is the number of an entry."))
-        chosen = {"before": before and int(before), "user": user, "kind": kind}
-        rows = await self._administration.acts(incoming.who, **chosen)
+        earliest = int(before) if before else None
+        rows = await self._administration.acts(incoming.who, before=earliest, user=user, kind=kind)
         return Page(
             "admin/audit.html",
             title=_("Audit log"),

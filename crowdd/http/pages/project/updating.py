@@ -71,7 +71,7 @@ class UpdatePages:
         address = incoming.field("webhook").strip()
         try:
             if address:
-                self._domain.outgoing.target(address)
+                self._domain.webhooks.require(address)
         except CrowddError as error:
             raise FormError({"webhook": [message_of(error)]}) from None
         return address or None

@@ -73,7 +73,7 @@ class WebhookPages:
         address = incoming.field("webhook").strip()
         try:
             if address:
-                self._domain.outgoing.target(address)
+                self._domain.webhooks.require(address)
         except RefusedTargetError as error:
             form = self._forms.refused(incoming, {"webhook": [error.args[0]]}, "webhook")
             return await self._page(incoming, row, form, flash=error.args[0], status="error")

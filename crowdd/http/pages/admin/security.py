@@ -1,0 +1,44 @@
+"""The security log, as administrators see it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from crowdd.domain.administration import ACTS
+from crowdd.domain.domain import Domain
+from crowdd.domain.security_log import KINDS
+from crowdd.errors import InvalidValueError
+from crowdd.http.answers import Answer, Page
+from crowdd.http.incoming import Incoming
+from crowdd.http.pages.admin.entry import admins_only
+from crowdd.http.routing import Route, get
+from crowdd.kinds.kind import outward
+from crowdd.languages import _
+
+
+class AdminSecurity:
+    """``/admin/security``."""
+
+    def __init__(self, domain: Domain) -> None:
+        self._administration = domain.administration
+
+    def routes(self) -> Iterator[Route]:
+        yield get("/admin/security", admins_only(self.page))
+
+    async def page(self, incoming: Incoming) -> Answer:
+        """The newest entries, or those before one; ``account`` and ``kind`` choose."""
+        before, account, kind = (incoming.query.get(name, "") for name in ("before", "account", "kind"))
+        if before and not (before.isascii() and before.isdigit() and len(before) < 19):
+            raise InvalidValueError(_("before is the number of an entry."))
+        kinds = [kind] if kind else []
+        rows = await self._administration.security(
+            incoming.who, account.strip(), kinds=kinds, before=int(before) if before else None
+        )
+        return Page(
+            "admin/security.html",
+            title=_("Security log"),
+            entries=[{name: outward(value) for name, value in row.items()} for row in rows],
+            kinds=sorted(KINDS),
+            chosen={"account": account or None, "kind": kind or None},
+            next=rows[-1]["id"] if len(rows) == ACTS else None,
+        )

@@ -1,0 +1,59 @@
+"""Columns with sealed values, for a new key: read and replaced in parts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import attrs
+
+from crowdd.storage.database import Database, Row
+
+CHUNK = 500
+
+
+@attrs.frozen
+class Column:
+    """A sealed column: ``keys`` is the primary key, ``place`` the column that values are sealed for."""
+
+    table: str
+    column: str
+    keys: tuple[str, ...] = ("id",)
+    place: str = ""
+
+    @property
+    def sealed_for(self) -> str:
+        """The column that the place of a value names."""
+        return self.place or self.column
+
+
+COLUMNS = (
+    Column("account", "api_key_sealed"),
+    Column("project", "secret_key_sealed"),
+    Column("webhook", "secret_sealed", ("project_id",)),
+    Column("webhook", "old_secret_sealed", ("project_id",), place="secret_sealed"),
+    Column("provider_token", "sealed", ("user_id", "provider")),
+)
+
+
+async def outdated(db: Database, column: Column, prefix: bytes, after: Sequence[object] | None) -> list[Row]:
+    """The next values that do not begin with the prefix, in the order of their keys: the keys and ``sealed``."""
+    keys = ", ".join(column.keys)
+    marks = ", ".join(f"%(after_{key})s" for key in column.keys)
+    beyond = f" AND ({keys}) > ({marks})" if after else ""
+    values = {f"after_{key}": value for key, value in zip(column.keys, after or (), strict=False)}
+    return await db.fetch(
+        f"SELECT {keys}, {column.column} AS sealed FROM {column.table}"
+        f" WHERE {column.column} IS NOT NULL AND substring({column.column} FROM 1 FOR length(%(prefix)s::bytea)) <> %(prefix)s::bytea{beyond}"
+        f" ORDER BY {keys} LIMIT {CHUNK}",
+        {"prefix": prefix, **values},
+    )
+
+
+async def replace(db: Database, column: Column, row: Row, sealed: bytes) -> bool:
+    """Put a value in the place of the one that was read; False when another one is there meanwhile."""
+    same = " AND ".join(f"{key} = %({key})s" for key in column.keys)
+    changed = await db.execute(
+        f"UPDATE {column.table} SET {column.column} = %(new)s WHERE {same} AND {column.column} = %(sealed)s",
+        {**row, "sealed": bytes(row["sealed"]), "new": sealed},
+    )
+    return changed == 1
