@@ -162,7 +162,9 @@ class Contributions:
         if row is None:
             raise NotFoundError(NOT_FOUND)
         _same_project(who, row["id"])
-        known = who.acting_admin or who.acting_user in row["owners_ids"]
+        known = who.admin or who.user_id in row["owners_ids"]
+        if row["first_published"] is None and not known and row["draft_key"] not in who.unlocked:
+            raise NotFoundError(NOT_FOUND)
         if row["lock_id"] is not None and not known and row["lock_id"] not in who.unlocked:
             raise _locked()
         return {"done": row["done"], "total": int(row["total"])}

@@ -15,7 +15,7 @@ from crowdd.domain.uploads import Journal, Upload, Uploads, with_files
 from crowdd.domain.words import ago
 from crowdd.errors import InvalidRequestError, InvalidValueError, NotFoundError
 from crowdd.kinds import KINDS
-from crowdd.kinds.kind import Kind, Relation, Standing
+from crowdd.kinds.kind import OWNERS, Kind, Relation, Standing
 from crowdd.storage import audit, listing, records
 from crowdd.storage.database import Database, Row, Transactions
 from crowdd.values import Requester
@@ -204,9 +204,11 @@ class Records:
             await behaviour.attach(tx, await self.find(tx, kind, who, row_id), upload, files)
 
     async def find(self, db: Database, kind: Kind, who: Requester, row_id: int) -> Row:
-        """A row with the requester's standings; NotFoundError when there is none."""
+        """A row with the requester's standings; NotFoundError when there is none, or when it is of somebody's draft."""
         row = await records.get(db, kind, row_id, who)
         if row is None or (who.presenter is not None and _project_of(kind, row) != who.presenter):
+            raise NotFoundError(NOT_FOUND)
+        if records.has_project(kind) and not row["standings"] & (kind.rights.get | {Standing.REACHABLE}):
             raise NotFoundError(NOT_FOUND)
         return row
 
@@ -235,7 +237,7 @@ class Records:
         have: frozenset[Standing] | None = rights.of_requester(who)
         if project_id is not None:
             have = await records.standings_to_project(tx, project_id, who)
-            if have is None:
+            if have is None or not have & (OWNERS | {Standing.REACHABLE}):
                 raise NotFoundError(NOT_FOUND, hint=f"There is no project {project_id}.")
         rights.require(who, have or frozenset(), kind.rights.create)
         return have or frozenset()

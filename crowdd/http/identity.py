@@ -13,6 +13,7 @@ import attrs
 from crowdd.config import Network, Settings
 from crowdd.domain.accounts import Accounts
 from crowdd.domain.people.sessions import Sessions
+from crowdd.domain.projects import draft_key
 from crowdd.domain.secrets import Secrets
 from crowdd.errors import AnonymousError, ForbiddenError
 from crowdd.http.cookies import SESSION, VOLUNTEER, YEAR, Cookies
@@ -95,7 +96,7 @@ class Identity:
     async def _find(self, incoming: Incoming, *, key_header: bool, renew: bool) -> Requester:
         known: dict[str, Any] = {
             "network": self.secrets.pseudonym(network(incoming.address)),
-            "unlocked": self.cookies.unlocked(incoming),
+            "unlocked": (*self.cookies.unlocked(incoming), *_link(incoming)),
             "via": "api" if incoming.is_api else "web",
             "presenter": _presenter(incoming),
         }
@@ -147,6 +148,12 @@ def _key(incoming: Incoming, key_header: bool) -> str:
     """The API key of a request, "" without one. A header of two words (Bearer …, Basic …) is for somebody else."""
     header = incoming.header("authorization").strip() if key_header else ""
     return header if header and " " not in header else incoming.query.get("api_key", "")
+
+
+def _link(incoming: Incoming) -> tuple[str, ...]:
+    """The key of a draft that a program sends as X-Draft-Key: the word of its "try it" link."""
+    key = draft_key(incoming.header("x-draft-key"))
+    return (key,) if key else ()
 
 
 def _person(row: Mapping[str, Any]) -> dict[str, Any]:

@@ -34,7 +34,10 @@ class Standing(enum.Enum):
     SELF = "self"  # the row is the requester
     OPEN = "open"  # the row is a person who shows fullname and date of joining (privacy mode off)
     LISTED = "listed"  # the row's project is published and has no password that the requester lacks
-    UNLOCKED = "unlocked"  # the row's project has no password that the requester lacks; drafts included
+    REACHABLE = "reachable"  # the row's project was published once, or the requester has its "try it" link or owns it
+    UNLOCKED = "unlocked"  # the row's project is reachable and has no password that the requester lacks
+    ANSWERS_LISTED = "answers_listed"  # listed, and the owner lets everybody see the answers to the row's task
+    ANSWERS_UNLOCKED = "answers_unlocked"  # the same for an unlocked project
 
 
 EVERYONE = frozenset({Standing.ANYBODY})

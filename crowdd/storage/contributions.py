@@ -33,7 +33,7 @@ SUBMIT = Prepared(
 def ask(who: Requester, project_id: int, limit: int, offset: int, lane: str) -> dict[str, Any]:
     """An ask for tasks ``offset`` to ``offset + limit`` of a volunteer's sequence."""
     window = {"most": limit, "skip": offset, "lane": lane}
-    return {**who.standing_values(), "actor": who.actor, "project": project_id, **window}
+    return {**who.entry_values(), "actor": who.actor, "project": project_id, **window}
 
 
 async def next_tasks(db: Database, asks: list[dict[str, Any]], base_url: str, *, wait: bool) -> list[Row]:
@@ -63,7 +63,7 @@ async def hold(db: Database, who: Requester, project_id: int, task_id: int) -> s
     row = await one(
         db,
         "SELECT hold_task(%(project)s, %(actor)s, %(me)s, %(is_admin)s, %(unlocked)s::text[], %(task)s, clock()) AS state",
-        {**who.standing_values(), "actor": who.actor, "project": project_id, "task": task_id},
+        {**who.entry_values(), "actor": who.actor, "project": project_id, "task": task_id},
     )
     return str(row["state"])
 
@@ -134,7 +134,7 @@ async def delete_run(db: Database, project_id: int, run_id: int) -> bool:
 
 _PROGRESS = {
     column: Prepared(
-        "SELECT p.id, runs_of(p.id, %(actor)s) AS done, tasks_of(p.id) AS total, p.lock_id, p.owners_ids"
+        "SELECT p.id, runs_of(p.id, %(actor)s) AS done, tasks_of(p.id) AS total, p.lock_id, p.owners_ids, p.first_published, p.draft_key"
         f" FROM project p WHERE p.{column} = %(project)s",
         actor="text",
         project=type_,

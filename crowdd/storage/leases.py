@@ -14,7 +14,7 @@ async def renew(db: Database, who: Requester, project_id: int, task_id: int) -> 
         db,
         "SELECT r.state, extract(epoch FROM r.ends - now_)::float8 AS left FROM clock() now_,"
         " renew_task(%(project)s, %(actor)s, %(me)s, %(is_admin)s, %(unlocked)s::text[], %(task)s, now_) r",
-        {**who.standing_values(), "actor": who.actor, "project": project_id, "task": task_id},
+        {**who.entry_values(), "actor": who.actor, "project": project_id, "task": task_id},
     )
 
 

@@ -36,8 +36,8 @@ BEGIN
         DELETE FROM past_lease WHERE project_id = p_project;
         PERFORM forget_positions(p_project);
     END IF;
-    UPDATE project_ledger SET trial = false, paused = false, epoch = epoch + p.trial::int WHERE project_id = p_project;
-    UPDATE project SET published = true, first_published = coalesce(first_published, p_now), updated = p_now WHERE id = p_project;
+    UPDATE project_ledger SET trial = false, paused = false, draft_key = NULL, epoch = epoch + p.trial::int WHERE project_id = p_project;
+    UPDATE project SET published = true, draft_key = NULL, first_published = coalesce(first_published, p_now), updated = p_now WHERE id = p_project;
     IF p.trial THEN PERFORM forget_answers(p_project); END IF;
     RETURN true;
 END $$;
