@@ -109,8 +109,8 @@ class Contributions:
         if uid is None:
             return who
         speaker = as_external(who, uid)
-        await self._external.verify(header, project_id)
-        return speaker
+        draft = await self._external.verify(header, project_id, uid)
+        return attrs.evolve(speaker, unlocked=(*speaker.unlocked, draft)) if draft else speaker
 
     async def next_tasks(self, who: Requester, project_id: int, limit: int, offset: int, lane_: str) -> Handout:
         """Up to ``limit`` tasks from ``offset`` of the volunteer's own sequence, leased to him."""

@@ -40,6 +40,7 @@ from crowdd.http.path_table import Methods, Names, PathTable
 from crowdd.http.static_files import StaticFiles
 from crowdd.http.streams import Streams
 from crowdd.kinds import KINDS
+from crowdd.languages import _
 from crowdd.logs import request_id
 from crowdd.values import network
 
@@ -164,6 +165,8 @@ class Router:
             raise NotFoundError(_NOT_FOUND)
         if route is None:
             return self._other_method(incoming, methods)
+        if route.assigns:
+            self._require_own_page(incoming)
         if route.page and not (incoming.is_api or incoming.changes_state or incoming.wants_json or incoming.is_frame):
             await self._identity.welcome(incoming)
         if incoming.header("x-project-password"):
@@ -179,6 +182,15 @@ class Router:
         if incoming.method == "OPTIONS":
             return Data(None, 204, {"Allow": ", ".join(allowed)})
         raise MethodError("405 Method Not Allowed", allowed=tuple(allowed))
+
+    def _require_own_page(self, incoming: Incoming) -> None:
+        """A page of another site may take tasks and answer them with a key or a token only, never as its visitors."""
+        key = incoming.who.signed_in and not incoming.by_cookie
+        token = "external_uid" in incoming.query and incoming.header("authorization").lower().startswith("bearer ")
+        if not (key or token or self._csrf.same_site(incoming)):
+            hint = "Use an API key or a token, or ask the operator of this server to allow your origin."
+            words = _("Pages of other sites may read public data, but not take or answer tasks.")
+            raise ForbiddenError(words, code="cross_origin", hint=hint)
 
     def _with_cookies(self, incoming: Incoming) -> bool:
         """A form is believed by its cookies, unless an API key speaks for it."""

@@ -78,8 +78,8 @@ class LeasesApi:
         self._leases = domain.leases
 
     def routes(self) -> Iterator[Route]:
-        yield post("/api/task/<int:object_id>/release", self.release, endpoint="release", doc=_RELEASE)
-        yield post("/api/task/<int:object_id>/renew", self.renew, endpoint="renew", doc=_RENEW)
+        yield post("/api/task/<int:object_id>/release", self.release, endpoint="release", doc=_RELEASE, assigns=True)
+        yield post("/api/task/<int:object_id>/renew", self.renew, endpoint="renew", doc=_RENEW, assigns=True)
 
     async def release(self, incoming: Incoming, object_id: int) -> Answer:
         release = _release(incoming.json_body() if incoming.raw_body else {})
