@@ -143,7 +143,7 @@ class Browsing:
         shown = shown and (task["state"] == "completed" or not complete_only(row))
         found = await browsing.runs(self._db, row["id"], task_id, after, MOST_RUNS) if shown else []
         votes = await browsing.votes(self._db, row["id"], task_id, _SHOWN_VOTES) if shown else []
-        views = [TASK_RUN.view(run, row["standings"], self._records.base_url) for run in found]
+        views = [self._records.view(TASK_RUN, {**run, "standings": row["standings"]}) for run in found]
         return {
             "task": task,
             "task_runs": views,

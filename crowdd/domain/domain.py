@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 from urllib.parse import urlsplit
@@ -55,6 +55,7 @@ class Domain:
     """Built once per program (``crowdd.domain.assembly``); every collaborator comes from there."""
 
     db: Transactions
+    seconds: Callable[[], float]
     bell: Bell
     settings: Settings
     languages: Languages
@@ -89,6 +90,7 @@ class Domain:
     def on(self, db: Transactions) -> Domain:
         """The same rules on other connections; what is kept in memory is shared."""
         kept = (
+            self.seconds,
             self.bell,
             self.gathering,
             self.passwords,
@@ -107,6 +109,7 @@ class Domain:
             self.db,
             settings,
             self.secrets,
+            self.seconds,
             self.bell,
             self.gathering,
             self.passwords,
@@ -122,7 +125,7 @@ def build(reactor: Any, db: Transactions, settings: Settings, secrets: Secrets) 
     """The domain on a database."""
     outgoing = Outgoing(reactor, settings.outgoing.allowed_hosts)
     gathering = partial(Gather, reactor, most_waiting=settings.db.most_waiting)
-    kept = Bell(reactor), gathering, Passwords(reactor), outgoing, Workshop(reactor)
+    kept = reactor.seconds, Bell(reactor), gathering, Passwords(reactor), outgoing, Workshop(reactor)
     away = post(reactor, settings.mail, host_of(settings))
     return _assemble(db, settings, secrets, *kept, configured(settings.signin, outgoing), Languages.read(), away)
 
@@ -131,6 +134,7 @@ def _assemble(
     db: Transactions,
     settings: Settings,
     secrets: Secrets,
+    seconds: Callable[[], float],
     bell: Bell,
     gathering: Gathering,
     passwords: Passwords,
@@ -157,9 +161,10 @@ def _assemble(
     mail = Mail(db, letters, sender, away, settings.mail.keep_days)
     accounts = Accounts(db, gathering, passwords, secrets, settings.accounts)
     external = ExternalUsers(db, gathering, secrets, settings.external.token_hours)
-    contributions = Contributions(db, gathering, bell.ring, external, records)
+    contributions = Contributions(db, gathering, bell.ring, external, records, secrets, seconds)
     return Domain(
         db=db,
+        seconds=seconds,
         bell=bell,
         settings=settings,
         languages=languages,
@@ -187,7 +192,7 @@ def _assemble(
         queue=queue,
         changes=Changes(db, bell.ring, queue),
         browsing=Browsing(db, records),
-        exports=Exports(db, settings.base_url),
+        exports=Exports(db, settings.base_url, secrets.key("mask")),
         imports=Imports(
             db, bell.ring, queue, outgoing, workshop, settings.data.dir / "imports", settings.http.most_import_bytes
         ),

@@ -40,8 +40,8 @@ class File:
 class Exports:
     """Files of a project, for pages, API and command line alike."""
 
-    def __init__(self, db: Database, base_url: str) -> None:
-        self._db, self._base_url = db, base_url
+    def __init__(self, db: Database, base_url: str, mask: bytes) -> None:
+        self._db, self._base_url, self._mask = db, base_url, mask
 
     def require(self, who: Requester, row: Row) -> None:
         """Owners always; others where answers are open (``zip_download``) and the project is listed for them."""
@@ -63,7 +63,7 @@ class Exports:
             raise InvalidValueError(_("%(name)s is one of %(choices)s.", name="format", choices=", ".join(FORMATS)))
         self.require(who, row)
         kind, standings = KINDS[type_], row["standings"]
-        of = exports.Part(row["id"], 0, PART, named, complete_only(row))
+        of = exports.Part(row["id"], 0, PART, named, complete_only(row), self._mask)
         parts = self._json(kind, standings, of) if format_ == "json" else self._csv(kind, standings, of, raw)
         return File(f"{row['id']}_{row['short_name']}_{type_}.{format_}", FORMATS[format_], parts)
 
@@ -86,12 +86,12 @@ class Exports:
     async def _csv(
         self, kind: Kind, standings: frozenset[Standing], of: exports.Part, raw: bool
     ) -> AsyncIterator[bytes]:
-        fields = [field for field in kind.fields if field.read & standings]
+        fields = [field for field in kind.fields if field.read & standings or field.name in kind.reduced]
         keys = await exports.info_keys(self._db, kind, of.project_id, MOST_KEYS, complete=of.complete)
         after, of = 0, attrs.evolve(of, upto=await exports.last_id(self._db, kind, of.project_id))
         # The mark says UTF-8 to spreadsheets; programs that read "utf-8-sig" do not see it.
         yield b"\xef\xbb\xbf" + _lines([[cell(name, raw=raw) for name in _names(fields, keys)]])
-        while rows := await exports.as_columns(self._db, kind, fields, of, after):
+        while rows := await exports.as_columns(self._db, kind, fields, standings, of, after):
             yield _lines([_cells(row, fields, keys, raw) for row in rows])
             after = rows[-1]["id"]
 

@@ -181,12 +181,15 @@ class Records:
             if project_id is not None:
                 self._ring(project_id)
 
-    async def views_of(self, tx: Database, kind: Kind, who: Requester, ids: Sequence[int]) -> Views:
-        """Rows by their ids in this order; NotFoundError when one is gone."""
+    async def views_of(
+        self, tx: Database, kind: Kind, who: Requester, ids: Sequence[int], also: frozenset[Standing] = frozenset()
+    ) -> Views:
+        """Rows by their ids in this order; NotFoundError when one is gone. ``also``: standings that no row can tell."""
         found = {row["id"]: row for row in await records.rows(tx, kind, ids, who)}
         if len(found) < len(set(ids)):
             raise NotFoundError(NOT_FOUND, hint="What this request made has been deleted since.")
-        return [self.view(kind, found[row_id]) for row_id in ids]
+        rows = [found[row_id] for row_id in ids]
+        return [self.view(kind, {**row, "standings": row["standings"] | also}) for row in rows]
 
     async def _locked(self, tx: Database, kind: Kind, who: Requester, row_id: int, wanted: frozenset[Standing]) -> Row:
         await self._behaviours[kind.name].lock(tx, row_id)
@@ -221,12 +224,14 @@ class Records:
         return self.view(kind, {**row, "standings": frozenset({Standing.ANYBODY})})
 
     def _open(self, kind: Kind, row: Row) -> Row:
-        """The row with sealed attributes decrypted, for those who may read them."""
+        """The row with sealed attributes decrypted for those who may read them, and masked ones for all others."""
         opened: Row = {}
         for field in kind.fields:
             if field.sealed:
                 readable = field.read & row["standings"]
                 opened[field.name] = self._secrets.unseal(row[f"{field.name}_sealed"]) if readable else None
+            if field.masked and not field.read & row["standings"] and row[field.name] is not None:
+                opened[f"{field.name}_masked"] = self._secrets.masked(row["project_id"], row[field.name])
         if "last_activity_raw" in row:
             opened["last_activity"] = ago(row["last_activity_raw"])
         return {**row, **opened}

@@ -71,6 +71,7 @@ class Field:
     null: bool = False
     search: bool = True  # may be filtered and ordered by, among the rows whose value one may read
     sealed: bool = False  # stored encrypted in the column <name>_sealed
+    masked: bool = False  # those who may not read it see a keyed hash; the kind must name it in ``reduced``
 
     def parse(self, value: Any) -> Any:
         """The value to store for a value of a body; InvalidValueError names the attribute."""
@@ -234,10 +235,13 @@ class Kind:
     def view(self, row: Mapping[str, Any], standings: frozenset[Standing], base_url: str) -> dict[str, Any]:
         """The row as a requester with these standings may see it, with its links.
 
-        ``row`` has a value for every attribute. Attributes that he may not read are left out, but for those of
-        ``reduced``, which are null.
+        ``row`` has a value for every attribute. Attributes that they may not read are left out, but for those of
+        ``reduced``, which are null, or what the row has as ``<name>_masked``.
         """
-        seen = {name: outward(row[name]) if readable else None for name, readable in _shown(self, standings)}
+        seen = {
+            name: outward(row[name]) if readable else row.get(f"{name}_masked")
+            for name, readable in _shown(self, standings)
+        }
         if "info" in seen and self.public_info is not None and not standings & WHOLE_INFO:
             seen["info"] = {k: v for k, v in (seen.get("info") or {}).items() if k in self.public_info}
         return seen | self.links(row, base_url)
