@@ -20,6 +20,7 @@ from crowdd.domain.contributions import Contributions, TaskRunBehaviour
 from crowdd.domain.exports import Exports
 from crowdd.domain.external import ExternalUsers
 from crowdd.domain.favourites import Favourites
+from crowdd.domain.file_access import FileAccess
 from crowdd.domain.gather import Gather, Gathering
 from crowdd.domain.imports import Imports
 from crowdd.domain.leases import Leases
@@ -38,6 +39,7 @@ from crowdd.domain.people.workshop import Workshop
 from crowdd.domain.projects import ProjectBehaviour, Projects
 from crowdd.domain.queue import Queue
 from crowdd.domain.records import Behaviour, Records
+from crowdd.domain.retention import Retention
 from crowdd.domain.secrets import Secrets
 from crowdd.domain.shelves import Shelves
 from crowdd.domain.statistics import Statistics
@@ -75,6 +77,7 @@ class Domain:
     leases: Leases
     favourites: Favourites
     uploads: Uploads
+    file_access: FileAccess
     outgoing: Outgoing
     gathering: Gathering
     webhooks: Webhooks
@@ -85,6 +88,7 @@ class Domain:
     imports: Imports
     statistics: Statistics
     checking: Checking
+    retention: Retention
     mail: Mail
 
     def on(self, db: Transactions) -> Domain:
@@ -144,7 +148,7 @@ def _assemble(
     languages: Languages,
     away: Post | None,
 ) -> Domain:
-    uploads, queue = Uploads(settings.data.dir / "uploads"), Queue(db)
+    uploads, queue = Uploads(settings.data.dir / "uploads", secrets.key("names of files")), Queue(db)
     webhooks = Webhooks(db, bell.ring, secrets)
     special = [
         ProjectBehaviour(secrets, webhooks, queue),
@@ -186,6 +190,7 @@ def _assemble(
         leases=Leases(db, bell.ring, contributions),
         favourites=Favourites(db, records),
         uploads=uploads,
+        file_access=FileAccess(db, secrets, seconds),
         outgoing=outgoing,
         gathering=gathering,
         webhooks=webhooks,
@@ -198,6 +203,7 @@ def _assemble(
         ),
         statistics=Statistics(db, records),
         checking=Checking(db),
+        retention=Retention(db, settings.retention),
         mail=mail,
     )
 

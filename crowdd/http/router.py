@@ -222,6 +222,8 @@ class Router:
             return str(names["short_name"])
         if "object_id" in names:
             return await self._projects.of_object(KINDS[incoming.path.split("/")[2]], names["object_id"])
+        if "container" in names:  # of uploads
+            names = {"project_id": str(names["container"]).removeprefix("project-")}
         query = incoming.query
         given = (names.get("project_id"), names.get("reference"), query.get("project_id"), query.get("short_name"))
         found = next((word for word in given if word is not None), None)

@@ -103,10 +103,12 @@ async def set_password(db: Database, project_id: int, passwd_hash: str | None, l
 
 
 async def lock_of(db: Database, reference: str | int) -> Row | None:
-    """id, short_name, lock_id and passwd_hash of a project named by id or short name."""
+    """id, short_name, lock_id, passwd_hash and owners_ids of a project named by id or short name."""
     column = "id" if isinstance(reference, int) else "short_name"
     return await one_or_none(
-        db, f"SELECT id, short_name, lock_id, passwd_hash FROM project WHERE {column} = %(ref)s", {"ref": reference}
+        db,
+        f"SELECT id, short_name, lock_id, passwd_hash, owners_ids FROM project WHERE {column} = %(ref)s",
+        {"ref": reference},
     )
 
 

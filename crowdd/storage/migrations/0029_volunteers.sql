@@ -27,3 +27,9 @@ SELECT project_id, date_trunc('hour', finish_time), actor, -sum(timeout::numeric
 INSERT INTO stat_delta (project_id, hour, user_id, runs)
 SELECT 0, 'epoch', r.user_id, -count(*) FROM task_run r JOIN project p ON p.id = r.project_id
  WHERE NOT r.trial AND r.user_id = ANY (p.owners_ids) GROUP BY 3;
+
+-- How far a sweep that goes through a table by its ids has come.
+CREATE TABLE swept (
+    name text PRIMARY KEY,
+    upto bigint NOT NULL
+);
