@@ -97,7 +97,7 @@ class Explain:
         ask = contributions.ask(who, project, 1, 0, "priority")
         asked = self.pages(contributions.ASK, contributions.asking([ask], "http://here", wait=True))
         (lease,) = self.rows("SELECT task_id FROM lease WHERE project_id = %s AND actor = %s", [project, who.actor])
-        answer = contributions.answer(who, {"project_id": project, **lease, "info": "yes"})
+        answer = contributions.answer(who, {"project_id": project, **lease, "info": "yes"}, None)
         results = self._results(project, lease["task_id"])
         answered = self.pages(contributions.SUBMIT, contributions.answering([answer], hurry=False))
         last = self._results(project, lease["task_id"]) > results

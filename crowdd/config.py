@@ -288,6 +288,15 @@ class External:
 
 
 @attrs.frozen
+class Retention:
+    """``[retention]``: how long data about people is kept. 0: for ever."""
+
+    address_days: int = _option(365, _not_negative, doc="Answers lose the pseudonym of the address after so many days.")
+    event_days: int = _option(365, _not_negative, doc="Events no longer say whose answers count after so many days.")
+    audit_days: int = _option(1095, _not_negative, doc="Rows of the audit log are removed after so many days.")
+
+
+@attrs.frozen
 class Commenting:
     """``[commenting]``: single sign-on at a commenting provider."""
 
@@ -353,6 +362,7 @@ class Settings:
     accounts: Accounts = Accounts()
     signin: SignIn = SignIn()
     external: External = External()
+    retention: Retention = Retention()
     commenting: Commenting = Commenting()
     outgoing: Outgoing = Outgoing()
     webhooks: Webhooks = Webhooks()

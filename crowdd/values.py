@@ -45,7 +45,7 @@ class Requester:
     network: str = ""  # pseudonym of the network that the request comes from, never the address
     agent: str = ""  # what the browser or program calls itself, cut
     external_uid: str | None = None
-    unlocked: tuple[str, ...] = ()  # lock ids of projects whose password the requester has given
+    unlocked: tuple[str, ...] = ()  # lock ids of projects whose password the requester gave, and keys of drafts
     presenter: int | None = None  # project whose presenter asks through the bridge: only a volunteer of that project
     via: str = "web"  # api, web, cli or job: for the audit log
     session: bytes = b""  # token hash of the session in use
@@ -76,7 +76,17 @@ class Requester:
 
     def standing_values(self) -> dict[str, object]:
         """What the SQL of standings needs to know."""
-        return {"me": self.acting_user, "is_admin": self.acting_admin, "unlocked": list(self.unlocked)}
+        return {
+            "me": self.acting_user,
+            "is_admin": self.acting_admin,
+            "unlocked": list(self.unlocked),
+            "visitor": self.user_id,
+            "visits_all": self.admin,
+        }
+
+    def entry_values(self) -> dict[str, object]:
+        """What decides whether somebody is handed tasks: owners try their own project as its presenter's volunteers."""
+        return {"me": self.user_id, "is_admin": self.admin, "unlocked": list(self.unlocked)}
 
 
 SYSTEM = Requester(user_name="crowdctl", admin=True, via="cli")

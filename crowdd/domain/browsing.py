@@ -8,6 +8,7 @@ import attrs
 import orjson
 
 from crowdd.domain import rights
+from crowdd.domain.exports import complete_only
 from crowdd.domain.records import NOT_FOUND, Records
 from crowdd.errors import InvalidValueError, NotFoundError
 from crowdd.kinds import TASK, TASK_RUN
@@ -139,9 +140,10 @@ class Browsing:
             raise NotFoundError(NOT_FOUND)
         task = await self._records.get(TASK, who, task_id)
         shown = bool(row["standings"] & TASK_RUN.rights.see)  # answers of a draft are trials: they are its owners'
+        shown = shown and (task["state"] == "completed" or not complete_only(row))
         found = await browsing.runs(self._db, row["id"], task_id, after, MOST_RUNS) if shown else []
         votes = await browsing.votes(self._db, row["id"], task_id, _SHOWN_VOTES) if shown else []
-        views = [TASK_RUN.view(run, row["standings"], self._records.base_url) for run in found]
+        views = [self._records.view(TASK_RUN, {**run, "standings": row["standings"]}) for run in found]
         return {
             "task": task,
             "task_runs": views,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
 from typing import Any
 
 import attrs
@@ -13,6 +14,7 @@ from crowdd.domain.external import ExternalUsers
 from crowdd.domain.gather import Gather, Gathering
 from crowdd.domain.idempotency import Once
 from crowdd.domain.records import NOT_FOUND, Behaviour, Records, bounded
+from crowdd.domain.secrets import Secrets
 from crowdd.domain.uploads import Journal
 from crowdd.errors import (
     AnonymousError,
@@ -99,8 +101,11 @@ class Contributions:
         ring: Callable[[int], None],
         external: ExternalUsers,
         records_: Records,
+        secrets: Secrets,
+        seconds: Callable[[], float],
     ) -> None:
         self._db, self._ring, self._external, self._records = db, ring, external, records_
+        self._secrets, self._seconds = secrets, seconds
         self._asks: Gather[Row, Row] = gathering(self._ask_together, self._ask_alone)
         self._answers: Gather[Row, Row] = gathering(self._answer_together, self._answer_alone)
 
@@ -109,8 +114,8 @@ class Contributions:
         if uid is None:
             return who
         speaker = as_external(who, uid)
-        await self._external.verify(header, project_id)
-        return speaker
+        draft = await self._external.verify(header, project_id, uid)
+        return attrs.evolve(speaker, unlocked=(*speaker.unlocked, draft)) if draft else speaker
 
     async def next_tasks(self, who: Requester, project_id: int, limit: int, offset: int, lane_: str) -> Handout:
         """Up to ``limit`` tasks from ``offset`` of the volunteer's own sequence, leased to him."""
@@ -167,7 +172,9 @@ class Contributions:
         if row is None:
             raise NotFoundError(NOT_FOUND)
         _same_project(who, row["id"])
-        known = who.acting_admin or who.acting_user in row["owners_ids"]
+        known = who.admin or who.user_id in row["owners_ids"]
+        if row["first_published"] is None and not known and row["draft_key"] not in who.unlocked:
+            raise NotFoundError(NOT_FOUND)
         if row["lock_id"] is not None and not known and row["lock_id"] not in who.unlocked:
             raise _locked()
         return {"done": row["done"], "total": int(row["total"])}
@@ -183,21 +190,36 @@ class Contributions:
 
         async def work(tx: Database) -> list[dict[str, Any]]:
             if once and (before := await once.made_before(tx)) is not None:
-                return await self._records.views_of(tx, TASK_RUN, who, before)
-            rows = await contributions.submit(tx, _given(callers, answers))
+                return await self._records.views_of(tx, TASK_RUN, who, before, _AUTHOR)
+            rows = await contributions.submit(tx, self._given(callers, answers))
             made = [await self._made(tx, *one) for one in zip(callers, answers, rows, strict=True)]
             if once:
                 await once.keep(tx, [run["id"] for run in made])
             return made
 
         if once is None and len(answers) == 1:
-            row = await self._answers.add(_given(callers, answers)[0])
+            row = await self._answers.add(self._given(callers, answers)[0])
             made = [await self._made(self._db, callers[0], answers[0], row)]
         else:
             made = await self._db.transaction(work)
         for project_id in {values["project_id"] for values in answers}:
             self._ring(project_id)
         return made if many else made[0]
+
+    def _given(self, callers: list[Requester], answers: list[dict[str, Any]]) -> list[Row]:
+        for who, values in zip(callers, answers, strict=True):
+            _same_project(who, values["project_id"])
+        return [
+            contributions.answer(who, values, self._address(who, values["project_id"]))
+            for who, values in zip(callers, answers, strict=True)
+        ]
+
+    def _address(self, who: Requester, project_id: int) -> str | None:
+        """What an answer says of an anonymous volunteer's network; nothing of others."""
+        if who.external_uid is not None or who.signed_in:
+            return None
+        year = datetime.fromtimestamp(self._seconds(), UTC).year
+        return self._secrets.address_in(project_id, year, who.network)
 
     async def correct(self, who: Requester, task_id: int, info: Any, uid: str | None, header: str | None) -> Any:
         """The volunteer's own answer to a task, once it says ``info``; ``uid`` and ``header`` as with newtask.
@@ -290,20 +312,15 @@ def external_uid(text: str) -> str:
     return str(TASK_RUN.field("external_uid").parse(text))
 
 
-def _given(callers: list[Requester], answers: list[dict[str, Any]]) -> list[Row]:
-    for who, values in zip(callers, answers, strict=True):
-        _same_project(who, values["project_id"])
-    return [contributions.answer(who, values) for who, values in zip(callers, answers, strict=True)]
-
-
 def _stored(who: Requester, values: Mapping[str, Any], row: Row) -> Row:
-    anonymous = who.external_uid is None and not who.signed_in
+    """The row of an answer as its author may see it; owners alone read user_ip."""
     return {
         **values,
         "id": row["run"],
         "user_id": who.user_id,
-        "user_ip": who.network if anonymous else None,
+        "user_ip": None,
         "external_uid": who.external_uid,
+        "volunteer": row["volunteer"],
         "created": row["granted"],
         "finish_time": row["finish_time"],
         "timeout": row["late_seconds"],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 from urllib.parse import urlsplit
@@ -20,6 +20,7 @@ from crowdd.domain.contributions import Contributions, TaskRunBehaviour
 from crowdd.domain.exports import Exports
 from crowdd.domain.external import ExternalUsers
 from crowdd.domain.favourites import Favourites
+from crowdd.domain.file_access import FileAccess
 from crowdd.domain.gather import Gather, Gathering
 from crowdd.domain.imports import Imports
 from crowdd.domain.leases import Leases
@@ -39,6 +40,7 @@ from crowdd.domain.people.workshop import Workshop
 from crowdd.domain.projects import ProjectBehaviour, Projects
 from crowdd.domain.queue import Queue
 from crowdd.domain.records import Behaviour, Records
+from crowdd.domain.retention import Retention
 from crowdd.domain.secrets import Secrets
 from crowdd.domain.security_log import SecurityLog
 from crowdd.domain.shelves import Shelves
@@ -60,6 +62,7 @@ class Domain:
     """Built once per program (``crowdd.domain.assembly``); every collaborator comes from there."""
 
     db: Transactions
+    seconds: Callable[[], float]
     bell: Bell
     searches: Turns
     settings: Settings
@@ -81,6 +84,7 @@ class Domain:
     leases: Leases
     favourites: Favourites
     uploads: Uploads
+    file_access: FileAccess
     outgoing: Outgoing
     gathering: Gathering
     webhooks: Webhooks
@@ -91,12 +95,14 @@ class Domain:
     imports: Imports
     statistics: Statistics
     checking: Checking
+    retention: Retention
     mail: Mail
 
     def on(self, db: Transactions) -> Domain:
         """The same rules on other connections; what is kept in memory is shared."""
         kept = (
             self.security_log,
+            self.seconds,
             self.bell,
             self.searches,
             self.gathering,
@@ -117,6 +123,7 @@ class Domain:
             settings,
             self.secrets,
             self.security_log,
+            self.seconds,
             self.bell,
             self.searches,
             self.gathering,
@@ -135,7 +142,16 @@ def build(reactor: Any, db: Transactions, settings: Settings, secrets: Secrets) 
     gathering = partial(Gather, reactor, most_waiting=settings.db.most_waiting)
     security_log = SecurityLog(reactor, db, secrets)
     searches = Turns(reactor, max(1, min(MAX_SEARCHES, settings.db.pool_size // 4)), SEARCH_WAIT_SECONDS)
-    kept = security_log, Bell(reactor), searches, gathering, Passwords(reactor), outgoing, Workshop(reactor)
+    kept = (
+        security_log,
+        reactor.seconds,
+        Bell(reactor),
+        searches,
+        gathering,
+        Passwords(reactor),
+        outgoing,
+        Workshop(reactor),
+    )
     away = post(reactor, settings.mail, host_of(settings))
     return _assemble(db, settings, secrets, *kept, configured(settings.signin, outgoing), Languages.read(), away)
 
@@ -145,6 +161,7 @@ def _assemble(
     settings: Settings,
     secrets: Secrets,
     security_log: SecurityLog,
+    seconds: Callable[[], float],
     bell: Bell,
     searches: Turns,
     gathering: Gathering,
@@ -155,7 +172,7 @@ def _assemble(
     languages: Languages,
     away: Post | None,
 ) -> Domain:
-    uploads, queue = Uploads(settings.data.dir / "uploads"), Queue(db)
+    uploads, queue = Uploads(settings.data.dir / "uploads", secrets.key("names of files")), Queue(db)
     webhooks = Webhooks(db, bell.ring, secrets, outgoing)
     letters = Letters(languages, settings.site.name, settings.base_url)
     sender = Sender(settings.site.name, settings.mail.sender, host_of(settings))
@@ -173,9 +190,10 @@ def _assemble(
     records = Records(db, bell.ring, secrets, uploads, settings.base_url, behaviours, searches)
     accounts = Accounts(db, gathering, passwords, secrets, settings.accounts, security_log, administrators)
     external = ExternalUsers(db, gathering, secrets, settings.external.token_hours)
-    contributions = Contributions(db, gathering, bell.ring, external, records)
+    contributions = Contributions(db, gathering, bell.ring, external, records, secrets, seconds)
     return Domain(
         db=db,
+        seconds=seconds,
         bell=bell,
         searches=searches,
         settings=settings,
@@ -211,13 +229,14 @@ def _assemble(
         leases=Leases(db, bell.ring, contributions),
         favourites=Favourites(db, records),
         uploads=uploads,
+        file_access=FileAccess(db, secrets, seconds),
         outgoing=outgoing,
         gathering=gathering,
         webhooks=webhooks,
         queue=queue,
         changes=Changes(db, bell.ring, queue),
         browsing=Browsing(db, records),
-        exports=Exports(db, settings.base_url),
+        exports=Exports(db, settings.base_url, secrets.key("mask")),
         imports=Imports(
             db,
             bell.ring,
@@ -229,6 +248,7 @@ def _assemble(
         ),
         statistics=Statistics(db, records),
         checking=Checking(db),
+        retention=Retention(db, settings.retention),
         mail=mail,
     )
 

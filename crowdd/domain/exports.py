@@ -40,8 +40,8 @@ class File:
 class Exports:
     """Files of a project, for pages, API and command line alike."""
 
-    def __init__(self, db: Database, base_url: str) -> None:
-        self._db, self._base_url = db, base_url
+    def __init__(self, db: Database, base_url: str, mask: bytes) -> None:
+        self._db, self._base_url, self._mask = db, base_url, mask
 
     def require(self, who: Requester, row: Row) -> None:
         """Owners always; others where answers are open (``zip_download``) and the project is listed for them."""
@@ -62,13 +62,10 @@ class Exports:
         if format_ not in FORMATS:
             raise InvalidValueError(_("%(name)s is one of %(choices)s.", name="format", choices=", ".join(FORMATS)))
         self.require(who, row)
-        kind, standings, project_id = KINDS[type_], row["standings"], row["id"]
-        parts = (
-            self._json(kind, standings, project_id, named)
-            if format_ == "json"
-            else self._csv(kind, standings, project_id, raw, named)
-        )
-        return File(f"{project_id}_{row['short_name']}_{type_}.{format_}", FORMATS[format_], parts)
+        kind, standings = KINDS[type_], row["standings"]
+        of = exports.Part(row["id"], 0, PART, named, complete_only(row), self._mask)
+        parts = self._json(kind, standings, of) if format_ == "json" else self._csv(kind, standings, of, raw)
+        return File(f"{row['id']}_{row['short_name']}_{type_}.{format_}", FORMATS[format_], parts)
 
     async def sizes(self, row: Row) -> list[dict[str, Any]]:
         """What there is: ``type``, ``rows`` and about how many ``bytes`` as JSON."""
@@ -78,29 +75,30 @@ class Exports:
             {"type": type_, "rows": n, "bytes": round(n * (found[type_] + _FRAME_BYTES))} for type_, n in counts.items()
         ]
 
-    async def _json(
-        self, kind: Kind, standings: frozenset[Standing], project_id: int, named: Named
-    ) -> AsyncIterator[bytes]:
-        after, upto = 0, await exports.last_id(self._db, kind, project_id)
-        begin = "[\n"
-        of = exports.Part(project_id, upto, PART, named)
+    async def _json(self, kind: Kind, standings: frozenset[Standing], of: exports.Part) -> AsyncIterator[bytes]:
+        after, begin = 0, "[\n"
+        of = attrs.evolve(of, upto=await exports.last_id(self._db, kind, of.project_id))
         while rows := await exports.as_json(self._db, kind, standings, self._base_url, of, after):
             yield (begin + ",\n".join(row["body"] for row in rows)).encode()
             begin, after = ",\n", rows[-1]["id"]
         yield b"[]\n" if begin == "[\n" else b"\n]\n"
 
     async def _csv(
-        self, kind: Kind, standings: frozenset[Standing], project_id: int, raw: bool, named: Named
+        self, kind: Kind, standings: frozenset[Standing], of: exports.Part, raw: bool
     ) -> AsyncIterator[bytes]:
-        fields = [field for field in kind.fields if field.read & standings]
-        keys = await exports.info_keys(self._db, kind, project_id, MOST_KEYS)
-        after, upto = 0, await exports.last_id(self._db, kind, project_id)
+        fields = [field for field in kind.fields if field.read & standings or field.name in kind.reduced]
+        keys = await exports.info_keys(self._db, kind, of.project_id, MOST_KEYS, complete=of.complete)
+        after, of = 0, attrs.evolve(of, upto=await exports.last_id(self._db, kind, of.project_id))
         # The mark says UTF-8 to spreadsheets; programs that read "utf-8-sig" do not see it.
         yield b"\xef\xbb\xbf" + _lines([[cell(name, raw=raw) for name in _names(fields, keys)]])
-        of = exports.Part(project_id, upto, PART, named)
-        while rows := await exports.as_columns(self._db, kind, fields, of, after):
+        while rows := await exports.as_columns(self._db, kind, fields, standings, of, after):
             yield _lines([_cells(row, fields, keys, raw) for row in rows])
             after = rows[-1]["id"]
+
+
+def complete_only(row: Row) -> bool:
+    """Whether those who see a project (its row) see the answers to its complete tasks only."""
+    return row["info"].get("answers_when_complete") is True and not row["standings"] & OWNERS
 
 
 def _names(fields: Sequence[Field], keys: Sequence[str]) -> list[str]:

@@ -72,7 +72,7 @@ class Leases:
         if not await leases.give_back(self._db, who.actor, project_id, named, release.skip):
             return False
         if release.skip and release.reason:
-            await leases.count_skip(self._db, project_id, task_id, release.reason)
+            await leases.count_skip(self._db, who.actor, project_id, task_id, release.reason)
         self._ring(project_id)  # a late answer may count now
         return True
 

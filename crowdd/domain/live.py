@@ -51,8 +51,8 @@ def state_of(row: Row) -> dict[str, Any]:
 
 def access(row: Row) -> Any:
     """What decides who may see the state: as long as it stays equal, nobody gains or loses by the project itself."""
-    lock_id = row["lock_id"]
-    return row["short_name"], lock_id and (lock_id, tuple(row["owners_ids"]))
+    keys = row["lock_id"], row["draft_key"]
+    return row["short_name"], any(keys) and (*keys, tuple(row["owners_ids"]))
 
 
 def told(row: Row, short_name: str) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from crowdd.domain import rights
 from crowdd.domain.accounts import Accounts
 from crowdd.domain.projects import new_secret_key
 from crowdd.domain.records import NOT_FOUND
-from crowdd.domain.secrets import Secrets, token
+from crowdd.domain.secrets import Secrets, place, token
 from crowdd.errors import AnonymousError, ForbiddenError, FormError, NotFoundError, TooManyRequestsError
 from crowdd.kinds.kind import ADMINS, OWNERS, Standing
 from crowdd.languages import _
@@ -53,7 +53,10 @@ class Ownership:
         return await self._db.transaction(work)
 
     async def remove(self, row: Row, name: str, who: Requester) -> bool:
-        """Takes a co-owner's rights; False when he has none. ForbiddenError for the owner himself."""
+        """Takes a co-owner's rights; False when there are none. ForbiddenError for the owner.
+
+        The open invitation and a draft's link end and the secret key is replaced: co-owners could see them.
+        """
         rights.require(who, row["standings"], OWNERS)
         person = await self._accounts.find_by_name(name)
 
@@ -65,10 +68,17 @@ class Ownership:
                 return False
             left = [user_id for user_id in held["owners_ids"] if user_id != person["id"]]
             await ownership.set_owners(tx, row["id"], held["owner_id"], left)
+            await self._close(tx, row["id"])
             await _note(tx, who, "remove_coowner", row["id"], before=person["name"])
             return True
 
         return await self._db.transaction(work)
+
+    async def _close(self, tx: Database, project_id: int) -> None:
+        """Ends what former owners know: the open invitation, the secret key, the link to try a draft."""
+        await links.drop_of_subject(tx, self._subject(project_id), PURPOSE)
+        await projects.set_secret_key(tx, project_id, self._secrets.seal(token(), place("project", "secret_key_sealed", project_id)))
+        await projects.renew_draft_key(tx, project_id)
 
     # Invitations
 
@@ -139,7 +149,10 @@ class Ownership:
             held = await _held(tx, row["id"])
             others = [user_id for user_id in held["owners_ids"] if user_id != person["id"]] if keep else []
             await ownership.set_owners(tx, row["id"], person["id"], [person["id"], *others])
-            await links.drop_of_subject(tx, self._subject(row["id"]), PURPOSE)
+            if keep:
+                await links.drop_of_subject(tx, self._subject(row["id"]), PURPOSE)
+            else:
+                await self._close(tx, row["id"])
             after = {"owner_id": person["id"], "coowners": len(others)}
             before = {"owner_id": held["owner_id"], "coowners": len(held["owners_ids"]) - 1}
             await _note(tx, who, "transfer", row["id"], before=before, after=after)

@@ -17,9 +17,16 @@ from crowdd.domain.schedulers import choose
 from crowdd.domain.secrets import Secrets, place, token
 from crowdd.domain.uploads import Journal
 from crowdd.domain.webhooks import Webhooks
-from crowdd.errors import ForbiddenError, InvalidRequestError, InvalidValueError, NotFoundError, TooManyRequestsError
+from crowdd.errors import (
+    AnonymousError,
+    ForbiddenError,
+    InvalidRequestError,
+    InvalidValueError,
+    NotFoundError,
+    TooManyRequestsError,
+)
 from crowdd.kinds import PROJECT, Kind
-from crowdd.kinds.kind import OWNERS
+from crowdd.kinds.kind import OWNERS, Standing
 from crowdd.languages import _
 from crowdd.languages.tongues import is_tag
 from crowdd.storage import attempts, audit, changes, projects, records, schedulers, tasks
@@ -33,6 +40,7 @@ _WINDOW_MINUTES, _MOST_ATTEMPTS = 15, 20
 SWEEP = "sweep_project"
 _BITES_AT_ONCE = 4  # of what a deleted project leaves; the queue takes the rest
 _TRIALS_AT_ONCE = 5000
+_KNOWN = OWNERS | {Standing.REACHABLE}
 _SHORTEST_LEASE, _LONGEST_LEASE = 60, 7 * 86400  # seconds
 
 
@@ -148,20 +156,46 @@ class Projects:
     async def page(self, short_name: str, who: Requester) -> Row:
         """The record of a project for its pages.
 
-        Raises NotFoundError when there is none, ForbiddenError with code ``project_password`` when it is locked.
+        Raises NotFoundError when there is none, or it is a draft that the requester may not see, and ForbiddenError
+        with code ``project_password`` when it is locked.
         """
         row = await projects.page(self._db, short_name, who)
-        if row is None:
+        if row is None or not row["standings"] & _KNOWN:
             raise NotFoundError(NOT_FOUND)
         if not row["standings"] & PROJECT.rights.get:
             raise ForbiddenError(_("This project asks for a password."), code="project_password")
         return row
 
     async def owned(self, short_name: str, who: Requester) -> Row:
-        """The same for those who may change it."""
-        row = await self.page(short_name, who)
+        """The same for those who may change it. AnonymousError tells nobody whether there is such a project."""
+        try:
+            row = await self.page(short_name, who)
+        except NotFoundError:
+            if who.acting_user is None and not who.acting_admin:
+                raise AnonymousError(_("Sign in first.")) from None
+            raise
         rights.require(who, row["standings"], OWNERS)
         return row
+
+    async def with_link(self, short_name: str, key: str, who: Requester) -> Requester:
+        """The requester with the "try it" link of a draft. NotFoundError for a wrong or an old one."""
+        opened = attrs.evolve(who, unlocked=(*who.unlocked, draft_key(key)))
+        row = await projects.page(self._db, short_name, opened)
+        if row is None or row["draft_key"] != draft_key(key):
+            raise NotFoundError(NOT_FOUND, hint="This link has ended. Ask the project's owner for a new one.")
+        return opened
+
+    async def renew_link(self, row: Row, who: Requester) -> None:
+        """Ends the "try it" link of a draft; the next one is another. ForbiddenError for a published project."""
+        rights.require(who, row["standings"], OWNERS)
+
+        async def work(tx: Database) -> None:
+            if not await projects.renew_draft_key(tx, row["id"]):
+                raise ForbiddenError(_("Only a draft has a link to try it."), code="no_draft")
+            await audit.write(tx, who, "renew_link", "project", row["id"], project_id=row["id"])
+
+        await self._db.transaction(work)
+        self._ring(row["id"])
 
     async def of_object(self, kind: Kind, row_id: int) -> int | None:
         """The project of a row: itself, its parent, or None where there is none."""
@@ -290,6 +324,17 @@ class Projects:
         return None
 
 
+def draft_key(word: str) -> str:
+    """The key of a draft as it is stored, for the word that stands in its link; "" for what is no such word."""
+    return f"try-{word}" if re.fullmatch(r"[0-9a-f]{32}", word) else ""
+
+
+def link_word(row: Row) -> str | None:
+    """What stands in the "try it" link of a project; None when it is no draft."""
+    key = row["draft_key"]
+    return None if key is None else str(key).removeprefix("try-")
+
+
 def slug(name: str, kind: str = "project") -> str:
     """A short name for a name: ASCII letters, digits, single hyphens; the kind and some letters where none are left."""
     plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().lower()
@@ -304,6 +349,9 @@ def check_info(info: dict[str, Any]) -> None:
     for name in ("task_presenter", "results", "tutorial"):
         if not isinstance(info.get(name), str | None):
             raise InvalidValueError(f"info.{name} is not a text.")
+    for name in ("answers_when_complete", "token_per_volunteer"):
+        if not isinstance(info.get(name), bool | None):
+            raise InvalidValueError(f"info.{name} is not true or false.")
     if info.get("language") is not None and not is_tag(info["language"]):
         raise InvalidValueError("info.language is no tag of a language, such as en, pt-BR or zh-Hant.")
     seconds = info.get("lease_seconds")

@@ -16,7 +16,7 @@ from crowdd.domain.uploads import Journal, Upload, Uploads, with_files
 from crowdd.domain.words import ago
 from crowdd.errors import InvalidRequestError, InvalidValueError, NotFoundError, TooLargeError
 from crowdd.kinds import KINDS
-from crowdd.kinds.kind import Kind, Relation, Standing
+from crowdd.kinds.kind import OWNERS, Kind, Relation, Standing
 from crowdd.languages import _
 from crowdd.storage import audit, contributions, listing, records
 from crowdd.storage.database import Database, Row, Transactions
@@ -206,12 +206,15 @@ class Records:
             if project_id is not None:
                 self._ring(project_id)
 
-    async def views_of(self, tx: Database, kind: Kind, who: Requester, ids: Sequence[int]) -> Views:
-        """Rows by their ids in this order; NotFoundError when one is gone."""
+    async def views_of(
+        self, tx: Database, kind: Kind, who: Requester, ids: Sequence[int], also: frozenset[Standing] = frozenset()
+    ) -> Views:
+        """Rows by their ids in this order; NotFoundError when one is gone. ``also``: standings that no row can tell."""
         found = {row["id"]: row for row in await records.rows(tx, kind, ids, who)}
         if len(found) < len(set(ids)):
             raise NotFoundError(NOT_FOUND, hint="What this request made has been deleted since.")
-        return [self.view(kind, found[row_id]) for row_id in ids]
+        rows = [found[row_id] for row_id in ids]
+        return [self.view(kind, {**row, "standings": row["standings"] | also}) for row in rows]
 
     async def _locked(self, tx: Database, kind: Kind, who: Requester, row_id: int, wanted: frozenset[Standing]) -> Row:
         await self._behaviours[kind.name].lock(tx, row_id)
@@ -229,9 +232,11 @@ class Records:
             await behaviour.attach(tx, await self.find(tx, kind, who, row_id), upload, files)
 
     async def find(self, db: Database, kind: Kind, who: Requester, row_id: int) -> Row:
-        """A row with the requester's standings; NotFoundError when there is none."""
+        """A row with the requester's standings; NotFoundError when there is none, or when it is of somebody's draft."""
         row = await records.get(db, kind, row_id, who)
         if row is None or (who.presenter is not None and _project_of(kind, row) != who.presenter):
+            raise NotFoundError(NOT_FOUND)
+        if records.has_project(kind) and not row["standings"] & (kind.rights.get | {Standing.REACHABLE}):
             raise NotFoundError(NOT_FOUND)
         return row
 
@@ -244,12 +249,14 @@ class Records:
         return self.view(kind, {**row, "standings": frozenset({Standing.ANYBODY})})
 
     def _open(self, kind: Kind, row: Row) -> Row:
-        """The row with sealed attributes decrypted, for those who may read them."""
+        """The row with sealed attributes decrypted for those who may read them, and masked ones for all others."""
         opened: Row = {}
         for field in kind.fields:
             if field.sealed:
                 readable = field.read & row["standings"]
                 opened[field.name] = self._unsealed(kind, f"{field.name}_sealed", row) if readable else None
+            if field.masked and not field.read & row["standings"] and row[field.name] is not None:
+                opened[f"{field.name}_masked"] = self._secrets.masked(row["project_id"], row[field.name])
         if "last_activity_raw" in row:
             opened["last_activity"] = ago(row["last_activity_raw"])
         return {**row, **opened}
@@ -275,7 +282,7 @@ class Records:
         have: frozenset[Standing] | None = rights.of_requester(who)
         if project_id is not None:
             have = await records.standings_to_project(tx, project_id, who)
-            if have is None:
+            if have is None or not have & (OWNERS | {Standing.REACHABLE}):
                 raise NotFoundError(NOT_FOUND, hint=f"There is no project {project_id}.")
         rights.require(who, have or frozenset(), kind.rights.create)
         return have or frozenset()

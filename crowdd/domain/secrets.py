@@ -103,6 +103,17 @@ class Secrets:
         """
         return _pseudonym(self.key("address"), address)
 
+    def address_in(self, project_id: int, year: int, network: str) -> str:
+        """What the answers in a project say of a network (its pseudonym): another address of the family.
+
+        It is the same throughout a year. Nobody can tell from two projects, or from two years, that it was one network.
+        """
+        return _pseudonym(self.digest("address of a project", f"{project_id} {year}"), network)
+
+    def masked(self, project_id: int, text: str) -> str:
+        """What stands in a project for a text that others than its owners must not read: always the same."""
+        return hashlib.sha256(self.key("mask") + f"{project_id}:{text}".encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
 
 def place(table: str, column: str, key: object) -> str:
     """Where a sealed value is kept: the table, the column, and the row's key."""

@@ -62,7 +62,7 @@ def users_stats(n_anonymous: int, n_authenticated: int, anonymous: list[Any], au
         "users": {"label": "User Statistics", "values": [{"label": label, "value": [0, n]} for label, n in counts]},
         "anon": {
             "label": "Anonymous Users",
-            "values": [{"label": one["ip"], "value": [one["tasks"]]} for one in anonymous],
+            "values": [{"label": one["volunteer"], "value": [one["tasks"]]} for one in anonymous],
             "top5": anonymous,
             "locs": [],
         },

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import filecmp
 import hashlib
+import hmac
 import os
 import re
 import secrets
@@ -61,19 +62,33 @@ def suffix_of(content: bytes) -> str:
 
 @attrs.frozen
 class Uploads:
-    """The folder of uploads: one folder for each project, by its id, and one for the site."""
+    """The folder of uploads: one folder for each project, by its id, and one for the site.
+
+    ``key`` makes names that nobody can guess.
+    """
 
     folder: Path
+    key: bytes = attrs.field(default=b"", repr=False)
 
     def keep(self, project_id: int, source: Path, name: str) -> str:
         """Copies a file into the project's folder and returns its path below ``/uploads/``.
 
-        One name is one file: other content replaces it, the same is left as it is.
+        One name is one file: other content replaces it, the same is left as it is. Its name there cannot be guessed; a
+        file that was brought under its own name by an earlier version keeps that.
         """
-        target = self._container(container_of(project_id)) / plain_name(name)
+        folder = self._container(container_of(project_id))
+        plain = folder / plain_name(name)
+        target = plain if plain.is_file() else folder / self._secret_name(project_id, name)
         if not (target.is_file() and filecmp.cmp(source, target)):
             _copy(source, target)
         return f"{target.parent.name}/{target.name}"
+
+    def _secret_name(self, project_id: int, name: str) -> str:
+        """Longer than the names that ``store`` gives: these files are named by tasks, so no sweep may take them."""
+        text = f"{project_id}/{name}".encode("utf-8", "surrogateescape")
+        suffix = PurePosixPath(name).suffix
+        kept = suffix if re.fullmatch(r"\.[A-Za-z0-9]{1,10}", suffix) else ""
+        return hmac.digest(self.key, text, "sha256").hex()[:40] + kept
 
     def store(self, container: str, upload: Upload) -> str:
         """Writes a file under a new name and returns its path below ``/uploads/``. Raises TooLargeError."""

@@ -130,10 +130,12 @@ class Cookies:
         return tuple(lock_id for lock_id, until in self._opened(incoming) if int(until) > self.now())
 
     def unlock(self, incoming: Incoming, lock_id: str, seconds: int) -> None:
-        """Remembers an opened lock for so long; the last 20 are kept."""
-        others = [f"{other}@{until}" for other, until in self._opened(incoming) if other != lock_id][-19:]
-        kept = [*others, f"{lock_id}@{int(self.now()) + seconds}"]
-        self.set_signed(incoming, UNLOCKED, "~".join(kept), seconds=seconds)
+        """Remembers an opened lock, or the key of a draft, for so long; the last 20 are kept."""
+        now = int(self.now())
+        others = [(other, int(until)) for other, until in self._opened(incoming) if other != lock_id][-19:]
+        kept = [*others, (lock_id, now + seconds)]
+        longest = max(until for _, until in kept) - now
+        self.set_signed(incoming, UNLOCKED, "~".join(f"{name}@{until}" for name, until in kept), seconds=longest)
 
     def _opened(self, incoming: Incoming) -> Iterator[tuple[str, str]]:
         for word in self.signed(incoming, UNLOCKED).split("~"):

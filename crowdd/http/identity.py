@@ -13,6 +13,7 @@ import attrs
 from crowdd.config import Network, Settings
 from crowdd.domain.accounts import Accounts
 from crowdd.domain.people.sessions import Sessions
+from crowdd.domain.projects import draft_key
 from crowdd.domain.secrets import Secrets
 from crowdd.domain.security_log import SecurityLog
 from crowdd.errors import AnonymousError, ForbiddenError
@@ -100,7 +101,7 @@ class Identity:
         known: dict[str, Any] = {
             "network": self.secrets.pseudonym(network(incoming.address)),
             "agent": incoming.header("user-agent")[:_MAX_AGENT],
-            "unlocked": self.cookies.unlocked(incoming),
+            "unlocked": (*self.cookies.unlocked(incoming), *_link(incoming)),
             "via": "api" if incoming.is_api else "web",
             "presenter": _presenter(incoming),
         }
@@ -159,6 +160,12 @@ def _key(incoming: Incoming, key_header: bool) -> str:
     if header and " " not in header:
         return header
     return incoming.query.get("api_key", "") if incoming.is_api else ""
+
+
+def _link(incoming: Incoming) -> tuple[str, ...]:
+    """The key of a draft that a program sends as X-Draft-Key: the word of its "try it" link."""
+    key = draft_key(incoming.header("x-draft-key"))
+    return (key,) if key else ()
 
 
 def _person(row: Mapping[str, Any]) -> dict[str, Any]:

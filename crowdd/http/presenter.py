@@ -165,11 +165,15 @@ def source(info: Mapping[str, Any], kind: Kind) -> str:
     return found if isinstance(found, str) else ""
 
 
-def record(project: Mapping[str, Any]) -> dict[str, Any]:
-    """The project as the bridge tells it to presenters: its public view without secrets and without the sources."""
+def record(project: Mapping[str, Any], uploads: str | None = None) -> dict[str, Any]:
+    """The project as the bridge tells it to presenters: its public view without secrets and without the sources.
+
+    ``uploads``: where the frame of a locked project finds the project's files, for it sends no cookies.
+    """
     public = {name: value for name, value in project.items() if name not in ("secret_key", "webhook", "info")}
     info = project.get("info") or {}
-    return {**public, "info": {name: value for name, value in info.items() if name not in _SOURCES.values()}}
+    told = {**public, "info": {name: value for name, value in info.items() if name not in _SOURCES.values()}}
+    return told if uploads is None else told | {"uploads": uploads}
 
 
 def page_context(
@@ -181,11 +185,12 @@ def page_context(
     own_count: int = 0,
     rank: int | None = None,
     progress: tuple[int, int] = (0, 0),
+    uploads: str | None = None,
 ) -> dict[str, Any]:
     """The ``presenter`` of the template project/presenter.html for the public view of a project.
 
     ``volunteer`` is the account of who looks at it, ``rank`` its place among all, ``own_count`` how many tasks of the
-    project he has answered, ``progress`` how many are completed and how many there are.
+    project he has answered, ``progress`` how many are completed and how many there are, ``uploads`` as in ``record``.
     """
     done, total = progress
     return {
@@ -196,5 +201,5 @@ def page_context(
         "rank": rank,
         "progress": {"done": done, "total": total},
         "has_tutorial": bool(source(project.get("info") or {}, "tutorial")),
-        "record": record(project),
+        "record": record(project, uploads),
     }

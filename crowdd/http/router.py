@@ -42,6 +42,7 @@ from crowdd.http.refusals import Refusals
 from crowdd.http.static_files import StaticFiles
 from crowdd.http.streams import Streams
 from crowdd.kinds import KINDS
+from crowdd.languages import _
 from crowdd.logs import request_id
 from crowdd.values import network
 
@@ -186,6 +187,8 @@ class Router:
             raise NotFoundError(_NOT_FOUND)
         if route is None:
             return self._other_method(incoming, methods)
+        if route.assigns:
+            self._require_own_page(incoming)
         if route.page and not (incoming.is_api or incoming.changes_state or incoming.wants_json or incoming.is_frame):
             await self._identity.welcome(incoming)
         if incoming.header("x-project-password"):
@@ -201,6 +204,15 @@ class Router:
         if incoming.method == "OPTIONS":
             return Data(None, 204, {"Allow": ", ".join(allowed)})
         raise MethodError("405 Method Not Allowed", allowed=tuple(allowed))
+
+    def _require_own_page(self, incoming: Incoming) -> None:
+        """A page of another site may take tasks and answer them with a key or a token only, never as its visitors."""
+        key = incoming.who.signed_in and not incoming.by_cookie
+        token = "external_uid" in incoming.query and incoming.header("authorization").lower().startswith("bearer ")
+        if not (key or token or self._csrf.same_site(incoming)):
+            hint = "Use an API key or a token, or ask the operator of this server to allow your origin."
+            words = _("Pages of other sites may read public data, but not take or answer tasks.")
+            raise ForbiddenError(words, code="cross_origin", hint=hint)
 
     def _with_cookies(self, incoming: Incoming) -> bool:
         """A form is believed by its cookies, unless an API key speaks for it."""
@@ -232,6 +244,8 @@ class Router:
             return str(names["short_name"])
         if "object_id" in names:
             return await self._projects.of_object(KINDS[incoming.path.split("/")[2]], names["object_id"])
+        if "container" in names:  # of uploads
+            names = {"project_id": str(names["container"]).removeprefix("project-")}
         query = incoming.query
         given = (names.get("project_id"), names.get("reference"), query.get("project_id"), query.get("short_name"))
         found = next((word for word in given if word is not None), None)

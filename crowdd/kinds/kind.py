@@ -34,7 +34,10 @@ class Standing(enum.Enum):
     SELF = "self"  # the row is the requester
     OPEN = "open"  # the row is a person who shows fullname and date of joining (privacy mode off)
     LISTED = "listed"  # the row's project is published and has no password that the requester lacks
-    UNLOCKED = "unlocked"  # the row's project has no password that the requester lacks; drafts included
+    REACHABLE = "reachable"  # the row's project was published once, or the requester has its "try it" link or owns it
+    UNLOCKED = "unlocked"  # the row's project is reachable and has no password that the requester lacks
+    ANSWERS_LISTED = "answers_listed"  # listed, and the owner lets everybody see the answers to the row's task
+    ANSWERS_UNLOCKED = "answers_unlocked"  # the same for an unlocked project
 
 
 EVERYONE = frozenset({Standing.ANYBODY})
@@ -68,6 +71,7 @@ class Field:
     null: bool = False
     search: bool = True  # may be filtered and ordered by, among the rows whose value one may read
     sealed: bool = False  # stored encrypted in the column <name>_sealed
+    masked: bool = False  # those who may not read it see a keyed hash; the kind must name it in ``reduced``
 
     def parse(self, value: Any) -> Any:
         """The value to store for a value of a body; InvalidValueError names the attribute."""
@@ -233,10 +237,13 @@ class Kind:
     def view(self, row: Mapping[str, Any], standings: frozenset[Standing], base_url: str) -> dict[str, Any]:
         """The row as a requester with these standings may see it, with its links.
 
-        ``row`` has a value for every attribute. Attributes that he may not read are left out, but for those of
-        ``reduced``, which are null.
+        ``row`` has a value for every attribute. Attributes that they may not read are left out, but for those of
+        ``reduced``, which are null, or what the row has as ``<name>_masked``.
         """
-        seen = {name: outward(row[name]) if readable else None for name, readable in _shown(self, standings)}
+        seen = {
+            name: outward(row[name]) if readable else row.get(f"{name}_masked")
+            for name, readable in _shown(self, standings)
+        }
         if "info" in seen and self.public_info is not None and not standings & WHOLE_INFO:
             seen["info"] = {k: v for k, v in (seen.get("info") or {}).items() if k in self.public_info}
         return seen | self.links(row, base_url)

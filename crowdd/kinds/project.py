@@ -25,7 +25,7 @@ PROJECT = Kind(
         get=frozenset({Standing.UNLOCKED}) | OWNERS,
         create=frozenset({Standing.SIGNED_IN}),
         update=OWNERS,
-        delete=OWNERS,
+        delete=ADMINS | {Standing.CREATOR},
     ),
     fields=(
         Field("id", Integer(), "Its number.", read=EVERYONE, write=Write.RESERVED),
@@ -38,7 +38,7 @@ PROJECT = Kind(
         Field(
             "info",
             JsonObject(),
-            "Free-form: task_presenter, tutorial, results, sched, lease_seconds, language, thumbnail …",
+            "Free-form: task_presenter, tutorial, results, sched, lease_seconds, language, answers_when_complete, thumbnail …",
             read=EVERYONE,
             default=dict,
         ),

@@ -15,8 +15,8 @@ RESULT = Kind(
         "task_runs": Relation("taskrun", "task_id", "task_id", most=1000),
     },
     rights=Rights(
-        see=frozenset({Standing.LISTED}) | OWNERS,
-        get=frozenset({Standing.UNLOCKED}) | OWNERS,
+        see=frozenset({Standing.ANSWERS_LISTED}) | OWNERS,
+        get=frozenset({Standing.ANSWERS_UNLOCKED}) | OWNERS,
         create=NOBODY,
         update=OWNERS,
         delete=NOBODY,

@@ -177,7 +177,7 @@ async def runs(db: Database, project_id: int, task_id: int, after: int, most: in
     """Answers to a task behind one, by id, with ``counted`` and the ``name`` and ``fullname`` of the account."""
     return await db.fetch(
         "SELECT r.*, a.name, a.fullname, a.privacy_mode FROM ("
-        "SELECT * FROM task_run WHERE project_id = %(project)s AND task_id = %(task)s AND id > %(after)s"
+        "SELECT * FROM task_run_record WHERE project_id = %(project)s AND task_id = %(task)s AND id > %(after)s"
         " ORDER BY id LIMIT %(most)s) r LEFT JOIN account a ON a.id = r.user_id ORDER BY r.id",
         {"project": project_id, "task": task_id, "after": after, "most": most},
     )

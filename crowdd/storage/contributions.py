@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from operator import itemgetter
 from typing import Any
 
 from crowdd.kinds import TASK
@@ -23,8 +24,12 @@ ASK = Prepared(
     wait="boolean",
     base_url="text",
 )
+# Words are made when all tasks are locked, in one order of volunteers: two such statements never wait for each other.
 SUBMIT = Prepared(
-    "SELECT s.*, now_ AS finish_time FROM clock() now_, submit_many(%(answers)s, %(hurry)s, now_) s ORDER BY s.nth",
+    "SELECT r.*, CASE WHEN r.state IN ('counted', 'late') THEN volunteer_word(r.project, r.actor) END AS volunteer FROM ("
+    "SELECT s.*, now_ AS finish_time, (%(answers)s #>> ARRAY[(s.nth - 1)::text, 'project'])::bigint AS project,"
+    " %(answers)s #>> ARRAY[(s.nth - 1)::text, 'actor'] AS actor"
+    " FROM clock() now_, submit_many(%(answers)s, %(hurry)s, now_) s ORDER BY project, actor OFFSET 0) r",
     answers="jsonb",
     hurry="boolean",
 )
@@ -33,7 +38,7 @@ SUBMIT = Prepared(
 def ask(who: Requester, project_id: int, limit: int, offset: int, lane: str) -> dict[str, Any]:
     """An ask for tasks ``offset`` to ``offset + limit`` of a volunteer's sequence."""
     window = {"most": limit, "skip": offset, "lane": lane}
-    return {**who.standing_values(), "actor": who.actor, "project": project_id, **window}
+    return {**who.entry_values(), "actor": who.actor, "project": project_id, **window}
 
 
 async def next_tasks(db: Database, asks: list[dict[str, Any]], base_url: str, *, wait: bool) -> list[Row]:
@@ -63,20 +68,19 @@ async def hold(db: Database, who: Requester, project_id: int, task_id: int) -> s
     row = await one(
         db,
         "SELECT hold_task(%(project)s, %(actor)s, %(me)s, %(is_admin)s, %(unlocked)s::text[], %(task)s, clock()) AS state",
-        {**who.standing_values(), "actor": who.actor, "project": project_id, "task": task_id},
+        {**who.entry_values(), "actor": who.actor, "project": project_id, "task": task_id},
     )
     return str(row["state"])
 
 
-def answer(who: Requester, values: Mapping[str, Any]) -> dict[str, Any]:
-    """An answer of a volunteer, with the values of its body."""
-    anonymous = who.external_uid is None and not who.signed_in
+def answer(who: Requester, values: Mapping[str, Any], address: str | None) -> dict[str, Any]:
+    """An answer of a volunteer, with the values of its body; ``address`` stands for the network of an anonymous one."""
     return {
         "project": values["project_id"],
         "actor": who.actor,
         "task": values["task_id"],
         "user_id": who.user_id if who.external_uid is None else None,
-        "ip": who.network if anonymous else None,
+        "ip": address,
         "external": who.external_uid,
         "info": values["info"],
         "calibration": values.get("calibration"),
@@ -85,11 +89,11 @@ def answer(who: Requester, values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 async def submit(db: Database, answers: list[dict[str, Any]], *, hurry: bool = False) -> list[Row]:
-    """A row per answer: ``state`` and, when it was stored, run, granted, finish_time and late_seconds.
+    """A row per answer: ``state`` and, when it was stored, run, granted, finish_time, late_seconds and volunteer.
 
     With ``hurry`` UnavailableError comes soon where somebody holds a task for long.
     """
-    return await db.fetch(SUBMIT, answering(answers, hurry=hurry))
+    return sorted(await db.fetch(SUBMIT, answering(answers, hurry=hurry)), key=itemgetter("nth"))
 
 
 def answering(answers: list[dict[str, Any]], *, hurry: bool) -> dict[str, Any]:
@@ -100,7 +104,8 @@ def answering(answers: list[dict[str, Any]], *, hurry: bool) -> dict[str, Any]:
 async def stored(db: Database, answer: Mapping[str, Any], run: int) -> Row | None:
     """The run as a row of ``submit`` where it is exactly this answer, stored before; else None."""
     rows = await db.fetch(
-        "SELECT 'counted' AS state, id AS run, created AS granted, finish_time, timeout AS late_seconds FROM task_run"
+        "SELECT 'counted' AS state, id AS run, created AS granted, finish_time, timeout AS late_seconds, volunteer"
+        " FROM task_run_record"
         " WHERE project_id = %(project)s AND id = %(run)s AND info = %(info)s",
         {"project": answer["project"], "run": run, "info": as_json(answer["info"])},
     )
@@ -134,7 +139,7 @@ async def delete_run(db: Database, project_id: int, run_id: int) -> bool:
 
 _PROGRESS = {
     column: Prepared(
-        "SELECT p.id, runs_of(p.id, %(actor)s) AS done, tasks_of(p.id) AS total, p.lock_id, p.owners_ids"
+        "SELECT p.id, runs_of(p.id, %(actor)s) AS done, tasks_of(p.id) AS total, p.lock_id, p.owners_ids, p.first_published, p.draft_key"
         f" FROM project p WHERE p.{column} = %(project)s",
         actor="text",
         project=type_,

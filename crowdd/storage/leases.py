@@ -14,7 +14,7 @@ async def renew(db: Database, who: Requester, project_id: int, task_id: int) -> 
         db,
         "SELECT r.state, extract(epoch FROM r.ends - now_)::float8 AS left FROM clock() now_,"
         " renew_task(%(project)s, %(actor)s, %(me)s, %(is_admin)s, %(unlocked)s::text[], %(task)s, now_) r",
-        {**who.standing_values(), "actor": who.actor, "project": project_id, "task": task_id},
+        {**who.entry_values(), "actor": who.actor, "project": project_id, "task": task_id},
     )
 
 
@@ -34,13 +34,14 @@ async def held_by_others(db: Database, actor: str, project_id: int) -> int:
     return int(row["n"])
 
 
-async def count_skip(db: Database, project_id: int, task_id: int, reason: str) -> None:
-    """Counts one who skipped a task; nobody is named."""
+async def count_skip(db: Database, actor: str, project_id: int, task_id: int, reason: str) -> None:
+    """Counts the reason for which somebody skipped a task, once for each volunteer; who gave which is not kept."""
     await db.execute(
-        "INSERT INTO task_skip (project_id, task_id, reason, n) SELECT project_id, id, %(reason)s, 1 FROM task"
-        " WHERE project_id = %(project)s AND id = %(task)s FOR KEY SHARE"
+        "WITH first AS (INSERT INTO task_skip_by (project_id, task_id, actor) SELECT project_id, id, %(actor)s FROM task"
+        " WHERE project_id = %(project)s AND id = %(task)s FOR KEY SHARE ON CONFLICT DO NOTHING RETURNING project_id, task_id)"
+        " INSERT INTO task_skip (project_id, task_id, reason, n) SELECT project_id, task_id, %(reason)s, 1 FROM first"
         " ON CONFLICT (project_id, task_id, reason) DO UPDATE SET n = task_skip.n + 1",
-        {"project": project_id, "task": task_id, "reason": reason},
+        {"actor": actor, "project": project_id, "task": task_id, "reason": reason},
     )
 
 

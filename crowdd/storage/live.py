@@ -10,6 +10,6 @@ async def state(db: Database, project_id: int) -> Row | None:
     return await one_or_none(
         db,
         "SELECT t.n_tasks, t.n_completed_tasks, t.n_task_runs, t.n_volunteers, t.overall_progress, t.last_activity_raw,"
-        " t.short_name, t.published, t.first_published, t.lock_id, t.owners_ids FROM project_record t WHERE t.id = %(id)s",
+        " t.short_name, t.published, t.first_published, t.lock_id, t.draft_key, t.owners_ids FROM project_record t WHERE t.id = %(id)s",
         {"id": project_id},
     )

@@ -13,9 +13,9 @@ async def lock(db: Database, project_id: int) -> Row | None:
 
 
 async def set_owners(db: Database, project_id: int, owner_id: int, owners_ids: list[int]) -> None:
-    """Writes who owns a project; the owner is one of them."""
-    await db.execute(
-        "UPDATE project SET owner_id = %(owner)s, owners_ids = %(owners)s::bigint[], updated = clock() WHERE id = %(id)s",
+    """Writes who owns a project; the owner is one of them. Scores follow: answers in one's own project do not count."""
+    await db.fetch(
+        "SELECT set_owners(%(id)s, %(owner)s, %(owners)s::bigint[], clock())",
         {"id": project_id, "owner": owner_id, "owners": owners_ids},
     )
 

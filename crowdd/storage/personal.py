@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from crowdd.storage.database import Database, Row, as_json, one_or_none
+from crowdd.storage.database import Database, Row, as_json, one, one_or_none
 
 CHUNK = 1000
 # Each part: rows with an id that grows, of the person %(user)s after %(after)s. Nothing secret is among the columns.
@@ -92,20 +92,35 @@ async def exports_kept(db: Database) -> set[str]:
 # Farewells --------------------------------------------------------------------------------------------------------------
 
 
-async def say_farewell(db: Database, user_id: int, pseudonym: str) -> str:
-    """Blocks an account for good and notes what its answers will stand under; the pseudonym, which is one for ever."""
+async def say_farewell(db: Database, user_id: int, seed: str) -> None:
+    """Blocks an account for good and notes what the pseudonyms of its answers are made of; the first seed stays."""
     await db.execute(
         'UPDATE account SET "restrict" = true, passwd_hash = NULL, api_key_hash = sha256(random()::text::bytea) WHERE id = %(user)s',
         {"user": user_id},
     )
     for table in ("session", "one_time_link", "provider_token"):
         await db.execute(f"DELETE FROM {table} WHERE user_id = %(user)s", {"user": user_id})
-    made = await db.fetch(
-        "INSERT INTO farewell (user_id, pseudonym, at) VALUES (%(user)s, %(pseudonym)s, clock())"
-        " ON CONFLICT (user_id) DO UPDATE SET at = clock() RETURNING pseudonym",
-        {"user": user_id, "pseudonym": pseudonym},
+    await db.execute(
+        "INSERT INTO farewell (user_id, pseudonym, at) VALUES (%(user)s, %(seed)s, clock())"
+        " ON CONFLICT (user_id) DO UPDATE SET at = clock()",
+        {"user": user_id, "seed": seed},
     )
-    return str(made[0]["pseudonym"])
+
+
+async def farewell_seed(db: Database, user_id: int) -> str | None:
+    """What the pseudonyms of somebody who goes are made of; None when that is forgotten."""
+    row = await one_or_none(db, "SELECT pseudonym FROM farewell WHERE user_id = %(user)s", {"user": user_id})
+    return row["pseudonym"] if row else None
+
+
+async def forget_in_events(db: Database, user_id: int, after: tuple[int, int]) -> tuple[int, int] | None:
+    """Takes an account out of the next events behind one (project, id); the last one looked at, None at the end."""
+    row = await one(
+        db,
+        "SELECT project, event FROM forget_in_events(%(user)s, %(project)s, %(event)s, %(most)s)",
+        {"user": user_id, "project": after[0], "event": after[1], "most": CHUNK * 5},
+    )
+    return None if row["event"] is None else (row["project"], row["event"])
 
 
 async def farewells(db: Database) -> list[Row]:
@@ -117,8 +132,15 @@ async def farewells(db: Database) -> list[Row]:
 
 async def forget_farewell(db: Database, user_id: int) -> None:
     """Nobody knows any more which pseudonym was whose; empty counters of the person go, too."""
+    await forget_words(db, user_id)
     await db.fetch("SELECT forget_person(%(user)s)", {"user": user_id})
     await db.execute("DELETE FROM farewell WHERE user_id = %(user)s", {"user": user_id})
+
+
+async def forget_words(db: Database, user_id: int) -> None:
+    """Removes the words of an account; its answers have taken theirs along."""
+    for table in ("volunteer_word", "task_skip_by"):
+        await db.execute(f"DELETE FROM {table} WHERE actor = 'u:' || %(user)s", {"user": user_id})
 
 
 async def runs_of(db: Database, user_id: int, limit: int) -> list[Row]:

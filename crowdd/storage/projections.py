@@ -11,6 +11,8 @@ from crowdd.kinds.types import Timestamp
 def json_of(kind: Kind, standings: frozenset[Standing], **columns: str) -> str:
     """An expression: the row t as ``Kind.view`` shows it to these standings, as json; ``%(base_url)s`` is a text.
 
+    ``%(mask)s`` is the key of masked attributes, where the kind has any.
+
     ``columns`` names those of t that hold an attribute under another name. Only for kinds whose attributes are shown
     whole: none sealed, no public part of info.
     """
@@ -20,12 +22,22 @@ def json_of(kind: Kind, standings: frozenset[Standing], **columns: str) -> str:
     return f"json_build_object({', '.join(pairs)})"
 
 
+def column_of(kind: Kind, field: Field, standings: frozenset[Standing]) -> str | None:
+    """An expression: an attribute of the row t as these standings may see it; None when they may not see it at all."""
+    if field.read & standings:
+        return f't."{field.name}"'
+    if field.masked:
+        text = f't.project_id || \':\' || t."{field.name}"'
+        return f"left(encode(sha256(%(mask)s::bytea || convert_to({text}, 'UTF8')), 'hex'), 32)"
+    return "NULL" if field.name in kind.reduced else None
+
+
 def _attributes(kind: Kind, standings: frozenset[Standing], columns: dict[str, str]) -> Iterator[tuple[str, str]]:
     for field in kind.fields:
         if field.read & standings:
             yield field.name, _outward(field, columns.get(field.name, field.name))
-        elif field.name in kind.reduced:
-            yield field.name, "NULL"
+        elif (shown := column_of(kind, field, standings)) is not None:
+            yield field.name, shown
 
 
 def _outward(field: Field, column: str) -> str:

@@ -22,10 +22,26 @@ async def add(db: Database, values: Mapping[str, Any]) -> int:
     """The id of a new draft and its ledger."""
     names = ", ".join(values)
     marks = ", ".join(f"%({name})s" for name in values)
-    sql = f"INSERT INTO project (created, updated, {names}) VALUES (clock(), clock(), {marks}) RETURNING id"
+    sql = (
+        f"INSERT INTO project (created, updated, draft_key, {names})"
+        f" VALUES (clock(), clock(), new_draft_key(), {marks}) RETURNING id"
+    )
     project_id = int((await one(db, sql, stored(PROJECT, values)))["id"])
-    await db.execute("INSERT INTO project_ledger (project_id) VALUES (%(id)s)", {"id": project_id})
+    await db.execute(
+        "INSERT INTO project_ledger (project_id, draft_key) SELECT id, draft_key FROM project WHERE id = %(id)s",
+        {"id": project_id},
+    )
     return project_id
+
+
+async def renew_draft_key(db: Database, project_id: int) -> bool:
+    """Gives a draft another key, so that its old link ends; False when it is no draft."""
+    sql = (
+        "WITH draft AS (UPDATE project SET draft_key = new_draft_key() WHERE id = %(id)s AND first_published IS NULL"
+        " RETURNING id, draft_key)"
+        " UPDATE project_ledger l SET draft_key = d.draft_key FROM draft d WHERE l.project_id = d.id"
+    )
+    return await db.execute(sql, {"id": project_id}) > 0
 
 
 async def touch(db: Database, project_id: int) -> None:
@@ -87,10 +103,12 @@ async def set_password(db: Database, project_id: int, passwd_hash: str | None, l
 
 
 async def lock_of(db: Database, reference: str | int) -> Row | None:
-    """id, short_name, lock_id and passwd_hash of a project named by id or short name."""
+    """id, short_name, lock_id, passwd_hash and owners_ids of a project named by id or short name."""
     column = "id" if isinstance(reference, int) else "short_name"
     return await one_or_none(
-        db, f"SELECT id, short_name, lock_id, passwd_hash FROM project WHERE {column} = %(ref)s", {"ref": reference}
+        db,
+        f"SELECT id, short_name, lock_id, passwd_hash, owners_ids FROM project WHERE {column} = %(ref)s",
+        {"ref": reference},
     )
 
 
@@ -133,13 +151,15 @@ async def categories(db: Database) -> list[Row]:
 async def secret_key(db: Database, short_name: str) -> Row | None:
     """id, short_name and sealed secret key of a project."""
     return await one_or_none(
-        db, "SELECT id, short_name, secret_key_sealed FROM project WHERE short_name = %(name)s", {"name": short_name}
+        db, "SELECT id, short_name, secret_key_sealed, token_per_volunteer FROM project WHERE short_name = %(name)s",
+        {"name": short_name},
     )
 
 
 _SECRET_KEYS = Prepared(
     "SELECT p.*, extract(epoch FROM clock())::float8 AS now FROM unnest(%(ids)s) WITH ORDINALITY i(id, nth) LEFT JOIN LATERAL"
-    " (SELECT id, short_name, secret_key_sealed FROM project WHERE id = i.id OFFSET 0) p ON true ORDER BY i.nth",
+    " (SELECT id, short_name, secret_key_sealed, token_per_volunteer, draft_key FROM project WHERE id = i.id OFFSET 0) p"
+    " ON true ORDER BY i.nth",
     ids="bigint[]",
 )
 
@@ -193,9 +213,9 @@ async def of_volunteer(db: Database, actor: str, limit: int = 100) -> list[Row]:
 
 
 async def page(db: Database, short_name: str, who: Requester) -> Row | None:
-    """The record of a project by its short name, with standings, first_published and lock_id."""
+    """The record of a project by its short name, with standings, first_published, lock_id and draft_key."""
     rows = await db.fetch(
-        f"SELECT {records.columns(PROJECT)}, t.first_published, t.lock_id FROM {standings.source(PROJECT)} WHERE t.short_name = %(name)s",
+        f"SELECT {records.columns(PROJECT)}, t.first_published, t.lock_id, t.draft_key FROM {standings.source(PROJECT)} WHERE t.short_name = %(name)s",
         {**who.standing_values(), "actor": who.actor, "name": short_name},
     )
     return records.named(rows)[0] if rows else None

@@ -38,7 +38,8 @@ async def get(db: Database, kind: Kind, row_id: int, who: Requester) -> Row | No
 
 @lru_cache(maxsize=100)
 def _by_id(kind: Kind) -> Prepared:
-    types = {"me": "bigint", "is_admin": "boolean", "unlocked": "text[]", "actor": "text", "id": "bigint"}
+    types = {"me": "bigint", "is_admin": "boolean", "unlocked": "text[]", "visitor": "bigint", "visits_all": "boolean"}
+    types |= {"actor": "text", "id": "bigint"}
     return Prepared(f"SELECT {columns(kind)} FROM {standings.source(kind)} WHERE t.id = %(id)s", **types)
 
 
@@ -115,6 +116,11 @@ def stored(kind: Kind, values: Mapping[str, Any]) -> dict[str, Any]:
         field = kind.by_name.get(name)
         wrapped[name] = as_json(value) if field and isinstance(field.type, Json) else value
     return wrapped
+
+
+def has_project(kind: Kind) -> bool:
+    """Whether a row of this kind is a project or belongs to one."""
+    return standings.has_project(kind)
 
 
 def columns(kind: Kind) -> str:

@@ -1,7 +1,7 @@
 """Who a requester is to a row, in SQL: the one expression of each standing.
 
-``%(me)s``, ``%(is_admin)s`` and ``%(unlocked)s`` are the requester (``Requester.standing_values``), ``t`` is the row
-and ``p`` the project it belongs to. A list asks for rows where any of the wanted standings holds, so that a page is
+``%(me)s``, ``%(is_admin)s`` and ``%(unlocked)s`` are the requester, ``%(visitor)s`` and ``%(visits_all)s`` the account that
+stands behind a presenter's request (``Requester.standing_values``), ``t`` is the row and ``p`` the project it belongs to. A list asks for rows where any of the wanted standings holds, so that a page is
 full unless it is the last; a row asked for by its id brings every standing along, and ``domain.rights`` decides.
 """
 
@@ -16,11 +16,21 @@ _REQUESTER = {
     Standing.SIGNED_IN: "%(me)s::bigint IS NOT NULL",
     Standing.ADMIN: "%(is_admin)s",
 }
+# What owners may enter, they may also enter as the volunteers that a presenter makes of them.
+_VISITS = "(%(visits_all)s OR coalesce(p.owners_ids @> ARRAY[%(visitor)s::bigint], false))"
+_REACHABLE = f"(p.first_published IS NOT NULL OR coalesce(p.draft_key = ANY (%(unlocked)s::text[]), false) OR {_VISITS})"
+_LISTED = "(p.published AND (p.lock_id IS NULL OR p.lock_id = ANY (%(unlocked)s::text[])))"
+_UNLOCKED = f"((p.lock_id IS NULL OR p.lock_id = ANY (%(unlocked)s::text[]) OR {_VISITS}) AND {_REACHABLE})"
+# The task that a row t answers has all its answers.
+COMPLETE = (
+    "EXISTS (SELECT FROM task_ledger l WHERE l.project_id = t.project_id AND l.task_id = t.task_id AND (l.done OR l.retired))"
+)
 _PROJECT = {
     Standing.OWNER: "coalesce(p.owners_ids @> ARRAY[%(me)s::bigint], false)",
     Standing.CREATOR: "coalesce(p.owner_id = %(me)s::bigint, false)",
-    Standing.LISTED: "(p.published AND (p.lock_id IS NULL OR p.lock_id = ANY (%(unlocked)s::text[])))",
-    Standing.UNLOCKED: "(p.lock_id IS NULL OR p.lock_id = ANY (%(unlocked)s::text[]))",
+    Standing.LISTED: _LISTED,
+    Standing.REACHABLE: _REACHABLE,
+    Standing.UNLOCKED: _UNLOCKED,
 }
 _ROW = {
     Standing.AUTHOR: "coalesce(t.user_id = %(me)s::bigint, false)",
@@ -48,6 +58,7 @@ def expressions(kind: Kind) -> dict[Standing, str]:
     found = dict(_REQUESTER)
     if has_project(kind):
         found |= _PROJECT
+        found |= _answers(kind)
     if "published" in kind.by_name and kind.name != "project":
         project = f" AND {_PROJECT[Standing.LISTED]}" if "project_id" in kind.by_name else ""
         found[Standing.SHOWN] = f"(t.published{project})"
@@ -57,6 +68,17 @@ def expressions(kind: Kind) -> dict[Standing, str]:
         found |= {Standing.SELF: _ROW[Standing.SELF], Standing.OPEN: _ROW[Standing.OPEN]}
         found[Standing.SHOWN] = 'NOT t."restrict"'
     return found
+
+
+def _answers(kind: Kind) -> dict[Standing, str]:
+    """Whether everybody may see answers: those to the row's task, or to complete ones when the row is the project."""
+    seen = "p.zip_download"
+    if "task_id" in kind.by_name:
+        seen += f" AND (NOT p.answers_when_complete OR {COMPLETE})"
+    return {
+        Standing.ANSWERS_LISTED: f"({_LISTED} AND {seen})",
+        Standing.ANSWERS_UNLOCKED: f"({_UNLOCKED} AND {seen})",
+    }
 
 
 def any_of(kind: Kind, wanted: Iterable[Standing]) -> str:

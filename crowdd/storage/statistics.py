@@ -57,7 +57,8 @@ async def figures(db: Database, project_id: int) -> Row:
 def _top(recent: str) -> str:
     """Select items: what everybody may know of the volunteers who did most in project p."""
     return f"""
-        (SELECT coalesce(json_agg(json_build_object('ip', CASE WHEN t.actor LIKE 'i:%%' THEN substr(t.actor, 3) END, 'tasks', t.runs)
+        (SELECT coalesce(json_agg(json_build_object('ip', NULL, 'tasks', t.runs, 'volunteer', (
+               SELECT w.word FROM volunteer_word w WHERE w.project_id = p.id AND w.actor = t.actor))
                                   ORDER BY t.runs DESC, t.actor), '[]')
            FROM top_volunteers(p.id, false, {recent}, 5, n.now) t) AS anonymous,
         (SELECT coalesce(json_agg(json_build_object('name', a.name, 'fullname', CASE WHEN NOT a.privacy_mode THEN a.fullname END,

@@ -6,6 +6,8 @@ import jwt
 import pytest
 import pytest_twisted
 
+from crowdd.domain.external import signing_key
+
 
 async def setting(served, **more):
     """An owner, a published project, and its token."""
@@ -26,7 +28,7 @@ def bearer(token):
 @pytest_twisted.ensureDeferred
 async def test_the_secret_key_buys_a_token(served):
     _, project, token = await setting(served)
-    claims = jwt.decode(token, project["secret_key"], algorithms=["HS256"])
+    claims = jwt.decode(token, signing_key(served.domain.secrets, project["secret_key"]), algorithms=["HS256"])
     assert claims.keys() == {"project_id", "short_name", "iat", "exp"}
     assert (claims["project_id"], claims["short_name"], claims["exp"] - claims["iat"]) == (
         project["id"],
@@ -83,13 +85,14 @@ async def test_the_external_user_wins_over_the_signed_in_one(served):
 @pytest_twisted.ensureDeferred
 async def test_a_token_that_is_not_right_is_told_what_is_wrong_with_it(served):
     owner, project, _ = await setting(served)
-    other, key, now = await served.project(owner, "other"), project["secret_key"], int(time.time())
+    other, now = await served.project(owner, "other"), int(time.time())
+    key = signing_key(served.domain.secrets, project["secret_key"])
     good = {"project_id": project["id"], "short_name": "birds", "iat": now, "exp": now + 60}
     cases = {
-        "invalid_header": ["", "Bearer", "Bearer a b", "Basic abc", key],
+        "invalid_header": ["", "Bearer", "Bearer a b", "Basic abc", project["secret_key"]],
         "decode_error": [
             "Bearer x.y.z", f"Bearer {jwt.encode(good, 'another key that is long enough too', 'HS256')}",
-            f"Bearer {jwt.encode(good, None, 'none')}", f"Bearer {jwt.encode(good, key, 'HS512')}",
+            f"Bearer {jwt.encode(good, project['secret_key'], 'HS256')}", f"Bearer {jwt.encode(good, None, 'none')}", f"Bearer {jwt.encode(good, key, 'HS512')}",
             f"Bearer {jwt.encode({**good, 'exp': 'never'}, key, 'HS256')}", "Bearer \u00e9.\u00e9.\u00e9",
             f"Bearer {jwt.encode({n: v for n, v in good.items() if n != 'exp'}, key, 'HS256')}",
             f"Bearer {jwt.encode(good, key, 'HS256')[:-2]}",
@@ -156,3 +159,45 @@ async def test_members_only_lets_external_users_in(served):
     await owner.put(f"/api/project/{project['id']}", json={"allow_anonymous_contributors": False})
     path = f"/api/{project['id']}/newtask?external_uid=one"
     assert (await served.client().get(path, headers=bearer(token))).json()["id"] == project["tasks"][0]
+
+
+@pytest_twisted.ensureDeferred
+async def test_a_token_for_one_external_user_is_refused_for_another(served):
+    _, project, _ = await setting(served)
+    headers = {"Authorization": project["secret_key"]}
+    token = (await served.client().get("/api/auth/project/birds/token?external_uid=a", headers=headers)).text
+    path = f"/api/{project['id']}/newtask?external_uid="
+    task = (await served.client().get(f"{path}a", headers=bearer(token))).json()["id"]
+    refused = await served.client().get(f"{path}b", headers=bearer(token))
+    assert (refused.status, refused.json()["code"]) == (401, "wrong_external_uid")
+    body = {"project_id": project["id"], "task_id": task, "info": 1}
+    for named in ("?external_uid=b", ""):
+        answer = {**body, "external_uid": "b"}
+        refused = await served.client().post(f"/api/taskrun{named}", json=answer, headers=bearer(token))
+        assert (refused.status, refused.json()["code"]) == (401, "wrong_external_uid")
+    answer = {**body, "external_uid": "a"}
+    assert (await served.client().post("/api/taskrun?external_uid=a", json=answer, headers=bearer(token))).status == 200
+
+
+@pytest_twisted.ensureDeferred
+async def test_an_owner_demands_tokens_that_name_their_external_user(served):
+    owner, project, token = await setting(served)
+    info = {"task_presenter": "<p>?</p>", "token_per_volunteer": True}
+    assert (await owner.put(f"/api/project/{project['id']}", json={"info": info})).status == 200
+    path = f"/api/{project['id']}/newtask?external_uid=a"
+    refused = await served.client().get(path, headers=bearer(token))
+    assert (refused.status, refused.json()["code"]) == (401, "token_names_nobody")
+    assert (await token_of(served, project)).status == 400
+    headers = {"Authorization": project["secret_key"]}
+    named = (await served.client().get("/api/auth/project/birds/token?external_uid=a", headers=headers)).text
+    assert (await served.client().get(path, headers=bearer(named))).status == 200
+
+
+@pytest_twisted.ensureDeferred
+async def test_the_projects_token_tries_its_draft(served):
+    owner = await served.person("owner")
+    project = await served.project(owner, tasks=1)
+    token = (await token_of(served, project)).text
+    path = f"/api/{project['id']}/newtask"
+    assert (await served.client().get(f"{path}?external_uid=a", headers=bearer(token))).json()["id"]
+    assert (await served.client().get(path)).status == 404

@@ -172,3 +172,50 @@ def test_a_floor_of_another_servers_transactions_hides_nothing(ledger):
     assert ledger.value("SELECT xact FROM stat_floor") < 1000000000000
     ledger.contribute(project, "u:1")
     assert ledger.figures(project)["n_counted"] == 2
+
+
+def test_time_after_the_end_of_a_lease_is_not_counted(ledger):
+    project = ledger.project(1, n=1)
+    task = ledger.take(project, "u:2")
+    ledger.pass_time(30 * 86400)
+    ledger.take(project, "u:3")
+    late = ledger.answer(project, "u:2", task)
+    assert late.state == "late" and late.late > 29 * 86400
+    assert 3600 <= ledger.figures(project)["seconds"] < 3660
+    assert ledger.delete_run(project, late.run)
+    assert abs(ledger.figures(project)["seconds"]) < 0.001
+
+
+def test_answers_in_ones_own_project_make_no_score(ledger):
+    project = ledger.project(3, n=3)
+    owner = ledger.value("SELECT owner_id FROM project WHERE id = %(p)s", p=project)
+
+    def scores():
+        rows = ledger.rows("SELECT user_id, runs FROM score WHERE runs <> 0")
+        return {row["user_id"]: row["runs"] for row in rows}
+
+    other = person(ledger)
+    ledger.contribute(project, f"u:{owner}")
+    for _ in range(2):
+        ledger.contribute(project, f"u:{other}")
+    assert scores() == {other: 2}
+    set_owners = "SELECT set_owners(%(p)s, %(o)s, %(all)s::bigint[], clock())"
+    ledger.change(set_owners, p=project, o=owner, all=[owner, other])
+    assert scores() == {}
+    ledger.contribute(project, f"u:{other}")
+    assert scores() == {}
+    ledger.change(set_owners, p=project, o=other, all=[other])
+    assert scores() == {owner: 1}
+    ledger.fold()
+    assert scores() == {owner: 1} and ledger.rows("SELECT * FROM check_people(NULL, clock())") == []
+    ledger.delete_project(project)
+    ledger.sweep(project)
+    assert scores() == {} and ledger.rows("SELECT * FROM check_people(NULL, clock())") == []
+
+
+def person(ledger):
+    """The id of somebody without projects."""
+    return ledger.value(
+        "INSERT INTO account (created, name, fullname, email_addr, api_key_hash, api_key_sealed)"
+        " VALUES (clock(), 'helper', 'helper', 'helper', 'helper', '') RETURNING id"
+    )

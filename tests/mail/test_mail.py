@@ -336,7 +336,7 @@ async def test_letters_go_with_the_account(served):
     async def told(done: int) -> None:
         pass
 
-    await served.domain.people.farewell.carry_out(ada.user_id, "fd00::1", told)
+    await served.domain.people.farewell.carry_out(ada.user_id, told)
     assert [row["recipient"] for row in await mail.list()] == ["bob@example.org"]
 
 

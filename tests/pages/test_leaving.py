@@ -154,9 +154,10 @@ async def test_an_account_goes_and_its_answers_stay(served, dsn):
         ("delete_account", "done", {"answers": 3}),
     ]  # fmt: skip
     runs = await served.database.fetch(
-        "SELECT DISTINCT actor, user_id, user_ip FROM task_run WHERE actor NOT LIKE 'u:%%'"
+        "SELECT DISTINCT project_id, actor, user_id, user_ip FROM task_run WHERE actor NOT LIKE 'u:%%'"
     )
-    assert len(runs) == 1 and runs[0]["user_id"] is None and runs[0]["actor"] == f"i:{runs[0]['user_ip']}"
+    assert len(runs) == 2 == len({run["user_ip"] for run in runs}), "one pseudonym in each project"
+    assert all(run["user_id"] is None and run["actor"] == f"i:{run['user_ip']}" for run in runs)
     assert (await served.client().page("/account/ada")).status == 404
     assert broken(dsn) == []
     await served.database.fetch("SELECT fold_stats()")
@@ -182,8 +183,9 @@ async def test_nothing_is_left_that_says_who_it_was(served, logged, tmp_path):
     await browser.post(f"/account/{NAME}/update", headers={"X-CSRFToken": token}, **upload)
     external = {"btn": "External", "catalog_api": f"key of {FULLNAME}"}
     await browser.post(f"/account/{NAME}/update", json=external, headers={"X-CSRFToken": token})
-    await served.database.execute(
-        "UPDATE project SET owners_ids = owners_ids || %(me)s WHERE id = %(id)s", {"me": [me], "id": birds["id"]}
+    await served.database.fetch(
+        "SELECT set_owners(id, owner_id, owners_ids || %(me)s, clock()) FROM project WHERE id = %(id)s",
+        {"me": [me], "id": birds["id"]},
     )
     await browser.put(f"/api/project/{birds['id']}", json={"description": "Changed"})
     await served.domain.people.arrivals._keep(served.database, me, _identity())
@@ -308,3 +310,46 @@ async def test_an_answer_on_its_way_finds_the_pseudonym(served, dsn):
     assert await served.domain.people.farewell.finish() == 1
     actors = await served.database.fetch("SELECT DISTINCT actor, user_id FROM task_run")
     assert len(actors) == 1 and actors[0]["user_id"] is None and broken(dsn) == []
+
+
+@pytest_twisted.ensureDeferred
+async def test_events_do_not_say_who_answered_once_the_account_is_gone(served):
+    owner, ada, bob = await served.person("owner"), await newcomer(served, "ada"), await served.person("bob")
+    me = (await ada.page("/account/profile")).json()["user"]["id"]
+    birds = await served.project(owner, tasks=3, published=True, n_answers=2)
+    for person in (ada, bob, ada, bob):
+        await answer(person, birds)
+    words = {run["volunteer"] for run in (await owner.get(f"/api/taskrun?project_id={birds['id']}&user_id={me}")).json()}
+    told = await events(served)
+    assert [event["user_ids"] for event in told] == [[me, bob.user_id]] * 2
+    await leave(ada, "ada")
+    assert {item["state"] for item in await worked(served)} == {"done"}
+    after = await events(served)
+    assert [event["user_ids"] for event in after] == [[bob.user_id]] * 2
+    items = await served.database.fetch("SELECT arguments FROM queue_item")
+    assert [item["arguments"] for item in items] == [{"user_id": me}], "nobody can work out the pseudonyms later"
+    assert await served.database.fetch("SELECT FROM volunteer_word WHERE actor = 'u:' || %(me)s", {"me": me}) == []
+    runs = (await owner.get(f"/api/taskrun?project_id={birds['id']}")).json()
+    assert {run["volunteer"] for run in runs if run["user_id"] is None} == words and len(words) == 1
+
+
+async def events(served):
+    """What receivers and the log of events are told, in the order of the events."""
+    rows = await served.database.fetch("SELECT data FROM event WHERE kind = 'task_completed' ORDER BY id")
+    return [row["data"] for row in rows]
+
+
+@pytest_twisted.ensureDeferred
+async def test_an_event_that_comes_after_the_account_went_is_put_right_too(served):
+    owner, ada = await served.person("owner"), await newcomer(served, "ada")
+    birds = await served.project(owner, tasks=1, published=True, n_answers=1)
+    me = (await ada.page("/account/profile")).json()["user"]["id"]
+    await ada.get(f"/api/{birds['id']}/newtask")
+    await leave(ada, "ada")
+    await served.database.fetch(
+        "SELECT s.* FROM lease l, submit(l.project_id, l.actor, l.task_id, %(me)s, NULL, NULL, '1', NULL, NULL, clock()) s",
+        {"me": me},
+    )
+    assert [event["user_ids"] for event in await events(served)] == [[me]]
+    assert await served.domain.people.farewell.finish() == 1
+    assert [event["user_ids"] for event in await events(served)] == [[]]

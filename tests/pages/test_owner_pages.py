@@ -282,14 +282,14 @@ async def test_coowners_are_found_added_and_removed(served):
     found = (await ada.post("/project/birds/coowners", json={"user": "bob"})).json()
     assert [(one["name"], one["is_coowner"]) for one in found["found"]] == [("bob", False)]
     assert (await ada.post("/project/birds/coowners", json={"user": "bo"})).json()["found"] == []
-    assert (await bob.page("/project/birds/settings")).status == 403
+    assert (await bob.page("/project/birds/settings")).status == 404  # a draft
     added = await ada.page("/project/birds/add_coowner/bob")
     assert added.json()["status"] == "success" and (await bob.page("/project/birds/settings")).status == 200
     assert (await ada.page("/project/birds/add_coowner/bob")).json()["status"] == "info"
     assert (await ada.page("/project/birds/add_coowner/nobody")).status == 404
     assert (await bob.post("/project/birds/del_coowner/ada", json={})).status == 403
     assert (await ada.post("/project/birds/del_coowner/bob", json={})).json()["status"] == "success"
-    assert (await bob.page("/project/birds/settings")).status == 403
+    assert (await bob.page("/project/birds/settings")).status == 404
     assert (await ada.post("/project/birds/del_coowner/bob", json={})).json()["status"] == "info"
     told = [act[0] for act in await acts(served, project["id"])]
     assert [act for act in told if "coowner" in act] == ["add_coowner", "remove_coowner"]
@@ -332,7 +332,7 @@ async def test_an_invitation_works_once_and_for_a_week(served):
         "next": "/project/birds/settings", "status": "success",
         "flash": "You run this project now, together with its owner.",
     }  # fmt: skip
-    assert (await cora.post(link, json={})).status == 403 and (await cora.page("/project/birds/settings")).status == 403
+    assert (await cora.post(link, json={})).status == 403 and (await cora.page("/project/birds/settings")).status == 404
     assert (await ada.page("/project/birds/coowners")).json()["invitation"] is None
     withdrawn = await invite()
     assert (await bob.post("/project/birds/coowners/withdraw", json={})).json()["status"] == "success"
@@ -340,6 +340,37 @@ async def test_an_invitation_works_once_and_for_a_week(served):
     late = await invite()
     await served.database.execute("UPDATE clock_shift SET ahead = '8 days'")
     assert (await cora.post(late, json={})).status == 403
+
+
+@pytest_twisted.ensureDeferred
+async def test_a_removed_coowner_keeps_no_way_back(served):
+    ada, project = await owned(served)
+    bob = await served.person("bob")
+    await ada.post("/project/birds/add_coowner/bob", json={})
+    made = (await bob.post("/project/birds/coowners/invite", json={})).json()["invitation_url"]
+    invitation = made.removeprefix(served.domain.settings.base_url)
+    key = (await bob.get(f"/api/project/{project['id']}")).json()["secret_key"]
+    draft = (await bob.page("/project/birds/publish")).json()["try_link"].removeprefix(served.domain.settings.base_url)
+    told = (await ada.post("/project/birds/del_coowner/bob", json={})).json()
+    assert told["status"] == "success" and "new secret key" in told["flash"]
+    assert (await bob.post(invitation, json={})).status == 403
+    assert (await served.client().get("/api/auth/project/birds/token", headers={"Authorization": key})).status == 404
+    assert (await bob.get(draft, headers={"Content-Type": "application/json"})).status == 404
+    assert (await bob.get(f"/api/project/{project['id']}")).status == 404
+    assert (await ada.get(f"/api/project/{project['id']}")).json()["secret_key"] != key
+
+
+@pytest_twisted.ensureDeferred
+async def test_a_coowner_does_not_delete_the_project(served):
+    ada, project = await owned(served)
+    bob = await served.person("bob")
+    await ada.post("/project/birds/add_coowner/bob", json={})
+    assert (await bob.delete(f"/api/project/{project['id']}")).status == 403
+    assert (await bob.page("/project/birds/delete")).status == 403
+    assert (await bob.post("/project/birds/delete", json={"confirm": "birds"})).status == 403
+    assert "/project/birds/delete" not in (await bob.get("/project/birds/settings", headers=HTML)).text
+    assert "/project/birds/delete" in (await ada.get("/project/birds/settings", headers=HTML)).text
+    assert (await ada.delete(f"/api/project/{project['id']}")).status == 204
 
 
 @pytest_twisted.ensureDeferred
@@ -372,7 +403,7 @@ async def test_a_project_is_handed_over(served):
     assert [(one["name"], one["is_creator"]) for one in owners] == [("bob", True), ("ada", False), ("cora", False)]
     assert (await ada.post("/project/birds/transferownership", json={"email_addr": "ada"})).status == 403
     await bob.post("/project/birds/transferownership", json={"email_addr": "cora"})
-    assert [(await one.page("/project/birds/settings")).status for one in (ada, bob, cora)] == [403, 403, 200]
+    assert [(await one.page("/project/birds/settings")).status for one in (ada, bob, cora)] == [404, 404, 200]
     assert [act[0] for act in await acts(served, project["id"])].count("transfer") == 2
 
 

@@ -65,7 +65,7 @@ class Site:
         for who, row in zip(people, given, strict=True):
             assert row["state"] == "ok"
             (lease,) = await self.pool.fetch(sql, {"p": project, "a": who.actor})
-            answers.append(contributions.answer(who, {"project_id": project, **lease, "info": "yes"}))
+            answers.append(contributions.answer(who, {"project_id": project, **lease, "info": "yes"}, None))
         return asked, await self.touched(contributions.submit(self.explained, answers))
 
 

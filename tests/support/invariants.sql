@@ -110,7 +110,7 @@ SELECT f.* FROM project_figures f,
        LATERAL (SELECT count(*) FILTER (WHERE actor LIKE 'u:%%') AS known, count(*) FILTER (WHERE actor NOT LIKE 'u:%%') AS unknown,
                        count(DISTINCT actor) FILTER (WHERE actor LIKE 'u:%%') AS people,
                        count(DISTINCT actor) FILTER (WHERE actor NOT LIKE 'u:%%') AS strangers,
-                       coalesce(sum(extract(epoch FROM finish_time - created)), 0)::float8 AS seconds
+                       coalesce(sum(time_spent(created, finish_time, timeout)), 0)::float8 AS seconds
                   FROM task_run r WHERE r.project_id = f.project_id) r
  WHERE (n_tasks, n_wanted, n_counted, n_completed_tasks, runs_authenticated, runs_anonymous, people_authenticated, people_anonymous)
     <> (l.tasks, l.wanted, l.counted, l.done, r.known, r.unknown, r.people, r.strangers) OR abs(f.seconds - r.seconds) > 0.001
@@ -123,7 +123,8 @@ SELECT project_id, actor, k.n, runs_of(project_id, actor) FROM (
  WHERE k.n <> runs_of(project_id, actor) AND project_id IN (SELECT project_id FROM project_ledger)
 
 --- scores of people
-SELECT * FROM (SELECT user_id, count(*) AS n FROM task_run WHERE NOT trial AND user_id IS NOT NULL GROUP BY 1) k
+SELECT * FROM (SELECT user_id, count(*) AS n FROM task_run r WHERE NOT trial AND user_id IS NOT NULL
+                 AND NOT EXISTS (SELECT FROM project p WHERE p.id = r.project_id AND r.user_id = ANY (p.owners_ids)) GROUP BY 1) k
   FULL JOIN score USING (user_id) WHERE coalesce(n, 0) <> coalesce(runs, 0)
 
 --- answers of each hour

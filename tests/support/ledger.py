@@ -17,6 +17,7 @@ from psycopg2.extras import Json, RealDictCursor
 
 from support.invariants import invariants
 
+DRAFT = "try-it"  # the key of every draft; everybody here has it
 PATIENCE = 60  # seconds that anything here may take before the test fails
 _TRIES = 200
 _ASK = """
@@ -111,7 +112,7 @@ class Ledger:
             " FROM (SELECT 'project' || %(owner)s AS x) n RETURNING id",
             owner=owner,
         )
-        columns = {"project_id": project, "sched": sched, **ledger}
+        columns = {"project_id": project, "sched": sched, "draft_key": DRAFT, **ledger}
         names, marks = ", ".join(columns), ", ".join(f"%({name})s" for name in columns)
         self.run(f"INSERT INTO project_ledger ({names}) VALUES ({marks})", **columns)
         self.add(project, [0.0] * tasks, n)
@@ -212,7 +213,7 @@ class Ledger:
                 a=actor,
                 me=me if me is not None else account(actor),
                 admin=admin,
-                unlocked=list(unlocked),
+                unlocked=[*unlocked, DRAFT],
                 limit=limit,
                 offset=offset,
                 order=order,
@@ -263,7 +264,8 @@ class Ledger:
     def hold(self, project: int, actor: str, task: int) -> str:
         """Opens the page of a task."""
         return self.change(
-            "SELECT hold_task(%(p)s, %(a)s, %(me)s, false, '{}', %(t)s, clock())",
+            "SELECT hold_task(%(p)s, %(a)s, %(me)s, false, %(unlocked)s, %(t)s, clock())",
+            unlocked=[DRAFT],
             p=project,
             a=actor,
             me=account(actor),

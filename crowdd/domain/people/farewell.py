@@ -1,4 +1,4 @@
-"""People who go: their answers stay with the projects, under one random pseudonym; everything else about them goes.
+"""People who go: their answers stay with the projects, under a random pseudonym in each; all else about them goes.
 
 It is begun while the person looks on (nobody can sign in any more, no key works) and carried out by the queue, in short
 transactions. Whoever reads from half-way on sees some answers under the account and some under the pseudonym, never
@@ -7,6 +7,7 @@ one twice or none.
 
 from __future__ import annotations
 
+import hashlib
 import ipaddress
 import secrets as random
 from collections.abc import Awaitable, Callable
@@ -60,16 +61,16 @@ class Farewell:
                 )
             if row["admin"] and not await personal.other_admins(tx, row["id"]):
                 raise ForbiddenError(_("You are the last administrator. Make another one first."))
-            pseudonym = await personal.say_farewell(tx, row["id"], new_pseudonym())
-            arguments = {"user_id": row["id"], "pseudonym": pseudonym}
-            await self._queue.add(tx, WORK, arguments, attrs.evolve(_JOB, via=who.via))
+            await personal.say_farewell(tx, row["id"], random.token_hex(16))
+            await self._queue.add(tx, WORK, {"user_id": row["id"]}, attrs.evolve(_JOB, via=who.via))
             await audit.write(tx, who, "delete", "user", row["id"])
 
         await self._db.transaction(work)
 
-    async def carry_out(self, user_id: int, pseudonym: str, told: Progress) -> int:
+    async def carry_out(self, user_id: int, told: Progress) -> int:
         """Moves the answers and removes the account; can be repeated. How many answers there were."""
-        moved = await self._move_all(user_id, pseudonym, told)
+        seed = await personal.farewell_seed(self._db, user_id) or random.token_hex(16)
+        moved = await self._move_all(user_id, seed, told)
         for project_id in await people.projects_with_rights(self._db, f"u:{user_id}"):
             await people.forget_volunteer(self._db, project_id, f"u:{user_id}")
         address = await personal.address(self._db, user_id)
@@ -79,12 +80,23 @@ class Farewell:
             files = await self._db.transaction(lambda tx: personal.remove(tx, user_id, subject))
             self._exports.forget(files)
         self._uploads.drop_container(f"user-{user_id}")
-        return moved + await self._move_all(user_id, pseudonym, told)
+        moved += await self._move_all(user_id, seed, told)
+        await self._forget_in_events(user_id, moved, told)
+        await personal.forget_words(self._db, user_id)
+        return moved
 
-    async def _move_all(self, user_id: int, pseudonym: str, told: Progress) -> int:
+    async def _forget_in_events(self, user_id: int, moved: int, told: Progress) -> None:
+        """Takes the account out of all events; they said whose answers counted."""
+        last: tuple[int, int] | None = (0, 0)
+        while last is not None:
+            last = await personal.forget_in_events(self._db, user_id, last)
+            await told(moved)
+
+    async def _move_all(self, user_id: int, seed: str, told: Progress) -> int:
         moved = 0
         while rows := await personal.runs_of(self._db, user_id, AT_ONCE):
             for project_id, tasks in by_project(rows):
+                pseudonym = pseudonym_in(seed, project_id)
                 whose, to = (f"u:{user_id}", user_id), (f"i:{pseudonym}", None, pseudonym)
                 moved += await people.move_runs(self._db, project_id, tasks, whose, to)
                 self._ring(project_id)
@@ -95,7 +107,9 @@ class Farewell:
         """Goes after those who went in the last hours: answers that were on their way then. How many were found."""
         found = 0
         for row in await personal.farewells(self._db):
-            found += await self._move_all(row["user_id"], row["pseudonym"], _quiet)
+            if more := await self._move_all(row["user_id"], row["pseudonym"], _quiet):
+                await self._forget_in_events(row["user_id"], more, _quiet)
+            found += more
             if row["old"]:
                 await personal.forget_farewell(self._db, row["user_id"])
         return found
@@ -105,6 +119,10 @@ async def _quiet(done: int) -> None:
     """Nobody is told."""
 
 
-def new_pseudonym() -> str:
-    """An address that nobody has: random, of the private part of IPv6, so that it meets no other pseudonym."""
-    return str(ipaddress.IPv6Address((0xFD << 120) | random.randbits(120)))
+def pseudonym_in(seed: str, project_id: int) -> str:
+    """An address that nobody has: of the private part of IPv6, so that it meets no other pseudonym.
+
+    As random as the seed, which is forgotten in the end; another one in each project.
+    """
+    digest = hashlib.sha256(f"{seed} {project_id}".encode()).digest()
+    return str(ipaddress.IPv6Address((0xFD << 120) | int.from_bytes(digest[:15], "big")))

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import attrs
 
 from crowdd.domain import queries
-from crowdd.domain.contributions import MOST_TASKS, SORT_SECONDS, Handout, as_external, lane
+from crowdd.domain.contributions import MOST_TASKS, SORT_SECONDS, Handout, as_external, external_uid, lane
 from crowdd.domain.domain import Domain
 from crowdd.domain.leases import why_no_task
 from crowdd.errors import AnonymousError, ForbiddenError, InvalidValueError, NotFoundError
@@ -81,8 +81,12 @@ _TOKEN = Doc(
     section=_SECTION,
     summary="A token for an external user",
     about="The token itself, or a JSON string when Accept asks for JSON. An external user then sends it as"
-    " Authorization: Bearer <token>, beside external_uid in the query.",
-    parameters=(Parameter("short_name", {"type": "string"}, "The short name of the project.", where="path"),),
+    " Authorization: Bearer <token>, beside external_uid in the query. Asked for with external_uid, it is good for this"
+    " external user only; a project whose info.token_per_volunteer is true gives no other.",
+    parameters=(
+        Parameter("short_name", {"type": "string"}, "The short name of the project.", where="path"),
+        Parameter("external_uid", EXTERNAL_UID.schema, "The external user whom the token is for, and no other."),
+    ),
     answer={"type": "string"},
     refusals=(NotFoundError,),
     caller=Caller.SECRET,
@@ -100,7 +104,7 @@ class Loop:
         """Both paths of newtask work, with and without ``project/``."""
         long = attrs.evolve(_NEWTASK, name="newtask_of_project")
         for path, doc in (("/api/<project_id>/newtask", _NEWTASK), ("/api/project/<project_id>/newtask", long)):
-            yield get(path, self.newtask, endpoint="newtask", doc=doc, hot=True)
+            yield get(path, self.newtask, endpoint="newtask", doc=doc, hot=True, assigns=True)
         progress = "/api/project/<reference>/userprogress"
         yield get(progress, self.userprogress, endpoint="userprogress", doc=_PROGRESS, hot=True)
         yield get("/api/auth/project/<short_name>/token", self.token, endpoint="auth", key_header=False, doc=_TOKEN)
@@ -141,7 +145,9 @@ class Loop:
 
     async def token(self, incoming: Incoming, short_name: str) -> Answer:
         """The token itself; as a JSON string when Accept asks for JSON."""
-        token = await self._domain.external.token(short_name, incoming.header("authorization"))
+        named = incoming.query.get("external_uid")
+        uid = None if named is None else external_uid(named)
+        token = await self._domain.external.token(short_name, incoming.header("authorization"), uid)
         if "json" in incoming.header("accept").lower():
             return Data(token)
         return Raw(token.encode(), "text/plain; charset=utf-8", headers={**api_headers(), "Cache-Control": "no-store"})

@@ -41,7 +41,7 @@ class LivePages:
             return Data(state_of(row))
 
         def begin(client: Client) -> Callable[[], None]:
-            if row["lock_id"] is not None:
+            if row["lock_id"] is not None or row["draft_key"] is not None:
                 client.judge = self._judge(incoming, lambda who: self._projects.page(short_name, who))
             return self._broadcast.watch(row, client)
 
@@ -62,7 +62,7 @@ class LivePages:
 
     def _judge(self, incoming: Incoming, find: Callable[[Requester], Awaitable[Row]]) -> Callable[[], Awaitable[None]]:
         """Raises when who asked may do so no longer: signed out, no owner any more, another password."""
-        opened = incoming.who.unlocked if incoming.header("x-project-password") else ()
+        opened = incoming.who.unlocked if incoming.header("x-project-password") else ()  # X-Draft-Key is read again
 
         async def judge() -> None:
             who = await self._identity.find(incoming, renew=False)

@@ -1,4 +1,4 @@
-"""Public uploads: pictures and sounds of projects, for pages and presenters alike."""
+"""Uploads: pictures and sounds of projects, for pages and presenters alike; of locked ones for those with the lock."""
 
 from __future__ import annotations
 
@@ -15,27 +15,28 @@ from crowdd.http.incoming import Incoming
 from crowdd.http.presenter import upload_headers
 from crowdd.http.routing import Route, get
 
-_DAY = 86400
-_HEADERS = {**upload_headers(), "Cache-Control": f"public, max-age={_DAY}", "Accept-Ranges": "bytes"}
+_CACHED = "public, max-age=86400"
+_HEADERS = {**upload_headers(), "Accept-Ranges": "bytes"}
 
 
 class Uploads:
     """/uploads/<container>/<name>."""
 
     def __init__(self, domain: Domain) -> None:
-        self._uploads = domain.uploads
+        self._uploads, self._access = domain.uploads, domain.file_access
 
     def routes(self) -> Iterator[Route]:
         yield get("/uploads/<container>/<name>", self.file, page=False)
 
     async def file(self, incoming: Incoming, container: str, name: str) -> Answer:
-        found = self._uploads.find(container, name)
+        folder, public = await self._access.container(container, incoming.who)
+        found = self._uploads.find(folder, name)
         if found is None:
             raise NotFoundError("404 Not Found")
         path, type_ = found
         stat = path.stat()
         etag = f'"{stat.st_mtime_ns:x}-{stat.st_size:x}"'
-        headers = {**_HEADERS, "ETag": etag}
+        headers = {**_HEADERS, "ETag": etag, "Cache-Control": _CACHED if public else "private, no-cache"}
         if type_ == uploads.DOWNLOAD:
             headers["Content-Disposition"] = "attachment"
         if incoming.header("if-none-match") == etag:

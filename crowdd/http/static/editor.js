@@ -4,6 +4,7 @@ const box = document.getElementById("preview");
 const text = document.getElementById("editor");
 const said = document.getElementById("preview-said");
 const { project, tasks } = JSON.parse(box.dataset.preview);
+const framed = (words) => (project.uploads ? words.replaceAll(`/uploads/project-${project.id}/`, project.uploads) : words);
 const WAIT = 600, MOST_HEIGHT = 4000, MOST_TEXT = 1000000;
 let frame = null, port = null, waiting = 0, at = 0;
 
@@ -49,7 +50,7 @@ addEventListener("message", (event) => {
     port = event.ports[0];
     port.onmessage = receive;
   }
-  if (event.data === "preview:ready") frame.contentWindow.postMessage(text.value, "*");
+  if (event.data === "preview:ready") frame.contentWindow.postMessage(framed(text.value), "*");
 });
 
 /* A new frame each time: nothing of the text before is left in it. */

@@ -9,8 +9,7 @@ from crowdd.sched.works import Work
 
 
 async def _run(domain: Domain, item: Item) -> dict[str, object]:
-    user_id, pseudonym = item.arguments["user_id"], item.arguments["pseudonym"]
-    return {"answers": await domain.people.farewell.carry_out(user_id, pseudonym, item.progress)}
+    return {"answers": await domain.people.farewell.carry_out(item.arguments["user_id"], item.progress)}
 
 
 WORK = Work(NAME, _run, most_attempts=20)

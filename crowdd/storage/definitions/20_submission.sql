@@ -109,7 +109,7 @@ BEGIN
     last := (c = 1 AND NOT t.done AND is_complete(t.answers, t.n_answers))::int;
     IF last = 1 THEN PERFORM complete(t, is_trial, p_now); END IF;
     INSERT INTO stat_delta (project_id, hour, actor, user_id, runs, counted, completed, seconds)
-    VALUES (p_project, date_trunc('hour', p_now), p_actor, CASE WHEN NOT is_trial THEN p_user END, 1, c, last, extract(epoch FROM p_now - l.granted));
+    VALUES (p_project, date_trunc('hour', p_now), p_actor, scorer(p_project, p_user, is_trial), 1, c, last, time_spent(l.granted, p_now, late_seconds));
     state := CASE c WHEN 1 THEN 'counted' ELSE 'late' END;
 END $$;
 
@@ -146,8 +146,8 @@ BEGIN
     IF NOT FOUND THEN RETURN false; END IF;
     UPDATE task_ledger SET answers = answers - r.counted::int, extra = extra - 1 + r.counted::int WHERE project_id = p_project AND task_id = r.task_id;
     INSERT INTO stat_delta (project_id, hour, actor, user_id, runs, counted, seconds, wanted)
-    VALUES (p_project, date_trunc('hour', r.finish_time), r.actor, CASE WHEN NOT r.trial THEN r.user_id END, -1, -r.counted::int,
-            -extract(epoch FROM r.finish_time - r.created), -(r.counted AND t.retired)::int);
+    VALUES (p_project, date_trunc('hour', r.finish_time), r.actor, scorer(p_project, r.user_id, r.trial), -1, -r.counted::int,
+            -time_spent(r.created, r.finish_time, r.timeout), -(r.counted AND t.retired)::int);
     PERFORM settle(p_project, r.task_id, r.counted, p_now);
     RETURN true;
 END $$;

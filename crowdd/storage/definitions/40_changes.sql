@@ -145,8 +145,8 @@ BEGIN
         SELECT task_id FROM task_ledger WHERE project_id = p_project AND task_id = ANY (p_tasks) ORDER BY task_id FOR UPDATE) l;
     IF ids IS NULL THEN RETURN e; END IF;
     INSERT INTO stat_delta (project_id, hour, actor, user_id, runs, counted, seconds)
-    SELECT p_project, date_trunc('hour', finish_time), actor, CASE WHEN NOT trial THEN user_id END, -count(*),
-           -count(*) FILTER (WHERE counted), -sum(extract(epoch FROM finish_time - created))
+    SELECT p_project, date_trunc('hour', finish_time), actor, scorer(p_project, user_id, trial), -count(*),
+           -count(*) FILTER (WHERE counted), -sum(time_spent(created, finish_time, timeout))
       FROM task_run WHERE project_id = p_project AND task_id = ANY (ids) GROUP BY 2, 3, 4;
     INSERT INTO stat_delta (project_id, hour, tasks, wanted, completed)
     SELECT p_project, date_trunc('hour', p_now), -count(*), -sum(wanted(l)), -count(*) FILTER (WHERE done OR retired)
@@ -168,6 +168,7 @@ BEGIN
     DELETE FROM favourite WHERE project_id = p_project AND task_id = ANY (ids);
     DELETE FROM retirement WHERE project_id = p_project AND task_id = ANY (ids);
     DELETE FROM task_skip WHERE project_id = p_project AND task_id = ANY (ids);
+    DELETE FROM task_skip_by WHERE project_id = p_project AND task_id = ANY (ids);
     DELETE FROM task_ledger WHERE project_id = p_project AND task_id = ANY (ids);
     DELETE FROM task WHERE project_id = p_project AND id = ANY (ids);
     RETURN n;

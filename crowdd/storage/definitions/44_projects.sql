@@ -11,7 +11,7 @@ BEGIN
     ids := ARRAY(SELECT DISTINCT task_id FROM (SELECT task_id FROM task_run WHERE project_id = p_project ORDER BY task_id LIMIT p_most) r ORDER BY 1);
     PERFORM FROM task_ledger WHERE project_id = p_project AND task_id = ANY (ids) ORDER BY task_id FOR UPDATE;
     INSERT INTO stat_delta (project_id, hour, actor, runs, counted, seconds)
-    SELECT p_project, date_trunc('hour', finish_time), actor, -count(*), -count(*) FILTER (WHERE counted), -sum(extract(epoch FROM finish_time - created))
+    SELECT p_project, date_trunc('hour', finish_time), actor, -count(*), -count(*) FILTER (WHERE counted), -sum(time_spent(created, finish_time, timeout))
       FROM task_run WHERE project_id = p_project AND task_id = ANY (ids) GROUP BY 2, 3;
     INSERT INTO stat_delta (project_id, hour, completed, wanted)
     SELECT p_project, date_trunc('hour', p_now), -count(*) FILTER (WHERE done AND NOT retired), -coalesce(sum(answers) FILTER (WHERE retired), 0)
@@ -36,8 +36,8 @@ BEGIN
         DELETE FROM past_lease WHERE project_id = p_project;
         PERFORM forget_positions(p_project);
     END IF;
-    UPDATE project_ledger SET trial = false, paused = false, epoch = epoch + p.trial::int WHERE project_id = p_project;
-    UPDATE project SET published = true, first_published = coalesce(first_published, p_now), updated = p_now WHERE id = p_project;
+    UPDATE project_ledger SET trial = false, paused = false, draft_key = NULL, epoch = epoch + p.trial::int WHERE project_id = p_project;
+    UPDATE project SET published = true, draft_key = NULL, first_published = coalesce(first_published, p_now), updated = p_now WHERE id = p_project;
     IF p.trial THEN PERFORM forget_answers(p_project); END IF;
     RETURN true;
 END $$;
@@ -100,6 +100,7 @@ BEGIN
     PERFORM FROM project WHERE id = p_project FOR UPDATE;
     PERFORM FROM project_ledger WHERE project_id = p_project FOR UPDATE;
     IF NOT FOUND THEN RETURN false; END IF;
+    PERFORM add_to_scores(p_project, (SELECT owners_ids FROM project WHERE id = p_project), 1);       -- the sweep takes everybody's away
     PERFORM pg_advisory_xact_lock(hashtextextended('events', p_project));
     DELETE FROM event WHERE project_id = p_project AND seq IS NULL;
     DELETE FROM event_sequence WHERE project_id = p_project;
@@ -130,6 +131,9 @@ BEGIN
     DELETE FROM event_sequence WHERE project_id = p_project;
     DELETE FROM position WHERE (project_id, actor, lane) IN (
         SELECT project_id, actor, lane FROM position WHERE project_id = p_project ORDER BY actor, lane LIMIT 5000);
+    GET DIAGNOSTICS n = ROW_COUNT;
+    IF n > 0 THEN RETURN n; END IF;
+    DELETE FROM volunteer_word WHERE ctid = ANY (ARRAY(SELECT ctid FROM volunteer_word WHERE project_id = p_project LIMIT 5000));
     GET DIAGNOSTICS n = ROW_COUNT;
     IF n > 0 THEN RETURN n; END IF;
     PERFORM lock_stats();

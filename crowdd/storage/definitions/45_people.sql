@@ -21,11 +21,11 @@ BEGIN
         UPDATE task_run r SET actor = p_to, user_id = p_user, user_ip = p_ip
          WHERE project_id = p_project AND task_id = ANY (p_tasks) AND actor = p_from
            AND NOT EXISTS (SELECT FROM task_run o WHERE o.project_id = p_project AND o.task_id = r.task_id AND o.actor = p_to)
-        RETURNING task_id, created, finish_time, trial
+        RETURNING task_id, created, finish_time, timeout, trial
     ), figures AS (
         INSERT INTO stat_delta (project_id, hour, actor, user_id, runs, seconds)
-        SELECT p_project, date_trunc('hour', finish_time), s.actor, CASE WHEN NOT trial THEN s.user_id END, s.sign * count(*),
-               s.sign * sum(extract(epoch FROM finish_time - created))
+        SELECT p_project, date_trunc('hour', finish_time), s.actor, scorer(p_project, s.user_id, trial), s.sign * count(*),
+               s.sign * sum(time_spent(created, finish_time, timeout))
           FROM moved CROSS JOIN (VALUES (p_from, p_was, -1), (p_to, p_user, 1)) s(actor, user_id, sign) GROUP BY 2, 3, 4, s.sign
     )
     SELECT coalesce(array_agg(task_id ORDER BY task_id), '{}') INTO ids FROM moved;
@@ -35,6 +35,7 @@ BEGIN
     END LOOP;
     DELETE FROM past_lease WHERE project_id = p_project AND actor = p_to AND task_id = ANY (ids);
     DELETE FROM position WHERE project_id = p_project AND actor = p_from;
+    IF ids <> '{}' THEN PERFORM copy_word(p_project, p_from, p_to); END IF;
     RETURN cardinality(ids);
 END $$;
 
@@ -80,4 +81,16 @@ BEGIN
        AND EXISTS (SELECT FROM volunteer v WHERE v.project_id = d.project_id AND v.actor = d.actor);
     DELETE FROM volunteer v WHERE actor = 'u:' || p_user AND runs = 0
        AND NOT EXISTS (SELECT FROM stat_delta d WHERE d.project_id = v.project_id AND d.actor = v.actor);
+END $$;
+
+-- Takes an account out of what events say of who answered, in the next p_most events behind one. The last event that was looked
+-- at; nulls at the end.
+CREATE FUNCTION forget_in_events(p_user bigint, p_project bigint, p_event bigint, p_most int, OUT project bigint, OUT event bigint) LANGUAGE plpgsql AS $$
+BEGIN
+    SELECT e.project_id, e.id INTO project, event FROM (
+        SELECT project_id, id FROM event WHERE (project_id, id) > (p_project, p_event) ORDER BY project_id, id LIMIT p_most) e
+     ORDER BY 1 DESC, 2 DESC LIMIT 1;
+    UPDATE event e SET data = jsonb_set(data, '{user_ids}', coalesce(
+               (SELECT jsonb_agg(u ORDER BY nth) FROM jsonb_array_elements(data->'user_ids') WITH ORDINALITY a(u, nth) WHERE u <> to_jsonb(p_user)), '[]'))
+     WHERE (e.project_id, e.id) > (p_project, p_event) AND (e.project_id, e.id) <= (project, event) AND data->'user_ids' @> to_jsonb(p_user);
 END $$;

@@ -28,6 +28,10 @@ SELECT t.*, l.n_answers, l.priority_0, l.mode, l.answers,
        (SELECT array_agg(user_id ORDER BY created) FROM favourite f WHERE f.project_id = t.project_id AND f.task_id = t.id) AS fav_user_ids
   FROM task t JOIN task_ledger l ON l.project_id = t.project_id AND l.task_id = t.id;
 
+-- An answer, with the word of its volunteer.
+CREATE VIEW task_run_record AS
+SELECT r.*, (SELECT word FROM volunteer_word w WHERE w.project_id = r.project_id AND w.actor = r.actor) AS volunteer FROM task_run r;
+
 -- A task as it is handed out: under incremental with the answer before, if there is one.
 CREATE VIEW handed_out AS
 SELECT t.*, CASE WHEN t.mode = 'i' AND t.answers > 0 AND jsonb_typeof(t.info) = 'object' THEN t.info || jsonb_build_object('last_answer', (

@@ -16,7 +16,7 @@ WITH stored AS (
         SELECT actor, runs, seconds FROM volunteer WHERE project_id = p_project UNION ALL
         SELECT actor, runs, seconds FROM stat_delta WHERE project_id = p_project AND actor <> '') s GROUP BY 1
 ), counted AS (
-    SELECT actor, count(*) AS runs, sum(extract(epoch FROM finish_time - created)) AS seconds FROM task_run WHERE project_id = p_project GROUP BY 1
+    SELECT actor, count(*) AS runs, sum(time_spent(created, finish_time, timeout)) AS seconds FROM task_run WHERE project_id = p_project GROUP BY 1
 )
 SELECT p_project, v.what, actor, v.stored, v.counted
   FROM stored s FULL JOIN counted c USING (actor),
@@ -112,7 +112,7 @@ SELECT p_project, v.what, '', v.stored, v.counted
        LATERAL (SELECT coalesce(sum(n), 0) AS n, coalesce(sum(counted), 0) AS counted, coalesce(sum(seconds), 0) AS seconds,
                        coalesce(sum(n) FILTER (WHERE actor NOT LIKE 'u:%'), 0) AS anonymous, coalesce(sum(n) FILTER (WHERE actor LIKE 'u:%'), 0) AS authenticated,
                        count(*) FILTER (WHERE actor NOT LIKE 'u:%') AS strangers, count(*) FILTER (WHERE actor LIKE 'u:%') AS people
-                  FROM (SELECT actor, count(*) AS n, count(*) FILTER (WHERE counted) AS counted, sum(extract(epoch FROM finish_time - created)) AS seconds
+                  FROM (SELECT actor, count(*) AS n, count(*) FILTER (WHERE counted) AS counted, sum(time_spent(created, finish_time, timeout)) AS seconds
                           FROM task_run WHERE project_id = p_project GROUP BY 1) a) r,
        LATERAL (SELECT count(*) AS filled FROM result WHERE project_id = p_project AND last_version AND info <> 'null') x,
        LATERAL (VALUES ('project_stat.tasks', f.n_tasks::numeric, l.tasks::numeric), ('project_stat.wanted', f.n_wanted, l.wanted),
@@ -143,7 +143,8 @@ END $$;
 CREATE FUNCTION check_people(p_project bigint, p_now timestamptz) RETURNS SETOF difference STABLE LANGUAGE sql AS $$
 WITH scores AS (
     SELECT 'person_stat.runs' AS what, user_id::text AS key, coalesce(s.runs, 0) AS stored, coalesce(c.runs, 0) AS counted
-      FROM score s FULL JOIN (SELECT user_id, count(*) AS runs FROM task_run WHERE NOT trial AND user_id IS NOT NULL GROUP BY 1) c USING (user_id)
+      FROM score s FULL JOIN (SELECT user_id, count(*) AS runs FROM task_run r WHERE NOT trial AND user_id IS NOT NULL
+               AND NOT EXISTS (SELECT FROM project p WHERE p.id = r.project_id AND p.owners_ids @> ARRAY[r.user_id]) GROUP BY 1) c USING (user_id)
 ), shown AS (
     SELECT 'person_stat.shown', a.id::text, coalesce(s.shown, false)::int, (NOT a."restrict")::int FROM account a LEFT JOIN person_stat s ON s.user_id = a.id
      WHERE NOT EXISTS (SELECT FROM unfolded_person u WHERE u.user_id = a.id)

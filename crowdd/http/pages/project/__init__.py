@@ -36,7 +36,7 @@ def rooms(domain: Domain, forms: Forms, cookies: Cookies, templates: Templates) 
     """Where projects are found and made, and everything about one of them in the browser."""
     views = ProjectViews(domain)
     return [
-        OverviewPages(domain, views),
+        OverviewPages(domain, views, cookies),
         PublishingPages(domain, forms, views),
         PasswordPages(domain, forms, cookies),
         WebhookPages(domain, forms, views),

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 from urllib.parse import quote
 
+from crowdd.domain import rights
 from crowdd.domain.domain import Domain
 from crowdd.http.answers import Answer, Page, Redirect
 from crowdd.http.forms import Forms
@@ -30,17 +31,22 @@ class DeletingPages:
         yield post(_AT, locked_out(self.delete))
 
     async def form(self, incoming: Incoming, short_name: str) -> Answer:
-        row = await self._domain.projects.owned(short_name, incoming.who)
-        return await self._page(incoming, row, {})
+        return await self._page(incoming, await self._owned(incoming, short_name), {})
 
     async def delete(self, incoming: Incoming, short_name: str) -> Answer:
         """``confirm`` is the short name, typed; programs may leave it out while there is no result."""
-        row = await self._domain.projects.owned(short_name, incoming.who)
+        row = await self._owned(incoming, short_name)
         if not _may_leave_out(incoming, row) and incoming.field("confirm").strip() != row["short_name"]:
             words = _("Type the short name of the project exactly.")
             return await self._page(incoming, row, {"confirm": [words]}, flash=words, status="error")
         await self._domain.records.delete(PROJECT, incoming.who, row["id"])
         return Redirect(f"/account/{quote(incoming.who.user_name)}/", _("Project deleted!"))
+
+    async def _owned(self, incoming: Incoming, short_name: str) -> Row:
+        """The project, for its owner and for administrators; co-owners cannot delete it."""
+        row = await self._domain.projects.owned(short_name, incoming.who)
+        rights.require(incoming.who, row["standings"], PROJECT.rights.delete)
+        return row
 
     async def _page(self, incoming: Incoming, row: Row, errors: dict[str, list[str]], **said: Any) -> Answer:
         context = await self._views.context(incoming, row)

@@ -6,7 +6,10 @@ from collections.abc import Iterator
 from typing import Any, Final
 from urllib.parse import quote
 
+import orjson
+
 from crowdd.domain.domain import Domain
+from crowdd.domain.file_access import readdressed
 from crowdd.errors import FormError, InvalidValueError, NotFoundError
 from crowdd.http import presenter, starters
 from crowdd.http.answers import Answer, Page, Raw, Redirect
@@ -117,7 +120,10 @@ class EditorPages:
         shown = [{"id": task["id"], "project_id": row["id"], "info": task["info"]} for task in tasks]
         made_up = enumerate(starters.samples(document), 1)
         invented = [{"id": n, "project_id": row["id"], "info": info} for n, info in made_up]
-        record = presenter.record(self._domain.records.public_view(PROJECT, row))
+        uploads = self._domain.file_access.address(row)
+        record = presenter.record(self._domain.records.public_view(PROJECT, row), uploads)
+        if uploads is not None:
+            shown = orjson.loads(readdressed(orjson.dumps(shown).decode(), row, uploads))
         return {"project": record, "tasks": shown or invented, "invented": not shown}
 
     def _frame(self, incoming: Incoming) -> Answer:

@@ -3,26 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from urllib.parse import quote
 
 from crowdd.domain.domain import Domain
-from crowdd.http.answers import Answer, Page
+from crowdd.domain.projects import draft_key
+from crowdd.http.answers import Answer, Page, Redirect
+from crowdd.http.cookies import Cookies
 from crowdd.http.incoming import Incoming
 from crowdd.http.pages.project.views import ProjectViews, locked_out
 from crowdd.http.routing import Route, get
 
 _POSTS = 2
+TRY_SECONDS = 30 * 86400
 
 
 class OverviewPages:
     """What a project is, how far it is, and the way in."""
 
-    def __init__(self, domain: Domain, views: ProjectViews) -> None:
-        self._projects, self._views = domain.projects, views
+    def __init__(self, domain: Domain, views: ProjectViews, cookies: Cookies) -> None:
+        self._projects, self._views, self._cookies = domain.projects, views, cookies
 
     def routes(self) -> Iterator[Route]:
         yield get("/project/<short_name>/", locked_out(self.page))
 
     async def page(self, incoming: Incoming, short_name: str) -> Answer:
+        """The page; with ``try``, the word of a draft's link, this browser can try the draft from now on."""
+        if "try" in incoming.query:
+            word = incoming.query["try"]
+            incoming.who = await self._projects.with_link(short_name, word, incoming.who)
+            self._cookies.unlock(incoming, draft_key(word), TRY_SECONDS)
+            if not incoming.wants_json:
+                return Redirect(f"/project/{quote(short_name)}/")
         row = await self._projects.page(short_name, incoming.who)
         context = await self._views.context(incoming, row)
         posts = (await self._views.posts(incoming, row, _POSTS))[0] if row["n_blogposts"] else []

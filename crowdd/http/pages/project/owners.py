@@ -86,7 +86,10 @@ class OwnersPages:
     async def remove(self, incoming: Incoming, short_name: str, name: str) -> Answer:
         row = await self._domain.projects.owned(short_name, incoming.who)
         done = await self._ownership.remove(row, name, incoming.who)
-        words = _("%(name)s is no co-owner any more.", name=name)
+        words = _(
+            "%(name)s is no longer a co-owner. Open invitations have ended, and the project has a new secret key.",
+            name=name,
+        )
         return _back(short_name, words if done else _("%(name)s is no co-owner.", name=name), done)
 
     # Invitations

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from crowdd.domain.domain import Domain
+from crowdd.domain.file_access import readdressed
 from crowdd.errors import AnonymousError, NotFoundError
 from crowdd.http import presenter
 from crowdd.http.answers import Answer, Page, Raw
@@ -83,6 +84,7 @@ class PresentingPages:
             own_count=mine["done"],
             rank=None if who.user_id is None else (await self._domain.accounts.profile(who.user_id))["rank"],
             progress=(int(row["n_completed_tasks"]), int(row["n_tasks"])),
+            uploads=self._domain.file_access.address(row),
         )
 
     async def _lease_or_find(self, incoming: Incoming, row: Row, task_id: int) -> None:
@@ -100,7 +102,7 @@ class PresentingPages:
         locale, own = locale_of(incoming), language_of(row["info"])
         context = {
             "title": row["name"],
-            "source": presenter.source(row["info"], kind),
+            "source": readdressed(presenter.source(row["info"], kind), row, self._domain.file_access.address(row)),
             "locale": locale,
             "language": own or locale,
             "direction": direction_of(own or locale),

@@ -24,11 +24,20 @@ class PublishingPages:
         yield get("/project/<short_name>/publish", locked_out(self.publish_form))
         yield post("/project/<short_name>/publish", locked_out(self.publish))
         yield post("/project/<short_name>/pause", locked_out(self.pause))
+        yield post("/project/<short_name>/trylink", locked_out(self.renew_link))
 
     async def publish_form(self, incoming: Incoming, short_name: str) -> Answer:
         row = await self._projects.owned(short_name, incoming.who)
         context = await self._views.context(incoming, row)
-        return Page("project/publish.html", csrf=self._forms.csrf.token(incoming), **context)
+        link = self._views.try_link(row)
+        return Page("project/publish.html", csrf=self._forms.csrf.token(incoming), try_link=link, **context)
+
+    async def renew_link(self, incoming: Incoming, short_name: str) -> Answer:
+        """Ends the link by which others can try the draft, and makes another."""
+        row = await self._projects.owned(short_name, incoming.who)
+        await self._projects.renew_link(row, incoming.who)
+        words = _("A new link is ready. The old one no longer works.")
+        return Redirect(f"/project/{quote(short_name)}/publish", words)
 
     async def publish(self, incoming: Incoming, short_name: str) -> Answer:
         row = await self._projects.owned(short_name, incoming.who)

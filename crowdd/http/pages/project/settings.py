@@ -12,6 +12,7 @@ from crowdd.http.forms import Forms
 from crowdd.http.incoming import Incoming
 from crowdd.http.pages.project.views import ProjectViews, locked_out
 from crowdd.http.routing import Route, get, post
+from crowdd.kinds import PROJECT
 from crowdd.languages import _
 
 
@@ -31,7 +32,9 @@ class ProjectSettingsPages:
         context = await self._views.context(incoming, row)
         owners = await self._domain.ownership.owners(row)
         shown = [person(each) | {"is_creator": each["is_creator"]} for each in owners]
-        return Page("project/settings.html", **context, _coowners=shown, _locked=row["lock_id"] is not None)
+        deletes = bool(row["standings"] & PROJECT.rights.delete)
+        locked = row["lock_id"] is not None
+        return Page("project/settings.html", **context, _coowners=shown, _locked=locked, _deletes=deletes)
 
     async def reset_secret_key(self, incoming: Incoming, short_name: str) -> Answer:
         row = await self._domain.projects.owned(short_name, incoming.who)

@@ -23,6 +23,7 @@ from crowdd.storage.database import Row
 _AT = "/project/<short_name>/update"
 _TEXTS = ("name", "short_name", "description", "long_description")
 _BOXES = ("allow_anonymous_contributors", "zip_download")
+_INFO_BOXES = ("answers_when_complete", "token_per_volunteer")
 _UPLOAD = ("id", "avatar", "x1", "y1", "x2", "y2")
 
 
@@ -58,8 +59,8 @@ class UpdatePages:
         changes = said | {name: incoming.flag(name, row[name]) for name in _BOXES}
         if category := incoming.field("category_id"):
             changes["category_id"] = category
-        if "language" in incoming.form and incoming.field("language") != language_of(row["info"]):
-            changes["info"] = _speaking(row["info"], incoming.field("language"))
+        if (info := _info(incoming, row["info"])) != row["info"]:
+            changes["info"] = info
         if "webhook" in incoming.form:
             changes["webhook"] = self._webhook(incoming)
         self._require_password(incoming, row)
@@ -117,6 +118,7 @@ class UpdatePages:
     async def _page(self, incoming: Incoming, row: Row, which: str = "", error: FormError | None = None) -> Answer:
         """Both forms; the one that was refused as it was sent, the other as stored."""
         stored = {name: row[name] for name in ("id", *_TEXTS, *_BOXES, "category_id", "webhook")}
+        stored |= {name: row["info"].get(name) is True for name in _INFO_BOXES}
         lock = {"protect": row["lock_id"] is not None, "password": None}
         forms: dict[str, Any] = {
             "form": self._forms.filled(incoming, **stored, **lock),
@@ -125,7 +127,7 @@ class UpdatePages:
         said: dict[str, Any] = {}
         if error is not None:
             sent = {name: incoming.field(name) for name in (*_TEXTS, "category_id", "webhook") if name in incoming.form}
-            boxes = {name: incoming.flag(name, forms["form"][name]) for name in (*_BOXES, "protect")}
+            boxes = {name: incoming.flag(name, forms["form"][name]) for name in (*_BOXES, *_INFO_BOXES, "protect")}
             forms[which] |= (sent | boxes if which == "form" else {}) | {"errors": error.errors}
             said = {"flash": CORRECT, "status": "error"}
         context = await self._views.context(incoming, row)
@@ -135,7 +137,11 @@ class UpdatePages:
         return Page("project/update.html", **context, **forms, **said, _categories=shown, _language=spoken)
 
 
-def _speaking(info: dict[str, Any], language: str) -> dict[str, Any]:
-    """The project's ``info`` with another language, or with none."""
-    rest = {name: value for name, value in info.items() if name != "language"}
-    return rest | ({"language": language} if language else {})
+def _info(incoming: Incoming, info: dict[str, Any]) -> dict[str, Any]:
+    """The project's ``info`` with the language and the boxes of the form; what is not set is left out."""
+    wanted: dict[str, Any] = {name: incoming.flag(name, info.get(name) is True) for name in _INFO_BOXES}
+    if "language" in incoming.form and incoming.field("language") != language_of(info):
+        wanted["language"] = incoming.field("language")
+    wanted = {name: value for name, value in wanted.items() if value or name in info}
+    rest = {name: value for name, value in info.items() if name not in wanted}
+    return rest | {name: value for name, value in wanted.items() if value}

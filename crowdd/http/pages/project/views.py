@@ -9,6 +9,7 @@ from urllib.parse import quote
 import attrs
 
 from crowdd.domain.domain import Domain
+from crowdd.domain.projects import link_word
 from crowdd.domain.summaries import person
 from crowdd.domain.words import ago
 from crowdd.errors import ForbiddenError
@@ -47,7 +48,14 @@ class ProjectViews:
             "overall_progress": int(row["overall_progress"]),
             "pro_features": {"auditlog_enabled": owns, "autoimporter_enabled": False, "webhooks_enabled": owns},
             "_paused": row["first_published"] is not None and not row["published"],
+            "_try_link": self.try_link(row) if owns else None,
         }
+
+    def try_link(self, row: Row) -> str | None:
+        """The address by which others can try a draft; None for a project that was published."""
+        word = link_word(row)
+        base = self.domain.settings.base_url.rstrip("/")
+        return None if word is None else f"{base}/project/{quote(row['short_name'])}/?try={word}"
 
     async def posts(
         self, incoming: Incoming, row: Row, most: int, before: str = ""

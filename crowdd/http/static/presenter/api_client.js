@@ -182,19 +182,31 @@ export class ApiClient {
 
   async fetch(request) {
     const said = headers();
+    const body = this.stored(request.body);
     request.sent = request.body;
-    if (request.body) said["Content-Type"] = "application/json";
+    if (body) said["Content-Type"] = "application/json";
     if (request.key) said["Idempotency-Key"] = request.key;
     const answer = await fetch(request.url, {
-      method: request.method, headers: said, body: request.body, credentials: "same-origin", redirect: "error",
+      method: request.method, headers: said, body, credentials: "same-origin", redirect: "error",
       cache: "no-store", signal: AbortSignal.timeout(60000),
     });
-    const body = await answer.text();
-    const value = body ? JSON.parse(body) : null;
+    const text = this.framed(await answer.text());
+    const value = text ? JSON.parse(text) : null;
     const foreign = [].concat(value).some((row) => row && row.project_id !== undefined && row.project_id !== this.project.id);
     if (foreign) return { status: 403, body: failure(403, "Forbidden", "Another project's."), value: null };
     const retryAfter = Number(answer.headers.get("Retry-After")) || 0;
-    return { status: answer.status, headers: answer.headers, body, value, retryAfter, code: (!answer.ok && value && value.code) || "" };
+    return { status: answer.status, headers: answer.headers, body: text, value, retryAfter, code: (!answer.ok && value && value.code) || "" };
+  }
+
+  /* Files of a locked project have another address in the frame, which sends no cookies; answers keep the stored one. */
+  framed(text) {
+    const { id, uploads } = this.project;
+    return uploads ? text.replaceAll(`/uploads/project-${id}/`, uploads) : text;
+  }
+
+  stored(text) {
+    const { id, uploads } = this.project;
+    return uploads && text ? text.replaceAll(uploads, `/uploads/project-${id}/`) : text;
   }
 
   watch(request, answer) {
