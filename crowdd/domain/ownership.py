@@ -8,7 +8,8 @@ from crowdd.domain import rights
 from crowdd.domain.accounts import Accounts
 from crowdd.domain.projects import new_secret_key
 from crowdd.domain.records import NOT_FOUND
-from crowdd.domain.secrets import Secrets, place, token
+from crowdd.domain.projects import new_secret_key
+from crowdd.domain.secrets import Secrets, token
 from crowdd.errors import AnonymousError, ForbiddenError, FormError, NotFoundError, TooManyRequestsError
 from crowdd.kinds.kind import ADMINS, OWNERS, Standing
 from crowdd.languages import _
@@ -77,7 +78,7 @@ class Ownership:
     async def _close(self, tx: Database, project_id: int) -> None:
         """Ends what former owners know: the open invitation, the secret key, the link to try a draft."""
         await links.drop_of_subject(tx, self._subject(project_id), PURPOSE)
-        await projects.set_secret_key(tx, project_id, self._secrets.seal(token(), place("project", "secret_key_sealed", project_id)))
+        await projects.set_secret_key(tx, project_id, new_secret_key(self._secrets, project_id))
         await projects.renew_draft_key(tx, project_id)
 
     # Invitations
