@@ -77,7 +77,13 @@ def refusal(state: str, who: Requester) -> CrowddError | None:
             return AnonymousError(words, code="members_only", hint="Sign in first.")
         case "paused":
             return ForbiddenError(_("This project is paused."), code="paused", hint="Come back later.")
+        case "barred":
+            return _barred()
     return None
+
+
+def _barred() -> ForbiddenError:
+    return ForbiddenError(_("The owner of this project does not accept answers from you."), code="barred")
 
 
 def _in_result() -> ForbiddenError:
@@ -200,7 +206,9 @@ class Contributions:
         Raises NotFoundError for who has not answered, ForbiddenError when it is part of a result for too long.
         """
         who, project_id = await self.known(who, task_id, uid, header)
-        done = await contributions.correct(self._db, who.actor, project_id, task_id, info)
+        done = await contributions.correct(self._db, who, project_id, task_id, info)
+        if done["state"] == "barred":
+            raise _barred()
         if done["state"] == "none":
             raise NotFoundError(NOT_FOUND, hint="You have not answered this task.")
         if done["state"] == "in result":
@@ -247,6 +255,8 @@ class Contributions:
             return ForbiddenError(
                 _("You have already answered this task."), code="duplicate", hint="Ask for another task."
             )
+        if state == "barred":
+            return _barred()
         if state == "no task":
             found = await tasks.project_of(db, values["task_id"])
             return ForbiddenError("Invalid task_id" if found is None else "Invalid project_id", code="invalid_task")

@@ -13,8 +13,14 @@ async def renew(db: Database, who: Requester, project_id: int, task_id: int) -> 
     return await one(
         db,
         "SELECT r.state, extract(epoch FROM r.ends - now_)::float8 AS left FROM clock() now_,"
-        " renew_task(%(project)s, %(actor)s, %(me)s, %(is_admin)s, %(unlocked)s::text[], %(task)s, now_) r",
-        {**who.standing_values(), "actor": who.actor, "project": project_id, "task": task_id},
+        " renew_task(%(project)s, %(actor)s, %(me)s, %(is_admin)s, %(unlocked)s::text[], %(task)s, now_, %(network)s) r",
+        {
+            **who.standing_values(),
+            "actor": who.actor,
+            "network": who.network,
+            "project": project_id,
+            "task": task_id,
+        },
     )
 
 

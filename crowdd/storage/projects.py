@@ -24,7 +24,10 @@ async def add(db: Database, values: Mapping[str, Any]) -> int:
     marks = ", ".join(f"%({name})s" for name in values)
     sql = f"INSERT INTO project (created, updated, {names}) VALUES (clock(), clock(), {marks}) RETURNING id"
     project_id = int((await one(db, sql, stored(PROJECT, values)))["id"])
-    await db.execute("INSERT INTO project_ledger (project_id) VALUES (%(id)s)", {"id": project_id})
+    await db.execute(
+        "INSERT INTO project_ledger (project_id, counted_per_network) SELECT %(id)s, counted_per_network FROM volunteer_rule",
+        {"id": project_id},
+    )
     return project_id
 
 

@@ -34,6 +34,9 @@ BEGIN
         PERFORM settle(p_project, t, false, p_now);
     END LOOP;
     DELETE FROM past_lease WHERE project_id = p_project AND actor = p_to AND task_id = ANY (ids);
+    IF p_from ~ '^[ci]:' THEN                           -- their network has a place of its share back
+        PERFORM settle(p_project, u, false, p_now) FROM unnest(ids) u;
+    END IF;
     DELETE FROM position WHERE project_id = p_project AND actor = p_from;
     RETURN cardinality(ids);
 END $$;
@@ -54,6 +57,9 @@ BEGIN
     GET DIAGNOSTICS n = ROW_COUNT;
     UPDATE past_lease SET actor = p_to WHERE project_id = p_project AND actor = p_from AND task_id = ANY (ids);
     GET DIAGNOSTICS k = ROW_COUNT;
+    IF n > 0 AND p_from ~ '^[ci]:' THEN
+        PERFORM settle(p_project, u, false, p_now) FROM unnest(ids) u;
+    END IF;
     DELETE FROM position WHERE project_id = p_project AND actor = p_from;
     RETURN n + k;
 END $$;
