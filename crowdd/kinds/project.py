@@ -16,7 +16,7 @@ PROJECT = Kind(
     beside={"stats": "projectstats"},
     public_info=frozenset(
         {"container", "thumbnail", "thumbnail_url", "task_presenter", "tutorial", "results", "sched", "lease_seconds"}
-        | {"language"}
+        | {"language", "counted_per_network"}
     ),
     reduced=("last_activity", "last_activity_raw", "n_tasks", "n_volunteers", "overall_progress", "owner"),
     rights=Rights(
@@ -37,7 +37,7 @@ PROJECT = Kind(
         Field(
             "info",
             JsonObject(),
-            "Free-form: task_presenter, tutorial, results, sched, lease_seconds, language, thumbnail …",
+            "Free-form: task_presenter, tutorial, results, sched, lease_seconds, counted_per_network, language, …",
             read=EVERYONE,
             default=dict,
         ),
