@@ -58,9 +58,7 @@ def people(server: LiveServer, project: Project, sql: Sql) -> list[Iterator[Iden
             match kind:
                 case "browser":
                     cookie = root.sign(VOLUNTEER, f"bench-{number}")
-                    yield Identity(
-                        f"Cookie: {VOLUNTEER}={cookie}\r\nX-Forwarded-For: {volunteers.address(number)}\r\n"
-                    )
+                    yield Identity(f"Cookie: {VOLUNTEER}={cookie}\r\nX-Forwarded-For: {volunteers.address(number)}\r\n")
                 case "address":
                     yield Identity(f"X-Forwarded-For: {volunteers.address(number)}\r\n")
                 case "user":

@@ -131,9 +131,7 @@ class Barring:
         await item.progress(now["answers"], None, now, within=tx)
         return now
 
-    async def _step(
-        self, project_id: int, bar_id: int, way: str, after: int, tx: Database
-    ) -> tuple[int | None, int]:
+    async def _step(self, project_id: int, bar_id: int, way: str, after: int, tx: Database) -> tuple[int | None, int]:
         """The last task of a chunk, None when there was none, and how many answers."""
         if way == "back":
             return await bars.bring_back(tx, project_id, bar_id, after, CHUNK)

@@ -9,9 +9,7 @@ from crowdd.storage.database import Database, Row, one, one_or_none
 MOST = 500  # bars of a project that are shown
 
 
-async def bar(
-    db: Database, project_id: int, subject: str, shown: str | None, user_id: int | None, reason: str
-) -> int:
+async def bar(db: Database, project_id: int, subject: str, shown: str | None, user_id: int | None, reason: str) -> int:
     """The id of the bar. ``subject``: an actor, or ``n:`` and the pseudonym of a network."""
     row = await one(
         db,

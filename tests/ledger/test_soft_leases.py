@@ -10,9 +10,7 @@ HOUR = 3600
 
 
 def held(ledger, actor):
-    return [
-        row["task_id"] for row in ledger.rows("SELECT task_id FROM lease WHERE actor = %(a)s ORDER BY id", a=actor)
-    ]
+    return [row["task_id"] for row in ledger.rows("SELECT task_id FROM lease WHERE actor = %(a)s ORDER BY id", a=actor)]
 
 
 def test_six_hoarders_leave_every_task_to_the_seventh(ledger):

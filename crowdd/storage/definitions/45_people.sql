@@ -52,11 +52,14 @@ BEGIN
                   WHERE NOT EXISTS (SELECT FROM task_run x WHERE x.project_id = p_project AND x.task_id = h.task_id AND x.actor = p_to)
                     AND NOT EXISTS (SELECT FROM lease x WHERE x.project_id = p_project AND x.task_id = h.task_id AND x.actor = p_to)
                     AND NOT EXISTS (SELECT FROM past_lease x WHERE x.project_id = p_project AND x.task_id = h.task_id AND x.actor = p_to));
-    PERFORM FROM task_ledger WHERE project_id = p_project AND task_id = ANY (ids) ORDER BY task_id FOR UPDATE;
+    PERFORM FROM task_ledger WHERE project_id = p_project AND task_id = ANY (ids || ARRAY(
+        SELECT task_id FROM lease WHERE project_id = p_project AND actor = p_to)) ORDER BY task_id FOR UPDATE;
     UPDATE lease SET actor = p_to WHERE project_id = p_project AND actor = p_from AND task_id = ANY (ids);
     GET DIAGNOSTICS n = ROW_COUNT;
     UPDATE past_lease SET actor = p_to WHERE project_id = p_project AND actor = p_from AND task_id = ANY (ids);
     GET DIAGNOSTICS k = ROW_COUNT;
+    UPDATE lease SET soft = 2 WHERE project_id = p_project AND soft < 2 AND id IN (
+        SELECT id FROM lease WHERE project_id = p_project AND actor = p_to ORDER BY id OFFSET firm_of_volunteer());
     IF n > 0 AND p_from ~ '^[ci]:' THEN
         PERFORM settle(p_project, u, false, p_now) FROM unnest(ids) u;
     END IF;
