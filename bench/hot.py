@@ -57,7 +57,8 @@ def people(server: LiveServer, project: Project, sql: Sql) -> list[Iterator[Iden
             number = next(numbers)
             match kind:
                 case "browser":
-                    yield Identity(f"Cookie: {VOLUNTEER}={root.sign(VOLUNTEER, f'bench-{number}')}\r\n")
+                    cookie = root.sign(VOLUNTEER, f"bench-{number}")
+                    yield Identity(f"Cookie: {VOLUNTEER}={cookie}\r\nX-Forwarded-For: {volunteers.address(number)}\r\n")
                 case "address":
                     yield Identity(f"X-Forwarded-For: {volunteers.address(number)}\r\n")
                 case "user":

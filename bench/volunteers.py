@@ -29,7 +29,7 @@ async def make(kind: str, number: int, port: int, project: Project) -> Client:
     """A client that has done what its kind does before the first task."""
     match kind:
         case "browser":
-            return await browser(port, project)
+            return await browser(port, project, number)
         case "user":
             name = f"{project.short_name}-{number}"
             return Client(port, query=f"api_key={Person(f'http://127.0.0.1:{port}').register(name).key}")
@@ -39,9 +39,9 @@ async def make(kind: str, number: int, port: int, project: Project) -> Client:
             return Client(port, {"X-Forwarded-For": address(number)})
 
 
-async def browser(port: int, project: Project) -> Client:
-    """Fetches the page with the presenter and keeps what it sets; all browsers share one address."""
-    client = Client(port)
+async def browser(port: int, project: Project, number: int = 0) -> Client:
+    """Fetches the page with the presenter and keeps what it sets. Volunteers are on networks of their own."""
+    client = Client(port, {"X-Forwarded-For": address(number)})
     page = await client.ask("GET", f"/project/{project.short_name}/newtask", Accept="text/html")
     if page.status != 200 or not any(pair.startswith("volunteer=") for pair in page.cookies):
         raise AssertionError(f"The page made no volunteer of its browser: {page.status} {page.cookies}")

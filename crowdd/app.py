@@ -28,7 +28,7 @@ from crowdd.sched.schedule import every_job
 from crowdd.sched.sequencer import Sequencer
 from crowdd.sched.worker import Worker
 from crowdd.sched.works import works
-from crowdd.storage import checks, schema
+from crowdd.storage import checks, projects, schema
 from crowdd.storage.leadership import Leadership
 from crowdd.storage.places import Places
 from crowdd.storage.pool import Pool
@@ -177,6 +177,7 @@ class Server(Service):
         self._notices.startService()
         await self._notices.listening
         (await schema.status(self._pool)).require()
+        await projects.set_volunteer_rule(self._pool, self._settings.volunteers.counted_per_network)
         if await checks.know_cluster(self._pool):
             log.info("The database has moved to another PostgreSQL: volunteers' places in the order start anew")
 

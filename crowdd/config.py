@@ -248,7 +248,14 @@ class Volunteers:
     """``[volunteers]``: those without an account."""
 
     anonymous: str = _option("cookie", _choice("cookie", "address"), doc="What tells anonymous volunteers apart.")
-    cookies_per_hour: int = _option(200, _positive, doc="New volunteer cookies per address and hour.")
+    cookies_per_hour: int = _option(200, _positive, doc="New volunteer cookies per network and hour.")
+    cookies_per_day: int = _option(500, _positive, doc="New volunteer cookies per network and day.")
+    counted_per_network: int = _option(
+        1,
+        _not_negative,
+        doc="Anonymous answers of one network that count per task, unless a project says otherwise. 0: no limit.",
+        fixed=True,
+    )
 
 
 @attrs.frozen

@@ -134,12 +134,16 @@ def dsn(postgres: Postgres) -> Iterator[str]:
 # A handful of connections: to open them is a good part of most tests.
 POOL_SIZE = "4"
 
+# Clients of the tests share an address. That anonymous answers of one network count once per task is off, unless
+# a test is about it.
+NO_LIMIT = {"CROWDD_VOLUNTEERS_COUNTED_PER_NETWORK": "0"}
+
 
 @pytest.fixture
 def settings(dsn: str, tmp_path: Path) -> config.Settings:
     """Settings for it; the rate limit is off unless a test sets one."""
     environment = {"CROWDD_DB_DSN": dsn, "CROWDD_DATA_DIR": str(tmp_path / "data"), "CROWDD_RATELIMIT_LIMIT": "0"}
-    return config.load(None, {**environment, "CROWDD_DB_POOL_SIZE": POOL_SIZE})
+    return config.load(None, {**environment, **NO_LIMIT, "CROWDD_DB_POOL_SIZE": POOL_SIZE})
 
 
 @pytest_twisted.async_yield_fixture
@@ -170,7 +174,7 @@ def _served(settings: config.Settings, environment: dict[str, str]) -> Served:
 @pytest_twisted.async_yield_fixture
 async def served(settings: config.Settings) -> Any:
     """crowdd in this process, on a real socket; ``served.client()`` asks it."""
-    made = _served(settings, {"CROWDD_RATELIMIT_LIMIT": "0"})
+    made = _served(settings, {"CROWDD_RATELIMIT_LIMIT": "0", **NO_LIMIT})
     await made.start()
     yield made
     await made.stop()
@@ -187,6 +191,7 @@ def serve(settings: config.Settings) -> Iterator[Any]:
             "CROWDD_DATA_DIR": str(settings.data.dir),
             "CROWDD_RATELIMIT_LIMIT": "0",
             "CROWDD_DB_POOL_SIZE": POOL_SIZE,
+            **NO_LIMIT,
         }
         made = _served(config.load(None, {**base, **environment}), {**base, **environment})
         started.append(made)
@@ -205,6 +210,7 @@ def live_server(postgres: Postgres) -> Iterator[LiveServer]:
         postgres.make(),
         Path(tempfile.mkdtemp(prefix="crowdd-live-", dir="/tmp")),
         CROWDD_OUTGOING_ALLOWED_HOSTS="127.0.0.1:*",  # receivers of the tests
+        **NO_LIMIT,
     )
     made.start()
     yield made

@@ -69,14 +69,14 @@ class Changes:
         name = _given(body, {"sched"}).get("sched")
         if name not in schedulers.names():
             raise InvalidValueError(_not_one_of("sched", schedulers.names()))
-        await self._require(self._db, who, project_id)
+        await self.require(self._db, who, project_id)
         needs = await projects.scheduler_needs_tasks(self._db, project_id, name)
         tasks = await changes.count(self._db, project_id) if needs else 0
         if dry_run:
             return Effect(tasks, 0, 0, 0, dry_run=True)
 
         async def work(tx: Database) -> int | None:
-            await self._require(tx, who, project_id)
+            await self.require(tx, who, project_id)
             if await projects.want_scheduler(tx, project_id, name):
                 await self._note(tx, who, "scheduler", project_id, None, {"sched": name})
             return await choose(tx, self._queue, who, project_id, name)
@@ -88,8 +88,8 @@ class Changes:
     async def withdraw(self, who: Requester, project_id: int, body: Any, dry_run: bool = False) -> Effect:
         """Deletes what one volunteer has answered: ``user_id``, ``external_uid``, or who gave ``taskrun_id``."""
         given = _given(body, {*_VOLUNTEERS, "task_ids"})
-        await self._require(self._db, who, project_id)
-        actor, named = await self._volunteer(project_id, given), task_ids(given)
+        await self.require(self._db, who, project_id)
+        actor, named = await self.volunteer(project_id, given), task_ids(given)
         if named is None:
             found = await changes.tasks_of(self._db, project_id, actor, MOST_NAMED + 1)
             named = found if len(found) <= MOST_NAMED else None
@@ -126,7 +126,7 @@ class Changes:
         given, project_id = item.arguments, item.project_id
         if project_id is None:
             raise NotFoundError(NOT_FOUND)
-        await self._require(self._db, item.who, project_id)
+        await self.require(self._db, item.who, project_id)
         so_far: dict[str, Any] = item.checkpoint or {"last": 0, "effect": [0, 0, 0, 0]}
         while chunk := await self._chunk(project_id, given["task_ids"], so_far["last"]):
             so_far = await self._db.transaction(partial(self._step, item=item, ids=chunk, before=so_far))
@@ -157,7 +157,7 @@ class Changes:
         values: Mapping[str, Any],
         dry_run: bool,
     ) -> Effect:
-        await self._require(self._db, who, project_id)
+        await self.require(self._db, who, project_id)
         if dry_run:
             return Effect(*_counts(await changes.preview(self._db, change, project_id, named, values)), dry_run=True)
         ids = named if named is not None else await changes.next_tasks(self._db, project_id, 0, CHUNK + 1)
@@ -169,7 +169,7 @@ class Changes:
         self, who: Requester, change: str, project_id: int, ids: Sequence[int], values: Mapping[str, Any]
     ) -> Effect:
         async def work(tx: Database) -> Row:
-            await self._require(tx, who, project_id)
+            await self.require(tx, who, project_id)
             row = await changes.apply(tx, change, project_id, ids, values)
             await self._note(tx, who, change, project_id, ids, values)
             return row
@@ -195,16 +195,17 @@ class Changes:
         project_id = await records.project_of(self._db, TASK, task_id)
         if project_id is None:
             raise NotFoundError(NOT_FOUND)
-        await self._require(self._db, who, project_id)
+        await self.require(self._db, who, project_id)
         return await self._at_once(who, change, project_id, [task_id], values)
 
-    async def _require(self, db: Database, who: Requester, project_id: int) -> None:
+    async def require(self, db: Database, who: Requester, project_id: int) -> None:
+        """Raises NotFoundError, AnonymousError or ForbiddenError for those who do not run the project."""
         standings = await records.standings_to_project(db, project_id, who)
         if standings is None or (who.presenter is not None and who.presenter != project_id):
             raise NotFoundError(NOT_FOUND)
         rights.require(who, standings, OWNERS)
 
-    async def _volunteer(self, project_id: int, given: Mapping[str, Any]) -> str:
+    async def volunteer(self, project_id: int, given: Mapping[str, Any]) -> str:
         """The one volunteer that a body names."""
         named = [name for name in _VOLUNTEERS if given.get(name) is not None]
         if len(named) != 1:
@@ -232,6 +233,15 @@ class Changes:
         after = {**values, "tasks": "all" if ids is None else len(ids)}
         kind, row_id = ("task", ids[0]) if alone and ids else ("project", project_id)
         await audit.write(tx, who, change, kind, row_id, project_id=project_id, after=after)
+
+
+async def recount(tx: Database, queue: Queue, who: Requester, project_id: int) -> None:
+    """Counts uncounted answers that may count since the limit per network rose, at once or by the queue."""
+    if (total := await changes.size(tx, project_id)) > CHUNK:
+        arguments: dict[str, Any] = {"change": "recount", "values": {}, "task_ids": None, "total": total}
+        await queue.add(tx, WORK, arguments, who, project_id)
+        return
+    await changes.apply(tx, "recount", project_id, await changes.next_tasks(tx, project_id, 0, CHUNK))
 
 
 def task_ids(given: Mapping[str, Any]) -> list[int] | None:

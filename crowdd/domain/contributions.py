@@ -79,7 +79,13 @@ def refusal(state: str, who: Requester) -> CrowddError | None:
             return AnonymousError(words, code="members_only", hint="Sign in first.")
         case "paused":
             return ForbiddenError(_("This project is paused."), code="paused", hint="Come back later.")
+        case "barred":
+            return _barred()
     return None
+
+
+def _barred() -> ForbiddenError:
+    return ForbiddenError(_("The owner of this project does not accept answers from you."), code="barred")
 
 
 def _in_result() -> ForbiddenError:
@@ -122,7 +128,7 @@ class Contributions:
         _same_project(who, project_id)
         if offset >= MOST_LEASES:
             return Handout([], "none")
-        row = await self._asked(contributions.ask(who, project_id, limit, offset, lane_))
+        row = await self._asked(contributions.ask(who, project_id, limit, offset, lane_, self.network_in(who, project_id)))
         if error := refusal(row["state"], who):
             raise error
         if row["state"] != "ok":
@@ -156,7 +162,7 @@ class Contributions:
     async def hold(self, who: Requester, project_id: int, task_id: int) -> str:
         """Hands out a named task, as the page of a task does: leased, late or answered."""
         _same_project(who, project_id)
-        state = await contributions.hold(self._db, who, project_id, task_id)
+        state = await contributions.hold(self._db, who, self.network_in(who, project_id), project_id, task_id)
         if error := refusal(state, who):
             raise error
         return state
@@ -216,8 +222,10 @@ class Contributions:
 
     def _address(self, who: Requester, project_id: int) -> str | None:
         """What an answer says of an anonymous volunteer's network; nothing of others."""
-        if who.external_uid is not None or who.signed_in:
-            return None
+        return None if who.external_uid is not None or who.signed_in else self.network_in(who, project_id)
+
+    def network_in(self, who: Requester, project_id: int) -> str:
+        """The requester's network as this project knows it this year: other projects know it by another pseudonym."""
         year = datetime.fromtimestamp(self._seconds(), UTC).year
         return self._secrets.address_in(project_id, year, who.network)
 
@@ -227,7 +235,9 @@ class Contributions:
         Raises NotFoundError for who has not answered, ForbiddenError when it is part of a result for too long.
         """
         who, project_id = await self.known(who, task_id, uid, header)
-        done = await contributions.correct(self._db, who.actor, project_id, task_id, info)
+        done = await contributions.correct(self._db, who, self.network_in(who, project_id), project_id, task_id, info)
+        if done["state"] == "barred":
+            raise _barred()
         if done["state"] == "none":
             raise NotFoundError(NOT_FOUND, hint="You have not answered this task.")
         if done["state"] == "in result":
@@ -274,6 +284,8 @@ class Contributions:
             return ForbiddenError(
                 _("You have already answered this task."), code="duplicate", hint="Ask for another task."
             )
+        if state == "barred":
+            return _barred()
         if state == "no task":
             found = await tasks.project_of(db, values["task_id"])
             return ForbiddenError("Invalid task_id" if found is None else "Invalid project_id", code="invalid_task")

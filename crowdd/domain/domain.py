@@ -12,6 +12,7 @@ import attrs
 from crowdd.config import Settings
 from crowdd.domain.accounts import Accounts, UserBehaviour
 from crowdd.domain.administration import Administration, CategoryBehaviour
+from crowdd.domain.barring import Barring
 from crowdd.domain.bell import Bell
 from crowdd.domain.browsing import Browsing
 from crowdd.domain.changes import Changes
@@ -90,6 +91,7 @@ class Domain:
     webhooks: Webhooks
     queue: Queue
     changes: Changes
+    barring: Barring
     browsing: Browsing
     exports: Exports
     imports: Imports
@@ -191,6 +193,7 @@ def _assemble(
     accounts = Accounts(db, gathering, passwords, secrets, settings.accounts, security_log, administrators)
     external = ExternalUsers(db, gathering, secrets, settings.external.token_hours)
     contributions = Contributions(db, gathering, bell.ring, external, records, secrets, seconds)
+    changes = Changes(db, bell.ring, queue)
     return Domain(
         db=db,
         seconds=seconds,
@@ -234,7 +237,8 @@ def _assemble(
         gathering=gathering,
         webhooks=webhooks,
         queue=queue,
-        changes=Changes(db, bell.ring, queue),
+        changes=changes,
+        barring=Barring(db, bell.ring, queue, changes),
         browsing=Browsing(db, records),
         exports=Exports(db, settings.base_url, secrets.key("mask")),
         imports=Imports(

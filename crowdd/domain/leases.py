@@ -57,7 +57,8 @@ class Leases:
         Raises NotFoundError, and for those who may not have the project's tasks AnonymousError or ForbiddenError.
         """
         who, project_id = await self._contributions.known(who, task_id, uid, header)
-        row = await leases.renew(self._db, who, project_id, task_id)
+        network = self._contributions.network_in(who, project_id)
+        row = await leases.renew(self._db, who, network, project_id, task_id)
         if error := refusal(row["state"], who):
             raise error
         leased = row["state"] == "leased" and row["left"] is not None

@@ -8,7 +8,6 @@ from crowdd.domain import rights
 from crowdd.domain.accounts import Accounts
 from crowdd.domain.projects import new_secret_key
 from crowdd.domain.records import NOT_FOUND
-from crowdd.domain.projects import new_secret_key
 from crowdd.domain.secrets import Secrets, token
 from crowdd.errors import AnonymousError, ForbiddenError, FormError, NotFoundError, TooManyRequestsError
 from crowdd.kinds.kind import ADMINS, OWNERS, Standing

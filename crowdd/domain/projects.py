@@ -10,6 +10,7 @@ from typing import Any
 import attrs
 
 from crowdd.domain import rights
+from crowdd.domain.changes import recount
 from crowdd.domain.passwords import Passwords
 from crowdd.domain.queue import Item, Queue
 from crowdd.domain.records import NOT_FOUND, Behaviour
@@ -42,6 +43,7 @@ _BITES_AT_ONCE = 4  # of what a deleted project leaves; the queue takes the rest
 _TRIALS_AT_ONCE = 5000
 _KNOWN = OWNERS | {Standing.REACHABLE}
 _SHORTEST_LEASE, _LONGEST_LEASE = 60, 7 * 86400  # seconds
+MAX_PER_NETWORK = 1000  # answers of one network that an owner may let count per task
 
 
 class ProjectBehaviour(Behaviour):
@@ -112,7 +114,8 @@ class ProjectBehaviour(Behaviour):
         await self._queue.add(tx, SWEEP, {"project_id": row["id"]}, who)
 
     async def _follow(self, tx: Database, who: Requester, project_id: int, values: dict[str, Any]) -> None:
-        await projects.touch(tx, project_id)
+        if await projects.touch(tx, project_id):
+            await recount(tx, self._queue, who, project_id)
         if "info" in values:
             await choose(tx, self._queue, who, project_id, values["info"].get("sched") or "default")
 
@@ -255,6 +258,10 @@ class Projects:
         self._ring(row["id"])
         return done
 
+    async def volunteer_rule(self) -> int:
+        """How many anonymous answers of one network count per task where a project says nothing; 0: no limit."""
+        return await projects.volunteer_rule(self._db)
+
     async def acts(self, row: Row, who: Requester, before: int | None = None) -> list[Row]:
         """Entries of the audit log about the project, the newest first, at most MOST_ACTS."""
         rights.require(who, row["standings"], OWNERS)
@@ -357,6 +364,11 @@ def check_info(info: dict[str, Any]) -> None:
     seconds = info.get("lease_seconds")
     if seconds is not None and (type(seconds) is not int or not _SHORTEST_LEASE <= seconds <= _LONGEST_LEASE):
         raise InvalidValueError(f"info.lease_seconds is no whole number from {_SHORTEST_LEASE} to {_LONGEST_LEASE}.")
+    most = info.get("counted_per_network")
+    if most is not None and (type(most) is not int or not 0 <= most <= MAX_PER_NETWORK):
+        raise InvalidValueError(
+            _("info.counted_per_network must be a whole number from 0 to %(max)s.", max=MAX_PER_NETWORK)
+        )
 
 
 def _free_name(short_name: str) -> str:

@@ -13,6 +13,7 @@ from crowdd.config import Settings
 from crowdd.domain.domain import Domain
 from crowdd.domain.people.workshop import Workshop
 from crowdd.domain.readiness import Readiness
+from crowdd.http.api.bars import BarsApi
 from crowdd.http.api.changes import ChangesApi
 from crowdd.http.api.commenting import Commenting
 from crowdd.http.api.correcting import CorrectingApi
@@ -31,7 +32,7 @@ from crowdd.http.csrf import Csrf
 from crowdd.http.downloads import Downloads
 from crowdd.http.forms import Forms
 from crowdd.http.identity import Identity
-from crowdd.http.limits import RateLimit, Share, SharedWindow, Window, block
+from crowdd.http.limits import Budget, RateLimit, Share, SharedWindow, Window, block
 from crowdd.http.metrics import Metrics
 from crowdd.http.negotiation import Negotiator
 from crowdd.http.pages import account, admin, project
@@ -55,7 +56,7 @@ from crowdd.http.streams import Streams
 from crowdd.storage import rate_counts
 
 log = Logger()
-_HOUR = 3600
+_HOUR, _DAY = 3600, 86400
 
 
 @attrs.frozen
@@ -65,7 +66,7 @@ class Lasting:
     streams: Streams
     broadcast: Broadcast
     limit: RateLimit
-    newcomers: Window | SharedWindow
+    newcomers: Budget
     metrics: Metrics
     unpacking: Workshop  # takes large forms apart
 
@@ -74,12 +75,14 @@ class Lasting:
         """Nothing is open or counted yet."""
         settings, limits = domain.settings, domain.settings.ratelimit
         share = sharing(domain) if limits.shared or settings.daemon.workers > 1 else None
-        newcomers = Window(reactor, settings.volunteers.cookies_per_hour, _HOUR)
+        hour = Window(reactor, settings.volunteers.cookies_per_hour, _HOUR)
+        day = Window(reactor, settings.volunteers.cookies_per_day, _DAY)
+        newcomers = (hour, day) if share is None else (share("newcomers", hour), share("newcomers of a day", day))
         return cls(
             Streams(reactor, settings.live),
             Broadcast(reactor, domain.live, domain.bell),
             RateLimit(reactor, limits.limit, limits.window, limits.room, share),
-            newcomers if share is None else share("newcomers", newcomers),
+            Budget(newcomers),
             Metrics(reactor, domain.db),
             Workshop(reactor),
         )
@@ -87,7 +90,9 @@ class Lasting:
     def use(self, settings: Settings) -> None:
         """Limits are these from now on; what was counted counts."""
         self.limit.use(settings.ratelimit.limit, settings.ratelimit.window, settings.ratelimit.room)
-        self.newcomers.use(settings.volunteers.cookies_per_hour, _HOUR)
+        hour, day = self.newcomers.windows
+        hour.use(settings.volunteers.cookies_per_hour, _HOUR)
+        day.use(settings.volunteers.cookies_per_day, _DAY)
 
 
 def sharing(domain: Domain) -> Share:
@@ -185,6 +190,7 @@ def _rooms(clock: Any, domain: Domain, templates: Templates, cookies: Cookies, c
         Objects(domain),
         Loop(domain),
         ChangesApi(domain),
+        BarsApi(domain),
         CorrectingApi(domain),
         LeasesApi(domain),
         FavouritesApi(domain),

@@ -82,6 +82,15 @@ class Cookies:
         """Sets a cookie with our signature."""
         self.set(incoming, name, self.secrets.sign(name, value), seconds=seconds)
 
+    def volunteer(self, incoming: Incoming) -> str:
+        """The name of the volunteer whose cookie it is; "" without one, or when it is older than a year.
+
+        A cookie that says nothing of its time was given before cookies did.
+        """
+        name, _, rest = self.signed(incoming, VOLUNTEER).partition("~")
+        given = rest.partition("~")[0]
+        return "" if given.isdigit() and int(given) + YEAR < self.now() else name
+
     def sealed(self, incoming: Incoming, name: str) -> str:
         """The text of a cookie that nobody but us can read, or ""."""
         try:

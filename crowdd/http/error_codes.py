@@ -53,6 +53,7 @@ CODES: tuple[ErrorCode, ...] = (
     ErrorCode("project_password", errors.ForbiddenError, "The project asks for a password: send X-Project-Password."),
     ErrorCode("metrics_closed", errors.ForbiddenError, "Figures are for this machine, or for who sends the token."),
     ErrorCode("paused", errors.ForbiddenError, "The project is paused and hands out no tasks."),
+    ErrorCode("barred", errors.ForbiddenError, "The project's owner does not accept answers from this volunteer."),
     ErrorCode("not_ready", errors.ForbiddenError, "The project lacks its presenter or its tasks."),
     ErrorCode("no_draft", errors.ForbiddenError, "Only a draft has a link to try it."),
     ErrorCode("no_lease", errors.ForbiddenError, "You never asked for this task. Ask newtask first."),

@@ -20,7 +20,7 @@ from crowdd.errors import AnonymousError, ForbiddenError
 from crowdd.http.cookies import SESSION, VOLUNTEER, YEAR, Cookies
 from crowdd.http.csrf import Csrf
 from crowdd.http.incoming import Incoming
-from crowdd.http.limits import SharedWindow, Window, taken
+from crowdd.http.limits import Budget
 from crowdd.http.locales import preferred
 from crowdd.languages import SOURCE
 from crowdd.values import Requester, network
@@ -80,7 +80,7 @@ class Identity:
     sessions: Sessions
     cookies: Cookies
     csrf: Csrf
-    new_volunteers: Window | SharedWindow
+    new_volunteers: Budget
     security_log: SecurityLog
 
     async def find(self, incoming: Incoming, *, key_header: bool = True, renew: bool = True) -> Requester:
@@ -121,19 +121,24 @@ class Identity:
         return Requester(**known, locale=locale, volunteer=self._volunteer(incoming))
 
     async def welcome(self, incoming: Incoming) -> None:
-        """Makes a browser without an account that asks for a page a volunteer of its own, by a cookie."""
+        """Makes a browser without an account that asks for a page a volunteer of its own, by a cookie.
+
+        The cookie says when and to which network it was given: ``<name>~<epoch seconds>~<pseudonym of the network>``.
+        It is good for a year, also in other networks.
+        """
         who = incoming.who
         if who.signed_in or who.volunteer or self.settings.volunteers.anonymous != "cookie":
             return
-        if (await taken(self.new_volunteers, who.network)).allowed:
+        if await self.new_volunteers.take(who.network):
             name = random.token_urlsafe(12)
-            self.cookies.set_signed(incoming, VOLUNTEER, name, seconds=YEAR)
+            given = f"{name}~{int(self.cookies.now())}~{who.network}"
+            self.cookies.set_signed(incoming, VOLUNTEER, given, seconds=YEAR)
             incoming.who = attrs.evolve(who, volunteer=name)
 
     def _volunteer(self, incoming: Incoming) -> str:
         if self.settings.volunteers.anonymous != "cookie" or not incoming.cookie(VOLUNTEER):
             return ""
-        return self.cookies.signed(incoming, VOLUNTEER)
+        return self.cookies.volunteer(incoming)
 
     def _refuse_forged(self, incoming: Incoming) -> None:
         """A form of another site can post with our cookie where SameSite is off or unknown; it cannot post JSON.

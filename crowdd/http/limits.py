@@ -135,6 +135,20 @@ class SharedWindow:
             return None
 
 
+@attrs.frozen
+class Budget:
+    """Several windows at once, such as an hour and a day: what one of them refuses is refused."""
+
+    windows: tuple[Window | SharedWindow, ...]
+
+    async def take(self, key: Any) -> bool:
+        """Counts a request in each window up to the first that refuses it; whether it is allowed."""
+        for window in self.windows:
+            if not (await taken(window, key)).allowed:
+                return False
+        return True
+
+
 class RateLimit:
     """The limit on /api: per client and end point, with a ceiling for all clients with cookies of one address.
 

@@ -16,7 +16,7 @@ PROJECT = Kind(
     beside={"stats": "projectstats"},
     public_info=frozenset(
         {"container", "thumbnail", "thumbnail_url", "task_presenter", "tutorial", "results", "sched", "lease_seconds"}
-        | {"language"}
+        | {"language", "counted_per_network"}
     ),
     pictures=("info.thumbnail_url",),
     reduced=("last_activity", "last_activity_raw", "n_tasks", "n_volunteers", "overall_progress", "owner"),
@@ -38,7 +38,7 @@ PROJECT = Kind(
         Field(
             "info",
             JsonObject(),
-            "Free-form: task_presenter, tutorial, results, sched, lease_seconds, language, answers_when_complete, thumbnail …",
+            "Free-form: task_presenter, tutorial, results, sched, lease_seconds, counted_per_network, language, …",
             read=EVERYONE,
             default=dict,
         ),

@@ -15,6 +15,7 @@ _APPLY = {
     "delete": "delete_tasks(%(project)s, %(tasks)s, clock())",
     "retire": "retire(%(project)s, %(tasks)s, %(reason)s, %(note)s, %(user)s, clock())",
     "reopen": "reopen(%(project)s, %(tasks)s, clock())",
+    "recount": "recount(%(project)s, %(tasks)s, clock())",
 }
 _PREVIEW = {
     "redundancy": "preview_redundancy(%(project)s, %(tasks)s::bigint[], %(n_answers)s)",

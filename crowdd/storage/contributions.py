@@ -35,10 +35,12 @@ SUBMIT = Prepared(
 )
 
 
-def ask(who: Requester, project_id: int, limit: int, offset: int, lane: str) -> dict[str, Any]:
-    """An ask for tasks ``offset`` to ``offset + limit`` of a volunteer's sequence."""
+def ask(
+    who: Requester, project_id: int, limit: int, offset: int, lane: str, network: str = ""
+) -> dict[str, Any]:
+    """An ask for tasks ``offset`` to ``offset + limit`` of a volunteer's sequence; ``network`` as the project knows it."""
     window = {"most": limit, "skip": offset, "lane": lane}
-    return {**who.entry_values(), "actor": who.actor, "project": project_id, **window}
+    return {**who.entry_values(), "actor": who.actor, "network": network, "project": project_id, **window}
 
 
 async def next_tasks(db: Database, asks: list[dict[str, Any]], base_url: str, *, wait: bool) -> list[Row]:
@@ -63,12 +65,12 @@ async def limit_time(tx: Database, seconds: int) -> None:
     await tx.fetch("SELECT set_config('statement_timeout', %(time)s, true)", {"time": f"{seconds}s"})
 
 
-async def hold(db: Database, who: Requester, project_id: int, task_id: int) -> str:
-    """Hands out one named task; says leased, late, answered, paused, no task, no project, locked or members only."""
+async def hold(db: Database, who: Requester, network: str, project_id: int, task_id: int) -> str:
+    """Hands out one named task; says leased, late, answered, paused, no task, no project, locked, members only or barred."""
     row = await one(
         db,
-        "SELECT hold_task(%(project)s, %(actor)s, %(me)s, %(is_admin)s, %(unlocked)s::text[], %(task)s, clock()) AS state",
-        {**who.entry_values(), "actor": who.actor, "project": project_id, "task": task_id},
+        "SELECT hold_task(%(project)s, %(actor)s, %(me)s, %(is_admin)s, %(unlocked)s::text[], %(task)s, clock(), %(network)s) AS state",
+        {**who.entry_values(), "actor": who.actor, "network": network, "project": project_id, "task": task_id},
     )
     return str(row["state"])
 
@@ -112,12 +114,12 @@ async def stored(db: Database, answer: Mapping[str, Any], run: int) -> Row | Non
     return rows[0] if rows else None
 
 
-async def correct(db: Database, actor: str, project_id: int, task_id: int, info: Any) -> Row:
-    """``state`` (changed, same, in result, none) and ``run``: the volunteer's own answer to a task says something else."""
+async def correct(db: Database, who: Requester, network: str, project_id: int, task_id: int, info: Any) -> Row:
+    """``state`` (changed, same, in result, none, barred) and ``run``: the volunteer's own answer says something else."""
     return await one(
         db,
-        "SELECT * FROM correct_run(%(project)s, %(actor)s, %(task)s, %(info)s, clock())",
-        {"project": project_id, "actor": actor, "task": task_id, "info": as_json(info)},
+        "SELECT * FROM correct_run(%(project)s, %(actor)s, %(task)s, %(info)s, clock(), %(network)s)",
+        {"project": project_id, "actor": who.actor, "network": network, "task": task_id, "info": as_json(info)},
     )
 
 

@@ -8,13 +8,13 @@ from crowdd.storage.database import Database, Row, one
 from crowdd.values import Requester
 
 
-async def renew(db: Database, who: Requester, project_id: int, task_id: int) -> Row:
+async def renew(db: Database, who: Requester, network: str, project_id: int, task_id: int) -> Row:
     """``state``, and the seconds that are left as ``left``, None without a lease."""
     return await one(
         db,
         "SELECT r.state, extract(epoch FROM r.ends - now_)::float8 AS left FROM clock() now_,"
-        " renew_task(%(project)s, %(actor)s, %(me)s, %(is_admin)s, %(unlocked)s::text[], %(task)s, now_) r",
-        {**who.entry_values(), "actor": who.actor, "project": project_id, "task": task_id},
+        " renew_task(%(project)s, %(actor)s, %(me)s, %(is_admin)s, %(unlocked)s::text[], %(task)s, now_, %(network)s) r",
+        {**who.entry_values(), "actor": who.actor, "network": network, "project": project_id, "task": task_id},
     )
 
 

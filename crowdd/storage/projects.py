@@ -28,7 +28,8 @@ async def add(db: Database, values: Mapping[str, Any]) -> int:
     )
     project_id = int((await one(db, sql, stored(PROJECT, values)))["id"])
     await db.execute(
-        "INSERT INTO project_ledger (project_id, draft_key) SELECT id, draft_key FROM project WHERE id = %(id)s",
+        "INSERT INTO project_ledger (project_id, draft_key, counted_per_network)"
+        " SELECT id, draft_key, r.counted_per_network FROM project, volunteer_rule r WHERE id = %(id)s",
         {"id": project_id},
     )
     return project_id
@@ -44,16 +45,35 @@ async def renew_draft_key(db: Database, project_id: int) -> bool:
     return await db.execute(sql, {"id": project_id}) > 0
 
 
-async def touch(db: Database, project_id: int) -> None:
-    """Marks the project as changed and repeats in its ledger what assignment needs to know."""
+async def touch(db: Database, project_id: int) -> bool:
+    """Marks the project as changed and repeats in its ledger what assignment needs to know.
+
+    Whether more answers of a network may count by now: volunteers then start anew in the order.
+    """
     await db.execute("UPDATE project SET updated = clock() WHERE id = %(id)s", {"id": project_id})
-    await db.execute(
-        "UPDATE project_ledger l SET members_only = n.members_only, lock_id = n.lock_id, lease = n.lease, preload = least(n.lease, '10 minutes')"
-        " FROM (SELECT id, NOT allow_anonymous_contributors AS members_only, lock_id, lease_of(info) AS lease FROM project) n"
+    rows = await db.fetch(
+        "UPDATE project_ledger l SET members_only = n.members_only, lock_id = n.lock_id, lease = n.lease, preload = least(n.lease, '10 minutes'),"
+        " counted_per_network = n.most, epoch = l.epoch + n.raised::int"
+        " FROM (SELECT id, NOT allow_anonymous_contributors AS members_only, p.lock_id, lease_of(info) AS lease, m.most,"
+        "              o.counted_per_network > 0 AND (m.most = 0 OR m.most > o.counted_per_network) AS raised"
+        "         FROM project p JOIN project_ledger o ON o.project_id = p.id, LATERAL (SELECT counted_per_network_of(p.info) AS most) m"
+        "        WHERE p.id = %(id)s) n"
         " WHERE n.id = l.project_id AND l.project_id = %(id)s"
-        " AND (l.members_only, l.lock_id, l.lease) IS DISTINCT FROM (n.members_only, n.lock_id, n.lease)",
+        " AND (l.members_only, l.lock_id, l.lease, l.counted_per_network) IS DISTINCT FROM (n.members_only, n.lock_id, n.lease, n.most)"
+        " RETURNING n.raised",
         {"id": project_id},
     )
+    return any(row["raised"] for row in rows)
+
+
+async def set_volunteer_rule(db: Database, counted_per_network: int) -> None:
+    """Makes this the rule of all projects that have none of their own."""
+    await db.fetch("SELECT set_volunteer_rule(%(most)s)", {"most": counted_per_network})
+
+
+async def volunteer_rule(db: Database) -> int:
+    """How many anonymous answers of one network count per task where a project says nothing; 0: no limit."""
+    return int((await one(db, "SELECT counted_per_network FROM volunteer_rule"))["counted_per_network"])
 
 
 async def set_scheduler(db: Database, project_id: int, name: str, after: int = 0) -> bool:

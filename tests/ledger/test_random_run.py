@@ -13,6 +13,7 @@ WORKS = 4000  # some seconds' worth
 SEED = 20
 VOLUNTEERS = [*(f"u:{n}" for n in range(1, 7)), *(f"c:{n}" for n in range(4)), "i:10.0.0.1", "x:pupil"]
 SCHEDULERS = ["default", "breadth_first", "depth_first_all", "random", "incremental"]
+NETWORKS = {"c:0": "10.0.0.1", "c:1": "10.0.0.1", "c:2": "10.0.0.2", "i:10.0.0.1": "10.0.0.1"}  # others are alone
 BEFORE_A_LAPSE = 1200  # seconds, the most by which the clock jumps; a lease lasts 3600
 
 
@@ -51,26 +52,33 @@ class Run:
 
     def _volunteer(self, session, chance, project):
         actor = chance.choice(VOLUNTEERS)
+        place = NETWORKS.get(actor)
+        if chance.random() < 0.05:
+            place = "10.0.0.2"  # somebody on the way
         if chance.random() < 0.1:
-            broken_off(session, lambda: session.ask(project, actor, limit=3, once=True))
+            broken_off(session, lambda: session.ask(project, actor, limit=3, once=True, network=place))
         limit, offset = (1, 0) if chance.random() < 0.7 else (chance.randint(1, 4), chance.randint(0, 3))
-        asked = session.ask(project, actor, limit, offset, order=chance.choice(["priority", "id"]), once=True)
+        asked = session.ask(
+            project, actor, limit, offset, order=chance.choice(["priority", "id"]), once=True, network=place
+        )
         assert asked.state in ("ok", "again", "wait", "none", "paused")
         for task in asked.tasks:
             match chance.choices(["answer", "release", "skip", "leave", "hold", "killed"], [12, 1, 1, 3, 1, 1])[0]:
                 case "answer":
-                    assert session.answer(project, actor, task).state != "no task" or "delete" in self.edits
+                    state = session.answer(project, actor, task, network=place).state
+                    assert state != "no task" or "delete" in self.edits
                 case "release" | "skip" as how:
                     session.release(project, actor, task, skip=how == "skip")
                 case "hold":
-                    session.hold(project, chance.choice(VOLUNTEERS), task)
+                    other = chance.choice(VOLUNTEERS)
+                    session.hold(project, other, task, network=NETWORKS.get(other))
                 case "killed":
-                    broken_off(session, lambda t=task: session.answer(project, actor, t))
+                    broken_off(session, lambda t=task: session.answer(project, actor, t, network=place))
         if chance.random() < 0.2:
             for row in session.rows(
                 "SELECT task_id FROM past_lease WHERE project_id = %(p)s AND actor = %(a)s LIMIT 2", p=project, a=actor
             ):
-                session.answer(project, actor, row["task_id"])
+                session.answer(project, actor, row["task_id"], network=place)
 
     def _owner(self, session, chance, project):
         tasks = session.tasks(project)
@@ -117,9 +125,9 @@ def drain(ledger, project):
     """Everybody answers until nothing is left for anyone; who holds a task and is gone loses it."""
     for _ in range(5):
         for actor in VOLUNTEERS:
-            ledger.all_of(project, actor, limit=5)
+            ledger.all_of(project, actor, limit=5, network=NETWORKS.get(actor))
         ledger.pass_time(3601)
-    assert {ledger.ask(project, actor).state for actor in VOLUNTEERS} == {"none"}
+    assert {ledger.ask(project, actor, network=NETWORKS.get(actor)).state for actor in VOLUNTEERS} == {"none"}
 
 
 STEADY = ["add", "raise", "priority", "delete", "delete_run", "pause", "clock", "clock", "fold"]

@@ -34,7 +34,14 @@ from crowdd.values import Requester
 
 EXAMPLES = int(os.environ.get("CROWDD_EXAMPLES", "7"))
 STEPS = 30
-WHO = [Requester(user_id=n) for n in (101, 102, 103)] + [Requester(volunteer="tab"), Requester(network="10.0.0.1")]
+HOME, SCHOOL = "10.0.0.1", "10.0.0.2"
+WHO = [
+    *(Requester(user_id=n, network=HOME) for n in (101, 102, 103)),
+    Requester(volunteer="tab", network=HOME),
+    Requester(volunteer="pupil", network=SCHOOL),
+    Requester(volunteer="tab", network=SCHOOL),  # the same browser, elsewhere
+    Requester(network=HOME),
+]
 ORDERS = [("", False), ("priority_0", False), ("id", False), ("id", True), ("created", True), ("n_answers", True)]
 LEASE = 3600
 
@@ -50,7 +57,7 @@ def do(work):
 
 
 class People(RuleBasedStateMachine):
-    """A project with an owner and five volunteers; ``domain`` and ``ledger`` are set by the test."""
+    """A project with an owner, six volunteers and two networks; ``domain`` and ``ledger`` are set by the test."""
 
     @initialize(n=redundancies, sched=strategies.sampled_from(schedulers.names()), published=strategies.booleans())
     def begin(self, n, sched, published):
@@ -81,7 +88,7 @@ class People(RuleBasedStateMachine):
         try:
             handout = do(work)
         except ForbiddenError as error:
-            assert error.code == "paused"
+            assert error.code in ("paused", "barred")
             return
         left = self.open_to(who)
         if handout.reason == "none" and offset == 0:
@@ -92,9 +99,12 @@ class People(RuleBasedStateMachine):
         """Tasks that somebody could have at once."""
         return self.ledger.rows(
             "SELECT task_id FROM task_ledger l WHERE project_id = %(p)s AND open AND NOT EXISTS ("
-            " SELECT FROM task_run r WHERE r.project_id = l.project_id AND r.task_id = l.task_id AND r.actor = %(a)s)",
+            " SELECT FROM task_run r WHERE r.project_id = l.project_id AND r.task_id = l.task_id AND r.actor = %(a)s)"
+            " AND NOT (SELECT share_taken(p, asker_of(p, %(a)s, %(n)s), l.task_id)"
+            "            FROM project_ledger p WHERE p.project_id = l.project_id)",
             p=self.project,
             a=who.actor,
+            n=who.network,
         )
 
     @rule(who=volunteers, late=strategies.booleans(), place=places)
@@ -105,7 +115,7 @@ class People(RuleBasedStateMachine):
             p=self.project,
             a=who.actor,
         )
-        if held:
+        if held and not self.barred(who):
             run = self.answers(who, held[place % len(held)]["task_id"])
             assert run["task_id"] in [row["task_id"] for row in held]
 
@@ -116,7 +126,7 @@ class People(RuleBasedStateMachine):
             if not any(self.ledger.value(mine.format(table), t=task, a=who.actor) for table in ("lease", "past_lease")):
                 with pytest.raises(ForbiddenError) as refused:
                     self.answers(who, task)
-                assert refused.value.code in ("no_lease", "duplicate")
+                assert refused.value.code in ("no_lease", "duplicate", "barred")
 
     @rule(who=volunteers, place=places)
     def opens_a_page(self, who, place):
@@ -124,7 +134,44 @@ class People(RuleBasedStateMachine):
             try:
                 do(self.domain.contributions.hold(who, self.project, task))
             except ForbiddenError as error:
-                assert error.code == "paused"
+                assert error.code in ("paused", "barred")
+
+    def barred(self, who):
+        return self.ledger.value("SELECT is_barred(%(p)s, %(a)s, %(n)s)", p=self.project, a=who.actor, n=who.network)
+
+    @rule(who=volunteers, place=places)
+    def renews(self, who, place):
+        for task in self.tasks_at(place):
+            try:
+                do(self.domain.leases.renew(who, task, None, None))
+            except ForbiddenError as error:
+                assert error.code == "barred"
+
+    @rule(place=places, all_of_them=strategies.booleans())
+    def bars(self, place, all_of_them):
+        runs = self.ledger.rows("SELECT id, user_ip FROM task_run WHERE project_id = %(p)s ORDER BY id", p=self.project)
+        if runs:
+            run = runs[place % len(runs)]
+            body = {"taskrun_id": run["id"], "network": all_of_them and run["user_ip"] is not None}
+            do(self.domain.barring.bar(self.owner, self.project, body))
+
+    @rule(place=places)
+    def lets_in_again(self, place):
+        bars = do(self.domain.barring.listed(self.owner, self.project))
+        if bars:
+            do(self.domain.barring.unbar(self.owner, self.project, bars[place % len(bars)].id))
+
+    @precondition(lambda self: hasattr(self, "project"))
+    @rule(most=strategies.integers(0, 3))
+    def counts_of_a_network(self, most):
+        (row,) = self.ledger.rows("SELECT info FROM project WHERE id = %(p)s", p=self.project)
+        info = {**row["info"], "counted_per_network": most}
+        do(self.domain.records.change(PROJECT, self.owner, self.project, {"info": info}))
+
+    @rule()
+    def sweeps(self):
+        self.ledger.run("SELECT sweep_past_leases(clock() - interval '2 hours', 100)")
+        self.ledger.run("SELECT sweep_positions(clock() - interval '2 hours', 100)")
 
     @rule(who=volunteers, place=places, skip=strategies.booleans())
     def gives_back(self, who, place, skip):
@@ -183,7 +230,9 @@ class People(RuleBasedStateMachine):
     @precondition(lambda self: hasattr(self, "project"))
     @rule(sched=strategies.sampled_from(schedulers.names()))
     def choose(self, sched):
-        do(self.domain.records.change(PROJECT, self.owner, self.project, {"info": {"sched": sched}}))
+        (row,) = self.ledger.rows("SELECT info FROM project WHERE id = %(p)s", p=self.project)
+        info = {**row["info"], "sched": sched}
+        do(self.domain.records.change(PROJECT, self.owner, self.project, {"info": info}))
 
     @rule(who=volunteers, place=places, what=strategies.sampled_from(["ask", "answer", "raise", "delete"]))
     def is_killed_in_the_middle(self, who, place, what):
@@ -191,9 +240,9 @@ class People(RuleBasedStateMachine):
         try:
             match what, self.tasks_at(place):
                 case "ask", _:
-                    session.ask(self.project, who.actor, limit=2, once=True)
+                    session.ask(self.project, who.actor, limit=2, once=True, network=who.network)
                 case "answer", [task]:
-                    session.answer(self.project, who.actor, task)
+                    session.answer(self.project, who.actor, task, network=who.network)
                 case "raise", [task]:
                     session.set_n(self.project, [task], 4)
                 case "delete", [task]:
@@ -210,13 +259,15 @@ class People(RuleBasedStateMachine):
 
     @invariant()
     def everything_is_right(self):
-        assert invariants(self.ledger.connection, 1000) == []
+        assert invariants(self.ledger.connection, 1000, 3) == []
 
     def teardown(self):
         """In the end everybody answers until nothing is left, two lease times later, and every task has what it wants."""
         if not hasattr(self, "project"):
             return
         self.ledger.publish(self.project)
+        for bar in do(self.domain.barring.listed(self.owner, self.project)):
+            do(self.domain.barring.unbar(self.owner, self.project, bar.id))
         self.ledger.pass_time(2 * LEASE + 2)
         for n in range(4):
             self.ledger.all_of(self.project, f"c:last{n}", limit=5)

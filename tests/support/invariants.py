@@ -16,11 +16,12 @@ _STATEMENT = " UNION ALL ".join(
 )
 
 
-def invariants(connection: Any, highest: int = 0) -> list[str]:
+def invariants(connection: Any, highest: int = 0, share: int = 0) -> list[str]:
     """The rules that are broken, each with the first rows that break it; as seen by one snapshot.
 
     ``highest`` is what n_answers was at most, where it was lowered or the scheduler changed; 0 where neither happened.
+    ``share`` is what counted_per_network was at most, where it was lowered or answers changed hands.
     """
     with connection.cursor() as cursor:
-        cursor.execute(_STATEMENT, {"highest": highest})
+        cursor.execute(_STATEMENT, {"highest": highest, "share": share})
         return [f"{list(_RULES)[number]}: {row}" for number, row in cursor.fetchall()]

@@ -1,6 +1,7 @@
 -- What must hold in the ledger at every moment, counted from the rows (crowdd/storage/definitions/20_submission.sql).
 -- Each statement gives the rows that break the rule named above it. %(highest)s: what n_answers was at most, where it was
--- lowered or the scheduler changed; 0 where neither happened.
+-- lowered or the scheduler changed; 0 where neither happened. %(share)s: the same of counted_per_network, or where answers
+-- changed hands.
 
 --- I1 answers, extra and leases are counts of rows
 SELECT l.task_id, l.answers, l.extra, l.leases, r.counted, r.late, h.leases AS held
@@ -65,13 +66,34 @@ SELECT e.result_id FROM event e JOIN task_ledger USING (project_id, task_id)
 SELECT l.task_id, l.retired, l.leases, x.reason FROM task_ledger l LEFT JOIN retirement x USING (project_id, task_id)
  WHERE l.retired <> (x.task_id IS NOT NULL) OR l.retired AND l.leases > 0
 
---- I6 no uncounted answer while a place is free
-SELECT task_id, n_answers, answers, leases, extra FROM task_ledger
- WHERE extra > 0 AND NOT retired AND answers + CASE mode WHEN 'a' THEN 0 ELSE leases END < n_answers
+--- I6 no uncounted answer that could count while a place is free
+SELECT r.task_id, l.n_answers, l.answers, l.leases, r.id FROM task_ledger l JOIN project_ledger p USING (project_id) JOIN task_run r USING (project_id, task_id)
+ WHERE NOT r.counted AND r.aside IS NULL AND NOT l.retired AND l.answers + CASE l.mode WHEN 'a' THEN 0 ELSE l.leases END < l.n_answers
+   AND (r.user_ip IS NULL OR p.counted_per_network = 0 OR p.counted_per_network
+        > (SELECT count(*) FROM task_run x WHERE (x.project_id, x.task_id, x.user_ip) = (r.project_id, r.task_id, r.user_ip) AND x.counted)
+        + (SELECT count(*) FROM lease x WHERE (x.project_id, x.task_id, x.network) = (r.project_id, r.task_id, r.user_ip) AND x.actor ~ '^[ci]:'))
 
---- I7 nobody has passed an open task that he could take
--- First the lanes that somebody is on, then the open tasks behind him there, and only of those whether they are his to take:
--- materialized in these steps, or PostgreSQL looks at every volunteer and task one by one.
+--- I8 no network has more than its share
+SELECT h.task_id, h.network, count(*) FROM (
+    SELECT project_id, task_id, user_ip AS network FROM task_run WHERE counted AND actor ~ '^[ci]:' UNION ALL
+    SELECT project_id, task_id, network FROM lease WHERE actor ~ '^[ci]:' AND network <> '') h JOIN project_ledger p USING (project_id)
+ WHERE p.counted_per_network > 0 GROUP BY h.project_id, h.task_id, h.network, p.counted_per_network HAVING count(*) > greatest(p.counted_per_network, %(share)s)
+
+--- what is set aside does not count
+SELECT id FROM task_run WHERE aside IS NOT NULL AND counted
+
+--- bars are known
+SELECT project_id FROM project_ledger p WHERE has_bars <> EXISTS (SELECT FROM barred_volunteer b WHERE b.project_id = p.project_id)
+
+--- leases that others may take over are marked
+SELECT l.task_id, l.actor FROM lease l
+ WHERE soft = 0 AND ((SELECT count(*) FROM lease o WHERE o.project_id = l.project_id AND o.actor = l.actor AND o.id < l.id) >= 2
+                  OR network <> '' AND (SELECT count(*) FROM lease o WHERE o.project_id = l.project_id AND o.network = l.network AND o.id < l.id) >= 20)
+
+--- I7 nobody has passed an open task that they could take
+-- First the lanes that somebody is on, then the open tasks behind them there, and only of those whether they are theirs to take:
+-- materialized in these steps, or PostgreSQL looks at every volunteer and task one by one. A volunteer for whom the rule about
+-- networks holds has positions for each network; of each network that has a floor one looks who was never there.
 WITH open_task AS MATERIALIZED (
     SELECT t.project_id, t.task_id, t.rank, t.entered, t.level, t.mode, o.ord,
            CASE o.ord WHEN 'priority' THEN t.rank WHEN 'priority-up' THEN t.priority_0 ELSE 0 END AS key,
@@ -80,28 +102,38 @@ WITH open_task AS MATERIALIZED (
      CROSS JOIN LATERAL unnest(CASE t.mode WHEN 'b' THEN ARRAY['level/' || t.level] ELSE ARRAY['priority', 'priority-up', 'id', 'id-down'] END) AS o (ord)
      WHERE t.open),
 lane AS MATERIALIZED (SELECT DISTINCT project_id, ord, ord || '/' || epoch AS name FROM open_task JOIN project_ledger USING (project_id)),
-volunteer AS MATERIALIZED (SELECT project_id, actor FROM position UNION SELECT project_id, '' FROM project_ledger),
+volunteer AS MATERIALIZED (
+    SELECT DISTINCT project_id, CASE WHEN actor LIKE 'n:%%' THEN '' ELSE actor END AS actor,
+           CASE WHEN actor LIKE 'n:%%' THEN substr(actor, 3) ELSE substring(lane FROM '@(.*)') END AS network FROM position
+    UNION SELECT project_id, '', NULL FROM project_ledger),
 standing AS MATERIALIZED (
-    SELECT v.project_id, v.actor, n.ord, own.k1 AS own1, own.k2 AS own2, flo.k1 AS floor1, flo.k2 AS floor2,
-           ret.k1 AS ret1, ret.k2 AS ret2, fre.k1 AS fret1, fre.k2 AS fret2
+    SELECT v.project_id, v.actor, v.network, n.ord, own.k1 AS own1, own.k2 AS own2, flo.k1 AS floor1, flo.k2 AS floor2,
+           ret.k1 AS ret1, ret.k2 AS ret2, fre.k1 AS fret1, fre.k2 AS fret2, net.k1 AS net1, net.k2 AS net2, nre.k1 AS nret1, nre.k2 AS nret2
       FROM volunteer v JOIN lane n USING (project_id)
-      LEFT JOIN position own ON (own.project_id, own.actor, own.lane) = (v.project_id, v.actor, n.name)
+      LEFT JOIN position own ON (own.project_id, own.actor, own.lane) = (v.project_id, v.actor, n.name || coalesce('@' || v.network, '')) AND v.actor <> ''
       LEFT JOIN position flo ON (flo.project_id, flo.actor, flo.lane) = (v.project_id, '', n.name)
-      LEFT JOIN position ret ON (ret.project_id, ret.actor, ret.lane) = (v.project_id, v.actor, 'returns:' || n.name)
+      LEFT JOIN position ret ON (ret.project_id, ret.actor, ret.lane) = (v.project_id, v.actor, 'returns:' || n.name || coalesce('@' || v.network, '')) AND v.actor <> ''
       LEFT JOIN position fre ON (fre.project_id, fre.actor, fre.lane) = (v.project_id, '', 'returns:' || n.name)
-     WHERE own.k1 IS NOT NULL OR flo.k1 IS NOT NULL),
+      LEFT JOIN position net ON (net.project_id, net.actor, net.lane) = (v.project_id, 'n:' || v.network, n.name)
+      LEFT JOIN position nre ON (nre.project_id, nre.actor, nre.lane) = (v.project_id, 'n:' || v.network, 'returns:' || n.name)
+     WHERE own.k1 IS NOT NULL OR flo.k1 IS NOT NULL OR net.k1 IS NOT NULL),
 passed AS MATERIALIZED (
     SELECT s.*, t.task_id, t.rank, t.entered, t.level, t.mode, t.key, t.place
       FROM standing s JOIN open_task t USING (project_id, ord)
      WHERE CASE t.mode
-           WHEN 'b' THEN (t.entered, t.task_id) <= (own1, own2) OR (t.entered, t.task_id) <= (floor1, floor2)
+           WHEN 'b' THEN (t.entered, t.task_id) <= (own1, own2) OR (t.entered, t.task_id) <= (floor1, floor2) OR (t.entered, t.task_id) <= (net1, net2)
            ELSE ((t.key, t.place) <= (own1, own2)
-                 OR (t.key, t.place) <= (floor1, floor2) AND NOT coalesce((ret1, ret2) > (fret1, fret2), ret1 IS NOT NULL))
-                AND (t.entered IS NULL OR (t.entered, t.task_id) <= (ret1, ret2) OR (t.entered, t.task_id) <= (fret1, fret2)) END)
-SELECT * FROM passed v
+                 OR ((t.key, t.place) <= (floor1, floor2) OR (t.key, t.place) <= (net1, net2))
+                    AND (ret1 IS NULL OR coalesce((ret1, ret2) <= (fret1, fret2), false) OR coalesce((ret1, ret2) <= (nret1, nret2), false)))
+                AND (t.entered IS NULL OR (t.entered, t.task_id) <= (ret1, ret2) OR (t.entered, t.task_id) <= (fret1, fret2)
+                     OR (t.entered, t.task_id) <= (nret1, nret2)) END)
+SELECT v.* FROM passed v JOIN project_ledger p USING (project_id)
  WHERE NOT EXISTS (SELECT FROM task_run x WHERE (x.project_id, x.task_id, x.actor) = (v.project_id, v.task_id, v.actor))
    AND NOT EXISTS (SELECT FROM lease x WHERE (x.project_id, x.task_id, x.actor) = (v.project_id, v.task_id, v.actor))
    AND NOT EXISTS (SELECT FROM past_lease x WHERE (x.project_id, x.task_id, x.actor) = (v.project_id, v.task_id, v.actor) AND skipped)
+   AND (v.network IS NULL OR p.counted_per_network = 0 OR p.counted_per_network
+        > (SELECT count(*) FROM task_run x WHERE (x.project_id, x.task_id, x.user_ip) = (v.project_id, v.task_id, v.network) AND x.counted)
+        + (SELECT count(*) FROM lease x WHERE (x.project_id, x.task_id, x.network) = (v.project_id, v.task_id, v.network) AND x.actor ~ '^[ci]:'))
 
 --- figures of projects
 SELECT f.* FROM project_figures f,

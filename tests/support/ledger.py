@@ -1,6 +1,7 @@
 """The functions of the ledger, called by hand over a connection of one's own.
 
 Volunteers are named as crowdd names them: ``u:7`` is account 7, ``c:…`` and ``i:…`` are anonymous, ``x:…`` is external.
+Each has a network of its own unless ``network`` names one.
 """
 
 from __future__ import annotations
@@ -22,10 +23,11 @@ PATIENCE = 60  # seconds that anything here may take before the test fails
 _TRIES = 200
 _ASK = """
 SELECT state, coalesce(tasks, '{}') AS tasks, extract(epoch FROM retry_at - clock())::float8 AS retry_in
-  FROM next_tasks(%(p)s, %(a)s, %(me)s, %(admin)s, %(unlocked)s, %(limit)s, %(offset)s, %(order)s, clock(), %(wait)s)"""
+  FROM next_tasks(%(p)s, %(a)s, %(me)s, %(admin)s, %(unlocked)s, %(limit)s, %(offset)s, %(order)s, clock(), %(wait)s,
+                  %(network)s)"""
 _ANSWER = """
 SELECT state, run, late_seconds
-  FROM submit(%(p)s, %(a)s, %(t)s, %(user)s, NULL, NULL, %(info)s, NULL, NULL, clock())"""
+  FROM submit(%(p)s, %(a)s, %(t)s, %(user)s, %(ip)s, NULL, %(info)s, NULL, NULL, clock())"""
 
 
 @attrs.frozen
@@ -204,6 +206,7 @@ class Ledger:
         unlocked: Iterable[str] = (),
         once: bool = False,
         wait: bool = True,
+        network: str | None = None,
     ) -> Asked:
         """Asks until the answer is not "again", or ``once``; without ``wait`` as one of many in a transaction."""
         for _ in range(1 if once else _TRIES):
@@ -218,6 +221,7 @@ class Ledger:
                 offset=offset,
                 order=order,
                 wait=wait,
+                network=network_of(actor) if network is None else network,
             )
             if self.check:
                 assert invariants(self.connection, self.highest) == []
@@ -233,13 +237,17 @@ class Ledger:
         (task,) = asked.tasks
         return task
 
-    def answer(self, project: int, actor: str, task: int, info: Any = "yes") -> Answered:
+    def answer(
+        self, project: int, actor: str, task: int, info: Any = "yes", network: str | None = None
+    ) -> Answered:
+        own = network_of(actor) if network is None else network
         row = self.row(
             _ANSWER,
             p=project,
             a=actor,
             t=task,
             user=account(actor),
+            ip=own if actor[:2] in ("c:", "i:") else None,
             info=json.dumps(info),
         )
         if self.check:
@@ -249,7 +257,7 @@ class Ledger:
     def contribute(self, project: int, actor: str, **options: Any) -> int:
         """Takes a task and answers it; the task."""
         task = self.take(project, actor, **options)
-        assert self.answer(project, actor, task).state == "counted"
+        assert self.answer(project, actor, task, network=options.get("network")).state == "counted"
         return task
 
     def all_of(self, project: int, actor: str, **options: Any) -> list[int]:
@@ -257,19 +265,21 @@ class Ledger:
         done = []
         while (asked := self.ask(project, actor, **options)).state == "ok":
             for task in asked.tasks:
-                assert self.answer(project, actor, task).state in ("counted", "late")
+                answered = self.answer(project, actor, task, network=options.get("network"))
+                assert answered.state in ("counted", "late", "surplus")
                 done.append(task)
         return done
 
-    def hold(self, project: int, actor: str, task: int) -> str:
+    def hold(self, project: int, actor: str, task: int, network: str | None = None) -> str:
         """Opens the page of a task."""
         return self.change(
-            "SELECT hold_task(%(p)s, %(a)s, %(me)s, false, %(unlocked)s, %(t)s, clock())",
+            "SELECT hold_task(%(p)s, %(a)s, %(me)s, false, %(unlocked)s, %(t)s, clock(), %(network)s)",
             unlocked=[DRAFT],
             p=project,
             a=actor,
             me=account(actor),
             t=task,
+            network=network_of(actor) if network is None else network,
         )
 
     def release(self, project: int, actor: str, task: int, *, skip: bool = False) -> bool:
@@ -310,6 +320,11 @@ class Ledger:
         end = time.monotonic() + PATIENCE
         while not self.value("SELECT cardinality(pg_blocking_pids(%(pid)s)) > 0", pid=other.pid):
             assert time.monotonic() < end, "nobody waits"
+
+
+def network_of(actor: str) -> str:
+    """The network of a volunteer who is alone there."""
+    return actor.removeprefix("i:")
 
 
 class Meanwhile:

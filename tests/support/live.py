@@ -45,6 +45,7 @@ class LiveServer:
             "CROWDD_HTTP_PORT": str(self.port),
             "CROWDD_RATELIMIT_LIMIT": "0",
             "CROWDD_VOLUNTEERS_COOKIES_PER_HOUR": "100000",
+            "CROWDD_VOLUNTEERS_COOKIES_PER_DAY": "100000",
             **environment,
         }
         self.process: subprocess.Popen[bytes] | None = None

@@ -475,6 +475,19 @@ def _owner_cases(at: str) -> Iterator[Case]:
     wrong_words = {"errors": {"question": ["Please fill this in."], "answers": ["Write 1 to 40."]}}
     refused = whole | {"form": editor | {"editor": "<p>?</p>"} | wrong_words}
     yield page("task_presenter_editor", "wrong", part="task_presenter", asked=words, **refused)
+    fields = dict.fromkeys(("counted_per_network", "taskrun_id", "user_name", "reason"))
+    barred = {"id": 3, "at": "2025-11-20T09:30:00.000000", "by": "ilse", "reason": "noise", "user_name": None}
+    everybody: list[Context] = [
+        barred | {"sort": "account", "shown": "jonas", "user_name": "jonas"},
+        barred | {"sort": "account", "shown": ""},
+        barred | {"sort": "external", "shown": "pupil-7"},
+        barred | {"sort": "anonymous", "shown": "198.51.100.7"},
+        barred | {"sort": "network", "shown": "2001:db8::"},
+    ]
+    yield page("volunteers", "nobody", barred=[], default=1, form=FORM | fields)
+    yield page("volunteers", "barred", barred=everybody, default=0, form=FORM | fields | {"counted_per_network": 30})
+    wrong = {"errors": {name: ["That is wrong."] for name in fields}}
+    yield page("volunteers", "wrong", barred=[], default=1, form=FORM | dict.fromkeys(fields, "x") | wrong)
     search = FORM | {"user": None}
     listed: Context = {"coowners": people, "found": [], "form": search, "invitation": None, "link": None}
     yield page("coowners", "first", **listed)

@@ -6,8 +6,11 @@
 --   I3 one run per person and task; nobody holds a lease on a task that he has answered
 --   I4 done <=> is_complete (answers >= n_answers); a done task has one last result, whose task_run_ids are its counted runs
 --   I5 one event per result version of a published project; the first is task_completed, later ones result_updated
---   I6 no uncounted run while a place is free, but of a retired task
---   I7 whoever has neither answered nor leased an open task meets it again
+--   I6 no uncounted run while a place is free, but of a retired task, set aside by an owner, or of a network that has its
+--      share of the task (22_networks.sql)
+--   I7 whoever has neither answered nor leased an open task meets it again, unless their network has its share of it
+--   I8 counted runs + leases of a network's anonymous volunteers <= counted_per_network, unless it was lowered or runs
+--      changed hands
 --
 -- Lock order: the volunteer (advisory; next_tasks, hold_task and release_task only) -> project -> project_ledger -> ledger
 -- rows by task id -> that task's leases, runs, results. Everything about a task changes only under its ledger row lock.
@@ -51,11 +54,7 @@ BEGIN
     SELECT * INTO t FROM task_ledger WHERE project_id = p_project AND task_id = p_task;
     was := t.done;
     free := t.n_answers - t.answers - t.leases * (t.mode <> 'a')::int;
-    IF t.extra > 0 AND free > 0 AND NOT t.retired THEN
-        UPDATE task_run SET counted = true WHERE project_id = p_project AND id IN (
-            SELECT id FROM task_run WHERE project_id = p_project AND task_id = p_task AND NOT counted ORDER BY id LIMIT free);
-        GET DIAGNOSTICS k = ROW_COUNT;
-    END IF;
+    IF t.extra > 0 AND free > 0 AND NOT t.retired THEN k := count_late(p_project, p_task, free); END IF;
     UPDATE task_ledger SET answers = answers + k, extra = extra - k, entered = stamp(p_project)
      WHERE project_id = p_project AND task_id = p_task RETURNING * INTO t;
     IF t.done AND (k > 0 OR p_gone OR NOT is_complete(t.answers, t.n_answers)) THEN
@@ -74,30 +73,36 @@ BEGIN
     END IF;
 END $$;
 
--- Stores one answer and says what became of it: counted, late, duplicate (run: the one that is there), no lease, no task.
--- A refusal changes nothing. granted and timeout are those of the lease.
+-- Stores one answer and says what became of it: counted, late, surplus (its network has its share), duplicate (run: the one
+-- that is there), no lease, no task, barred. A refusal changes nothing. granted and timeout are those of the lease. p_ip: the
+-- network of an anonymous volunteer.
 CREATE FUNCTION submit(p_project bigint, p_actor text, p_task bigint, p_user bigint, p_ip text, p_external text, p_info jsonb,
                        p_calibration bigint, p_media_url text, p_now timestamptz,
                        OUT state text, OUT run bigint, OUT granted timestamptz, OUT late_seconds double precision) LANGUAGE plpgsql AS $$
-DECLARE t task_ledger; l record; held boolean; c int; last int; is_trial boolean;
+DECLARE t task_ledger; l record; held boolean; c int; last int; is_trial boolean; most int; bars boolean; surplus boolean := false; moved boolean := false;
 BEGIN
     -- First the lock: every later statement then sees all that came before. Whoever tries a draft holds its project, too, or
     -- publishing would have to lock every task.
-    SELECT trial INTO is_trial FROM project_ledger WHERE project_id = p_project;
+    SELECT trial, counted_per_network, has_bars INTO is_trial, most, bars FROM project_ledger WHERE project_id = p_project;
     IF is_trial THEN SELECT trial INTO is_trial FROM project_ledger WHERE project_id = p_project FOR SHARE; END IF;
+    IF bars AND is_barred(p_project, p_actor, p_ip) THEN state := 'barred'; RETURN; END IF;
     SELECT * INTO t FROM task_ledger WHERE project_id = p_project AND task_id = p_task FOR UPDATE;
     IF NOT FOUND OR is_trial IS NULL THEN state := 'no task'; RETURN; END IF;
-    DELETE FROM lease WHERE project_id = p_project AND actor = p_actor AND task_id = p_task RETURNING lease.granted, expires INTO l;
+    DELETE FROM lease WHERE project_id = p_project AND actor = p_actor AND task_id = p_task RETURNING lease.granted, expires, network INTO l;
     held := FOUND;
     IF NOT held THEN
-        DELETE FROM past_lease WHERE project_id = p_project AND actor = p_actor AND task_id = p_task RETURNING past_lease.granted, expires INTO l;
+        DELETE FROM past_lease WHERE project_id = p_project AND actor = p_actor AND task_id = p_task RETURNING past_lease.granted, expires, '' AS network INTO l;
         IF NOT FOUND THEN
             SELECT id INTO run FROM task_run WHERE project_id = p_project AND task_id = p_task AND actor = p_actor;
             state := CASE WHEN FOUND THEN 'duplicate' ELSE 'no lease' END;
             RETURN;
         END IF;
     END IF;
-    c := (t.answers < t.n_answers AND NOT t.retired AND (held OR t.mode = 'a' OR t.answers + t.leases < t.n_answers))::int;
+    IF p_ip <> '' AND p_actor ~ '^[ci]:' THEN
+        surplus := most > 0 AND network_share(p_project, p_task, p_ip) >= most;
+        moved := held AND l.network <> p_ip;            -- the network it was leased in has a place of its share back
+    END IF;
+    c := (t.answers < t.n_answers AND NOT t.retired AND NOT surplus AND (held OR t.mode = 'a' OR t.answers + t.leases < t.n_answers))::int;
     granted := l.granted;
     late_seconds := CASE WHEN p_now > l.expires THEN extract(epoch FROM p_now - l.expires) END;
     INSERT INTO task_run (project_id, task_id, actor, user_id, user_ip, external_uid, created, finish_time, counted, trial, timeout, calibration, media_url, info)
@@ -110,21 +115,23 @@ BEGIN
     IF last = 1 THEN PERFORM complete(t, is_trial, p_now); END IF;
     INSERT INTO stat_delta (project_id, hour, actor, user_id, runs, counted, completed, seconds)
     VALUES (p_project, date_trunc('hour', p_now), p_actor, scorer(p_project, p_user, is_trial), 1, c, last, time_spent(l.granted, p_now, late_seconds));
-    state := CASE c WHEN 1 THEN 'counted' ELSE 'late' END;
+    IF held AND (surplus OR moved) THEN PERFORM settle(p_project, p_task, false, p_now); END IF;
+    state := CASE WHEN c = 1 THEN 'counted' WHEN surplus THEN 'surplus' ELSE 'late' END;
 END $$;
 
 -- How long after it was stored an answer may still be changed when its task has its result already.
 CREATE FUNCTION second_thoughts() RETURNS interval IMMUTABLE LANGUAGE sql AS $$ SELECT interval '5 minutes' $$;
 
 -- Puts another answer in the place of the one that a volunteer gave: changed, same (it says so already), in result (its task
--- has its result, and the time for second thoughts is over) or none (he has not answered). Counters stay as they are: it is
+-- has its result, and the time for second thoughts is over), none (he has not answered) or barred. Counters stay as they are: it is
 -- the same answer, given when it was given. A result that the old one stood in becomes a version behind a new one (I4, I5).
-CREATE FUNCTION correct_run(p_project bigint, p_actor text, p_task bigint, p_info jsonb, p_now timestamptz,
+CREATE FUNCTION correct_run(p_project bigint, p_actor text, p_task bigint, p_info jsonb, p_now timestamptz, p_network text DEFAULT '',
                             OUT state text, OUT run bigint) LANGUAGE plpgsql AS $$
-DECLARE t task_ledger; r task_run; is_trial boolean;
+DECLARE t task_ledger; r task_run; is_trial boolean; bars boolean;
 BEGIN
-    SELECT trial INTO is_trial FROM project_ledger WHERE project_id = p_project;
+    SELECT trial, has_bars INTO is_trial, bars FROM project_ledger WHERE project_id = p_project;
     IF is_trial THEN SELECT trial INTO is_trial FROM project_ledger WHERE project_id = p_project FOR SHARE; END IF;
+    IF bars AND is_barred(p_project, p_actor, p_network) THEN state := 'barred'; RETURN; END IF;
     SELECT * INTO t FROM task_ledger WHERE project_id = p_project AND task_id = p_task FOR UPDATE;
     SELECT * INTO r FROM task_run WHERE project_id = p_project AND task_id = p_task AND actor = p_actor;
     IF NOT FOUND THEN state := 'none'; RETURN; END IF;

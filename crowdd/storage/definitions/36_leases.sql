@@ -11,20 +11,20 @@ SELECT CASE WHEN jsonb_typeof(p_info->'lease_seconds') = 'number'
 -- leased; late (an answer is stored, and may not count); answered; none (he never had it, or skipped it); paused; no task;
 -- and what barred says.
 CREATE FUNCTION renew_task(p_project bigint, p_actor text, p_user bigint, p_admin boolean, p_unlocked text[], p_task bigint, p_now timestamptz,
-                           OUT state text, OUT ends timestamptz) LANGUAGE plpgsql AS $$
+                           p_network text DEFAULT '', OUT state text, OUT ends timestamptz) LANGUAGE plpgsql AS $$
 DECLARE p project_ledger;
 BEGIN
     SELECT * INTO p FROM project_ledger WHERE project_id = p_project;
-    state := barred(p, p_actor, p_user, p_admin, p_unlocked);
+    state := barred(p, p_actor, p_user, p_admin, p_unlocked, p_network);
     IF state IS NOT NULL THEN RETURN; END IF;
     PERFORM set_config('synchronous_commit', 'off', true);
     -- Who takes lapsed leases back looks again whether this one has lapsed when he has its row.
-    UPDATE lease SET expires = greatest(expires, least(p_now + p.lease, granted + 6 * p.lease))
+    UPDATE lease SET expires = prolonged(granted, expires, p.lease, p_now)
      WHERE project_id = p_project AND actor = p_actor AND task_id = p_task RETURNING expires INTO ends;
     IF FOUND THEN
         state := CASE WHEN ends > p_now THEN 'leased' ELSE 'late' END;
     ELSIF EXISTS (SELECT FROM past_lease WHERE project_id = p_project AND actor = p_actor AND task_id = p_task AND NOT skipped) THEN
-        state := hold_task(p_project, p_actor, p_user, p_admin, p_unlocked, p_task, p_now);
+        state := hold_task(p_project, p_actor, p_user, p_admin, p_unlocked, p_task, p_now, p_network);
         SELECT expires INTO ends FROM lease WHERE project_id = p_project AND actor = p_actor AND task_id = p_task;
     ELSE
         state := CASE WHEN EXISTS (SELECT FROM task_run WHERE project_id = p_project AND actor = p_actor AND task_id = p_task) THEN 'answered' ELSE 'none' END;

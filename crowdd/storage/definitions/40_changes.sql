@@ -61,6 +61,19 @@ BEGIN
     RETURN e;
 END $$;
 
+-- Looks at tasks again whose uncounted answers may count by now: the rule was raised.
+CREATE FUNCTION recount(p_project bigint, p_tasks bigint[], p_now timestamptz) RETURNS effect LANGUAGE plpgsql AS $$
+DECLARE t task_ledger; is_done boolean; e effect := (0, 0, 0, 0);
+BEGIN
+    FOR t IN SELECT * FROM task_ledger WHERE project_id = p_project AND task_id = ANY (p_tasks) AND extra > 0 ORDER BY task_id FOR UPDATE LOOP
+        PERFORM settle(p_project, t.task_id, false, p_now);
+        SELECT done INTO is_done FROM task_ledger WHERE project_id = p_project AND task_id = t.task_id;
+        e.tasks := e.tasks + 1;
+        e.completed := e.completed + (is_done AND NOT t.done)::int;
+    END LOOP;
+    RETURN e;
+END $$;
+
 -- Changes the priority of some tasks; they are brought back, since they may now sort before somebody's position. Who holds
 -- one of these tasks holds project_ledger, too: the end of the order may move.
 CREATE FUNCTION set_priority(p_project bigint, p_tasks bigint[], p_priority float8) RETURNS effect LANGUAGE plpgsql AS $$

@@ -34,6 +34,9 @@ BEGIN
         PERFORM settle(p_project, t, false, p_now);
     END LOOP;
     DELETE FROM past_lease WHERE project_id = p_project AND actor = p_to AND task_id = ANY (ids);
+    IF p_from ~ '^[ci]:' THEN                           -- their network has a place of its share back
+        PERFORM settle(p_project, u, false, p_now) FROM unnest(ids) u;
+    END IF;
     DELETE FROM position WHERE project_id = p_project AND actor = p_from;
     IF ids <> '{}' THEN PERFORM copy_word(p_project, p_from, p_to); END IF;
     RETURN cardinality(ids);
@@ -50,11 +53,17 @@ BEGIN
                   WHERE NOT EXISTS (SELECT FROM task_run x WHERE x.project_id = p_project AND x.task_id = h.task_id AND x.actor = p_to)
                     AND NOT EXISTS (SELECT FROM lease x WHERE x.project_id = p_project AND x.task_id = h.task_id AND x.actor = p_to)
                     AND NOT EXISTS (SELECT FROM past_lease x WHERE x.project_id = p_project AND x.task_id = h.task_id AND x.actor = p_to));
-    PERFORM FROM task_ledger WHERE project_id = p_project AND task_id = ANY (ids) ORDER BY task_id FOR UPDATE;
+    PERFORM FROM task_ledger WHERE project_id = p_project AND task_id = ANY (ids || ARRAY(
+        SELECT task_id FROM lease WHERE project_id = p_project AND actor = p_to)) ORDER BY task_id FOR UPDATE;
     UPDATE lease SET actor = p_to WHERE project_id = p_project AND actor = p_from AND task_id = ANY (ids);
     GET DIAGNOSTICS n = ROW_COUNT;
     UPDATE past_lease SET actor = p_to WHERE project_id = p_project AND actor = p_from AND task_id = ANY (ids);
     GET DIAGNOSTICS k = ROW_COUNT;
+    UPDATE lease SET soft = 2 WHERE project_id = p_project AND soft < 2 AND id IN (
+        SELECT id FROM lease WHERE project_id = p_project AND actor = p_to ORDER BY id OFFSET firm_of_volunteer());
+    IF n > 0 AND p_from ~ '^[ci]:' THEN
+        PERFORM settle(p_project, u, false, p_now) FROM unnest(ids) u;
+    END IF;
     DELETE FROM position WHERE project_id = p_project AND actor = p_from;
     RETURN n + k;
 END $$;

@@ -52,7 +52,8 @@ SELECT p_project, v.what, 'task ' || l.task_id, v.stored, v.counted
                        ('last results', coalesce(x.n, 0), CASE WHEN l.done THEN 1 ELSE least(coalesce(x.n, 0), 1) END),
                        ('results of exactly the counted answers', CASE WHEN l.done THEN (x.ids IS NOT DISTINCT FROM r.ids)::int ELSE 1 END, 1),
                        ('late answers beside a free place', CASE WHEN l.retired THEN 0
-                            ELSE least(l.extra, greatest(0, l.n_answers - l.answers - CASE l.mode WHEN 'a' THEN 0 ELSE l.leases END)) END, 0),
+                                 WHEN l.extra = 0 OR l.answers + CASE l.mode WHEN 'a' THEN 0 ELSE l.leases END >= l.n_answers THEN 0
+                            ELSE least(countable(l.project_id, l.task_id), l.n_answers - l.answers - CASE l.mode WHEN 'a' THEN 0 ELSE l.leases END) END, 0),
                        ('task_ledger.retired', l.retired::int, (o.task_id IS NOT NULL)::int)) v(what, stored, counted)
  WHERE l.project_id = p_project AND v.stored <> v.counted ORDER BY l.task_id, 2 $$;
 

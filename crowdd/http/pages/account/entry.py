@@ -7,7 +7,7 @@ from crowdd.domain.people.identities import ProviderIdentity
 from crowdd.domain.security_log import NEW_DEVICE, SIGN_IN, SIGN_OUT
 from crowdd.errors import AnonymousError, ForbiddenError
 from crowdd.http.answers import Answer, Redirect
-from crowdd.http.cookies import NEWCOMER, SESSION, VOLUNTEER, Cookies
+from crowdd.http.cookies import NEWCOMER, SESSION, Cookies
 from crowdd.http.forms import local
 from crowdd.http.incoming import Incoming
 from crowdd.languages import _, ngettext
@@ -76,7 +76,7 @@ class Entry:
 
     def volunteer(self, incoming: Incoming) -> str:
         """Who this browser is without an account; "" when it is nobody."""
-        return self.cookies.signed(incoming, VOLUNTEER) if self._by_cookie else ""
+        return self.cookies.volunteer(incoming) if self._by_cookie else ""
 
 
 def claimed_words(answers: int) -> str:

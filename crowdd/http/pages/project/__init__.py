@@ -27,6 +27,7 @@ from crowdd.http.pages.project.statistics import ProjectStatisticsPages
 from crowdd.http.pages.project.tasks import TaskPages
 from crowdd.http.pages.project.updating import UpdatePages
 from crowdd.http.pages.project.views import ProjectViews
+from crowdd.http.pages.project.volunteers import VolunteerPages
 from crowdd.http.pages.project.webhooks import WebhookPages
 from crowdd.http.pages.project.working import WorkPages
 from crowdd.http.rendering import Templates
@@ -50,6 +51,7 @@ def rooms(domain: Domain, forms: Forms, cookies: Cookies, templates: Templates) 
         ShelfPages(domain),
         NewProjectPages(domain, forms),
         ProjectSettingsPages(domain, forms, views),
+        VolunteerPages(domain, forms, views),
         UpdatePages(domain, forms, views),
         EditorPages(domain, forms, views, templates),
         OwnersPages(domain, forms, views),

@@ -1,0 +1,128 @@
+"""Volunteers and networks that owners keep out of a project."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import attrs
+
+from crowdd.domain.barring import Barring
+from crowdd.domain.domain import Domain
+from crowdd.errors import AnonymousError, InvalidValueError, NotFoundError
+from crowdd.http.answers import Answer, Data
+from crowdd.http.api.objects import small
+from crowdd.http.api.operations import PASSWORD
+from crowdd.http.described import JSON, Caller, Doc, Parameter, many, record
+from crowdd.http.incoming import Incoming
+from crowdd.http.routing import Route, get, post
+from crowdd.kinds import TASK_RUN
+from crowdd.kinds.types import Integer, Text
+
+_COUNT = Integer(least=0).schema()
+_NUMBER = Integer(least=1).schema()
+_TEXT = {"type": "string"}
+_PROJECT = Parameter("object_id", _COUNT, "The number of the project.", where="path")
+_BAR = record(
+    id=_COUNT,
+    sort={"type": "string", "enum": ["account", "external", "anonymous", "network"]},
+    shown={**_TEXT, "description": "User name, external_uid or user_ip."},
+    user_name={"anyOf": [_TEXT, {"type": "null"}]},
+    at={**_TEXT, "description": "Since when."},
+    by={"anyOf": [_TEXT, {"type": "null"}], "description": "User name of who did it."},
+    reason=_TEXT,
+)
+_OUTCOME = record(
+    id={**_COUNT, "description": "The number of the bar."},
+    answers={**_COUNT, "description": "Answers that were set aside or brought back so far."},
+    queue_item={
+        "anyOf": [_COUNT, {"type": "null"}],
+        "description": "The background task that does the rest, when the answers are many; null when it is done.",
+    },
+)
+_NAMED = {
+    "user_id": _NUMBER,
+    "user_name": _TEXT,
+    "external_uid": TASK_RUN.field("external_uid").type.schema(),
+    "taskrun_id": {**_NUMBER, "description": "An answer of the volunteer."},
+}
+_BAR_BODY = {
+    "type": "object",
+    "properties": {
+        **_NAMED,
+        "network": {
+            "type": "boolean",
+            "default": False,
+            "description": "With taskrun_id: all anonymous volunteers of the network the answer came from.",
+        },
+        "set_aside": {"type": "boolean", "default": True, "description": "Their answers do not count any more."},
+        "reason": {**Text(most=1000).schema(), "default": ""},
+    },
+    "oneOf": [{"required": [name]} for name in _NAMED],
+    "additionalProperties": False,
+}
+_UNBAR_BODY = {"type": "object", "properties": {"id": _NUMBER}, "required": ["id"], "additionalProperties": False}
+_OWNERS = "For owners of the project, administrators. "
+_LIST = Doc(
+    name="barred_volunteers",
+    section="project",
+    summary="Who is barred from a project",
+    about=_OWNERS + "The newest first, at most 500.",
+    parameters=(_PROJECT, PASSWORD),
+    answer=many(_BAR),
+    refusals=(AnonymousError, NotFoundError),
+    caller=Caller.SIGNED_IN,
+)
+_ADD = Doc(
+    name="bar_volunteer",
+    section="project",
+    summary="Bar a volunteer or a network",
+    about=_OWNERS + "They get no tasks of the project and cannot answer (403, error_code barred). Their answers are"
+    " kept and do not count, and their tasks are open again, until the bar is removed.",
+    parameters=(_PROJECT, PASSWORD),
+    bodies={JSON: _BAR_BODY},
+    answer=_OUTCOME,
+    refusals=(AnonymousError, NotFoundError),
+    caller=Caller.SIGNED_IN,
+)
+_REMOVE = Doc(
+    name="unbar_volunteer",
+    section="project",
+    summary="Remove a bar",
+    about=_OWNERS + "Answers that were set aside are like late ones: they count where a place is free.",
+    parameters=(_PROJECT, PASSWORD),
+    bodies={JSON: _UNBAR_BODY},
+    answer=_OUTCOME,
+    refusals=(AnonymousError, NotFoundError),
+    caller=Caller.SIGNED_IN,
+)
+
+
+class BarsApi:
+    """Bars of a project."""
+
+    def __init__(self, domain: Domain) -> None:
+        self._barring: Barring = domain.barring
+
+    def routes(self) -> Iterator[Route]:
+        """/api/project/<id>/barred, bar and unbar."""
+        project = "/api/project/<int:object_id>"
+        yield get(f"{project}/barred", self.listed, endpoint="barred", doc=_LIST)
+        yield post(f"{project}/bar", self.bar, endpoint="bar", doc=_ADD)
+        yield post(f"{project}/unbar", self.unbar, endpoint="unbar", doc=_REMOVE)
+
+    async def listed(self, incoming: Incoming, object_id: int) -> Answer:
+        found = await self._barring.listed(incoming.who, small(object_id))
+        return Data([attrs.asdict(each) for each in found])
+
+    async def bar(self, incoming: Incoming, object_id: int) -> Answer:
+        return Data(attrs.asdict(await self._barring.bar(incoming.who, small(object_id), incoming.json_body())))
+
+    async def unbar(self, incoming: Incoming, object_id: int) -> Answer:
+        body = incoming.json_body()
+        if not isinstance(body, dict) or set(body) != {"id"}:
+            raise InvalidValueError("The body must be an object with the one key id.")
+        try:
+            bar_id = Integer(least=1).parse(body["id"])
+        except InvalidValueError as error:
+            raise InvalidValueError(f"id {error}.") from None
+        return Data(attrs.asdict(await self._barring.unbar(incoming.who, small(object_id), bar_id)))

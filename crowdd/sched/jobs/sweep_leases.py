@@ -1,0 +1,19 @@
+"""Removes what is left of leases and of volunteers who have not come for long."""
+
+from __future__ import annotations
+
+from crowdd.domain.domain import Domain
+from crowdd.sched.schedule import HOUR, Job
+from crowdd.storage import staleness
+
+PAST_LEASE_DAYS = 30  # for which an answer after its lease is still taken
+POSITION_DAYS = 90  # for which a volunteer's place in the order is kept; they only begin anew without it
+
+
+async def _sweep(domain: Domain) -> str:
+    leases = await staleness.sweep_past_leases(domain.db, PAST_LEASE_DAYS)
+    positions = await staleness.sweep_positions(domain.db, POSITION_DAYS)
+    return f"{leases} past leases and {positions} positions removed"
+
+
+JOB = Job("sweep_leases", 6 * HOUR, _sweep)

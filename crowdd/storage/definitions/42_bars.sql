@@ -1,0 +1,99 @@
+-- Bars: volunteers and networks that an owner keeps out of a project, and their answers, which can be set aside and brought back.
+-- An answer that is set aside (task_run.aside) is stored and not counted, like a late one, and does not count later either.
+
+-- Whether a volunteer may not answer in a project: by himself, or by his network when he is anonymous.
+CREATE FUNCTION is_barred(p_project bigint, p_actor text, p_network text) RETURNS boolean STABLE LANGUAGE plpgsql AS $$
+BEGIN
+    RETURN EXISTS (SELECT FROM barred_volunteer WHERE project_id = p_project
+                      AND subject IN (p_actor, CASE WHEN p_actor ~ '^[ci]:' THEN 'n:' || p_network END));
+END $$;
+
+-- Whether an answer or a lease is that of whoever a bar names. p_network: of an anonymous one, else null.
+CREATE FUNCTION named_by(p_subject text, p_actor text, p_network text) RETURNS boolean IMMUTABLE LANGUAGE plpgsql AS $$
+BEGIN
+    RETURN p_subject = p_actor OR p_subject = 'n:' || p_network AND p_actor ~ '^[ci]:';
+END $$;
+
+-- Keeps a volunteer or a network out; the id of the bar. Whoever is barred already stays so, for the first reason.
+CREATE FUNCTION bar(p_project bigint, p_subject text, p_shown text, p_user bigint, p_reason text, p_now timestamptz) RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE b bigint;
+BEGIN
+    UPDATE project_ledger SET has_bars = true WHERE project_id = p_project;
+    INSERT INTO barred_volunteer (project_id, subject, shown, at, user_id, reason) VALUES (p_project, p_subject, p_shown, p_now, p_user, p_reason)
+        ON CONFLICT (project_id, subject) DO NOTHING;
+    SELECT id INTO b FROM barred_volunteer WHERE project_id = p_project AND subject = p_subject;
+    RETURN b;
+END $$;
+
+-- Lets somebody in again. False: there is no such bar.
+CREATE FUNCTION unbar(p_project bigint, p_bar bigint) RETURNS boolean LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM FROM project_ledger WHERE project_id = p_project FOR NO KEY UPDATE;
+    DELETE FROM barred_volunteer WHERE project_id = p_project AND id = p_bar;
+    IF NOT FOUND THEN RETURN false; END IF;
+    UPDATE project_ledger SET has_bars = EXISTS (SELECT FROM barred_volunteer WHERE project_id = p_project) WHERE project_id = p_project;
+    RETURN true;
+END $$;
+
+-- The next tasks that somebody has answered or holds, by id.
+CREATE FUNCTION tasks_of_subject(p_project bigint, p_subject text, p_after bigint, p_most int) RETURNS bigint[] STABLE LANGUAGE plpgsql AS $$
+BEGIN
+    IF p_subject LIKE 'n:%' THEN
+        RETURN ARRAY(SELECT task_id FROM (
+            SELECT task_id FROM task_run WHERE user_ip = substr(p_subject, 3) AND project_id + 0 = p_project AND task_id > p_after AND actor ~ '^[ci]:'
+            UNION SELECT task_id FROM lease WHERE network = substr(p_subject, 3) AND project_id + 0 = p_project AND task_id > p_after AND actor ~ '^[ci]:') t
+            ORDER BY 1 LIMIT p_most);
+    ELSIF p_subject LIKE 'u:%' THEN
+        RETURN ARRAY(SELECT task_id FROM (
+            SELECT task_id FROM task_run WHERE user_id = substr(p_subject, 3)::bigint AND project_id = p_project AND actor = p_subject AND task_id > p_after
+            UNION SELECT task_id FROM lease WHERE project_id = p_project AND actor = p_subject AND task_id > p_after) t ORDER BY 1 LIMIT p_most);
+    END IF;
+    RETURN ARRAY(SELECT task_id FROM (
+        SELECT task_id FROM task_run WHERE project_id = p_project AND actor = p_subject AND task_id > p_after
+        UNION SELECT task_id FROM lease WHERE project_id = p_project AND actor = p_subject AND task_id > p_after) t ORDER BY 1 LIMIT p_most);
+END $$;
+
+-- Sets the answers aside that somebody gave to these tasks, and ends his leases of them. answers: how many were not yet.
+CREATE FUNCTION set_aside(p_project bigint, p_tasks bigint[], p_bar bigint, p_now timestamptz) RETURNS effect LANGUAGE plpgsql AS $$
+DECLARE who text := (SELECT subject FROM barred_volunteer WHERE project_id = p_project AND id = p_bar); r record; t task_ledger; is_done boolean;
+    e effect := (0, 0, 0, 0); n int; k int;
+BEGIN
+    FOR t IN SELECT * FROM task_ledger WHERE project_id = p_project AND task_id = ANY (p_tasks) AND who IS NOT NULL ORDER BY task_id FOR UPDATE LOOP
+        FOR r IN SELECT actor FROM lease l WHERE l.project_id = p_project AND l.task_id = t.task_id AND named_by(who, l.actor, l.network) LOOP
+            PERFORM end_lease(p_project, r.actor, t.task_id, 'infinity', p_now, false, p_now);
+        END LOOP;
+        SELECT count(*), count(*) FILTER (WHERE counted) INTO n, k FROM task_run x
+         WHERE x.project_id = p_project AND x.task_id = t.task_id AND x.aside IS NULL AND named_by(who, x.actor, x.user_ip);
+        CONTINUE WHEN n = 0;
+        INSERT INTO stat_delta (project_id, hour, counted, wanted)
+        SELECT p_project, date_trunc('hour', finish_time), -count(*), -(CASE WHEN t.retired THEN count(*) ELSE 0 END) FROM task_run x
+         WHERE x.project_id = p_project AND x.task_id = t.task_id AND x.aside IS NULL AND counted AND named_by(who, x.actor, x.user_ip) GROUP BY 2;
+        UPDATE task_run x SET aside = p_bar, counted = false
+         WHERE x.project_id = p_project AND x.task_id = t.task_id AND x.aside IS NULL AND named_by(who, x.actor, x.user_ip);
+        UPDATE task_ledger SET answers = answers - k, extra = extra + k WHERE project_id = p_project AND task_id = t.task_id;
+        PERFORM settle(p_project, t.task_id, k > 0, p_now);
+        SELECT done INTO is_done FROM task_ledger WHERE project_id = p_project AND task_id = t.task_id;
+        e.tasks := e.tasks + 1;
+        e.answers := e.answers + n;
+        e.completed := e.completed + (is_done AND NOT t.done)::int;
+        e.reopened := e.reopened + (t.done AND NOT is_done)::int;
+    END LOOP;
+    RETURN e;
+END $$;
+
+-- Brings answers back that a bar had set aside, of the next tasks: they are late answers, which count where a place is free.
+-- Those that another bar names, too, stay aside by that one. last: the last of these tasks, null at the end.
+CREATE FUNCTION bring_back(p_project bigint, p_bar bigint, p_after bigint, p_most int, p_now timestamptz, OUT last bigint, OUT answers bigint) LANGUAGE plpgsql AS $$
+DECLARE t bigint; n bigint;
+BEGIN
+    answers := 0;
+    FOR t IN SELECT DISTINCT task_id FROM task_run WHERE aside = p_bar AND project_id = p_project AND task_id > p_after ORDER BY 1 LIMIT p_most LOOP
+        PERFORM FROM task_ledger WHERE project_id = p_project AND task_id = t FOR UPDATE;
+        UPDATE task_run x SET aside = (SELECT min(b.id) FROM barred_volunteer b WHERE b.project_id = p_project AND b.id <> p_bar AND named_by(b.subject, x.actor, x.user_ip))
+         WHERE x.project_id = p_project AND x.task_id = t AND x.aside = p_bar;
+        GET DIAGNOSTICS n = ROW_COUNT;
+        answers := answers + n;
+        PERFORM settle(p_project, t, false, p_now);
+        last := t;
+    END LOOP;
+END $$;

@@ -1,0 +1,30 @@
+"""Rows of the ledger that nobody has used for long: rights to answer late, and places in the order (definitions 38)."""
+
+from __future__ import annotations
+
+from crowdd.storage.database import Database, one
+
+CHUNK = 1000
+
+
+async def sweep_past_leases(db: Database, days: int) -> int:
+    """Takes rights to answer late away that ended so many days ago; how many."""
+    return await _all(db, "sweep_past_leases", days)
+
+
+async def sweep_positions(db: Database, days: int) -> int:
+    """Forgets places in the order that nobody has used for so many days, and those of deleted projects; how many."""
+    return await _all(db, "sweep_positions", days)
+
+
+async def _all(db: Database, function: str, days: int) -> int:
+    gone = 0
+    while True:
+        row = await one(
+            db,
+            f"SELECT {function}(clock() - make_interval(days => %(days)s), %(most)s) AS n",
+            {"days": days, "most": CHUNK},
+        )
+        gone += int(row["n"])
+        if row["n"] < CHUNK:
+            return gone
