@@ -8,10 +8,13 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+import orjson
 import pytest
 from hypothesis import HealthCheck, given, settings
 from support.conformance import administrator
 from support.hostile import ODD, Answer, Hostile, requests
+
+from crowdd.storage.server.process import wait_until
 
 WARM, COUNT, MOST_GROWTH = 100, 1000, 20_000_000
 
@@ -77,6 +80,15 @@ def assault(url: str, victim: Any, count: int) -> None:
         assert request.send(url).faults(request.method) == [], request
 
     survives()
+
+
+def test_memory_of_a_large_request_is_given_back(own_server: Any, victim: Any):
+    rows = [{"project_id": victim.ids["project"][0], "info": {"n": n, "text": "x" * 600}} for n in range(10_000)]
+    body = orjson.dumps(rows)
+    before = memory(own_server.process.pid)
+    assert victim.ask("POST", f"/api/task?api_key={victim.key}", body).status == 200
+    grown = wait_until(lambda: memory(own_server.process.pid) - before <= 30_000_000, 60)
+    assert grown, f"{(memory(own_server.process.pid) - before) / 1e6:.0f} MB more after a minute"
 
 
 def memory(pid: int) -> int:

@@ -44,6 +44,7 @@ class LiveServer:
             "CROWDD_DATA_DIR": str(data),
             "CROWDD_HTTP_PORT": str(self.port),
             "CROWDD_RATELIMIT_LIMIT": "0",
+            "CROWDD_HTTP_MAX_CONNECTIONS_PER_NETWORK": "0",
             "CROWDD_VOLUNTEERS_COOKIES_PER_HOUR": "100000",
             "CROWDD_VOLUNTEERS_COOKIES_PER_DAY": "100000",
             **environment,
