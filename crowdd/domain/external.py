@@ -91,7 +91,9 @@ def _claims(secrets: Secrets, token: str, sealed_key: bytes) -> Mapping[str, Any
     """What a token says that was made with this key; remembered, since each request of its users brings it again."""
     bad = AnonymousError("The token is not valid for this project.", code="decode_error")
     try:
-        claims = dict(jwt.decode(token, signing_key(secrets, secrets.unseal(sealed_key)), algorithms=["HS256"], options=_CLAIMS))
+        claims = dict(
+            jwt.decode(token, signing_key(secrets, secrets.unseal(sealed_key)), algorithms=["HS256"], options=_CLAIMS)
+        )
     except jwt.PyJWTError:
         raise bad from None
     if not isinstance(claims["exp"], int | float):

@@ -37,7 +37,8 @@ PROJECT = Kind(
         Field(
             "info",
             JsonObject(),
-            "Free-form: task_presenter, tutorial, results, sched, lease_seconds, language, answers_when_complete, thumbnail …",
+            "Free-form: task_presenter, tutorial, results, sched, lease_seconds, language, answers_when_complete,"
+            " token_per_volunteer, thumbnail …",
             read=EVERYONE,
             default=dict,
         ),

@@ -794,7 +794,12 @@ def _statistics_cases() -> Iterator[Case]:
         for user in PEOPLE
     ]
     sides = {
-        "anonymous": {"users": 1458, "taskruns": 39220, "pct_taskruns": 30, "top5": [{"ip": None, "volunteer": "3f9a1c0d2b4e6f8", "tasks": 9}]},
+        "anonymous": {
+            "users": 1458,
+            "taskruns": 39220,
+            "pct_taskruns": 30,
+            "top5": [{"ip": None, "volunteer": "3f9a1c0d2b4e6f8", "tasks": 9}],
+        },
         "authenticated": {"users": 412, "taskruns": 88120, "pct_taskruns": 70, "top5": top},
         "geo": False,
     }
