@@ -151,7 +151,9 @@ async def test_the_link_ends_when_the_project_is_published(served):
     owner, _, link = await draft(served)
     await owner.post("/project/birds/publish", json={})
     assert (await owner.page("/project/birds/publish")).json()["try_link"] is None
-    assert (await served.client().get(link, headers=PAGE)).status == 404
+    late = await served.client().get(link, headers=HTML)
+    assert (late.status, late.header("location")) == (302, "/project/birds/")
+    assert "unlocked=" not in (late.header("set-cookie") or "")
     assert (await served.client().page("/project/birds/")).status == 200
     refused = await owner.post("/project/birds/trylink", json={})
     assert (refused.status, refused.json()["reason"]) == (403, "no_draft")
