@@ -439,6 +439,7 @@ def _owner_cases(at: str) -> Iterator[Case]:
     yield page("settings", "draft", **UNUSED | TRY | {"project": DRAFT, "coowners": people[:1], "locked": True})
     texts = {name: OWNED[name] for name in ("id", "name", "short_name", "description", "long_description")}
     boxes = {"allow_anonymous_contributors": True, "zip_download": False, "category_id": 2, "protect": False}
+    boxes |= {"answers_when_complete": True, "token_per_volunteer": False}
     form = FORM | texts | boxes | {"webhook": None, "password": None}
     upload = FORM | dict.fromkeys(("id", "avatar", "x1", "y1", "x2", "y2"))
     subjects = [{"id": one["id"], "name": one["name"]} for one in SUBJECTS[1:]]
