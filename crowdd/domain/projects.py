@@ -181,12 +181,16 @@ class Projects:
         return row
 
     async def with_link(self, short_name: str, key: str, who: Requester) -> Requester:
-        """The requester with the "try it" link of a draft. NotFoundError for a wrong or an old one."""
-        opened = attrs.evolve(who, unlocked=(*who.unlocked, draft_key(key)))
-        row = await projects.page(self._db, short_name, opened)
+        """The requester with the "try it" link of a draft; unchanged once the project was published.
+
+        Raises NotFoundError for a wrong link, and for one that was replaced.
+        """
+        row = await projects.page(self._db, short_name, who)
+        if row is not None and row["first_published"] is not None:
+            return who
         if row is None or row["draft_key"] != draft_key(key):
             raise NotFoundError(NOT_FOUND, hint="This link has ended. Ask the project's owner for a new one.")
-        return opened
+        return attrs.evolve(who, unlocked=(*who.unlocked, draft_key(key)))
 
     async def renew_link(self, row: Row, who: Requester) -> None:
         """Ends the "try it" link of a draft; the next one is another. ForbiddenError for a published project."""

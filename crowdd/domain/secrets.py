@@ -112,7 +112,9 @@ class Secrets:
 
     def masked(self, project_id: int, text: str) -> str:
         """What stands in a project for a text that others than its owners must not read: always the same."""
-        return hashlib.sha256(self.key("mask") + f"{project_id}:{text}".encode("utf-8", "surrogatepass")).hexdigest()[:32]
+        return hashlib.sha256(self.key("mask") + f"{project_id}:{text}".encode("utf-8", "surrogatepass")).hexdigest()[
+            :32
+        ]
 
 
 def place(table: str, column: str, key: object) -> str:

@@ -5,7 +5,10 @@ from __future__ import annotations
 import attrs
 
 _METHODS = "GET, HEAD, POST, PUT, DELETE, OPTIONS"
-_ASKED = "Content-Type, Authorization, X-CSRFToken, X-Project-Password, X-Draft-Key, Idempotency-Key, If-Match, If-None-Match"
+_ASKED = (
+    "Content-Type, Authorization, X-CSRFToken, X-Project-Password, X-Draft-Key, Idempotency-Key, If-Match,"
+    " If-None-Match"
+)
 _SHOWN = (
     "ETag, Retry-After, X-No-Task, X-Held-Tasks, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset,"
     " X-Request-Id"

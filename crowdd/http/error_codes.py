@@ -47,7 +47,9 @@ CODES: tuple[ErrorCode, ...] = (
     ErrorCode("token_names_nobody", errors.AnonymousError, "The project demands tokens that name their external user."),
     ErrorCode("forbidden", errors.ForbiddenError, "You are known, and still you may not do this."),
     ErrorCode("cross_site", errors.ForbiddenError, "A cookie may not speak for a request of another site's page."),
-    ErrorCode("cross_origin", errors.ForbiddenError, "A page of another site may not take or answer tasks without a key."),
+    ErrorCode(
+        "cross_origin", errors.ForbiddenError, "A page of another site may not take or answer tasks without a key."
+    ),
     ErrorCode("opaque_origin", errors.ForbiddenError, "The request comes from a page without an origin."),
     ErrorCode("presenter", errors.ForbiddenError, "A presenter asked for another project than its own."),
     ErrorCode("project_password", errors.ForbiddenError, "The project asks for a password: send X-Project-Password."),

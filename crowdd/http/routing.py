@@ -19,8 +19,9 @@ class Route:
 
     ``endpoint`` is what the rate limit counts (the same for all ids). ``key_header`` false: the Authorization header is
     no API key here. ``csrf`` false: no form posts here. ``page`` false: no page, so a browser is not made a volunteer
-    by asking. ``assigns``: it leases, answers or gives back, which pages of other sites may not do. ``hot``: asked for all the time, so it stands in the ``PathTable``, too. ``doc`` is what the API's
-    documentation says; every route below /api has one.
+    by asking. ``assigns``: it leases, answers or gives back, which pages of other sites may not do. ``hot``: asked for
+    all the time, so it stands in the ``PathTable``, too. ``doc`` is what the API's documentation says; every route
+    below /api has one.
     """
 
     method: str

@@ -38,7 +38,8 @@ PROJECT = Kind(
         Field(
             "info",
             JsonObject(),
-            "Free-form: task_presenter, tutorial, results, sched, lease_seconds, counted_per_network, language, …",
+            "Free-form: task_presenter, tutorial, results, sched, lease_seconds, counted_per_network, language,"
+            " answers_when_complete, token_per_volunteer, thumbnail …",
             read=EVERYONE,
             default=dict,
         ),

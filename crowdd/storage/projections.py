@@ -27,7 +27,7 @@ def column_of(kind: Kind, field: Field, standings: frozenset[Standing]) -> str |
     if field.read & standings:
         return f't."{field.name}"'
     if field.masked:
-        text = f't.project_id || \':\' || t."{field.name}"'
+        text = f"t.project_id || ':' || t.\"{field.name}\""
         return f"left(encode(sha256(%(mask)s::bytea || convert_to({text}, 'UTF8')), 'hex'), 32)"
     return "NULL" if field.name in kind.reduced else None
 

@@ -171,7 +171,8 @@ async def categories(db: Database) -> list[Row]:
 async def secret_key(db: Database, short_name: str) -> Row | None:
     """id, short_name and sealed secret key of a project."""
     return await one_or_none(
-        db, "SELECT id, short_name, secret_key_sealed, token_per_volunteer FROM project WHERE short_name = %(name)s",
+        db,
+        "SELECT id, short_name, secret_key_sealed, token_per_volunteer FROM project WHERE short_name = %(name)s",
         {"name": short_name},
     )
 

@@ -18,13 +18,13 @@ _REQUESTER = {
 }
 # What owners may enter, they may also enter as the volunteers that a presenter makes of them.
 _VISITS = "(%(visits_all)s OR coalesce(p.owners_ids @> ARRAY[%(visitor)s::bigint], false))"
-_REACHABLE = f"(p.first_published IS NOT NULL OR coalesce(p.draft_key = ANY (%(unlocked)s::text[]), false) OR {_VISITS})"
+_REACHABLE = (
+    f"(p.first_published IS NOT NULL OR coalesce(p.draft_key = ANY (%(unlocked)s::text[]), false) OR {_VISITS})"
+)
 _LISTED = "(p.published AND (p.lock_id IS NULL OR p.lock_id = ANY (%(unlocked)s::text[])))"
 _UNLOCKED = f"((p.lock_id IS NULL OR p.lock_id = ANY (%(unlocked)s::text[]) OR {_VISITS}) AND {_REACHABLE})"
 # The task that a row t answers has all its answers.
-COMPLETE = (
-    "EXISTS (SELECT FROM task_ledger l WHERE l.project_id = t.project_id AND l.task_id = t.task_id AND (l.done OR l.retired))"
-)
+COMPLETE = "EXISTS (SELECT FROM task_ledger l WHERE l.project_id = t.project_id AND l.task_id = t.task_id AND (l.done OR l.retired))"
 _PROJECT = {
     Standing.OWNER: "coalesce(p.owners_ids @> ARRAY[%(me)s::bigint], false)",
     Standing.CREATOR: "coalesce(p.owner_id = %(me)s::bigint, false)",

@@ -78,7 +78,7 @@ async def test_closed_answers_come_out_by_no_other_way(served):
 
 @pytest_twisted.ensureDeferred
 async def test_a_page_of_a_list_is_full_although_some_answers_are_closed(served):
-    owner, ada, _, project, *_ = await closed(served, zip_download=False)
+    owner, ada, *_ = await closed(served, zip_download=False)
     opened = await served.project(owner, "open", tasks=3, published=True)
     for number in range(3):
         await answer(ada, opened, number)
@@ -88,7 +88,7 @@ async def test_a_page_of_a_list_is_full_although_some_answers_are_closed(served)
 @pytest_twisted.ensureDeferred
 async def test_answers_of_an_open_task_are_hidden_until_it_is_complete(served):
     info = {"task_presenter": "<p>?</p>", "answers_when_complete": True}
-    owner, ada, bob, project, first, second = await closed(served, info=info)
+    owner, ada, bob, project, _, second = await closed(served, info=info)
     stranger = served.client()
     path = f"/api/taskrun?project_id={project['id']}&all=1"
     assert await infos(stranger, path) == ["adas-word", "bobs-word"] == await infos(bob, path)

@@ -44,7 +44,19 @@ async def paths_of(owner, project):
     }  # fmt: skip
     api = [f"/api/{kind}/{row_id}" for kind, row_id in objects.items()]
     api += [f"/api/{number}/newtask", f"/api/project/{number}/userprogress", "/api/project/birds/userprogress"]
-    pages = ("", "stats", "tasks", "tasks/browse", f"tasks/{first}", "newtask", f"task/{first}", "tutorial", "results", "blog", "live")
+    pages = (
+        "",
+        "stats",
+        "tasks",
+        "tasks/browse",
+        f"tasks/{first}",
+        "newtask",
+        f"task/{first}",
+        "tutorial",
+        "results",
+        "blog",
+        "live",
+    )
     framed = [f"/project/birds/{name}?_presenter=1" for name in ("newtask", "tutorial", "results")]
     return api, [f"/project/birds/{name}" for name in pages] + framed
 
@@ -67,7 +79,7 @@ async def test_a_draft_is_404_for_strangers_by_id_and_by_name(served):
 
 @pytest_twisted.ensureDeferred
 async def test_a_stranger_cannot_tell_a_draft_from_nothing_by_writing(served):
-    owner, project, _ = await draft(served)
+    _, project, _ = await draft(served)
     stranger = await served.person("stranger")
     for body in ({"project_id": project["id"], "info": 1}, {"project_id": 999, "info": 1}):
         assert (await stranger.post("/api/task", json=body)).status == 404
@@ -100,7 +112,12 @@ async def test_a_program_sends_the_key_of_the_link_as_a_header(served):
     key = link.partition("try=")[2]
     assert len(key) == 32  # 128 bits
     program = served.client()
-    for sent, status in ((key, 200), (key[:-1] + ("0" if key[-1] != "0" else "1"), 404), ("", 404), (f"try-{key}", 404)):
+    for sent, status in (
+        (key, 200),
+        (key[:-1] + ("0" if key[-1] != "0" else "1"), 404),
+        ("", 404),
+        (f"try-{key}", 404),
+    ):
         answered = await program.get(f"/api/task/{project['tasks'][0]}", headers={"X-Draft-Key": sent})
         assert answered.status == status, sent
 
@@ -134,7 +151,9 @@ async def test_the_link_ends_when_the_project_is_published(served):
     owner, _, link = await draft(served)
     await owner.post("/project/birds/publish", json={})
     assert (await owner.page("/project/birds/publish")).json()["try_link"] is None
-    assert (await served.client().get(link, headers=PAGE)).status == 404
+    late = await served.client().get(link, headers=HTML)
+    assert (late.status, late.header("location")) == (302, "/project/birds/")
+    assert "unlocked=" not in (late.header("set-cookie") or "")
     assert (await served.client().page("/project/birds/")).status == 200
     refused = await owner.post("/project/birds/trylink", json={})
     assert (refused.status, refused.json()["reason"]) == (403, "no_draft")
@@ -142,7 +161,7 @@ async def test_the_link_ends_when_the_project_is_published(served):
 
 @pytest_twisted.ensureDeferred
 async def test_two_new_links_at_once_leave_one_that_works(served):
-    owner, project, _ = await draft(served)
+    owner, _, _ = await draft(served)
     both = [ensureDeferred(owner.post("/project/birds/trylink", json={})) for _ in range(2)]
     assert [made.status for _, made in await DeferredList(both)] == [200, 200]
     await visitor(served, await link_of(served, owner))

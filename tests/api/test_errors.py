@@ -12,7 +12,7 @@ TEN_MB = 10_000_000
 @pytest_twisted.ensureDeferred
 async def test_the_table_of_refusals(served):
     owner, stranger = await served.person("owner"), await served.person("stranger")
-    project = await served.project(owner, tasks=1)
+    project = await served.project(owner, tasks=1, published=True)
     mine = f"/api/project/{project['id']}"
     for who, method, path, body, status, name, code in (
         (stranger, "GET", "/api/project/999", ..., 404, "NotFound", "not_found"),

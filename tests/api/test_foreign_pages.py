@@ -46,7 +46,7 @@ async def test_a_page_of_another_site_reads_what_is_public(served):
 
 @pytest_twisted.ensureDeferred
 async def test_our_own_pages_and_programs_take_and_answer_as_before(served):
-    _, project, visitor = await setting(served)
+    _, project, _ = await setting(served)
     own = {"Origin": served.base, "Sec-Fetch-Site": "same-origin"}
     for headers in ({}, own):
         client = served.client()

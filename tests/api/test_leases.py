@@ -280,7 +280,7 @@ async def test_why_a_task_was_skipped_is_counted_and_nobody_named(served, dsn):
     await skip(ben, second, reason="")
     assert (await skip(ada, second, reason="dull")).status == 415
     await cid.post(f"/api/task/{first}/release", json={"skip": True, "reason": "unsure"})  # who never had it
-    await ada.post("/api/task/%s/renew" % first, json={})
+    await ada.post(f"/api/task/{first}/renew", json={})
     await hold(ada)  # who skips it again is not counted again, whatever the reason
     assert (await skip(ada, first, reason="unsure")).json() == {"released": True}
     assert await served.domain.leases.skips(project["id"], first) == {"broken": 2}

@@ -166,10 +166,13 @@ async def test_an_unknown_project_is_not_found_and_a_slug_is_no_id(served):
 
 
 @pytest_twisted.ensureDeferred
-async def test_a_draft_may_be_tried(served):
+async def test_a_draft_may_be_tried_with_its_link(served):
     owner = await served.person("owner")
     project = await served.project(owner, tasks=1)
-    assert (await served.client().get(newtask(project))).json()["id"] == project["tasks"][0]
+    link = (await owner.page(f"/project/{project['short_name']}/publish")).json()["try_link"]
+    key = {"X-Draft-Key": link.partition("try=")[2]}
+    assert (await served.client().get(newtask(project), headers=key)).json()["id"] == project["tasks"][0]
+    assert (await served.client().get(newtask(project))).status == 404
 
 
 @pytest_twisted.ensureDeferred

@@ -91,7 +91,7 @@ async def test_computed_attributes_in_a_body_are_ignored(served):
 async def test_only_owners_and_administrators_change_and_delete(served):
     owner, stranger = await served.person("owner"), await served.person("stranger")
     friend, admin = await served.person("friend"), await served.person("boss", admin=True)
-    project = await served.project(owner)
+    project = await served.project(owner, tasks=1, published=True)
     path = f"/api/project/{project['id']}"
     await served.database.execute(
         "UPDATE project SET owners_ids = owners_ids || %(friend)s::bigint", {"friend": friend.user_id}
@@ -101,7 +101,8 @@ async def test_only_owners_and_administrators_change_and_delete(served):
         assert (await who.delete(path)).status == status
     for who in (owner, friend, admin):
         assert (await who.put(path, json={"description": "ours"})).json()["description"] == "ours"
-    assert (await friend.delete(path)).status == 204
+    assert (await friend.delete(path)).status == 403
+    assert (await owner.delete(path)).status == 204
     assert (await owner.get(path)).status == 404
 
 
@@ -151,8 +152,8 @@ async def test_a_short_name_is_no_page_and_fits_in_an_address(served):
         assert answer.status == 415 and answer.json()["exception_cls"] == "ValueError", short_name
     made = await owner.post("/api/project", json={"name": "Vögel", "short_name": "vögel"})
     assert made.status == 200
-    assert (await served.client().page("/project/v%C3%B6gel/")).json()["project"]["name"] == "Vögel"
-    assert (await served.client().page("//project//v%C3%B6gel")).json()["project"]["name"] == "Vögel"
+    assert (await owner.page("/project/v%C3%B6gel/")).json()["project"]["name"] == "Vögel"
+    assert (await owner.page("//project//v%C3%B6gel")).json()["project"]["name"] == "Vögel"
 
 
 @pytest_twisted.ensureDeferred
@@ -179,14 +180,14 @@ async def test_an_unknown_category_is_refused(served):
 
 
 @pytest_twisted.ensureDeferred
-async def test_drafts_are_unlisted_but_not_locked(served):
+async def test_drafts_are_neither_listed_nor_found(served):
     owner, stranger = await served.person("owner"), await served.person("stranger")
     project = await served.project(owner, tasks=1)
     for path in ("/api/project?all=1", f"/api/task?all=1&project_id={project['id']}"):
         assert (await stranger.get(path)).json() == [] == (await served.client().get(path)).json()
         assert len((await owner.get(path)).json()) == 1
-    assert (await stranger.get(f"/api/project/{project['id']}")).status == 200
-    assert (await served.client().get(f"/api/task/{project['tasks'][0]}")).status == 200
+    assert (await stranger.get(f"/api/project/{project['id']}")).status == 404
+    assert (await served.client().get(f"/api/task/{project['tasks'][0]}")).status == 404
 
 
 @pytest_twisted.ensureDeferred

@@ -30,7 +30,9 @@ async def kept(served):
 
 @pytest_twisted.ensureDeferred
 async def test_personal_data_goes_when_its_days_are_over_and_not_before(serve):
-    served = await serve(CROWDD_RETENTION_ADDRESS_DAYS="30", CROWDD_RETENTION_EVENT_DAYS="60", CROWDD_RETENTION_AUDIT_DAYS="90")
+    served = await serve(
+        CROWDD_RETENTION_ADDRESS_DAYS="30", CROWDD_RETENTION_EVENT_DAYS="60", CROWDD_RETENTION_AUDIT_DAYS="90"
+    )
     ada = await setting(served)
     told = []
     for days in (29, 31, 61, 91):
@@ -55,7 +57,9 @@ async def test_a_sweep_goes_on_where_it_stopped(served, monkeypatch):
 
 @pytest_twisted.ensureDeferred
 async def test_with_zero_days_everything_is_kept(serve):
-    served = await serve(CROWDD_RETENTION_ADDRESS_DAYS="0", CROWDD_RETENTION_EVENT_DAYS="0", CROWDD_RETENTION_AUDIT_DAYS="0")
+    served = await serve(
+        CROWDD_RETENTION_ADDRESS_DAYS="0", CROWDD_RETENTION_EVENT_DAYS="0", CROWDD_RETENTION_AUDIT_DAYS="0"
+    )
     ada = await setting(served)
     await served.database.execute("UPDATE clock_shift SET ahead = '40000 days'")
     await served.domain.retention.sweep()

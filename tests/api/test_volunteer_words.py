@@ -69,12 +69,17 @@ async def test_an_address_has_another_pseudonym_in_each_project_and_owners_read_
     assert [run["user_ip"] for run in made] == [None, None, None]
     first, second, other = [run["user_ip"] for project in (birds, fish) for run in await runs(owner, project)]
     assert first == second != other
-    assert {ipaddress.ip_address(address).version for address in (first, other)} == {4} and "127.0.0.1" not in (first, other)
+    assert {ipaddress.ip_address(address).version for address in (first, other)} == {4} and "127.0.0.1" not in (
+        first,
+        other,
+    )
     for reader in (anonymous, ada):
         for run in await runs(reader, birds):
             assert run["user_ip"] is None
         assert (await reader.get(f"/api/taskrun?project_id={birds['id']}&user_ip={first}")).json() == []
-        exports = [await reader.get(f"/project/birds/tasks/export?type=task_run&format={word}") for word in ("json", "csv")]
+        exports = [
+            await reader.get(f"/project/birds/tasks/export?type=task_run&format={word}") for word in ("json", "csv")
+        ]
         assert all(export.status == 200 and "user_ip" in export.text and first not in export.text for export in exports)
     assert first in (await owner.get("/project/birds/tasks/export?type=task_run&format=csv")).text
 

@@ -133,10 +133,12 @@ def test_helping_materials_come_with_and_without_a_file(project, tmp_path):
     assert [m.id for m in pbclient.find_helping_materials(project.id, id=second)] == [second]
 
 
-def test_lists_go_on_by_the_last_id(project, live_server):
+def test_lists_go_on_by_the_last_id(owner, project, live_server):
     ids = [pbclient.create_task(project.id, {"n": n}, n_answers=1).id for n in range(5)]
     assert [t.id for t in pbclient.get_tasks(project.id, limit=2, last_id=ids[1])] == ids[2:4]
     assert [t.id for t in pbclient.get_tasks(project.id, limit=2, offset=3)] == ids[3:]
+    owner.api("PUT", f"project/{project.id}", {"info": {"task_presenter": "<p>?</p>"}})
+    owner.publish(project.short_name)
     assert answer_everything(live_server.url, project, 1) == 5
     runs = [run.id for run in pbclient.get_taskruns(project.id)]
     assert [run.id for run in pbclient.get_taskruns(project.id, last_id=runs[2])] == runs[3:]

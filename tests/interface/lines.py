@@ -277,7 +277,7 @@ LINES = (
     _line(
         "States",
         "A project is a draft or published",
-        f"{PROJECTS}::test_drafts_are_unlisted_but_not_locked",
+        f"{PROJECTS}::test_drafts_are_neither_listed_nor_found",
         f"{RIGHTS}::test_rights",
     ),
     # Generic operations

@@ -25,6 +25,7 @@ def stage(postgres: Any) -> Iterator[Stage]:
     folder = Path(tempfile.mkdtemp(prefix="crowdd-matrix-", dir="/tmp"))
     dsn = postgres.make()
     environment = {"CROWDD_DB_DSN": dsn, "CROWDD_DATA_DIR": str(folder), "CROWDD_RATELIMIT_LIMIT": "0"}
+    environment["CROWDD_RETENTION_ADDRESS_DAYS"] = "0"  # planted answers are old
     served = Served(reactor, config.load(None, environment))
     pytest_twisted.blockon(ensureDeferred(served.start()))
     # Its rows are planted, so the job that recounts everything must not set them right meanwhile.

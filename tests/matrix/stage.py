@@ -43,7 +43,8 @@ def standings(kind: str, requester: str, number: int = 0) -> frozenset[Standing]
     if requester == "admin":
         have |= {Standing.ADMIN}
     if kind in _PROJECT_KINDS:
-        have |= {Standing.LISTED, Standing.UNLOCKED}
+        have |= {Standing.LISTED, Standing.UNLOCKED, Standing.REACHABLE}
+        have |= {Standing.ANSWERS_LISTED, Standing.ANSWERS_UNLOCKED}
         if requester in ("owner", "coowner"):
             have |= {Standing.OWNER}
         if requester == "owner":

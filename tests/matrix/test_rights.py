@@ -25,34 +25,39 @@ project         list   draft       n   n   n   n   y   y   y
 project         list   paused      n   n   n   n   y   y   y
 project         list   locked      n   n   n   n   y   y   y
 project         get    open      200 200 200 200 200 200 200
-project         get    draft     200 200 200 200 200 200 200
+project         get    draft     404 404 404 404 200 200 200
 project         get    paused    200 200 200 200 200 200 200
 project         get    locked    401 401 403 403 200 200 200
 project         create -         401 401 200 200 200 200 200
 project         update open      401 401 403 403 200 200 200
-project         update draft     401 401 403 403 200 200 200
+project         update draft     404 404 404 404 200 200 200
 project         update locked    401 401 403 403 200 200 200
-project         delete draft     401 401 403 403 204 204 204
+project         delete draft     404 404 404 404 403 204 204
+project         delete open      401 401 403 403 403 204 204
 
 task            list   open        y   y   y   y   y   y   y
 task            list   draft       n   n   n   n   y   y   y
 task            list   paused      n   n   n   n   y   y   y
 task            list   locked      n   n   n   n   y   y   y
 task            get    open      200 200 200 200 200 200 200
-task            get    draft     200 200 200 200 200 200 200
+task            get    draft     404 404 404 404 200 200 200
 task            get    paused    200 200 200 200 200 200 200
 task            get    locked    401 401 403 403 200 200 200
 task            create open      401 401 403 403 200 200 200
-task            create draft     401 401 403 403 200 200 200
+task            create draft     404 404 404 404 200 200 200
 task            create locked    401 401 403 403 200 200 200
 task            update open      401 401 403 403 200 200 200
 task            update locked    401 401 403 403 200 200 200
 task            delete open      401 401 403 403 204 204 204
 
 taskrun         list   open        y   y   y   y   y   y   y
+taskrun         list   closed      n   n   n   y   y   y   y
+taskrun         list   waiting     n   n   n   y   y   y   y
 taskrun         list   paused      n   n   n   y   y   y   y
 taskrun         list   locked      n   n   n   y   y   y   y
 taskrun         get    open      200 200 200 200 200 200 200
+taskrun         get    closed    401 401 403 200 200 200 200
+taskrun         get    waiting   401 401 403 200 200 200 200
 taskrun         get    paused    200 200 200 200 200 200 200
 taskrun         get    locked    401 401 403 200 200 200 200
 taskrun         create open      403 403 403 403 403 403 403
@@ -62,9 +67,13 @@ taskrun         update counted   401 401 403 403 403 403 403
 taskrun         delete open      401 401 403 204 204 204 204
 
 result          list   open        y   y   y   y   y   y   y
+result          list   closed      n   n   n   n   y   y   y
+result          list   waiting     y   y   y   y   y   y   y
 result          list   paused      n   n   n   n   y   y   y
 result          list   locked      n   n   n   n   y   y   y
 result          get    open      200 200 200 200 200 200 200
+result          get    closed    401 401 403 403 200 200 200
+result          get    waiting   200 200 200 200 200 200 200
 result          get    locked    401 401 403 403 200 200 200
 result          create -         401 401 403 403 403 403 403
 result          update open      401 401 403 403 200 200 200
@@ -77,10 +86,10 @@ blogpost        list   draft       n   n   n   n   y   y   y
 blogpost        list   locked      n   n   n   n   y   y   y
 blogpost        get    open      200 200 200 200 200 200 200
 blogpost        get    unpublished 401 401 403 403 200 200 200
-blogpost        get    draft     401 401 403 403 200 200 200
+blogpost        get    draft     404 404 404 404 200 200 200
 blogpost        get    locked    401 401 403 403 200 200 200
 blogpost        create open      401 401 403 403 403 200 200
-blogpost        create draft     401 401 403 403 403 200 200
+blogpost        create draft     404 404 404 404 403 200 200
 blogpost        update open      401 401 403 403 403 200 200
 blogpost        delete open      401 401 403 403 403 204 204
 
@@ -88,7 +97,7 @@ helpingmaterial list   open        y   y   y   y   y   y   y
 helpingmaterial list   draft       n   n   n   n   y   y   y
 helpingmaterial list   locked      n   n   n   n   y   y   y
 helpingmaterial get    open      200 200 200 200 200 200 200
-helpingmaterial get    draft     200 200 200 200 200 200 200
+helpingmaterial get    draft     404 404 404 404 200 200 200
 helpingmaterial get    locked    401 401 403 403 200 200 200
 helpingmaterial create open      401 401 403 403 403 200 200
 helpingmaterial update open      401 401 403 403 403 200 200
@@ -99,7 +108,7 @@ projectstats    list   draft       n   n   n   n   y   y   y
 projectstats    list   paused      n   n   n   n   y   y   y
 projectstats    list   locked      n   n   n   n   y   y   y
 projectstats    get    open      200 200 200 200 200 200 200
-projectstats    get    draft     200 200 200 200 200 200 200
+projectstats    get    draft     404 404 404 404 200 200 200
 projectstats    get    locked    401 401 403 403 200 200 200
 projectstats    create -         405 405 405 405 405 405 405
 projectstats    update open      405 405 405 405 405 405 405
@@ -149,7 +158,7 @@ class Site:
         self.projects: dict[str, dict[str, Any]] = {}
 
     async def build(self) -> None:
-        for state in ("open", "paused", "locked"):
+        for state in ("open", "paused", "locked", "closed", "waiting"):
             made = await self.project(f"rights-{state}", published=True)
             self.found["taskrun", state] = await answer(self.stage["volunteer"], made["id"])
             self.projects[state] = made
@@ -162,7 +171,15 @@ class Site:
             await self._complete(state, made)
         await self._others()
         await self.stage["owner"].post("/project/rights-paused/pause", json={})
+        await self._close()
         await lock(self.stage.served, "rights-locked", self.stage["owner"], "sesame")
+
+    async def _close(self) -> None:
+        """Closes the answers of one project, and those of another's open tasks."""
+        waits = {"info": {"task_presenter": "<p>?</p>", "answers_when_complete": True}}
+        for state, change in (("closed", {"zip_download": False}), ("waiting", waits)):
+            path = f"/api/project/{self.projects[state]['id']}"
+            assert (await self.stage["owner"].put(path, json=change)).status == 200
 
     async def project(self, short_name: str, *, published: bool = False) -> dict[str, Any]:
         owner = self.stage["owner"]
@@ -213,7 +230,8 @@ class Site:
     async def expendable(self, kind: str, state: str) -> int:
         """A row that may be deleted."""
         if kind == "project":
-            return int((await self.project(self.new(kind, state)["name"]))["id"])
+            made = await self.project(self.new(kind, state)["name"], published=state == "open")
+            return int(made["id"])
         if kind == "taskrun":
             project = await self._run_project()
             return await answer(self.stage["volunteer"], project)
@@ -263,7 +281,8 @@ async def test_rights(kind, verb, state, who, status, site):
     assert answered.status == int(status), answered.body
     if answered.status >= 400:
         error = answered.json()
-        cls = {401: "Unauthorized", 403: "Forbidden", 405: "MethodNotAllowed"}[answered.status]
+        names = {401: "Unauthorized", 403: "Forbidden", 404: "NotFound", 405: "MethodNotAllowed"}
+        cls = names[answered.status]
         assert (error["status"], error["exception_cls"], error["target"]) == ("failed", cls, kind)
 
 
@@ -315,7 +334,8 @@ async def test_tasks_are_handed_out_by_the_state_of_the_project(site):
     for who in ("anonymous", "stranger", "coowner", "owner", "admin"):
         ids = [site.projects[state]["id"] for state in ("open", "draft", "paused", "locked")]
         told = [(await stage[who].get(f"/api/{project_id}/newtask")).status for project_id in ids]
-        assert told == [200, 200, 403, 200 if who in ("coowner", "owner", "admin") else 403], who
+        owns = who in ("coowner", "owner", "admin")
+        assert told == [200, 200 if owns else 404, 403, 200 if owns else 403], who
 
 
 @pytest_twisted.ensureDeferred

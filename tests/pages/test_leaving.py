@@ -319,7 +319,9 @@ async def test_events_do_not_say_who_answered_once_the_account_is_gone(served):
     birds = await served.project(owner, tasks=3, published=True, n_answers=2)
     for person in (ada, bob, ada, bob):
         await answer(person, birds)
-    words = {run["volunteer"] for run in (await owner.get(f"/api/taskrun?project_id={birds['id']}&user_id={me}")).json()}
+    words = {
+        run["volunteer"] for run in (await owner.get(f"/api/taskrun?project_id={birds['id']}&user_id={me}")).json()
+    }
     told = await events(served)
     assert [event["user_ids"] for event in told] == [[me, bob.user_id]] * 2
     await leave(ada, "ada")

@@ -25,7 +25,8 @@ async def test_every_link_of_every_page_leads_somewhere(served):
     form = {"email": "owner@example.org", "password": "a good password"}
     assert (await browser.send_form("/account/signin", form)).status == 200
     for client in (served.client(), browser):
-        seen, waiting = set(), {"/", "/project/birds/", "/project/stars/", "/account/register"}
+        seen, waiting = set(), {"/", "/project/stars/", "/account/register"}
+        waiting |= {"/project/birds/"} if client is browser else set()  # a draft
         while waiting:
             path = waiting.pop()
             seen.add(path)

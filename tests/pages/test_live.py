@@ -85,9 +85,9 @@ async def test_the_state_comes_at_once_and_moves_with_every_answer(served):
 async def test_the_state_is_json_for_who_asks_for_that(served):
     owner = await served.person("owner")
     await served.project(owner, tasks=3)
-    found = await served.client().page(STATE)
+    found = await owner.page(STATE)
     assert found.status == 200 and found.json()["n_tasks"] == 3 and found.json()["status"] == "draft"
-    head = await served.client().request("HEAD", STATE)
+    head = await owner.request("HEAD", STATE)
     assert (head.status, head.body, head.header("content-type")) == (200, b"", "text/event-stream")
     assert streams(served) == 0
 
@@ -125,7 +125,9 @@ async def test_many_answers_are_two_states_a_second_and_the_last_is_told(served)
 async def test_who_may_watch_is_who_may_see_the_page(served):
     owner, ada = await served.person("owner"), await served.person("ada")
     await served.project(owner, tasks=1)
-    assert (await listen(served.client(), STATE)).status == 200  # a draft is unlisted, not locked
+    assert (await listen(served.client(), STATE)).status == 404  # a draft
+    await owner.post("/project/birds/publish", json={})
+    assert (await listen(served.client(), STATE)).status == 200
     assert (await listen(served.client(), "/project/nothing/live")).status == 404
     assert (await listen(served.client(), STATE, Origin="null")).status == 403
     assert (await listen(served.client(), STATE, X_Presenter="1")).status == 403
@@ -243,7 +245,7 @@ async def test_a_stream_on_which_nothing_happens_says_so(serve):
     served = await serve(CROWDD_LIVE_HEARTBEAT_SECONDS="1")
     owner = await served.person("owner")
     await served.project(owner, tasks=1)
-    stream = await listen(served.client(), STATE)
+    stream = await listen(owner, STATE)
     await stream.next()
     for _ in range(2):
         await stream.more()

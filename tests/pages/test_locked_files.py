@@ -31,8 +31,12 @@ async def setting(served):
 
 @pytest_twisted.ensureDeferred
 async def test_files_of_a_locked_project_are_for_those_with_the_lock(served):
-    browser, owner, project, path = await setting(served)
-    admin, stranger, coowner = await served.person("admin", admin=True), await served.person("stranger"), await served.person("bob")
+    browser, owner, _, path = await setting(served)
+    admin, stranger, coowner = (
+        await served.person("admin", admin=True),
+        await served.person("stranger"),
+        await served.person("bob"),
+    )
     assert [(await who.get(path)).status for who in (served.client(), stranger, coowner)] == [404, 404, 404]
     await owner.post("/project/birds/add_coowner/bob", json={})
     for who in (browser, owner, admin, coowner):
@@ -61,7 +65,11 @@ async def test_the_frame_has_addresses_that_work_without_cookies_until_they_end(
     assert (await bare.get(prefix + name)).body == PNG
     forged = prefix[:-2] + ("0/" if prefix[-2] != "0" else "1/")
     until = prefix.split("~")[1]
-    for wrong in (forged, prefix.replace(until, str(int(until) + 1)), prefix.replace(f"project-{project['id']}", "project-999")):
+    for wrong in (
+        forged,
+        prefix.replace(until, str(int(until) + 1)),
+        prefix.replace(f"project-{project['id']}", "project-999"),
+    ):
         assert (await bare.get(wrong + name)).status == 404, wrong
     access = served.domain.file_access
     later = type(access)(access.db, access.secrets, lambda: access.seconds() + 12 * 3600 + 1)
@@ -71,7 +79,9 @@ async def test_the_frame_has_addresses_that_work_without_cookies_until_they_end(
     info = {"task_presenter": f'<img src="{path}">'}
     await owner.put(f"/api/project/{project['id']}", json={"info": info})
     document = (await browser.get("/project/birds/newtask?_presenter=1", headers={"Sec-Fetch-Dest": "iframe"})).text
-    assert path not in document and re.search(rf'src="/uploads/project-{project["id"]}~\d+~[0-9a-f]{{40}}/{name}"', document)
+    assert path not in document and re.search(
+        rf'src="/uploads/project-{project["id"]}~\d+~[0-9a-f]{{40}}/{name}"', document
+    )
     await lock(served, "birds", owner, "another")
     assert (await bare.get(prefix + name)).status == 404, "another password ends it"
 

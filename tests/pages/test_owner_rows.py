@@ -18,19 +18,20 @@ LISTS = {"template": str, "title": str, "projects": list, "categories": list, "p
 FORM = {"csrf", "errors"}
 UPDATE = FORM | {
     "id", "name", "short_name", "description", "long_description", "allow_anonymous_contributors", "zip_download",
-    "category_id", "protect", "password", "webhook",
+    "category_id", "protect", "password", "webhook", "answers_when_complete", "token_per_volunteer",
 }  # fmt: skip
 # path, keys beside the shared ones with their types, keys of the form; then the status for: nobody, somebody else who
 # answers here, a co-owner, the owner, an administrator.
 EVERYBODY, OWNERS = (200,) * 5, (302, 403, 200, 200, 200)
 WRITERS, SIGNED_IN = (302, 403, 403, 200, 200), (302, 200, 200, 200, 200)
+IN_DRAFTS = {403: 404, 200: 404}  # what somebody else is answered who was answered so, and is told nothing of a draft
 EDITOR = {"form": dict, "presenters": list}
 ROWS = (
     ("/project/birds/", {}, (), EVERYBODY),
     ("/project/birds/settings", {}, (), OWNERS),
     ("/project/birds/update", {"form": dict, "upload_form": dict}, UPDATE, OWNERS),
-    ("/project/birds/publish", {"csrf": str}, (), OWNERS),
-    ("/project/birds/delete", {"csrf": str, "form": dict}, FORM | {"confirm"}, OWNERS),
+    ("/project/birds/publish", {"csrf": str, "try_link": str | None}, (), OWNERS),
+    ("/project/birds/delete", {"csrf": str, "form": dict}, FORM | {"confirm"}, WRITERS),
     ("/project/birds/tasks/taskpresentereditor", EDITOR, FORM | {"id", "editor"}, OWNERS),
     ("/project/birds/tasks/taskpresentereditor?template=basic", EDITOR, FORM | {"id", "editor"}, OWNERS),
     ("/project/birds/tasks/taskpresentereditor?part=tutorial", EDITOR, FORM | {"id", "editor"}, OWNERS),
@@ -68,7 +69,7 @@ POSTS = {
     "coowners/withdraw": {}, "add_coowner/bob": {}, "del_coowner/cora": {}, "transferownership": {"email_addr": "bob"},
     "new-blogpost": {"title": "a", "body": "b"}, "1/update": {"title": "a", "body": "b"}, "1/delete": {},
 }  # fmt: skip
-NOT_FOR_COOWNERS = {"transferownership", "new-blogpost", "1/update", "1/delete"}
+NOT_FOR_COOWNERS = {"delete", "transferownership", "new-blogpost", "1/update", "1/delete"}
 
 
 async def callers(served):
@@ -105,13 +106,12 @@ async def check(people, rows, keys_of_all):
 @pytest_twisted.ensureDeferred
 async def test_each_row_of_a_draft_to_each_requester_as_page_and_as_json(served):
     people, *_ = await callers(served)
-    hidden = (
-        "/project/birds/1",
-        {"blogpost": dict},
-        (),
-        (302, 403, 200, 200, 200),
-    )  # who has the link sees the draft alone
-    await check(people, [row if row[0] != hidden[0] else hidden for row in ROWS], SHARED)
+    rows = []
+    for path, more, form, (nobody, somebody, *owners) in ROWS:
+        told = 404 if nobody == 200 or path.endswith(("/new-blogpost", "/1/update")) else nobody
+        hidden = told, IN_DRAFTS[somebody]
+        rows.append((path, more, form, (*hidden, *owners)))
+    await check(people, rows, SHARED)
 
 
 @pytest_twisted.ensureDeferred
@@ -153,7 +153,8 @@ async def test_a_locked_project_shows_each_row_to_its_owners_alone(served):
 
 @pytest_twisted.ensureDeferred
 async def test_what_changes_a_project_is_refused_to_all_others(served):
-    (nobody, bob, cora, *_), *_ = await callers(served)
+    (nobody, bob, cora, *_), owner, _ = await callers(served)
+    await owner.post("/project/birds/publish", json={})
 
     async def state():
         rows = await served.database.fetch("SELECT p.*, (SELECT count(*) FROM blogpost) AS posts FROM project p")

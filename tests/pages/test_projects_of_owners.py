@@ -54,7 +54,7 @@ async def test_others_do_not_publish(served):
     _, owner, project = await owned(served)
     stranger = await served.person("stranger")
     for path in ("publish", "pause"):
-        assert (await stranger.post(f"/project/birds/{path}", json={})).status == 403
+        assert (await stranger.post(f"/project/birds/{path}", json={})).status == 404
     anonymous = await served.client().page("/project/birds/publish")
     assert (anonymous.status, anonymous.header("location")) == (302, "/account/signin?next=/project/birds/publish")
     assert (await owner.get(f"/api/project/{project['id']}")).json()["published"] is False
@@ -113,6 +113,7 @@ async def test_a_locked_project_asks_for_its_password(served):
 @pytest_twisted.ensureDeferred
 async def test_the_password_opens_for_half_an_hour_and_until_it_changes(served):
     _, owner, _ = await owned(served)
+    await owner.post("/project/birds/publish", json={})
     await lock(served, "birds", owner, "sesame")
     browser = served.client()
     await browser.send_form("/project/birds/password", {"password": "sesame"})
@@ -124,8 +125,9 @@ async def test_the_password_opens_for_half_an_hour_and_until_it_changes(served):
 @pytest_twisted.ensureDeferred
 async def test_one_password_opens_one_project(served):
     _, owner, _ = await owned(served)
-    await served.project(owner, "other")
+    await served.project(owner, "other", tasks=1)
     for name in ("birds", "other"):
+        await owner.post(f"/project/{name}/publish", json={})
         await lock(served, name, owner, "sesame")
     browser = served.client()
     await browser.send_form("/project/birds/password", {"password": "sesame"})
@@ -152,6 +154,7 @@ async def test_the_password_page_tells_nothing_of_what_there_is(served):
 async def test_a_members_only_project_leads_to_the_sign_in_page(served):
     _, owner, project = await owned(served)
     await owner.put(f"/api/project/{project['id']}", json={"allow_anonymous_contributors": False})
+    await owner.post("/project/birds/publish", json={})
     for ask in (served.client().get, served.client().page):
         answer = await ask("/project/birds/newtask")
         assert (answer.status, answer.header("location")) == (302, "/account/signin?next=/project/birds/newtask")

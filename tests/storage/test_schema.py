@@ -167,6 +167,43 @@ async def test_rows_of_an_earlier_version_live_on(empty, earlier):
     assert rows(empty, "SELECT name FROM code.user_record") == [("ada",)]
 
 
+_PROJECTS = """
+INSERT INTO account (created, name, fullname, email_addr, api_key_hash, api_key_sealed)
+SELECT now(), n, n, n, n::bytea, '' FROM unnest(ARRAY['ada', 'bob']) n;
+INSERT INTO project (created, updated, name, short_name, secret_key_sealed, owner_id, owners_ids, category_id, published, first_published, info)
+SELECT now(), now(), n, n, '', 1, ARRAY[1], 1, n <> 'draft', CASE WHEN n <> 'draft' THEN now() END, '{"task_presenter": "<p>"}'
+  FROM unnest(ARRAY['open', 'draft']) n;
+INSERT INTO project_ledger (project_id, trial) SELECT id, NOT published FROM project;
+INSERT INTO task_run (project_id, task_id, actor, user_id, created, finish_time, counted, timeout, info)
+SELECT 1, task, 'u:' || who, who, '2026-01-01', '2026-01-02', true, late, '1'
+  FROM (VALUES (1, 1, NULL), (1, 2, 82800), (2, 2, NULL)) r(task, who, late);
+INSERT INTO stat_delta (project_id, hour, actor, user_id, runs, seconds)
+SELECT 1, '2026-01-02', actor, user_id, 1, 86400 FROM task_run;
+"""
+
+
+@pytest_twisted.ensureDeferred
+async def test_drafts_get_a_key_answers_a_word_and_figures_are_put_right(empty, earlier):
+    files = sorted(path.name for path in (schema.HERE / "migrations").glob("*.sql"))
+    async with pool_of(empty) as pool:
+        earlier(files.index("0028_closed.sql"))
+        await schema.upgrade(pool)
+        rows(empty, _PROJECTS)
+        earlier(None)
+        await schema.upgrade(pool)
+    keys = rows(
+        empty,
+        "SELECT p.draft_key, l.draft_key FROM project p JOIN project_ledger l ON l.project_id = p.id ORDER BY p.id",
+    )
+    assert keys[0] == (None, None) and keys[1][0] == keys[1][1] and len(keys[1][0]) == len("try-") + 32
+    words = dict(rows(empty, "SELECT actor, word FROM volunteer_word WHERE project_id = 1"))
+    assert words.keys() == {"u:1", "u:2"} and len(set(words.values())) == 2
+    assert rows(empty, "SELECT user_id, sum(runs) FROM stat_delta GROUP BY 1 HAVING sum(runs) <> 0") == [(2, 2)]
+    assert rows(empty, "SELECT actor, sum(seconds) FROM stat_delta WHERE actor <> '' GROUP BY 1 ORDER BY 1") == [
+        ("u:1", 86400), ("u:2", 90000),
+    ]  # fmt: skip
+
+
 @pytest_twisted.ensureDeferred
 async def test_two_upgrades_at_once_are_one(empty):
     async with pool_of(empty) as one, pool_of(empty) as other:

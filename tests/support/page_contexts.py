@@ -121,6 +121,7 @@ PUBLIC = NIGHT | {
     "allow_anonymous_contributors": True, "n_tasks": None, "n_volunteers": None, "overall_progress": None,
 }  # fmt: skip
 OWNED = PUBLIC | {"secret_key": "5f0c9f3c-71aa-4c1e-9d0a-0b1f2e60a51c"}
+TRY = {"try_link": "https://crowd.example.org/project/owls/?try=0f1e2d3c4b5a69788796a5b4c3d2e1f0"}
 DRAFT = OWNED | {"published": False, "contrib_button": "draft", "long_description": "", "info": {}, "n_blogposts": 0}
 READY = OWNED | {"published": False, "contrib_button": "publish", "info": {"task_presenter": "<div></div>"}}
 PERSON: Context = {
@@ -400,7 +401,7 @@ def _project_cases() -> Iterator[Case]:
     yield Case(page, "visitor", frame(path=at) | PAGE_KEYS | {"project": PUBLIC})
     yield Case(page, "owner", frame(ILSE, at) | PAGE_KEYS | {"project": OWNED})
     yield Case(page, "finished", frame(path=at) | PAGE_KEYS | {"project": PUBLIC, "overall_progress": 100})
-    yield Case(page, "draft", frame(ILSE, at) | PAGE_KEYS | UNUSED | {"project": DRAFT})
+    yield Case(page, "draft", frame(ILSE, at) | PAGE_KEYS | UNUSED | TRY | {"project": DRAFT})
     yield Case(page, "ready", frame(ILSE, at) | PAGE_KEYS | {"project": READY})
     yield Case(page, "paused, owner", frame(ILSE, at) | PAGE_KEYS | {"project": READY, "paused": True})
     closed = PUBLIC | {"published": False}
@@ -408,7 +409,7 @@ def _project_cases() -> Iterator[Case]:
     bare = PUBLIC | {"info": None, "long_description": None, "description": None}
     yield Case(page, "bare", frame(path=at) | PAGE_KEYS | UNUSED | {"project": bare, "owner": None})
     publish = "project/publish.html"
-    yield Case(publish, "missing", frame(ILSE, at) | PAGE_KEYS | UNUSED | {"project": DRAFT})
+    yield Case(publish, "missing", frame(ILSE, at) | PAGE_KEYS | UNUSED | TRY | {"project": DRAFT})
     yield Case(publish, "ready", frame(ILSE, at) | PAGE_KEYS | {"project": READY})
     yield Case(publish, "paused", frame(ILSE, at) | PAGE_KEYS | {"project": READY, "paused": True})
     yield Case(publish, "published", frame(ILSE, at) | PAGE_KEYS | {"project": OWNED})
@@ -448,9 +449,10 @@ def _owner_cases(at: str) -> Iterator[Case]:
     people = [PERSON | {"id": 5, "is_creator": True, "is_coowner": True}]
     people.append(PERSON | {"id": 6, "name": "jonas", "fullname": None, "is_creator": False, "is_coowner": True})
     yield page("settings", "published", coowners=people, locked=False)
-    yield page("settings", "draft", **UNUSED | {"project": DRAFT, "coowners": people[:1], "locked": True})
+    yield page("settings", "draft", **UNUSED | TRY | {"project": DRAFT, "coowners": people[:1], "locked": True})
     texts = {name: OWNED[name] for name in ("id", "name", "short_name", "description", "long_description")}
     boxes = {"allow_anonymous_contributors": True, "zip_download": False, "category_id": 2, "protect": False}
+    boxes |= {"answers_when_complete": True, "token_per_volunteer": False}
     form = FORM | texts | boxes | {"webhook": None, "password": None}
     upload = FORM | dict.fromkeys(("id", "avatar", "x1", "y1", "x2", "y2"))
     subjects = [{"id": one["id"], "name": one["name"]} for one in SUBJECTS[1:]]
@@ -824,7 +826,12 @@ def _statistics_cases() -> Iterator[Case]:
         for user in PEOPLE
     ]
     sides = {
-        "anonymous": {"users": 1458, "taskruns": 39220, "pct_taskruns": 30, "top5": [{"ip": None, "volunteer": "3f9a1c0d2b4e6f8", "tasks": 9}]},
+        "anonymous": {
+            "users": 1458,
+            "taskruns": 39220,
+            "pct_taskruns": 30,
+            "top5": [{"ip": None, "volunteer": "3f9a1c0d2b4e6f8", "tasks": 9}],
+        },
         "authenticated": {"users": 412, "taskruns": 88120, "pct_taskruns": 70, "top5": top},
         "geo": False,
     }

@@ -92,7 +92,7 @@ END $$;
 -- Why this volunteer may not be handed tasks of the project at all, or null.
 CREATE FUNCTION barred(p project_ledger, p_actor text, p_user bigint, p_admin boolean, p_unlocked text[], p_network text) RETURNS text LANGUAGE plpgsql AS $$
 BEGIN
-    IF p.project_id IS NULL OR NOT reachable(p, p_user, p_admin, p_unlocked) THEN RETURN 'no project'; END IF;
+    IF p.project_id IS NULL OR (p.trial AND NOT reachable(p, p_user, p_admin, p_unlocked)) THEN RETURN 'no project'; END IF;
     IF p.lock_id IS NOT NULL AND NOT p_admin AND NOT p.lock_id = ANY (p_unlocked)
        AND NOT EXISTS (SELECT FROM project WHERE id = p.project_id AND owners_ids @> ARRAY[p_user]) THEN RETURN 'locked'; END IF;
     IF p.members_only AND p_actor ~ '^[ci]:' THEN RETURN 'members only'; END IF;

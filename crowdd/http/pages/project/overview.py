@@ -29,9 +29,10 @@ class OverviewPages:
     async def page(self, incoming: Incoming, short_name: str) -> Answer:
         """The page; with ``try``, the word of a draft's link, this browser can try the draft from now on."""
         if "try" in incoming.query:
-            word = incoming.query["try"]
-            incoming.who = await self._projects.with_link(short_name, word, incoming.who)
-            self._cookies.unlock(incoming, draft_key(word), TRY_SECONDS)
+            word, before = incoming.query["try"], incoming.who
+            incoming.who = await self._projects.with_link(short_name, word, before)
+            if incoming.who is not before:
+                self._cookies.unlock(incoming, draft_key(word), TRY_SECONDS)
             if not incoming.wants_json:
                 return Redirect(f"/project/{quote(short_name)}/")
         row = await self._projects.page(short_name, incoming.who)
