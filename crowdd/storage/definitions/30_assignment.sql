@@ -148,7 +148,8 @@ BEGIN
     need := least(p_offset + p_limit, 200) - cardinality(own);
     IF p.paused THEN need := 0; END IF;
     IF need > 0 THEN lapsed := lapsed + take_back(p_project, p_now); END IF;
-    v := asker_of(p, p_actor, p_network);
+    IF p.counted_per_network > 0 AND p_actor ~ '^[ci]:' THEN v := asker_of(p, p_actor, p_network);
+    ELSE v := (p_actor, coalesce(p_network, ''), NULL, ARRAY[''], '', false); END IF;                   -- the same, sooner
     IF need > 0 AND p_offset + p_limit > 1 THEN         -- a preload must not take the last places from those who are here
         SELECT count(DISTINCT l.actor) INTO active FROM (SELECT actor FROM lease WHERE -project_id = -p_project ORDER BY expires DESC LIMIT 60) l;
         IF (SELECT coalesce(sum(CASE mode WHEN 'a' THEN active + 1 WHEN 'i' THEN 1 ELSE n_answers - answers - leases END), 0)

@@ -46,17 +46,27 @@ END $$;
 -- a stamp beyond the floor of its returns. Who has come further among the returns than that may have passed it there, as one
 -- that was still ahead of him: he keeps to his own position in the order.
 CREATE FUNCTION start_in_order(p project_ledger, v asker, p_order text, OUT main spot, OUT returned spot) LANGUAGE plpgsql AS $$
-DECLARE r record; here text := p_order || '/' || p.epoch;
+DECLARE r record; here text := p_order || '/' || p.epoch; back text := 'returns:' || here;
 BEGIN
     main := ('-infinity', 0, true, true); returned := main;
-    FOR r IN SELECT 1 AS nth, actor, lane LIKE 'returns:%' AS of_returns, k1, k2 FROM position       -- his own first
-              WHERE project_id = p.project_id AND actor = v.actor AND lane IN (here || v.suffix, 'returns:' || here || v.suffix) UNION ALL
-             SELECT 2, actor, lane LIKE 'returns:%', k1, k2 FROM position
-              WHERE project_id = p.project_id AND actor = ANY (v.floors) AND lane IN (here, 'returns:' || here)
-              ORDER BY nth, of_returns DESC, actor LOOP
+    IF v.shared IS NOT NULL THEN
+        FOR r IN SELECT actor = v.actor AS own, actor, lane LIKE 'returns:%' AS of_returns, k1, k2 FROM position        -- his own first
+                  WHERE project_id = p.project_id AND actor = v.actor AND lane IN (here || v.suffix, back || v.suffix) UNION ALL
+                 SELECT false, actor, lane LIKE 'returns:%', k1, k2 FROM position
+                  WHERE project_id = p.project_id AND actor = ANY (v.floors) AND lane IN (here, back)
+                  ORDER BY own DESC, of_returns DESC, actor LOOP
+            IF r.of_returns THEN
+                IF (r.k1, r.k2) > (returned.k1, returned.k2) THEN returned := (r.k1, r.k2, r.actor = '', NOT r.own); END IF;
+            ELSIF (r.k1, r.k2) > (main.k1, main.k2) AND (r.own OR returned.shared) THEN main := (r.k1, r.k2, r.actor = '', NOT r.own);
+            END IF;
+        END LOOP;
+        RETURN;
+    END IF;
+    FOR r IN SELECT actor, lane LIKE 'returns:%' AS of_returns, k1, k2 FROM position
+              WHERE project_id = p.project_id AND actor IN ('', v.actor) AND lane IN (here, back) ORDER BY actor = '', 2 DESC LOOP
         IF r.of_returns THEN
-            IF (r.k1, r.k2) > (returned.k1, returned.k2) THEN returned := (r.k1, r.k2, r.actor = '', r.actor <> v.actor); END IF;
-        ELSIF (r.k1, r.k2) > (main.k1, main.k2) AND (r.actor = v.actor OR returned.shared) THEN main := (r.k1, r.k2, r.actor = '', r.actor <> v.actor);
+            IF (r.k1, r.k2) > (returned.k1, returned.k2) THEN returned := (r.k1, r.k2, r.actor = '', r.actor = ''); END IF;
+        ELSIF (r.k1, r.k2) > (main.k1, main.k2) AND (r.actor <> '' OR returned.at_floor) THEN main := (r.k1, r.k2, r.actor = '', r.actor = '');
         END IF;
     END LOOP;
 END $$;
