@@ -107,6 +107,63 @@ MUTANTS = (
         "test_races publishing",
     ),
     Mutant(
+        "an answer counts though its network has its share",
+        "20_submission.sql",
+        "surplus := most > 0 AND most",
+        "surplus := false AND most",
+        "test_networks answers_of_a_network_at_once",
+    ),
+    Mutant(
+        "a surplus answer is counted later",
+        "22_networks.sql",
+        "CONTINUE WHEN most > 0 AND r.user_ip IS NOT NULL",
+        "CONTINUE WHEN false AND r.user_ip IS NOT NULL",
+        "test_networks surplus_answer_does_not_count",
+    ),
+    Mutant(
+        "a task is handed out to a network that has its share",
+        "30_assignment.sql",
+        "AND (v.shared IS NULL OR p.counted_per_network",
+        "AND (true OR p.counted_per_network",
+        "test_networks handed_out_once",
+        (("32_lanes.sql", "shared := v.shared IS NOT NULL AND network_share", "shared := false AND network_share"),),
+    ),
+    Mutant(
+        "the floor of a network passes what it may take",
+        "32_lanes.sql",
+        "raising := raising AND shared;",
+        "",
+        "test_networks",
+    ),
+    Mutant(
+        "a lease that is firm by now is taken over",
+        "34_takeover.sql",
+        "CONTINUE WHEN s = 0 OR s = 1 AND NOT room;",
+        "",
+        "test_soft_leases firm",
+    ),
+    Mutant(
+        "a lease is prolonged for ever",
+        "30_assignment.sql",
+        "least(p_now + p_lease, p_granted + 6 * p_lease)",
+        "p_now + p_lease",
+        "test_soft_leases six_lease_times",
+    ),
+    Mutant(
+        "a swept skip is passed for ever",
+        "38_sweeping.sql",
+        "DELETE FROM position WHERE (project_id, actor, lane) IN (",
+        "PERFORM FROM position WHERE (project_id, actor, lane) IN (",
+        "test_bars_and_sweeps skipped_task_comes_again",
+    ),
+    Mutant(
+        "answers set aside count when a place is free",
+        "22_networks.sql",
+        "AND NOT counted AND aside IS NULL ORDER BY id LOOP",
+        "AND NOT counted ORDER BY id LOOP",
+        "test_bars_and_sweeps set_aside",
+    ),
+    Mutant(
         "a place that became free is not stamped",
         "20_submission.sql",
         "extra = extra - k, entered = stamp(p_project)",
@@ -137,8 +194,8 @@ MUTANTS = (
     Mutant(
         "late answers of retired tasks count",
         "20_submission.sql",
-        "AND NOT t.retired AND (held",
-        "AND (held",
+        "AND NOT t.retired AND NOT surplus",
+        "AND NOT surplus",
         "test_changes retired",
     ),
     Mutant(
@@ -172,8 +229,8 @@ MUTANTS = (
     Mutant(
         "a task is leased that the caller has just answered",
         "30_assignment.sql",
-        "AND task_id = p_task AND actor = p_actor) RETURNING 1),",
-        "AND task_id = p_task AND false) RETURNING 1),",
+        "AND task_id = p_task AND actor = v.actor)\n                     AND (v.shared IS NULL OR",
+        "AND task_id = p_task AND false)\n                     AND (v.shared IS NULL OR",
         "test_races answers_at_this_moment",
     ),
     Mutant(
@@ -200,8 +257,8 @@ MUTANTS = (
     Mutant(
         "a position passes a locked row",
         "32_lanes.sql",
-        "IF blocked IS NULL THEN s := (r.k1, r.k2, false); END IF;",
-        "s := (r.k1, r.k2, false);",
+        "IF blocked IS NULL THEN s := (r.k1, r.k2, false, false); END IF;",
+        "s := (r.k1, r.k2, false, false);",
         "test_races passed_by",
     ),
     Mutant(
@@ -221,14 +278,14 @@ MUTANTS = (
     Mutant(
         "a jump passes what one could take",
         "32_lanes.sql",
-        "SELECT k1, k2 - 1 AS k2, 1 AS found FROM w",
-        "SELECT k1, k2 AS k2, 1 AS found FROM w",
+        "SELECT k1, k2 - 1 AS k2 FROM w\n             WHERE NOT shared AND NOT task_id",
+        "SELECT k1, k2 AS k2 FROM w\n             WHERE NOT shared AND NOT task_id",
         "test_positions jump",
     ),
     Mutant(
         "a returned task that is passed over is lost",
         "32_lanes.sql",
-        "IF FOUND THEN s := (stay.k1, stay.k2, false); END IF;",
+        "IF FOUND THEN s := (stay.k1, stay.k2, false, false); END IF;",
         "",
         "test_orders later",
     ),
@@ -278,7 +335,7 @@ MUTANTS = (
     Mutant(
         "a preview forgets late answers",
         "46_previews.sql",
-        "least(t.extra - p_late_gone, greatest(0,",
+        "least(countable(t.project_id, t.task_id, p_but), greatest(0,",
         "least(0, greatest(0,",
         "test_changes preview",
     ),

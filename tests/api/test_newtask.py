@@ -118,7 +118,7 @@ async def test_an_order_that_takes_too_long_ends_in_time(served, monkeypatch):
     owner = await served.person("owner")
     project = await served.project(owner, tasks=1, published=True)
     await served.database.execute(
-        "CREATE OR REPLACE FUNCTION code.sorted(p project_ledger, p_actor text, p_own bigint[], p_level int, p_order text)"
+        "CREATE OR REPLACE FUNCTION code.sorted(p project_ledger, v asker, p_own bigint[], p_level int, p_order text)"
         " RETURNS bigint[] LANGUAGE sql AS $$ SELECT NULL::bigint[] FROM pg_sleep(60) $$"
     )
     monkeypatch.setattr(contributions, "SORT_SECONDS", 1)

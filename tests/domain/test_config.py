@@ -42,6 +42,8 @@ WRONG = {
     ("live", "stalled_seconds"): ["0", "x"],
     ("volunteers", "anonymous"): ["", "cookies", "Cookie"],
     ("volunteers", "cookies_per_hour"): ["0", "x"],
+    ("volunteers", "cookies_per_day"): ["0", "x"],
+    ("volunteers", "counted_per_network"): ["-1", "x"],
     ("accounts", "session_days"): ["0", "x"],
     ("accounts", "shortest_password"): ["0", "x"],
     ("accounts", "attempts"): ["0", "x"],

@@ -17,8 +17,8 @@ def counted(ledger, task):
 
 
 def limit(ledger, project, most):
-    ledger.run("UPDATE project SET info = jsonb_set(info, '{counted_per_network}', %(n)s::text::jsonb)", n=most)
-    ledger.run("SELECT set_volunteer_rule(1)")
+    """As for a site that changes its setting."""
+    ledger.run("SELECT set_volunteer_rule(%(n)s)", n=most)
 
 
 @pytest.mark.parametrize("sched", SCHEDULERS)
@@ -193,7 +193,7 @@ def test_raised_limit_hands_out_what_was_passed(ledger):
 
 def test_lowered_limit_leaves_what_counts_and_stops_there(ledger):
     project = ledger.project(tasks=1, n=5, counted_per_network=3)
-    ledger.run("UPDATE project SET info = '{\"counted_per_network\": 3}'")
+    ledger.run("UPDATE volunteer_rule SET counted_per_network = 3")
     (task,) = ledger.tasks(project)
     for n in range(2):
         assert ledger.take(project, f"c:{n}", network=NET) == task

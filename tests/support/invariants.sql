@@ -85,10 +85,9 @@ SELECT id FROM task_run WHERE aside IS NOT NULL AND counted
 --- bars are known
 SELECT project_id FROM project_ledger p WHERE has_bars <> EXISTS (SELECT FROM barred_volunteer b WHERE b.project_id = p.project_id)
 
---- leases that others may take over are marked
+--- leases beyond the two oldest of a volunteer are marked
 SELECT l.task_id, l.actor FROM lease l
- WHERE soft = 0 AND ((SELECT count(*) FROM lease o WHERE o.project_id = l.project_id AND o.actor = l.actor AND o.id < l.id) >= 2
-                  OR network <> '' AND (SELECT count(*) FROM lease o WHERE o.project_id = l.project_id AND o.network = l.network AND o.id < l.id) >= 20)
+ WHERE soft < 2 AND (SELECT count(*) FROM lease o WHERE o.project_id = l.project_id AND o.actor = l.actor AND o.id < l.id) >= 2
 
 --- I7 nobody has passed an open task that they could take
 -- First the lanes that somebody is on, then the open tasks behind them there, and only of those whether they are theirs to take:
@@ -132,7 +131,8 @@ SELECT v.* FROM passed v JOIN project_ledger p USING (project_id)
    AND NOT EXISTS (SELECT FROM lease x WHERE (x.project_id, x.task_id, x.actor) = (v.project_id, v.task_id, v.actor))
    AND NOT EXISTS (SELECT FROM past_lease x WHERE (x.project_id, x.task_id, x.actor) = (v.project_id, v.task_id, v.actor) AND skipped)
    AND (v.network IS NULL OR p.counted_per_network = 0 OR p.counted_per_network
-        > (SELECT count(*) FROM task_run x WHERE (x.project_id, x.task_id, x.user_ip) = (v.project_id, v.task_id, v.network) AND x.counted)
+        > (SELECT count(*) FROM task_run x WHERE (x.project_id, x.task_id, x.user_ip) = (v.project_id, v.task_id, v.network)
+              AND (x.counted OR v.mode = 'a' AND x.aside IS NULL))
         + (SELECT count(*) FROM lease x WHERE (x.project_id, x.task_id, x.network) = (v.project_id, v.task_id, v.network) AND x.actor ~ '^[ci]:'))
 
 --- figures of projects

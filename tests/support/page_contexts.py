@@ -480,10 +480,10 @@ def _owner_cases(at: str) -> Iterator[Case]:
     fields = dict.fromkeys(("counted_per_network", "taskrun_id", "user_name", "reason"))
     barred = {"id": 3, "at": "2025-11-20T09:30:00.000000", "by": "ilse", "reason": "noise", "user_name": None}
     everybody: list[Context] = [
-        barred | {"sort": "account", "shown": "jonas", "user_name": "jonas"},
-        barred | {"sort": "account", "shown": ""},
-        barred | {"sort": "external", "shown": "pupil-7"},
-        barred | {"sort": "anonymous", "shown": "198.51.100.7"},
+        barred | {"id": 7, "sort": "account", "shown": "jonas", "user_name": "jonas"},
+        barred | {"id": 6, "sort": "account", "shown": ""},
+        barred | {"id": 5, "sort": "external", "shown": "pupil-7"},
+        barred | {"id": 4, "sort": "anonymous", "shown": "198.51.100.7"},
         barred | {"sort": "network", "shown": "2001:db8::"},
     ]
     yield page("volunteers", "nobody", barred=[], default=1, form=FORM | fields)

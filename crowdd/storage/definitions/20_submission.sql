@@ -99,14 +99,16 @@ BEGIN
         END IF;
     END IF;
     IF p_ip <> '' AND p_actor ~ '^[ci]:' THEN
-        surplus := most > 0 AND network_share(p_project, p_task, p_ip) >= most;
+        surplus := most > 0 AND most
+                 <= (SELECT count(*) FROM task_run WHERE user_ip = p_ip AND project_id + 0 = p_project AND -task_id = -p_task AND counted)
+                  + (SELECT count(*) FROM lease WHERE network = p_ip AND project_id + 0 = p_project AND -task_id = -p_task AND actor ~ '^[ci]:');
         moved := held AND l.network <> p_ip;            -- the network it was leased in has a place of its share back
     END IF;
     c := (t.answers < t.n_answers AND NOT t.retired AND NOT surplus AND (held OR t.mode = 'a' OR t.answers + t.leases < t.n_answers))::int;
     granted := l.granted;
     late_seconds := CASE WHEN p_now > l.expires THEN extract(epoch FROM p_now - l.expires) END;
     INSERT INTO task_run (project_id, task_id, actor, user_id, user_ip, external_uid, created, finish_time, counted, trial, timeout, calibration, media_url, info)
-    VALUES (p_project, p_task, p_actor, p_user, p_ip, p_external, l.granted, p_now, c = 1, is_trial, late_seconds, p_calibration, p_media_url, p_info)
+    VALUES (p_project, p_task, p_actor, p_user, nullif(p_ip, ''), p_external, l.granted, p_now, c = 1, is_trial, late_seconds, p_calibration, p_media_url, p_info)
     RETURNING id INTO run;
     UPDATE task_ledger SET answers = answers + c, leases = leases - held::int, extra = extra + 1 - c,
            entered = CASE WHEN mode = 'i' OR (mode = 'b' AND held::int <> c) THEN stamp(p_project) ELSE entered END

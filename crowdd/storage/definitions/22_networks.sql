@@ -3,34 +3,38 @@
 -- The rule is about anonymous volunteers (c: and i:). Of each network at most project_ledger.counted_per_network answers of a
 -- task count; 0 is no limit. A live lease reserves its network's share, so that an answer to it counts when it comes from the
 -- same network. Counted answers and leases of a network make its share of a task (network_share); it is looked at under the
--- task's ledger row, as everything about a task.
+-- task's ledger row, as everything about a task. A task that everybody may answer (mode a) is handed out to a network only as
+-- often, too: there uncounted answers that came after the counted ones make the share as well.
 
 -- Who asks for tasks. shared: their network where the rule applies, else null. Positions depend on the network then:
--- a volunteer's lanes end in suffix, and keys names whose positions are read, floors first.
-CREATE TYPE asker AS (actor text, network text, shared text, keys text[], suffix text);
+-- a volunteer's lanes end in suffix, and floors names whose positions they start from. every: whether uncounted answers make
+-- the share, too.
+CREATE TYPE asker AS (actor text, network text, shared text, floors text[], suffix text, every boolean);
 
 CREATE FUNCTION asker_of(p project_ledger, p_actor text, p_network text) RETURNS asker LANGUAGE plpgsql AS $$
 DECLARE v asker;
 BEGIN
     IF p.counted_per_network > 0 AND p_network <> '' AND p_actor ~ '^[ci]:' THEN
-        v := (p_actor, p_network, p_network, ARRAY['', 'n:' || p_network, p_actor], '@' || p_network);
+        v := (p_actor, p_network, p_network, ARRAY['', 'n:' || p_network], '@' || p_network, mode_of(p.sched) = 'a');
     ELSE
-        v := (p_actor, coalesce(p_network, ''), NULL, ARRAY['', p_actor], '');
+        v := (p_actor, coalesce(p_network, ''), NULL, ARRAY[''], '', false);
     END IF;
     RETURN v;
 END $$;
 
--- How much of a task a network has: its counted answers and the leases of its anonymous volunteers.
-CREATE FUNCTION network_share(p_project bigint, p_task bigint, p_network text) RETURNS int STABLE LANGUAGE plpgsql AS $$
+-- How much of a task a network has: its counted answers and the leases of its anonymous volunteers. (grant_lease and submit
+-- count the same within statements of their own, for the sake of cost.)
+CREATE FUNCTION network_share(p_project bigint, p_task bigint, p_network text, p_every boolean) RETURNS int STABLE LANGUAGE plpgsql AS $$
 BEGIN
-    RETURN (SELECT count(*) FROM task_run WHERE user_ip = p_network AND project_id + 0 = p_project AND -task_id = -p_task AND counted)
+    RETURN (SELECT count(*) FROM task_run WHERE user_ip = p_network AND project_id + 0 = p_project AND -task_id = -p_task
+                                            AND (counted OR p_every AND aside IS NULL))
          + (SELECT count(*) FROM lease WHERE network = p_network AND project_id + 0 = p_project AND -task_id = -p_task AND actor ~ '^[ci]:');
 END $$;
 
 -- Whether the caller's network has its share of a task; false where the rule does not apply.
 CREATE FUNCTION share_taken(p project_ledger, v asker, p_task bigint) RETURNS boolean STABLE LANGUAGE plpgsql AS $$
 BEGIN
-    RETURN v.shared IS NOT NULL AND network_share(p.project_id, p_task, v.shared) >= p.counted_per_network;
+    RETURN v.shared IS NOT NULL AND network_share(p.project_id, p_task, v.shared, v.every) >= p.counted_per_network;
 END $$;
 
 -- Counts the oldest uncounted answers of a task, at most p_free: not those that an owner set aside, nor those whose network
@@ -41,7 +45,7 @@ BEGIN
     FOR r IN SELECT id, user_ip FROM task_run
               WHERE project_id = p_project AND task_id = p_task AND NOT counted AND aside IS NULL ORDER BY id LOOP
         EXIT WHEN k = p_free;
-        CONTINUE WHEN most > 0 AND r.user_ip IS NOT NULL AND network_share(p_project, p_task, r.user_ip) >= most;
+        CONTINUE WHEN most > 0 AND r.user_ip IS NOT NULL AND network_share(p_project, p_task, r.user_ip, false) >= most;
         UPDATE task_run SET counted = true WHERE project_id = p_project AND id = r.id;
         k := k + 1;
     END LOOP;
@@ -66,6 +70,7 @@ SELECT coalesce(sum(CASE WHEN l.user_ip IS NULL OR p.counted_per_network = 0 THE
 CREATE FUNCTION set_volunteer_rule(p_counted int) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
     UPDATE volunteer_rule SET counted_per_network = p_counted WHERE counted_per_network <> p_counted;
+    IF NOT FOUND THEN RETURN; END IF;                   -- the ledgers of projects follow it already
     UPDATE project_ledger l
        SET counted_per_network = n.most, epoch = epoch + (l.counted_per_network > 0 AND (n.most = 0 OR n.most > l.counted_per_network))::int
       FROM (SELECT id, counted_per_network_of(info) AS most FROM project) n

@@ -52,16 +52,22 @@ BEGIN
          WHERE project_id = p.project_id AND task_id = p_task AND open AND (p_level IS NULL OR level = p_level) FOR UPDATE SKIP LOCKED;
     END IF;
     IF NOT FOUND THEN RETURN false; END IF;
-    IF v.shared IS NOT NULL AND network_share(p.project_id, p_task, v.shared) >= p.counted_per_network THEN RETURN NULL; END IF;
     WITH held AS (UPDATE task_ledger SET leases = leases + 1, entered = CASE m WHEN 'b' THEN stamp(p.project_id) ELSE entered END
                    WHERE project_id = p.project_id AND task_id = p_task
-                     AND NOT EXISTS (SELECT FROM task_run WHERE project_id = p.project_id AND task_id = p_task AND actor = v.actor) RETURNING 1),
+                     AND NOT EXISTS (SELECT FROM task_run WHERE project_id = p.project_id AND task_id = p_task AND actor = v.actor)
+                     AND (v.shared IS NULL OR p.counted_per_network
+                          > (SELECT count(*) FROM task_run WHERE user_ip = v.shared AND project_id + 0 = p.project_id AND -task_id = -p_task
+                                                         AND (counted OR v.every AND aside IS NULL))
+                          + (SELECT count(*) FROM lease WHERE network = v.shared AND project_id + 0 = p.project_id AND -task_id = -p_task AND actor ~ '^[ci]:'))
+                  RETURNING 1),
          gone AS (DELETE FROM past_lease WHERE project_id = p.project_id AND actor = v.actor AND task_id = p_task AND EXISTS (SELECT FROM held)
                   RETURNING expires >= granted + 6 * p.lease AS over)
     INSERT INTO lease (project_id, actor, task_id, granted, expires, network, soft)
     SELECT p.project_id, v.actor, p_task, p_now, p_now + CASE p_held WHEN 0 THEN p.lease ELSE p.preload END, v.network,
            CASE WHEN EXISTS (SELECT FROM gone WHERE over) THEN 3 WHEN p_held >= firm_of_volunteer() THEN 2
-                WHEN older_of_network(p.project_id, v.network, NULL) >= firm_of_network() THEN 1 ELSE 0 END FROM held;
+                WHEN v.network <> '' AND (SELECT count(*) FROM (SELECT FROM lease WHERE network = v.network AND project_id + 0 = p.project_id
+                                                                 LIMIT firm_of_network()) n) >= firm_of_network() THEN 1
+                ELSE 0 END FROM held;
     RETURN CASE WHEN FOUND THEN true END;
 END $$;
 
@@ -83,7 +89,7 @@ BEGIN
         EXIT WHEN n = 200;
         CONTINUE WHEN EXISTS (SELECT FROM task_run r WHERE r.project_id = p.project_id AND r.task_id = l.task_id AND r.actor = v.actor);
         CONTINUE WHEN v.shared IS NOT NULL AND (SELECT count(*) FROM task_run r WHERE r.user_ip = v.shared AND r.project_id + 0 = p.project_id
-                                                   AND -r.task_id = -l.task_id AND r.counted) >= p.counted_per_network;
+                                                   AND -r.task_id = -l.task_id AND (r.counted OR v.every AND r.aside IS NULL)) >= p.counted_per_network;
         RETURN l.expires;
     END LOOP;
     RETURN CASE WHEN n = 200 THEN l.expires END;
@@ -142,7 +148,8 @@ BEGIN
     need := least(p_offset + p_limit, 200) - cardinality(own);
     IF p.paused THEN need := 0; END IF;
     IF need > 0 THEN lapsed := lapsed + take_back(p_project, p_now); END IF;
-    v := asker_of(p, p_actor, p_network);
+    IF p.counted_per_network > 0 AND p_actor ~ '^[ci]:' THEN v := asker_of(p, p_actor, p_network);
+    ELSE v := (p_actor, coalesce(p_network, ''), NULL, ARRAY[''], '', false); END IF;                   -- the same, sooner
     IF need > 0 AND p_offset + p_limit > 1 THEN         -- a preload must not take the last places from those who are here
         SELECT count(DISTINCT l.actor) INTO active FROM (SELECT actor FROM lease WHERE -project_id = -p_project ORDER BY expires DESC LIMIT 60) l;
         IF (SELECT coalesce(sum(CASE mode WHEN 'a' THEN active + 1 WHEN 'i' THEN 1 ELSE n_answers - answers - leases END), 0)

@@ -34,9 +34,9 @@ CREATE TYPE spot AS (k1 float8, k2 bigint, at_floor boolean, shared boolean);
 CREATE FUNCTION start_at_level(p project_ledger, v asker, p_lane text) RETURNS spot LANGUAGE plpgsql AS $$
 DECLARE s spot := ('-infinity', 0, true, true); r record; here text := p_lane || '/' || p.epoch;
 BEGIN
-    FOR r IN SELECT actor, lane, k1, k2 FROM position WHERE project_id = p.project_id AND actor = ANY (v.keys) AND lane IN (here, here || v.suffix)
-              ORDER BY actor = v.actor, actor LOOP          -- the floor of everybody first
-        CONTINUE WHEN (r.actor = v.actor) <> (r.lane = here || v.suffix) AND v.suffix <> '';
+    FOR r IN SELECT actor, k1, k2 FROM position WHERE project_id = p.project_id AND actor = ANY (v.floors) AND lane = here UNION ALL
+             SELECT actor, k1, k2 FROM position WHERE project_id = p.project_id AND actor = v.actor AND lane = here || v.suffix
+              ORDER BY actor LOOP                           -- the floor of everybody first
         IF (r.k1, r.k2) > (s.k1, s.k2) THEN s := (r.k1, r.k2, r.actor = '', r.actor <> v.actor); END IF;
     END LOOP;
     RETURN s;
@@ -46,17 +46,27 @@ END $$;
 -- a stamp beyond the floor of its returns. Who has come further among the returns than that may have passed it there, as one
 -- that was still ahead of him: he keeps to his own position in the order.
 CREATE FUNCTION start_in_order(p project_ledger, v asker, p_order text, OUT main spot, OUT returned spot) LANGUAGE plpgsql AS $$
-DECLARE r record; here text := p_order || '/' || p.epoch;
+DECLARE r record; here text := p_order || '/' || p.epoch; back text := 'returns:' || here;
 BEGIN
     main := ('-infinity', 0, true, true); returned := main;
-    FOR r IN SELECT actor, lane LIKE 'returns:%' AS of_returns, right(lane, length(v.suffix)) = v.suffix AS own, k1, k2 FROM position
-              WHERE project_id = p.project_id AND actor = ANY (v.keys)
-                AND lane IN (here, 'returns:' || here, here || v.suffix, 'returns:' || here || v.suffix)
-              ORDER BY actor <> v.actor, 2 DESC, actor LOOP             -- his own first, then the floor of everybody
-        CONTINUE WHEN (r.actor = v.actor) <> r.own AND v.suffix <> '';
+    IF v.shared IS NOT NULL THEN
+        FOR r IN SELECT actor = v.actor AS own, actor, lane LIKE 'returns:%' AS of_returns, k1, k2 FROM position        -- his own first
+                  WHERE project_id = p.project_id AND actor = v.actor AND lane IN (here || v.suffix, back || v.suffix) UNION ALL
+                 SELECT false, actor, lane LIKE 'returns:%', k1, k2 FROM position
+                  WHERE project_id = p.project_id AND actor = ANY (v.floors) AND lane IN (here, back)
+                  ORDER BY own DESC, of_returns DESC, actor LOOP
+            IF r.of_returns THEN
+                IF (r.k1, r.k2) > (returned.k1, returned.k2) THEN returned := (r.k1, r.k2, r.actor = '', NOT r.own); END IF;
+            ELSIF (r.k1, r.k2) > (main.k1, main.k2) AND (r.own OR returned.shared) THEN main := (r.k1, r.k2, r.actor = '', NOT r.own);
+            END IF;
+        END LOOP;
+        RETURN;
+    END IF;
+    FOR r IN SELECT actor, lane LIKE 'returns:%' AS of_returns, k1, k2 FROM position
+              WHERE project_id = p.project_id AND actor IN ('', v.actor) AND lane IN (here, back) ORDER BY actor = '', 2 DESC LOOP
         IF r.of_returns THEN
-            IF (r.k1, r.k2) > (returned.k1, returned.k2) THEN returned := (r.k1, r.k2, r.actor = '', r.actor <> v.actor); END IF;
-        ELSIF (r.k1, r.k2) > (main.k1, main.k2) AND (r.actor = v.actor OR returned.shared) THEN main := (r.k1, r.k2, r.actor = '', r.actor <> v.actor);
+            IF (r.k1, r.k2) > (returned.k1, returned.k2) THEN returned := (r.k1, r.k2, r.actor = '', r.actor = ''); END IF;
+        ELSIF (r.k1, r.k2) > (main.k1, main.k2) AND (r.actor <> '' OR returned.at_floor) THEN main := (r.k1, r.k2, r.actor = '', r.actor = '');
         END IF;
     END LOOP;
 END $$;
@@ -104,7 +114,8 @@ BEGIN
             SELECT task_id, rank, priority_0, %s AS k1, %s AS k2 FROM task_ledger WHERE project_id = $1 AND open AND %s ORDER BY %s LIMIT 5000),
         w AS MATERIALIZED (
             SELECT *, $10 IS NOT NULL AND
-                   (SELECT count(*) FROM task_run x WHERE x.user_ip = $10 AND x.project_id + 0 = $1 AND -x.task_id = -o.task_id AND x.counted)
+                   (SELECT count(*) FROM task_run x WHERE x.user_ip = $10 AND x.project_id + 0 = $1 AND -x.task_id = -o.task_id
+                       AND (x.counted OR $12 AND x.aside IS NULL))
                  + (SELECT count(*) FROM lease x WHERE x.network = $10 AND x.project_id + 0 = $1 AND -x.task_id = -o.task_id AND x.actor ~ '^[ci]:')
                    >= $11 AS shared FROM o),
         last AS (SELECT k1, k2 FROM w ORDER BY k1 DESC, k2 DESC LIMIT 1),
@@ -119,7 +130,7 @@ BEGIN
         theirs AS (SELECT k1, k2 - 1 AS k2 FROM w WHERE NOT shared ORDER BY k1, k2 LIMIT 1)
         SELECT coalesce(m.k1, l.k1) AS k1, coalesce(m.k2, l.k2) AS k2, coalesce(t.k1, l.k1) AS t1, coalesce(t.k2, l.k2) AS t2, t.k1 IS NULL AS all_shared
           FROM last l LEFT JOIN mine m ON true LEFT JOIN theirs t ON true $q$, l.k1, l.k2, l.beyond, l.sorted)
-       INTO r USING p.project_id, f.k1, f.k2, lvl, p_own, ord, m.k1, m.k2, v.actor, v.shared, p.counted_per_network;
+       INTO r USING p.project_id, f.k1, f.k2, lvl, p_own, ord, m.k1, m.k2, v.actor, v.shared, p.counted_per_network, v.every;
     IF r.k1 IS NULL THEN RETURN; END IF;
     next := (r.k1, r.k2, true, false); net := (r.t1, r.t2, false, true); all_shared := r.all_shared;
 END $$;
@@ -163,7 +174,7 @@ BEGIN
         END IF;
         first := false;
         EXIT WHEN NOT more;
-        shared := v.shared IS NOT NULL AND network_share(p.project_id, r.task_id, v.shared) >= p.counted_per_network;
+        shared := v.shared IS NOT NULL AND network_share(p.project_id, r.task_id, v.shared, v.every) >= p.counted_per_network;
         raising := raising AND shared;
         IF raising THEN net := (r.k1, r.k2, false, true); n_shared := n_shared + 1; END IF;
         IF shared OR (r.a1, r.a2) > (m.k1, m.k2) OR r.task_id = ANY (p_own || got)
@@ -230,7 +241,7 @@ BEGIN
           INTO r FROM task_ledger l WHERE project_id = p.project_id AND open AND task_id > f.k2 ORDER BY task_id LIMIT 1;
     ELSE RETURN;
     END IF;
-    IF NOT FOUND OR r.answered OR r.skipped OR r.task_id = ANY (p_own) OR share_taken(p, v, r.task_id) THEN RETURN; END IF;
+    IF NOT FOUND OR r.answered OR r.skipped OR r.task_id = ANY (p_own) THEN RETURN; END IF;
     granted := grant_lease(p, v, r.task_id, cardinality(p_own), false, NULL, p_now);
     cut := granted IS NULL;
     IF granted THEN
@@ -285,9 +296,9 @@ BEGIN
                 SELECT r.id FROM task_ledger l JOIN task_record r ON r.project_id = l.project_id AND r.id = l.task_id
                  WHERE l.project_id = $1 AND l.open AND NOT r.id = ANY ($2) AND ($4 IS NULL OR l.level = $4)
                    AND NOT EXISTS (SELECT FROM task_run x WHERE x.project_id = $1 AND x.task_id = l.task_id AND x.actor = $3)
-                   AND ($5 IS NULL OR network_share($1, l.task_id, $5) < $6)
+                   AND ($5 IS NULL OR network_share($1, l.task_id, $5, $7) < $6)
                  ORDER BY r.%I %s, r.id LIMIT 200) t) u $q$, split_part(p_order, '/', 2), CASE WHEN p_order LIKE '%/desc' THEN 'DESC' ELSE 'ASC' END)
-       INTO ids USING p.project_id, p_own, v.actor, p_level, v.shared, p.counted_per_network;
+       INTO ids USING p.project_id, p_own, v.actor, p_level, v.shared, p.counted_per_network, v.every;
     RETURN coalesce(ids, '{}');
 END $$;
 

@@ -29,14 +29,14 @@ BEGIN
               WHERE h.actor <> v.actor
                 AND NOT EXISTS (SELECT FROM task_run x WHERE x.project_id = p.project_id AND x.task_id = h.task_id AND x.actor = v.actor)
                 AND (SELECT x.skipped FROM past_lease x WHERE x.project_id = p.project_id AND x.actor = v.actor AND x.task_id = h.task_id) IS NOT TRUE
-                AND (v.shared IS NULL OR network_share(p.project_id, h.task_id, v.shared) - of_network(h.actor, h.network, v.shared) < p.counted_per_network)
+                AND (v.shared IS NULL OR network_share(p.project_id, h.task_id, v.shared, v.every) - of_network(h.actor, h.network, v.shared) < p.counted_per_network)
               LIMIT 20 LOOP
         SELECT * INTO t FROM task_ledger WHERE project_id = p.project_id AND task_id = c.task_id FOR UPDATE SKIP LOCKED;
         IF NOT FOUND THEN busy := true; CONTINUE; END IF;
         CONTINUE WHEN t.retired OR t.mode = 'a' OR t.answers >= t.n_answers;
         SELECT * INTO l FROM lease WHERE project_id = p.project_id AND actor = c.actor AND task_id = c.task_id AND id = c.id;
         CONTINUE WHEN NOT FOUND OR EXISTS (SELECT FROM task_run x WHERE x.project_id = p.project_id AND x.task_id = c.task_id AND x.actor = v.actor)
-            OR v.shared IS NOT NULL AND network_share(p.project_id, c.task_id, v.shared) - of_network(l.actor, l.network, v.shared) >= p.counted_per_network;
+            OR v.shared IS NOT NULL AND network_share(p.project_id, c.task_id, v.shared, v.every) - of_network(l.actor, l.network, v.shared) >= p.counted_per_network;
         s := softness(l);
         IF s = 1 AND room IS NULL THEN room := older_of_network(p.project_id, v.network, NULL) < firm_of_network(); END IF;
         CONTINUE WHEN s = 0 OR s = 1 AND NOT room;

@@ -35,7 +35,7 @@ class VolunteerPages:
         yield get(_AT, locked_out(self.page))
         yield post(_AT, locked_out(self.set_limit))
         yield post(f"{_AT}/bar", locked_out(self.bar))
-        yield post(f"{_AT}/unbar", locked_out(self.unbar))
+        yield post(f"{_AT}/unbar/<int:bar_id>", locked_out(self.unbar))
 
     async def page(self, incoming: Incoming, short_name: str) -> Answer:
         """The limit, who is barred, and a form to bar somebody; ``taskrun_id`` names an answer of theirs."""
@@ -87,9 +87,8 @@ class VolunteerPages:
             return await self._refused(incoming, row, {named: [error.hint or _("Not found.")]})
         return _done(short_name, outcome, _("The volunteer is barred."))
 
-    async def unbar(self, incoming: Incoming, short_name: str) -> Answer:
+    async def unbar(self, incoming: Incoming, short_name: str, bar_id: int) -> Answer:
         row = await self._domain.projects.owned(short_name, incoming.who)
-        bar_id = Integer(least=1).parse(incoming.field("id"))
         outcome = await self._domain.barring.unbar(incoming.who, row["id"], bar_id)
         return _done(short_name, outcome, _("The bar is removed."))
 

@@ -274,7 +274,7 @@ async def test_barred_network_keeps_out_all_its_anonymous_volunteers_alone(serve
 @pytest_twisted.ensureDeferred
 async def test_many_answers_are_set_aside_and_brought_back_in_the_background(serve, ledger, monkeypatch):
     monkeypatch.setattr(barring, "CHUNK", 1)
-    served = await serve(**RULE, CROWDD_QUEUE_WORKERS="0")
+    served = await serve(**RULE)
     owner, project, _spammer = await spoiled(served)
     path = f"/api/project/{project['id']}"
     run = ledger.value("SELECT min(id) FROM task_run")
@@ -350,7 +350,7 @@ async def test_owner_bars_and_lets_in_again_on_the_page(serve, ledger):
     assert said.json()["answers"] == 3, said.text
     (one,) = (await owner.page(page)).json()["barred"]
     assert (await spammer.get(f"/api/{project['id']}/newtask")).status == 403
-    assert (await owner.send_form(f"{page}/unbar", {"id": str(one["id"])}, token_from=page)).status == 200
+    assert (await owner.send_form(f"{page}/unbar/{one['id']}", {}, token_from=page)).status == 200
     assert (await owner.page(page)).json()["barred"] == []
 
 
