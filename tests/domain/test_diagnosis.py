@@ -85,7 +85,9 @@ def test_a_role_that_serves_and_owns_the_tables_is_advised_against():
     owning = {**WELL.database, "owns_tables": True}
     (finding,) = of_server(attrs.evolve(WELL, database=owning))
     assert not finding.wrong and "owns the tables" in finding.what and "migrate_dsn" in finding.todo
-    assert of_server(attrs.evolve(WELL, database=owning, configured=False)) == [], "crowdd's own PostgreSQL has one role"
+    assert of_server(attrs.evolve(WELL, database=owning, configured=False)) == [], (
+        "crowdd's own PostgreSQL has one role"
+    )
 
 
 def test_a_database_elsewhere_has_to_be_reached_by_tls():
@@ -126,7 +128,9 @@ def test_settings_that_cannot_work(environment, said):
     assert len(found) == 1 and said in found[0].what
 
 
-@pytest.mark.parametrize("url", ["http://localhost:8000", "http://127.0.0.1", "http://[::1]:9", "https://crowd.example"])
+@pytest.mark.parametrize(
+    "url", ["http://localhost:8000", "http://127.0.0.1", "http://[::1]:9", "https://crowd.example"]
+)
 def test_this_machine_may_be_reached_without_encryption(url):
     found = of_settings(load(None, {**MAIL, **HTTPS, "CROWDD_HTTP_BASE_URL": url}))
     assert not [finding for finding in found if finding.wrong]
