@@ -8,7 +8,10 @@ COPY crowdd ./crowdd
 COPY etc ./etc
 COPY examples ./examples
 COPY twisted ./twisted
-RUN python -m venv /crowdd && /crowdd/bin/pip install --no-cache-dir .
+# Only files whose hashes are known; setuptools, which builds the wheel, is among them.
+RUN python -m venv /crowdd \
+    && /crowdd/bin/pip install --no-cache-dir --require-hashes -r etc/constraints.txt \
+    && /crowdd/bin/pip install --no-cache-dir --no-deps --no-build-isolation .
 
 FROM python:3.13-slim-trixie
 RUN useradd --system --uid 900 --home-dir /data --create-home crowdd

@@ -1,6 +1,6 @@
 # make run: from nothing to a running server. make test: all that must pass before a change goes in.
 
-.PHONY: run test tests lint i18n pictures browser clean crowd crowd-kills exact storm live hot cost truth webhooks wheel docs hostile soak spine-workers imports exports paint audit
+.PHONY: run test tests lint i18n pictures browser clean crowd crowd-kills exact storm live hot cost truth webhooks wheel docs hostile soak spine-workers imports exports paint audit constraints sbom
 .DELETE_ON_ERROR:
 
 # Also where somebody wants no compiled modules: a test starts hundreds of programs, which would all compile the same.
@@ -121,6 +121,14 @@ spine-workers: .venv/installed-embedded,test
 # Known holes in what crowdd is installed with: asks the network (docs/operations.md).
 audit: .venv/installed-embedded,test
 	@$(venv)python -m bench.audit
+
+# Pins what crowdd needs, with hashes, in etc/constraints.txt: after a change of install_requires, and for new versions.
+constraints: .venv/installed-embedded,test
+	@$(venv)python -m bench.constraints
+
+# The software bill of materials of these pins, as CycloneDX: crowdd.cdx.json.
+sbom: .venv/installed-embedded,test
+	@$(venv)python -m bench.sbom
 
 clean:
 	rm -rf .venv build docs/_build docs/reference *.egg-info .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis

@@ -87,6 +87,7 @@ setup(
         "docs": ["furo>=2025.12,<2027", "myst-parser>=5,<6", "sphinx>=9,<10"],
         "test": [
             "axe-playwright-python>=0.1.7,<1",
+            "cyclonedx-python-lib>=11,<12",
             "hypothesis>=6.120,<7",
             "import-linter>=2.1,<3",
             "mypy>=1.13,<3",

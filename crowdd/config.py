@@ -63,6 +63,12 @@ def _endpoints(text: str) -> tuple[str, ...]:
     return words
 
 
+def _contact(text: str) -> str:
+    if text and not re.fullmatch(r"https://[!-~]+|[!-9;-~]+@[!-?A-~]+", text):
+        raise ValueError
+    return text
+
+
 def _port(text: str) -> int:
     port = int(text)
     if not 0 <= port <= 65535:
@@ -109,6 +115,7 @@ _WANTED = {
     _positive: "a whole number above 0",
     _not_negative: "a whole number, 0 or more",
     _endpoints: "hosts with ports such as hooks.internal:8080, separated by blanks",
+    _contact: "an e-mail address or an https address",
     _networks: "addresses or networks such as 10.0.0.0/8, separated by blanks",
 }
 
@@ -184,6 +191,9 @@ class Db:
 
     dsn: str = _option(
         "", doc="libpq connection string; empty: crowdctl serve starts a PostgreSQL of its own.", fixed=True
+    )
+    migrate_dsn: str = _option(
+        "", doc="The same for crowdctl db upgrade, as the role that owns the tables; empty: dsn serves and upgrades."
     )
     pool_size: int = _option(8, _positive, doc="Connections for the requests of one process.", fixed=True)
     most_waiting: int = _option(
@@ -349,6 +359,9 @@ class Site:
 
     name: str = _option("crowdd", doc="Name of the site.")
     texts: str = _option("", doc="Folder with about.md, help.md, terms.md, privacy.md … in place of ours.")
+    security_contact: str = _option(
+        "", _contact, doc="Who hears of weaknesses: an e-mail or https address for /.well-known/security.txt."
+    )
     debug: bool = _option(False, _boolean, doc="Shows the page of all design parts; never shows tracebacks.")
 
 
@@ -395,7 +408,8 @@ class Settings:
     def secrets(self) -> list[str]:
         """What must not stand in a log: every password, token and key that was configured."""
         named = (getattr(getattr(self, section), option) for section, option, _, _ in options() if _is_secret(option))
-        return [text for text in (*_DSN_PASSWORD.findall(self.db.dsn), *named) if text and isinstance(text, str)]
+        in_dsns = _DSN_PASSWORD.findall(f"{self.db.dsn} {self.db.migrate_dsn}")
+        return [text for text in (*in_dsns, *named) if text and isinstance(text, str)]
 
 
 _DSN_PASSWORD = re.compile(r"(?:\bpassword\s*=\s*'?|://[^/@:]*:)([^\s'@]+)")

@@ -8,7 +8,7 @@ import click
 
 from crowdd.admin_cli.groups import Group
 from crowdd.admin_cli.output import json_option, listing, print_json, say
-from crowdd.admin_cli.running import with_database
+from crowdd.admin_cli.running import as_owner, with_database
 from crowdd.storage import schema
 
 
@@ -21,8 +21,11 @@ def db() -> None:
 @json_option
 @click.pass_obj
 def upgrade(config: Path | None, as_json: bool) -> None:
-    """Bring the database to this version. An empty one gets its tables; all or nothing is done."""
-    applied = with_database(config, schema.upgrade)
+    """Bring the database to this version. An empty one gets its tables; all or nothing is done.
+
+    It connects by [db] migrate_dsn where that is set.
+    """
+    applied = as_owner(config, schema.upgrade)
     names = ", ".join(_name(number) for number in applied)
     say(as_json, {"applied": applied}, f"Applied {names}." if applied else "The database is up to date.")
 

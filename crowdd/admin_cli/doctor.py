@@ -72,6 +72,7 @@ async def _of_database(settings: Settings, pool: Pool, thorough: bool) -> list[F
         database=await condition(pool),
         jobs=await overview(pool),
         webhooks=[state_view(row) for row in await webhooks.states(pool)],
+        configured=bool(settings.db.dsn),
     )
     return of_server(facts) + (await _recounted(pool) if thorough else [])
 

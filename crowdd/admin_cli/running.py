@@ -46,16 +46,23 @@ def with_domain(config: Path | None, work: Callable[[Domain], Awaitable[T]], *, 
             domain.passwords.stop()
             await domain.security_log.close()
 
-    return _with_pool(config, by_the_rules, connections)
+    return _with_pool(load(config), by_the_rules, connections)
 
 
 def with_database(config: Path | None, work: Callable[[Pool], Awaitable[T]]) -> T:
     """The same on a database of any version, also an empty one, and without the rules."""
-    return _with_pool(config, lambda settings, pool: work(pool))
+    return _with_pool(load(config), lambda settings, pool: work(pool))
 
 
-def _with_pool(config: Path | None, work: Callable[[Settings, Pool], Awaitable[T]], connections: int = 1) -> T:
-    with reachable(load(config)) as found:
+def as_owner(config: Path | None, work: Callable[[Pool], Awaitable[T]]) -> T:
+    """The same as the role that owns the tables, where the configuration names one of its own."""
+    settings = load(config)
+    owner = attrs.evolve(settings.db, dsn=settings.db.migrate_dsn or settings.db.dsn)
+    return _with_pool(attrs.evolve(settings, db=owner), lambda settings, pool: work(pool))
+
+
+def _with_pool(settings: Settings, work: Callable[[Settings, Pool], Awaitable[T]], connections: int = 1) -> T:
+    with reachable(settings) as found:
         return _with_settings(_patient(found, connections), work)
 
 

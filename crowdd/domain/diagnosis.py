@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ipaddress
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 from urllib.parse import urlsplit
@@ -47,7 +48,13 @@ def _of_addresses(settings: Settings) -> Iterator[Finding]:
     elif settings.http.cross_site_cookies and where.scheme != "https":
         yield Finding("[http] cross_site_cookies needs https.", "Set [http] base_url to an address with https.")
     everywhere = settings.http.host in ("0.0.0.0", "::", "")  # noqa: S104
-    if everywhere and not settings.http.base_url:
+    unnamed = everywhere and not settings.http.base_url
+    if where.scheme == "http" and not unnamed and not _is_this_machine(where.hostname or ""):
+        yield Finding(
+            f"People reach {settings.base_url} without encryption: passwords, cookies and keys can be read on the way.",
+            "Put a proxy with TLS in front or set [http] tls_certificate, and set [http] base_url to an https address.",
+        )
+    if unnamed:
         yield Finding(
             "The server listens on every address, and links in letters name none that works elsewhere.",
             "Set [http] base_url to the address that people use.",
@@ -58,6 +65,13 @@ def _of_addresses(settings: Settings) -> Iterator[Finding]:
             "When a proxy stands in front, name it in [http] trusted_proxies; else all people share its limits.",
             wrong=False,
         )
+
+
+def _is_this_machine(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost" or host.endswith(".localhost")
 
 
 def _of_mail(settings: Settings) -> Iterator[Finding]:
@@ -107,12 +121,14 @@ class Facts:
     database: Mapping[str, Any]
     jobs: Sequence[Mapping[str, Any]]
     webhooks: Sequence[Mapping[str, Any]]
+    configured: bool = True  # [db] dsn names the database; else it is crowdd's own
 
 
 def of_server(facts: Facts) -> list[Finding]:
     """What can be said of a server whose database answers."""
     looks: tuple[Callable[[Facts], Iterator[Finding]], ...] = (
-        _of_data_folder, _of_postgresql, _of_running, _of_jobs, _of_queue, _of_letters, _of_webhooks, _of_people,
+        _of_data_folder, _of_postgresql, _of_roles, _of_running, _of_jobs, _of_queue, _of_letters, _of_webhooks,
+        _of_people,
     )  # fmt: skip
     return [finding for look in looks for finding in look(facts)]
 
@@ -160,6 +176,21 @@ def _of_postgresql(facts: Facts) -> Iterator[Finding]:
         yield Finding(
             f"The clocks of this machine and of the database differ by {_duration(abs(row['now'] - facts.now))}.",
             "Let both follow a time server.",
+        )
+
+
+def _of_roles(facts: Facts) -> Iterator[Finding]:
+    """Whether who gets hold of the server's connection could do more than the server has to."""
+    if facts.configured and facts.database["owns_tables"]:
+        yield Finding(
+            "The database role that serves owns the tables: it could drop or change them.",
+            "Let another role serve, and set [db] migrate_dsn: docs/operations.md, Separate database roles.",
+            wrong=False,
+        )
+    if facts.database["elsewhere"] and not facts.database["encrypted"]:
+        yield Finding(
+            "PostgreSQL on another host is reached without TLS: everything can be read on the way.",
+            "Set sslmode=verify-full and sslrootcert in [db] dsn and migrate_dsn.",
         )
 
 

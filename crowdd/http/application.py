@@ -42,6 +42,7 @@ from crowdd.http.pages.api_docs import ApiDocs
 from crowdd.http.pages.home import Home
 from crowdd.http.pages.live import LivePages
 from crowdd.http.pages.monitoring import Monitoring
+from crowdd.http.pages.security_txt import SecurityTxt
 from crowdd.http.pages.statistics import StatisticsPages
 from crowdd.http.pages.uploads import Uploads
 from crowdd.http.path_table import PathTable
@@ -203,6 +204,7 @@ def _rooms(clock: Any, domain: Domain, templates: Templates, cookies: Cookies, c
         *project.rooms(domain, forms, cookies, templates),
         StatisticsPages(domain),
         AboutPages(domain.settings.site),
+        SecurityTxt(domain.settings, clock),
         Announcements(domain),
         *admin.rooms(domain, forms),
         Uploads(domain),

@@ -18,6 +18,9 @@ async def condition(db: Database) -> Row:
         " (SELECT coalesce(extract(epoch FROM clock_timestamp() - min(xact_start)), 0)::float8 FROM pg_stat_activity"
         "  WHERE pid <> pg_backend_pid() AND datname = current_database() AND backend_type = 'client backend') AS oldest_transaction,"
         " extract(epoch FROM clock_timestamp())::float8 AS now,"
+        " (SELECT pg_has_role(current_user, relowner, 'USAGE') FROM pg_class WHERE oid = 'public.account'::regclass) AS owns_tables,"
+        " coalesce(inet_server_addr() <> inet_client_addr(), false) AS elsewhere,"
+        " coalesce((SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()), false) AS encrypted,"
         ' (SELECT count(*) FROM account WHERE admin AND NOT "restrict") AS admins,'
         " (SELECT count(*) FROM queue_item WHERE state = 'dead') AS queue_dead,"
         " (SELECT coalesce(extract(epoch FROM clock() - min(due)), 0)::float8 FROM queue_item WHERE state = 'waiting') AS queue_waits,"

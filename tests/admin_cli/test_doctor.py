@@ -38,7 +38,7 @@ def test_it_says_nothing_of_a_server_that_is_well(crowdctl, dsn, tmp_path):
     finally:
         server.stop()
     said = crowdctl("doctor", **MAIL, CROWDD_HTTP_PORT=str(server.port)).output.splitlines()
-    assert said[1] == f"Wrong: No server answers at {server.url}. Start it: twistd crowdd, or crowdctl serve."
+    assert said[2] == f"Wrong: No server answers at {server.url}. Start it: twistd crowdd, or crowdctl serve."
 
 
 class OverTls(LiveServer):

@@ -59,11 +59,12 @@ WRONG = {
     ("mail", "tls"): ["on", ""],
     ("mail", "keep_days"): ["0", "x"],
     ("site", "debug"): ["maybe"],
+    ("site", "security_contact"): ["http://crowd.example", "nobody", "a b@c.example", "https://x y"],
 }
 # Any text will do for these.
 TEXTS = {
     ("http", "host"), ("http", "tls_certificate"), ("http", "tls_key"), ("log", "file"), ("metrics", "token"),
-    ("http", "base_url"), ("http", "allowed_origins"), ("db", "dsn"), ("data", "dir"),
+    ("http", "base_url"), ("http", "allowed_origins"), ("db", "dsn"), ("db", "migrate_dsn"), ("data", "dir"),
     ("data", "postgres_user"), ("mail", "host"), ("mail", "user"), ("mail", "password"), ("mail", "sender"),
     ("site", "name"), ("site", "texts"), ("commenting", "public_key"), ("commenting", "secret_key"),
     ("http", "spa_base_url"), ("http", "allowed_hosts"),

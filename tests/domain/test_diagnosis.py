@@ -18,6 +18,7 @@ WELL = Facts(
         "version": 170_002, "most_connections": 100, "connections": 20, "read_only": False, "fsync": True,
         "oldest_transaction": 3.0, "now": 1_000_001.0, "admins": 1, "queue_dead": 0, "queue_waits": 0.5,
         "mail_dead": 0, "mail_held": 0,
+        "owns_tables": False, "elsewhere": False, "encrypted": False,
     },
     jobs=[{"name": "sweep", "period": 600.0, "overdue": 2.0, "failures": 0, "words": ""}],
     webhooks=[{"short_name": "birds", "state": "on", "why_off": ""}],
@@ -80,6 +81,22 @@ def test_jobs_that_are_late_or_fail_and_webhooks_that_are_off():
     assert finding.what == "The webhook of birds is switched off. It answered 503."
 
 
+def test_a_role_that_serves_and_owns_the_tables_is_advised_against():
+    owning = {**WELL.database, "owns_tables": True}
+    (finding,) = of_server(attrs.evolve(WELL, database=owning))
+    assert not finding.wrong and "owns the tables" in finding.what and "migrate_dsn" in finding.todo
+    assert of_server(attrs.evolve(WELL, database=owning, configured=False)) == [], (
+        "crowdd's own PostgreSQL has one role"
+    )
+
+
+def test_a_database_elsewhere_has_to_be_reached_by_tls():
+    elsewhere = {**WELL.database, "elsewhere": True}
+    (finding,) = of_server(attrs.evolve(WELL, database=elsewhere))
+    assert finding.wrong and "without TLS" in finding.what and "verify-full" in finding.todo
+    assert of_server(attrs.evolve(WELL, database={**elsewhere, "encrypted": True})) == []
+
+
 def test_advice_is_no_error():
     held = of_server(attrs.evolve(WELL, database={**WELL.database, "mail_held": 4}, key_mode=None))
     assert [finding.wrong for finding in held] == [False, False]
@@ -95,6 +112,9 @@ HTTPS = {"CROWDD_HTTP_BASE_URL": "https://crowd.example", "CROWDD_HTTP_TRUSTED_P
     [
         ({"CROWDD_HTTP_BASE_URL": "https://crowd.example/site"}, "base_url"),
         ({"CROWDD_HTTP_CROSS_SITE_COOKIES": "on"}, "cross_site_cookies needs https"),
+        ({"CROWDD_HTTP_BASE_URL": "http://crowd.example"}, "without encryption"),
+        ({"CROWDD_HTTP_BASE_URL": "http://192.168.1.5:8000"}, "without encryption"),
+        ({"CROWDD_HTTP_HOST": "192.168.1.5"}, "without encryption"),
         ({"CROWDD_HTTP_HOST": "0.0.0.0"}, "every address"),
         ({"CROWDD_MAIL_SENDER": "nobody"}, "sender is no address"),
         ({"CROWDD_MAIL_USER": "crowd", "CROWDD_MAIL_TLS": "off"}, "a password is sent"),
@@ -106,6 +126,14 @@ HTTPS = {"CROWDD_HTTP_BASE_URL": "https://crowd.example", "CROWDD_HTTP_TRUSTED_P
 def test_settings_that_cannot_work(environment, said):
     found = [finding for finding in of_settings(load(None, {**MAIL, **environment})) if finding.wrong]
     assert len(found) == 1 and said in found[0].what
+
+
+@pytest.mark.parametrize(
+    "url", ["http://localhost:8000", "http://127.0.0.1", "http://[::1]:9", "https://crowd.example"]
+)
+def test_this_machine_may_be_reached_without_encryption(url):
+    found = of_settings(load(None, {**MAIL, **HTTPS, "CROWDD_HTTP_BASE_URL": url}))
+    assert not [finding for finding in found if finding.wrong]
 
 
 def test_settings_that_can():

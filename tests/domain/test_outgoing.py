@@ -120,7 +120,9 @@ async def test_a_redirect_is_an_answer_and_nothing_else(server):
     inner = Server()
     target = inner.listen("127.0.0.3")
     server.answer = f"HTTP/1.1 302 Found\r\nLocation: http://127.0.0.3:{target}/\r\nContent-Length: 0\r\n\r\n".encode()
-    reply = await Outgoing(reactor, ["127.0.0.1:*", "127.0.0.3"]).request("POST", f"http://127.0.0.1:{port}/", body=b"x")
+    reply = await Outgoing(reactor, ["127.0.0.1:*", "127.0.0.3"]).request(
+        "POST", f"http://127.0.0.1:{port}/", body=b"x"
+    )
     inner.close()
     assert (reply.status, reply.headers["location"]) == (302, f"http://127.0.0.3:{target}/")
     assert inner.connections == 0 and len(server.heard) == 1
@@ -130,7 +132,9 @@ async def test_a_redirect_is_an_answer_and_nothing_else(server):
 async def test_the_next_address_is_tried_when_one_takes_no_connections(server):
     port = server.listen("127.0.0.2")
     names = Names(two_example=[["127.0.0.1", "127.0.0.2"]])
-    assert (await Outgoing(reactor, ["two.example:*"], names).request("GET", f"http://two.example:{port}/")).status == 200
+    assert (
+        await Outgoing(reactor, ["two.example:*"], names).request("GET", f"http://two.example:{port}/")
+    ).status == 200
 
 
 @pytest_twisted.ensureDeferred

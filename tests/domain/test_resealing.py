@@ -89,7 +89,9 @@ async def test_every_secret_is_read_before_and_after_and_then_without_the_old_ke
 async def test_a_secret_of_another_row_opens_nowhere(stage, pool):
     body = {"name": "Owls", "short_name": "owls", "description": "x"}
     await stage.domain.records.create(PROJECT, stage.who, body)
-    await pool.execute("UPDATE project SET secret_key_sealed = (SELECT secret_key_sealed FROM project WHERE short_name = 'birds')")
+    await pool.execute(
+        "UPDATE project SET secret_key_sealed = (SELECT secret_key_sealed FROM project WHERE short_name = 'birds')"
+    )
     with pytest.raises(InvalidTag):
         stage.domain.records.view(PROJECT, await stage.domain.projects.owned("owls", stage.who))
 

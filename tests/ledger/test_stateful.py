@@ -65,7 +65,9 @@ class People(RuleBasedStateMachine):
         self.project = self.ledger.project(tasks=4, n=n, published=published)
         owner = self.ledger.value("SELECT owner_id FROM project WHERE id = %(p)s", p=self.project)
         self.owner = Requester(user_id=owner, user_name="owner")
-        self.ledger.run("UPDATE project SET secret_key_sealed = %(key)s", key=sealed_at_first(self.domain.secrets, "secret"))
+        self.ledger.run(
+            "UPDATE project SET secret_key_sealed = %(key)s", key=sealed_at_first(self.domain.secrets, "secret")
+        )
         self.choose(sched)
 
     def tasks_at(self, *places):

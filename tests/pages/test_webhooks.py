@@ -190,7 +190,9 @@ async def test_the_api_refuses_the_addresses_that_the_forms_refuse(served):
     assert len(bad) > 40
     for n, url in enumerate(bad):
         put = await owner.put(f"/api/project/{project['id']}", json={"webhook": url})
-        assert put.status == 415 and put.json()["code"] == ("refused_target" if len(url) < 2000 else "invalid_value"), url
+        assert put.status == 415 and put.json()["code"] == ("refused_target" if len(url) < 2000 else "invalid_value"), (
+            url
+        )
         body = {"name": f"P{n}", "short_name": f"p{n}", "description": "x", "webhook": url}
         assert (await owner.post("/api/project", json=body)).status == 415, url
         form = (await owner.post(HERE, json={"webhook": url})).json()

@@ -246,7 +246,7 @@ ACT: Context = {
     "id": 9, "at": "2025-11-19T09:30:00.000000", "user_id": 1, "user_name": "ilse", "via": "web", "action": "update",
     "kind": "project", "object_id": 8, "project_id": 8, "attribute": "name", "before": "Night", "after": {"a": ["b"]},
     "network": "31.8.122.9", "request_id": "f00dbeef",
-}
+}  # fmt: skip
 SEEN: Context = {
     "id": 9, "at": "2025-11-19T09:00:00.000000", "last_at": "2025-11-19T09:30:00.000000", "count": 12,
     "kind": "sign_in_failed", "user_id": 1, "user_name": "ilse", "actor_id": None, "actor_name": None, "tried": "",
@@ -314,9 +314,7 @@ def _administration_cases() -> Iterator[Case]:
     made = SEEN | {"kind": "admin_made", "actor_id": 2, "actor_name": "jo", "detail": "web", "user_name": None}
     unknown_account = SEEN | {"user_id": None, "user_name": None, "network": "", "request_id": "", "agent": ""}
     chosen = {"account": "ilse", "kind": "sign_in_failed"}
-    yield page(
-        "security", "some", entries=[SEEN, made, unknown_account], kinds=["admin_made"], chosen=chosen, next=9
-    )
+    yield page("security", "some", entries=[SEEN, made, unknown_account], kinds=["admin_made"], chosen=chosen, next=9)
     yield page("security", "none", entries=[], kinds=[], chosen=dict.fromkeys(chosen), next=None)
     states = ["waiting", "running", "done", "dead", "cancelled"]
     items = [WORK | {"id": number, "state": state} for number, state in enumerate(states)]

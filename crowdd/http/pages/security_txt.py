@@ -1,0 +1,48 @@
+"""Where weaknesses of this site are reported (RFC 9116)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from crowdd.config import Settings
+from crowdd.errors import NotFoundError
+from crowdd.http.answers import Answer, Raw
+from crowdd.http.incoming import Incoming
+from crowdd.http.presenter import api_headers
+from crowdd.http.routing import Route, get
+
+PATH = "/.well-known/security.txt"
+_GOOD_DAYS = 180
+
+
+class SecurityTxt:
+    """``/.well-known/security.txt``; ``clock`` has ``seconds()``."""
+
+    def __init__(self, settings: Settings, clock: Any) -> None:
+        self._contact, self._base_url, self._clock = settings.site.security_contact, settings.base_url, clock
+
+    def routes(self) -> Iterator[Route]:
+        yield get(PATH, self.text, page=False)
+
+    async def text(self, incoming: Incoming) -> Answer:
+        """The file, good for half a year; NotFoundError while the operator names nobody."""
+        if not self._contact:
+            raise NotFoundError("404 Not Found")
+        now = datetime.fromtimestamp(self._clock.seconds(), UTC)
+        body = security_txt(self._contact, f"{self._base_url}{PATH}", now)
+        return Raw(body.encode(), "text/plain; charset=utf-8", headers=api_headers())
+
+
+def security_txt(contact: str, canonical: str, now: datetime) -> str:
+    """The text of the file."""
+    address = contact if contact.startswith("https://") else f"mailto:{contact}"
+    expires = (now + timedelta(days=_GOOD_DAYS)).replace(hour=0, minute=0, second=0, microsecond=0)
+    lines = (
+        f"Contact: {address}",
+        f"Expires: {expires:%Y-%m-%dT%H:%M:%SZ}",
+        "Preferred-Languages: en",
+        f"Canonical: {canonical}",
+    )
+    return "".join(f"{line}\n" for line in lines)
