@@ -213,15 +213,18 @@ def test_form_handlers_fire_and_nothing_leaves(stage: Any) -> None:
     stage.unharmed()
 
 
-def test_alert_confirm_prompt(stage: Any) -> None:
+def test_alert_confirm_and_prompt_are_shown_inside_the_frame(stage: Any) -> None:
     frame = stage.show("""
       <button id="b" onclick="if (confirm('Sure?')) window.saved = (window.saved || 0) + 1">save</button>
       <button id="p" onclick="var n = prompt('Name?', 'x'); if (n !== null) window.named = n">name</button>
-      <script>alert('<b>hello</b>')</script>""")
-    dialog = stage.page.locator("#presenter-dialog")
+      <script>alert('<b>hello</b>'); alert('again')</script>""")
+    dialog = frame.locator("dialog")
     dialog.wait_for()
     assert dialog.locator("p").inner_text() == "<b>hello</b>"
-    assert dialog.locator("h2").inner_text() == f"{stage.mine.short_name} says"
+    assert stage.page.locator("dialog").count() == 0  # our page says nothing for a presenter
+    assert dialog.locator("button >> visible=true").all_inner_texts() == ["OK"]
+    dialog.locator("text=OK").click()
+    stage.until(lambda: dialog.locator("p").inner_text() == "again")
     dialog.locator("text=OK").click()
     frame.click("#b")
     dialog.locator("text=Cancel").click()
@@ -229,9 +232,16 @@ def test_alert_confirm_prompt(stage: Any) -> None:
     dialog.locator("text=OK").click()
     stage.until(lambda: frame.evaluate("window.saved") == 1)
     frame.click("#p")
-    dialog.locator("input").fill("Ann")
-    dialog.locator("text=OK").click()
-    stage.until(lambda: frame.evaluate("window.named") == "Ann")
+    assert dialog.locator("input").input_value() == "x"
+    dialog.locator("input").fill("")
+    dialog.locator("input").press_sequentially("Ann?")  # ? is no shortcut here
+    stage.page.keyboard.press("Enter")
+    stage.until(lambda: frame.evaluate("window.named") == "Ann?")
+    assert stage.page.is_hidden("#keys")
+    frame.click("#p")
+    stage.page.keyboard.press("Escape")
+    dialog.wait_for(state="detached")
+    assert frame.evaluate("window.named") == "Ann?"
 
 
 def test_height_follows_and_does_not_run_away(stage: Any) -> None:

@@ -55,7 +55,7 @@ def test_the_list_of_keys_and_switching_them_off(stage: Any) -> None:
     frame = open_with_keys(stage)
     frame.focus("button[value=yes]")
     stage.page.keyboard.press("?")
-    stage.page.locator("#keys[open]").wait_for()
+    stage.page.locator("#keys").wait_for()
     assert "There is a face" in stage.page.inner_text("#offers")
     stage.page.uncheck("#use-keys")
     stage.page.keyboard.press("Escape")

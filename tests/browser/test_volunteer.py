@@ -82,7 +82,7 @@ def test_the_first_minute_by_keyboard_alone_on_a_narrow_screen(stage: Any) -> No
     frame = stage.frame()
     stage.until(lambda: frame.inner_text("#place") == "Sample 0")
     press("?")
-    page.locator("#keys[open]").wait_for()
+    page.locator("#keys").wait_for()
     keys = page.locator("#keys kbd").all_inner_texts()
     assert {"1", "2", "3", "H", "S", "?", "Esc"} <= {*keys}
     press("Escape")
@@ -92,7 +92,7 @@ def test_the_first_minute_by_keyboard_alone_on_a_narrow_screen(stage: Any) -> No
     assert frame.evaluate("document.activeElement.id") == "ask"  # the new question has the focus, and is told
     stage.until(lambda: page.inner_text("#presenter-news") == f"Task {stage.mine.tasks[1]}")
     press("s")
-    page.locator("#why[open]").wait_for()
+    page.locator("#why").wait_for()
     press("Enter")
     stage.until(lambda: stage.frame().inner_text("#place") == "Sample 2")
     press("3")
@@ -117,17 +117,20 @@ def test_axe_finds_nothing_on_the_page_and_in_its_frame(
     if locale == "en":
         stage.sign_in(new_person())
     stage.mine.owner.api("PUT", f"project/{stage.mine.id}", {"long_description": "# How\n\nLook **closely**."})
-    frame = open_starter(stage, tutorial="<div class='say'><h1>Like this</h1></div>")
     page = stage.page
+    stage.mine.show(task_presenter=starters.source("picture"), tutorial="<div class='say'><h1>Like this</h1></div>")
+    stage.go("/project/MINE/newtask")
     page.locator("#tutorial[open]").wait_for()
     page.evaluate(AXE)
-    frame.evaluate(AXE)
     found = {"tutorial": page.evaluate(WRONG)}
-    page.keyboard.press("Escape")
-    for name in ("keys", "why", *(["signed-out"] if locale == "en" else [])):
-        page.evaluate(f"document.getElementById('{name}').showModal()")
+    page.click("#tutorial .btn.main")
+    frame = stage.frame()
+    frame.locator("#place").wait_for()
+    frame.evaluate(AXE)
+    for name in ("keys", "why"):
+        page.evaluate(f"document.getElementById('{name}').hidden = false")
         found[name] = page.evaluate(WRONG)
-        page.evaluate(f"document.getElementById('{name}').close()")
+        page.evaluate(f"document.getElementById('{name}').hidden = true")
     page.click("#help-open")
     page.evaluate("for (const one of document.querySelectorAll('.flash, .toast, #others, #change')) one.hidden = false")
     found |= {"page": page.evaluate(WRONG), "frame": frame.evaluate(WRONG)}
@@ -140,29 +143,50 @@ def test_axe_finds_nothing_on_the_page_and_in_its_frame(
 # What may come between
 
 
-def test_who_is_signed_out_meanwhile_signs_in_again_where_he_is(stage: Any, new_person: Any) -> None:
-    ada = new_person()
-    stage.sign_in(ada)
+def answer_signed_out(stage: Any, person: Any) -> Any:
+    """The frame of a volunteer whose session has ended, and who answered after that."""
+    stage.sign_in(person)
     frame = open_starter(stage, "text")
-    assert stage.page.locator("#rank").count() == 1
-    ada.ask("GET", "/account/signout")  # in another window
+    person.ask("GET", "/account/signout")  # in another window
     frame.fill("#field", "a storm")
     frame.press("#field", "Enter")
-    dialog = stage.page.locator("#signed-out[open]")
-    dialog.wait_for()
+    stage.until(lambda: stage.page.is_visible("#away"))
+    return frame
+
+
+def test_signing_in_again_in_a_new_tab_sends_the_answer_that_waited(stage: Any, new_person: Any) -> None:
+    ada = new_person()
+    frame = answer_signed_out(stage, ada)
     assert stage.runs() == []
-    assert stage.page.input_value("#again-email") == ada.name
-    stage.page.fill("#again-password", "not-it-at-all")
-    stage.page.keyboard.press("Enter")
-    stage.until(lambda: stage.page.is_visible("#sign-in-wrong"))
-    stage.page.fill("#again-password", "a-long-password-1")
-    stage.page.keyboard.press("Enter")
-    stage.until(lambda: len(stage.runs()) == 1)
-    stage.until(lambda: not stage.page.is_visible("#signed-out"))
+    assert stage.page.locator("input[type=password], dialog").count() == 0
+    with stage.context.expect_page() as opened:
+        stage.page.click("#away a")
+    tab = opened.value
+    tab.fill("#email", ada.name)
+    tab.fill("#password", "a-long-password-1")
+    tab.keyboard.press("Enter")
+    tab.wait_for_url("**/project/**")
+    stage.until(lambda: len(stage.runs()) == 1)  # nothing was pressed in the volunteer's tab
     (run,) = stage.runs()
-    assert run["info"] == {"answer": "a storm"} and run["user_id"]  # under his own name
+    assert run["info"] == {"answer": "a storm"} and run["user_id"]  # under their own name
+    stage.until(lambda: stage.page.is_hidden("#away"))
     stage.until(lambda: frame.inner_text("#place") == "Sample 1")
     counted(stage, 1)
+    assert not tab.evaluate("window.opener")
+
+
+def test_signing_in_as_somebody_else_sends_nothing(stage: Any, new_person: Any) -> None:
+    ada, eve = new_person(), new_person()
+    answer_signed_out(stage, ada)
+    stage.sign_in(eve)
+    stage.page.evaluate("dispatchEvent(new Event('focus'))")
+    stage.until(lambda: stage.page.is_visible("#away-other"))
+    assert stage.runs() == []
+    ada.sign_in()
+    stage.sign_in(ada)
+    stage.page.evaluate("dispatchEvent(new Event('focus'))")
+    stage.until(lambda: len(stage.runs()) == 1)
+    assert stage.runs()[0]["user_id"] == ada.profile()["user"]["id"]
 
 
 def test_who_signs_in_meanwhile_keeps_his_task(stage: Any, new_person: Any) -> None:
@@ -223,37 +247,41 @@ def test_the_bar_moves_and_a_pause_is_told(stage: Any, new_person: Any, new_proj
     stage.until(lambda: stage.page.inner_text("#done") == "1")
     assert stage.page.evaluate("document.querySelector('#progress').value") == 1
     name, key = stage.mine.short_name, stage.mine.owner.key
-    stage.mine.owner.ask("POST", f"/project/{name}/pause?api_key={key}", {})
+    stage.mine.owner.ask("POST", f"/project/{name}/pause", {}, Authorization=key)
     stage.until(lambda: stage.page.is_visible("#closed"))
     assert "pauses" in stage.page.inner_text("#closed")
     frame.click("button[value=Yes]")  # the one that he has still counts
     stage.until(lambda: stage.page.inner_text("#done") == "2")
-    stage.mine.owner.ask("POST", f"/project/{name}/publish?api_key={key}", {})
+    stage.mine.owner.ask("POST", f"/project/{name}/publish", {}, Authorization=key)
     stage.until(lambda: stage.page.is_hidden("#closed"))
 
 
-def test_the_tutorial_opens_once_and_again_when_it_is_wanted(stage: Any) -> None:
+def test_the_tutorial_opens_once_before_the_task_and_then_in_a_new_tab(stage: Any) -> None:
     stage.mine.owner.api("PUT", f"project/{stage.mine.id}", {"long_description": "Look."})
-    frame = open_starter(stage, tutorial="<h1 tabindex=-1 id=how>Like this</h1><script>how.focus()</script>")
+    tutorial = "<h1 tabindex=-1 id=how>Like this</h1><script>how.focus()</script>"
+    stage.mine.show(task_presenter=starters.source("text"), tutorial=tutorial)
+    stage.go("/project/MINE/newtask")
     page = stage.page
-    shown = page.wait_for_selector("#tutorial-frame iframe").content_frame()
+    shown = page.wait_for_selector("#tutorial[open] iframe").content_frame()
     stage.until(lambda: shown.inner_text("#how") == "Like this")
+    assert page.locator("#presenter iframe").count() == 0 and stage.handed() == []  # no task is held meanwhile
     shown.focus("#how")
     page.keyboard.press("Escape")  # inside its frame
     page.locator("#tutorial[open]").wait_for(state="detached")
+    frame = stage.frame()
+    stage.until(lambda: stage.handed() != [])
     page.reload()
     frame = stage.frame()
-    stage.until(lambda: frame.inner_text("#place") == "Sample 0")
+    stage.until(lambda: frame.is_visible("#field"))
     assert page.is_hidden("#tutorial")
+    frame.fill("#field", "half an answer")
     page.click("#help-open")
-    page.focus("[data-tutorial]")
-    page.keyboard.press("Enter")
-    shown = page.wait_for_selector("#tutorial[open] iframe").content_frame()
-    stage.until(lambda: shown.inner_text("#how") == "Like this")  # a key pressed while it loads may reach nobody
-    page.keyboard.press("Escape")
-    page.locator("#tutorial[open]").wait_for(state="detached")
-    stage.until(lambda: page.evaluate("document.activeElement.matches('[data-tutorial]')"))
-    assert frame.inner_text("#place") == "Sample 0"
+    with stage.context.expect_page() as opened:
+        page.click("#help a[target]")
+    again = stage.frame(opened.value)
+    stage.until(lambda: again.inner_text("#how") == "Like this")
+    opened.value.close()
+    assert frame.input_value("#field") == "half an answer"
 
 
 def test_a_favourite_by_one_key_or_one_click(stage: Any, new_person: Any) -> None:

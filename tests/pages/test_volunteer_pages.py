@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import pytest_twisted
-from support.browsers import newcomer
+from support.browsers import newcomer, signed_in
+from support.page_reader import Page
+
+from crowdd.http import presenter
 
 HTML = {"Accept": "text/html"}
 
@@ -43,3 +47,29 @@ async def test_the_page_says_who_it_was_made_for_and_his_rank(served):
     member = (await browser.get(path, headers=HTML)).text
     assert re.search(r'data-volunteer="\d+"', member) and "You need no account." not in member
     assert 'id="rank"' in member and 'id="favourite"' in member and 'id="sign-up"' not in member
+
+
+def framed_addresses(project: dict[str, Any], task: int) -> list[str]:
+    """An address of each kind that presenter.FRAMED knows."""
+    names = re.fullmatch(r".*\(\?:(.*)\)/\?", presenter.FRAMED.pattern)[1].split("|")
+    return [f"/project/{project['short_name']}/{name}".replace(r"\d+", str(task)) for name in names]
+
+
+@pytest_twisted.ensureDeferred
+async def test_no_page_with_a_presenter_frame_has_a_password_field_or_a_dialog_that_takes_text(served):
+    ada = await served.person("ada")
+    browser = await signed_in(served, "ada")
+    project = await served.project(ada, tasks=1, published=True)
+    info = {"task_presenter": "<p>Who?</p>", "tutorial": "<p>How</p>", "results": "<p>These</p>"}
+    assert (await ada.put(f"/api/project/{project['id']}", json={"info": info})).status == 200
+    addresses = framed_addresses(project, project["tasks"][0])
+    assert len(addresses) == 5
+    for path in addresses:
+        for client in (browser, served.client())[: 1 if "editor" in path else 2]:
+            page = await client.get(path, headers=HTML)
+            assert page.status == 200 and presenter.FRAMED.fullmatch(path), path
+            elements = Page(page.text).elements
+            assert [it for it in elements if it.get("id") in ("presenter", "preview")], path
+            assert not [it for it in elements if it.get("type") == "password"], path
+            assert not [it for it in elements if it.tag in ("input", "textarea") and it.inside("dialog")], path
+            assert re.search("Content by (Ada|ada)[.]", page.text), path  # strangers may see the user name only

@@ -33,7 +33,6 @@ function saved(body) {
 
 const HEARD = {
   api: (message) => ({ id: message.id, ...answer(String(message.method), String(message.url), String(message.body)) }),
-  ask: (message) => ({ id: message.id, value: null }),
   size: (message) => { frame.style.height = Math.min(Math.max(Number(message.height) || 0, 150), MOST_HEIGHT) + "px"; },
 };
 function receive(event) {

@@ -1,55 +1,53 @@
-// Who was signed out while he was at a task signs in again where he is: what he typed stays, what waits is sent.
-import { renew, volunteer } from "./presenter/caller.js";
+// Volunteers whose session ended while they were at a task sign in again in another tab: a presenter's frame could take the
+// keys of a password that is typed beside it. This page keeps what was typed and what waits, looks for the new session by
+// itself, and goes on.
+import { project, renew, volunteer } from "./presenter/caller.js";
 const $ = (id) => document.getElementById(id);
-const dialog = $("signed-out"), form = $("sign-in-again"), wrong = $("sign-in-wrong");
-const JSON_ = { Accept: "application/json", "Content-Type": "application/json" };
-let away = false;
+const SOONEST = 1000, EVERY = 15000, LONGEST = 3600000; // milliseconds: between two looks, and how long to look
+let away = false, since = 0, looked = -Infinity, due = 0;
 
-async function read(path) {
-  return (await fetch(path, { headers: JSON_ })).json();
-}
-function refuse(words) {
-  wrong.textContent = words;
-  wrong.hidden = false;
+// The token for what this page writes from now on stands in the page that the new session would get.
+async function renewToken() {
+  const address = `/project/${encodeURIComponent(project.short_name)}/newtask`;
+  const text = await (await fetch(address, { headers: { Accept: "text/html" } })).text();
+  const page = new DOMParser().parseFromString(text, "text/html").getElementById("presenter");
+  if (page?.dataset.volunteer === volunteer) renew(page.dataset.csrf);
+  return page?.dataset.volunteer === volunteer;
 }
 
-// Of a new session: who it is, and the token for what this page writes from now on.
-async function lookAgain() {
-  const { user } = await read("/account/profile");
-  if (!user) return;
-  if (String(user.id) !== volunteer) return refuse(wrong.dataset.other.replace("{name}", user.fullname || user.name));
-  renew((await read(`/account/${encodeURIComponent(user.name)}/resetapikey`)).form.csrf);
+async function look() {
+  const answer = await fetch("/account/profile", { headers: { Accept: "application/json" } });
+  const { user } = await answer.json();
+  $("away-other").hidden = !user || String(user.id) === volunteer;
+  if (!user || !$("away-other").hidden || !(await renewToken())) return;
   away = false;
   $("away").hidden = true;
-  dialog.close();
   document.dispatchEvent(new CustomEvent("presenter:signed-in"));
 }
-
-async function signIn() {
-  const token = (await read("/account/signin")).form?.csrf || "";
-  const body = JSON.stringify({ ...Object.fromEntries(new FormData(form)), csrf: token });
-  const answer = await fetch("/account/signin", { method: "POST", headers: { ...JSON_, "X-CSRFToken": token }, body });
-  const { status, flash, exception_msg: message } = await answer.json();
-  if (status !== "success") return refuse([flash || message].flat().join(" "));
-  form.reset();
-  await lookAgain();
+function lookSoon() {
+  if (!away || due) return;
+  due = setTimeout(() => {
+    due = 0;
+    looked = performance.now();
+    look().catch(() => {}); // without a connection: later
+  }, Math.max(0, looked + SOONEST - performance.now()));
 }
 
-function ask() {
+function wait() {
+  if (!away || performance.now() - since > LONGEST) return;
+  setTimeout(() => {
+    if (!document.hidden) lookSoon();
+    wait();
+  }, EVERY);
+}
+
+document.addEventListener("presenter:signed-out", () => {
+  if (away) return;
   away = true;
+  since = performance.now();
   $("away").hidden = false;
-  wrong.hidden = true;
-  if (!dialog.open) dialog.showModal();
-}
-
-if (dialog) {
-  document.addEventListener("presenter:signed-out", () => away || ask());
-  form.addEventListener("submit", async (event) => {
-    event.preventDefault();
-    wrong.hidden = true;
-    await signIn().catch(() => refuse(wrong.dataset.line));
-  });
-  $("away-back").addEventListener("click", ask);
-  $("stay-out").addEventListener("click", () => dialog.close());
-  addEventListener("focus", () => away && lookAgain().catch(() => {})); // signed in again in another tab
-}
+  wait();
+});
+addEventListener("focus", lookSoon);
+document.addEventListener("visibilitychange", lookSoon);
+new BroadcastChannel("pages").addEventListener("message", lookSoon); // ui.js: another page was loaded

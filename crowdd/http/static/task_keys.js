@@ -7,29 +7,41 @@ const remember = (key, value) => { try { localStorage.setItem(key, value); } cat
 const tell = (name, detail) => document.dispatchEvent(new CustomEvent(name, { detail }));
 const on = (name, act) => document.addEventListener(name, (event) => act(event.detail || {}));
 
-// Help beside the task
-function help(open) {
-  $("help").hidden = !open;
-  $("frame").classList.toggle("helped", open);
-  $("help-open").ariaExpanded = String(open);
-  $(open ? "help-close" : "help-open").focus();
+// Panels beside the task: help, and the list of keys. They are no modal dialogs and have no field for text, because a presenter
+// may take the focus, and with it what is typed, at any time; its frame stays where it is.
+function panel(name, open) {
+  $(name).hidden = !open;
+  $(`${name}-open`).ariaExpanded = String(open);
+  const other = open && name === "help" ? "keys" : "help";
+  if (open && $(other) && !$(other).hidden) panel(other, false);
+  $("frame").classList.toggle("helped", ["help", "keys"].some((each) => $(each) && !$(each).hidden));
+  $(open ? `${name}-close` : `${name}-open`).focus();
 }
-$("help-open")?.addEventListener("click", () => help($("help").hidden));
-$("help-close")?.addEventListener("click", () => help(false));
+const toggle = (name) => $(name) && !panel(name, $(name).hidden);
+for (const name of ["help", "keys"]) {
+  $(`${name}-open`)?.addEventListener("click", () => toggle(name));
+  $(`${name}-close`)?.addEventListener("click", () => panel(name, false));
+}
 
 // Skipping: the presenter's own way, where it has one; else the page asks why, and leases.js takes another task.
 const press = (key) => tell("presenter:press", { key });
 function skip() {
   if ($("skip").dataset.offered) press("s");
-  else $("why").showModal();
+  else askWhy($("why").hidden);
+}
+function askWhy(open) {
+  $("why").hidden = !open;
+  $("skip").ariaExpanded = String(open);
+  (open ? $("why").querySelector("button") : $("skip")).focus();
 }
 $("skip")?.addEventListener("click", skip);
-$("why")?.addEventListener("close", () => {
-  if ($("why").returnValue !== "skip") return;
-  tell("presenter:skip", { reason: new FormData($("why").querySelector("form")).get("reason") });
-  $("why").querySelector("form").reset();
-  $("why").returnValue = "";
+$("why")?.addEventListener("click", ({ target }) => {
+  const button = target.closest("button");
+  if (!button) return;
+  askWhy(false);
+  if (button.name === "reason") tell("presenter:skip", { reason: button.value });
 });
+on("presenter:task", () => { if ($("why")) $("why").hidden = true; });
 
 // Favourites: those of this project are asked for once.
 let task = null, marked = null;
@@ -80,7 +92,9 @@ function listOffers({ keys }) {
   $("key-skip").hidden = offered("s"); // it stands among those of the presenter
 }
 function escape(event) {
-  if ($("help") && !$("help").hidden) help(false);
+  const open = ["help", "keys"].find((name) => $(name) && !$(name).hidden);
+  if ($("why") && !$("why").hidden) askWhy(false);
+  else if (open) panel(open, false);
   else if (!event.isTrusted) $("leave").focus(); // from the frame: the way out for people without a mouse
 }
 function takesKey(event) {
@@ -88,8 +102,8 @@ function takesKey(event) {
     || (/^(Enter| )$/.test(event.key) && event.target.matches("button, a, summary")));
 }
 const PAGE_KEYS = {
-  "?": () => !$("keys").showModal(),
-  h: () => $("help") && !help($("help").hidden),
+  "?": () => toggle("keys"),
+  h: () => toggle("help"),
   s: () => !$("skip").hidden && !$("skip").dataset.offered && !skip(),
   z: () => !$("change").hidden && !$("change").click(),
   f: () => favourite && !favourite.hidden && !favourite.click(),
@@ -106,7 +120,6 @@ addEventListener("keydown", (event) => {
 });
 if (useKeys) {
   on("presenter:offers", listOffers);
-  $("keys-open").addEventListener("click", () => $("keys").showModal());
   useKeys.checked = recall("shortcuts") !== "off";
   const apply = () => tell("presenter:shortcuts", { on: useKeys.checked });
   useKeys.addEventListener("change", () => {

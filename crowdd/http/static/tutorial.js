@@ -1,31 +1,27 @@
-// The tutorial of a project over the task: it opens once by itself, and as often as somebody wants. Its frame is as fenced in
-// as the presenter's, and its keys are its own.
+// The tutorial of a project opens once by itself, before the task: bridge.js begins the task's frame when the dialog is
+// closed. Afterwards it is a page of its own (a link in the help), so that the frame with somebody's work never has to go.
 import { ApiClient } from "./presenter/api_client.js";
 import { project } from "./presenter/caller.js";
-import { questions } from "./presenter/dialog.js";
 import { PresenterFrame } from "./presenter/frame.js";
 const $ = (id) => document.getElementById(id);
-const dialog = $("tutorial"), seen = `tutorial-${project.id}`;
+const dialog = $("tutorial"), seen = $("presenter").dataset.tutorial;
 const AROUND = 220; // pixels of the window that the dialog and its buttons take
-let frame = null;
+const recall = (key) => { try { return localStorage.getItem(key); } catch { return null; } };
+const remember = (key, value) => { try { localStorage.setItem(key, value); } catch { /* switched off */ } };
 
 function show() {
-  dialog.showModal();
-  frame = frame || new PresenterFrame({
-    box: $("tutorial-frame"), notice: $("tutorial-notice"), questions, project,
+  const frame = new PresenterFrame({
+    box: $("tutorial-frame"), notice: $("tutorial-notice"), project,
     client: new ApiClient(project, () => {}), address: () => dialog.dataset.address, around: () => AROUND,
     hear: { key: ({ key }) => key === "Escape" && dialog.close() },
   });
-  frame.anew();
-}
-
-if (dialog) {
-  for (const button of document.querySelectorAll("[data-tutorial]")) button.addEventListener("click", show);
   dialog.addEventListener("close", () => {
     frame.close();
-    try { localStorage.setItem(seen, "yes"); } catch { /* switched off */ }
+    remember(seen, "yes");
   });
-  let known = null;
-  try { known = localStorage.getItem(seen); } catch { /* switched off */ }
-  if (!known) show();
+  $("presenter").replaceChildren();
+  dialog.showModal();
+  frame.open();
 }
+
+if (!recall(seen)) show();

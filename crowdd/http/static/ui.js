@@ -89,3 +89,8 @@ for (const clock of all("[data-wait]")) {
     if (!left) clearInterval(tick);
   }, 1000);
 }
+
+// Other tabs of this browser may wait for a new session (session.js).
+const pages = new BroadcastChannel("pages");
+pages.postMessage("loaded");
+pages.close();

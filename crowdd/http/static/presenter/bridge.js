@@ -26,7 +26,6 @@
 import { own, parse, touched } from "./addresses.js";
 import { ApiClient } from "./api_client.js";
 import { project } from "./caller.js";
-import { questions } from "./dialog.js";
 import { PresenterFrame } from "./frame.js";
 import { text } from "./limits.js";
 
@@ -44,7 +43,7 @@ function on(name, act) {
 const presenter = new PresenterFrame({
   box: document.getElementById("presenter"),
   notice: document.getElementById("presenter-notice"),
-  questions, project, client, address: frameAddress, around, hear: { address, again, key: passOn, offer: showOffers },
+  project, client, address: frameAddress, around, above, hear: { address, again, key: passOn, offer: showOffers },
 });
 
 function frameAddress() {
@@ -56,6 +55,11 @@ function frameAddress() {
 function around() {
   const parts = [...document.querySelectorAll("[data-around-presenter]")].map((part) => part.offsetHeight);
   return parts.reduce((sum, part) => sum + part, 0);
+}
+
+/* The line that says whose content this is stays on the screen, over what is scrolled away. */
+function above() {
+  return document.getElementById("whose").offsetHeight;
 }
 
 /* pushState in the frame; untouched or in a hurry it replaces, so that Back is not buried. */
@@ -116,8 +120,16 @@ function again({ shown }) {
 function begin(task) {
   const page = location.pathname.replace(/\/(newtask|task\/\d+)\/?$/, task ? `/task/${task}` : "/newtask");
   if (page !== location.pathname) history.replaceState({ presenter: true }, "", page);
-  presenter.anew();
+  alone(() => presenter.anew());
 }
 
-if (/\/newtask\/?$/.test(location.pathname)) client.askAhead();
-presenter.open();
+/* Keys that are pressed in a modal dialog can end up in a frame that takes the focus: there is no frame beside one. */
+function alone(act) {
+  const dialog = document.querySelector("dialog[open]");
+  if (dialog) dialog.addEventListener("close", act, { once: true });
+  else act();
+}
+alone(() => {
+  if (/\/newtask\/?$/.test(location.pathname)) client.askAhead();
+  presenter.open();
+});

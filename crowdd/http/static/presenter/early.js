@@ -14,11 +14,19 @@
       return said; // switched off
     }
   };
+  /* tutorial.js opens it in a modal dialog, and no presenter runs beside one. */
+  const tutorialComes = ({ dataset: { tutorial } }) => {
+    try {
+      return tutorial && !localStorage.getItem(tutorial);
+    } catch {
+      return tutorial;
+    }
+  };
   const place = () => {
     const box = document.getElementById("presenter"), url = new URL(location.href);
     if (!box) return;
     watch.disconnect();
-    if (box.firstElementChild) return; // frame.js was faster
+    if (box.firstElementChild || tutorialComes(box)) return; // or frame.js was faster
     url.searchParams.set("_presenter", "1");
     const frame = early.frame = document.createElement("iframe");
     frame.title = box.dataset.label;

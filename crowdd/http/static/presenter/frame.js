@@ -7,14 +7,14 @@ import { Budget, MAX, text } from "./limits.js";
 /**
  * Shows what `address()` answers in the element `box`.
  *
- * `project` is the record that presenters may see, `client` carries out what they ask of the API, `questions` shows their
- * dialogs, `notice` tells what is wrong with them and has a button to load them again.  `around()` is the height in pixels
- * that the page keeps for itself.  `hear` has more operations by name, each called with a message; `greeted()` is called
- * when a document has said hello.
+ * `project` is the record that presenters may see, `client` carries out what they ask of the API, `notice` tells what is
+ * wrong with them and has a button to load them again.  `around()` is the height in pixels that the page keeps for itself,
+ * `above()` how much of the window's top it covers.  `hear` has more operations by name, each called with a message;
+ * `greeted()` is called when a document has said hello.
  */
 export class PresenterFrame {
-  constructor({ box, project, client, questions, notice, address, around = () => 0, hear = {}, greeted = () => {} }) {
-    Object.assign(this, { box, project, client, questions, notice, address, around, greeted });
+  constructor({ box, project, client, notice, address, around = () => 0, above = () => 0, hear = {}, greeted = () => {} }) {
+    Object.assign(this, { box, project, client, notice, address, around, above, greeted });
     this.keep = "presenter-" + project.id;
     this.budget = new Budget(MAX.burst, MAX.perSecond);
     this.operations = new Map(Object.entries({ ...this.common(), ...hear }));
@@ -27,7 +27,6 @@ export class PresenterFrame {
   common() {
     return {
       api: (message) => this.carry(message),
-      ask: (message) => this.question(message),
       pong() {},
       open: (message) => visit(message.url, message.tab === true, this.project),
       size: (message) => this.resize(message),
@@ -176,11 +175,6 @@ export class PresenterFrame {
     this.client.carry(message, (status, body) => wanted() && this.send({ id: message.id, status, body }), wanted);
   }
 
-  question(message) {
-    if (!Number.isSafeInteger(message.id)) return;
-    this.questions.ask(message, (value) => { this.send({ id: message.id, value }); this.focus(); });
-  }
-
   /* Content as high as the frame plus something would chase it for ever; after ten steps it scrolls inside. */
   resize(message) {
     const wanted = Math.min(Math.max(Math.ceil(Number(message.height)) || 0, 150), MAX.height);
@@ -212,8 +206,9 @@ export class PresenterFrame {
   look() {
     if (!this.frame) return;
     const place = this.frame.getBoundingClientRect();
-    const top = Math.max(0, -place.top);
-    const visible = Math.min(place.height - top, innerHeight - Math.max(0, place.top));
+    const first = Math.max(this.above(), place.top);
+    const top = first - place.top;
+    const visible = Math.min(place.height - top, innerHeight - first);
     this.send({ op: "view", top, height: Math.max(200, visible), room: this.room() });
   }
 

@@ -21,6 +21,7 @@
   const channel = new MessageChannel();
   const port = channel.port1;
   const open = new Map();
+  const buttons = document.currentScript.dataset; // their words in the volunteer's language
   let last = 0;
   let here = location.pathname + location.search;
   let shortcuts = start.shortcuts !== false;
@@ -213,9 +214,50 @@
     getter(window, area + "Storage", () => kept);
   }
 
-  /* Dialogs.  A script cannot be made to wait here: confirm() says no, the page asks, and after a yes the event that led to
-     it is sent again and finds the answer. */
+  /* alert, confirm and prompt are shown in this document, as part of the presenter: the page around it never speaks for a
+     presenter.  A script cannot be made to wait here: confirm() says no, the volunteer is asked, and after a yes the event
+     that led to it is sent again and finds the answer. */
   const answers = new Map();
+  const questions = [];
+  const LOOK = `
+    dialog { box-sizing: border-box; position: absolute; inset-block: calc(var(--view-top, 0px) + 1rem) auto; margin: 0 auto;
+      inline-size: min(30rem, 100% - 2rem); max-block-size: calc(var(--view-height, 100%) - 2rem); overflow: auto; padding: 1.25rem;
+      color: CanvasText; background: Canvas; border: 1px solid GrayText; border-radius: 8px; font: 1rem/1.5 system-ui, sans-serif; }
+    p { margin: 0 0 1rem; white-space: pre-wrap; overflow-wrap: anywhere; }
+    input { box-sizing: border-box; inline-size: 100%; margin-block-end: 1rem; padding: .5rem; font: inherit; }
+    button { min-block-size: 44px; min-inline-size: 5rem; margin-inline-end: .5rem; font: inherit; }
+    [hidden] { display: none; }`;
+  const FORM = `<dialog><form method="dialog"><p id="words"></p><input type="text" autocomplete="off" aria-labelledby="words" hidden>
+    <button value="yes"></button><button value="no"></button></form></dialog>`;
+
+  function showQuestion() {
+    const { kind, text, value, answer } = questions[0];
+    const host = document.createElement("div");
+    const shadow = host.attachShadow({ mode: "open" });
+    shadow.innerHTML = `<style>${LOOK}</style>${FORM}`;
+    const [dialog, words, field] = ["dialog", "p", "input"].map((name) => shadow.querySelector(name));
+    const [yes, no] = shadow.querySelectorAll("button");
+    words.textContent = text;
+    field.hidden = kind !== "prompt";
+    field.value = value;
+    yes.textContent = buttons.ok;
+    no.textContent = buttons.cancel;
+    no.hidden = kind === "alert";
+    shadow.addEventListener("keydown", (event) => event.stopPropagation()); // no shortcuts
+    dialog.addEventListener("close", () => {
+      host.remove();
+      questions.shift();
+      answer(dialog.returnValue !== "yes" ? null : kind === "prompt" ? field.value : true);
+      if (questions.length) showQuestion();
+    });
+    document.documentElement.append(host);
+    dialog.showModal();
+  }
+  function raise(kind, text, value) {
+    return new Promise((answer) => {
+      if (questions.push({ kind, text, value, answer }) === 1) showQuestion();
+    });
+  }
   function question(kind, refused) {
     return function (words, value) {
       const text = String(words === undefined ? "" : words);
@@ -226,9 +268,9 @@
         answers.delete(key);
         return given;
       }
-      ask({ op: "ask", kind, text, value: String(value === undefined ? "" : value) }).then((reply) => {
-        if (kind === "alert" || reply.value === null) return;
-        answers.set(key, reply.value);
+      raise(kind, text, String(value === undefined ? "" : value)).then((given) => {
+        if (kind === "alert" || given === null) return;
+        answers.set(key, given);
         if (cause && cause.target) cause.target.dispatchEvent(new cause.constructor(cause.type, cause));
       });
       return refused;
