@@ -144,9 +144,14 @@ class Identity:
 
 
 def _key(incoming: Incoming, key_header: bool) -> str:
-    """The API key of a request, "" without one. A header of two words (Bearer …, Basic …) is for somebody else."""
+    """The API key of a request, "" without one. A header of two words (Bearer …, Basic …) is for somebody else.
+
+    The query may hold a key below /api only: a link to a page must not open it as another account.
+    """
     header = incoming.header("authorization").strip() if key_header else ""
-    return header if header and " " not in header else incoming.query.get("api_key", "")
+    if header and " " not in header:
+        return header
+    return incoming.query.get("api_key", "") if incoming.is_api else ""
 
 
 def _person(row: Mapping[str, Any]) -> dict[str, Any]:

@@ -22,6 +22,21 @@ async def test_a_key_is_taken_from_the_query_or_the_authorization_header(served)
 
 
 @pytest_twisted.ensureDeferred
+async def test_a_key_in_the_query_of_a_page_is_ignored(served):
+    ada = await served.person("ada")
+    project = await served.project(ada, tasks=1)  # a draft
+    stranger, bob = served.client(), await newcomer(served, "bob")
+    for path in ("/account/profile", f"/project/{project['short_name']}/settings"):
+        for client in (stranger, bob):
+            plain, with_key = await client.page(path), await client.page(f"{path}?api_key={ada.key}")
+            assert (plain.status, plain.body) == (with_key.status, with_key.body), path
+    assert (await bob.page(f"/account/profile?api_key={ada.key}")).json()["user"]["name"] == "bob"
+    publish = f"/project/{project['short_name']}/publish?api_key={ada.key}"
+    assert (await stranger.post(publish, json={})).status != 200
+    assert (await ada.get(f"/api/project/{project['id']}")).json()["published"] is False
+
+
+@pytest_twisted.ensureDeferred
 async def test_the_header_wins_over_the_query(served):
     ada, bob = await served.person("ada"), await served.person("bob")
     assert await reads_as(bob, Authorization=ada.key) == "ada@example.org"

@@ -45,7 +45,7 @@ def test_figures_and_bar_move_without_a_reload(stage: Any, new_person: Any, new_
     stage.until(lambda: page.inner_text("#progress-news") == "3 of 3 tasks are finished")  # the end is said at once
     assert page.evaluate("document.querySelector('#figures progress').classList.contains('done')")
     assert page.is_hidden("#changed")
-    stage.mine.owner.ask("POST", f"/project/{stage.mine.short_name}/pause?api_key={stage.mine.owner.key}", {})
+    stage.mine.owner.ask("POST", f"/project/{stage.mine.short_name}/pause", {}, Authorization=stage.mine.owner.key)
     stage.until(lambda: page.is_visible("#changed"))
     assert page.evaluate("window.stays") and stage.console == []
 

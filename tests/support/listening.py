@@ -91,7 +91,7 @@ async def listen(client: Any, path: str, **headers: str) -> Listener:
     if client.cookies:
         sent["Cookie"] = "; ".join(f"{name}={value}" for name, value in client.cookies.items())
     if client.key:
-        path += ("&" if "?" in path else "?") + f"api_key={client.key}"
+        sent.setdefault("Authorization", client.key)
     agent = Agent(reactor)  # a connection of its own
     response = await agent.request(
         b"GET", (client.base + path).encode(), Headers({name: [value] for name, value in sent.items()})

@@ -60,8 +60,10 @@ class Client:
         if json is not ...:
             more["data"] = orjson.dumps(json)
             sent.setdefault("Content-Type", "application/json")
-        if self.key:
+        if self.key and path.startswith("/api"):
             path += ("&" if "?" in path else "?") + f"api_key={self.key}"
+        elif self.key:
+            sent.setdefault("Authorization", self.key)
         if self.cookies:
             sent["Cookie"] = "; ".join(f"{name}={value}" for name, value in self.cookies.items())
         response = await treq.request(
