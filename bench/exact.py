@@ -238,7 +238,7 @@ class Run:
     def _say(self, method: str, path: str, body: Any = None) -> None:
         """The owner's request; it may find the task gone, or the server busy."""
         address_ = path if path.startswith("/") else f"/api/{path}"
-        answer = self.project.owner.ask(method, f"{address_}?api_key={self.project.owner.key}", body)
+        answer = self.project.owner.ask(method, address_, body, Authorization=self.project.owner.key)
         if answer.status not in (200, 204, 302, 404, 503):
             self._wrong(f"{method} {path}: {answer.status} {answer.text[:300]}")
 

@@ -104,8 +104,9 @@ class Looking(threading.Thread):
 
 def bring(server: LiveServer, project: stage.Project, body: bytes, name: str) -> dict[str, Any]:
     """Uploads a file, to be imported at once."""
-    address = f"{server.url}/project/{project.short_name}/tasks/import?response_format=json&api_key={project.owner.key}"
-    answer = requests.post(address, files={"file": (name, body)}, timeout=120)
+    address = f"{server.url}/project/{project.short_name}/tasks/import?response_format=json"
+    key = {"Authorization": project.owner.key}
+    answer = requests.post(address, headers=key, files={"file": (name, body)}, timeout=120)
     assert answer.status_code == 200 and answer.json()["status"] == "success", answer.text[:500]
     found: dict[str, Any] = answer.json()
     return found

@@ -103,7 +103,7 @@ def fill(site: Site, users: int, answers: int) -> str:
 
 def addresses(project: stage.Project) -> dict[str, str]:
     """What is compared, as the owner asks for it: he has no answers, so his rank is that of the last."""
-    json = f"response_format=json&api_key={project.owner.key}"
+    json = "response_format=json"
     return {
         "leaderboard": f"/leaderboard/?{json}",
         "leaderboard/window/10": f"/leaderboard/window/10?{json}",
