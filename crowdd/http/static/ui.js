@@ -101,7 +101,7 @@ const forget = area => {
   for (const key of Object.keys(area)) if (/^presenter-\d+(-\d+)?$/.test(key)) area.removeItem(key);
 };
 addEventListener("submit", event => {
-  if (new URL(event.target.action).pathname !== "/account/signout") return;
+  if (event.target.getAttribute("action") !== "/account/signout") return;
   try { forget(localStorage); forget(sessionStorage); } catch { /* switched off */ }
   tellPages("signed-out");
 });
