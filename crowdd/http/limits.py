@@ -12,6 +12,7 @@ from twisted.logger import Logger
 from crowdd.http.heads import Ready
 
 MOST_KEYS = 100_000
+MAX_PROJECTS = 4  # projects whose presenters have a limit of their own, per visitor, end point and window
 _BUCKETS = 1024  # what comes beyond shares so many counters
 _TOLD_PER_WINDOW, _LARGEST_BLOCK = 30, 100
 Add = Callable[[Any, int, int], Awaitable[int]]
@@ -62,12 +63,17 @@ class Window:
         used = self._used[self.place(key)] = max(total, self._used.get(self.place(key), 0))
         return self._allowance(used)
 
-    def take(self, key: Any) -> Allowance:
-        """Counts a request and says whether it is allowed."""
+    def end(self) -> int:
+        """The epoch second at which the present window ends; an earlier one is forgotten."""
         now = self._clock.seconds()
         if now >= self._end:
             self._end = (int(now) // self._seconds + 1) * self._seconds
             self._used = {}
+        return self._end
+
+    def take(self, key: Any) -> Allowance:
+        """Counts a request and says whether it is allowed."""
+        self.end()
         key = self.place(key)
         used = self._used[key] = self._used.get(key, 0) + 1
         return self._allowance(used)
@@ -149,23 +155,53 @@ class Budget:
         return True
 
 
+class ProjectShares:
+    """The projects whose presenters have a count of their own for a visitor, until the window ends.
+
+    The first ``MAX_PROJECTS`` get one, the others share one, so a client that invents projects gains little.
+    """
+
+    def __init__(self) -> None:
+        self._end = 0
+        self._known: dict[Any, list[int]] = {}
+
+    def place(self, key: Any, project: int, end: int) -> int:
+        """The project that ``project`` is counted as in the window that ends at ``end``; -1 is the shared one."""
+        if end != self._end:
+            self._end, self._known = end, {}
+        known = self._known.get(key)
+        if known is None:
+            if len(self._known) >= MOST_KEYS:
+                return -1
+            known = self._known[key] = []
+        if project not in known and len(known) < MAX_PROJECTS:
+            known.append(project)
+        return project if project in known else -1
+
+
 class RateLimit:
     """The limit on /api: per client and end point, with a ceiling for all clients with cookies of one address.
 
+    What a presenter asks is counted apart for each project: it must not use up what its visitor may ask otherwise.
     ``shared`` makes a window one that several processes fill together.
     """
 
     def __init__(self, clock: Any, limit: int, seconds: int, room: int, shared: Share | None = None) -> None:
         self._own: Window | SharedWindow = Window(clock, limit, seconds)
         self._common: Window | SharedWindow = Window(clock, limit * room, seconds)
+        presenters = Window(clock, limit, seconds)
+        self._presenters: Window | SharedWindow = presenters
         if shared is not None:
             self._own, self._common = shared("own", self._own), shared("common", self._common)
+            self._presenters = shared("presenters", presenters)
+        self._shares, self._window_end = ProjectShares(), presenters.end
         self._clock = clock
         self.active = limit > 0
 
     def use(self, limit: int, seconds: int, room: int) -> None:
         """Other limits from now on."""
         self._own.use(limit, seconds)
+        self._presenters.use(limit, seconds)
         self._common.use(limit * room, seconds)
         self.active = limit > 0
 
@@ -173,13 +209,21 @@ class RateLimit:
         """Now, as epoch seconds."""
         return float(self._clock.seconds())
 
-    async def take(self, endpoint: str, address: str, cookie: str) -> Allowance:
-        """Counts a request to an end point from an address; ``cookie`` names a client that has one, else ""."""
-        own = await taken(self._own, (endpoint, cookie or address))
-        if not cookie or not own.allowed:
+    async def take(self, endpoint: str, address: str, cookie: str, project: int | None = None) -> Allowance:
+        """Counts a request to an end point from an address; ``cookie`` names a client that has one, else "".
+
+        ``project`` is whose presenter asks.
+        """
+        own = await self._taken_of_own((endpoint, cookie or address), project)
+        if not own.allowed or (not cookie and project is None):
             return own
         common = await taken(self._common, (endpoint, address))
         return own if common.allowed else attrs.evolve(own, allowed=False, remaining=0, reset=common.reset)
+
+    async def _taken_of_own(self, key: tuple[str, str], project: int | None) -> Allowance:
+        if project is None:
+            return await taken(self._own, key)
+        return await taken(self._presenters, (*key, self._shares.place(key, project, self._window_end())))
 
 
 async def taken(window: Window | SharedWindow, key: Any) -> Allowance:

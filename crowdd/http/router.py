@@ -223,7 +223,7 @@ class Router:
             return
         who = incoming.who
         cookie = who.actor if incoming.by_cookie or who.volunteer else ""
-        allowance = await self._limit.take(endpoint, network(incoming.address), cookie)
+        allowance = await self._limit.take(endpoint, network(incoming.address), cookie, who.presenter)
         put(incoming.request.responseHeaders, allowance.headers())
         if not allowance.allowed:
             wait = max(1, allowance.reset - int(self._limit.seconds()))

@@ -107,3 +107,15 @@ async def test_without_a_trusted_proxy_a_forwarded_address_changes_nothing(serve
 @pytest_twisted.ensureDeferred
 async def test_a_limit_of_nothing_is_no_limit(served):
     assert await remaining(served.client()) == (200, None)
+
+
+@pytest_twisted.ensureDeferred
+async def test_a_presenter_uses_up_its_own_share_and_nothing_else_of_its_visitor(serve):
+    served = await serve(CROWDD_RATELIMIT_LIMIT="5", CROWDD_RATELIMIT_WINDOW=LONG)
+    browser = await newcomer(served, "ada")
+    marked = {"X-Presenter": "7"}
+    statuses = [(await browser.get("/api/task?project_id=7", headers=marked)).status for _ in range(7)]
+    assert statuses[:5].count(429) == 0 and statuses[5:] == [429, 429]
+    assert await remaining(browser, "/api/task") == (200, 4)
+    other = await browser.get("/api/task?project_id=8", headers={"X-Presenter": "8"})
+    assert other.status != 429 and other.header("x-ratelimit-remaining") == "4"

@@ -157,6 +157,12 @@ class Stage:
         """The requests since the curtain rose."""
         return self.witness.log[self._first_asked :]
 
+    def press_out_of_frame(self, key: str) -> None:
+        """Presses a key of the page while the frame has the focus: the first press takes it out, the second acts."""
+        self.page.keyboard.press(key)
+        self.until(lambda: self.page.evaluate("document.activeElement.id") == "main")
+        self.page.keyboard.press(key)
+
     def usable(self) -> bool:
         return self.page.locator("#leave").get_attribute("href") == f"/project/{self.mine.short_name}/"
 

@@ -49,13 +49,17 @@ def test_a_frame_that_reloads_itself_before_the_scripts_are_there_is_begun_anew(
 def test_what_a_presenter_keeps_is_there_from_the_beginning(stage: Any) -> None:
     frame = stage.show(KEEPS)
     assert frame.inner_text("#kept") == "nothing"
-    stage.until(lambda: "mine" in (stage.page.evaluate(f"localStorage['presenter-{stage.mine.id}']") or ""))
+    stage.until(lambda: "mine" in (stage.page.evaluate(f"localStorage['presenter-{stage.mine.id}-']") or ""))
     stage.page.reload()
     stage.until(lambda: stage.frame().inner_text("#kept") == "mine")
 
 
 def asked_for_tasks(stage: Any) -> list[str]:
-    return [asked.path.partition("?")[2] for asked in stage.asked() if asked.path.startswith("/api/project/") and "/newtask?" in asked.path]
+    return [
+        asked.path.partition("?")[2]
+        for asked in stage.asked()
+        if asked.path.startswith("/api/project/") and "/newtask?" in asked.path
+    ]
 
 
 def test_the_first_task_is_asked_for_while_the_frame_loads_and_once(stage: Any) -> None:
@@ -76,7 +80,9 @@ def test_who_begins_otherwise_gets_what_he_asks_for(stage: Any) -> None:
     stage.until(lambda: asked_for_tasks(stage) == ["offset=0"])
     assert stage.handed() == []  # nobody has been shown it: it is not held either
     query = "limit=2"
-    got = frame.evaluate(f"presenterBridge.api('GET', '/api/project/{stage.mine.id}/newtask?{query}').then((got) => JSON.parse(got.body))")
+    got = frame.evaluate(
+        f"presenterBridge.api('GET', '/api/project/{stage.mine.id}/newtask?{query}').then((got) => JSON.parse(got.body))"
+    )
     assert [task["id"] for task in got] == stage.handed() == stage.mine.tasks[:2]
     assert asked_for_tasks(stage) == ["offset=0", query]
 

@@ -102,7 +102,7 @@ def test_pages_with_a_frame_say_whose_content_it_is_and_have_no_password_field(s
     assert line.inner_text() == f"Content by {stage.mine.owner.name}. Do not enter a password here."
     if path not in PATHS[:4]:
         return
-    page.wait_for_function("document.documentElement.scrollHeight > 15000")
+    stage.until(lambda: page.evaluate("document.documentElement.scrollHeight") > 15000)
     page.evaluate("scrollTo(0, 10000)")
     stage.until(lambda: page.evaluate("scrollY") > 9000)
     assert 0 <= line.bounding_box()["y"] < 10  # it stays on the screen
@@ -115,3 +115,94 @@ def test_dialogs_of_a_frame_never_become_dialogs_of_the_page(stage: Any) -> None
     frame.locator("dialog").wait_for()
     assert stage.page.locator("dialog").count() == 0
     assert stage.page.evaluate("document.activeElement.tagName") in ("BODY", "IFRAME")
+
+
+# It says over the bridge that keys were pressed, and dispatches made-up ones in its own document.
+FORGER = """<button id=go>x</button><script>
+  let port;
+  const post = MessagePort.prototype.postMessage;
+  MessagePort.prototype.postMessage = function (...words) { port = this; return post.apply(this, words) };
+  pybossa.presentTask(() => 0);
+  pybossa.run("MINE");
+  presenterBridge.offer({});
+  window.forge = (key) => {
+    document.body.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
+    port.postMessage(JSON.stringify({ op: "key", key }));
+  };
+</script>"""
+
+
+def test_made_up_keys_mark_no_favourite_and_open_nothing(stage: Any, new_person: Any) -> None:
+    ada = new_person()
+    stage.sign_in(ada)
+    stage.mine.owner.api("PUT", f"project/{stage.mine.id}", {"long_description": "Look."})
+    frame = stage.show(FORGER)
+    page = stage.page
+    page.locator("#favourite").wait_for()
+    stage.until(lambda: page.is_visible("#skip"))
+    page.evaluate("window.told = []")
+    page.evaluate("document.addEventListener('presenter:key', ({ detail }) => told.push(detail.key))")
+    frame.click("#go")  # it has a click of the volunteer, too
+    for key in ("f", "?", "h", "s", "z"):
+        frame.evaluate("key => forge(key)", key)
+    stage.until(lambda: page.evaluate("told.length") == 5)
+    assert [page.is_visible(f"#{panel}") for panel in ("keys", "help", "why")] == [False] * 3
+    assert page.get_attribute("#favourite", "aria-pressed") == "false"
+    assert not [asked for asked in stage.asked() if asked.method != "GET" and "favorites" in asked.path]
+    frame.focus("#go")
+    stage.press_out_of_frame("f")  # a key that was pressed
+    stage.until(lambda: page.get_attribute("#favourite", "aria-pressed") == "true")
+    assert [task["id"] for task in ada.ask("GET", "/api/favorites").json] == [stage.mine.tasks[0]]
+
+
+def test_one_click_opens_one_tab(stage: Any) -> None:
+    frame = stage.show("""<button id=go onclick="for (let i = 0; i < 50; i++)
+      setTimeout(() => window.open('OUTSIDE/ad?' + i), 10 * i)">x</button>""")
+    frame.click("#go")
+    stage.settle()
+    assert len(stage.context.pages) == 2
+    frame.click("#go")  # a second click may open a second one
+    stage.until(lambda: len(stage.context.pages) == 3)
+
+
+STORING = """<p id=said></p><script>
+  said.textContent = localStorage.diary || "empty";
+  localStorage.diary = "what I saw"; sessionStorage.diary = "what I saw";
+  const ticking = URL.createObjectURL(new Blob(["setInterval(() => postMessage(0), 50)"]));
+  new Worker(ticking).onmessage = () => console.log("tick");
+</script>"""
+KEPT = (
+    "[localStorage, sessionStorage].flatMap((area) => Object.keys(area)).filter((key) => key.startsWith('presenter-'))"
+)
+
+
+def test_what_a_presenter_stored_and_its_workers_end_with_sign_out_in_another_tab(stage: Any, new_person: Any) -> None:
+    ada = new_person()
+    stage.sign_in(ada)
+    frame = stage.show(STORING)
+    stage.until(lambda: len(stage.page.evaluate(KEPT)) == 2 and "tick" in stage.console)
+    assert frame.inner_text("#said") == "empty"
+    tab = stage.context.new_page()
+    tab.goto(f"{stage.witness.url}/project/{stage.mine.short_name}/")
+    tab.click("summary[aria-label*=account]")
+    tab.click("button[form=sign-out]")
+    tab.wait_for_url(stage.witness.url + "/")
+    stage.until(lambda: stage.page.is_visible("#away"))
+    assert stage.page.locator("#presenter iframe").count() == 0
+    stage.until(lambda: stage.page.evaluate(KEPT) == [])
+    stage.console.clear()
+    stage.settle(0.5)
+    assert "tick" not in stage.console
+    ada.sign_in()
+    stage.sign_in(ada)
+    tab.reload()
+    stage.until(lambda: stage.frame().inner_text("#said") == "empty")  # it begins anew, with nothing stored
+
+
+def test_accounts_of_one_browser_do_not_read_what_a_presenter_stored_for_the_other(stage: Any, new_person: Any) -> None:
+    stage.sign_in(new_person())
+    stage.show(STORING)
+    stage.until(lambda: len(stage.page.evaluate(KEPT)) == 2)
+    stage.sign_in(new_person())
+    stage.page.reload()
+    stage.until(lambda: stage.frame().inner_text("#said") == "empty")

@@ -41,7 +41,7 @@ def test_by_key_and_the_next_task_comes_back(stage: Any, new_project: Any) -> No
     at(stage, frame, 1)
     said(stage, "Saved")
     stage.page.locator("#change:visible").wait_for()
-    stage.page.keyboard.press("z")
+    stage.press_out_of_frame("z")
     at(stage, frame, 0)
     stage.until(lambda: stage.page.is_visible("#changing") and stage.page.is_hidden("#skip"))
     assert frame.get_attribute("button[value=Yes]", "aria-pressed") == "true"  # what he said
@@ -109,7 +109,7 @@ def test_an_answer_that_waits_for_the_line_is_replaced_where_it_waits(stage: Any
     frame.click("button[value=Yes]")
     at(stage, frame, 1)
     stage.page.locator("#change:visible").wait_for()
-    stage.page.keyboard.press("z")
+    stage.press_out_of_frame("z")
     at(stage, frame, 0)
     frame.click("button[value=No]")
     at(stage, frame, 1)

@@ -54,7 +54,7 @@ def test_keys_are_off_while_somebody_types(stage: Any) -> None:
 def test_the_list_of_keys_and_switching_them_off(stage: Any) -> None:
     frame = open_with_keys(stage)
     frame.focus("button[value=yes]")
-    stage.page.keyboard.press("?")
+    stage.press_out_of_frame("?")
     stage.page.locator("#keys").wait_for()
     assert "There is a face" in stage.page.inner_text("#offers")
     stage.page.uncheck("#use-keys")

@@ -79,6 +79,36 @@ def test_clients_with_cookies_have_their_own_count_below_a_common_ceiling():
     assert (refused.allowed, refused.remaining, refused.reset) == (False, 0, 900)
 
 
+def test_a_project_whose_presenter_used_up_its_share_leaves_the_rest_of_its_visitor_alone():
+    limit = RateLimit(clock_at(0), 2, 900, room=40)
+    assert [take(limit, "task", "a", "c", 7).allowed for _ in range(4)] == [True, True, False, False]
+    assert take(limit, "task", "a", "c").remaining == 1
+    assert take(limit, "task", "a", "c", 8).remaining == 1
+    assert take(limit, "project", "a", "c", 7).remaining == 1
+
+
+def test_inventing_projects_gains_one_limit_for_each_of_the_first_few_and_one_for_all_others():
+    limit = RateLimit(clock_at(0), 2, 900, room=1000)
+    allowed = sum(take(limit, "task", "a", cookie, n).allowed for cookie in ("", "c") for n in range(1000))
+    assert allowed == 2 * (limits.MAX_PROJECTS + 2)  # each was asked for once, and two of the others passed
+    assert sum(take(limit, "task", "a", "", n).allowed for n in range(1000)) == limits.MAX_PROJECTS
+    assert len(limit._presenters._used) == 2 * (limits.MAX_PROJECTS + 1)
+
+
+def test_presenters_stay_below_the_ceiling_of_an_address_also_without_cookies():
+    limit = RateLimit(clock_at(0), 2, 900, room=2)
+    assert sum(take(limit, "task", "a", "", project).allowed for project in (1, 2, 3) for _ in range(2)) == 4
+    assert take(limit, "task", "b", "", 1).allowed
+
+
+def test_projects_are_known_for_one_window(monkeypatch):
+    monkeypatch.setattr(limits, "MOST_KEYS", 2)
+    shares = limits.ProjectShares()
+    assert [shares.place("a", n, 900) for n in (1, 2, 3, 4, 5, 1)] == [1, 2, 3, 4, -1, 1]
+    assert [shares.place(key, 1, 900) for key in ("b", "c")] == [1, -1]  # memory is bounded
+    assert shares.place("c", 5, 1800) == 5
+
+
 @pytest.mark.parametrize(("limit", "active"), [(0, False), (1, True)])
 def test_nothing_is_counted_when_it_is_off(limit, active):
     assert RateLimit(clock_at(0), limit, 900, room=1).active is active

@@ -70,3 +70,17 @@ async def test_signing_out_everywhere(served):
 )  # fmt: skip
 def test_a_browser_in_words(agent, words):
     assert device_words(agent) == words
+
+
+@pytest_twisted.ensureDeferred
+async def test_a_browser_that_signs_out_forgets_what_scripts_stored_and_keeps_its_other_cookies(served):
+    ada = await newcomer(served, "ada")
+    await ada.send_form("/preferences", {"theme": "dark"}, token_from="/account/ada/sessions")
+    page = await ada.page("/account/profile")
+    assert page.header("clear-site-data") is None
+    before = set(ada.cookies)
+    left = await ada.send_form("/account/signout", {}, token_from="/account/ada/sessions")
+    assert left.status == 200 and left.header("clear-site-data") == '"storage"'
+    assert set(ada.cookies) == before - {"session"} and "theme" in before
+    again = await signed_in(served, "ada")
+    assert (await end(again, "all")).header("clear-site-data") == '"storage"'

@@ -50,4 +50,4 @@ document.addEventListener("presenter:signed-out", () => {
 });
 addEventListener("focus", lookSoon);
 document.addEventListener("visibilitychange", lookSoon);
-new BroadcastChannel("pages").addEventListener("message", lookSoon); // ui.js: another page was loaded
+new BroadcastChannel("pages").addEventListener("message", ({ data }) => data === "loaded" && lookSoon()); // ui.js

@@ -87,6 +87,11 @@ on("presenter:changing", ({ task }) => {
   showOthers();
 });
 on("presenter:no-line", () => say("later", false));
+on("page:press-again", () => {
+  say("again", false);
+  clearTimeout(quiet);
+  quiet = setTimeout(say, SAID_FOR, "idle");
+});
 
 async function askRank() {
   if (!$("rank")) return;

@@ -17,7 +17,7 @@ function panel(name, open) {
   $("frame").classList.toggle("helped", ["help", "keys"].some((each) => $(each) && !$(each).hidden));
   $(open ? `${name}-close` : `${name}-open`).focus();
 }
-const toggle = (name) => $(name) && !panel(name, $(name).hidden);
+const toggle = (name) => panel(name, $(name).hidden);
 for (const name of ["help", "keys"]) {
   $(`${name}-open`)?.addEventListener("click", () => toggle(name));
   $(`${name}-close`)?.addEventListener("click", () => panel(name, false));
@@ -64,7 +64,7 @@ async function readMarks() {
   showMark();
 }
 if (favourite) {
-  favourite.addEventListener("click", mark);
+  favourite.addEventListener("click", (event) => event.isTrusted && mark());
   readMarks();
   on("presenter:handed", ({ tasks, first }) => first && at(tasks[0]));
   on("presenter:task", ({ task: shown }) => at(shown));
@@ -91,32 +91,40 @@ function listOffers({ keys }) {
   $("skip").dataset.offered = offered("s") ? "yes" : "";
   $("key-skip").hidden = offered("s"); // it stands among those of the presenter
 }
-function escape(event) {
+function escape() {
   const open = ["help", "keys"].find((name) => $(name) && !$(name).hidden);
   if ($("why") && !$("why").hidden) askWhy(false);
   else if (open) panel(open, false);
-  else if (!event.isTrusted) $("leave").focus(); // from the frame: the way out for people without a mouse
 }
 function takesKey(event) {
   return event.target instanceof Element && (event.target.matches("input, textarea, select, [contenteditable]")
     || (/^(Enter| )$/.test(event.key) && event.target.matches("button, a, summary")));
 }
-const PAGE_KEYS = {
-  "?": () => toggle("keys"),
-  h: () => toggle("help"),
-  s: () => !$("skip").hidden && !$("skip").dataset.offered && !skip(),
-  z: () => !$("change").hidden && !$("change").click(),
-  f: () => favourite && !favourite.hidden && !favourite.click(),
+const PAGE_KEYS = { // what they do, or null while they do nothing
+  "?": () => () => toggle("keys"),
+  h: () => $("help") && (() => toggle("help")),
+  s: () => ($("skip").hidden || $("skip").dataset.offered ? null : skip),
+  z: () => ($("change").hidden ? null : () => $("change").click()),
+  f: () => (!favourite || favourite.hidden ? null : mark),
 };
+const pageKey = (key) => (useKeys?.checked && Object.hasOwn(PAGE_KEYS, key) ? PAGE_KEYS[key]() : null);
 addEventListener("keydown", (event) => {
-  if (document.querySelector("dialog[open]") || event.ctrlKey || event.metaKey || event.altKey || event.repeat) return;
-  if (event.key === "Escape") return escape(event);
+  if (!event.isTrusted || document.querySelector("dialog[open]") || event.ctrlKey || event.metaKey || event.altKey || event.repeat) return;
+  if (event.key === "Escape") return escape();
   if (!useKeys?.checked || takesKey(event)) return;
-  if (PAGE_KEYS[event.key.toLowerCase()]?.() === true) event.preventDefault();
-  else if (event.isTrusted && /^([^ ]|Enter)$/.test(event.key)) {
-    press(event.key);
-    event.preventDefault();
-  }
+  const act = pageKey(event.key.toLowerCase());
+  if (!act && !/^([^ ]|Enter)$/.test(event.key)) return;
+  if (act) act();
+  else press(event.key);
+  event.preventDefault();
+});
+// A presenter can make up the keys that its frame passes on: they only take the focus out of the frame, and the next press,
+// which no presenter can make up, acts. Escape is the way out for people without a mouse.
+on("presenter:key", ({ key }) => {
+  if (key === "Escape") return $("leave").focus();
+  if (!pageKey(key.toLowerCase())) return;
+  $("main").focus({ preventScroll: true });
+  tell("page:press-again", { key });
 });
 if (useKeys) {
   on("presenter:offers", listOffers);

@@ -90,7 +90,19 @@ for (const clock of all("[data-wait]")) {
   }, 1000);
 }
 
-// Other tabs of this browser may wait for a new session (session.js).
-const pages = new BroadcastChannel("pages");
-pages.postMessage("loaded");
-pages.close();
+// Other tabs of this browser may wait for a new session (session.js), or show a presenter to a person who signs out
+// (presenter/bridge.js); what presenters stored for them goes with the session.
+const tellPages = words => {
+  const pages = new BroadcastChannel("pages");
+  pages.postMessage(words);
+  pages.close();
+};
+const forget = area => {
+  for (const key of Object.keys(area)) if (/^presenter-\d+(-\d+)?$/.test(key)) area.removeItem(key);
+};
+addEventListener("submit", event => {
+  if (event.target.getAttribute("action") !== "/account/signout") return;
+  try { forget(localStorage); forget(sessionStorage); } catch { /* switched off */ }
+  tellPages("signed-out");
+});
+tellPages("loaded");

@@ -66,7 +66,11 @@ class Entry:
         self.forget(incoming)
 
     def forget(self, incoming: Incoming) -> None:
-        """Takes the cookie of a session that has ended."""
+        """Takes the cookie of a session that has ended, and what scripts stored in the browser meanwhile.
+
+        Other cookies stay: language, theme and the known device belong to the browser, not to the session.
+        """
+        incoming.request.setHeader("Clear-Site-Data", '"storage"')
         self.cookies.drop(incoming, SESSION)
 
     def newcomer(self, incoming: Incoming) -> ProviderIdentity | None:

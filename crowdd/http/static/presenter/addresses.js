@@ -1,6 +1,8 @@
 /* Where a presenter may send its volunteer. */
 import { text } from "./limits.js";
 
+const PAUSE = 1000; // milliseconds: browsers notice late that a tab has used up a click
+let opened = -Infinity;
 const HARMLESS = /^((newtask|tutorial|results|stats|task\/\d{1,15})\/?)?$/;
 
 /** What the volunteer has done with this page; browsers that do not tell (before 2023) count as touched. */
@@ -34,7 +36,8 @@ export function visit(address, tab, project) {
     return true;
   }
   const foreign = url.origin !== location.origin && /^https?:$/.test(url.protocol);
-  if (!(ours || foreign) || !touched().isActive) return false;
+  if (!(ours || foreign) || !touched().isActive || performance.now() - opened < PAUSE) return false;
+  opened = performance.now();
   window.open(url.href, "_blank", "noopener,noreferrer");
   return true;
 }

@@ -9,23 +9,23 @@
      presenter:throttled {until}                 the server asks to wait until then (Date.now()); it is asked again by itself
      presenter:no-line                           what was wanted has to wait for the network
      presenter:closed {code}                     the project hands out no tasks: paused, gone, locked
-     presenter:signed-out                        who made this page is signed in no longer; what was asked waits for him
+     presenter:signed-out                        who made this page is signed in no longer; what was asked waits for them
      presenter:progress {done, total}            the volunteer's own, whenever the presenter asked for it
      presenter:handed {tasks, first}             these tasks are his now; `first`: to be shown, not to be kept ready
      presenter:released {task}                   the presenter gave this one back
      presenter:done {wait, held, retryAfter}     there is no task to hand out; `wait`: others hold the last places, on
                                                  `held` tasks, and one may come back after so many seconds
      presenter:offers {keys: [[key, label], …]}  what the presenter's keys do
-     keydown (isTrusted false)                   a key that the frame had no use for
+     presenter:key {key}                         the frame says that this key was pressed in it; nothing proves it
    and hears
      presenter:press {key}                       a key that was pressed outside the frame
      presenter:anew {task}                       the frame is to begin with this task, or with another one
      presenter:change {task}                     the volunteer wants to change his answer to this task; null: no longer
      presenter:shortcuts {on}                    whether keys without a modifier do anything
-     presenter:signed-in                         he is back */
+     presenter:signed-in                         they are back */
 import { own, parse, touched } from "./addresses.js";
 import { ApiClient } from "./api_client.js";
-import { project } from "./caller.js";
+import { project, volunteer } from "./caller.js";
 import { PresenterFrame } from "./frame.js";
 import { text } from "./limits.js";
 
@@ -77,12 +77,10 @@ function address(message) {
   announce("presenter:task", { task: Number(task) });
 }
 
-/* Shortcuts of the page see isTrusted === false and do nothing that a presenter must not do. */
+/* A presenter can make it up, so the page does nothing with it but take the focus (task_keys.js). */
 function passOn(message) {
-  document.dispatchEvent(new KeyboardEvent("keydown", {
-    key: text(message.key, 20), ctrlKey: message.ctrl === true, altKey: message.alt === true,
-    shiftKey: message.shift === true, metaKey: message.meta === true, bubbles: true, cancelable: true,
-  }));
+  if (message.ctrl === true || message.alt === true || message.meta === true) return;
+  announce("presenter:key", { key: text(message.key, 20) });
 }
 
 function showOffers(message) {
@@ -98,7 +96,10 @@ on("presenter:shortcuts", ({ on: shortcuts }) => {
   presenter.send({ op: "shortcuts", on: shortcuts });
 });
 on("presenter:anew", ({ task }) => begin(task));
-on("presenter:signed-in", () => client.resume());
+on("presenter:signed-in", () => {
+  if (!presenter.frame) begin();
+  client.resume();
+});
 on("presenter:change", ({ task }) => {
   const before = client.changed, wanted = Number(task) || null; // a presenter wrote it
   client.change(wanted);
@@ -121,6 +122,16 @@ function begin(task) {
   const page = location.pathname.replace(/\/(newtask|task\/\d+)\/?$/, task ? `/task/${task}` : "/newtask");
   if (page !== location.pathname) history.replaceState({ presenter: true }, "", page);
   alone(() => presenter.anew());
+}
+
+/* The volunteer signed out in another tab: nothing of the presenter goes on, and what it stored is gone. */
+if (volunteer) {
+  new BroadcastChannel("pages").addEventListener("message", ({ data }) => {
+    if (data !== "signed-out") return;
+    presenter.end();
+    if (!document.getElementById("away")) presenter.tell(presenter.notice.dataset.away);
+    announce("presenter:signed-out", {});
+  });
 }
 
 /* Keys that are pressed in a modal dialog can end up in a frame that takes the focus: there is no frame beside one. */

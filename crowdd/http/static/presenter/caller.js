@@ -8,6 +8,9 @@ export const project = JSON.parse(page.project);
 /** The account that this page was made for, "" without one. */
 export const volunteer = page.volunteer || "";
 
+/** Under which name what presenters store is kept: apart per project and account. ui.js clears it at sign-out. */
+export const memory = `presenter-${project.id}-${volunteer}`;
+
 /** Takes the token of a new session. */
 export function renew(csrf) {
   token = csrf;

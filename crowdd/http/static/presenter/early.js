@@ -6,8 +6,8 @@
     if (early.frame && event.source === early.frame.contentWindow && early.heard.length < 9) early.heard.push(event);
   } };
 
-  const beginning = (project) => {
-    const keep = "presenter-" + project.id, said = { project, theme: document.documentElement.dataset.theme || "" };
+  const beginning = (project, volunteer) => {
+    const keep = `presenter-${project.id}-${volunteer}`, said = { project, theme: document.documentElement.dataset.theme || "" };
     try {
       return { ...said, local: localStorage.getItem(keep), session: sessionStorage.getItem(keep) };
     } catch {
@@ -31,7 +31,7 @@
     const frame = early.frame = document.createElement("iframe");
     frame.title = box.dataset.label;
     frame.setAttribute("sandbox", "allow-scripts allow-forms");
-    frame.name = JSON.stringify(beginning(JSON.parse(box.dataset.project)));
+    frame.name = JSON.stringify(beginning(JSON.parse(box.dataset.project), box.dataset.volunteer));
     frame.src = url.pathname + url.search + url.hash;
     frame.addEventListener("load", () => { early.loads++; });
     box.replaceChildren(frame);

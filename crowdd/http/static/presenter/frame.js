@@ -2,6 +2,7 @@
    presenter's scripts, so every message is taken for one that a hostile presenter wrote.  Messages are JSON *text*: no
    getters, no cycles, no prototypes, a length that can be looked at. */
 import { touched, visit } from "./addresses.js";
+import { memory } from "./caller.js";
 import { Budget, MAX, text } from "./limits.js";
 
 /**
@@ -15,7 +16,7 @@ import { Budget, MAX, text } from "./limits.js";
 export class PresenterFrame {
   constructor({ box, project, client, notice, address, around = () => 0, above = () => 0, hear = {}, greeted = () => {} }) {
     Object.assign(this, { box, project, client, notice, address, around, above, greeted });
-    this.keep = "presenter-" + project.id;
+    this.keep = memory;
     this.budget = new Budget(MAX.burst, MAX.perSecond);
     this.operations = new Map(Object.entries({ ...this.common(), ...hear }));
     this.frame = this.port = null;
@@ -108,6 +109,12 @@ export class PresenterFrame {
     if (this.port) this.port.close();
     if (this.frame) this.frame.remove();
     this.frame = this.port = null;
+  }
+
+  /* Ends the frame with its workers, and forgets what it stored. */
+  end() {
+    this.close();
+    for (const area of [localStorage, sessionStorage]) area.removeItem(this.keep);
   }
 
   tell(why) {
