@@ -12,6 +12,7 @@ import attrs
 from crowdd.config import Settings
 from crowdd.domain.accounts import Accounts, UserBehaviour
 from crowdd.domain.administration import Administration, CategoryBehaviour
+from crowdd.domain.attempts import Attempts
 from crowdd.domain.bell import Bell
 from crowdd.domain.browsing import Browsing
 from crowdd.domain.changes import Changes
@@ -33,6 +34,7 @@ from crowdd.domain.outgoing import Outgoing
 from crowdd.domain.ownership import Ownership
 from crowdd.domain.passwords import Passwords
 from crowdd.domain.people.people import People, gather
+from crowdd.domain.people.policy import PasswordPolicy
 from crowdd.domain.people.providers import Provider, configured
 from crowdd.domain.people.workshop import Workshop
 from crowdd.domain.projects import ProjectBehaviour, Projects
@@ -155,7 +157,8 @@ def _assemble(
     letters = Letters(languages, settings.site.name, settings.base_url)
     sender = Sender(settings.site.name, settings.mail.sender, host_of(settings))
     mail = Mail(db, letters, sender, away, settings.mail.keep_days)
-    accounts = Accounts(db, gathering, passwords, secrets, settings.accounts)
+    attempts, policy = Attempts(db, secrets), PasswordPolicy(passwords, settings)
+    accounts = Accounts(db, gathering, passwords, policy, attempts, secrets, settings.accounts)
     external = ExternalUsers(db, gathering, secrets, settings.external.token_hours)
     contributions = Contributions(db, gathering, bell.ring, external, records)
     return Domain(
@@ -168,11 +171,24 @@ def _assemble(
         records=records,
         accounts=accounts,
         people=gather(
-            db, gathering, settings, secrets, passwords, workshop, uploads, bell.ring, providers, accounts, queue, mail
+            db,
+            gathering,
+            settings,
+            secrets,
+            passwords,
+            policy,
+            attempts,
+            workshop,
+            uploads,
+            bell.ring,
+            providers,
+            accounts,
+            queue,
+            mail,
         ),
         administration=Administration(db),
-        projects=Projects(db, bell.ring, passwords, secrets),
-        ownership=Ownership(db, secrets, accounts),
+        projects=Projects(db, bell.ring, passwords, attempts),
+        ownership=Ownership(db, secrets, accounts, attempts),
         shelves=Shelves(db),
         thumbnails=Thumbnails(db, workshop, uploads, settings.base_url),
         live=Live(db),

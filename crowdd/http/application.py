@@ -52,7 +52,7 @@ from crowdd.http.streams import Streams
 from crowdd.storage import rate_counts
 
 log = Logger()
-_HOUR = 3600
+_HOUR, _QUARTER = 3600, 900
 
 
 @attrs.frozen
@@ -63,6 +63,7 @@ class Lasting:
     broadcast: Broadcast
     limit: RateLimit
     newcomers: Window | SharedWindow
+    posts: Window | SharedWindow
     metrics: Metrics
 
     @classmethod
@@ -71,11 +72,13 @@ class Lasting:
         settings, limits = domain.settings, domain.settings.ratelimit
         share = sharing(domain) if limits.shared or settings.daemon.workers > 1 else None
         newcomers = Window(reactor, settings.volunteers.cookies_per_hour, _HOUR)
+        posts = Window(reactor, settings.accounts.max_posts, _QUARTER)
         return cls(
             Streams(reactor, settings.live),
             Broadcast(reactor, domain.live, domain.bell),
             RateLimit(reactor, limits.limit, limits.window, limits.room, share),
             newcomers if share is None else share("newcomers", newcomers),
+            posts if share is None else share("posts", posts),
             Metrics(reactor, domain.db),
         )
 
@@ -83,6 +86,7 @@ class Lasting:
         """Limits are these from now on; what was counted counts."""
         self.limit.use(settings.ratelimit.limit, settings.ratelimit.window, settings.ratelimit.room)
         self.newcomers.use(settings.volunteers.cookies_per_hour, _HOUR)
+        self.posts.use(settings.accounts.max_posts, _QUARTER)
 
 
 def sharing(domain: Domain) -> Share:
@@ -139,10 +143,20 @@ def make_root(clock: Any, domain: Domain, lasting: Lasting) -> Resource:
     identity = Identity(settings, domain.secrets, domain.accounts, sessions, cookies, csrf, newcomers)
     negotiator = Negotiator(templates, cookies, csrf, domain.languages)
     cors = Cors(frozenset(settings.http.allowed_origins))
-    streams, limit = lasting.streams, lasting.limit
+    streams, limit, posts = lasting.streams, lasting.limit, lasting.posts
     downloads = Downloads(clock, settings.live.stalled_seconds)
     router = Router(
-        settings, identity, csrf, limit, negotiator, domain.projects, cors, streams, downloads, domain.people.workshop
+        settings,
+        identity,
+        csrf,
+        limit,
+        posts,
+        negotiator,
+        domain.projects,
+        cors,
+        streams,
+        downloads,
+        domain.people.workshop,
     )
     rooms = [
         *_rooms(clock, domain, templates, cookies, csrf),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+import re
 import secrets as random
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
@@ -24,6 +25,8 @@ from crowdd.languages import SOURCE
 from crowdd.values import Requester, network
 
 _LOCAL = "127.0.0.1"  # a client on a unix socket: a proxy of this machine
+# Where an API key speaks for its person. Elsewhere (settings, sessions, administration) only a session does.
+_KEYED = re.compile(r"/(?:api|project)(?:/.*)?|/account/[^/]+/export(?:/.*)?", re.DOTALL)
 
 
 def client_address(request: Any, settings: Settings) -> str:
@@ -99,7 +102,7 @@ class Identity:
             "via": "api" if incoming.is_api else "web",
             "presenter": _presenter(incoming),
         }
-        key = _key(incoming, key_header)
+        key = _key(incoming, key_header) if _KEYED.fullmatch(incoming.path) else ""
         row = await self.accounts.by_key(key) if key else None
         if row is not None:
             return Requester(**known, **_person(row))

@@ -23,7 +23,7 @@ LONG = (
 )
 ENUMERATED = {
     "account": {"passwd_hash", "locale", "avatar_file"},
-    "attempt": {"subject"},
+    "attempt_count": {"subject"},
     "audit": {"via", "action", "kind"},
     "announcement": {"media_file"},
     "blogpost": {"media_file"},
