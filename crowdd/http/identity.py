@@ -102,7 +102,9 @@ class Identity:
             "via": "api" if incoming.is_api else "web",
             "presenter": _presenter(incoming),
         }
-        key = _key(incoming, key_header) if _KEYED.fullmatch(incoming.path) else ""
+        key = _key(incoming, key_header)
+        if key and not _KEYED.fullmatch(incoming.path):
+            key = ""
         row = await self.accounts.by_key(key) if key else None
         if row is not None:
             return Requester(**known, **_person(row))
