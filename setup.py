@@ -48,6 +48,7 @@ setup(
             "py.typed",
             "languages/*.po",
             "domain/mail/templates/*",
+            "domain/people/common_passwords/*",
             "storage/migrations/*.sql",
             "storage/definitions/**/*.sql",
             "http/templates/**/*",
@@ -80,6 +81,7 @@ setup(
         "treq>=24.9,<28",
         "twisted>=24.11,<28",
         "txpostgres>=1.7,<2",
+        "zxcvbn>=4.5,<5",
     ],
     extras_require={
         # PostgreSQL's own binaries, for machines that have none.

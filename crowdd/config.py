@@ -100,6 +100,11 @@ def _choice(*words: str) -> Callable[[str], str]:
     return choose
 
 
+def _automatic(text: str) -> str:
+    """on, off or auto"""
+    return "auto" if text == "auto" else "on" if _boolean(text) else "off"
+
+
 def _seconds(text: str) -> float:
     number = float(text)
     if not 0 < number < float("inf"):
@@ -273,9 +278,18 @@ class Accounts:
     """``[accounts]``: people who signed up."""
 
     session_days: int = _option(30, _positive, doc="A session ends after so many days without use.")
-    shortest_password: int = _option(8, _positive, doc="Characters that a password needs.")
-    attempts: int = _option(10, _positive, doc="Failed sign-ins per account and address in 15 minutes.")
-    confirm_email: bool = _option(False, _boolean, doc="An account comes into being by a link in a letter only.")
+    shortest_password: int = _option(10, _positive, doc="Characters that a new password needs.")
+    attempts: int = _option(10, _positive, doc="Failed sign-ins per account and network in 15 minutes.")
+    max_login_failures_per_hour: int = _option(
+        100, _positive, doc="Failed sign-ins per account and hour from all networks together; known devices are exempt."
+    )
+    max_posts: int = _option(
+        300, _not_negative, doc="Requests of a network to each form below /account in 15 minutes; 0: no limit."
+    )
+    signups_per_hour: int = _option(10, _not_negative, doc="New accounts per network and hour; 0: no limit.")
+    confirm_email: str = _option(
+        "auto", _automatic, doc="New accounts must be confirmed by e-mail; auto: when mail is configured."
+    )
     link_hours: int = _option(5, _positive, doc="Hours for which links in letters work.")
 
 
@@ -388,6 +402,12 @@ class Settings:
     webhooks: Webhooks = Webhooks()
     mail: Mail = Mail()
     site: Site = Site()
+
+    @property
+    def confirms_email(self) -> bool:
+        """Whether new accounts must be confirmed by e-mail."""
+        chosen = self.accounts.confirm_email
+        return chosen == "on" or (chosen == "auto" and bool(self.mail.host))
 
     @property
     def base_url(self) -> str:

@@ -190,6 +190,12 @@ class NoConnectionError(UnavailableError):
     """Nothing has begun, and whoever asks in the same moment waits as long: the database is away, or all too busy."""
 
 
+class BusyError(UnavailableError):
+    """So many passwords are being hashed that no more are taken; nothing has begun."""
+
+    code = "busy"
+
+
 class StatementTimeoutError(CrowddError):
     """A statement took longer than allowed; narrowing the request helps."""
 

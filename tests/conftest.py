@@ -19,7 +19,7 @@ import pytest
 import pytest_twisted
 from psycopg2.extensions import make_dsn
 from support.compiled import Compiled, once_per_address
-from support.live import LiveServer
+from support.live import CROWDED, LiveServer
 from support.postgres import TEMPLATE, Postgres
 from support.served import Served, ServedByWorkers
 from twisted.internet import reactor
@@ -141,9 +141,9 @@ NO_LIMIT = {"CROWDD_VOLUNTEERS_COUNTED_PER_NETWORK": "0"}
 
 @pytest.fixture
 def settings(dsn: str, tmp_path: Path) -> config.Settings:
-    """Settings for it; the rate limit is off unless a test sets one."""
+    """Settings for it; the rate limit and the limits of CROWDED are off unless a test sets one."""
     environment = {"CROWDD_DB_DSN": dsn, "CROWDD_DATA_DIR": str(tmp_path / "data"), "CROWDD_RATELIMIT_LIMIT": "0"}
-    return config.load(None, {**environment, **NO_LIMIT, "CROWDD_DB_POOL_SIZE": POOL_SIZE})
+    return config.load(None, {**environment, **NO_LIMIT, **CROWDED, "CROWDD_DB_POOL_SIZE": POOL_SIZE})
 
 
 @pytest_twisted.async_yield_fixture
@@ -174,7 +174,7 @@ def _served(settings: config.Settings, environment: dict[str, str]) -> Served:
 @pytest_twisted.async_yield_fixture
 async def served(settings: config.Settings) -> Any:
     """crowdd in this process, on a real socket; ``served.client()`` asks it."""
-    made = _served(settings, {"CROWDD_RATELIMIT_LIMIT": "0", **NO_LIMIT})
+    made = _served(settings, {"CROWDD_RATELIMIT_LIMIT": "0", **NO_LIMIT, **CROWDED})
     await made.start()
     yield made
     await made.stop()
@@ -192,6 +192,7 @@ def serve(settings: config.Settings) -> Iterator[Any]:
             "CROWDD_RATELIMIT_LIMIT": "0",
             "CROWDD_DB_POOL_SIZE": POOL_SIZE,
             **NO_LIMIT,
+            **CROWDED,
         }
         made = _served(config.load(None, {**base, **environment}), {**base, **environment})
         started.append(made)

@@ -16,7 +16,6 @@ from crowdd.admin_cli.output import details, json_option, listing, say, watching
 from crowdd.admin_cli.running import with_domain
 from crowdd.domain.administration import MOST_FOUND
 from crowdd.domain.domain import Domain
-from crowdd.domain.people import checks
 from crowdd.domain.people.registration import Registration
 from crowdd.errors import ConflictError, CrowddError, FormError
 from crowdd.values import SYSTEM
@@ -200,7 +199,7 @@ async def _reset_password(domain: Domain, who: str, word: str | None) -> dict[st
             raise ConflictError(f"{row['name']} is blocked, and is sent nothing.")
         await domain.administration.note("send_reset_link", "user", row["id"], SYSTEM)
         return {**done, "letter": True}
-    words, _ = checks.password(word, word, domain.settings.accounts.shortest_password)
+    words, _ = await domain.people.policy.mistakes(word, word, (row["name"], row["fullname"], row["email_addr"]))
     if words:
         raise CrowddError(f"password: {' '.join(words)}")
     await domain.people.profiles.set_password(row["id"], word, SYSTEM)

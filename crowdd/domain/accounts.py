@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from typing import Any
 
@@ -10,11 +10,13 @@ import attrs
 
 from crowdd.config import Accounts as AccountSettings
 from crowdd.domain import rights
+from crowdd.domain.attempts import HOUR_MINUTES, Attempts, Limit
 from crowdd.domain.gather import Gather, Gathering
 from crowdd.domain.passwords import Passwords
 from crowdd.domain.people import checks
 from crowdd.domain.people.administrators import Administrators
 from crowdd.domain.people.checks import EXAMPLES
+from crowdd.domain.people.policy import PasswordPolicy
 from crowdd.domain.people.registration import Registration
 from crowdd.domain.records import NOT_FOUND, Behaviour
 from crowdd.domain.secrets import Secrets, place, token
@@ -23,6 +25,7 @@ from crowdd.errors import ConflictError, ForbiddenError, FormError, NotFoundErro
 from crowdd.kinds import USER
 from crowdd.kinds.kind import Standing
 from crowdd.kinds.types import clean_text
+from crowdd.kinds.user import is_guarded
 from crowdd.languages import _
 from crowdd.storage import accounts, audit, directory, links
 from crowdd.storage.database import Database, Row, Transactions
@@ -39,12 +42,15 @@ class Accounts:
         db: Transactions,
         gathering: Gathering,
         passwords: Passwords,
+        policy: PasswordPolicy,
+        attempts: Attempts,
         secrets: Secrets,
         settings: AccountSettings,
         security_log: SecurityLog,
         administrators: Administrators,
     ) -> None:
-        self._db, self._passwords, self._secrets, self._settings = db, passwords, secrets, settings
+        self._db, self._passwords, self._policy, self._attempts = db, passwords, policy, attempts
+        self._secrets, self._settings = secrets, settings
         self._security_log, self._administrators = security_log, administrators
         # Looked up at each request: a key or an account that ends has ended at once, in every process.
         self._keys: Gather[bytes, Row | None] = gathering(partial(accounts.by_key, db))
@@ -68,26 +74,46 @@ class Accounts:
         *,
         admin: bool = False,
         passwordless: bool = False,
+        proved: bool = False,
         then: Callable[[Database, int], Awaitable[None]] | None = None,
     ) -> int:
-        """The id of a new account; ``then`` is done in the same transaction.
+        """The id of a new account; ``then`` is done in the same transaction. ``proved``: the person reads the address.
 
-        Raises FormError, also for a name or address that is taken.
+        Raises FormError, also for a name or address that is taken; TooManyRequestsError, BusyError.
         """
-        if mistakes := form.mistakes(None if passwordless else self._settings.shortest_password):
-            raise FormError(mistakes)
+        await self.require_acceptable(form, who, passwordless=passwordless)
         hashed = None if passwordless else await self._passwords.hash(form.password)
 
         async def work(tx: Database) -> int:
-            user_id = await self.add(tx, form, hashed, who, admin=admin)
+            user_id = await self.add(tx, form, hashed, who, admin=admin, proved=proved)
             if then is not None:
                 await then(tx, user_id)
             return user_id
 
         return await self._db.transaction(work)
 
+    async def require_acceptable(self, form: Registration, who: Requester, *, passwordless: bool) -> None:
+        """Passes when somebody may sign up so, and counts it for their network.
+
+        Raises FormError for mistakes and a name that is taken, which are not counted; TooManyRequestsError, BusyError.
+        """
+        if mistakes := await self._policy.of_registration(form, passwordless=passwordless):
+            raise FormError(mistakes)
+        if await accounts.by_name(self._db, form.name) is not None:
+            raise FormError({"name": [_("This name is taken.")]})
+        allowed = self._settings.signups_per_hour
+        if allowed and who.via != "cli":
+            await self._attempts.count(Limit(f"signup:{who.network}", allowed, HOUR_MINUTES))
+
     async def add(
-        self, tx: Database, form: Registration, hashed: str | None, who: Requester, *, admin: bool = False
+        self,
+        tx: Database,
+        form: Registration,
+        hashed: str | None,
+        who: Requester,
+        *,
+        admin: bool = False,
+        proved: bool = False,
     ) -> int:
         """The id of a new account of somebody whose words were checked. Raises FormError for what is taken."""
         key = token()
@@ -100,7 +126,7 @@ class Accounts:
             "api_key_hash": hashed_key,
             "api_key_sealed": b"",
             "admin": admin,
-            "valid_email": True,
+            "valid_email": proved,
             "locale": who.locale,
         }
         try:
@@ -154,14 +180,14 @@ class Accounts:
         """A new API key; the old one is worth nothing at once."""
         itself = frozenset({Standing.SELF}) if who.acting_user == user_id else frozenset()
         rights.require(who, rights.of_requester(who) | itself, USER.rights.update)
+        return await self._db.transaction(lambda tx: self.renew_key(tx, user_id, who))
+
+    async def renew_key(self, tx: Database, user_id: int, who: Requester) -> str:
+        """The same within a transaction, for somebody whose right was checked."""
         key = token()
-
-        async def work(tx: Database) -> None:
-            await accounts.set_key(tx, user_id, self.key_hash(key), self._sealed(user_id, key))
-            await audit.write(tx, who, "reset_api_key", "user", user_id)
-            await self._security_log.note(tx, KEY_MADE, who, user_id=user_id)
-
-        await self._db.transaction(work)
+        await accounts.set_key(tx, user_id, self.key_hash(key), self._sealed(user_id, key))
+        await audit.write(tx, who, "reset_api_key", "user", user_id)
+        await self._security_log.note(tx, KEY_MADE, who, user_id=user_id)
         return key
 
     def api_key(self, row: Row) -> str:
@@ -225,8 +251,7 @@ class Accounts:
     async def make_first_admin(self, link: str, form: Registration, who: Requester) -> int:
         """The id of the first administrator; the link is used up in the same transaction."""
         await self.first_admin_open(link)
-        mistakes = form.mistakes(self._settings.shortest_password)
-        if mistakes:
+        if mistakes := await self._policy.of_registration(form, passwordless=False):
             raise FormError(mistakes)
         hashed = await self._passwords.hash(form.password)
 
@@ -252,6 +277,10 @@ class UserBehaviour(Behaviour):
     async def change(self, tx: Database, who: Requester, row: Row, changes: dict[str, Any]) -> None:
         if changes.get("admin") is False and row["id"] == who.user_id:
             raise ForbiddenError(_("You cannot take the administrator's rights from yourself."))
+        if "admin" in changes and not who.session and who.via != "cli":
+            raise ForbiddenError(_("Sign in to change administrators: an API key cannot do it."), code="session_needed")
+        if "info" in changes and not who.acting_admin:
+            changes = {**changes, "info": guarded(row["info"], changes["info"])}
         if changes.get("admin") is False:
             await _leave_one(tx, row["id"])
         await super().change(tx, who, row, changes)
@@ -261,6 +290,18 @@ class UserBehaviour(Behaviour):
             await audit.write(tx, who, "update", "user", row["id"], attribute=name, before=before, after=after)
         if changes.get("admin", row["admin"]) is not row["admin"]:
             await self._administrators.changed(tx, row["id"], changes["admin"], who)
+
+
+def guarded(stored: Mapping[str, Any], wanted: Mapping[str, Any]) -> dict[str, Any]:
+    """The new ``info`` of a person who is no administrator: what they may not write stays as it is stored.
+
+    Raises ForbiddenError for a guarded key with another value than the stored one.
+    """
+    kept = {key: value for key, value in stored.items() if is_guarded(key)}
+    for key, value in wanted.items():
+        if is_guarded(key) and (key not in kept or kept[key] != value):
+            raise ForbiddenError(f"You may not change info.{key[:100]}.")
+    return {**wanted, **kept}
 
 
 async def _leave_one(tx: Database, user_id: int) -> None:

@@ -128,7 +128,8 @@ class Contributions:
         _same_project(who, project_id)
         if offset >= MOST_LEASES:
             return Handout([], "none")
-        row = await self._asked(contributions.ask(who, project_id, limit, offset, lane_, self.network_in(who, project_id)))
+        network = self.network_in(who, project_id)
+        row = await self._asked(contributions.ask(who, project_id, limit, offset, lane_, network))
         if error := refusal(row["state"], who):
             raise error
         if row["state"] != "ok":

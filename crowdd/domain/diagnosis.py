@@ -80,10 +80,10 @@ def _of_mail(settings: Settings) -> Iterator[Finding]:
         yield Finding("[mail] host is set and [mail] sender is no address.", "Set the address that letters come from.")
     if mail.host and mail.user and mail.tls == "off":
         yield Finding("[mail] tls is off, and a password is sent.", "Set it to starttls or implicit.")
-    if settings.accounts.confirm_email and not mail.host:
+    if settings.confirms_email and not mail.host:
         yield Finding(
             "[accounts] confirm_email is on while mail is off: nobody can sign up.",
-            "Set [mail] host and sender, or switch confirm_email off.",
+            "Set [mail] host and sender, or set confirm_email to auto or off.",
         )
     if not mail.host:
         yield Finding(

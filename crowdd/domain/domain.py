@@ -12,6 +12,7 @@ import attrs
 from crowdd.config import Settings
 from crowdd.domain.accounts import Accounts, UserBehaviour
 from crowdd.domain.administration import Administration, CategoryBehaviour
+from crowdd.domain.attempts import Attempts
 from crowdd.domain.barring import Barring
 from crowdd.domain.bell import Bell
 from crowdd.domain.browsing import Browsing
@@ -36,6 +37,7 @@ from crowdd.domain.ownership import Ownership
 from crowdd.domain.passwords import Passwords
 from crowdd.domain.people.administrators import Administrators
 from crowdd.domain.people.people import People, gather
+from crowdd.domain.people.policy import PasswordPolicy
 from crowdd.domain.people.providers import Provider, configured
 from crowdd.domain.people.workshop import Workshop
 from crowdd.domain.projects import ProjectBehaviour, Projects
@@ -190,7 +192,10 @@ def _assemble(
     ]
     behaviours = {name: Behaviour(kind) for name, kind in KINDS.items()} | {each.kind.name: each for each in special}
     records = Records(db, bell.ring, secrets, uploads, settings.base_url, behaviours, searches)
-    accounts = Accounts(db, gathering, passwords, secrets, settings.accounts, security_log, administrators)
+    attempts, policy = Attempts(db, secrets), PasswordPolicy(passwords, settings)
+    accounts = Accounts(
+        db, gathering, passwords, policy, attempts, secrets, settings.accounts, security_log, administrators
+    )
     external = ExternalUsers(db, gathering, secrets, settings.external.token_hours)
     contributions = Contributions(db, gathering, bell.ring, external, records, secrets, seconds)
     changes = Changes(db, bell.ring, queue)
@@ -212,6 +217,8 @@ def _assemble(
             settings,
             secrets,
             passwords,
+            policy,
+            attempts,
             workshop,
             uploads,
             bell.ring,
@@ -222,8 +229,8 @@ def _assemble(
             security_log,
         ),
         administration=Administration(db, security_log),
-        projects=Projects(db, bell.ring, passwords, secrets),
-        ownership=Ownership(db, secrets, accounts),
+        projects=Projects(db, bell.ring, passwords, attempts),
+        ownership=Ownership(db, secrets, accounts, attempts),
         shelves=Shelves(db),
         thumbnails=Thumbnails(db, workshop, uploads, settings.base_url),
         live=Live(db),

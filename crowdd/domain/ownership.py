@@ -6,13 +6,14 @@ from typing import Any, Final
 
 from crowdd.domain import rights
 from crowdd.domain.accounts import Accounts
+from crowdd.domain.attempts import Attempts, Limit
 from crowdd.domain.projects import new_secret_key
 from crowdd.domain.records import NOT_FOUND
 from crowdd.domain.secrets import Secrets, token
-from crowdd.errors import AnonymousError, ForbiddenError, FormError, NotFoundError, TooManyRequestsError
+from crowdd.errors import AnonymousError, ForbiddenError, FormError, NotFoundError
 from crowdd.kinds.kind import ADMINS, OWNERS, Standing
 from crowdd.languages import _
-from crowdd.storage import attempts, audit, links, ownership, projects
+from crowdd.storage import audit, links, ownership, projects
 from crowdd.storage.database import Database, Row, Transactions
 from crowdd.values import Requester
 
@@ -20,15 +21,15 @@ PURPOSE: Final = "coowner"
 INVITATION_HOURS: Final = 7 * 24
 MOST_OWNERS: Final = 50
 CREATORS: Final = ADMINS | {Standing.CREATOR}
-_WINDOW_MINUTES, _MOST_ATTEMPTS = 15, 20
+_MAX_ATTEMPTS = 20  # to name an account that there is not
 _SPENT = _("This invitation has been used, or has run out. Ask for a new one.")
 
 
 class Ownership:
     """Every change is written down. ``row`` is a project's row as ``Projects.owned`` gives it."""
 
-    def __init__(self, db: Transactions, secrets: Secrets, accounts: Accounts) -> None:
-        self._db, self._secrets, self._accounts = db, secrets, accounts
+    def __init__(self, db: Transactions, secrets: Secrets, accounts: Accounts, attempts: Attempts) -> None:
+        self._db, self._secrets, self._accounts, self._attempts = db, secrets, accounts, attempts
 
     async def owners(self, row: Row) -> list[Row]:
         """Accounts with score and rank, the owner first (``is_creator``)."""
@@ -162,18 +163,15 @@ class Ownership:
 
     async def _guessed(self, to: str, who: Requester) -> Row:
         """Somebody who names addresses to learn which have accounts is stopped."""
-        subject = f"transfer:{who.actor}"
-        if (await attempts.failures(self._db, [subject], _WINDOW_MINUTES)).get(subject, 0) >= _MOST_ATTEMPTS:
-            raise TooManyRequestsError(
-                _("Too many attempts. Wait a quarter of an hour."), retry_after=_WINDOW_MINUTES * 60
-            )
+        limit = Limit(f"transfer:{who.actor}", _MAX_ATTEMPTS)
+        await self._attempts.count(limit)
         try:
             person = await self._accounts.find(to)
             if not person["restrict"]:
+                await self._attempts.take_back(limit)
                 return person
         except NotFoundError:
             pass
-        await attempts.note(self._db, [subject])
         raise FormError({"email_addr": [_("There is no account with this e-mail or user name.")]})
 
     async def reset_secret_key(self, row: Row, who: Requester) -> None:

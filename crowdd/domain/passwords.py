@@ -2,26 +2,42 @@
 
 from __future__ import annotations
 
+import hashlib
+import os
+from collections.abc import Callable
 from threading import Thread
-from typing import Any
+from typing import Any, TypeVar
 
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
 from twisted.internet.threads import deferToThreadPool
 from twisted.python.threadpool import ThreadPool
 
+from crowdd.errors import BusyError
+
+T = TypeVar("T")
+
 # OWASP's smallest recommendation: 19 MiB, two passes, one lane; about 20 ms.
 _HASHER = PasswordHasher(time_cost=2, memory_cost=19 * 1024, parallelism=1)
 _NOBODY = _HASHER.hash("nobody has this password")
+MAX_WAITING = 50
+REMEMBERED_SECONDS = 600
+_MAX_REMEMBERED = 10_000
 
 
 class Passwords:
-    """Hashes and checks. ``threads`` bounds how many run at once (19 MiB each)."""
+    """Hashes and checks. ``threads`` bounds how many run at once (19 MiB each), ``max_waiting`` how many wait.
 
-    def __init__(self, reactor: Any, threads: int = 2) -> None:
+    Every method raises BusyError when more wait.
+    """
+
+    def __init__(self, reactor: Any, threads: int = 2, max_waiting: int = MAX_WAITING) -> None:
         self._reactor = reactor
         self._pool = ThreadPool(0, threads, name="passwords")
         self._pool.threadFactory = _EndingThread
+        self._max_unfinished = threads + max_waiting
+        self._unfinished = 0
+        self.remembered = Remembered(reactor)
 
     def start(self) -> None:
         """Begins to take work."""
@@ -33,14 +49,50 @@ class Passwords:
 
     async def hash(self, password: str) -> str:
         """The hash to store."""
-        return await self._run(_HASHER.hash, password)
+        return await self.in_thread(_HASHER.hash, password)
 
     async def check(self, stored: str | None, password: str) -> bool:
         """Whether the password fits; takes as long for an account that does not exist (None)."""
-        return await self._run(_check, stored or _NOBODY, password) and stored is not None
+        return await self.in_thread(_check, stored or _NOBODY, password) and stored is not None
 
-    async def _run(self, work: Any, *arguments: Any) -> Any:
-        return await deferToThreadPool(self._reactor, self._pool, work, *arguments)
+    def is_outdated(self, stored: str) -> bool:
+        """Whether a stored hash was made with other parameters than a new one would be."""
+        return _HASHER.check_needs_rehash(stored)
+
+    async def in_thread(self, work: Callable[..., T], *arguments: Any) -> T:
+        """What a function gives that takes some milliseconds of processor time."""
+        if self._unfinished >= self._max_unfinished:
+            raise BusyError("Too many passwords are being checked at the moment.")
+        self._unfinished += 1
+        try:
+            done: T = await deferToThreadPool(self._reactor, self._pool, work, *arguments)
+        finally:
+            self._unfinished -= 1
+        return done
+
+
+class Remembered:
+    """Passwords that fitted lately, under a keyed hash, so that the same one need not be checked for ten minutes.
+
+    For passwords that a program sends with each request. ``clock`` has ``seconds()``.
+    """
+
+    def __init__(self, clock: Any) -> None:
+        self._clock, self._key = clock, os.urandom(32)
+        self._until: dict[bytes, float] = {}
+
+    def add(self, stored: str, password: str) -> None:
+        """Notes that the password fits the stored hash."""
+        while len(self._until) >= _MAX_REMEMBERED:
+            self._until.pop(next(iter(self._until)))
+        self._until[self._name(stored, password)] = self._clock.seconds() + REMEMBERED_SECONDS
+
+    def __contains__(self, pair: tuple[str, str]) -> bool:
+        return self._until.get(self._name(*pair), 0.0) > self._clock.seconds()
+
+    def _name(self, stored: str, password: str) -> bytes:
+        text = f"{stored}\0{password}".encode("utf-8", "surrogatepass")
+        return hashlib.blake2b(text, key=self._key, digest_size=32).digest()
 
 
 class _EndingThread(Thread):

@@ -10,6 +10,7 @@ from typing import Any
 import attrs
 
 from crowdd.domain import rights
+from crowdd.domain.attempts import NETWORK_FACTOR, Attempts, Limit
 from crowdd.domain.changes import recount
 from crowdd.domain.passwords import Passwords
 from crowdd.domain.queue import Item, Queue
@@ -18,26 +19,19 @@ from crowdd.domain.schedulers import choose
 from crowdd.domain.secrets import Secrets, place, token
 from crowdd.domain.uploads import Journal
 from crowdd.domain.webhooks import Webhooks
-from crowdd.errors import (
-    AnonymousError,
-    ForbiddenError,
-    InvalidRequestError,
-    InvalidValueError,
-    NotFoundError,
-    TooManyRequestsError,
-)
+from crowdd.errors import AnonymousError, ForbiddenError, InvalidRequestError, InvalidValueError, NotFoundError
 from crowdd.kinds import PROJECT, Kind
 from crowdd.kinds.kind import OWNERS, Standing
 from crowdd.languages import _
 from crowdd.languages.tongues import is_tag
-from crowdd.storage import attempts, audit, changes, projects, records, schedulers, tasks
+from crowdd.storage import audit, changes, projects, records, schedulers, tasks
 from crowdd.storage.database import Database, Row, Transactions
 from crowdd.values import Requester
 
 # First segments of addresses below /project/ that are pages, not projects.
 RESERVED_SHORT_NAMES = frozenset({"new", "category", "search", "all", "page"})
 MOST_ACTS = 50
-_WINDOW_MINUTES, _MOST_ATTEMPTS = 15, 20
+_MAX_ATTEMPTS = 20  # at the password of a project, per network
 SWEEP = "sweep_project"
 _BITES_AT_ONCE = 4  # of what a deleted project leaves; the queue takes the rest
 _TRIALS_AT_ONCE = 5000
@@ -153,8 +147,8 @@ class Readiness:
 class Projects:
     """What owners do with a project as a whole, for pages, API and command line alike."""
 
-    def __init__(self, db: Transactions, ring: Callable[[int], None], passwords: Passwords, secrets: Secrets) -> None:
-        self._db, self._ring, self._passwords, self._secrets = db, ring, passwords, secrets
+    def __init__(self, db: Transactions, ring: Callable[[int], None], passwords: Passwords, attempts: Attempts) -> None:
+        self._db, self._ring, self._passwords, self._attempts = db, ring, passwords, attempts
 
     async def page(self, short_name: str, who: Requester) -> Row:
         """The record of a project for its pages.
@@ -320,19 +314,22 @@ class Projects:
         self._ring(row["id"])
 
     async def lock_opened_by(self, reference: int | str, password: str, who: Requester) -> str | None:
-        """The lock id that the password of a project opens, or None; TooManyRequestsError after many failures."""
+        """The lock id that the password of a project opens, or None. A password that fitted lately costs no hash.
+
+        Raises TooManyRequestsError after many failures, and when a network has many passwords checked, right or wrong.
+        Raises BusyError.
+        """
         row = await projects.lock_of(self._db, reference)
         if row is None or row["lock_id"] is None:
             return None
-        subject = f"project:{row['id']}|{who.network}"
-        if (await attempts.failures(self._db, [subject], _WINDOW_MINUTES)).get(subject, 0) >= _MOST_ATTEMPTS:
-            raise TooManyRequestsError(
-                _("Too many wrong passwords. Wait a quarter of an hour."), retry_after=_WINDOW_MINUTES * 60
-            )
-        if await self._passwords.check(row["passwd_hash"], password):
-            return str(row["lock_id"])
-        await attempts.note(self._db, [subject])
-        return None
+        stored, remembered = row["passwd_hash"], self._passwords.remembered
+        if (stored, password) not in remembered:
+            await self._attempts.count(Limit(f"project:{who.network}", _MAX_ATTEMPTS * NETWORK_FACTOR))
+            limit = Limit(f"project:{row['id']}|{who.network}", _MAX_ATTEMPTS)
+            if not await self._attempts.guess(lambda: self._passwords.check(stored, password), limit):
+                return None
+            remembered.add(stored, password)
+        return str(row["lock_id"])
 
 
 def draft_key(word: str) -> str:

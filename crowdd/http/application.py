@@ -57,7 +57,7 @@ from crowdd.http.streams import Streams
 from crowdd.storage import rate_counts
 
 log = Logger()
-_HOUR, _DAY = 3600, 86400
+_HOUR, _DAY, _QUARTER = 3600, 86400, 900
 
 
 @attrs.frozen
@@ -68,6 +68,7 @@ class Lasting:
     broadcast: Broadcast
     limit: RateLimit
     newcomers: Budget
+    posts: Window | SharedWindow
     metrics: Metrics
     unpacking: Workshop  # takes large forms apart
 
@@ -79,11 +80,13 @@ class Lasting:
         hour = Window(reactor, settings.volunteers.cookies_per_hour, _HOUR)
         day = Window(reactor, settings.volunteers.cookies_per_day, _DAY)
         newcomers = (hour, day) if share is None else (share("newcomers", hour), share("newcomers of a day", day))
+        posts = Window(reactor, settings.accounts.max_posts, _QUARTER)
         return cls(
             Streams(reactor, settings.live),
             Broadcast(reactor, domain.live, domain.bell),
             RateLimit(reactor, limits.limit, limits.window, limits.room, share),
             Budget(newcomers),
+            posts if share is None else share("posts", posts),
             Metrics(reactor, domain.db),
             Workshop(reactor),
         )
@@ -94,6 +97,7 @@ class Lasting:
         hour, day = self.newcomers.windows
         hour.use(settings.volunteers.cookies_per_hour, _HOUR)
         day.use(settings.volunteers.cookies_per_day, _DAY)
+        self.posts.use(settings.accounts.max_posts, _QUARTER)
 
 
 def sharing(domain: Domain) -> Share:
@@ -151,13 +155,14 @@ def make_root(clock: Any, domain: Domain, lasting: Lasting) -> Resource:
     refusals = Refusals(domain.secrets, domain.security_log)
     negotiator = Negotiator(templates, cookies, csrf, domain.languages)
     cors = Cors(frozenset(settings.http.allowed_origins))
-    streams, limit = lasting.streams, lasting.limit
+    streams, limit, posts = lasting.streams, lasting.limit, lasting.posts
     downloads = Downloads(clock, settings.live.stalled_seconds)
     router = Router(
         settings,
         identity,
         csrf,
         limit,
+        posts,
         negotiator,
         domain.projects,
         cors,

@@ -46,6 +46,7 @@ CODES: tuple[ErrorCode, ...] = (
     ErrorCode("wrong_external_uid", errors.AnonymousError, "The token was made for another external user."),
     ErrorCode("token_names_nobody", errors.AnonymousError, "The project demands tokens that name their external user."),
     ErrorCode("forbidden", errors.ForbiddenError, "You are known, and still you may not do this."),
+    ErrorCode("session_needed", errors.ForbiddenError, "An API key may not do this. Sign in."),
     ErrorCode("cross_site", errors.ForbiddenError, "A cookie may not speak for a request of another site's page."),
     ErrorCode(
         "cross_origin", errors.ForbiddenError, "A page of another site may not take or answer tasks without a key."
@@ -81,10 +82,11 @@ CODES: tuple[ErrorCode, ...] = (
     ErrorCode("replay_under_way", errors.ConflictError, "Another range of events is just being sent once more."),
     ErrorCode("idempotency_key_reused", errors.IdempotencyError, "The Idempotency-Key came back with another body."),
     ErrorCode("too_many_requests", errors.TooManyRequestsError, "The limit is used up. Wait for Retry-After seconds."),
-    ErrorCode("too_many_attempts", errors.TooManyRequestsError, "Too many wrong passwords. Wait a quarter of an hour."),
+    ErrorCode("too_many_attempts", errors.TooManyRequestsError, "Too many attempts. Try again after Retry-After."),
     ErrorCode("queue_full", errors.TooManyRequestsError, "So much work waits for you that no more is taken."),
     ErrorCode("too_many_streams", errors.TooManyRequestsError, "The address has as many streams open as it may have."),
     ErrorCode("internal", None, "Something went wrong on the server's side. It has been written down."),
     ErrorCode("unavailable", errors.UnavailableError, "The database is away or busy. Try again after Retry-After."),
+    ErrorCode("busy", errors.BusyError, "Too many passwords are being checked. Try again after Retry-After."),
     ErrorCode("timeout", errors.StatementTimeoutError, "The request asks for too much at once. Narrow it."),
 )

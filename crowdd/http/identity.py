@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+import re
 import secrets as random
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
@@ -27,6 +28,8 @@ from crowdd.values import Requester, network
 
 _MAX_AGENT = 200
 _LOCAL = "127.0.0.1"  # a client on a unix socket: a proxy of this machine
+# Where an API key speaks for its person. Elsewhere (settings, sessions, administration) only a session does.
+_KEYED = re.compile(r"/(?:api|project)(?:/.*)?|/account/[^/]+/export(?:/.*)?", re.DOTALL)
 
 
 def client_address(request: Any, settings: Settings) -> str:
@@ -106,6 +109,8 @@ class Identity:
             "presenter": _presenter(incoming),
         }
         key = _key(incoming, key_header)
+        if key and not _KEYED.fullmatch(incoming.path):
+            key = ""
         row = await self.accounts.by_key(key) if key else None
         if row is not None:
             who = Requester(**known, **_person(row))

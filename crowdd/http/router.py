@@ -35,7 +35,7 @@ from crowdd.http.downloads import LONG, Downloads, pieces_of, spilled
 from crowdd.http.heads import put
 from crowdd.http.identity import Identity, client_address
 from crowdd.http.incoming import Incoming
-from crowdd.http.limits import RateLimit
+from crowdd.http.limits import RateLimit, SharedWindow, Window, taken
 from crowdd.http.negotiation import Negotiator
 from crowdd.http.path_table import Methods, Names, PathTable
 from crowdd.http.refusals import Refusals
@@ -62,6 +62,7 @@ class Router:
         identity: Identity,
         csrf: Csrf,
         limit: RateLimit,
+        posts: Window | SharedWindow,
         negotiator: Negotiator,
         projects: Projects,
         cors: Cors,
@@ -73,7 +74,7 @@ class Router:
         self._workshop, self._refusals = workshop, refusals
         self._cors, self._streams, self._downloads = cors, streams, downloads
         self._settings, self._identity, self._csrf = settings, identity, csrf
-        self._limit, self._negotiator, self._projects = limit, negotiator, projects
+        self._limit, self._posts, self._negotiator, self._projects = limit, posts, negotiator, projects
         self.routes: Mapping[str, Methods] = {}
 
     def klein(self, routes: Mapping[str, Methods]) -> Klein:
@@ -189,6 +190,8 @@ class Router:
             return self._other_method(incoming, methods)
         if route.assigns:
             self._require_own_page(incoming)
+        if incoming.changes_state and route.path.startswith("/account/"):
+            await self._count_post(incoming, route.path)
         if route.page and not (incoming.is_api or incoming.changes_state or incoming.wants_json or incoming.is_frame):
             await self._identity.welcome(incoming)
         if incoming.header("x-project-password"):
@@ -225,6 +228,13 @@ class Router:
         cookie = who.actor if incoming.by_cookie or who.volunteer else ""
         allowance = await self._limit.take(endpoint, network(incoming.address), cookie, who.presenter)
         put(incoming.request.responseHeaders, allowance.headers())
+        if not allowance.allowed:
+            wait = max(1, allowance.reset - int(self._limit.seconds()))
+            raise TooManyRequestsError("429 Too Many Requests", retry_after=wait, hint=f"Try again in {wait} seconds.")
+
+    async def _count_post(self, incoming: Incoming, path: str) -> None:
+        """Forms of accounts cost hashes, letters and rows: a network sends each of them so many times and no more."""
+        allowance = await taken(self._posts, (path, network(incoming.address)))
         if not allowance.allowed:
             wait = max(1, allowance.reset - int(self._limit.seconds()))
             raise TooManyRequestsError("429 Too Many Requests", retry_after=wait, hint=f"Try again in {wait} seconds.")

@@ -10,6 +10,15 @@ SHOWN = PRIVATE | {Standing.OPEN}
 LISTED = PRIVATE | {Standing.SHOWN}
 SERVER: dict[str, Any] = {"read": PRIVATE, "write": Write.RESERVED}
 
+# Keys of info that administrators and the server write; the person keeps what is stored.
+_ADMIN_INFO = frozenset({"extra", "container"})
+
+
+def is_guarded(key: str) -> bool:
+    """Whether a first-level key of a person's info is not theirs to write."""
+    return key in _ADMIN_INFO or key.startswith("avatar")
+
+
 USER = Kind(
     name="user",
     doc="A user is a person who signed up.",

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from crowdd.storage import sweeping
 from crowdd.storage.database import Database, Prepared, Row, as_json, one, one_or_none
 
-_REQUESTER = 'id, name, fullname, email_addr, admin, locale, "restrict"'
+_REQUESTER = 'id, name, fullname, email_addr, valid_email, admin, locale, "restrict"'
 
 
 async def add(db: Database, values: dict[str, Any]) -> int:
@@ -97,6 +98,14 @@ async def set_password(db: Database, user_id: int, hashed: str) -> None:
     await db.execute("UPDATE account SET passwd_hash = %(hash)s WHERE id = %(id)s", {"id": user_id, "hash": hashed})
 
 
+async def renew_hash(db: Database, user_id: int, before: str, hashed: str) -> None:
+    """Replaces the hash of the same password, unless the password was changed meanwhile."""
+    await db.execute(
+        "UPDATE account SET passwd_hash = %(hash)s WHERE id = %(id)s AND passwd_hash = %(before)s",
+        {"id": user_id, "hash": hashed, "before": before},
+    )
+
+
 async def set_avatar(db: Database, user_id: int, path: str, told: dict[str, str]) -> str | None:
     """Replaces the picture and says so in ``info``; the path of the one before, or None."""
     before = await one(db, "SELECT avatar_file FROM account WHERE id = %(id)s FOR UPDATE", {"id": user_id})
@@ -115,16 +124,33 @@ async def by_provider(db: Database, provider: str, provider_id: str) -> Row | No
 
 
 async def set_provider(db: Database, user_id: int, provider: str, provider_id: str | None) -> None:
-    """Connects an account with a person of a provider, or with None ends that."""
+    """Connects an account with a person of a provider, or with None ends that; notes whether the address is proved."""
+    others = "array_remove(unproved_providers, %(name)s)"
+    noted = f"CASE WHEN %(provider)s IS NULL OR valid_email THEN {others} ELSE {others} || ARRAY[%(name)s] END"
     await db.execute(
-        f"UPDATE account SET {provider}_user_id = %(provider)s WHERE id = %(id)s",
-        {"id": user_id, "provider": provider_id},
+        f"UPDATE account SET {provider}_user_id = %(provider)s, unproved_providers = {noted} WHERE id = %(id)s",
+        {"id": user_id, "provider": provider_id, "name": provider},
     )
 
 
+async def unproved_providers(db: Database, user_id: int) -> list[str]:
+    """The providers that were connected before the address was proved."""
+    row = await one(db, "SELECT unproved_providers FROM account WHERE id = %(id)s", {"id": user_id})
+    return list(row["unproved_providers"])
+
+
+async def connected_providers(db: Database, user_id: int, names: Sequence[str]) -> list[str]:
+    """Those of these providers that are connected."""
+    columns = ", ".join(f"{name}_user_id IS NOT NULL AS {name}" for name in names)
+    row = await one(db, f"SELECT {columns} FROM account WHERE id = %(id)s", {"id": user_id})
+    return [name for name in names if row[name]]
+
+
 async def address(db: Database, user_id: int) -> Row:
-    """email_addr, name and locale of an account, which nobody changes meanwhile."""
-    return await one(db, "SELECT email_addr, name, locale FROM account WHERE id = %(id)s FOR UPDATE", {"id": user_id})
+    """email_addr, valid_email, name and locale of an account, which nobody changes meanwhile."""
+    return await one(
+        db, "SELECT email_addr, valid_email, name, locale FROM account WHERE id = %(id)s FOR UPDATE", {"id": user_id}
+    )
 
 
 async def set_address(db: Database, user_id: int, email: str) -> None:
@@ -178,4 +204,4 @@ async def sweep(db: Database) -> int:
     """Removes sessions, links and attempts that have had their time."""
     gone = await sweeping.sweep(db, "session", "expires <= clock()")
     gone += await sweeping.sweep(db, "one_time_link", "expires <= clock()")
-    return gone + await sweeping.sweep(db, "attempt", "at <= clock() - interval '1 day'")
+    return gone + await sweeping.sweep(db, "attempt_count", "until <= clock()")

@@ -1,24 +1,28 @@
-"""What failed lately, under names that tell nothing: limits on guessing."""
+"""What was tried lately, under names that tell nothing: limits on guessing."""
 
 from __future__ import annotations
 
-from crowdd.storage.database import Database
+from collections.abc import Sequence
+
+from crowdd.storage.database import Database, one
 
 
-async def failures(db: Database, subjects: list[str], minutes: int) -> dict[str, int]:
-    """Failed attempts per subject within the last minutes."""
-    rows = await db.fetch(
-        "SELECT subject, count(*) AS n FROM attempt WHERE subject = ANY (%(subjects)s) AND at > clock() - make_interval(mins => %(minutes)s) GROUP BY 1",
-        {"subjects": subjects, "minutes": minutes},
+async def count(db: Database, subjects: Sequence[str], limits: Sequence[int], minutes: Sequence[int]) -> int:
+    """Counts an attempt at each subject in one statement; the seconds to wait when one is used up, and none is counted.
+
+    A subject may be tried ``limits`` times in the ``minutes`` that its first attempt begins.
+    """
+    row = await one(
+        db,
+        "SELECT count_attempts(%(subjects)s, %(limits)s, %(minutes)s, clock()) AS wait",
+        {"subjects": list(subjects), "limits": list(limits), "minutes": list(minutes)},
     )
-    return {row["subject"]: row["n"] for row in rows}
+    return int(row["wait"])
 
 
-async def note(db: Database, subjects: list[str]) -> None:
-    """Remembers a failed attempt at each subject."""
-    await db.execute("INSERT INTO attempt SELECT unnest(%(subjects)s), clock()", {"subjects": subjects})
-
-
-async def forget(db: Database, subject: str) -> None:
-    """A success wipes the slate."""
-    await db.execute("DELETE FROM attempt WHERE subject = %(subject)s", {"subject": subject})
+async def take_back(db: Database, subjects: Sequence[str], cleared: Sequence[str] = ()) -> None:
+    """Takes an attempt back from each subject; ``cleared`` ones begin anew."""
+    await db.execute(
+        "SELECT take_back_attempts(%(subjects)s::text[], %(cleared)s::text[])",
+        {"subjects": list(subjects), "cleared": list(cleared)},
+    )

@@ -15,17 +15,19 @@ async def add(
     user_id: int | None = None,
     data: Any = None,
     subject: bytes | None = None,
+    origin: bytes | None = None,
 ) -> None:
-    """Stores a link; ``subject`` is a keyed hash of the address that it is sent to."""
+    """Stores a link; ``subject`` and ``origin`` are keyed hashes of the address it is sent to and the network it is for."""
     await db.execute(
-        "INSERT INTO one_time_link (token_hash, purpose, user_id, data, subject, created, expires)"
-        " VALUES (%(hash)s, %(purpose)s, %(user)s, %(data)s, %(subject)s, clock(), clock() + make_interval(hours => %(hours)s))",
+        "INSERT INTO one_time_link (token_hash, purpose, user_id, data, subject, origin, created, expires)"
+        " VALUES (%(hash)s, %(purpose)s, %(user)s, %(data)s, %(subject)s, %(origin)s, clock(), clock() + make_interval(hours => %(hours)s))",
         {
             "hash": token_hash,
             "purpose": purpose,
             "user": user_id,
             "data": as_json(data or {}),
             "subject": subject,
+            "origin": origin,
             "hours": hours,
         },
     )
@@ -49,6 +51,16 @@ async def drop_of_subject(db: Database, subject: bytes, purpose: str) -> None:
     await db.execute(
         "DELETE FROM one_time_link WHERE subject = %(subject)s AND purpose = %(purpose)s",
         {"subject": subject, "purpose": purpose},
+    )
+
+
+async def keep_newest(db: Database, subject: bytes, purpose: str, origin: bytes, kept: int) -> None:
+    """Makes all but the newest links of a purpose useless that one network had sent to an address."""
+    await db.execute(
+        "DELETE FROM one_time_link WHERE token_hash IN"
+        " (SELECT token_hash FROM one_time_link WHERE subject = %(subject)s AND purpose = %(purpose)s AND origin = %(origin)s"
+        "  ORDER BY created DESC OFFSET %(kept)s)",
+        {"subject": subject, "purpose": purpose, "origin": origin, "kept": kept},
     )
 
 

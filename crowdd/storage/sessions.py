@@ -31,6 +31,12 @@ async def find(db: Database, token_hashes: list[bytes]) -> list[Row | None]:
     return [row if row["id"] is not None else None for row in rows]
 
 
+async def is_live(db: Database, token_hash: bytes) -> bool:
+    """Whether a session has not ended."""
+    rows = await db.fetch("SELECT FROM session WHERE token_hash = %(hash)s AND expires > clock()", {"hash": token_hash})
+    return bool(rows)
+
+
 async def touch(db: Database, token_hash: bytes, days: int) -> None:
     """Prolongs a session that is in use."""
     await db.execute(

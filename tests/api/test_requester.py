@@ -76,7 +76,7 @@ async def test_a_key_wins_over_a_session(served):
     bob = await served.person("bob")
     browser.key = bob.key
     assert await reads_as(browser, "/api/user/2") == "bob@example.org"
-    assert await who(browser) == "bob"
+    assert await who(browser) == "ada", "a key does not act on pages of accounts"
 
 
 @pytest_twisted.ensureDeferred

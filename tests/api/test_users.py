@@ -76,9 +76,24 @@ async def test_one_changes_oneself_and_administrators_everybody(served):
     boss, path = await served.person("boss", admin=True), f"/api/user/{ada.user_id}"
     assert (await served.client().put(path, json={"fullname": "X"})).status == 401
     assert (await bob.put(path, json={"fullname": "X"})).status == 403
-    mine = await ada.put(path, json={"fullname": "Ada L.", "info": {"extra": 1}})
-    assert (mine.json()["fullname"], mine.json()["info"]) == ("Ada L.", {"extra": 1})
+    mine = await ada.put(path, json={"fullname": "Ada L.", "info": {"motto": 1}})
+    assert (mine.json()["fullname"], mine.json()["info"]) == ("Ada L.", {"motto": 1})
     assert (await boss.put(path, json={"info": {"extra": {"badge": 2}}})).json()["info"] == {"extra": {"badge": 2}}
+
+
+@pytest_twisted.ensureDeferred
+async def test_badges_and_pictures_in_info_are_not_written_by_their_person(served):
+    ada, boss = await served.person("ada"), await served.person("boss", admin=True)
+    path = f"/api/user/{ada.user_id}"
+    for name in ("extra", "container", "avatar", "avatar_url"):
+        refused = await ada.put(path, json={"info": {name: "mine"}})
+        assert (refused.status, refused.json()["exception_msg"]) == (403, f"You may not change info.{name}.")
+    stored = {"extra": {"badge": 1}, "avatar_url": "/uploads/user-1/a.png"}
+    assert (await boss.put(path, json={"info": stored})).json()["info"] == stored
+    assert (await ada.put(path, json={"info": {"motto": "x"}})).json()["info"] == {**stored, "motto": "x"}
+    whole = {**stored, "motto": "y"}
+    assert (await ada.put(path, json={"info": whole})).json()["info"] == whole
+    assert (await ada.put(path, json={"info": {**whole, "extra": {"badge": 2}}})).status == 403
 
 
 @pytest_twisted.ensureDeferred
@@ -86,8 +101,11 @@ async def test_nobody_makes_himself_an_administrator(served):
     ada, boss = await served.person("ada"), await served.person("boss", admin=True)
     for change in ({"admin": True}, {"pro": True}, {"flags": 1}):
         assert (await ada.put(f"/api/user/{ada.user_id}", json=change)).status == 403
-    assert (await boss.put(f"/api/user/{ada.user_id}", json={"admin": True})).json()["admin"] is True
-    assert (await boss.put(f"/api/user/{boss.user_id}", json={"admin": False})).status == 403
+    by_key = await boss.put(f"/api/user/{ada.user_id}", json={"admin": True})
+    assert (by_key.status, by_key.json()["code"]) == (403, "session_needed")
+    browser = await boss.by_session()
+    assert (await browser.put(f"/api/user/{ada.user_id}", json={"admin": True})).json()["admin"] is True
+    assert (await browser.put(f"/api/user/{boss.user_id}", json={"admin": False})).status == 403
 
 
 @pytest_twisted.ensureDeferred
@@ -96,7 +114,7 @@ async def test_identity_is_not_changed_over_rest(served):
     for who in (ada, boss):
         for change in (
             {"email_addr": "x@example.org"}, {"api_key": "known"}, {"id": 9}, {"name": "eve"}, {"created": "2001"},
-            {"passwd_hash": "x"}, {"valid_email": False},
+            {"passwd_hash": "x"}, {"valid_email": True},
         ):  # fmt: skip
             answer = await who.put(f"/api/user/{ada.user_id}", json=change)
             assert answer.status == 400 and answer.json()["code"] == "reserved_attribute", change

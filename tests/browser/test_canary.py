@@ -20,7 +20,7 @@ from matrix import stage as matrix
 from support.addresses import BESIDE, filled, pages, statements
 from support.browsers import signed_in
 from support.canary import ENUMERATED, LONG, MARK, SHORT, plant
-from support.live import LiveServer
+from support.live import CROWDED, LiveServer
 from support.page_reader import Page
 from support.sealing import sealed_at_first
 from support.served import Served
@@ -74,7 +74,7 @@ class Site:
 def planted(postgres: Any, tmp_path_factory: Any) -> Iterator[Site]:
     """Rows of every kind, and the canary in every text of them."""
     dsn, data = postgres.make(), tmp_path_factory.mktemp("canary")
-    environment = {"CROWDD_DB_DSN": dsn, "CROWDD_DATA_DIR": str(data), "CROWDD_RATELIMIT_LIMIT": "0"}
+    environment = {"CROWDD_DB_DSN": dsn, "CROWDD_DATA_DIR": str(data), "CROWDD_RATELIMIT_LIMIT": "0", **CROWDED}
     environment |= {"CROWDD_SITE_DEBUG": "on", "CROWDD_SIGNIN_GOOGLE_CLIENT_ID": "x"}
     served = Served(reactor, config.load(None, environment))
     cookies = pytest_twisted.blockon(ensureDeferred(_build(served)))

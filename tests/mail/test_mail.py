@@ -38,7 +38,7 @@ CONTEXTS: dict[str, dict[str, Any]] = {
     "confirm_address": {"name": EVIL, "url": "https://crowdd.example/x?key=k", "hours": 1},
     "export_ready": {"name": EVIL, "url": "https://crowdd.example/x", "days": 3},
     "address_changed": {"name": EVIL},
-    "password_changed": {"name": EVIL},
+    "password_changed": {"name": EVIL, "new_key": True, "providers": [EVIL]},
     "new_administrator": {"name": EVIL, "new": EVIL, "by": EVIL},
 }
 

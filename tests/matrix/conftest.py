@@ -12,6 +12,7 @@ import pytest
 import pytest_twisted
 from matrix.stage import Stage, build
 from psycopg2.extensions import parse_dsn
+from support.live import CROWDED
 from support.served import Served
 from twisted.internet import reactor
 from twisted.internet.defer import ensureDeferred
@@ -24,7 +25,7 @@ def stage(postgres: Any) -> Iterator[Stage]:
     """Everybody and everything on one server."""
     folder = Path(tempfile.mkdtemp(prefix="crowdd-matrix-", dir="/tmp"))
     dsn = postgres.make()
-    environment = {"CROWDD_DB_DSN": dsn, "CROWDD_DATA_DIR": str(folder), "CROWDD_RATELIMIT_LIMIT": "0"}
+    environment = {"CROWDD_DB_DSN": dsn, "CROWDD_DATA_DIR": str(folder), "CROWDD_RATELIMIT_LIMIT": "0", **CROWDED}
     environment["CROWDD_RETENTION_ADDRESS_DAYS"] = "0"  # planted answers are old
     served = Served(reactor, config.load(None, environment))
     pytest_twisted.blockon(ensureDeferred(served.start()))

@@ -146,7 +146,7 @@ async def test_what_a_form_does_not_have_is_not_taken_from_it(served):
         "name": "ada", "fullname": "Ada", "email_addr": "ada@example.org", "password": "a good password", "confirm": "a good password",
     }  # fmt: skip
     more = {
-        "admin": True, "id": 1000, "passwd_hash": "x", "pro": True, "restrict": False, "api_key": "mine", "valid_email": False,
+        "admin": True, "id": 1000, "passwd_hash": "x", "pro": True, "restrict": False, "api_key": "mine", "valid_email": True,
         "google_user_id": "1", "flags": 7, "info": {"a": 1}, "created": "2001-01-01", "locale": "xx", "privacy_mode": False,
     }  # fmt: skip
     await browser.send_form("/account/register", {**form, **more})
@@ -156,7 +156,7 @@ async def test_what_a_form_does_not_have_is_not_taken_from_it(served):
         for key in ("admin", "pro", "valid_email", "google_user_id", "flags", "info", "locale", "privacy_mode")
     }
     assert kept == {
-        "admin": False, "pro": False, "valid_email": True, "google_user_id": None, "flags": None, "info": {}, "locale": "en",
+        "admin": False, "pro": False, "valid_email": False, "google_user_id": None, "flags": None, "info": {}, "locale": "en",
         "privacy_mode": True,
     }  # fmt: skip
     assert me["id"] != 1000 and me["api_key"] != "mine" and not me["created"].startswith("2001")

@@ -597,7 +597,11 @@ async def test_two_who_take_each_others_rights_at_once_leave_one(served):
         if turn % 2:
             calls = [who.page(f"/admin/users/del/{whom}") for who, whom in pairs]
         else:
-            calls = [who.put(f"/api/user/{whom}", json={"admin": False}) for who, whom in pairs]
+            browsers = [await who.by_session() if who.key else who for who, _ in pairs]
+            calls = [
+                who.put(f"/api/user/{whom}", json={"admin": False})
+                for who, (_, whom) in zip(browsers, pairs, strict=True)
+            ]
         answers = await gatherResults([ensureDeferred(call) for call in calls])
         left = await served.database.fetch("SELECT id FROM account WHERE admin")
         assert len(left) == 1, [answer.status for answer in answers]

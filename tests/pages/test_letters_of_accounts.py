@@ -96,11 +96,12 @@ async def test_a_link_gives_a_new_password_once_and_ends_every_session(served):
 @pytest_twisted.ensureDeferred
 async def test_a_link_that_is_old_replaced_or_made_up_gives_nothing(served):
     await served.person("ada")
-    await forget(served, "ada@example.org")
-    first = await last_link(served)
-    await forget(served, "ada@example.org")
-    second = await last_link(served)
-    assert (await served.client().page(first)).status == 403 and (await served.client().page(second)).status == 200
+    links = []
+    for _ in range(3):
+        await forget(served, "ada@example.org")
+        links.append(await last_link(served))
+    second = links[2]
+    assert [(await served.client().page(link)).status for link in links] == [403, 200, 200]
     await served.database.execute("UPDATE clock_shift SET ahead = '5 hours 1 minute'")
     assert (await served.client().page(second)).status == 403
     for key in ("", "x", "x" * 5000, "%00", "../..", second.partition("key=")[2][:-1]):
@@ -166,7 +167,7 @@ async def test_who_has_no_account_or_is_blocked_gets_the_same_answer_and_no_lett
     assert answers == [answers[0]] * 3 and (answers[0]["flash"], answers[0]["status"]) == (ASKED, "success")
     assert [letter["recipient"] for letter in await letters(served)] == ["ada@example.org"]
     stored = await served.database.fetch(
-        "SELECT q::text AS t FROM queue_item q UNION ALL SELECT a::text FROM attempt a"
+        "SELECT q::text AS t FROM queue_item q UNION ALL SELECT a::text FROM attempt_count a"
     )
     assert not [row for row in stored if "example.org" in row["t"]]
 
@@ -269,6 +270,7 @@ async def test_the_newest_letter_counts_and_nothing_is_stored_in_clear(serve):
     served = await serve(**CONFIRM)
     await register(served, "ada")
     first = await last_link(served)
+    await register(served, "byron", email_addr="ada@example.org")
     await register(served, "lovelace", email_addr="ada@example.org")
     second = await last_link(served)
     assert (await served.client().page(first)).status == 403
@@ -288,9 +290,9 @@ async def test_headers_cannot_be_added_to_letters(serve):
         form = {**registration("ada"), **changes}
         refused = (await served.client().send_form("/account/register", form)).json()
         assert list(refused["form"]["errors"]) == [field], changes
-    await register(served, "ada", fullname="Ada <b>x</b> {{ 7*7 }} %(site)s")
+    await register(served, "ada", fullname="Buy at evil.example <b>x</b> {{ 7*7 }} %(site)s")
     (letter,) = await letters(served)
-    assert "Ada" not in letter["subject"] and "&lt;b&gt;" in letter["html"] and "49" not in letter["text"]
+    assert not any("evil" in letter[part] or "<b>" in letter[part] for part in ("subject", "text", "html"))
 
 
 @pytest_twisted.ensureDeferred
@@ -358,8 +360,7 @@ async def test_asking_for_a_letter_that_confirms(serve, settings):
     served = await serve(**CONFIRM)
     await served.person("ada")
     ada = await signed_in(served, "ada")
-    assert (await ada.page("/account/confirm-email")).json()["status"] == "info"
-    await served.database.execute("UPDATE account SET valid_email = false")
+    assert (await ada.page("/account/profile")).json()["user"]["valid_email"] is False
     answer = (await ada.page("/account/confirm-email")).json()
     assert answer.keys() == {"flash", "status", "next"} and answer["status"] == "success"
     crossing = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Dest": "document"}
@@ -368,6 +369,7 @@ async def test_asking_for_a_letter_that_confirms(serve, settings):
     assert 'action="/account/confirm-email"' in asked.text and len(await letters(served)) == before
     await served.client().page(await last_link(served))
     assert (await ada.page("/account/profile")).json()["user"]["valid_email"] is True
+    assert (await ada.page("/account/confirm-email")).json()["status"] == "info"
     assert (await served.client().page("/account/confirm-email")).status == 302
     plain = await serve()
     assert (await (await signed_in(plain, "ada")).page("/account/confirm-email")).status == 404
@@ -450,7 +452,7 @@ async def test_time_tells_nobody_which_addresses_are_known(serve, monkeypatch):
         async def prepared(name, number):
             browser = served.client()
             token = (await browser.page(path)).json()["form"]["csrf"]
-            await served.database.execute("DELETE FROM attempt")
+            await served.database.execute("DELETE FROM attempt_count")
             await served.database.execute("DELETE FROM queue_item")
             await served.database.execute("DELETE FROM mail")
             body = form(name, f"{name}@example.org", number)
@@ -465,6 +467,6 @@ async def test_time_tells_nobody_which_addresses_are_known(serve, monkeypatch):
     }
     for path, form in forms.items():
         asked = await statements(asking(path, form), said)
-        assert asked["known"] == asked["unknown"] and len(asked["known"]) >= 3, path
+        assert asked["known"] == asked["unknown"] and len(asked["known"]) >= 2, path
     measured = {path: await ratio(asking(path, form)) for path, form in forms.items()}
     assert {path: value for path, value in measured.items() if value > 1.1} == {}, measured

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from crowdd.values import Requester
-from support.served import Client, Response, Served
+from support.served import PASSWORD, Client, Response, Served
 
-PASSWORD = "a good password"
 JSON = {"Content-Type": "application/json"}
 
 

@@ -23,7 +23,7 @@ LONG = (
 )
 ENUMERATED = {
     "account": {"passwd_hash", "locale", "avatar_file"},
-    "attempt": {"subject"},
+    "attempt_count": {"subject"},
     "audit": {"via", "action", "kind"},
     "security_log": {"kind", "tried"},
     "key_network": {"network"},

@@ -19,10 +19,8 @@ from crowdd.domain.secrets import Secrets
 from crowdd.sched.worker import Worker
 from crowdd.sched.works import Work
 
-COUNTED = (
-    "SELECT split_part(subject, ' ', 1)::int AS n, split_part(subject, ' ', 2)::int AS attempt FROM attempt ORDER BY 1"
-)
-_COUNT = "INSERT INTO attempt VALUES (%(n)s || ' ' || %(attempt)s, clock())"
+COUNTED = "SELECT split_part(subject, ' ', 1)::int AS n, split_part(subject, ' ', 2)::int AS attempt FROM attempt_count ORDER BY 1"
+_COUNT = "INSERT INTO attempt_count VALUES (%(n)s || ' ' || %(attempt)s || ' ' || gen_random_uuid(), 1, clock())"
 
 
 def counting(stop_in: int = -1, stopped: Any = None, **more: Any) -> Work:

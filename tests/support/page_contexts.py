@@ -748,9 +748,9 @@ def _account_cases() -> Iterator[Case]:
     }  # fmt: skip
     nothing: Context = {key: [] for key in lists}
     at = "/account/ilse/"
-    yield Case("account/profile.html", "in use", frame(ILSE, at) | lists | {"user": SELF})
-    new = SELF | {"n_answers": 0, "rank": None, "fullname": "", "admin": False}
-    yield Case("account/profile.html", "new", frame(ILSE, at) | nothing | {"user": new})
+    yield Case("account/profile.html", "in use", frame(ILSE, at) | lists | {"user": SELF, "can_confirm": False})
+    new = SELF | {"n_answers": 0, "rank": None, "fullname": "", "admin": False, "valid_email": False}
+    yield Case("account/profile.html", "new", frame(ILSE, at) | nothing | {"user": new, "can_confirm": True})
     yield Case("account/public_profile.html", "open", frame(path=at) | lists | {"user": PERSON})
     hidden = {"name": "ilse", "locale": "en"}
     yield Case("account/public_profile.html", "private", frame(path=at) | nothing | {"user": hidden})

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import gc
 import itertools
-from collections.abc import Mapping
+import re
+import secrets
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 import attrs
@@ -19,6 +21,11 @@ from crowdd import app
 from crowdd.config import Settings
 from crowdd.domain import assembly
 from support.live import LiveServer
+
+# Central, so that what is asked of passwords changes in one place.
+PASSWORD = "a good password"
+# Where a key speaks for its person outside /api: in the header. Everywhere else a session does.
+KEYED = re.compile(r"/project(/|\?|$)|/account/[^/]+/export(/|\?|$)")
 
 BETWEEN_COLLECTIONS = 50
 _STOPPED = itertools.count(1)
@@ -44,6 +51,14 @@ class Response:
         return values[-1] if values else None
 
 
+@attrs.frozen
+class Session:
+    """A session of somebody, and a token for its forms."""
+
+    token: str
+    csrf_token: str
+
+
 class Client:
     """A browser or a program: keeps cookies, sends an API key when it has one."""
 
@@ -51,6 +66,20 @@ class Client:
         self.base, self._agent, self.key = base, agent, key
         self.headers = headers or {}
         self.cookies: dict[str, str] = {}
+        self.open_session: Callable[[], Awaitable[Session]] | None = None
+        self._session: Session | None = None
+
+    async def session(self) -> Session:
+        """The session in which this person does what no key may do."""
+        assert self.open_session is not None
+        self._session = self._session or await self.open_session()
+        return self._session
+
+    async def by_session(self) -> Client:
+        """A browser in which this person is signed in; forms of it need their token."""
+        browser = Client(self.base, self._agent)
+        browser.cookies["session"] = (await self.session()).token
+        return browser
 
     async def request(
         self, method: str, path: str, json: Any = ..., headers: dict[str, str] | None = None, **more: Any
@@ -60,12 +89,17 @@ class Client:
         if json is not ...:
             more["data"] = orjson.dumps(json)
             sent.setdefault("Content-Type", "application/json")
-        if self.key and path.startswith("/api"):
+        cookies = dict(self.cookies)
+        if self.key and re.match(r"/api(/|\?|$)", path):
             path += ("&" if "?" in path else "?") + f"api_key={self.key}"
-        elif self.key:
+        elif self.key and (KEYED.match(path) or self.open_session is None):
             sent.setdefault("Authorization", self.key)
-        if self.cookies:
-            sent["Cookie"] = "; ".join(f"{name}={value}" for name, value in self.cookies.items())
+        elif self.key:
+            session = await self.session()
+            cookies["session"] = session.token
+            sent.setdefault("X-CSRFToken", session.csrf_token)
+        if cookies:
+            sent["Cookie"] = "; ".join(f"{name}={value}" for name, value in cookies.items())
         response = await treq.request(
             method, self.base + path, headers=sent, agent=self._agent, allow_redirects=False, timeout=60, **more
         )
@@ -165,12 +199,20 @@ class Served:
         from crowdd.domain.people.registration import Registration
         from crowdd.values import SYSTEM
 
-        form = Registration(name, name.title(), f"{name}@example.org", "a good password", "a good password")
+        form = Registration(name, name.title(), f"{name}@example.org", PASSWORD, PASSWORD)
         user_id = await self.domain.accounts.register(form, SYSTEM, admin=admin)
         row = await self.domain.accounts.profile(user_id)
         client = self.client(self.domain.accounts.api_key(row))
         client.user_id = user_id
+        client.open_session = lambda: self._open_session(user_id)
         return client
+
+    async def _open_session(self, user_id: int) -> Session:
+        from crowdd.values import SYSTEM
+
+        token, salt = await self.domain.people.sessions.open(user_id, "program", SYSTEM), secrets.token_urlsafe(9)
+        mac = self.domain.secrets.digest("csrf", f"{salt}|session:{token}").hex()[:40]
+        return Session(token, f"{salt}.{mac}")
 
     async def project(
         self, owner: Client, short_name: str = "birds", *, tasks: int = 0, published: bool = False, **task: Any

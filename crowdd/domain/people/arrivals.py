@@ -57,7 +57,8 @@ class Arrivals:
         async def connect(tx: Database, user_id: int) -> None:
             await self.connect_in(tx, user_id, identity)
 
-        return await self._accounts.register(form, who, passwordless=True, then=connect)
+        proved = bool(identity.email) and form.email_addr.strip().lower() == identity.email.strip().lower()
+        return await self._accounts.register(form, who, passwordless=True, proved=proved, then=connect)
 
     async def connect(self, user_id: int, identity: ProviderIdentity, who: Requester) -> None:
         """Lets a person sign in with a provider from now on. Raises ProviderError when another account does."""

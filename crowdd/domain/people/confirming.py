@@ -9,26 +9,25 @@ from typing import Any
 
 import attrs
 
-from crowdd.config import Accounts as AccountSettings
+from crowdd.config import Settings
 from crowdd.domain.accounts import Accounts
+from crowdd.domain.attempts import Attempts
 from crowdd.domain.passwords import Passwords
 from crowdd.domain.people import checks
 from crowdd.domain.people.arrivals import Arrivals
 from crowdd.domain.people.identities import ProviderIdentity
-from crowdd.domain.people.proofs import Proofs
-from crowdd.domain.people.recovery import PURPOSE as RESET
+from crowdd.domain.people.proofs import Proofs, greeted, letter_limits
 from crowdd.domain.people.registration import Registration
-from crowdd.domain.people.signing_in import Attempts
+from crowdd.domain.people.revoking import ADDRESS, RESET
 from crowdd.domain.security_log import ADDRESS_CHANGED, SecurityLog
-from crowdd.errors import ConflictError, FormError
-from crowdd.languages import _
-from crowdd.storage import accounts, audit, links
+from crowdd.errors import AnonymousError, ConflictError, FormError
+from crowdd.storage import accounts, audit, links, sessions
 from crowdd.storage.database import Database, Row, Transactions
 from crowdd.values import Requester
 
-REGISTER, ADDRESS = "register", "address"
+REGISTER = "register"
 PATH = "/account/register/confirmation"
-_MOST_LETTERS, _PER_ADDRESS = 5, 10
+_MAX_LETTERS = 5  # to one address from one network in 15 minutes
 
 
 @attrs.frozen
@@ -40,7 +39,7 @@ class Confirmed:
 
 
 class Confirming:
-    """``required`` says whether people have to show that they read their mail."""
+    """``required``: new accounts and addresses must be confirmed by a letter; ``possible``: they can be."""
 
     def __init__(
         self,
@@ -50,28 +49,20 @@ class Confirming:
         passwords: Passwords,
         proofs: Proofs,
         attempts: Attempts,
-        settings: AccountSettings,
+        settings: Settings,
         security_log: SecurityLog,
     ) -> None:
         self._security_log = security_log
         self._db, self._accounts, self._arrivals, self._passwords = db, accounts_, arrivals, passwords
-        self._proofs, self._attempts, self._settings = proofs, attempts, settings
-
-    @property
-    def required(self) -> bool:
-        """Whether an account comes into being only by a link in a letter."""
-        return self._settings.confirm_email
+        self._proofs, self._attempts = proofs, attempts
+        self.required, self.possible = settings.confirms_email, settings.confirms_email or bool(settings.mail.host)
 
     async def register(self, form: Registration, identity: ProviderIdentity | None, who: Requester) -> None:
         """Writes to whoever signs up, or to the owner of an address that has an account already.
 
-        Both cost the same. Raises FormError, TooManyRequestsError.
+        Both cost the same. Raises FormError, TooManyRequestsError, BusyError.
         """
-        shortest = None if identity else self._settings.shortest_password
-        if mistakes := form.mistakes(shortest):
-            raise FormError(mistakes)
-        if await accounts.by_name(self._db, form.name) is not None:
-            raise FormError({"name": [_("This name is taken.")]})
+        await self._accounts.require_acceptable(form, who, passwordless=identity is not None)
         await self._limit(form.email_addr, who)
         hashed = None if identity else await self._passwords.hash(form.password)
         data = {
@@ -83,19 +74,25 @@ class Confirming:
             "identity": identity.packed() if identity else None,
         }
         known = await accounts.by_email(self._db, form.email_addr.strip())
-        await self._db.transaction(lambda tx: self._write(tx, known, data, who.locale))
+        await self._db.transaction(lambda tx: self._write(tx, known, data, who))
 
-    async def _write(self, tx: Database, known: Row | None, data: dict[str, Any], locale: str) -> None:
-        to = data["email_addr"]
-        if known is None:
-            said = "Thanks for signing up."
-            await self._proofs.send_link(
-                tx, REGISTER, PATH, to, "confirm_registration", locale, data=data, said=said, name=data["fullname"]
-            )
-        else:
-            await self._tell_owner(tx, known)
+    async def _write(self, tx: Database, known: Row | None, data: dict[str, Any], who: Requester) -> None:
+        if known is not None:
+            await self._tell_owner(tx, known, who)
+            return
+        await self._proofs.send_link(
+            tx,
+            REGISTER,
+            PATH,
+            data["email_addr"],
+            "confirm_registration",
+            who.locale,
+            origin=who.network,
+            data=data,
+            said="Thanks for signing up.",
+        )
 
-    async def _tell_owner(self, tx: Database, known: Row) -> None:
+    async def _tell_owner(self, tx: Database, known: Row, who: Requester) -> None:
         """Somebody typed an address that has an account: its owner hears of it, with a way in."""
         await self._proofs.send_link(
             tx,
@@ -104,20 +101,27 @@ class Confirming:
             known["email_addr"],
             "known_address",
             known["locale"],
+            origin=who.network,
             user_id=known["id"],
             said="Choose a new password.",
-            name=known["name"],
+            name=greeted(known),
         )
 
     async def change(self, row: Row, email: str, who: Requester) -> None:
-        """Writes to an address that is to become a person's; until the link is opened the old one stays."""
+        """Writes to an address that is to become a person's; until the link is opened the old one stays.
+
+        Raises TooManyRequestsError; AnonymousError when the session has ended meanwhile: a link that is made after a
+        new password must not come from before it.
+        """
         await self._limit(email, who)
         known = await accounts.by_email(self._db, email.strip())
 
         async def work(tx: Database) -> None:
             await accounts.note_sent(tx, row["id"])
+            if who.session and not await sessions.is_live(tx, who.session):
+                raise AnonymousError("You have been signed out.", code="signed_out", hint="Sign in again.")
             if known is not None and known["id"] != row["id"]:
-                await self._tell_owner(tx, known)
+                await self._tell_owner(tx, known, who)
                 return
             await self._proofs.send_link(
                 tx,
@@ -126,10 +130,10 @@ class Confirming:
                 email.strip(),
                 "confirm_address",
                 row["locale"],
+                origin=who.network,
                 user_id=row["id"],
                 data={"email_addr": email.strip()},
                 said="Your address is confirmed.",
-                name=row["name"],
             )
 
         await self._db.transaction(work)
@@ -150,7 +154,7 @@ class Confirming:
             identity = ProviderIdentity.unpacked(data["identity"]) if data["identity"] else None
             form = Registration(data["name"], data["fullname"], data["email_addr"], "", "")
             as_said = attrs.evolve(who, locale=data["locale"])
-            user_id = await self._accounts.add(tx, form, data["passwd_hash"], as_said)
+            user_id = await self._accounts.add(tx, form, data["passwd_hash"], as_said, proved=True)
             if identity is not None:
                 await self._arrivals.connect_in(tx, user_id, identity)
             return user_id
@@ -159,9 +163,9 @@ class Confirming:
 
     async def _confirm_address(self, key: str, who: Requester) -> int:
         async def work(tx: Database) -> int:
-            user_id, data = await self._proofs.use(tx, key, ADDRESS)
-            assert user_id is not None
-            before = await accounts.address(tx, user_id)
+            user_id = await self._proofs.owner(tx, key, ADDRESS)
+            before = await accounts.address(tx, user_id)  # locked first, as a reset does, which ends this link
+            _owner, data = await self._proofs.use(tx, key, ADDRESS)
             try:
                 await accounts.set_address(tx, user_id, data["email_addr"])
             except ConflictError as error:
@@ -177,12 +181,7 @@ class Confirming:
     async def tell_old(self, tx: Database, before: Row) -> None:
         """Writes to an address that is a person's no more; links that went there end."""
         await links.drop_of_subject(tx, self._proofs.subject(before["email_addr"]), RESET)
-        await self._proofs.send(tx, before["email_addr"], "address_changed", before["locale"], name=before["name"])
+        await self._proofs.send(tx, before["email_addr"], "address_changed", before["locale"], name=greeted(before))
 
     async def _limit(self, email: str, who: Requester) -> None:
-        limits = {
-            f"letter:{email.strip().lower()}": _MOST_LETTERS,
-            f"letter:{who.network}": _MOST_LETTERS * _PER_ADDRESS,
-        }
-        await self._attempts.require(limits)
-        await self._attempts.note(limits)
+        await self._attempts.count(*letter_limits("letter", email, who, _MAX_LETTERS))

@@ -8,6 +8,7 @@ import attrs
 
 from crowdd.config import Settings
 from crowdd.domain.accounts import Accounts
+from crowdd.domain.attempts import Attempts
 from crowdd.domain.gather import Gathering
 from crowdd.domain.mail.mail import Mail
 from crowdd.domain.passwords import Passwords
@@ -18,12 +19,14 @@ from crowdd.domain.people.community import Community
 from crowdd.domain.people.confirming import Confirming
 from crowdd.domain.people.farewell import Farewell
 from crowdd.domain.people.personal_data import PersonalData
+from crowdd.domain.people.policy import PasswordPolicy
 from crowdd.domain.people.profiles import Profiles
 from crowdd.domain.people.proofs import Proofs
 from crowdd.domain.people.providers import Provider, Providers
 from crowdd.domain.people.recovery import Recovery
+from crowdd.domain.people.revoking import Revoking
 from crowdd.domain.people.sessions import Sessions
-from crowdd.domain.people.signing_in import Attempts, SigningIn
+from crowdd.domain.people.signing_in import SigningIn
 from crowdd.domain.people.workshop import Workshop
 from crowdd.domain.queue import Queue
 from crowdd.domain.secrets import Secrets
@@ -37,6 +40,7 @@ class People:
     """What pages do with accounts beside ``domain.accounts``."""
 
     workshop: Workshop
+    policy: PasswordPolicy
     providers: Providers
     arrivals: Arrivals
     sessions: Sessions
@@ -57,6 +61,8 @@ def gather(
     settings: Settings,
     secrets: Secrets,
     passwords: Passwords,
+    policy: PasswordPolicy,
+    attempts: Attempts,
     workshop: Workshop,
     uploads: Uploads,
     ring: Callable[[int], None],
@@ -67,24 +73,27 @@ def gather(
     security_log: SecurityLog,
 ) -> People:
     """The people on a database."""
-    attempts = Attempts(db, secrets)
     signing_in = SigningIn(db, passwords, attempts, settings.accounts, security_log)
     arrivals = Arrivals(db, accounts, secrets)
     front = settings.http.spa_base_url or settings.base_url
     proofs = Proofs(mail, secrets, front, settings.accounts.link_hours)
     exports = PersonalData(db, queue, uploads, workshop.another(), proofs, settings.data.dir / "exports")
-    confirming = Confirming(db, accounts, arrivals, passwords, proofs, attempts, settings.accounts, security_log)
+    confirming = Confirming(db, accounts, arrivals, passwords, proofs, attempts, settings, security_log)
+    revoking = Revoking(accounts)
     return People(
         workshop=workshop,
+        policy=policy,
         sessions=Sessions(db, gathering, secrets, settings.accounts.session_days),
         providers=Providers(db, found, settings.base_url),
         arrivals=arrivals,
         signing_in=signing_in,
-        profiles=Profiles(db, passwords, signing_in, confirming, proofs, settings.accounts, security_log),
+        profiles=Profiles(db, passwords, policy, signing_in, confirming, proofs, revoking, security_log),
         avatars=Avatars(db, workshop, uploads, settings.base_url),
         claims=Claims(db, queue, ring),
         community=Community(db),
-        recovery=Recovery(db, passwords, proofs, attempts, queue, settings.accounts, security_log),
+        recovery=Recovery(
+            db, passwords, policy, proofs, revoking, attempts, queue, settings.accounts, security_log
+        ),
         confirming=confirming,
         personal_data=exports,
         farewell=Farewell(db, queue, uploads, secrets, exports, ring),

@@ -7,18 +7,18 @@ from typing import Any
 
 import attrs
 
-from crowdd.config import Accounts as AccountSettings
 from crowdd.domain.passwords import Passwords
 from crowdd.domain.people import checks
 from crowdd.domain.people.confirming import Confirming
-from crowdd.domain.people.proofs import Proofs
-from crowdd.domain.people.recovery import PURPOSE as RESET
+from crowdd.domain.people.policy import PasswordPolicy
+from crowdd.domain.people.proofs import Proofs, greeted
+from crowdd.domain.people.revoking import Revoked, Revoking
 from crowdd.domain.people.signing_in import SigningIn
 from crowdd.domain.security_log import ADDRESS_CHANGED, PASSWORD_CHANGED, SecurityLog
 from crowdd.errors import ConflictError, FormError
 from crowdd.kinds import USER
 from crowdd.languages import _
-from crowdd.storage import accounts, audit, links, records, sessions
+from crowdd.storage import accounts, audit, records
 from crowdd.storage.database import Database, Row, Transactions
 from crowdd.values import Requester
 
@@ -60,15 +60,16 @@ class Profiles:
         self,
         db: Transactions,
         passwords: Passwords,
+        policy: PasswordPolicy,
         signing_in: SigningIn,
         confirming: Confirming,
         proofs: Proofs,
-        settings: AccountSettings,
+        revoking: Revoking,
         security_log: SecurityLog,
     ) -> None:
         self._security_log = security_log
-        self._db, self._passwords, self._signing_in = db, passwords, signing_in
-        self._confirming, self._proofs, self._settings = confirming, proofs, settings
+        self._db, self._passwords, self._policy, self._signing_in = db, passwords, policy, signing_in
+        self._confirming, self._proofs, self._revoking = confirming, proofs, revoking
 
     async def update(self, row: Row, said: Profile, locales: Collection[str], who: Requester) -> bool:
         """Stores a profile; True when a new address is to be confirmed first.
@@ -82,6 +83,8 @@ class Profiles:
         waits = moves and self._confirming.required
         if waits:
             await self._confirming.change(row, changes.pop("email_addr"), who)
+        elif moves:
+            changes["valid_email"] = False  # nobody has proved that they read the new one
         await self._write(row["id"], changes, who, self._confirming.tell_old if moves and not waits else None, row)
         return waits
 
@@ -96,28 +99,38 @@ class Profiles:
         answer = {} if wanted is None else {"subscribed": wanted}
         await records.update(self._db, USER, user_id, {"newsletter_prompted": True, **answer})
 
-    async def change_password(self, user_id: int, current: str, new: str, confirm: str, who: Requester) -> None:
-        """A new password, which ends every session. Raises FormError, TooManyRequestsError."""
-        words, again = checks.password(new, confirm, self._settings.shortest_password)
+    async def change_password(
+        self, row: Row, current: str, new: str, confirm: str, who: Requester, *, revoke: bool = False
+    ) -> Revoked:
+        """A new password for somebody who knows the old one, and what else has ended.
+
+        Raises FormError, TooManyRequestsError, BusyError.
+        """
+        about = (row["name"], row["fullname"], row["email_addr"])
+        words, again = await self._policy.mistakes(new, confirm, about)
         if mistakes := checks.found({"new_password": words, "confirm": again}):
             raise FormError(mistakes)
-        await self._signing_in.require_password(user_id, current, who)
-        await self.set_password(user_id, new, who)
+        await self._signing_in.require_password(row["id"], current, who)
+        return await self.set_password(row["id"], new, who, revoke=revoke)
 
-    async def set_password(self, user_id: int, new: str, who: Requester) -> None:
-        """The same for who has proved otherwise to be the person."""
+    async def set_password(self, user_id: int, new: str, who: Requester, *, revoke: bool = False) -> Revoked:
+        """The same for somebody who has proved otherwise to be the person. Ends every session and link in a letter.
+
+        ``revoke``: somebody else may have had access, so that the API key is replaced and providers are disconnected.
+        """
         hashed = await self._passwords.hash(new)
+        return await self._db.transaction(lambda tx: self._set_password(tx, user_id, hashed, who, revoke))
 
-        async def work(tx: Database) -> None:
-            await accounts.set_password(tx, user_id, hashed)
-            await sessions.end_all(tx, user_id)
-            await links.drop_of_user(tx, user_id, RESET)
-            await audit.write(tx, who, "change_password", "user", user_id)
-            await self._security_log.note(tx, PASSWORD_CHANGED, who, user_id=user_id)
-            row = await accounts.address(tx, user_id)
-            await self._proofs.send(tx, row["email_addr"], "password_changed", row["locale"], name=row["name"])
-
-        await self._db.transaction(work)
+    async def _set_password(self, tx: Database, user_id: int, hashed: str, who: Requester, revoke: bool) -> Revoked:
+        row = await accounts.address(tx, user_id)
+        await accounts.set_password(tx, user_id, hashed)
+        end = self._revoking.after_suspicion if revoke else self._revoking.after_change
+        revoked = await end(tx, user_id, who)
+        await audit.write(tx, who, "change_password", "user", user_id)
+        await self._security_log.note(tx, PASSWORD_CHANGED, who, user_id=user_id)
+        said = {"new_key": revoked.new_key, "providers": revoked.providers, "name": greeted(row)}
+        await self._proofs.send(tx, row["email_addr"], "password_changed", row["locale"], **said)
+        return revoked
 
     async def _write(
         self,

@@ -7,13 +7,17 @@ from typing import Any
 
 import orjson
 
+from crowdd.domain.attempts import HOUR_MINUTES, NETWORK_FACTOR, Limit
 from crowdd.domain.mail.mail import Mail
 from crowdd.domain.secrets import Secrets, place, token
 from crowdd.errors import ForbiddenError
 from crowdd.languages import _
 from crowdd.storage import links
 from crowdd.storage.database import Database, Row
+from crowdd.values import Requester
 
+_MAX_LETTERS_PER_HOUR = 20  # to one address, whoever asks for them
+_LINKS_KEPT = 2  # of one purpose and address, for each network that asks
 _AGAIN = "Ask for a new one."
 _SPENT = _("This link has been used, or has run out. Ask for a new one.")
 
@@ -31,7 +35,7 @@ class Proofs:
 
     async def send_page(self, tx: Database, path: str, person: Row, template: str, **context: Any) -> None:
         """A letter that leads to a page of ours, for somebody who can sign in."""
-        more = {"url": f"{self._front}{path}", "name": person["name"], **context}
+        more = {"url": f"{self._front}{path}", "name": greeted(person), **context}
         await self.send(tx, person["email_addr"], template, person["locale"], **more)
 
     async def send_link(
@@ -43,22 +47,24 @@ class Proofs:
         template: str,
         locale: str,
         *,
+        origin: str,
         user_id: int | None = None,
         data: dict[str, Any] | None = None,
         said: str = "",
         **context: Any,
     ) -> None:
-        """A letter with a link; links of the same purpose that went to this address before end.
+        """A letter with a link. ``origin`` is the network that asked for it: of the links of a purpose that it had sent
+        to this address the newest two work, so that nobody ends a link that somebody else asked for.
 
         ``data`` is sealed until the link is used; ``said`` is what a front end elsewhere shows when it is opened.
         """
         key, subject = token(), self.subject(to)
-        await links.drop_of_subject(tx, subject, purpose)
-        hashed = self._hash(key)
+        asked_from, hashed = self._secrets.digest("origin", origin), self._hash(key)
+        await links.keep_newest(tx, subject, purpose, asked_from, _LINKS_KEPT - 1)
         sealed = base64.b64encode(self._secrets.seal(orjson.dumps(data or {}).decode(), _place(hashed))).decode()
-        await links.add(tx, hashed, purpose, self.hours, user_id, {"sealed": sealed}, subject)
+        await links.add(tx, hashed, purpose, self.hours, user_id, {"sealed": sealed}, subject, asked_from)
         url = f"{self._front}{path}?key={key}{flash_query(said)}"
-        await self.send(tx, to, template, locale, url=url, hours=self.hours, **context)
+        await self.send(tx, to, template, locale, url=url, hours=self.hours, **{"name": "", **context})
 
     async def look(self, db: Database, key: str, *purposes: str) -> str:
         """The purpose of a link that works. Raises ForbiddenError."""
@@ -66,6 +72,13 @@ class Proofs:
             if await links.find(db, self._hash(key), purpose) is not None:
                 return purpose
         raise ForbiddenError(_SPENT, hint=_AGAIN)
+
+    async def owner(self, db: Database, key: str, purpose: str) -> int:
+        """Whose link it is; it is not used up. Raises ForbiddenError."""
+        row = await links.find(db, self._hash(key), purpose)
+        if row is None or row["user_id"] is None:
+            raise ForbiddenError(_SPENT, hint=_AGAIN)
+        return int(row["user_id"])
 
     async def use(self, tx: Database, key: str, purpose: str) -> tuple[int | None, dict[str, Any]]:
         """Uses a link up: whose it is, and what was kept with it. Raises ForbiddenError."""
@@ -85,6 +98,24 @@ class Proofs:
 
 def _place(hashed: bytes) -> str:
     return place("one_time_link", "data", hashed.hex())
+
+
+def greeted(row: Row) -> str:
+    """The name with which a letter to an account begins: none while nobody has proved that they read the address.
+
+    Otherwise a stranger could have us send words of their choice to anybody.
+    """
+    return str(row["name"]) if row["valid_email"] else ""
+
+
+def letter_limits(sort: str, email: str, who: Requester, allowed: int) -> tuple[Limit, ...]:
+    """How many letters one network has sent to an address and in all, and how many an address gets from everywhere."""
+    address = email.strip().lower()
+    return (
+        Limit(f"{sort}:{address}|{who.network}", allowed),
+        Limit(f"{sort}:{who.network}", allowed * NETWORK_FACTOR),
+        Limit(f"{sort}:{address}", _MAX_LETTERS_PER_HOUR, HOUR_MINUTES),
+    )
 
 
 def flash_query(said: str, status: str = "info") -> str:

@@ -6,22 +6,34 @@ queue, later, if there is anybody to write to.
 
 from __future__ import annotations
 
+import attrs
+
 from crowdd.config import Accounts as AccountSettings
+from crowdd.domain.attempts import NETWORK_FACTOR, Attempts, Limit
 from crowdd.domain.passwords import Passwords
 from crowdd.domain.people import checks
-from crowdd.domain.people.proofs import Proofs
-from crowdd.domain.people.signing_in import Attempts
+from crowdd.domain.people.policy import PasswordPolicy
+from crowdd.domain.people.proofs import Proofs, greeted, letter_limits
+from crowdd.domain.people.revoking import RESET as PURPOSE
+from crowdd.domain.people.revoking import Revoked, Revoking
 from crowdd.domain.queue import Queue
 from crowdd.domain.security_log import RESET_ASKED, RESET_DONE, SecurityLog
 from crowdd.errors import FormError
-from crowdd.storage import accounts, audit, links, sessions
+from crowdd.storage import accounts, audit
 from crowdd.storage.database import Database, Transactions
 from crowdd.values import Requester
 
 WORK = "reset_letter"
-PURPOSE = "reset"
 _JOB = Requester(via="job")
-_MOST_LETTERS, _PER_ADDRESS = 3, 10  # of one account's address, from one network address, in 15 minutes; and times that
+_MAX_LETTERS = 3  # to one address from one network in 15 minutes
+
+
+@attrs.frozen
+class Recovered:
+    """An account with a new password, and what else has ended."""
+
+    user_id: int
+    revoked: Revoked
 
 
 class Recovery:
@@ -31,14 +43,17 @@ class Recovery:
         self,
         db: Transactions,
         passwords: Passwords,
+        policy: PasswordPolicy,
         proofs: Proofs,
+        revoking: Revoking,
         attempts: Attempts,
         queue: Queue,
         settings: AccountSettings,
         security_log: SecurityLog,
     ) -> None:
         self._security_log = security_log
-        self._db, self._passwords, self._proofs, self._attempts = db, passwords, proofs, attempts
+        self._db, self._passwords, self._policy = db, passwords, policy
+        self._proofs, self._revoking, self._attempts = proofs, revoking, attempts
         self._queue, self._settings = queue, settings
 
     async def ask(self, email: str, who: Requester) -> None:
@@ -46,19 +61,15 @@ class Recovery:
         if mistakes := checks.email(email):
             raise FormError({"email_addr": mistakes})
         address = email.strip().lower()
-        limits = {
-            f"forgot:{address}|{who.network}": _MOST_LETTERS,
-            f"forgot:{who.network}": _MOST_LETTERS * _PER_ADDRESS,
-        }
-        await self._attempts.require(limits)
-        await self._attempts.note(limits)
+        await self._attempts.count(*letter_limits("forgot", address, who, _MAX_LETTERS))
         row = await accounts.by_email(self._db, address)
         about, tried = (row["id"], "") if row else (None, address)
         self._security_log.count(RESET_ASKED, who, user_id=about, tried=tried)
-        await self._queue.add(self._db, WORK, {"user_id": row["id"] if row else None}, _JOB)
+        arguments = {"user_id": row["id"] if row else None, "network": who.network}
+        await self._queue.add(self._db, WORK, arguments, _JOB)
 
-    async def write(self, user_id: int | None) -> bool:
-        """Writes the letter; False when there is nobody to write to."""
+    async def write(self, user_id: int | None, network: str = "") -> bool:
+        """Writes the letter that a network asked for; False when there is nobody to write to."""
         row = await accounts.profile(self._db, user_id) if user_id is not None else None
         if row is None or row["restrict"]:
             return False
@@ -71,9 +82,10 @@ class Recovery:
                 row["email_addr"],
                 "reset_password",
                 row["locale"],
+                origin=network,
                 user_id=row["id"],
                 said="Choose a new password.",
-                name=row["name"],
+                name=greeted(row),
             )
 
         await self._db.transaction(work)
@@ -81,34 +93,37 @@ class Recovery:
 
     async def open(self, key: str, who: Requester) -> None:
         """Passes while the link works. Raises ForbiddenError, TooManyRequestsError."""
-        limits = {f"reset:{who.network}": self._settings.attempts * _PER_ADDRESS}
-        await self._attempts.require(limits)
-        try:
-            await self._proofs.look(self._db, key, PURPOSE)
-        except Exception:
-            await self._attempts.note(limits)
-            raise
+        limit = Limit(f"reset:{who.network}", self._settings.attempts * NETWORK_FACTOR)
+        await self._attempts.count(limit)
+        await self._proofs.look(self._db, key, PURPOSE)
+        await self._attempts.take_back(limit)
 
-    async def reset(self, key: str, new: str, confirm: str, who: Requester) -> int:
-        """The id of the account that has a new password now; every session of it has ended.
+    async def reset(self, key: str, new: str, confirm: str, who: Requester) -> Recovered:
+        """The account that has a new password now. Every session of it has ended, and so have links in other letters.
 
-        Raises FormError, ForbiddenError, TooManyRequestsError.
+        The API key is a new one, and what was connected before anybody had proved the address is disconnected: whoever
+        opens the letter reads that address, and whoever was in before may have been somebody else.
+        Raises FormError, ForbiddenError, TooManyRequestsError, BusyError.
         """
         await self.open(key, who)
-        words, again = checks.password(new, confirm, self._settings.shortest_password)
+        user_id = await self._proofs.owner(self._db, key, PURPOSE)
+        row = await accounts.profile(self._db, user_id)
+        about = (row["name"], row["fullname"], row["email_addr"]) if row else ()
+        words, again = await self._policy.mistakes(new, confirm, about)
         if mistakes := checks.found({"new_password": words, "confirm": again}):
             raise FormError(mistakes)
         hashed = await self._passwords.hash(new)
+        return await self._db.transaction(lambda tx: self._set(tx, key, hashed, who))
 
-        async def work(tx: Database) -> int:
-            user_id, _data = await self._proofs.use(tx, key, PURPOSE)
-            assert user_id is not None
-            await accounts.set_password(tx, user_id, hashed)
-            await accounts.note_valid(tx, user_id)
-            await sessions.end_all(tx, user_id)
-            await links.drop_of_user(tx, user_id, PURPOSE)
-            await audit.write(tx, who, "reset_password", "user", user_id)
-            await self._security_log.note(tx, RESET_DONE, who, user_id=user_id)
-            return user_id
-
-        return await self._db.transaction(work)
+    async def _set(self, tx: Database, key: str, hashed: str, who: Requester) -> Recovered:
+        user_id = await self._proofs.owner(tx, key, PURPOSE)
+        row = await accounts.address(tx, user_id)  # locked first, as the confirmation of an address does
+        await self._proofs.use(tx, key, PURPOSE)
+        await accounts.set_password(tx, user_id, hashed)
+        revoked = await self._revoking.after_reset(tx, user_id, who)
+        await accounts.note_valid(tx, user_id)
+        await audit.write(tx, who, "reset_password", "user", user_id)
+        await self._security_log.note(tx, RESET_DONE, who, user_id=user_id)
+        said = {"new_key": revoked.new_key, "providers": revoked.providers, "name": greeted(row)}
+        await self._proofs.send(tx, row["email_addr"], "password_changed", row["locale"], **said)
+        return Recovered(user_id, revoked)

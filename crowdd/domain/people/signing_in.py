@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import TypedDict
 
 import attrs
 
 from crowdd.config import Accounts as AccountSettings
+from crowdd.domain.attempts import HOUR_MINUTES, NETWORK_FACTOR, Attempts, Limit
 from crowdd.domain.passwords import Passwords
 from crowdd.domain.people.checks import LONGEST_PASSWORD
-from crowdd.domain.secrets import Secrets, token
+from crowdd.domain.secrets import token
 from crowdd.domain.security_log import PASSWORD_WRONG, SIGN_IN_FAILED, SIGN_IN_THROTTLED, SecurityLog
-from crowdd.errors import FormError, TooManyRequestsError
+from crowdd.errors import BusyError, FormError, TooManyRequestsError
 from crowdd.languages import _
-from crowdd.storage import accounts, attempts
+from crowdd.storage import accounts
 from crowdd.storage.database import Row, Transactions
 from crowdd.values import Requester
 
-WINDOW_MINUTES = 15
-_PER_ADDRESS = 10  # an address may fail so many times more often than one account from one address
 WRONG = _("Incorrect e-mail or password.")
 
 
@@ -44,32 +44,6 @@ class Device:
 UNKNOWN_DEVICE = Device()
 
 
-class Attempts:
-    """Counts what failed, under keyed hashes: what was tried is stored nowhere."""
-
-    def __init__(self, db: Transactions, secrets: Secrets) -> None:
-        self._db, self._secrets = db, secrets
-
-    async def require(self, limits: dict[str, int]) -> None:
-        """Passes while no subject has failed as often as it may; raises TooManyRequestsError otherwise."""
-        named = {self._hidden(subject): most for subject, most in limits.items()}
-        failed = await attempts.failures(self._db, list(named), WINDOW_MINUTES)
-        if any(failed.get(subject, 0) >= most for subject, most in named.items()):
-            words = _("Too many failed attempts. Wait a quarter of an hour, or reset the password.")
-            raise TooManyRequestsError(words, retry_after=WINDOW_MINUTES * 60, code="too_many_attempts")
-
-    async def note(self, limits: dict[str, int]) -> None:
-        """Counts a failure, or an act that may not be repeated at will."""
-        await attempts.note(self._db, [self._hidden(subject) for subject in limits])
-
-    async def forget(self, subject: str) -> None:
-        """A success wipes the slate of a subject."""
-        await attempts.forget(self._db, self._hidden(subject))
-
-    def _hidden(self, subject: str) -> str:
-        return self._secrets.digest("attempt", subject).hex()
-
-
 class SigningIn:
     """Passwords checked in the time that any answer takes, for addresses known and unknown."""
 
@@ -77,52 +51,66 @@ class SigningIn:
         self,
         db: Transactions,
         passwords: Passwords,
-        attempts_: Attempts,
+        attempts: Attempts,
         settings: AccountSettings,
         security_log: SecurityLog,
     ) -> None:
-        self._db, self._passwords, self._attempts, self._settings = db, passwords, attempts_, settings
+        self._db, self._passwords, self._attempts, self._settings = db, passwords, attempts, settings
         self._security_log = security_log
 
     async def sign_in(self, email: str, password: str, who: Requester, device: Device = UNKNOWN_DEVICE) -> int:
         """The id of the account. Raises FormError in the same words for an unknown address and a wrong password.
 
-        Raises TooManyRequestsError after many failures; on a device where the person signed in before only its own
-        failures count.
+        Raises TooManyRequestsError after many failures, before the password is looked at; on a device where the person
+        signed in before only its own failures count. Raises BusyError.
         """
         row = await accounts.by_login(self._db, email.strip())
-        limits = self._limits(email, who, device, row)
+        words = password[:LONGEST_PASSWORD]
         tried: _Tried = {"user_id": row["id"], "tried": ""} if row else {"user_id": None, "tried": email or "-"}
         try:
-            await self._attempts.require(limits)
+            right = await self._attempts.guess(lambda: self._fits(row, words), *self._limits(email, who, device, row))
         except TooManyRequestsError:
             self._security_log.count(SIGN_IN_THROTTLED, who, **tried)
             raise
-        good = await self._passwords.check(row["passwd_hash"] if row else None, password[:LONGEST_PASSWORD])
-        if row is None or not good or row["restrict"]:
-            await self._attempts.note(limits)
+        if row is None or not right:
             self._security_log.count(SIGN_IN_FAILED, who, **tried)
             raise FormError({"email": [WRONG]})
-        await self._attempts.forget(next(iter(limits)))
+        await self._renew_hash(row, words)
         return int(row["id"])
 
     async def require_password(
         self, user_id: int, password: str, who: Requester, *, field: str = "current_password"
     ) -> None:
-        """Passes when it is the person's own; raises FormError for the field, TooManyRequestsError."""
-        limits = {f"password:{user_id}|{who.network}": self._settings.attempts}
-        await self._attempts.require(limits)
+        """Passes when it is the person's own; raises FormError for the field, TooManyRequestsError, BusyError."""
         stored = await accounts.passwd_hash(self._db, user_id)
-        if not await self._passwords.check(stored, password[:LONGEST_PASSWORD]):
-            await self._attempts.note(limits)
+        allowed, hourly = self._settings.attempts, self._settings.max_login_failures_per_hour
+        limits = (
+            Limit(f"password:{user_id}|{who.network}", allowed),
+            Limit(f"password:{user_id}", hourly, HOUR_MINUTES),
+        )
+        if not await self._attempts.guess(lambda: self._passwords.check(stored, password[:LONGEST_PASSWORD]), *limits):
             self._security_log.count(PASSWORD_WRONG, who, user_id=user_id)
             raise FormError({field: [_("This is not your password.")]})
-        await self._attempts.forget(next(iter(limits)))
 
-    def _limits(self, email: str, who: Requester, device: Device, row: Row | None) -> dict[str, int]:
-        """How many failures are allowed, by what they are counted under."""
-        most = self._settings.attempts
+    async def _fits(self, row: Row | None, password: str) -> bool:
+        fits = await self._passwords.check(row["passwd_hash"] if row else None, password)
+        return row is not None and fits and not row["restrict"]
+
+    async def _renew_hash(self, row: Row, password: str) -> None:
+        """Stores a hash with the parameters of today, which is possible only while the password is known."""
+        if self._passwords.is_outdated(row["passwd_hash"]):
+            with contextlib.suppress(BusyError):  # next time
+                renewed = await self._passwords.hash(password)
+                await accounts.renew_hash(self._db, row["id"], row["passwd_hash"], renewed)
+
+    def _limits(self, login: str, who: Requester, device: Device, row: Row | None) -> tuple[Limit, ...]:
+        """How many failures are allowed, by what they are counted under: the account, whatever names it."""
+        allowed = self._settings.attempts
         if row is not None and row["id"] in device.people:
-            return {f"signin:{device.name}|{row['id']}": most}
-        here = f"signin:{who.network}"
-        return {f"signin:{email.strip().lower()[:254]}|{who.network}": most, here: most * _PER_ADDRESS}
+            return (Limit(f"signin:{device.name}|{row['id']}", allowed),)
+        whose = f"account {row['id']}" if row is not None else login.strip().lower()[:254]
+        return (
+            Limit(f"signin:{whose}|{who.network}", allowed),
+            Limit(f"signin:{who.network}", allowed * NETWORK_FACTOR),
+            Limit(f"signin:{whose}", self._settings.max_login_failures_per_hour, HOUR_MINUTES),
+        )

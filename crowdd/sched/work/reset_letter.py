@@ -9,7 +9,7 @@ from crowdd.sched.works import Work
 
 
 async def _run(domain: Domain, item: Item) -> None:
-    await domain.people.recovery.write(item.arguments["user_id"])
+    await domain.people.recovery.write(item.arguments["user_id"], item.arguments.get("network", ""))
 
 
 WORK = Work(NAME, _run)

@@ -18,6 +18,7 @@ from crowdd.http.pages.account.recovery import RecoveryPages
 from crowdd.http.pages.account.registering import RegisterPages
 from crowdd.http.pages.account.settings import SettingsPages
 from crowdd.http.pages.account.signing_in import SignInPages
+from crowdd.http.pages.account.strength import StrengthPages
 
 
 def rooms(domain: Domain, forms: Forms, cookies: Cookies) -> list[Any]:
@@ -34,4 +35,5 @@ def rooms(domain: Domain, forms: Forms, cookies: Cookies) -> list[Any]:
         ConfirmPages(domain, forms, entry),
         RecoveryPages(domain, forms, entry),
         CommunityPages(domain),
+        StrengthPages(domain),
     ]

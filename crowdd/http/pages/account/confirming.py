@@ -65,7 +65,7 @@ class ConfirmPages:
     async def send(self, incoming: Incoming) -> Answer:
         """Writes to the address of the signed-in person, unless it is confirmed."""
         row: dict[str, Any] = await self._accounts.profile(me(incoming))
-        if not self._confirming.required:
+        if not self._confirming.possible:
             raise NotFoundError("404 Not Found", code="not_configured")
         if row["valid_email"]:
             return Redirect("/account/profile", _("Your address is confirmed already."), "info")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from crowdd.domain.domain import Domain
 from crowdd.domain.people.identities import ProviderIdentity
+from crowdd.domain.people.revoking import Revoked
 from crowdd.domain.security_log import NEW_DEVICE, SIGN_IN, SIGN_OUT
 from crowdd.errors import AnonymousError, ForbiddenError
 from crowdd.http.answers import Answer, Redirect
@@ -86,6 +87,19 @@ class Entry:
 def claimed_words(answers: int) -> str:
     """What is said after answers were put under somebody's name."""
     return ngettext("One answer stands under your name now.", "%(num)s answers stand under your name now.", answers)
+
+
+def changed_words(revoked: Revoked) -> str:
+    """What is said after a new password: what else has ended."""
+    if revoked.providers:
+        return _(
+            "Your password has been changed. You are signed out everywhere else, you have a new API key, and"
+            " %(providers)s can no longer be used to sign in.",
+            providers=", ".join(revoked.providers),
+        )
+    if revoked.new_key:
+        return _("Your password has been changed. You are signed out everywhere else, and you have a new API key.")
+    return _("Your password has been changed. You are signed out everywhere else.")
 
 
 def next_address(incoming: Incoming, fallback: str = "/") -> str:

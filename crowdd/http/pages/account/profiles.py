@@ -51,6 +51,7 @@ class ProfilePages:
             "projects_created": published,
         }
         if own:
+            context["_can_confirm"] = self._domain.people.confirming.possible and not row["valid_email"]
             drafts = [project_summary(p, owned=True) for p in created if not p["published"]]
             context |= {
                 "projects_published": published,

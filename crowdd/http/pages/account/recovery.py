@@ -9,7 +9,7 @@ from crowdd.errors import FormError
 from crowdd.http.answers import Answer, Page
 from crowdd.http.forms import CORRECT, Forms
 from crowdd.http.incoming import Incoming
-from crowdd.http.pages.account.entry import Entry
+from crowdd.http.pages.account.entry import Entry, changed_words
 from crowdd.http.routing import Route, get, post
 from crowdd.languages import _
 
@@ -49,12 +49,12 @@ class RecoveryPages:
     async def reset(self, incoming: Incoming) -> Answer:
         new, confirm = incoming.field("new_password"), incoming.field("confirm")
         try:
-            user_id = await self._recovery.reset(_key(incoming), new, confirm, incoming.who)
+            done = await self._recovery.reset(_key(incoming), new, confirm, incoming.who)
         except FormError as error:
             form = self._forms.refused(incoming, error.errors, *_RESET)
             said = {"flash": CORRECT, "status": "error"}
             return Page("account/password_reset.html", 200, title=_("A new password"), form=form, **said)
-        return await self._entry.enter(incoming, user_id, _("You have a new password, and are signed in with it."))
+        return await self._entry.enter(incoming, done.user_id, changed_words(done.revoked))
 
 
 def _key(incoming: Incoming) -> str:

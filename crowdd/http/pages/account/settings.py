@@ -14,7 +14,7 @@ from crowdd.http.answers import Answer, Page, Redirect
 from crowdd.http.confirm import Confirm, refuse_json
 from crowdd.http.forms import CORRECT, Forms, crop_box
 from crowdd.http.incoming import Incoming
-from crowdd.http.pages.account.entry import Entry, me, own_account
+from crowdd.http.pages.account.entry import Entry, changed_words, me, own_account
 from crowdd.http.routing import Route, get, post
 from crowdd.languages import _
 from crowdd.storage.database import Row
@@ -87,8 +87,9 @@ class SettingsPages:
         if row["id"] != me(incoming):
             raise FormError({"current_password": [_("Only the person can change this password.")]})
         current, new, confirm = (incoming.field(name) for name in _PASSWORD)
-        await self._profiles.change_password(row["id"], current, new, confirm, incoming.who)
-        flash = _("Your password has been changed. You are signed out everywhere else.")
+        revoke = incoming.flag("revoke", False)
+        revoked = await self._profiles.change_password(row, current, new, confirm, incoming.who, revoke=revoke)
+        flash = changed_words(revoked)
         if incoming.by_cookie:
             await self._entry.enter(incoming, row["id"], flash)
         return _done(row["name"], flash)

@@ -1,0 +1,68 @@
+"""How good passwords are, and how long it takes to say so; what the memory of right ones forgets."""
+
+import random
+from time import process_time
+
+import pytest
+from twisted.internet.task import Clock
+
+from crowdd.domain.passwords import REMEMBERED_SECONDS, Remembered
+from crowdd.domain.people import strength
+from crowdd.domain.people.strength import assess, is_common, words_of
+
+WORDS = words_of("Galaxy Bay", "crowd.uni.example", "ruth", "Ruth Lindgren", "ruth.lindgren@mail.example")
+
+
+@pytest.mark.parametrize(
+    ("password", "mistake"),
+    [
+        ("1234567890", strength.COMMON), ("PASSWORD123", strength.COMMON), ("qwertyuiop", strength.COMMON),
+        ("Galaxy Bay 1", strength.OWN_WORDS), ("crowd.uni.example", strength.OWN_WORDS),
+        ("Lindgren-2024", strength.OWN_WORDS), ("ruth.lindgren@mail.example", strength.OWN_WORDS),
+        ("jjjjjjjjjjjjjj", strength.GUESSABLE), ("hunter2hunter2", strength.GUESSABLE), ("qwertyuiop[]", strength.GUESSABLE),
+    ],
+)  # fmt: skip
+def test_a_password_that_is_common_of_the_site_or_easy_is_ruled_out_and_says_what_to_change(password, mistake):
+    found = assess(password, WORDS)
+    assert found.mistakes[0] == mistake and found.advice and found.score <= 1
+
+
+@pytest.mark.parametrize(
+    "password",
+    [
+        "correct horse battery staple",
+        "zKx93k!0Qw",
+        "ein langes Passwort",
+        "galaxy of purple umbrellas",
+        "кошка под столом",
+    ],
+)
+def test_a_good_password_passes(password):
+    assert assess(password, WORDS).mistakes == ()
+
+
+def test_the_list_has_the_100_000_most_common_in_any_case():
+    assert all(is_common(word) for word in ("123456", "password", "dragon", "1q2w3e4r5t"))
+    assert not any(is_common(word) for word in ("", "galaxy bay", "123456\npassword", "\ud800"))
+    assert 95_000 < strength._common().count(b"\n") <= 100_001
+
+
+def test_no_password_takes_long_to_assess():
+    """zxcvbn alone needs many seconds for 72 characters that may each stand for several letters."""
+    chance = random.Random(7)
+    assess("warm", [])
+    before = process_time()
+    for length in (24, 72, 1000):
+        for symbols in ("4@8({[<369!|1705$+%2", "4(c", "0123456789", "ab1"):
+            assess("".join(chance.choice(symbols) for _ in range(length)), WORDS)
+    assert process_time() - before < 4
+
+
+def test_a_right_password_is_remembered_for_its_hash_for_ten_minutes():
+    clock = Clock()
+    remembered = Remembered(clock)
+    remembered.add("hash", "sesame")
+    assert ("hash", "sesame") in remembered
+    assert ("hash", "other") not in remembered and ("other hash", "sesame") not in remembered
+    clock.advance(REMEMBERED_SECONDS)
+    assert ("hash", "sesame") not in remembered
