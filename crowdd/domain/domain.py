@@ -36,7 +36,9 @@ from crowdd.domain.people.people import People, gather
 from crowdd.domain.people.providers import Provider, configured
 from crowdd.domain.people.workshop import Workshop
 from crowdd.domain.projects import ProjectBehaviour, Projects
+from crowdd.domain.prose import Prose
 from crowdd.domain.queue import Queue
+from crowdd.domain.quota import Quota
 from crowdd.domain.records import Behaviour, Records
 from crowdd.domain.secrets import Secrets
 from crowdd.domain.shelves import Shelves
@@ -74,6 +76,8 @@ class Domain:
     leases: Leases
     favourites: Favourites
     uploads: Uploads
+    prose: Prose
+    quota: Quota
     outgoing: Outgoing
     gathering: Gathering
     webhooks: Webhooks
@@ -141,9 +145,9 @@ def _assemble(
     away: Post | None,
 ) -> Domain:
     uploads, queue = Uploads(settings.data.dir / "uploads"), Queue(db)
-    webhooks = Webhooks(db, bell.ring, secrets)
+    webhooks, quota = Webhooks(db, bell.ring, secrets), Quota(settings.quota)
     special = [
-        ProjectBehaviour(secrets, webhooks, queue),
+        ProjectBehaviour(secrets, webhooks, queue, quota),
         TaskBehaviour(),
         TaskRunBehaviour(),
         UserBehaviour(),
@@ -151,13 +155,14 @@ def _assemble(
         *(MediaBehaviour(kind, settings.base_url) for kind in KINDS.values() if kind.files),
     ]
     behaviours = {name: Behaviour(kind) for name, kind in KINDS.items()} | {each.kind.name: each for each in special}
-    records = Records(db, bell.ring, secrets, uploads, settings.base_url, behaviours)
+    prose = Prose(db, workshop)
+    records = Records(db, bell.ring, secrets, uploads, settings.base_url, behaviours, prose, quota)
     letters = Letters(languages, settings.site.name, settings.base_url)
     sender = Sender(settings.site.name, settings.mail.sender, host_of(settings))
     mail = Mail(db, letters, sender, away, settings.mail.keep_days)
     accounts = Accounts(db, gathering, passwords, secrets, settings.accounts)
     external = ExternalUsers(db, gathering, secrets, settings.external.token_hours)
-    contributions = Contributions(db, gathering, bell.ring, external, records)
+    contributions = Contributions(db, gathering, bell.ring, external, records, quota)
     return Domain(
         db=db,
         bell=bell,
@@ -171,16 +176,18 @@ def _assemble(
             db, gathering, settings, secrets, passwords, workshop, uploads, bell.ring, providers, accounts, queue, mail
         ),
         administration=Administration(db),
-        projects=Projects(db, bell.ring, passwords, secrets),
+        projects=Projects(db, bell.ring, passwords, secrets, quota),
         ownership=Ownership(db, secrets, accounts),
         shelves=Shelves(db),
-        thumbnails=Thumbnails(db, workshop, uploads, settings.base_url),
+        thumbnails=Thumbnails(db, workshop, uploads, settings.base_url, quota),
         live=Live(db),
         external=external,
         contributions=contributions,
         leases=Leases(db, bell.ring, contributions),
         favourites=Favourites(db, records),
         uploads=uploads,
+        prose=prose,
+        quota=quota,
         outgoing=outgoing,
         gathering=gathering,
         webhooks=webhooks,
@@ -189,7 +196,14 @@ def _assemble(
         browsing=Browsing(db, records),
         exports=Exports(db, settings.base_url),
         imports=Imports(
-            db, bell.ring, queue, outgoing, workshop, settings.data.dir / "imports", settings.http.most_import_bytes
+            db,
+            bell.ring,
+            queue,
+            outgoing,
+            workshop,
+            settings.data.dir / "imports",
+            settings.http.most_import_bytes,
+            quota,
         ),
         statistics=Statistics(db, records),
         checking=Checking(db),

@@ -12,6 +12,7 @@ import attrs
 from crowdd.domain import rights
 from crowdd.domain.passwords import Passwords
 from crowdd.domain.queue import Item, Queue
+from crowdd.domain.quota import Quota
 from crowdd.domain.records import NOT_FOUND, Behaviour
 from crowdd.domain.schedulers import choose
 from crowdd.domain.secrets import Secrets, token
@@ -20,6 +21,7 @@ from crowdd.domain.webhooks import Webhooks
 from crowdd.errors import ForbiddenError, InvalidRequestError, InvalidValueError, NotFoundError, TooManyRequestsError
 from crowdd.kinds import PROJECT, Kind
 from crowdd.kinds.kind import OWNERS
+from crowdd.kinds.task_run import MAX_ANSWER_BYTES, MAX_RAISED_BYTES
 from crowdd.languages import _
 from crowdd.languages.tongues import is_tag
 from crowdd.storage import attempts, audit, changes, projects, records, schedulers, tasks
@@ -39,9 +41,9 @@ _SHORTEST_LEASE, _LONGEST_LEASE = 60, 7 * 86400  # seconds
 class ProjectBehaviour(Behaviour):
     """What REST does to a project."""
 
-    def __init__(self, secrets: Secrets, webhooks: Webhooks, queue: Queue) -> None:
+    def __init__(self, secrets: Secrets, webhooks: Webhooks, queue: Queue, quota: Quota) -> None:
         super().__init__(PROJECT)
-        self._secrets, self._webhooks, self._queue = secrets, webhooks, queue
+        self._secrets, self._webhooks, self._queue, self._quota = secrets, webhooks, queue, quota
 
     async def create(self, tx: Database, who: Requester, rows: list[dict[str, Any]]) -> list[int]:
         made = []
@@ -53,6 +55,8 @@ class ProjectBehaviour(Behaviour):
                 tx, who, "create", "project", project_id, project_id=project_id, after={"name": values["name"]}
             )
             made.append(project_id)
+            if who.user_id is not None:
+                await self._quota.require_project(tx, who, who.user_id)
         return made
 
     async def prepare(self, tx: Database, who: Requester, values: dict[str, Any]) -> dict[str, Any]:
@@ -136,7 +140,10 @@ class Readiness:
 class Projects:
     """What owners do with a project as a whole, for pages, API and command line alike."""
 
-    def __init__(self, db: Transactions, ring: Callable[[int], None], passwords: Passwords, secrets: Secrets) -> None:
+    def __init__(
+        self, db: Transactions, ring: Callable[[int], None], passwords: Passwords, secrets: Secrets, quota: Quota
+    ) -> None:
+        self._quota = quota
         self._db, self._ring, self._passwords, self._secrets = db, ring, passwords, secrets
 
     async def page(self, short_name: str, who: Requester) -> Row:
@@ -223,7 +230,9 @@ class Projects:
     async def tell(self, row: Row, told: Mapping[str, Any], who: Requester) -> None:
         """Changes some keys of ``info`` and leaves the others as they are."""
         rights.require(who, row["standings"], OWNERS)
-        check_info({**row["info"], **told})
+        changed = {**row["info"], **told}
+        check_info(changed)
+        PROJECT.field("info").require_size(changed, row["info"])
 
         async def work(tx: Database) -> None:
             await projects.tell(tx, row["id"], told)
@@ -231,6 +240,7 @@ class Projects:
                 before, after = audit.shortened(row["info"].get(name)), audit.shortened(value)
                 seen = {"project_id": row["id"], "attribute": f"info.{name}", "before": before, "after": after}
                 await audit.write(tx, who, "update", "project", row["id"], **seen)
+            await self._quota.require(tx, who)
 
         await self._db.transaction(work)
         self._ring(row["id"])
@@ -300,6 +310,10 @@ def check_info(info: dict[str, Any]) -> None:
             raise InvalidValueError(f"info.{name} is not a text.")
     if info.get("language") is not None and not is_tag(info["language"]):
         raise InvalidValueError("info.language is no tag of a language, such as en, pt-BR or zh-Hant.")
+    size = info.get("max_answer_bytes")
+    if size is not None and (type(size) is not int or not MAX_ANSWER_BYTES <= size <= MAX_RAISED_BYTES):
+        words = f"`info.max_answer_bytes` must be a whole number from {MAX_ANSWER_BYTES} to {MAX_RAISED_BYTES}"
+        raise InvalidValueError(f"{words} (got {str(size)[:50]}).")
     seconds = info.get("lease_seconds")
     if seconds is not None and (type(seconds) is not int or not _SHORTEST_LEASE <= seconds <= _LONGEST_LEASE):
         raise InvalidValueError(f"info.lease_seconds is no whole number from {_SHORTEST_LEASE} to {_LONGEST_LEASE}.")

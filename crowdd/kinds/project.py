@@ -16,7 +16,7 @@ PROJECT = Kind(
     beside={"stats": "projectstats"},
     public_info=frozenset(
         {"container", "thumbnail", "thumbnail_url", "task_presenter", "tutorial", "results", "sched", "lease_seconds"}
-        | {"language"}
+        | {"language", "max_answer_bytes"}
     ),
     reduced=("last_activity", "last_activity_raw", "n_tasks", "n_volunteers", "overall_progress", "owner"),
     rights=Rights(
@@ -33,13 +33,22 @@ PROJECT = Kind(
         Field("name", Text(most=255, least=1), "Its name, unique.", read=EVERYONE),
         Field("short_name", ShortName(), "The name that stands in addresses, unique.", read=EVERYONE, default=""),
         Field("description", Text(most=255), "One sentence about it.", read=EVERYONE, default=""),
-        Field("long_description", Text(), "The whole story, in Markdown.", read=EVERYONE, default=""),
+        Field(
+            "long_description",
+            Text(most=50_000),
+            "The whole story, in Markdown.",
+            read=EVERYONE,
+            default="",
+            heading=3,
+        ),
         Field(
             "info",
             JsonObject(),
             "Free-form: task_presenter, tutorial, results, sched, lease_seconds, language, thumbnail …",
             read=EVERYONE,
             default=dict,
+            max_bytes=1_000_000,
+            max_key_bytes={"task_presenter": 1_000_000, "tutorial": 1_000_000, "results": 1_000_000},
         ),
         Field("owner_id", Integer(), "The account that owns it.", read=EVERYONE, write=Write.RESERVED),
         Field(

@@ -1,4 +1,4 @@
-"""A thread for what would hold the reactor up: pictures, archives."""
+"""Threads for what would hold the reactor up: pictures, archives, texts to lay out, bodies to compress."""
 
 from __future__ import annotations
 
@@ -16,11 +16,16 @@ class Workshop:
 
     def __init__(self, reactor: Any) -> None:
         self._reactor = reactor
-        self._one = DeferredSemaphore(1)
+        self._one, self._two = DeferredSemaphore(1), DeferredSemaphore(2)
 
     async def do(self, work: Callable[..., T], *arguments: Any) -> T:
         """What the function gives or raises, called in a thread."""
         done: T = await self._one.run(self._in_thread, work, *arguments)
+        return done
+
+    async def do_soon(self, work: Callable[..., T], *arguments: Any) -> T:
+        """The same for what takes a fraction of a second: it does not wait for pictures; two at a time."""
+        done: T = await self._two.run(self._in_thread, work, *arguments)
         return done
 
     def _in_thread(self, work: Callable[..., Any], *arguments: Any) -> Any:

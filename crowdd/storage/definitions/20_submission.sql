@@ -108,8 +108,9 @@ BEGIN
      WHERE project_id = p_project AND task_id = p_task RETURNING * INTO t;
     last := (c = 1 AND NOT t.done AND is_complete(t.answers, t.n_answers))::int;
     IF last = 1 THEN PERFORM complete(t, is_trial, p_now); END IF;
-    INSERT INTO stat_delta (project_id, hour, actor, user_id, runs, counted, completed, seconds)
-    VALUES (p_project, date_trunc('hour', p_now), p_actor, CASE WHEN NOT is_trial THEN p_user END, 1, c, last, extract(epoch FROM p_now - l.granted));
+    INSERT INTO stat_delta (project_id, hour, actor, user_id, runs, counted, completed, seconds, bytes)
+    VALUES (p_project, date_trunc('hour', p_now), p_actor, CASE WHEN NOT is_trial THEN p_user END, 1, c, last, extract(epoch FROM p_now - l.granted),
+            coalesce(octet_length(p_info::text), 0));
     state := CASE c WHEN 1 THEN 'counted' ELSE 'late' END;
 END $$;
 
