@@ -245,6 +245,17 @@ class RateLimit:
 
 
 @attrs.frozen
+class Quota:
+    """``[quota]``: what the projects of one account may hold together; administrators have no quota."""
+
+    max_projects: int = _option(500, _not_negative, doc="Projects that an account may own; 0: no limit.")
+    max_tasks: int = _option(5_000_000, _not_negative, doc="Tasks of all its projects; 0: no limit.")
+    max_bytes: int = _option(
+        20_000_000_000, _not_negative, doc="Bytes of their tasks, answers, texts and files; 0: no limit."
+    )
+
+
+@attrs.frozen
 class Live:
     """``[live]``: streams of events for those who watch a project."""
 
@@ -391,6 +402,7 @@ class Settings:
     data: Data = Data()
     queue: Queue = Queue()
     ratelimit: RateLimit = RateLimit()
+    quota: Quota = Quota()
     live: Live = Live()
     volunteers: Volunteers = Volunteers()
     accounts: Accounts = Accounts()

@@ -47,6 +47,17 @@ class InvalidValueError(CrowddError):
     code = "invalid_value"
 
 
+class CostlyTextError(InvalidValueError):
+    """A text in Markdown that exceeds a limit; ``sentence`` says which one, ``attribute`` where it stands."""
+
+    code = "text_too_costly"
+    hint = "Shorten the text, or split it up."
+
+    def __init__(self, attribute: str, sentence: str) -> None:
+        super().__init__(f"`{attribute}`: {sentence}")
+        self.attribute, self.sentence = attribute, sentence
+
+
 class RefusedTargetError(InvalidValueError):
     """An address of another server that crowdd does not ask: not public, not the web, or not understood."""
 

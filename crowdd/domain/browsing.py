@@ -150,8 +150,13 @@ class Browsing:
             "agreement": agreement(votes),
             "volunteers": {run["id"]: volunteer(run) for run in found} if row["standings"] & OWNERS else {},
             "counted": {run["id"]: run["counted"] for run in found},
-            "next": found[-1]["id"] if len(found) == MOST_RUNS else None,
+            "next": found[-1]["id"] if len(found) == MOST_RUNS or _is_cut(found) else None,
         }
+
+
+def _is_cut(found: list[Row]) -> bool:
+    """Whether answers were left out because they are large."""
+    return bool(found) and len(found) < found[0]["n_rows"]
 
 
 def total_of(row: Row, state: str | None) -> int:

@@ -36,6 +36,7 @@ CHECKS = (
     Check("the last two weeks", "check_recent", "repair_recent"),
     Check("hours", "check_hours", "repair_hours"),
     Check("figures of projects", "check_figures", "repair_figures"),
+    Check("bytes of projects", "check_bytes", "repair_bytes"),
     Check("scores and ranks", "check_people", "repair_people", per_project=False),
 )
 

@@ -10,9 +10,11 @@ from typing import Any
 import attrs
 import orjson
 
+from crowdd.domain import answer_sizes
 from crowdd.domain.external import ExternalUsers
 from crowdd.domain.gather import Gather, Gathering
 from crowdd.domain.idempotency import Once
+from crowdd.domain.quota import LARGE_ANSWER, Quota
 from crowdd.domain.records import NOT_FOUND, Behaviour, Records, bounded
 from crowdd.domain.secrets import Secrets
 from crowdd.domain.uploads import Journal
@@ -26,6 +28,7 @@ from crowdd.errors import (
 )
 from crowdd.kinds import TASK, TASK_RUN
 from crowdd.kinds.kind import EVERYONE, Standing
+from crowdd.kinds.sizes import json_bytes
 from crowdd.languages import _
 from crowdd.storage import contributions, records, tasks
 from crowdd.storage.database import Database, Row, Transactions
@@ -109,7 +112,9 @@ class Contributions:
         records_: Records,
         secrets: Secrets,
         seconds: Callable[[], float],
+        quota: Quota,
     ) -> None:
+        self._quota = quota
         self._db, self._ring, self._external, self._records = db, ring, external, records_
         self._secrets, self._seconds = secrets, seconds
         self._asks: Gather[Row, Row] = gathering(self._ask_together, self._ask_alone)
@@ -193,6 +198,9 @@ class Contributions:
         many = isinstance(body, list)
         bodies = bounded(body, MOST_LEASES) if many else [body]
         answers = [TASK_RUN.creation(_object(one)) for one in bodies]
+        await answer_sizes.require(self._db, ((values["project_id"], values["info"]) for values in answers))
+        for project_id in {v["project_id"] for v in answers if json_bytes(v["info"]) > LARGE_ANSWER}:
+            await self._quota.require_room(self._db, project_id)
         callers = [await self._caller(who, values, uid, header) for values in answers]
 
         async def work(tx: Database) -> list[dict[str, Any]]:
@@ -236,6 +244,7 @@ class Contributions:
         Raises NotFoundError for who has not answered, ForbiddenError when it is part of a result for too long.
         """
         who, project_id = await self.known(who, task_id, uid, header)
+        await answer_sizes.require(self._db, [(project_id, info)])
         done = await contributions.correct(self._db, who, self.network_in(who, project_id), project_id, task_id, info)
         if done["state"] == "barred":
             raise _barred()
@@ -303,6 +312,7 @@ class TaskRunBehaviour(Behaviour):
         """Nothing: deleting locks the ledger row first, itself."""
 
     async def change(self, tx: Database, who: Requester, row: Row, changes: dict[str, Any]) -> None:
+        await answer_sizes.require(tx, [(row["project_id"], changes.get("info"))])
         await contributions.hold_ledger(tx, row["project_id"], row["task_id"])  # it may just be completed
         if await contributions.in_final_result(tx, row["project_id"], row["task_id"], row["id"]):
             raise _in_result()

@@ -41,7 +41,9 @@ from crowdd.domain.people.policy import PasswordPolicy
 from crowdd.domain.people.providers import Provider, configured
 from crowdd.domain.people.workshop import Workshop
 from crowdd.domain.projects import ProjectBehaviour, Projects
+from crowdd.domain.prose import Prose
 from crowdd.domain.queue import Queue
+from crowdd.domain.quota import Quota
 from crowdd.domain.records import Behaviour, Records
 from crowdd.domain.retention import Retention
 from crowdd.domain.secrets import Secrets
@@ -88,6 +90,8 @@ class Domain:
     favourites: Favourites
     uploads: Uploads
     file_access: FileAccess
+    prose: Prose
+    quota: Quota
     outgoing: Outgoing
     gathering: Gathering
     webhooks: Webhooks
@@ -177,13 +181,13 @@ def _assemble(
     away: Post | None,
 ) -> Domain:
     uploads, queue = Uploads(settings.data.dir / "uploads", secrets.key("names of files")), Queue(db)
-    webhooks = Webhooks(db, bell.ring, secrets, outgoing)
+    webhooks, quota = Webhooks(db, bell.ring, secrets, outgoing), Quota(settings.quota)
     letters = Letters(languages, settings.site.name, settings.base_url)
     sender = Sender(settings.site.name, settings.mail.sender, host_of(settings))
     mail = Mail(db, letters, sender, away, settings.mail.keep_days)
     administrators = Administrators(security_log, mail)
     special = [
-        ProjectBehaviour(secrets, webhooks, queue),
+        ProjectBehaviour(secrets, webhooks, queue, quota),
         TaskBehaviour(),
         TaskRunBehaviour(),
         UserBehaviour(administrators),
@@ -191,13 +195,14 @@ def _assemble(
         *(MediaBehaviour(kind, settings.base_url) for kind in KINDS.values() if kind.files),
     ]
     behaviours = {name: Behaviour(kind) for name, kind in KINDS.items()} | {each.kind.name: each for each in special}
-    records = Records(db, bell.ring, secrets, uploads, settings.base_url, behaviours, searches)
+    prose = Prose(db, workshop)
+    records = Records(db, bell.ring, secrets, uploads, settings.base_url, behaviours, searches, prose, quota)
     attempts, policy = Attempts(db, secrets), PasswordPolicy(passwords, settings)
     accounts = Accounts(
         db, gathering, passwords, policy, attempts, secrets, settings.accounts, security_log, administrators
     )
     external = ExternalUsers(db, gathering, secrets, settings.external.token_hours)
-    contributions = Contributions(db, gathering, bell.ring, external, records, secrets, seconds)
+    contributions = Contributions(db, gathering, bell.ring, external, records, secrets, seconds, quota)
     changes = Changes(db, bell.ring, queue)
     return Domain(
         db=db,
@@ -229,10 +234,10 @@ def _assemble(
             security_log,
         ),
         administration=Administration(db, security_log),
-        projects=Projects(db, bell.ring, passwords, attempts),
+        projects=Projects(db, bell.ring, passwords, attempts, quota),
         ownership=Ownership(db, secrets, accounts, attempts),
         shelves=Shelves(db),
-        thumbnails=Thumbnails(db, workshop, uploads, settings.base_url),
+        thumbnails=Thumbnails(db, workshop, uploads, settings.base_url, quota),
         live=Live(db),
         external=external,
         contributions=contributions,
@@ -240,6 +245,8 @@ def _assemble(
         favourites=Favourites(db, records),
         uploads=uploads,
         file_access=FileAccess(db, secrets, seconds),
+        prose=prose,
+        quota=quota,
         outgoing=outgoing,
         gathering=gathering,
         webhooks=webhooks,
@@ -256,6 +263,7 @@ def _assemble(
             workshop.another(),
             settings.data.dir / "imports",
             settings.http.most_import_bytes,
+            quota,
         ),
         statistics=Statistics(db, records),
         checking=Checking(db),

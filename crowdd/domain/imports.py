@@ -22,6 +22,7 @@ from crowdd.domain.import_rows import checked, task_of, usual
 from crowdd.domain.outgoing import Outgoing
 from crowdd.domain.people.workshop import Workshop
 from crowdd.domain.queue import Item, Queue
+from crowdd.domain.quota import Quota
 from crowdd.domain.records import NOT_FOUND
 from crowdd.errors import ConflictError, InvalidValueError, NotFoundError, TooLargeError, TooManyRequestsError
 from crowdd.kinds.kind import OWNERS
@@ -64,7 +65,9 @@ class Imports:
         workshop: Workshop,
         folder: Path,
         most_bytes: int,
+        quota: Quota,
     ) -> None:
+        self._quota = quota
         self._db, self._ring, self._queue = db, ring, queue
         self._outgoing, self._workshop = outgoing, workshop
         self._folder, self.most_bytes = folder, most_bytes
@@ -227,6 +230,7 @@ class Imports:
                 await tasks.add(tx, found["project_id"], new)
             await imports.count(tx, found["id"], len(new), len(chunk.tasks) - len(new), chunk.refused)
             await item.progress(taken, found["rows"], {"rows": taken}, within=tx)
+            await self._quota.require(tx, item.who)
 
         return step
 

@@ -11,9 +11,10 @@ import attrs
 
 from crowdd.domain.domain import Domain
 from crowdd.domain.folder import Folder
+from crowdd.domain.quota import Quota
 from crowdd.errors import ConflictError, InvalidValueError, NotFoundError
 from crowdd.kinds import PROJECT
-from crowdd.storage import audit, tasks
+from crowdd.storage import audit, quota, tasks
 from crowdd.storage.database import Database, Row, Transactions
 from crowdd.values import SYSTEM, Requester
 
@@ -62,7 +63,7 @@ async def load(
         row = await _create(domain, folder, await _owner(domain, owner, who))
     elif row["owner_id"] not in await _possible_owners(domain, owner, who, row):
         raise ConflictError(f"The project {row['short_name']} has another owner already.")
-    files = Files(domain, folder, row["id"], aside or _at_once)
+    files = Files(domain, folder, row["id"], aside or _at_once, who)
     await _update(domain, folder, row, files, who)
     added = await _add_tasks(domain, folder, row["id"], files, progress, who)
     published = await _publish(domain, folder, publish, who)
@@ -72,17 +73,35 @@ async def load(
 class Files:
     """Uploads the files that ``info`` names, each once."""
 
-    def __init__(self, domain: Domain, folder: Folder, project_id: int, aside: Aside) -> None:
+    def __init__(self, domain: Domain, folder: Folder, project_id: int, aside: Aside, who: Requester) -> None:
+        self._db, self._quota, self._who = domain.db, domain.quota, who
+        self._kept: list[tuple[str, int]] = []
         self._uploads, self._folder, self._project_id, self._aside = domain.uploads, folder, project_id, aside
         self._addresses: dict[str, str] = {}
 
     async def replaced_in(self, info: Any) -> Any:
         """The value with the addresses of files in the places of their paths."""
-        return await self._aside(self._folder.named_in, info, self._address)
+        found = await self._aside(self._folder.named_in, info, self._address)
+        await self._count()
+        return found
+
+    async def _count(self) -> None:
+        """Has the files counted that were kept since the last time."""
+        kept, self._kept = self._kept, []
+        if not kept:
+            return
+
+        async def work(tx: Database) -> None:
+            await quota.note_files(tx, kept, ())
+            await self._quota.require(tx, self._who)
+
+        await self._db.transaction(work)
 
     async def next(self, rest: Iterator[dict[str, Any]]) -> list[dict[str, Any]]:
         """The next tasks, as many as one transaction takes, with the addresses of their files."""
-        return list(await self._aside(self._next, rest))
+        found = list(await self._aside(self._next, rest))
+        await self._count()
+        return found
 
     def _next(self, rest: Iterator[dict[str, Any]]) -> list[dict[str, Any]]:
         named_in = self._folder.named_in
@@ -91,6 +110,7 @@ class Files:
     def _address(self, name: str) -> str:
         if name not in self._addresses:
             path = self._uploads.keep(self._project_id, self._folder.files[name], name)
+            self._kept.append((path, self._folder.files[name].stat().st_size))
             self._addresses[name] = f"/uploads/{path}"
         return self._addresses[name]
 
@@ -101,7 +121,8 @@ class Import:
     A task that stands in the file several times is wanted as often.
     """
 
-    def __init__(self, db: Transactions, project_id: int, who: Requester = SYSTEM) -> None:
+    def __init__(self, db: Transactions, project_id: int, who: Requester = SYSTEM, quota: Quota | None = None) -> None:
+        self._quota = quota
         self._db, self._project_id, self._who = db, project_id, who
         self._present: Counter[str] = Counter()  # tasks of the project by digest, when it had so many ordinals
         self._ordinals = -1
@@ -118,6 +139,8 @@ class Import:
             if missing:
                 await tasks.add(tx, self._project_id, missing)
                 await self._note(tx, len(missing))
+            if self._quota:
+                await self._quota.require(tx, self._who)
             return present, ordinals + len(missing), digests, len(missing)
 
         self._present, self._ordinals, digests, added = await self._db.transaction(work)
@@ -186,7 +209,7 @@ async def _category(domain: Domain, folder: Folder) -> dict[str, int]:
 async def _add_tasks(
     domain: Domain, folder: Folder, project_id: int, files: Files, progress: Callable[[int], object], who: Requester
 ) -> int:
-    importing, added, done = Import(domain.db, project_id, who), 0, 0
+    importing, added, done = Import(domain.db, project_id, who, domain.quota), 0, 0
     rest = folder.tasks()
     while chunk := await files.next(rest):
         added += await importing.add(chunk)

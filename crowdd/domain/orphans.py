@@ -8,7 +8,7 @@ import time
 
 from crowdd.domain.uploads import Uploads
 from crowdd.kinds import KINDS
-from crowdd.storage import media
+from crowdd.storage import media, quota
 from crowdd.storage.database import Database
 
 GRACE_SECONDS = 86400.0
@@ -24,14 +24,17 @@ async def sweep(db: Database, uploads: Uploads, now: float | None = None) -> int
     """Removes them and says how many files there were; ``now`` is in seconds since 1970.
 
     These are: drafts, everything of projects and people that are gone, and files under names of our own that no row of
-    their project or person names. Names that an owner chose are left alone while the project is there.
+    their project or person names. Names that an owner chose are left alone while the project is there. What stays
+    counts towards the quota of its project's owner.
     """
     old = uploads.files(before=(time.time() if now is None else now) - GRACE_SECONDS)
     gone = 0
     while chunk := list(itertools.islice(old, _CHUNK)):
-        for path in await _orphans(db, chunk):
+        orphans = await _orphans(db, chunk)
+        for path in orphans:
             uploads.forget(path)
-            gone += 1
+        await quota.note_files(db, uploads.sizes(set(chunk).difference(orphans)), orphans)
+        gone += len(orphans)
     return gone
 
 

@@ -14,6 +14,7 @@ from crowdd.domain.attempts import NETWORK_FACTOR, Attempts, Limit
 from crowdd.domain.changes import recount
 from crowdd.domain.passwords import Passwords
 from crowdd.domain.queue import Item, Queue
+from crowdd.domain.quota import Quota
 from crowdd.domain.records import NOT_FOUND, Behaviour
 from crowdd.domain.schedulers import choose
 from crowdd.domain.secrets import Secrets, place, token
@@ -22,6 +23,7 @@ from crowdd.domain.webhooks import Webhooks
 from crowdd.errors import AnonymousError, ForbiddenError, InvalidRequestError, InvalidValueError, NotFoundError
 from crowdd.kinds import PROJECT, Kind
 from crowdd.kinds.kind import OWNERS, Standing
+from crowdd.kinds.task_run import MAX_ANSWER_BYTES, MAX_RAISED_BYTES
 from crowdd.languages import _
 from crowdd.languages.tongues import is_tag
 from crowdd.storage import audit, changes, projects, records, schedulers, tasks
@@ -43,9 +45,9 @@ MAX_PER_NETWORK = 1000  # answers of one network that an owner may let count per
 class ProjectBehaviour(Behaviour):
     """What REST does to a project."""
 
-    def __init__(self, secrets: Secrets, webhooks: Webhooks, queue: Queue) -> None:
+    def __init__(self, secrets: Secrets, webhooks: Webhooks, queue: Queue, quota: Quota) -> None:
         super().__init__(PROJECT)
-        self._secrets, self._webhooks, self._queue = secrets, webhooks, queue
+        self._secrets, self._webhooks, self._queue, self._quota = secrets, webhooks, queue, quota
 
     async def create(self, tx: Database, who: Requester, rows: list[dict[str, Any]]) -> list[int]:
         made = []
@@ -58,6 +60,8 @@ class ProjectBehaviour(Behaviour):
                 tx, who, "create", "project", project_id, project_id=project_id, after={"name": values["name"]}
             )
             made.append(project_id)
+            if who.user_id is not None:
+                await self._quota.require_project(tx, who, who.user_id)
         return made
 
     async def prepare(self, tx: Database, who: Requester, values: dict[str, Any]) -> dict[str, Any]:
@@ -147,7 +151,10 @@ class Readiness:
 class Projects:
     """What owners do with a project as a whole, for pages, API and command line alike."""
 
-    def __init__(self, db: Transactions, ring: Callable[[int], None], passwords: Passwords, attempts: Attempts) -> None:
+    def __init__(
+        self, db: Transactions, ring: Callable[[int], None], passwords: Passwords, attempts: Attempts, quota: Quota
+    ) -> None:
+        self._quota = quota
         self._db, self._ring, self._passwords, self._attempts = db, ring, passwords, attempts
 
     async def page(self, short_name: str, who: Requester) -> Row:
@@ -268,7 +275,9 @@ class Projects:
     async def tell(self, row: Row, told: Mapping[str, Any], who: Requester) -> None:
         """Changes some keys of ``info`` and leaves the others as they are."""
         rights.require(who, row["standings"], OWNERS)
-        check_info({**row["info"], **told})
+        changed = {**row["info"], **told}
+        check_info(changed)
+        PROJECT.field("info").require_size(changed, row["info"])
 
         async def work(tx: Database) -> None:
             await projects.tell(tx, row["id"], told)
@@ -276,6 +285,7 @@ class Projects:
                 before, after = audit.shortened(row["info"].get(name)), audit.shortened(value)
                 seen = {"project_id": row["id"], "attribute": f"info.{name}", "before": before, "after": after}
                 await audit.write(tx, who, "update", "project", row["id"], **seen)
+            await self._quota.require(tx, who)
 
         await self._db.transaction(work)
         self._ring(row["id"])
@@ -362,6 +372,10 @@ def check_info(info: dict[str, Any]) -> None:
             raise InvalidValueError(f"info.{name} is not true or false.")
     if info.get("language") is not None and not is_tag(info["language"]):
         raise InvalidValueError("info.language is no tag of a language, such as en, pt-BR or zh-Hant.")
+    size = info.get("max_answer_bytes")
+    if size is not None and (type(size) is not int or not MAX_ANSWER_BYTES <= size <= MAX_RAISED_BYTES):
+        words = f"`info.max_answer_bytes` must be a whole number from {MAX_ANSWER_BYTES} to {MAX_RAISED_BYTES}"
+        raise InvalidValueError(f"{words} (got {str(size)[:50]}).")
     seconds = info.get("lease_seconds")
     if seconds is not None and (type(seconds) is not int or not _SHORTEST_LEASE <= seconds <= _LONGEST_LEASE):
         raise InvalidValueError(f"info.lease_seconds is no whole number from {_SHORTEST_LEASE} to {_LONGEST_LEASE}.")

@@ -5,11 +5,13 @@ What all kinds share is here; what a kind does in particular when it is created,
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, cast
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any, TypeVar, cast
 
-from crowdd.domain import pictures, queries, rights
+from crowdd.domain import pictures, prose, queries, rights
 from crowdd.domain.idempotency import Once
+from crowdd.domain.prose import Prose
+from crowdd.domain.quota import Quota
 from crowdd.domain.secrets import Secrets, place
 from crowdd.domain.turns import Turns
 from crowdd.domain.uploads import Journal, Upload, Uploads, with_files
@@ -19,10 +21,12 @@ from crowdd.kinds import KINDS
 from crowdd.kinds.kind import OWNERS, Kind, Relation, Standing
 from crowdd.languages import _
 from crowdd.storage import audit, contributions, listing, records
+from crowdd.storage.budgets import MAX_LIST_BYTES
 from crowdd.storage.database import Database, Row, Transactions
 from crowdd.storage.listing import Query
 from crowdd.values import Requester
 
+T = TypeVar("T")
 Views = list[dict[str, Any]]
 Rows = list[Row]
 Match = Callable[[dict[str, Any]], None]
@@ -78,9 +82,11 @@ class Records:
         base_url: str,
         behaviours: Mapping[str, Behaviour],
         turns: Turns,
+        texts: Prose,
+        quota: Quota,
     ) -> None:
         """``turns`` are those of lists that may read a large part of a table."""
-        self._turns = turns
+        self._turns, self._prose, self._quota = turns, texts, quota
         self._db, self._ring, self._secrets, self._uploads = db, ring, secrets, uploads
         self.base_url, self._behaviours = base_url, behaviours
 
@@ -93,8 +99,10 @@ class Records:
         """The same with the rows that belong to each (``related``)."""
         rows = await self._selected(queries.parse(kind, arguments, who), who)
         views = [self._found(kind, row) for row in rows]
+        left = MAX_LIST_BYTES - sum(row["bytes"] for row in rows)
         for name, relation in kind.related.items():
-            await self._relate(KINDS[relation.kind], name, relation, who, rows, views)
+            kept, left = await self._relate(KINDS[relation.kind], name, relation, who, rows, views, left)
+            del rows[kept:], views[kept:]
         return views
 
     async def _selected(self, query: Query, who: Requester) -> Rows:
@@ -119,16 +127,29 @@ class Records:
         return {**self.view(kind, row), **extra}
 
     async def _relate(
-        self, other: Kind, name: str, relation: Relation, who: Requester, rows: Sequence[Row], views: Views
-    ) -> None:
-        """One statement for each sort of related rows, whatever the number of rows; only what the requester may see."""
-        keys = sorted({row[relation.own] for row in rows})
+        self,
+        other: Kind,
+        name: str,
+        relation: Relation,
+        who: Requester,
+        rows: Sequence[Row],
+        views: Views,
+        left: int,
+    ) -> tuple[int, int]:
+        """Adds related rows to as many views as ``left`` bytes allow: how many those are, and what is left then.
+
+        One statement for each sort of related rows, whatever the number of rows; only what the requester may see.
+        """
+        keys = list(dict.fromkeys(row[relation.own] for row in rows))
+        related = await records.related(self._db, other, relation.theirs, keys, relation.most, who, max(left, 0))
+        kept, left = _fitting([row[relation.own] for row in rows], related, relation.theirs, left)
         found: dict[int, Views] = {}
-        for row in await records.related(self._db, other, relation.theirs, keys, relation.most, who):
+        for row in related:
             found.setdefault(row[relation.theirs], []).append(self.view(other, row))
-        for row, view in zip(rows, views, strict=True):
+        for row, view in zip(rows[:kept], views[:kept], strict=True):
             mine = found.get(row[relation.own], [])
             view[name] = mine if relation.most > 1 else (mine[0] if mine else None)
+        return kept, left
 
     async def of_ids(self, kind: Kind, who: Requester, ids: Sequence[int]) -> dict[int, dict[str, Any]]:
         """The rows with these ids that there are and that the requester may get, by id."""
@@ -150,6 +171,8 @@ class Records:
         """
         many = isinstance(body, list) and kind.bulk
         bodies: Sequence[Any] = bounded(body, MAX_ROWS) if many else [body]
+        if kind.has_texts:
+            await self._admit_new(kind, who, body)
 
         async def work(tx: Database, files: Journal) -> list[dict[str, Any]]:
             before = await once.made_before(tx) if once else None
@@ -166,7 +189,7 @@ class Records:
                 await once.keep(tx, ids)
             return await self.views_of(tx, kind, who, ids)
 
-        made = await with_files(self._db, self._uploads, work)
+        made = await self._with_files(who, work)
         self._tell(kind, made)
         return made if many else made[0]
 
@@ -174,6 +197,8 @@ class Records:
         self, kind: Kind, who: Requester, row_id: int, body: Any, upload: Upload | None = None, match: Match = _any
     ) -> dict[str, Any]:
         """A changed row as its owner sees it (interface, PUT). ``match`` may refuse what the row has become."""
+        if kind.has_texts:
+            await self._admit_changed(kind, who, row_id, body)
 
         async def work(tx: Database, files: Journal) -> dict[str, Any]:
             row = await self._locked(tx, kind, who, row_id, kind.rights.update)
@@ -185,9 +210,27 @@ class Records:
             await self._attach(tx, kind, who, [row_id], upload, files)
             return self.view(kind, await self.find(tx, kind, who, row_id))
 
-        changed = await with_files(self._db, self._uploads, work)
+        changed = await self._with_files(who, work)
         self._tell(kind, [changed])
         return changed
+
+    async def _with_files(self, who: Requester, work: Callable[[Database, Journal], Awaitable[T]]) -> T:
+        return await with_files(self._db, self._uploads, work, lambda tx: self._quota.require(tx, who))
+
+    async def _admit_new(self, kind: Kind, who: Requester, body: Any) -> None:
+        """Lays out the texts of a new row for who may make it, while no transaction is open."""
+        prose.require_small(kind, _object(body))
+        values = kind.creation(body)
+        await self._allow_creation(self._db, kind, who, values.get("project_id"))
+        await self._prose.admit(kind, values)
+
+    async def _admit_changed(self, kind: Kind, who: Requester, row_id: int, body: Any) -> None:
+        """The same of a row that changes, for texts that become others."""
+        names = [field.name for field in kind.fields if field.heading and field.name in _object(body)]
+        if names:
+            row = await self.find(self._db, kind, who, row_id)
+            rights.require(who, row["standings"], kind.rights.update)
+            await self._prose.admit(kind, {name: body[name] for name in names if body[name] != row[name]})
 
     async def delete(self, kind: Kind, who: Requester, row_id: int) -> None:
         """Deletes a row and its files."""
@@ -198,7 +241,7 @@ class Records:
             await audit.write(tx, who, "delete", kind.name, row_id, project_id=row.get("project_id"))
             return row
 
-        self._tell(kind, [await with_files(self._db, self._uploads, work)])
+        self._tell(kind, [await self._with_files(who, work)])
 
     def _tell(self, kind: Kind, rows: Sequence[Mapping[str, Any]]) -> None:
         """Rings for the projects of rows whose change is committed."""
@@ -286,6 +329,23 @@ class Records:
                 raise NotFoundError(NOT_FOUND, hint=f"There is no project {project_id}.")
         rights.require(who, have or frozenset(), kind.rights.create)
         return have or frozenset()
+
+
+def _fitting(keys: Sequence[int], related: Sequence[Row], column: str, left: int) -> tuple[int, int]:
+    """How many rows, by their keys, keep within ``left`` bytes with what is related to them; and what is left then.
+
+    The first row always stays, with as much as was read of it.
+    """
+    cut = bool(related) and len(related) < related[0]["n_rows"]
+    incomplete = related[-1][column] if cut else None
+    sizes: dict[int, int] = {}
+    for row in related:
+        sizes[row[column]] = sizes.get(row[column], 0) + row["bytes"]
+    for number, key in enumerate(keys):
+        left -= sizes.get(key, 0)
+        if number and (left < 0 or key == incomplete):
+            return number, left + sizes.get(key, 0)
+    return (len(keys) if incomplete is None or incomplete != keys[0] else min(1, len(keys))), left
 
 
 def _project_of(kind: Kind, row: Mapping[str, Any]) -> Any:

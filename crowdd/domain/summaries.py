@@ -12,7 +12,7 @@ from crowdd.storage.database import Row
 _SUMMARY = (
     "name", "short_name", "description", "info", "n_tasks", "n_volunteers", "overall_progress", "created", "updated",
     "category_id", "featured", "n_task_runs", "n_completed_tasks", "n_results",
-    "last_activity_raw", "owner", "long_description",
+    "last_activity_raw", "owner",
 )  # fmt: skip
 _PERSON = ("name", "fullname", "locale", "created", "info", "rank", "score", "n_answers", "total")
 _OPEN = frozenset({"fullname", "created"})  # shown when privacy mode is off

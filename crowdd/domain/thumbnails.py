@@ -7,6 +7,7 @@ from typing import Final
 from crowdd.domain import rights
 from crowdd.domain.people.avatars import Box, redrawn
 from crowdd.domain.people.workshop import Workshop
+from crowdd.domain.quota import Quota
 from crowdd.domain.uploads import Journal, Upload, Uploads, container_of, with_files
 from crowdd.errors import FormError, InvalidValueError
 from crowdd.kinds.kind import OWNERS
@@ -21,7 +22,8 @@ SIZE: Final = (720, 480)
 class Thumbnails:
     """Pictures of projects."""
 
-    def __init__(self, db: Transactions, workshop: Workshop, uploads: Uploads, base_url: str) -> None:
+    def __init__(self, db: Transactions, workshop: Workshop, uploads: Uploads, base_url: str, quota: Quota) -> None:
+        self._quota = quota
         self._db, self._workshop, self._uploads, self._base_url = db, workshop, uploads, base_url
 
     async def set(self, row: Row, upload: Upload, box: Box | None, who: Requester) -> None:
@@ -39,4 +41,4 @@ class Thumbnails:
             await projects.tell(tx, row["id"], told)
             await audit.write(tx, who, "update", "project", row["id"], project_id=row["id"], attribute="info.thumbnail")
 
-        await with_files(self._db, self._uploads, work)
+        await with_files(self._db, self._uploads, work, lambda tx: self._quota.require(tx, who))

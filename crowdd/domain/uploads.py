@@ -10,7 +10,7 @@ import os
 import re
 import secrets
 import shutil
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 from pathlib import Path, PurePosixPath
 from typing import TypeVar
 
@@ -18,6 +18,7 @@ import attrs
 
 from crowdd.errors import TooLargeError
 from crowdd.languages import _
+from crowdd.storage import quota
 from crowdd.storage.database import Database, Transactions
 
 T = TypeVar("T")
@@ -115,6 +116,11 @@ class Uploads:
                     if path.is_file() and path.lstat().st_mtime < before:
                         yield f"{container.name}/{path.name}"
 
+    def sizes(self, paths: Iterable[str]) -> list[tuple[str, int]]:
+        """The paths of files that are there, each with its bytes."""
+        found = ((path, self.folder / path) for path in paths)
+        return [(path, file.stat().st_size) for path, file in found if file.is_file()]
+
     def drop_container(self, container: str) -> None:
         """Removes a folder that ``store`` made."""
         shutil.rmtree(self.folder / container, ignore_errors=True)
@@ -139,14 +145,14 @@ class Journal:
 
     def __init__(self, uploads: Uploads) -> None:
         self._uploads = uploads
-        self._written: list[str] = []
+        self._written: list[tuple[str, int]] = []
         self._dropped: list[str] = []
         self._projects: list[int] = []
 
     def store(self, container: str, upload: Upload) -> str:
         """Writes a file now; it goes again if the transaction fails."""
         path = self._uploads.store(container, upload)
-        self._written.append(path)
+        self._written.append((path, len(upload.content)))
         return path
 
     def drop(self, path: str | None) -> None:
@@ -164,10 +170,15 @@ class Journal:
         self._dropped.clear()
         self._projects.clear()
 
+    async def note(self, tx: Database) -> None:
+        """Has the files counted that are written or dropped."""
+        if self._written or self._dropped:
+            await quota.note_files(tx, self._written, self._dropped)
+
     def undo(self) -> None:
         """Removes what was written."""
         while self._written:
-            self._uploads.forget(self._written.pop())
+            self._uploads.forget(self._written.pop()[0])
 
     def finish(self) -> None:
         """Removes what was dropped."""
@@ -177,13 +188,21 @@ class Journal:
             self._uploads.drop(project_id)
 
 
-async def with_files(db: Transactions, uploads: Uploads, work: Callable[[Database, Journal], Awaitable[T]]) -> T:
-    """The work in a transaction whose files follow its fate."""
+async def with_files(
+    db: Transactions,
+    uploads: Uploads,
+    work: Callable[[Database, Journal], Awaitable[T]],
+    check: Callable[[Database], Awaitable[None]],
+) -> T:
+    """The work in a transaction whose files follow its fate. ``check`` may refuse what it has become, at its end."""
     files = Journal(uploads)
 
     async def attempt(tx: Database) -> T:
         files.begin()
-        return await work(tx, files)
+        done = await work(tx, files)
+        await files.note(tx)
+        await check(tx)
+        return done
 
     try:
         result = await db.transaction(attempt)

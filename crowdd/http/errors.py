@@ -16,6 +16,7 @@ TABLE: tuple[tuple[type[errors.CrowddError], int, str], ...] = (
     (errors.ReservedFieldError, 400, "BadRequest"),
     (errors.InvalidRequestError, 400, "BadRequest"),
     (errors.RefusedTargetError, 415, "ValueError"),
+    (errors.CostlyTextError, 415, "ValueError"),
     (errors.InvalidValueError, 415, "ValueError"),
     (errors.ConflictError, 415, "DBIntegrityError"),
     (errors.MethodError, 405, "MethodNotAllowed"),

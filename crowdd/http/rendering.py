@@ -20,10 +20,11 @@ from babel.dates import format_date, format_skeleton, format_timedelta
 from babel.numbers import format_compact_decimal, format_decimal
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, pass_context
 from jinja2.runtime import Context
+from markupsafe import Markup
 
+from crowdd.domain.markdown import to_html
 from crowdd.domain.pictures import upload_path
 from crowdd.http.drawings import drawing
-from crowdd.http.markdown import to_html
 from crowdd.http.static_files import StaticFiles
 from crowdd.languages import NAMES, Languages
 from crowdd.languages.tongues import TONGUES, direction_of, language_of
@@ -85,7 +86,9 @@ class Templates:
         self.environment.globals |= {"languages": languages.names, "zip": zip, "tongues": TONGUES}
         self.environment.filters |= {
             "drawing": drawing,
-            "markdown": to_html,
+            "markdown": _markdown,
+            "excerpt": _excerpt,
+            "our_markdown": to_html,
             "thumbnail": self._thumbnail,
             "avatar": self._avatar,
             "own_picture": self._own_picture,
@@ -186,6 +189,21 @@ def _span(context: Context, seconds: int, direction: int) -> str | None:
 
 def _locale(context: Context) -> Locale:
     return _LOCALES.get(str(context.get("locale", "")), _LOCALES["en"])
+
+
+@pass_context
+def _markdown(context: Context, text: str, top: int = 3) -> Markup:
+    """A text of somebody as HTML: laid out before, and handed to the page as ``_prose``."""
+    return context["prose"][text, top].html if text else Markup()
+
+
+@pass_context
+def _excerpt(context: Context, text: str, top: int = 3, length: int = 200) -> str:
+    """The first words of such a text, without marks."""
+    if not text:
+        return ""
+    words: str = context["prose"][text, top].excerpt
+    return words if len(words) <= length else f"{words[: length - 1].rsplit(' ', 1)[0]}…"
 
 
 @pass_context

@@ -51,6 +51,7 @@ _NOT_FOUND = "404 Not Found"
 _PLAIN = "!$&'()*+,;=:@"  # what stands unquoted in a path (RFC 3986, 3.3)
 _TIDY = re.compile(rb"(?:/[A-Za-z0-9_.~-]+)+")
 _LEAST_PACKED, _GZIP_LEVEL = 1000, 4
+_MAX_PACKED_AT_ONCE = 64_000  # bytes; compressing more would hold the reactor up
 
 
 class Router:
@@ -117,7 +118,7 @@ class Router:
             body = self._negotiator.write(incoming, answer)
         except Exception as error:
             body = self._failed(incoming, error)
-        body = self._finished(incoming, body)
+        body = await self._finished(incoming, body)
         if request.code not in (204, 304):  # those have no body, and say nothing of its length (RFC 9110, 8.6)
             put(request.responseHeaders, ((b"Content-Length", b"%d" % len(body)),))
         if len(body) < LONG or incoming.method == "HEAD":
@@ -132,7 +133,7 @@ class Router:
         place = network(incoming.address)
         self._streams.require_room(place)
         self._negotiator.write(incoming, answer)
-        self._finished(incoming, b"")
+        await self._finished(incoming, b"")
         if incoming.method != "HEAD":
             await self._streams.serve(incoming.request, place, answer.begin)
         return b""
@@ -141,7 +142,7 @@ class Router:
         """What is left to send when the file has gone."""
         first = b"" if incoming.method == "HEAD" else await anext(answer.parts, b"")
         self._negotiator.write(incoming, answer)
-        self._finished(incoming, b"")
+        await self._finished(incoming, b"")
         if incoming.method != "HEAD":
             await self._downloads.send(incoming.request, first, answer.parts)
         return b""
@@ -150,15 +151,18 @@ class Router:
         """What is left to send when the file has gone."""
         source = answer.path.open("rb")
         self._negotiator.write(incoming, answer)
-        self._finished(incoming, b"")
+        await self._finished(incoming, b"")
         put(incoming.request.responseHeaders, ((b"Content-Length", b"%d" % (answer.end - answer.begin)),))
         if incoming.method != "HEAD":
             await self._downloads.send(incoming.request, b"", pieces_of(source, answer.begin, answer.end))
         source.close()
         return b""
 
-    def _finished(self, incoming: Incoming, body: bytes) -> bytes:
-        """The body as it goes out: not at all when the client has it, compressed when that helps."""
+    async def _finished(self, incoming: Incoming, body: bytes) -> bytes:
+        """The body as it goes out: not at all when the client has it, compressed when that helps.
+
+        Headers are complete before a large body is compressed in a thread.
+        """
         request, preflight = incoming.request, incoming.method == "OPTIONS"
         origin, headers = incoming.header("origin"), request.responseHeaders
         if origin:
@@ -175,7 +179,9 @@ class Router:
         if entity_tag:
             request.setHeader("ETag", packed(entity_tag))
         request.setHeader("Content-Encoding", "gzip")
-        return gzip.compress(body, _GZIP_LEVEL, mtime=0)
+        if len(body) > _MAX_PACKED_AT_ONCE:
+            return await self._workshop.do_soon(_packed, body)
+        return _packed(body)
 
     async def _answer(self, incoming: Incoming, methods: Methods, names: Names) -> Answer:
         method = "GET" if incoming.method == "HEAD" else incoming.method
@@ -394,6 +400,10 @@ def worth_packing(headers: Any, body: bytes, accepted: str) -> bool:
         return False
     type_: bytes = headers.getRawHeaders(b"content-type", [b""])[0]
     return type_.startswith((b"text/", b"application/json"))
+
+
+def _packed(body: bytes) -> bytes:
+    return gzip.compress(body, _GZIP_LEVEL, mtime=0)
 
 
 def _vary(headers: Any, *more: str) -> None:

@@ -15,6 +15,6 @@ CATEGORY = Kind(
         Field("name", Text(most=255, least=1), "Its name, unique.", read=EVERYONE),
         Field("short_name", ShortName(), "The name that stands in addresses, unique.", read=EVERYONE),
         Field("description", Text(most=10_000), "One sentence about it.", read=EVERYONE, default=""),
-        Field("info", JsonObject(), "Free-form.", read=EVERYONE, default=dict),
+        Field("info", JsonObject(), "Free-form.", read=EVERYONE, default=dict, max_bytes=16_000),
     ),
 )

@@ -25,7 +25,7 @@ HELPING_MATERIAL = Kind(
         Field("id", Integer(), "Its number.", read=EVERYONE, write=Write.RESERVED),
         Field("created", Timestamp(), "When it was created.", read=EVERYONE, write=Write.RESERVED),
         Field("project_id", Integer(), "Its project.", read=EVERYONE, write=Write.ONCE),
-        Field("info", JsonObject(), "Free-form.", read=EVERYONE, default=dict),
+        Field("info", JsonObject(), "Free-form.", read=EVERYONE, default=dict, max_bytes=256_000),
         Field("media_url", PictureAddress(), "Address of its file.", read=EVERYONE, null=True),
         Field("priority", Number(), "Higher comes first.", read=EVERYONE, default=0.0),
     ),

@@ -15,7 +15,8 @@ from typing import Any
 import attrs
 
 from crowdd.errors import ForbiddenError, InvalidValueError, ReservedFieldError, UnknownFieldError
-from crowdd.kinds.types import Type, iso
+from crowdd.kinds.sizes import json_bytes, require_size
+from crowdd.kinds.types import Json, Type, iso
 
 
 class Standing(enum.Enum):
@@ -44,6 +45,7 @@ EVERYONE = frozenset({Standing.ANYBODY})
 NOBODY: frozenset[Standing] = frozenset()
 OWNERS = frozenset({Standing.OWNER, Standing.ADMIN})
 ADMINS = frozenset({Standing.ADMIN})
+MAX_BYTES = 64_000  # of a JSON attribute that declares nothing else
 WHOLE_INFO = OWNERS | {Standing.SELF}  # who reads the keys of info that are not public
 
 
@@ -72,13 +74,22 @@ class Field:
     search: bool = True  # may be filtered and ordered by, among the rows whose value one may read
     sealed: bool = False  # stored encrypted in the column <name>_sealed
     masked: bool = False  # those who may not read it see a keyed hash; the kind must name it in ``reduced``
+    max_bytes: int = MAX_BYTES  # of a JSON value, as compact JSON
+    max_key_bytes: Mapping[str, int] = attrs.field(factory=dict, eq=False)  # first-level keys not counted in max_bytes
+    heading: int = 0  # the text is Markdown whose highest headings get this level; 0: it is not Markdown
+
+    def require_size(self, value: Any, stored: Any = None) -> None:
+        """Raises TooLargeError for a JSON value that is too large, unless it is no larger than the stored one."""
+        if isinstance(self.type, Json) and not (stored is not None and json_bytes(value) <= json_bytes(stored)):
+            require_size(self.name, value, self.max_bytes, self.max_key_bytes)
 
     def parse(self, value: Any) -> Any:
-        """The value to store for a value of a body; InvalidValueError names the attribute."""
+        """The value to store for a value of a body; InvalidValueError and TooLargeError name the attribute."""
         if value is None:
             if self.null:
                 return None
             raise InvalidValueError(f"{self.name} must not be null.")
+        self.require_size(value)  # first: to check every part of a large value is dear
         return self._named(self.type.parse, value)
 
     def from_text(self, text: str) -> Any:
@@ -157,6 +168,11 @@ class Kind:
     def _index(self) -> dict[str, Field]:
         return {field.name: field for field in self.fields}
 
+    @property
+    def has_texts(self) -> bool:
+        """Whether an attribute of it is Markdown."""
+        return any(field.heading for field in self.fields)
+
     def field(self, name: str) -> Field:
         """The attribute of that name; UnknownFieldError when the kind has none."""
         try:
@@ -225,7 +241,10 @@ class Kind:
             if name in LINKS:
                 continue
             field = self.field(name)
-            if field.write is Write.COMPUTED or _same(field, value, row[name]):
+            if field.write is Write.COMPUTED or value == outward(row[name]):
+                continue
+            field.require_size(value)  # before it is parsed, which is dear
+            if _same(field, value, row[name]):
                 continue
             if field.write is not Write.FREE:
                 raise ReservedFieldError("Reserved keys in payload", hint=f"{name} cannot be changed.")
@@ -269,7 +288,7 @@ LINK = "<link rel='{rel}' title='{title}' href='{base_url}/api/{title}/{row_id}'
 
 def _same(field: Field, value: Any, stored: Any) -> bool:
     try:
-        return value == outward(stored) or (value is not None and field.type.parse(value) == stored)
+        return bool(value is not None and field.type.parse(value) == stored)
     except InvalidValueError:
         return False
 

@@ -16,7 +16,7 @@ PROJECT = Kind(
     beside={"stats": "projectstats"},
     public_info=frozenset(
         {"container", "thumbnail", "thumbnail_url", "task_presenter", "tutorial", "results", "sched", "lease_seconds"}
-        | {"language", "counted_per_network"}
+        | {"language", "counted_per_network", "max_answer_bytes"}
     ),
     pictures=("info.thumbnail_url",),
     reduced=("last_activity", "last_activity_raw", "n_tasks", "n_volunteers", "overall_progress", "owner"),
@@ -34,7 +34,14 @@ PROJECT = Kind(
         Field("name", Text(most=255, least=1), "Its name, unique.", read=EVERYONE),
         Field("short_name", ShortName(), "The name that stands in addresses, unique.", read=EVERYONE, default=""),
         Field("description", Text(most=255), "One sentence about it.", read=EVERYONE, default=""),
-        Field("long_description", Text(), "The whole story, in Markdown.", read=EVERYONE, default=""),
+        Field(
+            "long_description",
+            Text(most=50_000),
+            "The whole story, in Markdown.",
+            read=EVERYONE,
+            default="",
+            heading=3,
+        ),
         Field(
             "info",
             JsonObject(),
@@ -42,6 +49,8 @@ PROJECT = Kind(
             " answers_when_complete, token_per_volunteer, thumbnail …",
             read=EVERYONE,
             default=dict,
+            max_bytes=1_000_000,
+            max_key_bytes={"task_presenter": 1_000_000, "tutorial": 1_000_000, "results": 1_000_000},
         ),
         Field("owner_id", Integer(), "The account that owns it.", read=EVERYONE, write=Write.RESERVED),
         Field(

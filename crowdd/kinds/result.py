@@ -30,6 +30,6 @@ RESULT = Kind(
         Field(
             "last_version", Boolean(), "False once a later completion replaced it.", read=EVERYONE, write=Write.RESERVED
         ),
-        Field("info", Json(), "What the owner makes of the answers.", read=EVERYONE, null=True),
+        Field("info", Json(), "What the owner makes of the answers.", read=EVERYONE, null=True, max_bytes=256_000),
     ),
 )

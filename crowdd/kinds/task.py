@@ -38,7 +38,7 @@ TASK = Kind(
         Field("retired_at", Timestamp(), "When its owner took it out.", read=OWNERS, write=Write.COMPUTED, null=True),
         Field("retired_by", Integer(), "Who took it out.", read=OWNERS, write=Write.COMPUTED, null=True),
         Field("retired_note", Text(), "What was said of it then.", read=OWNERS, write=Write.COMPUTED, null=True),
-        Field("info", Json(), "What the presenter shows.", read=EVERYONE, null=True),
+        Field("info", Json(), "What the presenter shows.", read=EVERYONE, null=True, max_bytes=256_000),
         Field(
             "n_answers",
             Integer(least=1, most=10_000),

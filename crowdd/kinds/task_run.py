@@ -3,6 +3,11 @@
 from crowdd.kinds.kind import EVERYONE, OWNERS, Field, Kind, Relation, Rights, Standing, Write
 from crowdd.kinds.types import Integer, Json, Number, Text, Timestamp
 
+MAX_ANSWER_BYTES = 256_000
+"""Bytes of ``info`` of an answer, unless the project raises it in ``info.max_answer_bytes``."""
+MAX_RAISED_BYTES = 2_000_000
+"""How far a project may raise it."""
+
 TASK_RUN = Kind(
     name="taskrun",
     doc="A task run is one volunteer's answer to one task.",
@@ -57,7 +62,7 @@ TASK_RUN = Kind(
             write=Write.COMPUTED,
             null=True,
         ),
-        Field("info", Json(), "The answer.", read=EVERYONE, null=True),
+        Field("info", Json(), "The answer.", read=EVERYONE, null=True, max_bytes=MAX_RAISED_BYTES),
         Field("created", Timestamp(), "When the task was handed out.", read=EVERYONE, write=Write.RESERVED),
         Field("finish_time", Timestamp(), "When the answer was stored.", read=EVERYONE, write=Write.RESERVED),
         Field("calibration", Integer(), "Free for clients.", read=EVERYONE, null=True),

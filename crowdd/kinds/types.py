@@ -19,7 +19,7 @@ from crowdd.errors import InvalidValueError
 
 MOST_JSON_DEPTH = 100
 TIME_PREFIX = "time-prefix"  # name of a format in schemas: an ISO 8601 time or the beginning of one
-_BOOK = 1_000_000
+_BOOK = 50_000
 _NOT_IN_ADDRESSES = r"\s\x00-\x1f\x7f-\x9f/?#%&\\<>\"'"
 _NOT_BLANK = r"[^\s\x1c-\x1f]"  # what strip() leaves: these four separators are blanks here, not in every dialect
 _NUL = re.compile("\x00")
@@ -146,14 +146,14 @@ class Boolean(Type):
 class Text(Type):
     """A text of at most ``most`` characters; with ``least`` 1 an empty one is refused."""
 
-    most: int = _BOOK
+    most: int = 10_000
     least: int = 0
 
     def parse(self, value: Any) -> str:
         if not isinstance(value, str):
             raise InvalidValueError("is not a text")
         if len(value) > self.most:
-            raise InvalidValueError(f"is longer than {self.most} characters")
+            raise InvalidValueError(f"may have at most {self.most:,} characters (got {len(value):,})")
         if len(value.strip()) < self.least:
             raise InvalidValueError("must not be empty")
         return clean_text(value)

@@ -54,6 +54,6 @@ USER = Kind(
         Field("google_user_id", Text(), "Id at this provider.", null=True, search=False, **SERVER),
         Field("github_user_id", Text(), "Id at this provider.", null=True, search=False, **SERVER),
         Field("orcid_user_id", Text(), "Id at this provider.", null=True, search=False, **SERVER),
-        Field("info", JsonObject(), "Free-form: avatar, container, extra …", read=PRIVATE),
+        Field("info", JsonObject(), "Free-form: avatar, container, extra …", read=PRIVATE, max_bytes=16_000),
     ),
 )

@@ -80,7 +80,7 @@ async def around(db: Database, user_id: int, window: int) -> list[Row]:
 async def _ranked(db: Database, source: str, values: dict[str, Any]) -> list[Row]:
     return await db.fetch(
         "SELECT u.*, s.score, s.score AS n_answers, s.rank"
-        f" FROM {source} s JOIN user_record u ON u.id = s.user_id ORDER BY s.rank, u.id",
+        f" FROM {source} s JOIN person_record u ON u.id = s.user_id ORDER BY s.rank, u.id",
         values,
     )
 

@@ -12,11 +12,14 @@ from collections.abc import Sequence
 
 import attrs
 
+from crowdd.kinds import TASK_RUN
+from crowdd.storage.budgets import MAX_LIST_BYTES, within
 from crowdd.storage.database import Database, Row, one_or_none
 
 STATES = {"ongoing": "NOT (l.done OR l.retired)", "completed": "(l.done OR l.retired)"}
 ORDERS = {"id": "l.task_id", "priority_0": "l.priority_0", "n_task_runs": "(l.answers + l.extra)"}
 _LIKE, _ESCAPED = re.compile(r"([\\%_])"), r"\\\1"
+_MAX_VOTE_BYTES = 4000
 _LEDGER = "SELECT * FROM task_ledger l WHERE l.project_id = %(project)s"
 _COLUMNS = (
     "l.task_id AS id, l.ordinal, l.n_answers, l.answers + l.extra AS n_task_runs, l.answers, l.priority_0, l.retired, l.done,"
@@ -162,10 +165,11 @@ async def has(db: Database, project_id: int, task_id: int) -> bool:
 async def votes(db: Database, project_id: int, task_id: int, most: int) -> list[Row]:
     """What was answered to a task, among the answers that count: ``info`` and how many (``n``), the most frequent first.
 
-    ``total`` in each row are all of them, ``kinds`` how many different ones there are.
+    ``total`` in each row are all of them, ``kinds`` how many different ones there are. Of a large one only its beginning.
     """
     return await db.fetch(
-        "SELECT info, n, sum(n) OVER ()::bigint AS total, count(*) OVER () AS kinds FROM ("
+        f"SELECT CASE WHEN octet_length(info::text) <= {_MAX_VOTE_BYTES} THEN info"
+        f" ELSE to_jsonb(left(info::text, {_MAX_VOTE_BYTES // 4})) END AS info, n, sum(n) OVER ()::bigint AS total, count(*) OVER () AS kinds FROM ("
         "SELECT info, count(*) AS n, min(id) AS first FROM task_run"
         " WHERE project_id = %(project)s AND task_id = %(task)s AND counted GROUP BY info) v"
         " ORDER BY n DESC, first LIMIT %(most)s",
@@ -174,10 +178,14 @@ async def votes(db: Database, project_id: int, task_id: int, most: int) -> list[
 
 
 async def runs(db: Database, project_id: int, task_id: int, after: int, most: int) -> list[Row]:
-    """Answers to a task behind one, by id, with ``counted`` and the ``name`` and ``fullname`` of the account."""
-    return await db.fetch(
+    """Answers to a task behind one, by id, with ``counted`` and the ``name`` and ``fullname`` of the account.
+
+    They end before MAX_LIST_BYTES; ``n_rows`` is how many there would be.
+    """
+    sql = (
         "SELECT r.*, a.name, a.fullname, a.privacy_mode FROM ("
         "SELECT * FROM task_run_record WHERE project_id = %(project)s AND task_id = %(task)s AND id > %(after)s"
-        " ORDER BY id LIMIT %(most)s) r LEFT JOIN account a ON a.id = r.user_id ORDER BY r.id",
-        {"project": project_id, "task": task_id, "after": after, "most": most},
+        " ORDER BY id LIMIT %(most)s) r LEFT JOIN account a ON a.id = r.user_id ORDER BY r.id"
     )
+    values = {"project": project_id, "task": task_id, "after": after, "most": most, "max_bytes": MAX_LIST_BYTES}
+    return await db.fetch(within(TASK_RUN, sql), values)

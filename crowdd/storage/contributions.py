@@ -8,6 +8,7 @@ from typing import Any
 
 from crowdd.kinds import TASK
 from crowdd.kinds.kind import Standing
+from crowdd.storage.budgets import MAX_LIST_BYTES
 from crowdd.storage.database import Database, Prepared, Row, as_json, one, one_or_none
 from crowdd.storage.projections import json_of
 from crowdd.values import Requester
@@ -16,10 +17,10 @@ from crowdd.values import Requester
 VOLUNTEER = frozenset({Standing.ANYBODY, Standing.UNLOCKED})
 ASK = Prepared(
     # A look-up for each task, never a join with all tasks of the project.
-    "SELECT n.state, n.retry_in, n.lapsed, ARRAY("
+    "SELECT n.state, n.retry_in, n.lapsed, within_bytes(ARRAY("
     f"SELECT (SELECT {json_of(TASK, VOLUNTEER, info='shown_info')}::text FROM handed_out t"
-    "          WHERE t.project_id = n.project AND t.id = u.id) FROM unnest(n.tasks) WITH ORDINALITY u(id, o) ORDER BY o) AS tasks"
-    " FROM ask_many(%(asks)s, %(wait)s, clock()) n ORDER BY n.nth",
+    "          WHERE t.project_id = n.project AND t.id = u.id) FROM unnest(n.tasks) WITH ORDINALITY u(id, o) ORDER BY o),"
+    f" {MAX_LIST_BYTES}) AS tasks FROM ask_many(%(asks)s, %(wait)s, clock()) n ORDER BY n.nth",
     asks="jsonb",
     wait="boolean",
     base_url="text",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from crowdd.storage.database import Database, Row, one_or_none
 
-_PERSON = "u.*, p.score, p.score AS n_answers, p.rank, p.total FROM user_record u CROSS JOIN LATERAL place_of(u.id) p WHERE u.id IN"
+_PERSON = "u.*, p.score, p.score AS n_answers, p.rank, p.total FROM person_record u CROSS JOIN LATERAL place_of(u.id) p WHERE u.id IN"
 _LOOKED_AT = "(name || ' ' || fullname || ' ' || email_addr)"
 
 

@@ -14,7 +14,7 @@ import attrs
 
 from crowdd.kinds.kind import EVERYONE, Field, Kind, Standing
 from crowdd.kinds.types import Integer, Json, Timestamp
-from crowdd.storage import standings
+from crowdd.storage import budgets, standings
 from crowdd.storage.database import Database, Row, as_json
 from crowdd.storage.records import columns, named
 from crowdd.values import Requester
@@ -63,10 +63,15 @@ def is_dear(query: Query) -> bool:
 
 
 async def select(db: Database, query: Query, who: Requester) -> list[Row]:
-    """The rows of a list that the requester may see, each with its ``standings``."""
+    """The rows of a list that the requester may see, each with its ``standings``; at most MAX_LIST_BYTES of them.
+
+    ``bytes`` is the size of each row.
+    """
     values: dict[str, Any] = {**who.standing_values(), "actor": who.actor, "limit": query.limit, "offset": query.offset}
+    values["max_bytes"] = budgets.MAX_LIST_BYTES
     where = " AND ".join(_wanted(query, who, values))
-    return named(await db.fetch((_by_project if _has_projects(query) else _plain)(query, where), values))
+    rows = (_by_project if _has_projects(query) else _plain)(query, where)
+    return named(await db.fetch(budgets.within(query.kind, rows), values))
 
 
 def _wanted(query: Query, who: Requester, values: dict[str, Any]) -> Iterator[str]:

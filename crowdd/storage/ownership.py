@@ -24,7 +24,7 @@ async def owners(db: Database, project_id: int) -> list[Row]:
     """The owner first, then the co-owners in the order they came: their records, score and rank."""
     return await db.fetch(
         "SELECT u.*, s.score, s.score AS n_answers, s.rank, s.total, u.id = p.owner_id AS is_creator"
-        " FROM project p CROSS JOIN unnest(p.owners_ids) WITH ORDINALITY o(id, nth) JOIN user_record u ON u.id = o.id"
+        " FROM project p CROSS JOIN unnest(p.owners_ids) WITH ORDINALITY o(id, nth) JOIN person_record u ON u.id = o.id"
         " CROSS JOIN LATERAL place_of(u.id) s WHERE p.id = %(id)s ORDER BY u.id = p.owner_id DESC, o.nth",
         {"id": project_id},
     )

@@ -15,7 +15,7 @@ async def page(db: Database, limit: int, offset: int) -> list[Row]:
     return await db.fetch(
         'WITH here AS (SELECT id FROM account WHERE NOT "restrict" ORDER BY id DESC LIMIT %(limit)s OFFSET %(offset)s)'
         " SELECT u.*, coalesce(s.runs, 0) AS score, coalesce(s.runs, 0) AS n_answers"
-        " FROM here JOIN user_record u USING (id) LEFT JOIN LATERAL (SELECT runs FROM score WHERE user_id = u.id) s ON true ORDER BY u.id DESC",
+        " FROM here JOIN person_record u USING (id) LEFT JOIN LATERAL (SELECT runs FROM score WHERE user_id = u.id) s ON true ORDER BY u.id DESC",
         {"limit": limit, "offset": offset},
     )
 

@@ -12,9 +12,9 @@ from crowdd.storage.records import stored
 from crowdd.values import Requester
 
 SUMMARY = (
-    "t.id, t.name, t.short_name, t.description, t.info, t.created, t.owner_id, t.category_id, t.featured, t.published, t.first_published,"
+    "t.id, t.name, t.short_name, t.description, t.summary_info AS info, t.created, t.owner_id, t.category_id, t.featured, t.published, t.first_published,"
     " t.n_tasks, t.n_volunteers, t.n_task_runs, t.n_completed_tasks, t.n_results, t.overall_progress, t.last_activity_raw, t.owner,"
-    " t.long_description, t.updated, t.lock_id IS NOT NULL AS locked"
+    " t.updated, t.lock_id IS NOT NULL AS locked"
 )
 
 
@@ -135,6 +135,13 @@ async def lock_of(db: Database, reference: str | int) -> Row | None:
 async def publish(db: Database, project_id: int) -> bool:
     """Opens a draft or ends a pause; False when it is published already."""
     return bool((await one(db, "SELECT publish(%(id)s, clock()) AS done", {"id": project_id}))["done"])
+
+
+async def max_answer_bytes(db: Database, project_id: int) -> int | None:
+    """How large an answer of the project may be, where its owner has said so."""
+    sql = "SELECT (info->'max_answer_bytes')::bigint AS bytes FROM project WHERE id = %(id)s AND jsonb_typeof(info->'max_answer_bytes') = 'number'"
+    row = await one_or_none(db, sql, {"id": project_id})
+    return row["bytes"] if row else None
 
 
 async def any_at_all(db: Database) -> bool:

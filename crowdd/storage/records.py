@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-from crowdd.kinds.kind import Kind, Standing
+from crowdd.kinds.kind import Field, Kind, Standing
 from crowdd.kinds.types import Json
-from crowdd.storage import standings
+from crowdd.storage import budgets, standings
 from crowdd.storage.database import Database, Prepared, Row, as_json, one, one_or_none
 from crowdd.values import Requester
 
@@ -50,22 +50,26 @@ async def rows(db: Database, kind: Kind, ids: Sequence[int], who: Requester) -> 
     return named(await db.fetch(sql, values))
 
 
-async def related(db: Database, kind: Kind, column: str, keys: Sequence[int], most: int, who: Requester) -> list[Row]:
+async def related(
+    db: Database, kind: Kind, column: str, keys: Sequence[int], most: int, who: Requester, max_bytes: int
+) -> list[Row]:
     """Rows whose ``column`` is one of the keys and that the requester may see, at most ``most`` for each key.
 
+    They come in the order of the keys and end before they exceed ``max_bytes``; ``n_rows`` is how many there are.
     Of results only the last version. A look-up by index for each key, so that the cost is that of the rows found.
     """
-    values = {**who.standing_values(), "actor": who.actor, "keys": list(keys), "most": most}
+    values = {**who.standing_values(), "actor": who.actor, "keys": list(keys), "most": most, "max_bytes": max_bytes}
     where = [f"t.{column} = k.key", standings.any_of(kind, kind.rights.see)]
     if column == "task_id":  # the indexes of what hangs on a task begin with its project
         where.append("t.project_id = (SELECT x.project_id FROM task x WHERE x.id = k.key)")
     if "last_version" in kind.by_name:
         where.append("t.last_version")
     sql = (
-        "SELECT r.* FROM unnest(%(keys)s::bigint[]) AS k(key) CROSS JOIN LATERAL ("
+        "SELECT r.* FROM unnest(%(keys)s::bigint[]) WITH ORDINALITY AS k(key, nth) CROSS JOIN LATERAL ("
         f"SELECT {columns(kind)} FROM {standings.source(kind)} WHERE {' AND '.join(where)} ORDER BY t.id LIMIT %(most)s) r"
+        " ORDER BY k.nth, r.id"
     )
-    return named(await db.fetch(sql, values))
+    return named(await db.fetch(budgets.within(kind, sql), values))
 
 
 async def project_of(db: Database, kind: Kind, row_id: int) -> int | None:
@@ -127,10 +131,18 @@ def columns(kind: Kind) -> str:
     """The select list of a kind: a column for every attribute, and the requester's standings."""
     items = []
     for field in kind.fields:
-        computed = _COMPUTED.get((kind.name, field.name))
+        computed = _COMPUTED.get((kind.name, field.name)) or _own_info(kind, field)
         column = f"{field.name}_sealed" if field.sealed else field.name
         items.append(f'{computed} AS "{field.name}"' if computed else f't."{column}"')
     return ", ".join([*items, standings.columns(kind)])
+
+
+def _own_info(kind: Kind, field: Field) -> str | None:
+    """People's ``info`` leaves the database for those who may read it only: lists of people are public."""
+    if kind.name != "user" or field.name != "info":
+        return None
+    whole = standings.any_of(kind, {Standing.SELF, Standing.ADMIN})
+    return f"CASE WHEN {whole} THEN t.info END"
 
 
 def named(rows: list[Row]) -> list[Row]:

@@ -60,6 +60,7 @@ BREAKING = {
         for order, k1, k2 in (("priority-up", 5, 0), ("id", 0, 99), ("id-down", 0, 0))
     },
     "UPDATE task_ledger SET entered = 10^12": {"stamps of the future"},
+    "UPDATE project_stat SET bytes = bytes + 7": {"project_stat.bytes"},
 }  # fmt: skip
 
 
@@ -105,7 +106,8 @@ async def test_whatever_is_wrong_is_found_and_repaired(pool, ledger, project):
 
 def test_every_check_is_broken_above():
     assert {check.name for check in CHECKS} == {
-        "places of tasks", "states and results", "positions", "answers of volunteers", "the last two weeks", "hours", "figures of projects", "scores and ranks",
+        "places of tasks", "states and results", "positions", "answers of volunteers", "the last two weeks", "hours", "figures of projects", "bytes of projects",
+        "scores and ranks",
     }  # fmt: skip
 
 

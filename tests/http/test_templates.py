@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 
 import pytest
 from jinja2 import UndefinedError
-from support.page_contexts import EVIL, GALAXIES, ILSE, NIGHT, OTHERS, Case, cases, frame, home, project
+from support.page_contexts import EVIL, GALAXIES, ILSE, NIGHT, OTHERS, Case, LaidOut, cases, frame, home, project
 from support.page_reader import Page, faults
 
 from crowdd.http.rendering import Templates, parse_time
@@ -361,7 +361,7 @@ def test_markdown_keeps_the_text_and_drops_what_acts() -> None:
         "![spy](https://spy.example/a.png) ![own](/uploads/project-1/a.png) ![act](/admin/users/add/7) ![too](/uploads/project-1/a.png?x=/../../admin) [run](javascript:alert(1)) [go](https://a.example)"
     )
     page = Page(
-        f"<html lang=en dir=ltr><title>t</title><main><h1>h</h1><h2>h</h2>{said('{{ text|markdown }}', text=text)}"
+        f"<html lang=en dir=ltr><title>t</title><main><h1>h</h1><h2>h</h2>{said('{{ text|markdown }}', text=text, prose=LaidOut())}"
     )
     tags = [element.tag for element in page.elements]
     assert "h3" in tags

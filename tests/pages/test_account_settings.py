@@ -6,7 +6,7 @@ from support.browsers import PASSWORD, newcomer, sign_in, signed_in, who
 FORM = {"catalog_api", "csrf", "email_addr", "errors", "fullname", "id", "locale", "name", "privacy_mode", "subscribed"}
 PASSWORD_FORM = {"confirm", "csrf", "current_password", "errors", "new_password"}
 UPLOAD_FORM = {"avatar", "csrf", "errors", "id", "x1", "x2", "y1", "y2"}
-KEYS = {"form", "password_form", "upload_form", "show_passwd_form", "flash", "template", "title"}
+KEYS = {"form", "password_form", "upload_form", "show_passwd_form", "flash", "template", "title", "usage"}
 
 
 async def profile_of(browser):

@@ -179,3 +179,12 @@ def test_many_pixels_are_refused_before_they_are_unpacked(monkeypatch):
     for content in (bomb(), bomb(8_000, 8_000)):
         with pytest.raises(InvalidValueError, match="million pixels"):
             redrawn(content, None)
+
+
+@pytest.mark.parametrize("more", [{}, {"lossless": True}, {"exif": b"Exif\0\0"}], ids=["lossy", "lossless", "extended"])
+def test_a_large_webp_is_refused_before_it_is_opened(monkeypatch, more):
+    small, large = picture((90, 60), "WEBP", **more), picture((6_000, 5_001), "WEBP", **more)
+    assert Image.open(BytesIO(redrawn(small, None))).size == (EDGE, EDGE)
+    monkeypatch.setattr(Image, "open", lambda *_, **__: pytest.fail("opened"))
+    with pytest.raises(InvalidValueError, match="million pixels"):
+        redrawn(large, None)

@@ -8,7 +8,7 @@ REGISTER = FORM | {"confirm", "email_addr", "fullname", "name", "password"}
 SUMMARY = {"name", "short_name", "description", "info", "n_tasks", "n_volunteers", "overall_progress"}
 SUMMARY_MORE = {
     "created", "updated", "category_id", "featured", "n_task_runs", "n_completed_tasks", "n_results",
-    "last_activity", "last_activity_raw", "owner", "long_description",
+    "last_activity", "last_activity_raw", "owner",
 }  # fmt: skip
 OWNED = {"id", "owner_id", "published"}
 PERSON = {

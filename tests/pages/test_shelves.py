@@ -8,7 +8,7 @@ from support.browsers import lock
 SUMMARY = {
     "name", "short_name", "description", "info", "n_tasks", "n_volunteers", "overall_progress", "created", "updated",
     "category_id", "featured", "n_task_runs", "n_completed_tasks", "n_results", "last_activity", "last_activity_raw",
-    "owner", "long_description",
+    "owner",
 }  # fmt: skip
 
 

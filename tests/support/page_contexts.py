@@ -6,6 +6,7 @@ import copy
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
+from crowdd.domain.markdown import Rendered, render
 from crowdd.http.answers import Data
 from crowdd.http.api import operations
 from crowdd.http.api.openapi import document
@@ -39,6 +40,13 @@ class Who:
         self.signed_in, self.name, self.fullname, self.admin = bool(name), name, fullname, admin
 
 
+class LaidOut:
+    """The HTML of every text that a page asks for."""
+
+    def __getitem__(self, key: tuple[str, int]) -> Rendered:
+        return render(*key)
+
+
 VISITOR = Who()
 ILSE = Who("ilse", "Ilse Verbruggen", admin=True)
 
@@ -47,7 +55,7 @@ def frame(who: Who = VISITOR, path: str = "/", **more: Any) -> Context:
     """The names that every page has."""
     return {
         "who": who, "path": path, "csrf": "c5rf-t0ken", "csp_nonce": "n0nce", "flashes": [], "locale": "en",
-        "direction": "ltr", "theme": "",
+        "direction": "ltr", "theme": "", "prose": LaidOut(),
     } | more  # fmt: skip
 
 
@@ -163,6 +171,9 @@ SETTINGS: Context = {
     },
     "password_form": dict.fromkeys(("current_password", "new_password", "confirm")) | {"csrf": "t0ken", "errors": {}},
     "upload_form": dict.fromkeys(("id", "avatar", "x1", "y1", "x2", "y2")) | {"csrf": "form-t0ken", "errors": {}},
+    "usage": {
+        "projects": {"used": 3, "max": 500}, "tasks": {"used": 12_345, "max": 5_000_000}, "bytes": {"used": 1_234_567, "max": 0},
+    },
     "show_passwd_form": True, "flash": None, "title": "Settings", "user": SELF, "locales": {"en": "English"},
     "providers": [
         {"name": "google", "title": "Google", "connected": True}, {"name": "orcid", "title": "ORCID", "connected": False},
@@ -446,8 +457,11 @@ def _owner_cases(at: str) -> Iterator[Case]:
     yield Case("project/new.html", "wrong", frame(ILSE, "/project/new") | mistaken)
     people = [PERSON | {"id": 5, "is_creator": True, "is_coowner": True}]
     people.append(PERSON | {"id": 6, "name": "jonas", "fullname": None, "is_creator": False, "is_coowner": True})
-    yield page("settings", "published", coowners=people, locked=False)
-    yield page("settings", "draft", **UNUSED | TRY | {"project": DRAFT, "coowners": people[:1], "locked": True})
+    sized = {"form": FORM | {"max_answer_kb": 256}, "max_answer_bytes": 256_000}
+    yield page("settings", "published", coowners=people, locked=False, **sized)
+    too_much = {"form": FORM | {"max_answer_kb": "2001", "errors": {"max_answer_kb": ["Too much."]}}}
+    drafted = {"project": DRAFT, "coowners": people[:1], "locked": True}
+    yield page("settings", "draft", **UNUSED | TRY | drafted | sized | too_much)
     texts = {name: OWNED[name] for name in ("id", "name", "short_name", "description", "long_description")}
     boxes = {"allow_anonymous_contributors": True, "zip_download": False, "category_id": 2, "protect": False}
     boxes |= {"answers_when_complete": True, "token_per_volunteer": False}

@@ -50,6 +50,7 @@ def middle(width: int, height: int) -> tuple[int, int, int, int]:
 
 def redrawn(content: bytes, box: Box | None, size: tuple[int, int] = (EDGE, EDGE), form: str = "PNG") -> bytes:
     """A picture of that size and format without anything but pixels. Raises InvalidValueError."""
+    _require_small_webp(content)
     try:
         with Image.open(BytesIO(content), formats=_FORMATS) as picture:
             if picture.width * picture.height > MOST_PIXELS:
@@ -61,6 +62,22 @@ def redrawn(content: bytes, box: Box | None, size: tuple[int, int] = (EDGE, EDGE
         raise InvalidValueError(_NO_PICTURE) from None
 
 
+def _require_small_webp(content: bytes) -> None:
+    """Refuses a large WebP before it is opened: for this format the decoder takes memory for all pixels at once."""
+    if content[:4] != b"RIFF" or content[8:12] != b"WEBP":
+        return
+    match content[12:16]:
+        case b"VP8X":
+            width, height = (1 + int.from_bytes(content[at : at + 3], "little") for at in (24, 27))
+        case b"VP8L":
+            bits = int.from_bytes(content[21:25], "little")
+            width, height = 1 + (bits & 0x3FFF), 1 + (bits >> 14 & 0x3FFF)
+        case _:
+            width, height = (int.from_bytes(content[at : at + 2], "little") & 0x3FFF for at in (26, 28))
+    if width * height > MOST_PIXELS:
+        raise InvalidValueError(_TOO_MANY)
+
+
 def _drawn(picture: Image.Image, box: Box | None, size: tuple[int, int], form: str) -> bytes:
     cut = picture.crop(box.within(*picture.size)) if box else picture
     small = ImageOps.fit(cut.convert("RGBA"), size, Image.Resampling.LANCZOS)
@@ -68,6 +85,10 @@ def _drawn(picture: Image.Image, box: Box | None, size: tuple[int, int], form: s
     out = BytesIO()
     small.save(out, form, **_SAVING[form])
     return out.getvalue()
+
+
+async def _unchecked(tx: Database) -> None:
+    """A person has one picture of some kB: it needs no quota."""
 
 
 def _clamp(value: float, most: int) -> int:
@@ -94,4 +115,4 @@ class Avatars:
             files.drop(await accounts.set_avatar(tx, user_id, path, told))
             await audit.write(tx, who, "update", "user", user_id, attribute="avatar")
 
-        await with_files(self._db, self._uploads, work)
+        await with_files(self._db, self._uploads, work, _unchecked)

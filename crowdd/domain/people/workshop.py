@@ -1,4 +1,4 @@
-"""A thread for what would hold the reactor up: pictures, archives."""
+"""Threads for what would hold the reactor up: pictures, archives, texts to lay out, bodies to compress."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Workshop:
 
     def __init__(self, reactor: Any, max_waiting: int = MAX_WAITING) -> None:
         self._reactor, self._max_waiting = reactor, max_waiting
-        self._one = DeferredSemaphore(1)
+        self._one, self._two = DeferredSemaphore(1), DeferredSemaphore(2)
 
     def another(self) -> Workshop:
         """A thread beside this one, for work that takes long: what is short does not wait for it."""
@@ -33,6 +33,11 @@ class Workshop:
         if len(self._one.waiting) >= self._max_waiting:
             raise UnavailableError("Too many files are being processed. Try again in a moment.")
         done: T = await self._one.run(self._in_thread, work, *arguments)
+        return done
+
+    async def do_soon(self, work: Callable[..., T], *arguments: Any) -> T:
+        """The same for what takes a fraction of a second: it does not wait for pictures; two at a time."""
+        done: T = await self._two.run(self._in_thread, work, *arguments)
         return done
 
     def _in_thread(self, work: Callable[..., Any], *arguments: Any) -> Any:

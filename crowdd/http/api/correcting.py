@@ -6,7 +6,14 @@ from collections.abc import Iterator
 from typing import Any
 
 from crowdd.domain.domain import Domain
-from crowdd.errors import AnonymousError, ForbiddenError, InvalidValueError, NotFoundError, UnknownFieldError
+from crowdd.errors import (
+    AnonymousError,
+    ForbiddenError,
+    InvalidValueError,
+    NotFoundError,
+    TooLargeError,
+    UnknownFieldError,
+)
 from crowdd.http.answers import Answer, Data
 from crowdd.http.api.objects import small
 from crowdd.http.api.operations import EXTERNAL_UID, PASSWORD
@@ -38,7 +45,7 @@ _CORRECT = Doc(
         }
     },
     answer=reference(answer_name(TASK_RUN)),
-    refusals=(AnonymousError, ForbiddenError, NotFoundError),
+    refusals=(AnonymousError, ForbiddenError, NotFoundError, TooLargeError),
     caller=Caller.VOLUNTEER,
 )
 

@@ -19,11 +19,12 @@ class Announcements:
     """``/announcements/``: what is published, the newest first, to administrators too."""
 
     def __init__(self, domain: Domain) -> None:
-        self._records = domain.records
+        self._records, self._prose = domain.records, domain.prose
 
     def routes(self) -> Iterator[Route]:
         yield get("/announcements/", self.announcements)
 
     async def announcements(self, incoming: Incoming) -> Answer:
         rows = await self._records.list(ANNOUNCEMENT, Requester(), NEWEST)
-        return Page("announcements/index.html", announcements=rows)
+        prose = await self._prose.of((row["body"] for row in rows), ANNOUNCEMENT.field("body").heading)
+        return Page("announcements/index.html", announcements=rows, _prose=prose)

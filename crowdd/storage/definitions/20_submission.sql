@@ -115,8 +115,9 @@ BEGIN
      WHERE project_id = p_project AND task_id = p_task RETURNING * INTO t;
     last := (c = 1 AND NOT t.done AND is_complete(t.answers, t.n_answers))::int;
     IF last = 1 THEN PERFORM complete(t, is_trial, p_now); END IF;
-    INSERT INTO stat_delta (project_id, hour, actor, user_id, runs, counted, completed, seconds)
-    VALUES (p_project, date_trunc('hour', p_now), p_actor, scorer(p_project, p_user, is_trial), 1, c, last, time_spent(l.granted, p_now, late_seconds));
+    INSERT INTO stat_delta (project_id, hour, actor, user_id, runs, counted, completed, seconds, bytes)
+    VALUES (p_project, date_trunc('hour', p_now), p_actor, scorer(p_project, p_user, is_trial), 1, c, last, time_spent(l.granted, p_now, late_seconds),
+            coalesce(octet_length(p_info::text), 0));
     IF held AND (surplus OR moved) THEN PERFORM settle(p_project, p_task, false, p_now); END IF;
     state := CASE WHEN c = 1 THEN 'counted' WHEN surplus THEN 'surplus' ELSE 'late' END;
 END $$;

@@ -68,19 +68,19 @@ BEGIN
           FROM volunteers v JOIN per_person d USING (project_id, actor) GROUP BY 1, 2
     ), totals AS (
         SELECT project_id, sum(tasks) AS tasks, sum(wanted) AS wanted, sum(counted) AS counted, sum(completed) AS completed, sum(seconds) AS seconds,
-               sum(results) AS results,
+               sum(results) AS results, sum(bytes) AS bytes,
                coalesce(sum(runs) FILTER (WHERE actor NOT LIKE 'u:%'), 0) AS runs_anonymous, coalesce(sum(runs) FILTER (WHERE actor LIKE 'u:%'), 0) AS runs_authenticated
           FROM of_project GROUP BY 1
     ), projects AS (
-        INSERT INTO project_stat AS s (project_id, tasks, wanted, counted, completed, seconds, results, runs_anonymous, runs_authenticated,
+        INSERT INTO project_stat AS s (project_id, tasks, wanted, counted, completed, seconds, results, bytes, runs_anonymous, runs_authenticated,
                                        people_anonymous, people_authenticated, recent_anonymous, recent_authenticated)
-        SELECT t.project_id, t.tasks, t.wanted, t.counted, t.completed, t.seconds, t.results, t.runs_anonymous, t.runs_authenticated,
+        SELECT t.project_id, t.tasks, t.wanted, t.counted, t.completed, t.seconds, t.results, t.bytes, t.runs_anonymous, t.runs_authenticated,
                coalesce(a.more, 0), coalesce(u.more, 0), coalesce(a.recent, 0), coalesce(u.recent, 0)
           FROM totals t LEFT JOIN people a ON a.project_id = t.project_id AND NOT a.known LEFT JOIN people u ON u.project_id = t.project_id AND u.known
          ORDER BY 1
             ON CONFLICT (project_id) DO UPDATE SET tasks = s.tasks + excluded.tasks, wanted = s.wanted + excluded.wanted,
                counted = s.counted + excluded.counted, completed = s.completed + excluded.completed, seconds = s.seconds + excluded.seconds,
-               results = s.results + excluded.results,
+               results = s.results + excluded.results, bytes = s.bytes + excluded.bytes,
                runs_anonymous = s.runs_anonymous + excluded.runs_anonymous, runs_authenticated = s.runs_authenticated + excluded.runs_authenticated,
                people_anonymous = s.people_anonymous + excluded.people_anonymous, people_authenticated = s.people_authenticated + excluded.people_authenticated,
                recent_anonymous = s.recent_anonymous + excluded.recent_anonymous, recent_authenticated = s.recent_authenticated + excluded.recent_authenticated
@@ -235,12 +235,14 @@ SELECT coalesce(s.tasks, 0) + coalesce(d.tasks, 0), coalesce(s.wanted, 0) + coal
 -- The answers of a project that has nothing left but its tasks: it was opened, its trials went. The caller has locked the
 -- project's ledger and has deleted the answers.
 CREATE FUNCTION forget_answers(p_project bigint) RETURNS void LANGUAGE plpgsql AS $$
-DECLARE f project_figures;
+DECLARE f project_figures; held bigint;
 BEGIN
     PERFORM lock_stats();
     SELECT * INTO f FROM project_figures WHERE project_id = p_project;
+    held := bytes_of(p_project);
     PERFORM drop_stats(p_project);
-    INSERT INTO project_stat (project_id, tasks, wanted, completed) VALUES (p_project, f.n_tasks, f.n_wanted, f.n_completed_tasks);
+    INSERT INTO project_stat (project_id, tasks, wanted, completed, bytes)
+    VALUES (p_project, f.n_tasks, f.n_wanted, f.n_completed_tasks, held);
     INSERT INTO project_hour (project_id, hour, completed)
     SELECT p_project, date_trunc('hour', at), count(*) FROM retirement WHERE project_id = p_project GROUP BY 2;
 END $$;

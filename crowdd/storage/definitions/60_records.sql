@@ -44,3 +44,16 @@ SELECT id, created, name, fullname, email_addr, api_key_sealed, NULL::text AS pa
        newsletter_prompted, valid_email, confirmation_email_sent, consent, locale, flags, category, catalog_api,
        google_user_id, github_user_id, orcid_user_id, info
   FROM account;
+
+-- What everybody may read of a person's info (USER.public_info), without values larger than a whole info may be today: rows
+-- from before that limit would otherwise be read in full wherever people are listed.
+CREATE FUNCTION public_person_info(p_info jsonb) RETURNS jsonb IMMUTABLE LANGUAGE sql AS $$
+SELECT coalesce(jsonb_object_agg(key, value), '{}') FROM jsonb_each(p_info)
+ WHERE key IN ('avatar', 'avatar_url', 'container', 'extra') AND octet_length(value::text) <= 16000 $$;
+
+-- A person in a list: as user_record, without what others may not read of info.
+CREATE VIEW person_record AS
+SELECT id, created, name, fullname, email_addr, api_key_sealed, passwd_hash, admin, pro, "restrict", privacy_mode, subscribed,
+       newsletter_prompted, valid_email, confirmation_email_sent, consent, locale, flags, category, catalog_api,
+       google_user_id, github_user_id, orcid_user_id, public_person_info(info) AS info
+  FROM user_record;

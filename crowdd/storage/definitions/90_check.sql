@@ -167,3 +167,23 @@ BEGIN
     INSERT INTO score_count (level, bucket, people)
     SELECT level, runs >> (6 * level), count(*) FROM person_stat, generate_series(0, 3) level WHERE shown GROUP BY 1, 2;
 END $$;
+
+-- Bytes that a project holds.
+CREATE FUNCTION check_bytes(p_project bigint, p_now timestamptz) RETURNS SETOF difference STABLE LANGUAGE sql AS $$
+SELECT p_project, 'project_stat.bytes', '', bytes_of(p_project), c.bytes FROM (
+    SELECT coalesce(sum(bytes), 0) AS bytes FROM (
+        SELECT octet_length(info::text) + octet_length(long_description) AS bytes FROM project WHERE id = p_project
+        UNION ALL SELECT octet_length(info::text) FROM task WHERE project_id = p_project
+        UNION ALL SELECT octet_length(info::text) FROM task_run WHERE project_id = p_project
+        UNION ALL SELECT octet_length(info::text) FROM result WHERE project_id = p_project
+        UNION ALL SELECT octet_length(info::text) + octet_length(body) FROM blogpost WHERE project_id = p_project
+        UNION ALL SELECT octet_length(info::text) FROM helpingmaterial WHERE project_id = p_project
+        UNION ALL SELECT bytes FROM upload_file WHERE project_id = p_project) b) c
+ WHERE bytes_of(p_project) <> c.bytes $$;
+
+CREATE FUNCTION repair_bytes(p_project bigint, p_now timestamptz) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM lock_stats();
+    INSERT INTO project_stat AS s (project_id, bytes) SELECT p_project, counted - stored FROM check_bytes(p_project, p_now)
+        ON CONFLICT (project_id) DO UPDATE SET bytes = s.bytes + excluded.bytes;
+END $$;

@@ -48,7 +48,7 @@ class SettingsPages:
         yield post("/account/newsletter", self.answer_newsletter)
 
     async def form(self, incoming: Incoming, name: str) -> Answer:
-        return self._page(incoming, await own_account(self._domain, incoming, name))
+        return await self._page(incoming, await own_account(self._domain, incoming, name))
 
     async def update(self, incoming: Incoming, name: str) -> Answer:
         """Carries out the one of four forms whose button ``btn`` names."""
@@ -60,7 +60,7 @@ class SettingsPages:
         try:
             return await carry_out(incoming, row)
         except FormError as error:
-            return self._page(incoming, row, which, error)
+            return await self._page(incoming, row, which, error)
 
     async def _profile(self, incoming: Incoming, row: Row) -> Answer:
         said = Profile(
@@ -98,7 +98,7 @@ class SettingsPages:
         await self._profiles.set_service(row["id"], incoming.text("catalog_api", row["catalog_api"]), incoming.who)
         return _done(row["name"], _("Your key has been saved."))
 
-    def _page(self, incoming: Incoming, row: Row, which: str = "", error: FormError | None = None) -> Answer:
+    async def _page(self, incoming: Incoming, row: Row, which: str = "", error: FormError | None = None) -> Answer:
         """All forms; the one that was refused as it was sent, the others as stored."""
         forms: dict[str, Any] = {
             "form": self._forms.filled(incoming, **{name: row[name] for name in _PROFILE}),
@@ -115,6 +115,7 @@ class SettingsPages:
             "account/update.html",
             title=_("Settings"),
             show_passwd_form=own and row["has_password"],
+            usage=await self._domain.quota.usage(self._domain.db, row["id"]),
             **forms,
             **said,
             _user=row,

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from crowdd.domain.domain import Domain
+from crowdd.errors import CostlyTextError
 from crowdd.http.answers import Answer, Page, Redirect
 from crowdd.http.forms import Forms
 from crowdd.http.incoming import Incoming
@@ -51,7 +52,10 @@ class AdminAnnouncements:
         body = _written(incoming)
         if "published" not in body and incoming.content_type != "application/json":
             body["published"] = False  # a box that is not ticked sends nothing
-        await self._records.create(ANNOUNCEMENT, incoming.who, body)
+        try:
+            await self._records.create(ANNOUNCEMENT, incoming.who, body)
+        except CostlyTextError as error:
+            return self._again(incoming, _("A new announcement"), {error.attribute: [error.sentence]})
         return Redirect(_HERE, _("Announcement created."))
 
     async def update_form(self, incoming: Incoming, announcement_id: int) -> Answer:
@@ -67,7 +71,11 @@ class AdminAnnouncements:
         body = _written(incoming)
         if "published" not in body and incoming.content_type != "application/json":
             body["published"] = False
-        await self._records.change(ANNOUNCEMENT, incoming.who, announcement_id, body)
+        try:
+            await self._records.change(ANNOUNCEMENT, incoming.who, announcement_id, body)
+        except CostlyTextError as error:
+            wrong = {error.attribute: [error.sentence]}
+            return self._again(incoming, _("Change an announcement"), wrong, id=announcement_id)
         return Redirect(_HERE, _("Announcement changed."))
 
     async def delete(self, incoming: Incoming, announcement_id: int) -> Answer:

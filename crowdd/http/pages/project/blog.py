@@ -9,7 +9,7 @@ from urllib.parse import quote
 from crowdd.domain import rights
 from crowdd.domain.domain import Domain
 from crowdd.domain.records import NOT_FOUND
-from crowdd.errors import NotFoundError
+from crowdd.errors import CostlyTextError, NotFoundError
 from crowdd.http.answers import Answer, Page, Redirect
 from crowdd.http.forms import CORRECT, Forms
 from crowdd.http.incoming import Incoming
@@ -52,13 +52,15 @@ class BlogPages:
             blogposts=posts,
             next=posts[-1]["id"] if more else None,
             _writes=bool(row["standings"] & BLOGPOST.rights.create),
+            _prose=await self._views.prose([], posts),
         )
 
     async def read(self, incoming: Incoming, short_name: str, post_id: int) -> Answer:
         row = await self._projects.page(short_name, incoming.who)
         found = await self._post(incoming, row, post_id)
         context = await self._views.context(incoming, row)
-        return Page("project/blogpost.html", **context, blogpost=found, _writes=_may_change(incoming.who, found))
+        writes, prose = _may_change(incoming.who, found), await self._views.prose([], [found])
+        return Page("project/blogpost.html", **context, blogpost=found, _writes=writes, _prose=prose)
 
     async def _post(self, incoming: Incoming, row: Row, post_id: int) -> dict[str, Any]:
         """The post, when it is one of this project that the requester may see."""
@@ -85,7 +87,10 @@ class BlogPages:
         if wrong := _mistakes(incoming):
             return await self._again(incoming, row, wrong)
         said = _said(incoming, published=False) | {"project_id": row["id"]}
-        made = await self._records.create(BLOGPOST, incoming.who, said)
+        try:
+            made = await self._records.create(BLOGPOST, incoming.who, said)
+        except CostlyTextError as error:
+            return await self._again(incoming, row, {error.attribute: [error.sentence]})
         return Redirect(_at(short_name, made["id"]), _("The post is saved."))
 
     async def _writer(self, incoming: Incoming, short_name: str) -> Row:
@@ -105,7 +110,10 @@ class BlogPages:
         if wrong := _mistakes(incoming):
             return await self._again(incoming, row, wrong, id=post_id)
         said = _said(incoming, published=found["published"])
-        await self._records.change(BLOGPOST, incoming.who, post_id, said)
+        try:
+            await self._records.change(BLOGPOST, incoming.who, post_id, said)
+        except CostlyTextError as error:
+            return await self._again(incoming, row, {error.attribute: [error.sentence]}, id=post_id)
         return Redirect(_at(short_name, post_id), _("The post is saved."))
 
     async def delete(self, incoming: Incoming, short_name: str, post_id: int) -> Answer:

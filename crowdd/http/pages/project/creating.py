@@ -11,7 +11,7 @@ from crowdd.domain.domain import Domain
 from crowdd.domain.examples import own_example
 from crowdd.domain.people.checks import Mistakes
 from crowdd.domain.projects import slug
-from crowdd.errors import AnonymousError, ConflictError
+from crowdd.errors import AnonymousError, ConflictError, CostlyTextError
 from crowdd.http.answers import Answer, Page, Redirect
 from crowdd.http.forms import CORRECT, Forms
 from crowdd.http.incoming import Incoming
@@ -64,6 +64,8 @@ class NewProjectPages:
             await self._domain.records.create(PROJECT, incoming.who, said)
         except ConflictError as error:
             return details.taken(error)
+        except CostlyTextError as error:
+            return {error.attribute: [error.sentence]}
         return {}
 
     def _page(self, form: dict[str, Any], **said: Any) -> Answer:

@@ -10,9 +10,10 @@ import orjson
 
 from crowdd.domain.domain import Domain
 from crowdd.domain.file_access import readdressed
-from crowdd.errors import FormError, InvalidValueError, NotFoundError
+from crowdd.errors import FormError, InvalidValueError, NotFoundError, TooLargeError
 from crowdd.http import presenter, starters
 from crowdd.http.answers import Answer, Page, Raw, Redirect
+from crowdd.http.errors import message_of
 from crowdd.http.forms import CORRECT, Forms
 from crowdd.http.incoming import Incoming
 from crowdd.http.locales import locale_of
@@ -62,12 +63,18 @@ class EditorPages:
             text = self._worded(incoming, row) if button == "Words" else incoming.field("editor")
             if not text.strip() and part == "task_presenter":
                 raise FormError({"editor": [_("Without this a volunteer sees nothing. Begin with a starter.")]})
+            await self._keep(incoming, row, part, text)
         except FormError as error:
             form = self._forms.refused(incoming, error.errors) | {"id": row["id"]}
             form["editor"] = incoming.field("editor") or row["info"].get(part) or ""
             return await self._page(incoming, row, form, flash=CORRECT, status="error")
-        await self._domain.projects.tell(row, {part: text}, incoming.who)
         return Redirect(_path(short_name, part), _("It is saved. This is what volunteers see from now on."))
+
+    async def _keep(self, incoming: Incoming, row: Row, part: str, text: str) -> None:
+        try:
+            await self._domain.projects.tell(row, {part: text}, incoming.who)
+        except TooLargeError as error:
+            raise FormError({"editor": [message_of(error)]}) from None
 
     async def _start(self, incoming: Incoming, row: Row) -> Answer:
         """A starter with the project's sentence as its question, where it is one; then on to the tasks."""

@@ -38,4 +38,5 @@ class OverviewPages:
         row = await self._projects.page(short_name, incoming.who)
         context = await self._views.context(incoming, row)
         posts = (await self._views.posts(incoming, row, _POSTS))[0] if row["n_blogposts"] else []
-        return Page("project/index.html", **context, _posts=posts)
+        prose = await self._views.prose([row["long_description"]], posts)
+        return Page("project/index.html", **context, _posts=posts, _prose=prose)

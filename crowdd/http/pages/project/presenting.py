@@ -68,7 +68,9 @@ class PresentingPages:
             await self._lease_or_find(incoming, row, task_id)
         context = await self._views.context(incoming, row)
         context["title"] = _TITLES[kind]
-        return Page("project/presenter.html", **context, _presenter=await self._presenter(incoming, row, kind, task_id))
+        shown = await self._presenter(incoming, row, kind, task_id)
+        prose = await self._views.prose([row["long_description"]])
+        return Page("project/presenter.html", **context, _presenter=shown, _prose=prose)
 
     async def _presenter(
         self, incoming: Incoming, row: Row, kind: presenter.Kind, task_id: int | None

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 from urllib.parse import quote
 
 from crowdd.domain.domain import Domain
 from crowdd.domain.summaries import person
+from crowdd.errors import InvalidValueError
 from crowdd.http.answers import Answer, Page, Redirect
-from crowdd.http.forms import Forms
+from crowdd.http.forms import CORRECT, Forms
 from crowdd.http.incoming import Incoming
 from crowdd.http.pages.project.views import ProjectViews, locked_out
 from crowdd.http.routing import Route, get, post
 from crowdd.kinds import PROJECT
+from crowdd.kinds.task_run import MAX_ANSWER_BYTES, MAX_RAISED_BYTES
+from crowdd.kinds.types import Integer
 from crowdd.languages import _
+from crowdd.storage.database import Row
 
 
 class ProjectSettingsPages:
@@ -24,17 +29,42 @@ class ProjectSettingsPages:
 
     def routes(self) -> Iterator[Route]:
         yield get("/project/<short_name>/settings", locked_out(self.settings))
+        yield post("/project/<short_name>/settings", locked_out(self.update))
         yield post("/project/<short_name>/resetsecretkey", locked_out(self.reset_secret_key))
 
     async def settings(self, incoming: Incoming, short_name: str) -> Answer:
         """The project page's keys, for those who may change the project (interface)."""
         row = await self._domain.projects.owned(short_name, incoming.who)
+        limit = row["info"].get("max_answer_bytes") or MAX_ANSWER_BYTES
+        return await self._page(incoming, row, self._forms.filled(incoming, max_answer_kb=limit // 1000))
+
+    async def update(self, incoming: Incoming, short_name: str) -> Answer:
+        """How large an answer may be (``max_answer_kb``)."""
+        row = await self._domain.projects.owned(short_name, incoming.who)
+        least, most = MAX_ANSWER_BYTES // 1000, MAX_RAISED_BYTES // 1000
+        try:
+            size = Integer(least=least, most=most).parse(incoming.field("max_answer_kb"))
+        except InvalidValueError:
+            words = _("Enter a whole number from %(least)s to %(most)s.", least=least, most=f"{most:,}")
+            form = self._forms.refused(incoming, {"max_answer_kb": [words]}, "max_answer_kb")
+            return await self._page(incoming, row, form, flash=CORRECT, status="error")
+        await self._domain.projects.tell(row, {"max_answer_bytes": size * 1000}, incoming.who)
+        return Redirect(f"/project/{quote(short_name)}/settings", _("The size of answers has been changed."))
+
+    async def _page(self, incoming: Incoming, row: Row, form: dict[str, Any], **said: Any) -> Answer:
         context = await self._views.context(incoming, row)
         owners = await self._domain.ownership.owners(row)
         shown = [person(each) | {"is_creator": each["is_creator"]} for each in owners]
-        deletes = bool(row["standings"] & PROJECT.rights.delete)
-        locked = row["lock_id"] is not None
-        return Page("project/settings.html", **context, _coowners=shown, _locked=locked, _deletes=deletes)
+        return Page(
+            "project/settings.html",
+            **context,
+            **said,
+            form=form,
+            max_answer_bytes=row["info"].get("max_answer_bytes") or MAX_ANSWER_BYTES,
+            _coowners=shown,
+            _locked=row["lock_id"] is not None,
+            _deletes=bool(row["standings"] & PROJECT.rights.delete),
+        )
 
     async def reset_secret_key(self, incoming: Incoming, short_name: str) -> Answer:
         row = await self._domain.projects.owned(short_name, incoming.who)

@@ -8,7 +8,14 @@ from urllib.parse import quote
 
 from crowdd.domain import details
 from crowdd.domain.domain import Domain
-from crowdd.errors import ConflictError, CrowddError, FormError, InvalidRequestError, InvalidValueError
+from crowdd.errors import (
+    ConflictError,
+    CostlyTextError,
+    CrowddError,
+    FormError,
+    InvalidRequestError,
+    InvalidValueError,
+)
 from crowdd.http.answers import Answer, Page, Redirect
 from crowdd.http.errors import message_of
 from crowdd.http.forms import CORRECT, Forms, crop_box
@@ -82,6 +89,8 @@ class UpdatePages:
             await self._domain.records.change(PROJECT, incoming.who, row["id"], changes)
         except ConflictError as error:
             raise FormError(details.taken(error)) from None
+        except CostlyTextError as error:
+            raise FormError({error.attribute: [error.sentence]}) from None
         except (InvalidRequestError, InvalidValueError) as error:
             raise FormError({"category_id": [message_of(error)]}) from None
 

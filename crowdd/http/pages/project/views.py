@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Mapping
 from typing import Any
 from urllib.parse import quote
 
@@ -10,6 +11,7 @@ import attrs
 
 from crowdd.domain.domain import Domain
 from crowdd.domain.projects import link_word
+from crowdd.domain.prose import Laid
 from crowdd.domain.summaries import person
 from crowdd.domain.words import ago
 from crowdd.errors import ForbiddenError
@@ -64,6 +66,12 @@ class ProjectViews:
         asked = {"project_id": str(row["id"]), "desc": "true", "all": "1", "limit": str(most + 1), "last_id": before}
         posts = await self.domain.records.list(BLOGPOST, incoming.who, asked)
         return posts[:most], len(posts) > most
+
+    async def prose(self, descriptions: Iterable[str], posts: Iterable[Mapping[str, Any]] = ()) -> Laid:
+        """The HTML of long descriptions and of the bodies of blog posts."""
+        described = await self.domain.prose.of(descriptions, PROJECT.field("long_description").heading)
+        posted = await self.domain.prose.of((post["body"] for post in posts), BLOGPOST.field("body").heading)
+        return {**described, **posted}
 
     async def owner(self, incoming: Incoming, row: Row) -> dict[str, Any]:
         """The owner's record: everything for himself, public figures for others."""

@@ -1,0 +1,13 @@
+"""Removes HTML of texts that nobody has read for a month; it is made anew when somebody does."""
+
+from __future__ import annotations
+
+from crowdd.domain.domain import Domain
+from crowdd.sched.schedule import DAY, Job
+
+
+async def _sweep(domain: Domain) -> str:
+    return f"{await domain.prose.sweep()} removed"
+
+
+JOB = Job("sweep_rendered_texts", DAY, _sweep)
