@@ -75,11 +75,14 @@ setup(
         "prometheus-client>=0.21,<1",
         "psycopg2-binary>=2.9.10,<3",
         "pyjwt>=2.10,<3",
+        "pyotp>=2.9,<3",
         "pyopenssl>=24.3,<28",
         "rich>=13.9,<16",
+        "segno>=1.6,<2",
         "treq>=24.9,<28",
         "twisted>=24.11,<28",
         "txpostgres>=1.7,<2",
+        "webauthn>=2.5,<4",
     ],
     extras_require={
         # PostgreSQL's own binaries, for machines that have none.

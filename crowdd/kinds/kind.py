@@ -34,12 +34,16 @@ class Standing(enum.Enum):
     SELF = "self"  # the row is the requester
     OPEN = "open"  # the row is a person who shows fullname and date of joining (privacy mode off)
     LISTED = "listed"  # the row's project is published and has no password that the requester lacks
+    KEYHOLDER = (
+        "keyholder"  # who may see the row's secret now: a person with a recent proof, an owner without a weak token
+    )
     UNLOCKED = "unlocked"  # the row's project has no password that the requester lacks; drafts included
 
 
 EVERYONE = frozenset({Standing.ANYBODY})
 NOBODY: frozenset[Standing] = frozenset()
 OWNERS = frozenset({Standing.OWNER, Standing.ADMIN})
+KEYHOLDERS = frozenset({Standing.KEYHOLDER})
 ADMINS = frozenset({Standing.ADMIN})
 WHOLE_INFO = OWNERS | {Standing.SELF}  # who reads the keys of info that are not public
 
