@@ -12,7 +12,7 @@ from crowdd.config import Accounts as AccountSettings
 from crowdd.domain import rights
 from crowdd.domain.gather import Gather, Gathering
 from crowdd.domain.passwords import Passwords
-from crowdd.domain.people import checks
+from crowdd.domain.people import checks, recent_proof
 from crowdd.domain.people.checks import EXAMPLES
 from crowdd.domain.people.registration import Registration
 from crowdd.domain.records import NOT_FOUND, Behaviour
@@ -226,6 +226,8 @@ class UserBehaviour(Behaviour):
         super().__init__(USER)
 
     async def change(self, tx: Database, who: Requester, row: Row, changes: dict[str, Any]) -> None:
+        if "admin" in changes:
+            recent_proof.require(who)
         if changes.get("admin") is False and row["id"] == who.user_id:
             raise ForbiddenError(_("You cannot take the administrator's rights from yourself."))
         if changes.get("admin") is False:

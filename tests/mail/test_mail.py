@@ -39,6 +39,9 @@ CONTEXTS: dict[str, dict[str, Any]] = {
     "export_ready": {"name": EVIL, "url": "https://crowdd.example/x", "days": 3},
     "address_changed": {"name": EVIL},
     "password_changed": {"name": EVIL},
+    "new_device": {"name": EVIL, "device": EVIL, "url": "https://crowdd.example/x"},
+    "second_factor_changed": {"name": EVIL, "act": "totp_added", "url": "https://crowdd.example/x"},
+    "recovery_code_used": {"name": EVIL, "left": 9, "url": "https://crowdd.example/x"},
 }
 
 

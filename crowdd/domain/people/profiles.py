@@ -9,7 +9,7 @@ import attrs
 
 from crowdd.config import Accounts as AccountSettings
 from crowdd.domain.passwords import Passwords
-from crowdd.domain.people import checks
+from crowdd.domain.people import checks, recent_proof
 from crowdd.domain.people.confirming import Confirming
 from crowdd.domain.people.proofs import Proofs
 from crowdd.domain.people.recovery import PURPOSE as RESET
@@ -70,12 +70,14 @@ class Profiles:
     async def update(self, row: Row, said: Profile, locales: Collection[str], who: Requester) -> bool:
         """Stores a profile; True when a new address is to be confirmed first.
 
-        Raises FormError, also for a name or address that is taken.
+        Raises FormError, also for a name or address that is taken, and ProofNeededError where the address changes.
         """
         if mistakes := said.mistakes({*locales, row["locale"]}):
             raise FormError(mistakes)
         changes = said.changes(row)
         moves = said.email_addr.strip().lower() != row["email_addr"].lower()
+        if moves:
+            recent_proof.require(who)
         waits = moves and self._confirming.required
         if waits:
             await self._confirming.change(row, changes.pop("email_addr"), who)
@@ -94,7 +96,8 @@ class Profiles:
         await records.update(self._db, USER, user_id, {"newsletter_prompted": True, **answer})
 
     async def change_password(self, user_id: int, current: str, new: str, confirm: str, who: Requester) -> None:
-        """A new password, which ends every session. Raises FormError, TooManyRequestsError."""
+        """A new password, which ends every session. Raises FormError, TooManyRequestsError, ForbiddenError."""
+        recent_proof.require_session(who)
         words, again = checks.password(new, confirm, self._settings.shortest_password)
         if mistakes := checks.found({"new_password": words, "confirm": again}):
             raise FormError(mistakes)

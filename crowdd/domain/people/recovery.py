@@ -13,7 +13,7 @@ from crowdd.domain.people.proofs import Proofs
 from crowdd.domain.people.signing_in import Attempts
 from crowdd.domain.queue import Queue
 from crowdd.errors import FormError
-from crowdd.storage import accounts, audit, links, sessions
+from crowdd.storage import accounts, api_tokens, audit, links, sessions
 from crowdd.storage.database import Database, Transactions
 from crowdd.values import Requester
 
@@ -101,6 +101,7 @@ class Recovery:
             await accounts.set_password(tx, user_id, hashed)
             await accounts.note_valid(tx, user_id)
             await sessions.end_all(tx, user_id)
+            await api_tokens.drop_of_user(tx, user_id)
             await links.drop_of_user(tx, user_id, PURPOSE)
             await audit.write(tx, who, "reset_password", "user", user_id)
             return user_id
