@@ -136,7 +136,8 @@ def make_root(clock: Any, domain: Domain, lasting: Lasting) -> Resource:
     cookies = Cookies(domain.secrets, clock.seconds, https, settings.http.cross_site_cookies)
     csrf = Csrf(domain.secrets, cookies, settings.base_url, frozenset(settings.http.allowed_origins))
     newcomers, sessions = lasting.newcomers, domain.people.sessions
-    identity = Identity(settings, domain.secrets, domain.accounts, sessions, cookies, csrf, newcomers)
+    tokens = domain.people.api_tokens
+    identity = Identity(settings, domain.secrets, domain.accounts, sessions, tokens, cookies, csrf, newcomers)
     negotiator = Negotiator(templates, cookies, csrf, domain.languages)
     cors = Cors(frozenset(settings.http.allowed_origins))
     streams, limit = lasting.streams, lasting.limit

@@ -20,7 +20,10 @@ class Route:
     ``endpoint`` is what the rate limit counts (the same for all ids). ``key_header`` false: the Authorization header is
     no API key here. ``csrf`` false: no form posts here. ``page`` false: no page, so a browser is not made a volunteer
     by asking. ``hot``: asked for all the time, so it stands in the ``PathTable``, too. ``doc`` is what the API's
-    documentation says; every route below /api has one.
+    documentation says; every route below /api has one. ``proof``: takes a session with a recent proof (of somebody who
+    signed in; the handler decides about others). ``action``: what the scope of an API token must allow: read, answer,
+    write or everything; unless given, read for GET and write for other methods. ``by_standing``: the body says which
+    project is written, so that only the rights in it can decide about a token for one project.
     """
 
     method: str
@@ -32,6 +35,14 @@ class Route:
     page: bool = True
     hot: bool = False
     doc: Doc | None = None
+    proof: bool = False
+    action: str = ""
+    by_standing: bool = False
+
+    @property
+    def needs(self) -> str:
+        """What the scope of an API token must allow."""
+        return self.action or ("read" if self.method == "GET" else "write")
 
 
 def get(path: str, handler: Handler, **more: Any) -> Route:

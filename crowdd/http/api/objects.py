@@ -46,8 +46,10 @@ class _Kind:
         yield get(rows, self.list, endpoint=name, doc=operations.listing(kind))
         yield get(row, self.read, endpoint=name, doc=operations.reading(kind), hot=name == "task")
         if "POST" in methods:
-            create = self.submit if name == "taskrun" else self.create
-            yield post(rows, create, endpoint=name, doc=operations.creating(kind), hot=name == "taskrun")
+            answers = name == "taskrun"
+            create, action = (self.submit, "answer") if answers else (self.create, "")
+            doc = operations.creating(kind)
+            yield post(rows, create, endpoint=name, doc=doc, hot=answers, action=action, by_standing=True)
         if "PUT" in methods:
             yield Route("PUT", row, self.change, endpoint=name, doc=operations.changing(kind))
         if "DELETE" in methods:

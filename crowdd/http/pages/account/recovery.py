@@ -54,7 +54,7 @@ class RecoveryPages:
             form = self._forms.refused(incoming, error.errors, *_RESET)
             said = {"flash": CORRECT, "status": "error"}
             return Page("account/password_reset.html", 200, title=_("A new password"), form=form, **said)
-        return await self._entry.enter(incoming, user_id, _("You have a new password, and are signed in with it."))
+        return await self._entry.arrive(incoming, user_id, _("You have a new password, and are signed in with it."))
 
 
 def _key(incoming: Incoming) -> str:
