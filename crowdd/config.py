@@ -289,6 +289,16 @@ class Accounts:
     """``[accounts]``: people who signed up."""
 
     session_days: int = _option(30, _positive, doc="A session ends after so many days without use.")
+    session_max_days: int = _option(90, _positive, doc="A session ends so many days after signing in, used or not.")
+    proof_minutes: int = _option(
+        10, _positive, doc="Minutes for which a password or second factor lets one change what protects the account."
+    )
+    admin_proof_hours: int = _option(12, _positive, doc="Hours after which administrators prove again below /admin.")
+    admin_idle_minutes: int = _option(30, _positive, doc="Minutes without use below /admin that ask for the same.")
+    require_second_factor: str = _option(
+        "nobody", _choice("nobody", "admins"), doc="Who needs a second factor: admins get to /admin only with one."
+    )
+    key_in_query: bool = _option(True, _boolean, doc="Whether API keys may stand in addresses as ?api_key=.")
     shortest_password: int = _option(10, _positive, doc="Characters that a new password needs.")
     attempts: int = _option(10, _positive, doc="Failed sign-ins per account and network in 15 minutes.")
     max_login_failures_per_hour: int = _option(

@@ -131,6 +131,20 @@ class ForbiddenError(CrowddError):
     code = "forbidden"
 
 
+class ProofNeededError(ForbiddenError):
+    """The session has to prove first that its person is there: by the password or a second factor."""
+
+    code = "proof_needed"
+    hint = "Give your password or a second factor at /account/prove, then try again."
+
+
+class SecondFactorNeededError(ForbiddenError):
+    """Administrators have to set up a second factor before they may do this."""
+
+    code = "second_factor_needed"
+    hint = "Set up an authenticator app or a passkey: /account/<name>/security."
+
+
 class MethodError(CrowddError):
     """The address exists but not for this method; ``allowed`` lists those it has."""
 

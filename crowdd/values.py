@@ -49,6 +49,13 @@ class Requester:
     presenter: int | None = None  # project whose presenter asks through the bridge: only a volunteer of that project
     via: str = "web"  # api, web, cli or job: for the audit log
     session: bytes = b""  # token hash of the session in use
+    proved: bool = False  # the session's person gave the password or a second factor lately
+    admin_stale: bool = False  # its use below /admin is to be noted again
+    admin_fresh: bool = False  # the session may go on below /admin without another proof
+    second_factor: bool = False  # the session's account has one
+    by_key: bool = False  # known by the account's one API key
+    scope: str = ""  # of the API token in use: read, answer, project or everything; "" without a token
+    only_project: int | None = None  # the one project that the token may write
 
     @property
     def signed_in(self) -> bool:
@@ -63,7 +70,17 @@ class Requester:
     @property
     def acting_admin(self) -> bool:
         """Whether the rights of an administrator count."""
-        return self.admin and self.presenter is None
+        return self.admin and self.presenter is None and self.only_project is None
+
+    @property
+    def sees_own_key(self) -> bool:
+        """Whether the account's API key is shown to its person: after a proof, or to the key itself."""
+        return self.presenter is None and (self.proved or self.by_key)
+
+    @property
+    def sees_secrets(self) -> bool:
+        """Whether secrets of projects are shown to their owners: a token that may not write learns none."""
+        return self.scope not in ("read", "answer")
 
     @property
     def actor(self) -> str:
@@ -80,8 +97,12 @@ class Requester:
             "me": self.acting_user,
             "is_admin": self.acting_admin,
             "unlocked": list(self.unlocked),
-            "visitor": self.user_id,
-            "visits_all": self.admin,
+            "visitor": self.user_id if self.only_project is None else None,
+            "visits_all": self.admin and self.only_project is None,
+            "only_project": self.only_project,
+            "sees_own_key": self.sees_own_key,
+            "sees_all_keys": self.acting_admin and self.proved,
+            "sees_secrets": self.sees_secrets,
         }
 
     def entry_values(self) -> dict[str, object]:

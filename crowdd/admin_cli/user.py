@@ -136,6 +136,27 @@ def reset_password(config: Path | None, who: str, letter: bool, password: str | 
     say(as_json, done, f"{done['name']} {said}.")
 
 
+@user.command("remove-factors")
+@click.argument("who")
+@yes_option
+@json_option
+@click.pass_obj
+def remove_factors(config: Path | None, who: str, yes: bool, as_json: bool) -> None:
+    """Remove the second factors of WHO, who lost them: authenticator app, passkeys and recovery codes.
+
+    The password alone signs them in afterwards. Make sure first that it is they who ask. A letter tells them.
+    """
+    confirm(yes, f"Without a second factor, the password alone opens the account {who}.")
+
+    async def work(domain: Domain) -> dict[str, object]:
+        row = await account(domain, who)
+        removed = await domain.people.second_factors.remove_all(row["id"], SYSTEM)
+        return {"id": row["id"], "name": row["name"], "removed": removed}
+
+    done = with_domain(config, work)
+    say(as_json, done, f"Removed {done['removed']} second factors of {done['name']}.")
+
+
 @user.command()
 @click.argument("who")
 @yes_option

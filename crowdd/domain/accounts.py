@@ -13,7 +13,7 @@ from crowdd.domain import rights
 from crowdd.domain.attempts import HOUR_MINUTES, Attempts, Limit
 from crowdd.domain.gather import Gather, Gathering
 from crowdd.domain.passwords import Passwords
-from crowdd.domain.people import checks
+from crowdd.domain.people import checks, recent_proof
 from crowdd.domain.people.administrators import Administrators
 from crowdd.domain.people.checks import EXAMPLES
 from crowdd.domain.people.policy import PasswordPolicy
@@ -275,10 +275,10 @@ class UserBehaviour(Behaviour):
         self._administrators = administrators
 
     async def change(self, tx: Database, who: Requester, row: Row, changes: dict[str, Any]) -> None:
+        if "admin" in changes:
+            recent_proof.require(who)
         if changes.get("admin") is False and row["id"] == who.user_id:
             raise ForbiddenError(_("You cannot take the administrator's rights from yourself."))
-        if "admin" in changes and not who.session and who.via != "cli":
-            raise ForbiddenError(_("Sign in to change administrators: an API key cannot do it."), code="session_needed")
         if "info" in changes and not who.acting_admin:
             changes = {**changes, "info": guarded(row["info"], changes["info"])}
         if changes.get("admin") is False:

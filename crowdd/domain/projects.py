@@ -211,6 +211,10 @@ class Projects:
             return row_id
         return await records.project_of(self._db, kind, row_id) if "project_id" in kind.by_name else None
 
+    async def id_of(self, short_name: str) -> int | None:
+        """The id of a project, whoever asks; None when there is none."""
+        return await projects.id_of(self._db, short_name)
+
     async def listed(self, who: Requester) -> list[Row]:
         """Published projects that everybody may see, the liveliest first."""
         return await projects.listed(self._db, who)

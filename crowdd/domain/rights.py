@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Set
+from collections.abc import Mapping, Set
 
 from crowdd.errors import AnonymousError, ForbiddenError
 from crowdd.kinds.kind import Standing
@@ -21,10 +21,36 @@ def require(who: Requester, have: Set[Standing], wanted: Set[Standing], message:
     raise AnonymousError(message or "Only people who signed in may do this.")
 
 
+_ACTIONS: Mapping[str, frozenset[str]] = {
+    "read": frozenset({"read"}),
+    "answer": frozenset({"read", "answer"}),
+    "project": frozenset({"read", "write"}),
+    "everything": frozenset({"read", "answer", "write", "everything"}),
+}
+
+
+def require_scope(who: Requester, action: str) -> None:
+    """Passes when the requester's API token, if they came with one, has a scope that allows the action.
+
+    ``action``: read, answer (ask for tasks, answer, give back), write, or everything (what no narrower scope allows).
+    Raises ForbiddenError.
+    """
+    if who.scope and action not in _ACTIONS[who.scope]:
+        hint = f'The scope of the token is "{who.scope}".'
+        raise ForbiddenError("This token may not do that.", code="token_scope", hint=hint)
+
+
+def require_project_scope(who: Requester, project_id: int | None) -> None:
+    """Passes unless the requester's API token may write another project only. Raises ForbiddenError."""
+    if who.only_project is not None and project_id != who.only_project:
+        hint = f"The token may write project {who.only_project} only."
+        raise ForbiddenError("This token may not do that.", code="token_scope", hint=hint)
+
+
 def of_requester(who: Requester) -> frozenset[Standing]:
     """The standings that need no row."""
     have = {Standing.ANYBODY}
-    if who.acting_user is not None:
+    if who.acting_user is not None and who.only_project is None:
         have.add(Standing.SIGNED_IN)
     if who.acting_admin:
         have.add(Standing.ADMIN)

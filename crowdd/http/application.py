@@ -149,8 +149,9 @@ def make_root(clock: Any, domain: Domain, lasting: Lasting) -> Resource:
     cookies = Cookies(domain.secrets, clock.seconds, https, settings.http.cross_site_cookies)
     csrf = Csrf(domain.secrets, cookies, settings.base_url, frozenset(settings.http.allowed_origins))
     newcomers, sessions = lasting.newcomers, domain.people.sessions
+    tokens = domain.people.api_tokens
     identity = Identity(
-        settings, domain.secrets, domain.accounts, sessions, cookies, csrf, newcomers, domain.security_log
+        settings, domain.secrets, domain.accounts, sessions, tokens, cookies, csrf, newcomers, domain.security_log
     )
     refusals = Refusals(domain.secrets, domain.security_log)
     negotiator = Negotiator(templates, cookies, csrf, domain.languages)

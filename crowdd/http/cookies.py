@@ -24,6 +24,8 @@ UNLOCKED = "unlocked"
 DEVICE = "device"
 FLOW = "signin_flow"  # a sign-in with a provider that is under way
 NEWCOMER = "newcomer"  # whom a provider sent, and who has no account yet
+SECOND_STEP = "second_step"  # somebody whose password was right and who owes a second factor
+CHALLENGE = "passkey_challenge"  # a question to a passkey that waits for its answer
 YEAR = 365 * 86400
 
 

@@ -66,6 +66,12 @@ CODES: tuple[ErrorCode, ...] = (
     ErrorCode("in_result", errors.ForbiddenError, "The answer is part of a result and stays as it is."),
     ErrorCode("external_uid", errors.ForbiddenError, "The body and the address name different external users."),
     ErrorCode("key_missing", errors.ForbiddenError, "The project's secret key is missing."),
+    ErrorCode("session_needed", errors.ForbiddenError, "Sign in: an API key or token may not do this."),
+    ErrorCode(
+        "proof_needed", errors.ProofNeededError, "Give your password or a second factor at /account/prove first."
+    ),
+    ErrorCode("second_factor_needed", errors.SecondFactorNeededError, "Administrators need a second factor here."),
+    ErrorCode("token_scope", errors.ForbiddenError, "The scope of the API token does not allow this."),
     ErrorCode("not_found", errors.NotFoundError, "There is no such thing, or you must not learn that there is."),
     ErrorCode("not_configured", errors.NotFoundError, "The operator has not set this up."),
     ErrorCode("method_not_allowed", errors.MethodError, "The address has other methods: those in Allow."),

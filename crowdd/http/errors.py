@@ -11,6 +11,8 @@ from crowdd.languages import _
 TABLE: tuple[tuple[type[errors.CrowddError], int, str], ...] = (
     (errors.NotFoundError, 404, "NotFound"),
     (errors.AnonymousError, 401, "Unauthorized"),
+    (errors.ProofNeededError, 403, "Forbidden"),
+    (errors.SecondFactorNeededError, 403, "Forbidden"),
     (errors.ForbiddenError, 403, "Forbidden"),
     (errors.UnknownFieldError, 415, "AttributeError"),
     (errors.ReservedFieldError, 400, "BadRequest"),

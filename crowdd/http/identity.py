@@ -13,6 +13,8 @@ import attrs
 
 from crowdd.config import Network, Settings
 from crowdd.domain.accounts import Accounts
+from crowdd.domain.people.api_tokens import PREFIX, ApiTokens
+from crowdd.domain.people.recent_proof import Freshness
 from crowdd.domain.people.sessions import Sessions
 from crowdd.domain.projects import draft_key
 from crowdd.domain.secrets import Secrets
@@ -75,12 +77,13 @@ def is_trusted(address: str, proxies: tuple[Network, ...]) -> bool:
 
 @attrs.frozen
 class Identity:
-    """Finds the requester: API key, session cookie, volunteer cookie, address (in this order)."""
+    """Finds the requester: API token, API key, session cookie, volunteer cookie, address (in this order)."""
 
     settings: Settings
     secrets: Secrets
     accounts: Accounts
     sessions: Sessions
+    tokens: ApiTokens
     cookies: Cookies
     csrf: Csrf
     new_volunteers: Budget
@@ -108,12 +111,14 @@ class Identity:
             "via": "api" if incoming.is_api else "web",
             "presenter": _presenter(incoming),
         }
-        key = _key(incoming, key_header)
+        key = _key(incoming, key_header, in_query=self.settings.accounts.key_in_query)
         if key and not _KEYED.fullmatch(incoming.path):
             key = ""
+        if key.startswith(PREFIX):
+            return await self._by_token(incoming, key, known)
         row = await self.accounts.by_key(key) if key else None
         if row is not None:
-            who = Requester(**known, **_person(row))
+            who = Requester(**known, **_person(row), by_key=True)
             self.security_log.key_used(self.accounts.key_hash(key), who)
             return who
         if incoming.cookie(SESSION) and not key:
@@ -121,9 +126,25 @@ class Identity:
             if row is not None:
                 incoming.by_cookie = True
                 self._refuse_forged(incoming)
-                return Requester(**known, **_person(row), session=session)
+                fresh = Freshness(self.settings.accounts).of_session(row)
+                return Requester(**known, **_person(row), session=session, **fresh)
+        return self._anonymous(incoming, known)
+
+    def _anonymous(self, incoming: Incoming, known: dict[str, Any]) -> Requester:
         locale = SOURCE if incoming.is_api else preferred(incoming)
         return Requester(**known, locale=locale, volunteer=self._volunteer(incoming))
+
+    async def _by_token(self, incoming: Incoming, token: str, known: dict[str, Any]) -> Requester:
+        """The person of an API token, which is good below /api and /project; anonymous with one that does not work."""
+        row = await self.tokens.find(token) if incoming.is_api or incoming.path.startswith("/project/") else None
+        if row is None:
+            return self._anonymous(incoming, known)
+        return Requester(**known, **_person(row), scope=row["scope"], only_project=row["project_id"])
+
+    async def note_admin_use(self, who: Requester) -> None:
+        """Notes that a session is used below /admin, once a minute."""
+        if who.session and who.admin and who.admin_stale:
+            await self.sessions.used_by_admin(who)
 
     async def welcome(self, incoming: Incoming) -> None:
         """Makes a browser without an account that asks for a page a volunteer of its own, by a cookie.
@@ -161,15 +182,20 @@ class Identity:
             self.csrf.check(incoming)
 
 
-def _key(incoming: Incoming, key_header: bool) -> str:
-    """The API key of a request, "" without one. A header of two words (Bearer …, Basic …) is for somebody else.
+def _key(incoming: Incoming, key_header: bool, *, in_query: bool) -> str:
+    """The API key or token of a request, "" without one.
 
-    The query may hold a key below /api only: a link to a page must not open it as another account.
+    A header of two words (Bearer …, Basic …) is for somebody else, unless the second is one of our tokens. The query
+    may hold a key below /api only: a link to a page must not open it as another account. It never holds a token.
     """
     header = incoming.header("authorization").strip() if key_header else ""
+    scheme, _, word = header.partition(" ")
+    if scheme.lower() == "bearer" and word.strip().startswith(PREFIX):
+        return word.strip()
     if header and " " not in header:
         return header
-    return incoming.query.get("api_key", "") if incoming.is_api else ""
+    key = incoming.query.get("api_key", "") if in_query and incoming.is_api else ""
+    return "" if key.startswith(PREFIX) else key
 
 
 def _link(incoming: Incoming) -> tuple[str, ...]:

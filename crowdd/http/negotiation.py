@@ -5,17 +5,18 @@ from __future__ import annotations
 import secrets as random
 from http import HTTPStatus
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 
 import attrs
 import orjson
 
-from crowdd.errors import AnonymousError, CrowddError
+from crowdd.errors import AnonymousError, CrowddError, ForbiddenError, ProofNeededError, SecondFactorNeededError
 from crowdd.http import presenter
 from crowdd.http.answers import Answer, Data, Download, File, Page, Raw, Redirect, Stream
 from crowdd.http.cookies import Cookies
 from crowdd.http.csrf import Csrf
 from crowdd.http.errors import error_object, headers_of, message_of, status_of
+from crowdd.http.forms import local
 from crowdd.http.heads import put, ready
 from crowdd.http.incoming import Incoming
 from crowdd.http.locales import locale_of
@@ -66,6 +67,8 @@ class Negotiator:
             return self.write(incoming, Data(shown, shown["status_code"], headers_of(error)))
         if isinstance(error, AnonymousError) and incoming.who.user_id is None:
             return self._sign_in(incoming)
+        if isinstance(error, ProofNeededError | SecondFactorNeededError) and not incoming.wants_json:
+            return self._lead(incoming, error)
         status, _ = status_of(error)
         for name, value in headers_of(error).items():
             incoming.request.setHeader(name, value)
@@ -77,6 +80,7 @@ class Negotiator:
             code=status,
             description=message_of(error),
             reason=code,
+            error_code=code,
         )
         extra = {"request_id": incoming.request_id, "retry_after": getattr(error, "retry_after", None)}
         return self._page(incoming, page, drawn_as="error.html", **extra)
@@ -156,6 +160,18 @@ class Negotiator:
             incoming.request.responseHeaders.addRawHeader(b"set-cookie", cookie)
         return body
 
+    def _lead(self, incoming: Incoming, error: ForbiddenError) -> bytes:
+        """A browser goes to the page on which it can do what is missing, and comes back."""
+        if isinstance(error, SecondFactorNeededError):
+            words = self.languages.say(message_of(error), locale_of(incoming))
+            self.cookies.flash(incoming, words, "info")
+            body = self._go(incoming, f"/account/{quote(incoming.who.user_name)}/security")
+        else:
+            body = self._go(incoming, f"/account/prove?next={quote(_way_back(incoming), safe='/')}")
+        for cookie in incoming.cookies_to_set:
+            incoming.request.responseHeaders.addRawHeader(b"set-cookie", cookie)
+        return body
+
     def _go(self, incoming: Incoming, location: str) -> bytes:
         self._head(incoming, 302, {"Location": location, "Cache-Control": "no-store"})
         self._headers(incoming, presenter.page_headers())
@@ -201,6 +217,14 @@ class Negotiator:
         for name, value in headers.items():
             # A header must not end early: what a line break would begin is somebody else's header.
             incoming.request.setHeader(name, value.replace("\r", "").replace("\n", "").encode("utf-8", "replace"))
+
+
+def _way_back(incoming: Incoming) -> str:
+    """The address that was asked for; of a form that was sent, the page that it stands on."""
+    if not incoming.changes_state:
+        return incoming.request.uri.decode("ascii", "replace")
+    referer = urlsplit(incoming.header("referer"))
+    return local(referer.path, "/") if referer.netloc == incoming.header("host") else "/"
 
 
 def _shown(context: dict[str, Any]) -> dict[str, Any]:

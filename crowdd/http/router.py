@@ -21,6 +21,8 @@ from twisted.web.server import NOT_DONE_YET
 from werkzeug.exceptions import HTTPException
 
 from crowdd.config import Settings
+from crowdd.domain import rights
+from crowdd.domain.people import recent_proof
 from crowdd.domain.people.checks import RESERVED_NAMES
 from crowdd.domain.people.workshop import Workshop
 from crowdd.domain.projects import RESERVED_SHORT_NAMES, Projects
@@ -39,6 +41,7 @@ from crowdd.http.limits import RateLimit, SharedWindow, Window, taken
 from crowdd.http.negotiation import Negotiator
 from crowdd.http.path_table import Methods, Names, PathTable
 from crowdd.http.refusals import Refusals
+from crowdd.http.routing import Route
 from crowdd.http.static_files import StaticFiles
 from crowdd.http.streams import Streams
 from crowdd.kinds import KINDS
@@ -206,7 +209,35 @@ class Router:
             await self._workshop.do(incoming.unpack)
         if incoming.changes_state and not incoming.is_api and route.csrf and self._with_cookies(incoming):
             self._csrf.check(incoming)
+        await self._require_allowed(incoming, route, names)
         return await route.handler(incoming, **names)
+
+    async def _require_allowed(self, incoming: Incoming, route: Route, names: Names) -> None:
+        """Refuses what the route asks for and the requester's session or token does not have."""
+        who = incoming.who
+        if who.scope:
+            await self._require_scope(incoming, route, names)
+        if route.proof and who.signed_in:
+            recent_proof.require(who)
+        if route.path.startswith("/admin"):
+            needed = self._settings.accounts.require_second_factor == "admins"
+            recent_proof.require_for_admin(who, second_factor=needed)
+            await self._identity.note_admin_use(who)
+
+    async def _require_scope(self, incoming: Incoming, route: Route, names: Names) -> None:
+        rights.require_scope(incoming.who, route.needs)
+        if incoming.who.only_project is None or route.needs == "read" or route.by_standing:
+            return
+        rights.require_project_scope(incoming.who, await self._project_in_path(incoming, names))
+
+    async def _project_in_path(self, incoming: Incoming, names: Names) -> int | None:
+        """The id of the one project that the path is about; what the query says does not count."""
+        if "object_id" in names:
+            return await self._projects.of_object(KINDS[incoming.path.split("/")[2]], names["object_id"])
+        reference = str(names.get("short_name") or names.get("project_id") or names.get("reference") or "")
+        if "short_name" in names or not (reference.isascii() and reference.isdigit() and len(reference) < 19):
+            return await self._projects.id_of(reference)
+        return int(reference)
 
     def _other_method(self, incoming: Incoming, methods: Methods) -> Answer:
         allowed = sorted({*methods, "OPTIONS"} | ({"HEAD"} if "GET" in methods else set()))

@@ -19,9 +19,12 @@ class Route:
 
     ``endpoint`` is what the rate limit counts (the same for all ids). ``key_header`` false: the Authorization header is
     no API key here. ``csrf`` false: no form posts here. ``page`` false: no page, so a browser is not made a volunteer
-    by asking. ``assigns``: it leases, answers or gives back, which pages of other sites may not do. ``hot``: asked for
-    all the time, so it stands in the ``PathTable``, too. ``doc`` is what the API's documentation says; every route
-    below /api has one.
+    by asking. ``hot``: asked for all the time, so it stands in the ``PathTable``, too. ``doc`` is what the API's
+    documentation says; every route below /api has one. ``proof``: takes a session with a recent proof (of somebody who
+    signed in; the handler decides about others). ``action``: what the scope of an API token must allow: read, answer,
+    write or everything; unless given, read for GET and write for other methods. Pages of other sites may not do what
+    ``answer`` allows: lease, answer and give back. ``by_standing``: the body says which project is written, so that
+    only the rights in it can decide about a token for one project.
     """
 
     method: str
@@ -31,9 +34,21 @@ class Route:
     key_header: bool = True
     csrf: bool = True
     page: bool = True
-    assigns: bool = False
     hot: bool = False
     doc: Doc | None = None
+    proof: bool = False
+    action: str = ""
+    by_standing: bool = False
+
+    @property
+    def assigns(self) -> bool:
+        """Whether it leases, answers or gives back a task."""
+        return self.action == "answer"
+
+    @property
+    def needs(self) -> str:
+        """What the scope of an API token must allow."""
+        return self.action or ("read" if self.method == "GET" else "write")
 
 
 def get(path: str, handler: Handler, **more: Any) -> Route:

@@ -39,11 +39,14 @@ class Standing(enum.Enum):
     UNLOCKED = "unlocked"  # the row's project is reachable and has no password that the requester lacks
     ANSWERS_LISTED = "answers_listed"  # listed, and the owner lets everybody see the answers to the row's task
     ANSWERS_UNLOCKED = "answers_unlocked"  # the same for an unlocked project
+    # Who may see the row's secret now: a person with a recent proof, an owner without a weak token.
+    KEYHOLDER = "keyholder"
 
 
 EVERYONE = frozenset({Standing.ANYBODY})
 NOBODY: frozenset[Standing] = frozenset()
 OWNERS = frozenset({Standing.OWNER, Standing.ADMIN})
+KEYHOLDERS = frozenset({Standing.KEYHOLDER})
 ADMINS = frozenset({Standing.ADMIN})
 MAX_BYTES = 64_000  # of a JSON attribute that declares nothing else
 WHOLE_INFO = OWNERS | {Standing.SELF}  # who reads the keys of info that are not public

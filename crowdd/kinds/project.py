@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from crowdd.kinds.kind import ADMINS, EVERYONE, OWNERS, Field, Kind, Rights, Standing, Write
+from crowdd.kinds.kind import ADMINS, EVERYONE, KEYHOLDERS, OWNERS, Field, Kind, Rights, Standing, Write
 from crowdd.kinds.types import Boolean, Integer, Integers, JsonObject, Number, ShortName, Text, Timestamp
 
 FIGURE: dict[str, Any] = {"read": OWNERS, "write": Write.COMPUTED, "null": True, "search": False}
@@ -73,7 +73,7 @@ PROJECT = Kind(
         Field(
             "webhook", Text(most=2000), "Address that is told of completed tasks.", read=OWNERS, null=True, search=False
         ),
-        Field("secret_key", Text(), "Key for external users.", read=OWNERS, write=Write.RESERVED, sealed=True),
+        Field("secret_key", Text(), "Key for external users.", read=KEYHOLDERS, write=Write.RESERVED, sealed=True),
         Field(
             "contrib_button",
             Text(),

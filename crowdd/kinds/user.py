@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from crowdd.kinds.kind import ADMINS, EVERYONE, NOBODY, Field, Kind, Rights, Standing, Write
+from crowdd.kinds.kind import ADMINS, EVERYONE, KEYHOLDERS, NOBODY, Field, Kind, Rights, Standing, Write
 from crowdd.kinds.types import Boolean, Integer, JsonObject, ShortName, Text, Timestamp
 
 PRIVATE = frozenset({Standing.SELF, Standing.ADMIN})
@@ -35,7 +35,7 @@ USER = Kind(
         Field("fullname", Text(most=500, least=1), "The full name.", read=SHOWN),
         Field("locale", Text(most=10), "The language of pages and mail.", read=EVERYONE),
         Field("email_addr", Text(most=254), "The e-mail address.", search=False, **SERVER),
-        Field("api_key", Text(), "The key for the API.", sealed=True, **SERVER),
+        Field("api_key", Text(), "The key for the API.", read=KEYHOLDERS, write=Write.RESERVED, sealed=True),
         Field("passwd_hash", Text(), "Always null.", read=ADMINS, write=Write.RESERVED, null=True, search=False),
         Field("admin", Boolean(), "Whether the user administrates the site.", read=PRIVATE, writers=ADMINS),
         Field("pro", Boolean(), "A mark that administrators set.", read=PRIVATE, writers=ADMINS),

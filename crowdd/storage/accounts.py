@@ -204,4 +204,6 @@ async def sweep(db: Database) -> int:
     """Removes sessions, links and attempts that have had their time."""
     gone = await sweeping.sweep(db, "session", "expires <= clock()")
     gone += await sweeping.sweep(db, "one_time_link", "expires <= clock()")
+    gone += await sweeping.sweep(db, "used_challenge", "expires <= clock()")
+    gone += await sweeping.sweep(db, "api_token", "expires <= clock() - interval '30 days'")
     return gone + await sweeping.sweep(db, "attempt_count", "until <= clock()")

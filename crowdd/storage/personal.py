@@ -10,6 +10,8 @@ PARTS = {
     "account": "SELECT id, created, name, fullname, email_addr, admin, pro, privacy_mode, subscribed, newsletter_prompted, valid_email,"
     " consent, locale, flags, category, catalog_api, google_user_id, github_user_id, orcid_user_id, info FROM account WHERE id = %(user)s",
     "sessions": "SELECT id, created, last_seen, expires, agent, address FROM session WHERE user_id = %(user)s",
+    "passkeys": "SELECT id, name, created, last_used FROM passkey WHERE user_id = %(user)s",
+    "api_tokens": "SELECT id, name, scope, project_id, created, expires, last_used FROM api_token WHERE user_id = %(user)s",
     "projects": "SELECT id, short_name, name, description, created, updated, published, owner_id FROM project WHERE owners_ids @> ARRAY[%(user)s::bigint]",
     "task_runs": "SELECT id, project_id, task_id, created, finish_time, timeout, calibration, media_url, info FROM task_run WHERE user_id = %(user)s",
     "favourites": "SELECT task_id AS id, project_id, created FROM favourite WHERE user_id = %(user)s",

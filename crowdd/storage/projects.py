@@ -132,6 +132,12 @@ async def lock_of(db: Database, reference: str | int) -> Row | None:
     )
 
 
+async def id_of(db: Database, short_name: str) -> int | None:
+    """The id of a project named by its short name; None when there is none."""
+    row = await one_or_none(db, "SELECT id FROM project WHERE short_name = %(name)s", {"name": short_name})
+    return int(row["id"]) if row else None
+
+
 async def publish(db: Database, project_id: int) -> bool:
     """Opens a draft or ends a pause; False when it is published already."""
     return bool((await one(db, "SELECT publish(%(id)s, clock()) AS done", {"id": project_id}))["done"])

@@ -39,6 +39,7 @@ async def get(db: Database, kind: Kind, row_id: int, who: Requester) -> Row | No
 @lru_cache(maxsize=100)
 def _by_id(kind: Kind) -> Prepared:
     types = {"me": "bigint", "is_admin": "boolean", "unlocked": "text[]", "visitor": "bigint", "visits_all": "boolean"}
+    types |= {"only_project": "bigint", **dict.fromkeys(("sees_own_key", "sees_all_keys", "sees_secrets"), "boolean")}
     types |= {"actor": "text", "id": "bigint"}
     return Prepared(f"SELECT {columns(kind)} FROM {standings.source(kind)} WHERE t.id = %(id)s", **types)
 

@@ -31,6 +31,7 @@ COLUMNS = (
     Column("project", "secret_key_sealed"),
     Column("webhook", "secret_sealed", ("project_id",)),
     Column("webhook", "old_secret_sealed", ("project_id",), place="secret_sealed"),
+    Column("totp", "sealed", ("user_id",)),
     Column("provider_token", "sealed", ("user_id", "provider")),
 )
 

@@ -8,17 +8,19 @@ MOST_LISTED = 100
 
 
 async def open_one(db: Database, token_hash: bytes, user_id: int, days: int, agent: str, address: str) -> None:
-    """Stores a new session."""
+    """Stores a new session, which counts as proved: the person has just signed in."""
     await db.execute(
-        "INSERT INTO session (token_hash, user_id, created, last_seen, expires, agent, address)"
-        " VALUES (%(hash)s, %(user)s, clock(), clock(), clock() + make_interval(days => %(days)s), %(agent)s, %(address)s)",
+        "INSERT INTO session (token_hash, user_id, created, last_seen, proved, expires, agent, address)"
+        " VALUES (%(hash)s, %(user)s, clock(), clock(), clock(), clock() + make_interval(days => %(days)s), %(agent)s, %(address)s)",
         {"hash": token_hash, "user": user_id, "days": days, "agent": agent, "address": address},
     )
 
 
 _FIND = Prepared(
     "SELECT a.* FROM unnest(%(hashes)s) WITH ORDINALITY h(hash, nth) LEFT JOIN LATERAL"
-    " (SELECT a.id, a.name, a.fullname, a.admin, a.locale, s.last_seen < clock() - interval '1 hour' AS stale"
+    " (SELECT a.id, a.name, a.fullname, a.admin, a.locale, a.second_factor, s.last_seen < clock() - interval '1 hour' AS stale,"
+    "        extract(epoch FROM clock() - s.proved)::float AS proof_age,"
+    "        extract(epoch FROM clock() - greatest(s.proved, s.admin_seen))::float AS admin_idle"
     "    FROM session s JOIN account a ON a.id = s.user_id"
     '   WHERE s.token_hash = h.hash AND s.expires > clock() AND NOT a."restrict" OFFSET 0) a ON true ORDER BY h.nth',
     hashes="bytea[]",
@@ -26,7 +28,11 @@ _FIND = Prepared(
 
 
 async def find(db: Database, token_hashes: list[bytes]) -> list[Row | None]:
-    """The account of each live session, in their order, with ``stale``: last seen more than an hour ago."""
+    """The account of each live session, in their order, with ``stale``: last seen more than an hour ago.
+
+    ``proof_age``: seconds since the password or a second factor was given; ``admin_idle``: seconds since that or since
+    the session was last used below /admin.
+    """
     rows = await db.fetch(_FIND, {"hashes": token_hashes})
     return [row if row["id"] is not None else None for row in rows]
 
@@ -37,12 +43,33 @@ async def is_live(db: Database, token_hash: bytes) -> bool:
     return bool(rows)
 
 
-async def touch(db: Database, token_hash: bytes, days: int) -> None:
-    """Prolongs a session that is in use."""
+async def touch(db: Database, token_hash: bytes, days: int, max_days: int) -> None:
+    """Prolongs a session that is in use, but not beyond ``max_days`` after it was opened."""
     await db.execute(
-        "UPDATE session SET last_seen = clock(), expires = clock() + make_interval(days => %(days)s) WHERE token_hash = %(hash)s",
-        {"hash": token_hash, "days": days},
+        "UPDATE session SET last_seen = clock(), expires = least(clock() + make_interval(days => %(days)s),"
+        " created + make_interval(days => %(max_days)s)) WHERE token_hash = %(hash)s",
+        {"hash": token_hash, "days": days, "max_days": max_days},
     )
+
+
+async def prove(db: Database, token_hash: bytes) -> None:
+    """Notes that the password or a second factor was given in a session just now."""
+    await db.execute("UPDATE session SET proved = clock() WHERE token_hash = %(hash)s", {"hash": token_hash})
+
+
+async def touch_admin(db: Database, token_hash: bytes) -> None:
+    """Notes that a session was used below /admin just now."""
+    await db.execute("UPDATE session SET admin_seen = clock() WHERE token_hash = %(hash)s", {"hash": token_hash})
+
+
+async def note_sign_in(db: Database, user_id: int) -> bool:
+    """Notes that a person signed in; whether anybody had signed in to the account before."""
+    rows = await db.fetch(
+        "WITH before AS (SELECT id, last_signed_in FROM account WHERE id = %(user)s FOR UPDATE)"
+        " UPDATE account a SET last_signed_in = clock() FROM before b WHERE a.id = b.id RETURNING b.last_signed_in IS NOT NULL AS again",
+        {"user": user_id},
+    )
+    return bool(rows and rows[0]["again"])
 
 
 async def close(db: Database, token_hash: bytes) -> None:

@@ -1,7 +1,8 @@
 """Who a requester is to a row, in SQL: the one expression of each standing.
 
-``%(me)s``, ``%(is_admin)s`` and ``%(unlocked)s`` are the requester, ``%(visitor)s`` and ``%(visits_all)s`` the account that
-stands behind a presenter's request (``Requester.standing_values``), ``t`` is the row and ``p`` the project it belongs to. A list asks for rows where any of the wanted standings holds, so that a page is
+``%(me)s``, ``%(is_admin)s``, ``%(unlocked)s``, ``%(only_project)s`` (the one project that an API token may write) and the
+``sees_…`` are the requester, ``%(visitor)s`` and ``%(visits_all)s`` the account that stands behind a presenter's request
+(``Requester.standing_values``), ``t`` is the row and ``p`` the project it belongs to. A list asks for rows where any of the wanted standings holds, so that a page is
 full unless it is the last; a row asked for by its id brings every standing along, and ``domain.rights`` decides.
 """
 
@@ -11,9 +12,11 @@ from collections.abc import Iterable
 
 from crowdd.kinds.kind import Kind, Standing
 
+_ALLOWED = "(%(only_project)s::bigint IS NULL OR p.id = %(only_project)s)"
+_UNBOUND = "%(only_project)s::bigint IS NULL"
 _REQUESTER = {
     Standing.ANYBODY: "true",
-    Standing.SIGNED_IN: "%(me)s::bigint IS NOT NULL",
+    Standing.SIGNED_IN: f"(%(me)s::bigint IS NOT NULL AND {_UNBOUND})",
     Standing.ADMIN: "%(is_admin)s",
 }
 # What owners may enter, they may also enter as the volunteers that a presenter makes of them.
@@ -26,16 +29,21 @@ _UNLOCKED = f"((p.lock_id IS NULL OR p.lock_id = ANY (%(unlocked)s::text[]) OR {
 # The task that a row t answers has all its answers.
 COMPLETE = "EXISTS (SELECT FROM task_ledger l WHERE l.project_id = t.project_id AND l.task_id = t.task_id AND (l.done OR l.retired))"
 _PROJECT = {
-    Standing.OWNER: "coalesce(p.owners_ids @> ARRAY[%(me)s::bigint], false)",
-    Standing.CREATOR: "coalesce(p.owner_id = %(me)s::bigint, false)",
+    Standing.OWNER: f"(coalesce(p.owners_ids @> ARRAY[%(me)s::bigint], false) AND {_ALLOWED})",
+    Standing.CREATOR: f"(coalesce(p.owner_id = %(me)s::bigint, false) AND {_ALLOWED})",
     Standing.LISTED: _LISTED,
     Standing.REACHABLE: _REACHABLE,
     Standing.UNLOCKED: _UNLOCKED,
 }
 _ROW = {
-    Standing.AUTHOR: "coalesce(t.user_id = %(me)s::bigint, false)",
-    Standing.SELF: "coalesce(t.id = %(me)s::bigint, false)",
+    Standing.AUTHOR: f"(coalesce(t.user_id = %(me)s::bigint, false) AND {_UNBOUND})",
+    Standing.SELF: f"(coalesce(t.id = %(me)s::bigint, false) AND {_UNBOUND})",
     Standing.OPEN: "NOT t.privacy_mode",
+}
+
+_KEYHOLDER = {
+    "user": "((%(sees_own_key)s AND coalesce(t.id = %(me)s::bigint, false)) OR %(sees_all_keys)s)",
+    "project": f"(%(sees_secrets)s AND (%(is_admin)s OR {_PROJECT[Standing.OWNER]}))",
 }
 
 
@@ -59,6 +67,8 @@ def expressions(kind: Kind) -> dict[Standing, str]:
     if has_project(kind):
         found |= _PROJECT
         found |= _answers(kind)
+    if kind.name in _KEYHOLDER:
+        found[Standing.KEYHOLDER] = _KEYHOLDER[kind.name]
     if "published" in kind.by_name and kind.name != "project":
         project = f" AND {_PROJECT[Standing.LISTED]}" if "project_id" in kind.by_name else ""
         found[Standing.SHOWN] = f"(t.published{project})"

@@ -95,6 +95,8 @@ REFUSALS = [
     (("user", "unblock", "nobody"), REFUSED, "There is no account nobody."),
     (("user", "reset-api-key", "nobody"), REFUSED, "There is no account nobody."),
     (("user", "reset-password", "bob", "--password", "short"), REFUSED, "password: Use 8 to"),
+    (("user", "remove-factors", "nobody", "--yes"), REFUSED, "There is no account nobody."),
+    (("user", "remove-factors", "bob"), USAGE, "say --yes"),
     (("user", "delete", "bob"), USAGE, "say --yes"),
     (("user", "delete", "bob", "--yes"), REFUSED, "bob owns projects: birds, bare."),
     (("user", "delete", "ada", "--yes"), REFUSED, "last administrator"),

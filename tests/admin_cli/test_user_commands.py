@@ -53,6 +53,21 @@ async def test_who_is_blocked_gets_in_no_more_and_then_again(serve, crowdctl, bo
     assert [act for _, _, act in audit(rows)] == ["create", "block", "unblock"]
 
 
+def test_second_factors_of_somebody_who_lost_them_are_removed(crowdctl, bob, rows):
+    rows(
+        "WITH t AS (INSERT INTO totp VALUES (%s, '', clock(), clock()) RETURNING user_id)"
+        " UPDATE account SET second_factor = true WHERE id IN (SELECT user_id FROM t) RETURNING id",
+        bob["id"],
+    )
+    assert crowdctl.json("user", "remove-factors", "bob", "--yes")["removed"] == 1
+    assert rows("SELECT second_factor, (SELECT count(*) FROM totp) AS apps FROM account") == [
+        {"second_factor": False, "apps": 0}
+    ]
+    assert audit(rows)[-1] == ("cli", "crowdctl", "remove_second_factors")
+    assert [row["template"] for row in rows("SELECT template FROM mail")] == ["second_factor_changed"]
+    assert crowdctl("user", "remove-factors", "bob", "--yes").output == "Removed 0 second factors of bob.\n"
+
+
 @pytest_twisted.ensureDeferred
 async def test_new_password_works_and_ends_sessions(serve, crowdctl, bob, rows):
     served = await serve(CROWDD_DATA_DIR=crowdctl.environment["CROWDD_DATA_DIR"])
@@ -67,7 +82,8 @@ async def test_new_password_works_and_ends_sessions(serve, crowdctl, bob, rows):
     ]
     assert [answer.json()["status"] for answer in answers] == ["error", "success"]
     assert audit(rows)[-1] == ("cli", "crowdctl", "change_password")
-    assert [row["template"] for row in rows("SELECT template FROM mail")] == ["password_changed"]
+    written = [row["template"] for row in rows("SELECT template FROM mail ORDER BY id")]
+    assert written == ["password_changed", "new_device"]
 
 
 def test_letter_for_a_new_password_changes_nothing(crowdctl, bob, rows):

@@ -40,6 +40,9 @@ CONTEXTS: dict[str, dict[str, Any]] = {
     "address_changed": {"name": EVIL},
     "password_changed": {"name": EVIL, "new_key": True, "providers": [EVIL]},
     "new_administrator": {"name": EVIL, "new": EVIL, "by": EVIL},
+    "new_device": {"name": EVIL, "device": EVIL, "url": "https://crowdd.example/x"},
+    "second_factor_changed": {"name": EVIL, "act": "totp_added", "url": "https://crowdd.example/x"},
+    "recovery_code_used": {"name": EVIL, "left": 9, "url": "https://crowdd.example/x"},
 }
 
 

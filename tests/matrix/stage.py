@@ -49,12 +49,14 @@ def standings(kind: str, requester: str, number: int = 0) -> frozenset[Standing]
             have |= {Standing.OWNER}
         if requester == "owner":
             have |= {Standing.CREATOR}
+    if kind == "project" and requester in ("owner", "coowner", "admin"):
+        have |= {Standing.KEYHOLDER}
     if kind in ("blogpost", "announcement", "user"):
         have |= {Standing.SHOWN}
     if (kind, requester) in {("taskrun", "volunteer"), ("blogpost", "owner"), ("announcement", "admin")}:
         have |= {Standing.AUTHOR}
     if (kind, requester, number) == ("user", "herself", 0):
-        have |= {Standing.SELF}
+        have |= {Standing.SELF, Standing.KEYHOLDER}  # she comes with her key, which is told what it knows
     return have
 
 

@@ -236,17 +236,19 @@ OWNERS, PERSON, ADMINS = {"owner", "admin"}, {"self", "admin"}, {"admin"}
 NOT_FOR_EVERYBODY: dict[str, dict[str, set[str]]] = {
     "project": dict.fromkeys(
         (
-            "zip_download", "contacted", "webhook", "secret_key", "n_completed_tasks", "n_task_runs", "n_tasks",
+            "zip_download", "contacted", "webhook", "n_completed_tasks", "n_task_runs", "n_tasks",
             "n_volunteers", "overall_progress", "last_activity", "last_activity_raw", "owner",
         ),
         OWNERS,
-    ),
+    )
+    | {"secret_key": {"keyholder"}},
     "taskrun": {"user_ip": OWNERS, "external_uid": OWNERS | {"author"}},
     "task": dict.fromkeys(("calibration", "fav_user_ids", "retired_at", "retired_by", "retired_note"), OWNERS),
     "user": {
         **dict.fromkeys(USER.by_name.keys() - {"name", "locale"}, PERSON),
         **dict.fromkeys(("fullname", "created"), PERSON | {"open"}),
         **dict.fromkeys(("passwd_hash", "restrict"), ADMINS),
+        "api_key": {"keyholder"},
     },
 }  # fmt: skip
 

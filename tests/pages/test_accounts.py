@@ -220,11 +220,12 @@ async def test_for_a_front_end_elsewhere_cookies_cross_sites_and_are_secure(serv
 @pytest_twisted.ensureDeferred
 async def test_only_oneself_and_administrators_make_a_new_key(served):
     ada, bob = await newcomer(served, "ada"), await newcomer(served, "bob")
-    boss = await served.person("boss", admin=True)
+    await served.person("boss", admin=True)
+    boss = await signed_in(served, "boss")
     assert (await bob.page("/account/ada/resetapikey")).status == 403
     token = (await bob.page("/account/bob/resetapikey")).json()["form"]["csrf"]
     assert (await bob.post("/account/ada/resetapikey", json={}, headers={"X-CSRFToken": token})).status == 403
-    assert (await boss.post("/account/ada/resetapikey", json={})).json()["status"] == "success"
+    assert (await boss.send_form("/account/ada/resetapikey", {})).json()["status"] == "success"
     anonymous = await served.client().page("/account/ada/resetapikey")
     assert (anonymous.status, anonymous.header("location")) == (302, "/account/signin?next=/account/ada/resetapikey")
     assert await who(ada) == "ada"

@@ -10,6 +10,7 @@ from typing import Any
 import psycopg2
 import pytest_twisted
 from support.browsers import signed_in
+from support.factors import prove
 from support.page_reader import Page, faults
 from twisted.internet.defer import ensureDeferred, gatherResults
 
@@ -466,6 +467,7 @@ async def test_the_dashboard_is_true_before_and_after_folding_and_forgets_what_i
 
     async def answered(days: int, refresh: bool = True) -> Any:
         await served.database.execute("UPDATE clock_shift SET ahead = make_interval(days => %(days)s)", {"days": days})
+        await prove(place.boss)
         page = (await place.boss.page(f"/admin/dashboard/{'?refresh=1' if refresh else ''}")).json()
         return page["active_users_last_week"]["series"][0]
 
@@ -480,6 +482,7 @@ async def test_the_dashboard_is_true_before_and_after_folding_and_forgets_what_i
     page = (await place.boss.page("/admin/dashboard/")).json()
     assert page["planted"] == 1, "figures of the last minutes are used again"
     await served.database.execute("UPDATE clock_shift SET ahead = ahead + interval '11 minutes'")
+    await prove(place.boss)
     assert "planted" not in (await place.boss.page("/admin/dashboard/")).json()
     await served.database.execute("UPDATE clock_shift SET ahead = '0'")
 
@@ -590,10 +593,11 @@ async def test_letters_that_did_not_go_are_sent_again_and_nobody_reads_them_here
 @pytest_twisted.ensureDeferred
 async def test_two_who_take_each_others_rights_at_once_leave_one(served):
     place = await Place(served).build()
+    mine, theirs = place.boss, await signed_in(served, "ada")
     for turn in range(4):
         await served.database.execute("UPDATE account SET admin = true")
         me, other = place.key.user_id, place.person.user_id
-        pairs = ((place.key, other), (place.person, me))
+        pairs = ((mine, other), (theirs, me))
         if turn % 2:
             calls = [who.page(f"/admin/users/del/{whom}") for who, whom in pairs]
         else:

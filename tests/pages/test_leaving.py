@@ -284,9 +284,10 @@ async def test_leaving_takes_a_proof_and_a_post(served):
         await bob.post("/account/ada/delete", json={"password": PASSWORD}, headers={"X-CSRFToken": token})
     ).status in (400, 403)
     assert (await bob.page("/account/ada/delete")).status == 403 and await who(ada) == "ada"
-    boss = await served.person("boss", admin=True)
-    assert (await boss.post("/account/bob/delete", json={"confirm": "ada"})).json()["status"] == "error"
-    assert (await boss.post("/account/bob/delete", json={"confirm": "bob"})).json()["status"] == "success"
+    await served.person("boss", admin=True)
+    boss = await signed_in(served, "boss")
+    assert (await boss.send_form("/account/bob/delete", {"confirm": "ada"})).json()["status"] == "error"
+    assert (await boss.send_form("/account/bob/delete", {"confirm": "bob"})).json()["status"] == "success"
     assert await who(bob) is None and (await boss.page("/account/profile")).json()["user"]["name"] == "boss"
 
 

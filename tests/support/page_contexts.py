@@ -11,6 +11,7 @@ from crowdd.http.answers import Data
 from crowdd.http.api import operations
 from crowdd.http.api.openapi import document
 from crowdd.http.api.reference import sections
+from crowdd.http.pages.account.security import qr_code
 from crowdd.http.pages.api_docs import error_codes
 from crowdd.http.routing import Route
 from crowdd.kinds import TASK
@@ -148,7 +149,7 @@ WRONG_ACCOUNT = ACCOUNT_FORM | {
         "email_addr": ["This needs something after the @."], "name": ["Please choose one.", "Letters and digits."],
     },
 }  # fmt: skip
-SIGN_IN: Context = {
+SIGN_IN: Context = {"passkeys": True,
     "form": {"email": "", "password": "", "csrf": "form-t0ken", "errors": {}}, "title": "Sign in", "next": None,
     "auth": {"google": True, "github": True, "orcid": False},
 }  # fmt: skip
@@ -828,6 +829,84 @@ def _settings_cases(at: str) -> Iterator[Case]:
     wrong |= {"password_form": SETTINGS["password_form"] | {"errors": {"current_password": ["No."]}}}
     wrong |= {"upload_form": SETTINGS["upload_form"] | {"errors": {"avatar": ["This is no picture."]}}}
     yield Case("account/update.html", "wrong", frame(ILSE, f"{at}update") | SETTINGS | wrong)
+    yield from _security_cases(at)
+
+
+def _security_cases(at: str) -> Iterator[Case]:
+    blank = {"csrf": "form-t0ken", "errors": {}, "password": None, "code": None, "credential": None}
+    wrong = blank | {"errors": {"code": ["This code is wrong."], "password": ["This is not your password."]}}
+    both = {"password": True, "code": True, "passkey": True, "recovery_code": True}
+    none = dict.fromkeys(both, False)
+    offered = [{"name": "orcid", "title": "ORCID"}]
+    for kind, form, methods, providers in (
+        ("all ways", blank, both, []), ("wrong", wrong, both, []), ("a provider", blank, none, offered),
+    ):  # fmt: skip
+        more = {"form": form, "methods": methods, "providers": providers, "next": f"{at}tokens"}
+        yield Case("account/prove.html", kind, frame(ILSE, "/account/prove") | more)
+    for kind, form, methods in (
+        ("all ways", blank, both),
+        ("wrong", wrong, both | {"passkey": False}),
+        ("lost", blank, none),
+    ):
+        yield Case(
+            "account/second_step.html", kind, frame(path="/account/signin/second") | {"form": form, "methods": methods}
+        )
+    counts = {"passkeys": 2, "recovery_codes": 9, "tokens": 3, "sessions": 2}
+    full = {"password": True, "authenticator": True, **counts}
+    bare = dict.fromkeys(full, 0) | {"password": False, "authenticator": False, "sessions": 1}
+    for kind, security in (("full", full), ("bare", bare)):
+        more = {"security": security, "name": "ilse", "offers_passkeys": True}
+        yield Case("account/security.html", kind, frame(ILSE, f"{at}security") | more)
+    since = {"since": "2025-11-20T21:40:00.000000", "secret": None, "uri": None}
+    new = {"since": None, "secret": "JBSWY3DPEHPK3PXP", "uri": "otpauth://totp/crowdd:ilse?secret=JBSWY3DPEHPK3PXP"}
+    drawn = qr_code(new["uri"])
+    drawn["path"] = Word(drawn["path"])
+    for kind, state, form, qr in (
+        ("new", new, blank, drawn),
+        ("set up", since, blank, None),
+        ("wrong", new, wrong, drawn),
+    ):
+        more = {"authenticator": state, "form": form, "qr": qr, "name": "ilse"}
+        yield Case("account/authenticator.html", kind, frame(ILSE, f"{at}authenticator") | more)
+    codes = ["abcdef-ghjkmn", "pqrstu-vwxyz2"]
+    for kind, shown, left, there in (
+        ("shown once", codes, 10, True),
+        ("left", [], 7, True),
+        ("no factor", [], 0, False),
+    ):
+        more = {"codes": shown, "left": left, "any": there, "form": blank, "name": "ilse"}
+        yield Case("account/recovery_codes.html", kind, frame(ILSE, f"{at}recovery-codes") | more)
+    keys = [
+        {"id": 1, "name": "Phone", "created": "2025-11-20T21:40:00.000000", "last_used": "2025-11-21T21:40:00.000000"},
+        {"id": 2, "name": "Key ring", "created": "2025-11-20T21:40:00.000000", "last_used": None},
+    ]
+    named = blank | {"name": None}
+    bad = named | {"name": "x", "errors": {"name": ["Use 1 to 60 characters."], "credential": ["Not accepted."]}}
+    for kind, found, form, available in (
+        ("two", keys, named, True),
+        ("wrong", [], bad, True),
+        ("no https", [], named, False),
+    ):
+        more = {"passkeys": found, "form": form, "available": available, "name": "ilse"}
+        yield Case("account/passkeys.html", kind, frame(ILSE, f"{at}passkeys") | more)
+    token = {
+        "id": 1, "name": "Importer", "scope": "project", "project": "night-gate", "expired": False,
+        "created": "2025-11-20T21:40:00.000000", "expires": "2026-11-20T21:40:00.000000", "last_used": None,
+    }  # fmt: skip
+    old = token | {
+        "id": 2,
+        "scope": "read",
+        "project": None,
+        "expired": True,
+        "last_used": "2025-11-21T21:40:00.000000",
+    }
+    fields = blank | {"name": None, "scope": None, "project": None, "days": None}
+    faults = {"errors": {"name": ["Use 1 to 60 characters."], "days": ["Use a number."]}}
+    for kind, found, made, form in (
+        ("none", [], None, fields), ("made", [token, old], "crowdd_t0ken", fields), ("wrong", [token], None, fields | faults),
+    ):  # fmt: skip
+        more = {"tokens": found, "token": made, "form": form, "scopes": ["read"], "name": "ilse"}
+        yield Case("account/tokens.html", kind, frame(ILSE, f"{at}tokens") | more)
 
 
 def _statistics_cases() -> Iterator[Case]:

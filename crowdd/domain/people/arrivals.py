@@ -69,6 +69,11 @@ class Arrivals:
 
         await self._db.transaction(work)
 
+    async def knows(self, user_id: int, identity: ProviderIdentity) -> bool:
+        """Whether this person of a provider signs in to the account."""
+        row = await accounts.by_provider(self._db, identity.provider, identity.id)
+        return row is not None and row["id"] == user_id
+
     async def disconnect(self, row: Row, provider: str, who: Requester) -> None:
         """Ends it. Raises NotFoundError, and ProviderError when nothing else is left to sign in with."""
         if provider not in PROVIDERS or not row[f"{provider}_user_id"]:

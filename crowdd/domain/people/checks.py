@@ -18,7 +18,7 @@ RESERVED_NAMES = frozenset(
     {
         "page", "register", "signin", "signout", "forgot-password", "reset-password", "profile", "newsletter",
         "confirm-email", "save_metadata", "first-admin", "api", "export", "delete", "update", "projects", "sessions",
-        "claim", "unlink", "password-strength", EXAMPLES,
+        "claim", "unlink", "prove", "passkey", "security", "password-strength", EXAMPLES,
     }
 )  # fmt: skip
 

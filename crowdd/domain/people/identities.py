@@ -39,12 +39,15 @@ class ProviderIdentity:
 
 @attrs.frozen
 class Flow:
-    """One sign-in under way, kept by the browser that began it (encrypted). ``user_id``: the account to connect."""
+    """One sign-in under way, kept by the browser that began it (encrypted). ``user_id``: the account to connect;
+    ``proof``: it is not connected, its person only shows that they are there.
+    """
 
     provider: str
     next: str
     at: float
     user_id: int | None = None
+    proof: bool = False
     state: str = attrs.field(factory=token, repr=False)
     nonce: str = attrs.field(factory=token, repr=False)
     verifier: str = attrs.field(factory=token, repr=False)

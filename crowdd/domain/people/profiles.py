@@ -8,7 +8,7 @@ from typing import Any
 import attrs
 
 from crowdd.domain.passwords import Passwords
-from crowdd.domain.people import checks
+from crowdd.domain.people import checks, recent_proof
 from crowdd.domain.people.confirming import Confirming
 from crowdd.domain.people.policy import PasswordPolicy
 from crowdd.domain.people.proofs import Proofs, greeted
@@ -74,12 +74,14 @@ class Profiles:
     async def update(self, row: Row, said: Profile, locales: Collection[str], who: Requester) -> bool:
         """Stores a profile; True when a new address is to be confirmed first.
 
-        Raises FormError, also for a name or address that is taken.
+        Raises FormError, also for a name or address that is taken, and ProofNeededError where the address changes.
         """
         if mistakes := said.mistakes({*locales, row["locale"]}):
             raise FormError(mistakes)
         changes = said.changes(row)
         moves = said.email_addr.strip().lower() != row["email_addr"].lower()
+        if moves:
+            recent_proof.require(who)
         waits = moves and self._confirming.required
         if waits:
             await self._confirming.change(row, changes.pop("email_addr"), who)
@@ -104,8 +106,9 @@ class Profiles:
     ) -> Revoked:
         """A new password for somebody who knows the old one, and what else has ended.
 
-        Raises FormError, TooManyRequestsError, BusyError.
+        Raises FormError, TooManyRequestsError, BusyError, ForbiddenError without a session.
         """
+        recent_proof.require_session(who)
         about = (row["name"], row["fullname"], row["email_addr"])
         words, again = await self._policy.mistakes(new, confirm, about)
         if mistakes := checks.found({"new_password": words, "confirm": again}):

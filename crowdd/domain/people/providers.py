@@ -57,11 +57,11 @@ class Providers:
         """Each of the three: whether one can sign in with it (the ``auth`` object of the interface)."""
         return {name: name in self.found for name in PROVIDERS}
 
-    async def begin(self, name: str, next_: str, user_id: int | None) -> tuple[Flow, str]:
+    async def begin(self, name: str, next_: str, user_id: int | None, *, proof: bool = False) -> tuple[Flow, str]:
         """A new sign-in, and the address to send the browser to. Raises NotFoundError, ProviderError."""
         provider = self._named(name)
         now = await accounts.now(self._db)
-        flow = Flow(name, next_, now, user_id)
+        flow = Flow(name, next_, now, user_id, proof)
         return flow, await provider.address(flow, self._redirect_uri(name), now)
 
     async def finish(self, name: str, flow: Flow | None, answer: Mapping[str, str]) -> ProviderIdentity:

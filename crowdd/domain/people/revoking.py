@@ -1,4 +1,4 @@
-"""Ways into an account that end when its person takes it back: links, the API key, providers, sessions."""
+"""Ways into an account that end when its person takes it back: links, the API key and tokens, providers, sessions."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import attrs
 
 from crowdd.domain.accounts import Accounts
 from crowdd.domain.people.identities import PROVIDERS, TITLES
-from crowdd.storage import accounts, audit, links, provider_tokens, sessions
+from crowdd.storage import accounts, api_tokens, audit, links, provider_tokens, sessions
 from crowdd.storage.database import Database
 from crowdd.values import Requester
 
@@ -46,6 +46,7 @@ class Revoking:
 
     async def _everything(self, tx: Database, user_id: int, providers: Sequence[str], who: Requester) -> Revoked:
         await self.after_change(tx, user_id, who)
+        await api_tokens.drop_of_user(tx, user_id)
         await self._accounts.renew_key(tx, user_id, who)
         connected = await accounts.connected_providers(tx, user_id, providers) if providers else []
         for provider in connected:

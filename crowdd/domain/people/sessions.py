@@ -27,8 +27,8 @@ _SYSTEMS = (
 class Sessions:
     """Opened at sign-in; found by the token in the cookie, of which only a hash is stored."""
 
-    def __init__(self, db: Transactions, gathering: Gathering, secrets: Secrets, days: int) -> None:
-        self._db, self._secrets, self._days = db, secrets, days
+    def __init__(self, db: Transactions, gathering: Gathering, secrets: Secrets, days: int, max_days: int) -> None:
+        self._db, self._secrets, self._days, self._max_days = db, secrets, min(days, max_days), max_days
         # Looked up at each request: a session that ends has ended at once, in every process.
         self._found: Gather[bytes, Row | None] = gathering(partial(sessions.find, db))
 
@@ -37,7 +37,7 @@ class Sessions:
         session = self._hash(session_token)
         row = await self._found.add(session)
         if row and row["stale"] and renew:
-            await sessions.touch(self._db, session, self._days)
+            await sessions.touch(self._db, session, self._days, self._max_days)
         return row, session
 
     async def open(self, user_id: int, agent: str, who: Requester) -> str:
@@ -45,6 +45,14 @@ class Sessions:
         session_token = token()
         await sessions.open_one(self._db, self._hash(session_token), user_id, self._days, agent[:_AGENT], who.network)
         return session_token
+
+    async def prove(self, who: Requester) -> None:
+        """Notes that the person of the session in use gave the password or a second factor just now."""
+        await sessions.prove(self._db, who.session)
+
+    async def used_by_admin(self, who: Requester) -> None:
+        """Notes that the session in use was used below /admin just now."""
+        await sessions.touch_admin(self._db, who.session)
 
     async def close(self, who: Requester) -> None:
         """Signs out."""

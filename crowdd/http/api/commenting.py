@@ -34,7 +34,7 @@ class Commenting:
         self._settings, self._accounts, self._clock = domain.settings.commenting, domain.accounts, clock
 
     def routes(self) -> Iterator[Route]:
-        yield get("/api/commenting/sso", self.sso, endpoint="commenting", doc=_SSO)
+        yield get("/api/commenting/sso", self.sso, endpoint="commenting", doc=_SSO, action="everything")
 
     async def sso(self, incoming: Incoming) -> Answer:
         """``api_key`` and ``remote_auth_s3``: base64 of who it is, HMAC-SHA1 of that with the time, the time."""

@@ -57,7 +57,7 @@ class CorrectingApi:
         self._contributions = domain.contributions
 
     def routes(self) -> Iterator[Route]:
-        yield post("/api/task/<int:object_id>/correct", self.correct, endpoint="correct", doc=_CORRECT, assigns=True)
+        yield post("/api/task/<int:object_id>/correct", self.correct, endpoint="correct", doc=_CORRECT, action="answer")
 
     async def correct(self, incoming: Incoming, object_id: int) -> Answer:
         """The answer as it stands now."""

@@ -94,9 +94,9 @@ class LeasesApi:
         self._leases = domain.leases
 
     def routes(self) -> Iterator[Route]:
-        yield post("/api/task/<int:object_id>/lease", self.lease, endpoint="lease", doc=_LEASE, assigns=True)
-        yield post("/api/task/<int:object_id>/release", self.release, endpoint="release", doc=_RELEASE, assigns=True)
-        yield post("/api/task/<int:object_id>/renew", self.renew, endpoint="renew", doc=_RENEW, assigns=True)
+        yield post("/api/task/<int:object_id>/lease", self.lease, endpoint="lease", doc=_LEASE, action="answer")
+        yield post("/api/task/<int:object_id>/release", self.release, endpoint="release", doc=_RELEASE, action="answer")
+        yield post("/api/task/<int:object_id>/renew", self.renew, endpoint="renew", doc=_RENEW, action="answer")
 
     async def lease(self, incoming: Incoming, object_id: int) -> Answer:
         return Data({"state": await self._leases.lease(*_asked(incoming, object_id))})

@@ -104,7 +104,7 @@ class Loop:
         """Both paths of newtask work, with and without ``project/``."""
         long = attrs.evolve(_NEWTASK, name="newtask_of_project")
         for path, doc in (("/api/<project_id>/newtask", _NEWTASK), ("/api/project/<project_id>/newtask", long)):
-            yield get(path, self.newtask, endpoint="newtask", doc=doc, hot=True, assigns=True)
+            yield get(path, self.newtask, endpoint="newtask", doc=doc, hot=True, action="answer")
         progress = "/api/project/<reference>/userprogress"
         yield get(progress, self.userprogress, endpoint="userprogress", doc=_PROGRESS, hot=True)
         yield get("/api/auth/project/<short_name>/token", self.token, endpoint="auth", key_header=False, doc=_TOKEN)

@@ -47,9 +47,9 @@ class _Kind:
         yield get(row, self.read, endpoint=name, doc=operations.reading(kind), hot=name == "task")
         if "POST" in methods:
             answers = name == "taskrun"
-            create = self.submit if answers else self.create
+            create, action = (self.submit, "answer") if answers else (self.create, "")
             doc = operations.creating(kind)
-            yield post(rows, create, endpoint=name, doc=doc, hot=answers, assigns=answers)
+            yield post(rows, create, endpoint=name, doc=doc, hot=answers, action=action, by_standing=True)
         if "PUT" in methods:
             yield Route("PUT", row, self.change, endpoint=name, doc=operations.changing(kind))
         if "DELETE" in methods:

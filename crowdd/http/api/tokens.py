@@ -52,8 +52,8 @@ class TokensApi:
         self._arrivals = domain.people.arrivals
 
     def routes(self) -> Iterator[Route]:
-        yield get("/api/token", self.all, endpoint="token", doc=_ALL)
-        yield get("/api/token/<provider>", self.one, endpoint="token", doc=_ONE)
+        yield get("/api/token", self.all, endpoint="token", doc=_ALL, action="everything")
+        yield get("/api/token/<provider>", self.one, endpoint="token", doc=_ONE, action="everything")
 
     async def all(self, incoming: Incoming) -> Answer:
         return Data(await self._tokens(incoming))

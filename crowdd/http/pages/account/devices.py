@@ -26,7 +26,7 @@ class DevicePages:
 
     def routes(self) -> Iterator[Route]:
         yield get("/account/<name>/sessions", self.list)
-        yield post("/account/<name>/sessions", self.end)
+        yield post("/account/<name>/sessions", self.end, proof=True)
         yield get("/account/<name>/claim", self.claim_form)
         yield post("/account/<name>/claim", self.claim)
 

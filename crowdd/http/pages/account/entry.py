@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import attrs
+import orjson
+
 from crowdd.domain.domain import Domain
 from crowdd.domain.people.identities import ProviderIdentity
 from crowdd.domain.people.revoking import Revoked
 from crowdd.domain.security_log import NEW_DEVICE, SIGN_IN, SIGN_OUT
 from crowdd.errors import AnonymousError, ForbiddenError
 from crowdd.http.answers import Answer, Redirect
-from crowdd.http.cookies import NEWCOMER, SESSION, Cookies
+from crowdd.http.cookies import NEWCOMER, SECOND_STEP, SESSION, Cookies
 from crowdd.http.forms import local
 from crowdd.http.incoming import Incoming
 from crowdd.languages import _, ngettext
@@ -16,6 +19,26 @@ from crowdd.storage.database import Row
 
 _DAY = 86400
 _CLAIM = "claim"
+SECOND_PAGE = "/account/signin/second"
+STEP_SECONDS = 300
+
+
+@attrs.frozen
+class SecondStep:
+    """A sign-in that waits for a second factor, kept by its browser (encrypted)."""
+
+    user_id: int
+    at: float
+    next: str
+
+    def packed(self) -> str:
+        """As a text, for a cookie; encrypted there."""
+        return orjson.dumps(attrs.asdict(self)).decode()
+
+    @classmethod
+    def unpacked(cls, text: str) -> SecondStep | None:
+        """From such a text; None without one."""
+        return cls(**orjson.loads(text)) if text else None
 
 
 class Entry:
@@ -27,10 +50,34 @@ class Entry:
         self._link_seconds = domain.settings.accounts.link_hours * 3600
         self._by_cookie = domain.settings.volunteers.anonymous == "cookie"
 
+    async def arrive(self, incoming: Incoming, user_id: int, flash: str) -> Answer:
+        """Lets somebody in who has a right password or link: at once, or after the second step where it is needed."""
+        if not await self.owes_second_step(incoming, user_id, next_address(incoming)):
+            return await self.enter(incoming, user_id, flash)
+        said = {"flash": _("Confirm that it is you with your second factor."), "status": "second_factor"}
+        return Redirect(SECOND_PAGE, more=said)
+
+    async def owes_second_step(self, incoming: Incoming, user_id: int, next_: str) -> bool:
+        """Whether the account has a second factor; then this browser remembers for five minutes who is to give it."""
+        if not await self._people.second_factors.required(user_id):
+            return False
+        step = SecondStep(user_id, await self._people.now(), next_)
+        self.cookies.set_sealed(incoming, SECOND_STEP, step.packed(), seconds=STEP_SECONDS)
+        return True
+
+    async def second_step(self, incoming: Incoming) -> SecondStep | None:
+        """Who owes a second factor in this browser; None when nobody does (any more)."""
+        step = SecondStep.unpacked(self.cookies.sealed(incoming, SECOND_STEP))
+        if step is None or not 0 <= await self._people.now() - step.at < STEP_SECONDS:
+            return None
+        return step
+
     async def enter(self, incoming: Incoming, user_id: int, flash: str) -> Answer:
         """Opens a session under a new token, whatever the browser had before."""
         self._note(incoming, user_id)
-        token = await self._people.sessions.open(user_id, incoming.header("user-agent"), incoming.who)
+        device, agent = self.cookies.device(incoming), incoming.header("user-agent")
+        await self._people.new_devices.note(user_id, device, agent)
+        token = await self._people.sessions.open(user_id, agent, incoming.who)
         self.cookies.set(incoming, SESSION, token, seconds=self._seconds)
         self.cookies.remember(incoming, user_id)
         return Redirect(next_address(incoming), flash)

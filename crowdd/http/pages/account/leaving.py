@@ -7,7 +7,8 @@ from typing import Any
 from urllib.parse import quote
 
 from crowdd.domain.domain import Domain
-from crowdd.errors import ForbiddenError, FormError
+from crowdd.domain.people import recent_proof
+from crowdd.errors import ForbiddenError, FormError, ProofNeededError
 from crowdd.http.answers import Answer, Page, Raw, Redirect
 from crowdd.http.errors import message_of
 from crowdd.http.forms import CORRECT, Forms
@@ -81,6 +82,7 @@ class LeavingPages:
     async def delete(self, incoming: Incoming, name: str) -> Answer:
         """Ends the account, for whoever knows its password (without one: types its name)."""
         row = await own_account(self._domain, incoming, name)
+        recent_proof.require_session(incoming.who)
         own = row["id"] == incoming.who.user_id
         try:
             await self._require_proof(incoming, row, own)
@@ -88,6 +90,8 @@ class LeavingPages:
         except FormError as error:
             form = self._forms.refused(incoming, error.errors, *_FIELDS)
             return await self._page(incoming, row, form, flash=CORRECT, status="error")
+        except ProofNeededError:
+            raise
         except ForbiddenError as error:
             form = self._forms.blank(incoming, *_FIELDS)
             return await self._page(incoming, row, form, flash=message_of(error), status="error")
@@ -98,10 +102,13 @@ class LeavingPages:
         return Redirect("/", words, more={"job": "enqueued"})
 
     async def _require_proof(self, incoming: Incoming, row: Row, own: bool) -> None:
+        """The password in the form is a proof; without one the session must have a recent one."""
         if own and row["has_password"]:
             signing_in, password = self._domain.people.signing_in, incoming.field("password")
             await signing_in.require_password(row["id"], password, incoming.who, field="password")
-        elif incoming.field("confirm") != row["name"]:
+            return
+        recent_proof.require(incoming.who)
+        if incoming.field("confirm") != row["name"]:
             raise FormError({"confirm": [_("Type the user name as it is written above.")]})
 
     async def _page(self, incoming: Incoming, row: Row, form: dict[str, Any], **said: Any) -> Answer:

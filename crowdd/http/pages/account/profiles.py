@@ -27,7 +27,7 @@ class ProfilePages:
         yield get("/account/<name>/", self.profile)
         yield get("/account/<name>/projects", self.projects)
         yield get("/account/<name>/resetapikey", self.reset_key_form)
-        yield post("/account/<name>/resetapikey", self.reset_key)
+        yield post("/account/<name>/resetapikey", self.reset_key, proof=True)
 
     async def own_profile(self, incoming: Incoming) -> Answer:
         """The same keys as another's profile; who is not signed in is told so, without a redirect for programs."""
@@ -46,7 +46,9 @@ class ProfilePages:
         published = [project_summary(p, owned=own) for p in created if p["published"] and (own or not p["locked"])]
         context: dict[str, Any] = {
             "title": _("Profile"),
-            "user": person(row, api_key=self._accounts.api_key(row) if own else None, private=own),
+            "user": person(
+                row, api_key=self._accounts.api_key(row) if own and incoming.who.sees_own_key else None, private=own
+            ),
             "projects_contrib": contributed,
             "projects_created": published,
         }

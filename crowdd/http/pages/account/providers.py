@@ -10,17 +10,18 @@ from urllib.parse import quote
 import orjson
 
 from crowdd.domain.domain import Domain
+from crowdd.domain.people import recent_proof
 from crowdd.domain.people.arrivals import NoAddressError
 from crowdd.domain.people.identities import PROVIDERS, TITLES, Flow, ProviderIdentity
 from crowdd.domain.people.providers import FLOW_SECONDS
-from crowdd.errors import ProviderError
+from crowdd.errors import ForbiddenError, ProviderError
 from crowdd.http.answers import Answer, Page, Redirect
 from crowdd.http.confirm import Confirm, Question
 from crowdd.http.cookies import FLOW, NEWCOMER
 from crowdd.http.errors import message_of
 from crowdd.http.forms import Forms
 from crowdd.http.incoming import Incoming
-from crowdd.http.pages.account.entry import Entry, me, next_address, own_account
+from crowdd.http.pages.account.entry import SECOND_PAGE, Entry, me, next_address, own_account
 from crowdd.http.routing import Route, get, post
 from crowdd.languages import _
 
@@ -38,10 +39,11 @@ class ProviderPages:
 
     def routes(self) -> Iterator[Route]:
         for name in PROVIDERS:
-            yield get(f"/{name}/", partial(self.begin_or_ask, name=name))
-            yield post(f"/{name}/", partial(self.connect, name=name))
+            yield get(f"/{name}/", partial(self.begin_or_ask, name=name), proof=True)
+            yield post(f"/{name}/", partial(self.connect, name=name), proof=True)
             yield get(f"/{name}/oauth_authorized", partial(self.finish, name=name))
-        yield post("/account/<name>/unlink", self.disconnect)
+        yield post("/account/<name>/unlink", self.disconnect, proof=True)
+        yield post("/account/prove/<provider>", self.begin_proof)
 
     async def begin_or_ask(self, incoming: Incoming, name: str) -> Answer:
         """Sends the browser to the provider to sign in. People who are signed in are asked whether to connect it.
@@ -58,12 +60,25 @@ class ProviderPages:
     async def connect(self, incoming: Incoming, name: str) -> Answer:
         """Sends the browser of a signed-in person to the provider, by a page: a form may not lead to another site."""
         me(incoming)
-        return await self._begin(incoming, name, _leaving if not incoming.wants_json else Redirect)
+        return await self._begin(incoming, name, _onward(incoming))
 
-    async def _begin(self, incoming: Incoming, name: str, onward: Callable[[str], Answer]) -> Answer:
+    async def begin_proof(self, incoming: Incoming, provider: str) -> Answer:
+        """Sends somebody who is signed in to their provider to sign in again: a proof for people without a password.
+
+        Somebody with a password or a second factor gives that: the provider may not ask anything.
+        """
+        recent_proof.require_session(incoming.who)
+        row = await self._domain.accounts.profile(me(incoming))
+        if row["has_password"] or await self._domain.people.second_factors.required(row["id"]):
+            raise ForbiddenError(_("Confirm with your password or your second factor."))
+        return await self._begin(incoming, provider, _onward(incoming), proof=True)
+
+    async def _begin(
+        self, incoming: Incoming, name: str, onward: Callable[[str], Answer], *, proof: bool = False
+    ) -> Answer:
         next_ = next_address(incoming)
         try:
-            flow, address = await self._providers.begin(name, next_, incoming.who.user_id)
+            flow, address = await self._providers.begin(name, next_, incoming.who.user_id, proof=proof)
         except ProviderError as error:
             return self._refused(message_of(error), incoming.who.signed_in)
         self._entry.cookies.set_sealed(incoming, FLOW, flow.packed(), seconds=FLOW_SECONDS)
@@ -84,6 +99,9 @@ class ProviderPages:
         if flow is None or flow.user_id != incoming.who.user_id:
             raise ProviderError(_("Somebody else is signed in in this browser now. Begin again."))
         title = TITLES[identity.provider]
+        if flow.proof:
+            await self._prove(incoming, identity)
+            return self._on(flow.next, "")
         if flow.user_id is not None:
             await self._arrivals.connect(flow.user_id, identity, incoming.who)
             address = f"/account/{quote(incoming.who.user_name)}/update"
@@ -97,10 +115,17 @@ class ProviderPages:
                 _("%(provider)s did not tell us an e-mail address. Please add one.", provider=title),
                 "info",
             )
+        if await self._entry.owes_second_step(incoming, user_id, flow.next):
+            return self._on(SECOND_PAGE, "")
         await self._entry.enter(incoming, user_id, "")
         return self._on(
             flow.next, _("Welcome. You signed in with %(provider)s.", provider=title) if new else _("Welcome back.")
         )
+
+    async def _prove(self, incoming: Incoming, identity: ProviderIdentity) -> None:
+        if not await self._arrivals.knows(me(incoming), identity):
+            raise ProviderError(_("Your account is connected to another account there. Sign in with that one."))
+        await self._domain.people.sessions.prove(incoming.who)
 
     async def disconnect(self, incoming: Incoming, name: str) -> Answer:
         """Ends signing in with the provider that the field names."""
@@ -119,8 +144,14 @@ class ProviderPages:
         """To a page of ours, or with a front end elsewhere to the same path there, with the words in the address."""
         if not self._front_end:
             return Redirect(path, flash, status)
+        if not flash:
+            return Redirect(f"{self._front_end}{path}")
         packed = base64.urlsafe_b64encode(orjson.dumps({"flash": flash, "status": status})).decode()
         return Redirect(f"{self._front_end}{path}{'&' if '?' in path else '?'}flash={quote(packed)}", flash, status)
+
+
+def _onward(incoming: Incoming) -> Callable[[str], Answer]:
+    return Redirect if incoming.wants_json else _leaving
 
 
 def _leaving(address: str) -> Answer:

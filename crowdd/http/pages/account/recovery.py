@@ -54,7 +54,7 @@ class RecoveryPages:
             form = self._forms.refused(incoming, error.errors, *_RESET)
             said = {"flash": CORRECT, "status": "error"}
             return Page("account/password_reset.html", 200, title=_("A new password"), form=form, **said)
-        return await self._entry.enter(incoming, done.user_id, changed_words(done.revoked))
+        return await self._entry.arrive(incoming, done.user_id, changed_words(done.revoked))
 
 
 def _key(incoming: Incoming) -> str:

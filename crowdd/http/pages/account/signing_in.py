@@ -25,6 +25,7 @@ class SignInPages:
     def __init__(self, domain: Domain, forms: Forms, entry: Entry) -> None:
         self._signing_in, self._providers = domain.people.signing_in, domain.people.providers
         self._forms, self._entry, self._confirm = forms, entry, Confirm(forms.csrf)
+        self._passkeys = domain.people.second_factors.passkeys
 
     def routes(self) -> Iterator[Route]:
         yield get("/account/signin", self.form)
@@ -47,11 +48,12 @@ class SignInPages:
         except FormError as error:
             form = self._forms.refused(incoming, error.errors, *_FIELDS)
             return self._page(incoming, form, flash=WRONG, status="error")
-        return await self._entry.enter(incoming, user_id, _("Welcome back."))
+        return await self._entry.arrive(incoming, user_id, _("Welcome back."))
 
     def _page(self, incoming: Incoming, form: dict[str, Any], **said: Any) -> Answer:
         auth = self._providers.offered
         next_ = next_address(incoming, "") or None
+        said["_passkeys"] = self._passkeys.available
         return Page("account/signin.html", title=_("Sign in"), form=form, auth=auth, next=next_, **said)
 
     async def _ask_to_sign_out(self) -> Question:

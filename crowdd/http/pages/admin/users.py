@@ -38,8 +38,9 @@ class AdminUsers:
         yield get(_HERE, admins_only(self.users))
         yield post(_HERE, admins_only(self.search))
         for action, handler, ask in (("add", self.add, self._ask_to_add), ("del", self.remove, self._ask_to_remove)):
-            yield get(f"{_HERE}/{action}/<int:user_id>", admins_only(self._confirm.first(handler, ask)))
-            yield post(f"{_HERE}/{action}/<int:user_id>", admins_only(handler))
+            by_link = admins_only(self._confirm.first(handler, ask))
+            yield get(f"{_HERE}/{action}/<int:user_id>", by_link, proof=True)
+            yield post(f"{_HERE}/{action}/<int:user_id>", admins_only(handler), proof=True)
         yield post(f"{_HERE}/block/<int:user_id>", admins_only(self.block))
         yield post(f"{_HERE}/unblock/<int:user_id>", admins_only(self.unblock))
         yield get(f"{_HERE}/export", admins_only(self.export))

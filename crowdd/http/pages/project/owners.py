@@ -32,9 +32,11 @@ class OwnersPages:
     def routes(self) -> Iterator[Route]:
         yield get(f"{_AT}/coowners", locked_out(self.coowners))
         yield post(f"{_AT}/coowners", locked_out(self.find))
-        yield get(f"{_AT}/add_coowner/<name>", locked_out(self._confirm.first(self.add, self._ask_to_add)))
+        add = self._confirm.first(self.add, self._ask_to_add)
+        remove = self._confirm.first(self.remove, self._ask_to_remove)
+        yield get(f"{_AT}/add_coowner/<name>", locked_out(add), action="write")
         yield post(f"{_AT}/add_coowner/<name>", locked_out(self.add))
-        yield get(f"{_AT}/del_coowner/<name>", locked_out(self._confirm.first(self.remove, self._ask_to_remove)))
+        yield get(f"{_AT}/del_coowner/<name>", locked_out(remove), action="write")
         yield post(f"{_AT}/del_coowner/<name>", locked_out(self.remove))
         yield post(f"{_AT}/coowners/invite", locked_out(self.invite))
         yield post(f"{_AT}/coowners/withdraw", locked_out(self.withdraw))

@@ -38,8 +38,8 @@ class PresentingPages:
         self._https = domain.settings.base_url.startswith("https:")
 
     def routes(self) -> Iterator[Route]:
-        yield get("/project/<short_name>/newtask", locked_out(self.newtask))
-        yield get("/project/<short_name>/task/<int:task_id>", locked_out(self.task))
+        yield get("/project/<short_name>/newtask", locked_out(self.newtask), action="answer")
+        yield get("/project/<short_name>/task/<int:task_id>", locked_out(self.task), action="answer")
         yield get("/project/<short_name>/tutorial", locked_out(self.tutorial))
         yield get("/project/<short_name>/results", locked_out(self.results))
 

@@ -77,7 +77,11 @@ class ProjectViews:
         """The owner's record: everything for himself, public figures for others."""
         found = await self.domain.accounts.profile(row["owner_id"])
         own = row["owner_id"] == incoming.who.acting_user
-        return person(found, api_key=self.domain.accounts.api_key(found) if own else None, private=own)
+        return person(
+            found,
+            api_key=self.domain.accounts.api_key(found) if own and incoming.who.sees_own_key else None,
+            private=own,
+        )
 
 
 def locked_out(handler: Handler) -> Handler:

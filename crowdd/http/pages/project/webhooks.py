@@ -31,7 +31,7 @@ class WebhookPages:
         self._webhooks = domain.webhooks
 
     def routes(self) -> Iterator[Route]:
-        yield get(_AT, locked_out(self.page))
+        yield get(_AT, locked_out(self.page), action="write")
         yield post(_AT, locked_out(self.set_address))
         yield post(f"{_AT}/test", locked_out(self.test))
         yield post(f"{_AT}/on", locked_out(self.switch_on))

@@ -1,0 +1,67 @@
+"""A recent proof: what protects an account is changed only in a session whose person was there a moment ago."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import attrs
+
+from crowdd.config import Accounts as AccountSettings
+from crowdd.errors import AnonymousError, ForbiddenError, ProofNeededError, SecondFactorNeededError
+from crowdd.languages import _
+from crowdd.values import Requester
+
+_OPERATORS = frozenset({"cli", "job"})  # whoever may run these has the machine
+_MINUTE, _HOUR = 60, 3600
+
+
+def require_session(who: Requester) -> None:
+    """Passes for somebody who signed in. Raises AnonymousError; ForbiddenError for an API key or token."""
+    if who.via in _OPERATORS:
+        return
+    if not who.signed_in:
+        raise AnonymousError(_("Sign in first."))
+    if not who.session:
+        hint = "Sign in with a session (POST /account/signin)."
+        raise ForbiddenError(_("An API key or token may not do this."), code="session_needed", hint=hint)
+
+
+def require(who: Requester) -> None:
+    """Passes in a session with a recent proof. Raises AnonymousError, ForbiddenError, ProofNeededError."""
+    require_session(who)
+    if not who.proved and who.via not in _OPERATORS:
+        raise ProofNeededError(_("Confirm first that it is you."))
+
+
+def require_for_admin(who: Requester, *, second_factor: bool) -> None:
+    """Passes for an administrator whose session may go on below /admin.
+
+    ``second_factor``: administrators must have one. Others than administrators pass: their rights are checked later.
+    Raises ForbiddenError, ProofNeededError, SecondFactorNeededError.
+    """
+    if not who.admin:
+        return
+    require_session(who)
+    if second_factor and not who.second_factor:
+        raise SecondFactorNeededError(_("Administrators of this site need a second factor. Set one up first."))
+    if not who.admin_fresh:
+        raise ProofNeededError(_("Confirm first that it is you."))
+
+
+@attrs.frozen
+class Freshness:
+    """How a session's age becomes what the requester may do."""
+
+    settings: AccountSettings
+
+    def of_session(self, row: Mapping[str, Any]) -> dict[str, Any]:
+        """What a found session says about its requester."""
+        settings = self.settings
+        return {
+            "proved": row["proof_age"] < settings.proof_minutes * _MINUTE,
+            "admin_fresh": row["proof_age"] < settings.admin_proof_hours * _HOUR
+            and row["admin_idle"] < settings.admin_idle_minutes * _MINUTE,
+            "admin_stale": row["admin_idle"] > _MINUTE,
+            "second_factor": row["second_factor"],
+        }
