@@ -65,8 +65,8 @@ SELECT coalesce(sum(CASE WHEN l.user_ip IS NULL OR p.counted_per_network = 0 THE
        project_ledger p
  WHERE p.project_id = p_project $$;
 
--- What holds for all projects that say nothing themselves. Where it was raised, positions start anew; late answers that may
--- count now are counted when somebody takes their task, or by the next check of counters.
+-- What holds for all projects that say nothing themselves. Where it was raised, positions start anew; stored answers that
+-- may count now are counted by the next check of counters.
 CREATE FUNCTION set_volunteer_rule(p_counted int) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
     UPDATE volunteer_rule SET counted_per_network = p_counted WHERE counted_per_network <> p_counted;
