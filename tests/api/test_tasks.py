@@ -44,7 +44,7 @@ async def test_any_json_may_be_info(served):
 @pytest_twisted.ensureDeferred
 async def test_an_array_makes_all_or_nothing(served):
     owner, stranger = await served.person("owner"), await served.person("stranger")
-    mine, other = await served.project(owner), await served.project(stranger, "other")
+    mine, other = await served.project(owner), await served.project(stranger, "other", tasks=1, published=True)
     good = [{"project_id": mine["id"], "info": n} for n in range(3)]
     made = (await owner.post("/api/task", json=good)).json()
     assert [task["info"] for task in made] == [0, 1, 2]
@@ -62,7 +62,7 @@ async def test_an_array_makes_all_or_nothing(served):
 async def test_only_owners_and_administrators_make_change_and_delete_tasks(served):
     owner, stranger = await served.person("owner"), await served.person("stranger")
     admin = await served.person("boss", admin=True)
-    project = await served.project(owner, tasks=2)
+    project = await served.project(owner, tasks=2, published=True)
     path = f"/api/task/{project['tasks'][0]}"
     for who, status in ((served.client(), 401), (stranger, 403)):
         assert (await who.post("/api/task", json={"project_id": project["id"]})).status == status
@@ -148,6 +148,6 @@ async def test_deleting_a_task_takes_its_answers_and_results_along(served):
 @pytest_twisted.ensureDeferred
 async def test_anybody_may_read_a_task_of_an_open_project(served):
     owner = await served.person("owner")
-    project = await served.project(owner, tasks=1)
+    project = await served.project(owner, tasks=1, published=True)
     seen = await served.client().get(f"/api/task/{project['tasks'][0]}?_=123&anything=x")
     assert seen.status == 200 and seen.json()["info"] == {"n": 0}

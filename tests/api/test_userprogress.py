@@ -32,7 +32,7 @@ async def test_an_unknown_project_is_not_found(served):
 async def test_a_locked_project_tells_only_those_inside(served):
     owner, admin = await served.person("owner"), await served.person("boss", admin=True)
     stranger = await served.person("stranger")
-    project = await served.project(owner, tasks=1)
+    project = await served.project(owner, tasks=1, published=True)
     await lock(served, "birds", owner, "sesame")
     for reference in (project["id"], "birds"):
         path = f"/api/project/{reference}/userprogress"

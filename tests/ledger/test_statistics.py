@@ -82,11 +82,11 @@ def test_who_has_no_answer_left_is_no_volunteer(ledger):
 
 def test_trials_give_no_score(ledger):
     project = ledger.project(tasks=2, n=1, published=False)
-    ledger.contribute(project, "u:1")
+    ledger.contribute(project, "u:7")
     assert ledger.rows("SELECT * FROM score WHERE runs <> 0") == []
     ledger.publish(project)
-    ledger.contribute(project, "u:1")
-    assert ledger.row("SELECT * FROM score WHERE runs <> 0") == {"user_id": 1, "runs": 1}
+    ledger.contribute(project, "u:7")
+    assert ledger.row("SELECT * FROM score WHERE runs <> 0") == {"user_id": 7, "runs": 1}
 
 
 def test_an_answer_belongs_to_the_hour_in_which_it_came_even_when_it_goes(ledger):
