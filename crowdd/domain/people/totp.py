@@ -44,7 +44,8 @@ class Totp:
         """
         row = await second_factors.totp(self._db, user_id)
         if row is None:
-            await second_factors.begin_totp(self._db, user_id, self._secrets.seal(pyotp.random_base32(), _place(user_id)))
+            sealed = self._secrets.seal(pyotp.random_base32(), _place(user_id))
+            await second_factors.begin_totp(self._db, user_id, sealed)
             row = await second_factors.totp(self._db, user_id)
         if row is None or row["confirmed"] is not None:
             raise ConflictError(_("An authenticator app is set up already. Remove it first."))
