@@ -500,3 +500,15 @@ def test_an_answer_on_its_way_goes_with_its_deleted_project(ledger, beside):
     for table in ("task_run", "result", "event", "task_ledger", "project_stat"):
         assert ledger.value(f"SELECT count(*) FROM {table}") == 0, table
     assert ledger.rows("SELECT * FROM score WHERE runs <> 0") == []
+
+
+def test_answer_without_a_lease_waits_for_nobody(ledger, beside):
+    project = ledger.project(tasks=1, n=2)
+    task = ledger.take(project, "u:1")
+    first, second = beside(), beside()
+    first.answer(project, "u:1", task)  # its row is locked until the commit
+    with second.connection.cursor() as cursor:
+        cursor.execute("SET lock_timeout = '2s'")
+    assert second.answer(project, "u:9", task).state == "no lease"
+    assert second.answer(project, "u:9", task + 1000).state == "no task"
+    whole(ledger, first, second)

@@ -86,6 +86,15 @@ BEGIN
     SELECT trial, counted_per_network, has_bars INTO is_trial, most, bars FROM project_ledger WHERE project_id = p_project;
     IF is_trial THEN SELECT trial INTO is_trial FROM project_ledger WHERE project_id = p_project FOR SHARE; END IF;
     IF bars AND is_barred(p_project, p_actor, p_ip) THEN state := 'barred'; RETURN; END IF;
+    -- Whoever never asked for the task locks nothing. One statement: a lease becomes an expired one within one transaction.
+    IF NOT EXISTS (SELECT FROM lease WHERE project_id = p_project AND actor = p_actor AND task_id = p_task
+                   UNION ALL SELECT FROM past_lease WHERE project_id = p_project AND actor = p_actor AND task_id = p_task) THEN
+        SELECT id INTO run FROM task_run WHERE project_id = p_project AND task_id = p_task AND actor = p_actor;
+        state := CASE WHEN FOUND THEN 'duplicate'
+                      WHEN EXISTS (SELECT FROM task_ledger WHERE project_id = p_project AND task_id = p_task) THEN 'no lease' ELSE 'no task' END;
+        IF is_trial IS NULL THEN state := 'no task'; run := NULL; END IF;
+        RETURN;
+    END IF;
     SELECT * INTO t FROM task_ledger WHERE project_id = p_project AND task_id = p_task FOR UPDATE;
     IF NOT FOUND OR is_trial IS NULL THEN state := 'no task'; RETURN; END IF;
     DELETE FROM lease WHERE project_id = p_project AND actor = p_actor AND task_id = p_task RETURNING lease.granted, expires, network INTO l;
