@@ -194,7 +194,8 @@ SELECT a.name, count(*) AS tasks FROM task_run r JOIN account a ON a.id = r.user
 _SCORES = """
 SELECT name, score, rank() OVER (ORDER BY score DESC) AS rank
   FROM (SELECT a.id, a.name, count(r.id) AS score
-          FROM account a LEFT JOIN task_run r ON r.user_id = a.id GROUP BY a.id) s
+          FROM account a JOIN task_run r ON r.user_id = a.id JOIN project p ON p.id = r.project_id
+         WHERE a.id <> ALL (p.owners_ids) GROUP BY a.id) s
  WHERE score > 0 ORDER BY score DESC, id LIMIT 20"""
 _SITE = """
 SELECT (SELECT count(*) FROM task_run) AS n_task_runs, (SELECT sum(n_answers) FROM task_ledger)::bigint AS n_tasks,

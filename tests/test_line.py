@@ -109,9 +109,11 @@ class TestOwnTls:
         assert b"too_large" in await deferToThread(Browser(port).all_that_comes, endless)
         assert served.server._settings.base_url.startswith("https://")
         key = (await served.person("owner")).key
-        made = json.dumps({"name": "Birds", "short_name": "birds", "description": "?"}).encode()
-        sent = await browse(port, "POST", f"/api/project?api_key={key}", made, Content_Type="application/json")
-        assert sent[0] == 200, sent[2]
+        project = {"name": "Birds", "short_name": "birds", "description": "?", "info": {"task_presenter": "?"}}
+        told = {"Content_Type": "application/json", "Authorization": key}
+        for path, body in (("/api/project", project), ("/api/task", {"project_id": 1}), ("/project/birds/publish", {})):
+            sent = await browse(port, "POST", path, json.dumps(body).encode(), **told)
+            assert sent[0] == 200, sent[2]
         assert "event: state" in await deferToThread(Browser(port).first_lines, "/project/birds/live")
 
     @pytest_twisted.ensureDeferred
@@ -184,7 +186,7 @@ class TestBehindNginx:
         assert forged == [200, 200, 429], "what a client says of himself does not count"
         assert (await browse(port, "GET", "/metrics"))[0] == 404
         assert (await browse(port, "POST", "/api/project", b"x" * 10_500_000))[0] == 413
-        await served.project(owner, published=False)
+        await served.project(owner, tasks=1, published=True)
         limits = attrs.evolve(served.server._settings.ratelimit, limit=0)
         served.server.prepared(attrs.evolve(served.server._settings, ratelimit=limits))()
         begun = await deferToThread(Browser(port).first_lines, "/project/birds/live")

@@ -2,6 +2,8 @@
 
 import random
 
+from support.person import Person
+
 from bench import stage, truth
 
 
@@ -21,9 +23,9 @@ def test_a_figure_that_is_wrong_is_noticed(dsn, tmp_path):
     sql = stage.Sql(dsn)
     with stage.crowdd(dsn, tmp_path, CROWDD_RATELIMIT_LIMIT="0") as server:
         crowd = truth.Crowd(truth.Plan(), server, [stage.project(server, tasks=2, n_answers=1)])
-        owner = crowd.projects[0].owner
-        task = owner.api("GET", f"{crowd.projects[0].id}/newtask")
-        owner.api("POST", "taskrun", {"project_id": crowd.projects[0].id, "task_id": task["id"], "info": 1})
+        volunteer = Person(server.url).register("volunteer")
+        task = volunteer.api("GET", f"{crowd.projects[0].id}/newtask")
+        volunteer.api("POST", "taskrun", {"project_id": crowd.projects[0].id, "task_id": task["id"], "info": 1})
         assert stage.run(truth.compare(crowd, sql, "now")) == []
         sql.rows(
             "UPDATE task_run SET actor = 'c:somebody', user_id = NULL, finish_time = finish_time + interval '9 seconds'"

@@ -197,7 +197,7 @@ class Router:
             raise NotFoundError(_NOT_FOUND)
         if route is None:
             return self._other_method(incoming, methods)
-        if route.assigns:
+        if route.assigns and not incoming.is_frame:  # a frame's document reserves nothing, and it may reload itself
             self._require_own_page(incoming)
         if incoming.changes_state and route.path.startswith("/account/"):
             await self._count_post(incoming, route.path)

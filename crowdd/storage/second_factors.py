@@ -34,9 +34,11 @@ async def remove_all(tx: Database, user_id: int) -> int:
 
 
 async def lock(tx: Database, user_id: int) -> Row:
-    """email_addr, name and locale of an account whose factors nobody else changes meanwhile."""
+    """email_addr, valid_email, name and locale of an account whose factors nobody else changes meanwhile."""
     return await one(
-        tx, "SELECT id, email_addr, name, locale FROM account WHERE id = %(user)s FOR UPDATE", {"user": user_id}
+        tx,
+        "SELECT id, email_addr, valid_email, name, locale FROM account WHERE id = %(user)s FOR UPDATE",
+        {"user": user_id},
     )
 
 

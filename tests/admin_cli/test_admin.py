@@ -55,7 +55,7 @@ def test_no_password_at_all(crowdctl):
     [
         (("--name", "ada", "--email", "nowhere", *PASSWORD), "email_addr: This is no e-mail address."),
         (("--name", "examples", "--email", "ada@example.org", *PASSWORD), "name: This name is reserved."),
-        ((*ADA, "--password", "short"), "password: Use 8"),
+        ((*ADA, "--password", "short"), "password: Use 10"),
     ],
 )
 def test_account_that_the_rules_refuse(crowdctl, words, said, rows):

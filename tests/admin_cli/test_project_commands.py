@@ -7,6 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from crowdd.domain.projects import new_secret_key
+from crowdd.domain.secrets import load
+
 
 @pytest.fixture
 def birds(crowdctl, tmp_path):
@@ -66,6 +69,9 @@ def test_a_list_goes_on_beyond_a_page(crowdctl, birds, rows):
         birds,
     )
     rows("INSERT INTO project_ledger (project_id) SELECT id FROM project ON CONFLICT DO NOTHING")
+    keys = load(Path(crowdctl.environment["CROWDD_DATA_DIR"]))
+    for row in rows("SELECT id FROM project"):  # a secret opens in its own row only
+        rows("UPDATE project SET secret_key_sealed = %s WHERE id = %s", new_secret_key(keys, row["id"]), row["id"])
     assert len(names(crowdctl, "--limit", "151")) == 151
 
 

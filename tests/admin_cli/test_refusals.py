@@ -85,7 +85,7 @@ REFUSALS = [
     (("user", "list", "--limit", "0"), USAGE, "--limit"),
     (("user", "show", GONE), REFUSED, "There is no account 999."),
     (("user", "create", "--name", "BOB", "--email", "x@example.org", "--password", "good enough"), REFUSED, "taken"),
-    (("user", "create", "--name", "eve", "--email", "x@example.org", "--password", "short"), REFUSED, "Use 8 to"),
+    (("user", "create", "--name", "eve", "--email", "x@example.org", "--password", "short"), REFUSED, "Use 10 to"),
     (
         ("user", "create", "--name", "eve", "--email", "x@example.org", "--password", "good enough", "--locale", "tlh"),
         REFUSED,
@@ -94,7 +94,7 @@ REFUSALS = [
     (("user", "block", "ada"), REFUSED, "An administrator cannot be blocked."),
     (("user", "unblock", "nobody"), REFUSED, "There is no account nobody."),
     (("user", "reset-api-key", "nobody"), REFUSED, "There is no account nobody."),
-    (("user", "reset-password", "bob", "--password", "short"), REFUSED, "password: Use 8 to"),
+    (("user", "reset-password", "bob", "--password", "short"), REFUSED, "password: Use 10 to"),
     (("user", "remove-factors", "nobody", "--yes"), REFUSED, "There is no account nobody."),
     (("user", "remove-factors", "bob"), USAGE, "say --yes"),
     (("user", "delete", "bob"), USAGE, "say --yes"),

@@ -158,8 +158,7 @@ async def test_a_body_over_the_limit_is_refused_before_it_is_read(served):
     line, chunked = b"POST /api/task?api_key=" + key, b"Transfer-Encoding: chunked"
     chunk = b"100000\r\n" + b" " * 0x100000 + b"\r\n"
     assert (await request(served.base, line, chunked, body=chunk * 10 + b"0\r\n\r\n"))[0] == 413
-    body = b'{"project_id": %d, "info": "' % project["id"]
-    exactly = body + b"x" * (TEN_MB - len(body) - 2) + b'"}'
+    exactly = (b'{"project_id": %d, "info": "x"}' % project["id"]).ljust(TEN_MB)
     assert len(exactly) == TEN_MB and (await owner.post("/api/task", data=exactly)).status == 200
     assert (await owner.post("/api/task", data=exactly + b" ")).status == 413
     assert len((await owner.get("/api/task?info=none")).json()) == 0

@@ -34,7 +34,7 @@ async def test_200_answers_at_most(served):
 @pytest_twisted.ensureDeferred
 async def test_rights_are_asked_before_rows_are_parsed(served, monkeypatch):
     owner, stranger = await served.person("owner"), await served.person("stranger")
-    project = await served.project(owner)
+    project = await served.project(owner, tasks=1, published=True)
     parsed: list[object] = []
     creation = Kind.creation
     monkeypatch.setattr(Kind, "creation", lambda kind, body: parsed.append(body) or creation(kind, body))
@@ -48,7 +48,7 @@ async def test_rights_are_asked_before_rows_are_parsed(served, monkeypatch):
 @pytest_twisted.ensureDeferred
 async def test_one_foreign_project_among_many_refuses_all(served):
     owner, other = await served.person("owner"), await served.person("other")
-    mine, theirs = await served.project(owner), await served.project(other, "bees")
+    mine, theirs = await served.project(owner), await served.project(other, "bees", tasks=1, published=True)
     refused = await owner.post("/api/task", json=[*rows(mine["id"], 3), *rows(theirs["id"], 1)])
     assert refused.status == 403
     assert (await owner.get(f"/api/task?project_id={mine['id']}")).json() == []

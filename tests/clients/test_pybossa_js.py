@@ -79,7 +79,9 @@ async def test_a_task_of_the_address_is_shown_by_its_page_and_can_be_answered(wh
     project, browser = await stage(served, who)
     number = project["tasks"][2]
     assert (await browser.get(f"/project/birds/task/{number}")).status == 200  # also what pushState leads to
-    assert (await browser.post(f"/api/task/{number}/lease", json={})).json() == {"state": "leased"}  # by the page's script
+    assert (await browser.post(f"/api/task/{number}/lease", json={})).json() == {
+        "state": "leased"
+    }  # by the page's script
     task = (await browser.get(f"/api/task/{number}?_=1")).json()
     body = {"project_id": task["project_id"], "task_id": task["id"], "info": [1, {"any": None}]}
     assert (await browser.post("/api/taskrun", json=body)).json()["info"] == body["info"]
@@ -97,14 +99,24 @@ async def test_user_progress_says_done_and_total(who, served):
 
 
 @pytest_twisted.ensureDeferred
-async def test_another_site_uses_the_library_by_cors(served):
+async def test_another_site_uses_the_library_by_cors(serve):
+    """Any site reads; those that the operator named take tasks and answer them, too."""
+    served = await serve(CROWDD_HTTP_ALLOWED_ORIGINS="https://friend.example")
     project, _ = await stage(served, "anonymous")
-    elsewhere = served.client(Origin="https://elsewhere.example")
-    task = await elsewhere.get(f"/api/project/{project['id']}/newtask?offset=0&_=1")
-    assert task.status == 200 and task.header("access-control-allow-origin") == "*"
+    friend = served.client(Origin="https://friend.example")
+    task = await friend.get(f"/api/project/{project['id']}/newtask?offset=0&_=1")
+    assert task.status == 200 and task.header("access-control-allow-origin") == "https://friend.example"
     asked = {"Access-Control-Request-Method": "POST", "Access-Control-Request-Headers": "content-type"}
-    preflight = await elsewhere.request("OPTIONS", "/api/taskrun", headers=asked)
+    preflight = await friend.request("OPTIONS", "/api/taskrun", headers=asked)
     assert preflight.status == 204 and "Content-Type" in preflight.header("access-control-allow-headers")
     body = {"project_id": project["id"], "task_id": task.json()["id"], "info": 1}
-    saved = await elsewhere.post("/api/taskrun", json=body)
-    assert saved.status == 200 and saved.header("access-control-allow-origin") == "*"
+    elsewhere = served.client(Origin="https://elsewhere.example")
+    read = await elsewhere.get("/api/project?all=1&short_name=birds&_=1")
+    assert (read.status, len(read.json()), read.header("access-control-allow-origin")) == (200, 1, "*")
+    for refused in (
+        await elsewhere.get(f"/api/project/{project['id']}/newtask?offset=0&_=1"),
+        await elsewhere.post("/api/taskrun", json=body),
+    ):
+        assert (refused.status, refused.json()["code"]) == (403, "cross_origin")
+    saved = await friend.post("/api/taskrun", json=body)
+    assert saved.status == 200 and saved.header("access-control-allow-origin") == "https://friend.example"

@@ -13,6 +13,7 @@ from twisted.internet.defer import ensureDeferred, gatherResults
 from crowdd.domain import domain as domain_module
 from crowdd.domain.people.identities import ProviderIdentity
 from crowdd.domain.people.registration import Registration
+from crowdd.domain.people.totp import Totp
 from crowdd.domain.resealing import Resealing
 from crowdd.domain.secrets import Secrets
 from crowdd.kinds import PROJECT
@@ -25,7 +26,7 @@ ONLY_NEW = Secrets(b"\x08" * 32)
 
 
 class Stage:
-    """People with keys, a provider's token, a project with a webhook that has two secrets."""
+    """People with keys, a provider's token and an authenticator app, a project with a webhook that has two secrets."""
 
     def __init__(self, settings, pool):
         self.pool, self.domain = pool, domain_module.build(reactor, pool, settings, OLD)
@@ -38,16 +39,21 @@ class Stage:
         self.domain.passwords.stop()
         self.who = Requester(user_id=self.ada, user_name="ada")
         await self.domain.people.arrivals.connect(self.ada, ProviderIdentity("github", "1", token="t0ken"), self.who)
+        await self.totp(self.domain).enrolment(self.ada, "ada")
         body = {"name": "Birds", "short_name": "birds", "description": "x", "webhook": "https://hooks.example/"}
         await self.domain.records.create(PROJECT, self.who, body)
         self.birds = await self.domain.projects.owned("birds", self.who)
         await self.domain.webhooks.rotate(self.birds, self.who)
         return self
 
+    def totp(self, domain):
+        return Totp(self.pool, domain.secrets, "crowdd")
+
     async def secrets(self, domain):
         """Everything that is sealed, as a domain reads it."""
         row = await domain.accounts.profile(self.ada)
         found = [domain.accounts.api_key(row), (await domain.people.arrivals.tokens(self.ada))["github_token"]]
+        found.append((await self.totp(domain).enrolment(self.ada, "ada")).secret)
         project = await domain.projects.owned("birds", self.who)
         return [
             *found,
@@ -76,6 +82,7 @@ async def test_every_secret_is_read_before_and_after_and_then_without_the_old_ke
         ("secret_key_sealed", 1, 0),
         ("secret_sealed", 1, 0),
         ("old_secret_sealed", 1, 0),
+        ("sealed", 1, 0),
         ("sealed", 1, 0),
     ]
     assert all(value.startswith(NEW.seal_prefix) for value in await stage.values())

@@ -52,6 +52,7 @@ def test_range_behind_the_end_is_refused(header):
 
 @pytest_twisted.ensureDeferred
 async def test_upload_is_sent_whole_and_in_parts(served):
+    await served.project(await served.person("owner"), tasks=1, published=True)
     content, client = keep(served), served.client()
     whole = await client.get("/uploads/project-1/birds.png")
     assert (whole.status, whole.header("accept-ranges"), whole.body == content) == (200, "bytes", True)
@@ -75,6 +76,7 @@ async def test_upload_is_sent_whole_and_in_parts(served):
 
 @pytest_twisted.ensureDeferred
 async def test_200_clients_that_stall_on_an_upload_cost_little_memory(served):
+    await served.project(await served.person("owner"), tasks=1, published=True)
     keep(served)
     there = served.server._port.getHost()
     await served.client().get("/uploads/project-1/birds.png")  # what one transfer takes in any case

@@ -488,9 +488,9 @@ def test_publishing_and_changing_a_project_take_its_rows_in_one_order(ledger, be
 
 def test_an_answer_on_its_way_goes_with_its_deleted_project(ledger, beside):
     project = ledger.project(tasks=1, n=1)
-    task = ledger.take(project, "u:1")
+    task = ledger.take(project, "u:7")
     answering = beside()
-    answering.answer(project, "u:1", task)
+    answering.answer(project, "u:7", task)
     assert ledger.delete_project(project)
     other = Meanwhile(ledger.sweep, project)
     answering.wait_until_blocked(ledger)
@@ -499,6 +499,26 @@ def test_an_answer_on_its_way_goes_with_its_deleted_project(ledger, beside):
     assert invariants(ledger.connection) == []
     for table in ("task_run", "result", "event", "task_ledger", "project_stat"):
         assert ledger.value(f"SELECT count(*) FROM {table}") == 0, table
+    assert ledger.rows("SELECT * FROM score WHERE runs <> 0") == []
+
+
+def test_a_project_is_deleted_after_an_answer_of_its_owner_that_is_on_its_way(ledger, beside):
+    project = ledger.project(tasks=1, n=2)
+    owner = f"u:{ledger.value('SELECT owner_id FROM project')}"
+    task = ledger.take(project, owner)
+    ledger.take(project, "u:7")
+    answering, deleting = beside(), beside()
+    answering.answer(project, owner, task)
+    other = Meanwhile(deleting.delete_project, project)
+    ledger.wait_until_blocked(deleting)
+    answering.commit()
+    assert other.result()
+    late = Meanwhile(answering.answer, project, owner, task)
+    deleting.commit()
+    assert late.result().state == "no task"
+    answering.commit()
+    ledger.sweep(project)
+    whole(ledger)
     assert ledger.rows("SELECT * FROM score WHERE runs <> 0") == []
 
 

@@ -20,7 +20,7 @@ from hypothesis.stateful import (
 )
 from psycopg2 import OperationalError
 from support.invariants import invariants
-from support.ledger import Ledger
+from support.ledger import DRAFT, Ledger
 from support.sealing import sealed_at_first
 from twisted.internet import reactor
 from twisted.internet.defer import ensureDeferred
@@ -35,12 +35,13 @@ from crowdd.values import Requester
 EXAMPLES = int(os.environ.get("CROWDD_EXAMPLES", "7"))
 STEPS = 30
 HOME, SCHOOL = "10.0.0.1", "10.0.0.2"
+LINK = (DRAFT,)  # all of them have the link of the draft
 WHO = [
-    *(Requester(user_id=n, network=HOME) for n in (101, 102, 103)),
-    Requester(volunteer="tab", network=HOME),
-    Requester(volunteer="pupil", network=SCHOOL),
-    Requester(volunteer="tab", network=SCHOOL),  # the same browser, elsewhere
-    Requester(network=HOME),
+    *(Requester(user_id=n, network=HOME, unlocked=LINK) for n in (101, 102, 103)),
+    Requester(volunteer="tab", network=HOME, unlocked=LINK),
+    Requester(volunteer="pupil", network=SCHOOL, unlocked=LINK),
+    Requester(volunteer="tab", network=SCHOOL, unlocked=LINK),  # the same browser, elsewhere
+    Requester(network=HOME, unlocked=LINK),
 ]
 ORDERS = [("", False), ("priority_0", False), ("id", False), ("id", True), ("created", True), ("n_answers", True)]
 LEASE = 3600

@@ -26,6 +26,7 @@ ROWS = (
     ("/account/ada/projects", {**FRAME, "projects_draft": list, "projects_published": list}, OWN),
     ("/account/ada/update", {
         **FRAME, "form": dict, "password_form": dict, "upload_form": dict, "show_passwd_form": bool, "flash": type(None),
+        "usage": dict,
     }, OWN),
     ("/account/ada/resetapikey", {**FRAME, "form": dict}, OWN),
     ("/account/ada/sessions", {**FRAME, "form": dict, "sessions": list}, OWN_ONLY),

@@ -206,7 +206,7 @@ async def test_cookies_are_out_of_reach_of_scripts_and_other_sites(served):
 @pytest_twisted.ensureDeferred
 async def test_under_https_cookies_are_secure(serve):
     served = await serve(CROWDD_HTTP_BASE_URL="https://crowd.example")
-    line = cookie_line(await served.client().get("/"), "volunteer")
+    line = cookie_line(await served.client().get("/"), "__Host-volunteer")
     assert "Secure" in line and "SameSite=Lax" in line
 
 

@@ -101,8 +101,8 @@ async def test_only_owners_bring_tasks(served):
         await served.person("stranger"),
         await served.person("boss", admin=True),
     )
-    await served.project(owner)
-    await served.project(stranger, "fish")
+    await served.project(owner, tasks=1, published=True)
+    await served.project(stranger, "fish", tasks=1, published=True)
     brought = (await bring(owner, TABLE, map="y")).json()
     one = brought["next"]
     for path in (AT, one, f"{one}/errors"):
@@ -195,7 +195,7 @@ class Source:
 
 @pytest_twisted.ensureDeferred
 async def test_20_pending_imports_of_a_person_end_further_downloads_before_they_begin(serve):
-    served = await serve(CROWDD_OUTGOING_ALLOWED_HOSTS="127.0.0.1")
+    served = await serve(CROWDD_OUTGOING_ALLOWED_HOSTS="127.0.0.1:*")
     source, owner = Source(), await served.person("owner")
     await served.project(owner)
     await served.project(owner, "bees")
@@ -212,7 +212,7 @@ async def test_20_pending_imports_of_a_person_end_further_downloads_before_they_
 
 @pytest_twisted.ensureDeferred
 async def test_three_downloads_of_a_person_run_at_a_time(serve):
-    served = await serve(CROWDD_OUTGOING_ALLOWED_HOSTS="127.0.0.1")
+    served = await serve(CROWDD_OUTGOING_ALLOWED_HOSTS="127.0.0.1:*")
     source, owner = Source(), await served.person("owner")
     await served.project(owner)
     slow = {"csv_url": f"{source.url}/slow", "map": True}
@@ -414,7 +414,7 @@ async def test_pasted_rows_are_looked_at_mapped_and_made_to_tasks(served):
 async def test_pasted_rows_that_are_no_good_are_told_and_stay_in_the_field(serve):
     served = await serve(CROWDD_HTTP_MOST_BODY_BYTES="300000", CROWDD_HTTP_MOST_IMPORT_BYTES="20000000")
     owner, stranger = await served.person("owner"), await served.person("stranger")
-    await served.project(owner)
+    await served.project(owner, tasks=1, published=True)
     for rows, words in (
         ("", "Paste some rows."), (" \n\t", "Paste some rows."), ("a,a\n1,2", "Two columns"), ("[1,2]", "can be used"),
         ("a\n1\0", "NUL"), ('[{"a":1}', "ends before"), (7, "no rows"), (["a"], "is not a text"), ("a", "no rows"),

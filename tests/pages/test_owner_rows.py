@@ -28,7 +28,7 @@ IN_DRAFTS = {403: 404, 200: 404}  # what somebody else is answered who was answe
 EDITOR = {"form": dict, "presenters": list}
 ROWS = (
     ("/project/birds/", {}, (), EVERYBODY),
-    ("/project/birds/settings", {}, (), OWNERS),
+    ("/project/birds/settings", {"form": dict, "max_answer_bytes": int}, FORM | {"max_answer_kb"}, OWNERS),
     ("/project/birds/update", {"form": dict, "upload_form": dict}, UPDATE, OWNERS),
     ("/project/birds/publish", {"csrf": str, "try_link": str | None}, (), OWNERS),
     ("/project/birds/delete", {"csrf": str, "form": dict}, FORM | {"confirm"}, WRITERS),

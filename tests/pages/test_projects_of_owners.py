@@ -181,7 +181,7 @@ def test_an_opened_lock_closes_by_itself():
     clock = Clock()
     clock.advance(1_000_000)
     cookies = Cookies(Secrets(b"k" * 32), clock.seconds, secure=False)
-    browser = SimpleNamespace(cookies_to_set=[], jar="")
+    browser = SimpleNamespace(cookies_to_set=[], cookie_prefix="", jar="")
     browser.cookie = lambda name: browser.jar
     for lock_id in ("first", "second"):
         cookies.unlock(browser, lock_id, 1800)

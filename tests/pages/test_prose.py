@@ -113,7 +113,7 @@ async def test_only_who_may_write_has_a_text_laid_out(served, monkeypatch):
     laid = []
     monkeypatch.setattr(prose, "render", lambda text, top: laid.append(text))
     ada, eve = await served.person("ada"), await served.person("eve")
-    project = await served.project(ada)
+    project = await served.project(ada, tasks=1, published=True)
     change = {"long_description": "# Hello"}
     for client in (eve, served.client()):
         assert (await client.put(f"/api/project/{project['id']}", json=change)).status in (401, 403)

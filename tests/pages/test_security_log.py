@@ -280,7 +280,7 @@ async def test_what_is_rolled_back_leaves_no_entry(served):
 @pytest_twisted.ensureDeferred
 async def test_other_administrators_hear_of_a_new_one(served):
     await served.person("boss", admin=True)
-    second = await served.person("second", admin=True)
+    second = await (await served.person("second", admin=True)).by_session()
     ada = await served.person("ada")
     await served.database.execute("DELETE FROM mail")
     assert (await second.put(f"/api/user/{ada.user_id}", json={"admin": True})).status == 200

@@ -285,21 +285,23 @@ def test_frequent_runs_are_not_logged_unless_they_fail():
 async def test_sweeping_removes_what_is_old_in_many_short_transactions(bench, monkeypatch):
     monkeypatch.setattr(sweeping, "CHUNK", 3)
     db = bench.domain.db
-    await db.execute("INSERT INTO attempt SELECT 'old', clock() - interval '2 days' FROM generate_series(1, 7)")
-    await db.execute("INSERT INTO attempt SELECT 'new', clock() FROM generate_series(1, 7)")
-    assert await sweeping.sweep(db, "attempt", "at <= clock() - interval '1 day'") == 7
-    assert await db.fetch("SELECT DISTINCT subject FROM attempt") == [{"subject": "new"}]
+    await db.execute(
+        "INSERT INTO attempt_count SELECT 'old' || n, 1, clock() - interval '2 days' FROM generate_series(1, 7) n"
+    )
+    await db.execute("INSERT INTO attempt_count SELECT 'new' || n, 1, clock() FROM generate_series(1, 7) n")
+    assert await sweeping.sweep(db, "attempt_count", "until <= clock() - interval '1 day'") == 7
+    assert await db.fetch("SELECT DISTINCT left(subject, 3) AS age FROM attempt_count") == [{"age": "new"}]
 
 
 @pytest_twisted.ensureDeferred
 async def test_a_row_that_is_changed_meanwhile_stays(bench):
     """Such as a session that its owner comes back to while it is being swept."""
     db = bench.domain.db
-    await db.execute("INSERT INTO attempt VALUES ('a', clock() - interval '2 days')")
+    await db.execute("INSERT INTO attempt_count VALUES ('a', 1, clock() - interval '2 days')")
 
     async def touch(tx: Any) -> Deferred[int]:
-        await tx.execute("UPDATE attempt SET at = clock()")
-        swept = Deferred.fromCoroutine(sweeping.sweep(db, "attempt", "at <= clock() - interval '1 day'"))
+        await tx.execute("UPDATE attempt_count SET until = clock()")
+        swept = Deferred.fromCoroutine(sweeping.sweep(db, "attempt_count", "until <= clock() - interval '1 day'"))
         waiting = "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
         while not await db.fetch(waiting):
             pass

@@ -79,7 +79,7 @@ END $$;
 CREATE FUNCTION submit(p_project bigint, p_actor text, p_task bigint, p_user bigint, p_ip text, p_external text, p_info jsonb,
                        p_calibration bigint, p_media_url text, p_now timestamptz,
                        OUT state text, OUT run bigint, OUT granted timestamptz, OUT late_seconds double precision) LANGUAGE plpgsql AS $$
-DECLARE t task_ledger; l record; held boolean; c int; last int; is_trial boolean; most int; bars boolean; surplus boolean := false; moved boolean := false;
+DECLARE t task_ledger; l record; held boolean; c int; last int; is_trial boolean; most int; bars boolean; surplus boolean := false; moved boolean := false; whose bigint;
 BEGIN
     -- First the lock: every later statement then sees all that came before. Whoever tries a draft holds its project, too, or
     -- publishing would have to lock every task.
@@ -94,6 +94,13 @@ BEGIN
                       WHEN EXISTS (SELECT FROM task_ledger WHERE project_id = p_project AND task_id = p_task) THEN 'no lease' ELSE 'no task' END;
         IF is_trial IS NULL THEN state := 'no task'; run := NULL; END IF;
         RETURN;
+    END IF;
+    -- An owner's answer does not score: whoever deletes the project waits for it, for the sweep takes away what everybody scored.
+    whose := scorer(p_project, p_user, is_trial);
+    IF NOT is_trial AND p_user IS NOT NULL AND whose IS NULL THEN
+        PERFORM FROM project WHERE id = p_project FOR KEY SHARE;
+        IF NOT FOUND THEN state := 'no task'; RETURN; END IF;
+        whose := scorer(p_project, p_user, is_trial);
     END IF;
     SELECT * INTO t FROM task_ledger WHERE project_id = p_project AND task_id = p_task FOR UPDATE;
     IF NOT FOUND OR is_trial IS NULL THEN state := 'no task'; RETURN; END IF;
@@ -125,7 +132,7 @@ BEGIN
     last := (c = 1 AND NOT t.done AND is_complete(t.answers, t.n_answers))::int;
     IF last = 1 THEN PERFORM complete(t, is_trial, p_now); END IF;
     INSERT INTO stat_delta (project_id, hour, actor, user_id, runs, counted, completed, seconds, bytes)
-    VALUES (p_project, date_trunc('hour', p_now), p_actor, scorer(p_project, p_user, is_trial), 1, c, last, time_spent(l.granted, p_now, late_seconds),
+    VALUES (p_project, date_trunc('hour', p_now), p_actor, whose, 1, c, last, time_spent(l.granted, p_now, late_seconds),
             coalesce(octet_length(p_info::text), 0));
     IF held AND (surplus OR moved) THEN PERFORM settle(p_project, p_task, false, p_now); END IF;
     state := CASE WHEN c = 1 THEN 'counted' WHEN surplus THEN 'surplus' ELSE 'late' END;
