@@ -105,7 +105,7 @@ async def test_tasks_of_several_projects(served):
 async def test_a_person_changes_info_and_an_administrator_the_role(served):
     person, admin = await front_end(served, "person"), await front_end(served, "admin", admin=True)
     path = f"/api/user/{person.user_id}"
-    info = {"extra": {"shelves": [1, 2]}, "avatar": "a.png"}
+    info = {"reading": {"shelves": [1, 2]}, "colour": "blue"}
     assert (await person.put(path, json={"info": info})).json()["info"] == info
     assert (await person.get(path, headers=JSON)).json()["info"] == info
     assert (await person.put(path, json={"admin": True})).status == 403

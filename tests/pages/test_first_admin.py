@@ -25,8 +25,12 @@ async def test_the_link_makes_an_administrator_once(served):
 async def test_two_at_once_make_one(served):
     address = await link(served)
     browsers = [served.client() for _ in range(4)]
-    forms = [browser.send_form(address, registration(f"boss{n}")) for n, browser in enumerate(browsers)]
-    answers = await gatherResults([ensureDeferred(form) for form in forms])
+    tokens = [(await browser.page(address)).json()["form"]["csrf"] for browser in browsers]
+    posts = [
+        browser.post(address, json=registration(f"boss{n}"), headers={"X-CSRFToken": token})
+        for n, (browser, token) in enumerate(zip(browsers, tokens, strict=True))
+    ]
+    answers = await gatherResults([ensureDeferred(post) for post in posts])
     assert sorted(answer.status for answer in answers) == [200, 404, 404, 404]
     rows = await served.database.fetch("SELECT count(*) AS n FROM account")
     assert rows[0]["n"] == 1

@@ -21,6 +21,7 @@ for (const box of document.querySelectorAll("[data-strength]")) {
     if (number === asked) show(said);   // an older answer tells of another password
   };
 
+  input.form.addEventListener("submit", () => { asked++; clearTimeout(timer); }); // the token ends with the session
   input.addEventListener("input", () => {
     clearTimeout(timer);
     if (!input.value) { asked++; show(null); } else timer = setTimeout(ask, PAUSE);
