@@ -20,7 +20,6 @@ COPY --from=build /crowdd /crowdd
 RUN /crowdd/bin/twistd --help > /dev/null
 ENV PATH=/crowdd/bin:$PATH \
     PYTHONUNBUFFERED=1 \
-    MALLOC_ARENA_MAX=2 \
     CROWDD_DATA_DIR=/data \
     CROWDD_HTTP_HOST=0.0.0.0
 USER 900

@@ -271,7 +271,7 @@ class Run:
 
 
 def _code(answer: Answer) -> str:
-    return str(answer.json.get("code", "")) if isinstance(answer.json, dict) else ""
+    return str(answer.json.get("error_code", "")) if isinstance(answer.json, dict) else ""
 
 
 def play(plan: Plan, names: list[str], dsn: str, place: Path) -> tuple[list[tuple[str, object]], list[str]]:

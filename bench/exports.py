@@ -1,10 +1,11 @@
-"""Exports of many answers: the first byte, the whole, memory; a slow reader, one that leaves; lists of a million tasks.
+"""Exports of many answers: the first byte, the whole, memory; a reader that leaves; four files at once; long lists.
 
-    python -m bench.exports [--answers 100000] [--tasks 1000000]
+    python -m bench.exports [--answers 100000] [--tasks 1000000] [--crowd 1000000]
 
-Gates: the first byte within MOST_FIRST (median of five), the server's memory grows by at most MOST_MEMORY, a reader who
-stops and one who leaves cost nothing more, every answer is in the file once; pages of the list of tasks by id, by state
-and far inside within MOST_PAGE.
+Gates: the first byte within MOST_FIRST (median of five), the server's memory grows by at most MOST_MEMORY, for a reader
+who has gone nothing more is read, every answer is in the file once; pages of the list of tasks by id, by state and far
+inside within MOST_PAGE. While four files of ``--crowd`` answers are made at once, the median time of a page of the
+project is at most MAX_SLOWER times what it is without them, before and after, in the same run.
 """
 
 from __future__ import annotations
@@ -13,8 +14,10 @@ import argparse
 import csv
 import io
 import statistics
+import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -23,12 +26,14 @@ import requests
 from support.live import LiveServer
 
 from bench import stage
-from bench.figures import table
+from bench.figures import Times, table
 from bench.imports import memory
 
 MOST_FIRST = 0.3  # seconds
 MOST_MEMORY = 32e6  # bytes
 MOST_PAGE = 0.3  # seconds
+MAX_SLOWER = 1.5
+THINK = 0.02  # seconds between two pages
 FILL = (
     "INSERT INTO task (id, project_id, created, info) SELECT {base} + i, {project}, now(),"
     " jsonb_build_object('url', 'https://pictures.example/' || i || '.jpg') FROM generate_series(1, {tasks}) i",
@@ -39,6 +44,7 @@ FILL = (
     " SELECT {project}, {base} + i, 'c:' || k, now(), now(), true,"
     " jsonb_build_object('answer', 'Pine marten', 'sure', k)"
     " FROM generate_series(1, {done}) i, generate_series(1, 10) k",
+    "INSERT INTO volunteer_word SELECT {project}, 'c:' || k, md5('c:' || k) FROM generate_series(1, 10) k",
     "INSERT INTO stat_delta (project_id, hour, runs, counted, completed, tasks, wanted)"
     " SELECT {project}, date_trunc('hour', now()), {done} * 10, {done} * 10, {done}, {tasks}, {tasks}::bigint * 10",
     "UPDATE project_ledger SET n_ordinals = 1 + {tasks} WHERE project_id = {project}",
@@ -52,9 +58,12 @@ class Plan:
 
     answers: int = 100_000
     tasks: int = 1_000_000
+    crowd: int = 1_000_000
     most_first: float = MOST_FIRST
     most_memory: float = MOST_MEMORY
     most_page: float = MOST_PAGE
+    max_slower: float = MAX_SLOWER
+    calm_pages: int = 300  # that are asked for before four files are made, and again after
 
 
 def fill(sql: stage.Sql, project: int, plan: Plan, base: int = 10_000_000) -> None:
@@ -81,17 +90,53 @@ def whole(address: str) -> tuple[float, bytes]:
 
 
 def rude(sql: stage.Sql, address: str, answers: int) -> list[str]:
-    """Somebody reads a little, then nothing, then leaves: most of the answers are never read from the table."""
+    """Somebody reads a little and leaves: most of the answers are never read from the table."""
     before = _read(sql)
     answer = requests.get(address, stream=True, timeout=60)
     next(answer.raw.stream(1000, decode_content=False))
-    wrong = []
-    if _read(sql) - before > answers / 2:
-        wrong.append("rows are still read for somebody who takes nothing")
     answer.close()
-    if _read(sql) - before > answers / 2:
-        wrong.append("rows are still read for somebody who has gone")
-    return wrong
+    return ["rows are still read for somebody who has gone"] if _read(sql) - before > answers / 2 else []
+
+
+def crowd(plan: Plan, server: LiveServer, short_name: str) -> tuple[list[tuple[str, object]], list[str]]:
+    """Four files at once, two as tables and two as JSON, from two networks; a page of the project meanwhile."""
+    times = Times()
+    page, at = f"{server.url}/project/{short_name}/", f"{server.url}/project/{short_name}/tasks/export?type=task_run"
+    with requests.Session() as session:
+        _pages(session, page, Times(), lambda n: n < 50)  # what is only done once
+        _pages(session, page, times, lambda n: n < plan.calm_pages, "calm")
+        before, began = memory(server)[1], time.monotonic()
+        loads = [_download(f"{at}&format={format_}", f"198.51.100.{n}") for n in (1, 2) for format_ in ("csv", "json")]
+        _pages(session, page, times, lambda n: any(load.poll() is None for load in loads), "loaded")
+        seconds, grown = time.monotonic() - began, memory(server)[1] - before
+        _pages(session, page, times, lambda n: n < plan.calm_pages, "calm")
+    lines = [load.communicate()[0].split() for load in loads]
+    wrong = [f"a file has {n} lines" for (n,) in lines if abs(int(n) - plan.crowd) > 2]
+    calm, loaded = times.percentile("calm", 50), times.percentile("loaded", 50)
+    if loaded > plan.max_slower * calm:
+        wrong.append(f"the page takes {loaded / calm:.2f} times as long while files are made")
+    if grown > plan.most_memory:
+        wrong.append(f"memory grew by {grown / 1e6:.0f} MB for four files")
+    told = [(f"a page of the project, {name}", figures) for name, figures in times.lines()]
+    whole = f"{seconds:.0f} s, memory +{grown / 1e6:.0f} MB, the page {loaded / calm:.2f} times as long"
+    return [(f"four files of {plan.crowd:,} answers at once", whole), *told], wrong
+
+
+def _pages(
+    session: requests.Session, address: str, times: Times, goes_on: Callable[[int], bool], name: str = ""
+) -> None:
+    asked = 0
+    while goes_on(asked):
+        with times.of(name):
+            assert session.get(address, timeout=60).status_code == 200
+        asked += 1
+        time.sleep(THINK)
+
+
+def _download(address: str, network: str) -> subprocess.Popen[str]:
+    """A file on its way to a program beside this one, which says how many lines it has. A broken one has none."""
+    command = f"set -o pipefail; curl -sf -H 'X-Forwarded-For: {network}' '{address}' | wc -l || echo -1"
+    return subprocess.Popen(["bash", "-c", command], stdout=subprocess.PIPE, text=True)
 
 
 def _read(sql: stage.Sql) -> int:
@@ -182,8 +227,10 @@ def pages(plan: Plan, at: str, key: str) -> tuple[list[tuple[str, object]], list
     return lines, wrong
 
 
-def play(plan: Plan, dsn: str, place: Path) -> tuple[list[tuple[str, object]], list[str]]:
-    """The lines of the table, and what is violated."""
+def play(
+    plan: Plan, dsn: str, place: Path, settled: Callable[[], None] = lambda: None
+) -> tuple[list[tuple[str, object]], list[str]]:
+    """The lines of the table, and what is violated. ``settled`` returns when what was filled in is on the disk."""
     sql = stage.Sql(dsn)
     with stage.crowdd(dsn, place) as server:
         project = stage.project(server, tasks=1, n_answers=1)
@@ -191,7 +238,11 @@ def play(plan: Plan, dsn: str, place: Path) -> tuple[list[tuple[str, object]], l
         at = f"{server.url}/project/{project.short_name}/tasks"
         lines, wrong = files(plan, server, sql, at)
         more, worse = pages(plan, at, project.owner.key)
-    return lines + more, wrong + worse
+        large = stage.project(server, tasks=1, n_answers=1)
+        fill(sql, large.id, attrs.evolve(plan, answers=plan.crowd, tasks=plan.crowd // 10), base=100_000_000)
+        settled()
+        most, worst = crowd(plan, server, large.short_name)
+    return lines + more + most, wrong + worse + worst
 
 
 def main() -> int:
@@ -199,9 +250,12 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--answers", type=int, default=Plan().answers)
     parser.add_argument("--tasks", type=int, default=Plan().tasks)
+    parser.add_argument("--crowd", type=int, default=Plan().crowd)
     options = parser.parse_args()
     with stage.folder() as place, stage.postgres(place) as database:
-        lines, wrong = play(Plan(options.answers, options.tasks), database.dsn, place)
+        lines, wrong = play(
+            Plan(options.answers, options.tasks, options.crowd), database.dsn, place, database.checkpoint
+        )
     print(table("Exports and lists", lines, wrong))
     return bool(wrong)
 

@@ -1,35 +1,37 @@
-"""Clients that mean ill, while others work: idle connections, trickles, bodies and headers without end.
+"""Clients that mean harm, while others work: connections without end, and the requests that cost the most.
 
-python -m bench.hostile [--idle 10000 --seconds 15]
+python -m bench.hostile [--idle 10000 --seconds 15 --only "lists of big answers"]
 """
 
 from __future__ import annotations
 
 import asyncio
-import contextlib
-import multiprocessing
-import resource
 import sys
-from collections.abc import Awaitable, Callable, Iterator
+import time
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
 import attrs
 import click
 from support.live import LiveServer
+from support.person import Person
 
-from bench import stage, vital
+from bench import attacks, stage, vital
 from bench.cpu import Meter
 from bench.figures import table
 from bench.load import Load
 from bench.stage import Project
+from bench.volunteers import address
+from bench.wire import Client, Wire
 
 MOST_SLOWER = 3.0  # times the p99 of calm
 LEAST_P99 = 50.0  # milliseconds; below that a machine's own noise is more than any attack
-MOST_MEMORY = 250e6  # bytes more than before
+MOST_MEMORY = 50e6  # bytes more than before
+MOST_MEMORY_LATER = 30e6  # the same a minute after the attacks
+MOST_HEALTH = 500.0  # milliseconds until /health is answered, whatever is going on
 MOST_CPU = 1.5  # times that of calm for a turn, while connections are idle; their arrival is in it
-IDLE = "idle connections"
-_CHUNK = b"x" * 65_536
+BIG_ANSWERS, BIG_ANSWER = 60, 250_000  # answers of the attackers' project, and bytes of each
 SETTINGS = {"CROWDD_HTTP_CONNECTIONS": "20000"}
 
 
@@ -45,110 +47,102 @@ class Plan:
     rate: float = 40.0
     most_slower: float = MOST_SLOWER
     most_cpu: float = MOST_CPU
+    most_health: float = MOST_HEALTH
+    most_memory: float = MOST_MEMORY
+    most_memory_later: float = MOST_MEMORY_LATER
+    only: str = ""  # the attacks whose names contain this
 
 
 @attrs.frozen
 class Served:
-    """How others were served: p50 and p99 in milliseconds, and crowdd's CPU for one of their turns."""
+    """How others were served: p50 and p99 in milliseconds, crowdd's CPU for one of their turns, the slowest /health."""
 
     p50: float
     p99: float
     cpu: float
-
-
-class Attack:
-    """Connections that are opened, do something again and again, and are closed; in a process of their own, so that
-    those who are measured do not wait for them on this side.
-    """
-
-    def __init__(self, port: int, number: int, head: bytes, more: bytes = b"", pause: float = 1.0) -> None:
-        self._port, self.number, self._head, self._more, self._pause = port, number, head, more, pause
-
-    @contextlib.contextmanager
-    def going_on(self) -> Iterator[None]:
-        """While in this block."""
-        process = multiprocessing.get_context("spawn").Process(target=self.run, daemon=True)
-        process.start()
-        try:
-            yield
-        finally:
-            process.terminate()
-            process.join()
-
-    def run(self) -> None:
-        """Until this process is ended."""
-        allow_files()
-        asyncio.run(self._all())
-
-    async def _all(self) -> None:
-        tasks = []
-        for first in range(0, self.number, 250):
-            tasks += [asyncio.create_task(self._one()) for _ in range(min(250, self.number - first))]
-            await asyncio.sleep(0.2)
-        await asyncio.gather(*tasks)
-
-    async def _one(self) -> None:
-        while True:
-            with contextlib.suppress(OSError):
-                await self._connection()
-            await asyncio.sleep(1.0)
-
-    async def _connection(self) -> None:
-        reader, writer = await asyncio.open_connection("127.0.0.1", self._port)
-        try:
-            writer.write(self._head)
-            if not self._more:
-                # Without a timer: those of ten thousand would take a processor from the others.
-                await reader.read(-1)
-                return
-            closed = asyncio.create_task(reader.read(-1))
-            while not closed.done():
-                writer.write(self._more)
-                await writer.drain()
-                await asyncio.wait({closed}, timeout=self._pause)
-        finally:
-            writer.transport.abort()
-
-
-def attacks(plan: Plan, port: int) -> dict[str, Attack]:
-    """Each by its name."""
-    body = b"POST /api/task HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
-    return {
-        IDLE: Attack(port, plan.idle, b""),
-        "slowloris": Attack(port, plan.trickles, b"GET / HTTP/1.1\r\nHost: localhost\r\n", b"X-a: b\r\n", 2.0),
-        "bodies of 100 MB": Attack(port, plan.bodies, body + b"Content-Length: 100000000\r\n\r\n", _CHUNK, 0.01),
-        "endless bodies": Attack(
-            port, plan.bodies, body + b"Transfer-Encoding: chunked\r\n\r\n", b"10000\r\n" + _CHUNK + b"\r\n", 0.01
-        ),
-        "endless headers": Attack(port, plan.headers, b"GET / HTTP/1.1\r\n", b"X-a: " + b"b" * 1000 + b"\r\n", 0.01),
-    }
+    health: float
 
 
 async def play(plan: Plan, server: LiveServer, project: Project) -> tuple[list[tuple[str, object]], list[str]]:
     """Lines for people, and what is broken. CPU is that of crowdd, which tells a slow server from a busy machine."""
     pid = server.process.pid
+    attackers = await _prepared(plan, server, project)
     await _served(plan, server, project)  # the first requests of a process are slow
     calm, violations = await _served(plan, server, project)
     before = vital.signs(pid)
-    lines: list[tuple[str, object]] = [("calm: p50, p99, CPU for a turn", _words(calm))]
-    for name, attack in attacks(plan, server.port).items():
-        with attack.going_on():
+    lines: list[tuple[str, object]] = [("calm: p50, p99, CPU for a turn, slowest /health", _words(calm))]
+    for name, attack in attackers.items():
+        with attacks.going_on(attack):
             await _begun(pid, before.sockets + attack.number // 2)
             load, wrong = await _served(plan, server, project)
             now = vital.signs(pid)
         grown = now.memory - before.memory
-        if name == IDLE and load.cpu > plan.most_cpu * calm.cpu:
-            violations.append(f"{name}: {load.cpu:.2f} ms of CPU for a turn instead of {calm.cpu:.2f}")
         lines.append((name, f"{_words(load)}, {grown / 1e6:+.0f} MB, {now.sockets} sockets at its end"))
-        violations += [f"{name}: {words}" for words in wrong]
-        if load.p99 > max(LEAST_P99, plan.most_slower * calm.p99):
-            violations.append(f"{name}: p99 {load.p99:.0f} ms instead of {calm.p99:.0f}")
-        if grown > MOST_MEMORY:
-            violations.append(f"{name}: {grown / 1e6:.0f} MB more")
+        violations += [f"{name}: {words}" for words in [*wrong, *_broken(plan, name, calm, load, grown)]]
     rests = await stage.until(lambda: vital.signs(pid).descriptors <= before.descriptors + 20, 60)
+    given_back = await stage.until(lambda: vital.signs(pid).memory <= before.memory + plan.most_memory_later, 60)
     after = vital.signs(pid)
     lines.append(("descriptors before and after", f"{before.descriptors} and {after.descriptors}"))
-    return lines, violations + ([] if rests else ["Connections are left"])
+    lines.append(("memory afterwards", f"{(after.memory - before.memory) / 1e6:+.0f} MB"))
+    violations += [] if rests else ["Connections are left"]
+    return lines, violations + ([] if given_back else ["Memory is not given back within a minute"])
+
+
+def _broken(plan: Plan, name: str, calm: Served, load: Served, grown: int) -> list[str]:
+    """What others or the server suffered more than they may."""
+    broken = []
+    if name == attacks.IDLE and load.cpu > plan.most_cpu * calm.cpu:
+        broken.append(f"{load.cpu:.2f} ms of CPU for a turn instead of {calm.cpu:.2f}")
+    if load.p99 > max(LEAST_P99, plan.most_slower * calm.p99):
+        broken.append(f"p99 {load.p99:.0f} ms instead of {calm.p99:.0f}")
+    if load.health > plan.most_health:
+        broken.append(f"/health took {load.health:.0f} ms")
+    if grown > plan.most_memory:
+        broken.append(f"{grown / 1e6:.0f} MB more")
+    return broken
+
+
+async def _prepared(plan: Plan, server: LiveServer, project: Project) -> dict[str, attacks.Attack]:
+    """Each attack by its name, with an account and a project for those that need one."""
+    mallory = await asyncio.to_thread(_account, server.url)
+    mine = await asyncio.to_thread(_project, server, mallory)
+    await _answer_at_length(server.port, mine)
+    connections = attacks.on_connections(server.port, plan.idle, plan.trickles, plan.bodies, plan.headers)
+    requests = attacks.of_requests(server.port, mine, mallory.key, project, await _form(server.port))
+    return {name: attack for name, attack in {**connections, **requests}.items() if plan.only in name}
+
+
+def _account(url: str) -> Person:
+    return Person(url).register(f"mallory{time.time_ns() // 1_000_000}")
+
+
+def _project(server: LiveServer, mallory: Person) -> Project:
+    """A published project with one task that wants many answers."""
+    name = f"of-{mallory.name}"
+    body = {"name": name, "short_name": name, "description": "?", "info": {"task_presenter": "<p>?</p>"}}
+    made = mallory.api("POST", "project", body)
+    mallory.api("POST", "task", {"project_id": made["id"], "info": {}, "n_answers": BIG_ANSWERS + 1})
+    mallory.publish(name)
+    return Project(made["id"], name, "", mallory)
+
+
+async def _answer_at_length(port: int, project: Project) -> None:
+    for number in range(BIG_ANSWERS):
+        client = Client(port, {"X-Forwarded-For": address(900_000 + number)})
+        task = (await client.ask("GET", f"/api/project/{project.id}/newtask")).json
+        run = {"project_id": project.id, "task_id": task["id"], "info": "x" * BIG_ANSWER}
+        stored = await client.ask("POST", "/api/taskrun", run)
+        if stored.status != 200:
+            raise AssertionError(f"The answer of {BIG_ANSWER} bytes was refused: {stored.body[:300]!r}")
+        client.close()
+
+
+async def _form(port: int) -> dict[str, str]:
+    """The headers with which a form of a stranger is sent: a cookie and its token."""
+    client = Client(port)
+    page = await client.ask("GET", "/account/signin", Accept="application/json")
+    client.close()
+    return {"Cookie": "; ".join(page.cookies), "X-CSRFToken": page.json["form"]["csrf"]}
 
 
 async def _begun(pid: int, sockets: int) -> None:
@@ -159,20 +153,26 @@ async def _begun(pid: int, sockets: int) -> None:
 async def _served(plan: Plan, server: LiveServer, project: Project) -> tuple[Served, list[str]]:
     load, spent = Load(server.port, project, plan.rate), Meter(server.process.pid)
     before, _ = spent()
+    watching = asyncio.create_task(_slowest_health(server.port, plan.seconds))
     await load.run(plan.seconds)
     wrong = load.violations[:3] + ([f"{load.left_out} turns could not begin"] if load.left_out else [])
     cpu = 1000 * (spent()[0] - before) / max(1, load.done)
-    return Served(load.percentile(50), load.percentile(99), cpu), wrong
+    return Served(load.percentile(50), load.percentile(99), cpu, await watching), wrong
+
+
+async def _slowest_health(port: int, seconds: float) -> float:
+    """The longest time that /health took, asked every 100 ms; in milliseconds."""
+    wire, slowest, end = await Wire.open(port), 0.0, time.monotonic() + seconds
+    while (began := time.monotonic()) < end:
+        await wire.ask(b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        slowest = max(slowest, time.monotonic() - began)
+        await asyncio.sleep(max(0.0, began + 0.1 - time.monotonic()))
+    wire.close()
+    return 1000 * slowest
 
 
 def _words(load: Served) -> str:
-    return f"{load.p50:.0f} and {load.p99:.0f} ms, {load.cpu:.1f} ms"
-
-
-def allow_files() -> None:
-    """As many as the system lets this process and its children have open."""
-    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    return f"{load.p50:.0f} and {load.p99:.0f} ms, {load.cpu:.1f} ms, {load.health:.0f} ms"
 
 
 def on_a_stage(
@@ -189,11 +189,13 @@ def on_a_stage(
 @click.option("--idle", default=Plan().idle, show_default=True, help="Idle connections.")
 @click.option("--seconds", default=Plan().seconds, show_default=True, help="Of each attack.")
 @click.option("--rate", default=Plan().rate, show_default=True, help="Turns of others that begin a second.")
-def main(idle: int, seconds: float, rate: float) -> None:
+@click.option("--only", default="", help="Only the attacks whose names contain this.")
+def main(idle: int, seconds: float, rate: float, only: str) -> None:
     """Attack a crowdd of its own."""
-    allow_files()
+    attacks.allow_files()
     with stage.folder() as place:
-        lines, violations = on_a_stage(Plan(idle=idle, seconds=seconds, rate=rate), play, place)
+        plan = Plan(idle=idle, seconds=seconds, rate=rate, only=only)
+        lines, violations = on_a_stage(plan, play, place)
     print(table("hostile", lines, violations))
     sys.exit(bool(violations))
 

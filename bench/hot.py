@@ -35,7 +35,7 @@ from crowdd.http.cookies import VOLUNTEER
 CONNECTIONS, SESSIONS = 64, 8
 PACE, MOST_MILLISECONDS, LEAST_RATIO = 300, 10.0, 0.9
 KEYS = 2000
-SETTINGS = {"CROWDD_RATELIMIT_LIMIT": "100000000"}
+SETTINGS = dict.fromkeys(("CROWDD_RATELIMIT_LIMIT", "CROWDD_RATELIMIT_KEY_LIMIT"), "100000000")
 PLANS = "-c search_path=public,code -c plan_cache_mode=force_generic_plan -c enable_seqscan=off -c jit=off"
 SCRIPT = r"""
 SELECT coalesce(tasks[1], 0) AS task

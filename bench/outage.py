@@ -18,7 +18,7 @@ BEFORE_SECONDS, AFTER_SECONDS = 2.0, 5.0  # at most; an outage that is short for
 PAUSE_SECONDS = 0.02  # between two requests of a client
 BACK_SECONDS = 4.0  # how soon after the database the server is back: its longest pause between attempts, and some more
 SLOW_SECONDS = 3.0  # what a refusal may take beyond the time that it waits for a connection
-_ERROR_KEYS = {"status", "status_code", "action", "target", "exception_cls", "exception_msg", "code", "hint"}
+_ERROR_KEYS = {"status", "status_code", "action", "target", "exception_cls", "exception_msg", "error_code", "hint"}
 
 
 @attrs.frozen

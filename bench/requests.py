@@ -36,7 +36,7 @@ class Expected:
         """What is wrong with an answer, or ""."""
         if answer.status == 200 and self._right(answer.json):
             return ""
-        if answer.status == 403 and self.repeated and answer.json["code"] == "duplicate":
+        if answer.status == 403 and self.repeated and answer.json["error_code"] == "duplicate":
             return ""
         return f"{self.name}: {answer.status} {answer.body[:200]!r}"
 

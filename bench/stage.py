@@ -159,6 +159,8 @@ def crowdd(dsn: str, place: Path, **environment: str) -> Iterator[LiveServer]:
     """A crowdd process on a database; its secrets and log are in ``place``/data."""
     data = place / "data"
     data.mkdir(parents=True, exist_ok=True)
+    if not (data / "secret.key").exists():  # always the same, for a database that was given may have been used before
+        (data / "secret.key").write_text(f"{'b7' * 32}\n")
     made = LiveServer(dsn, data, **SETTINGS, **environment)
     try:
         made.start()
@@ -202,7 +204,7 @@ def complaints(server: LiveServer) -> list[str]:
 
 
 def last_of_traceback(lines: list[str]) -> list[str]:
-    """The error that a traceback at the beginning of the lines names, if there is one."""
+    """The error that a traceback at the beginning of the lines names, with what PostgreSQL says about it."""
     indented = itertools.takewhile(lambda line: not line[:4].isdigit(), lines)
     named = [line.strip() for line in indented if line.strip() and "Traceback" not in line]
-    return named[-1:]
+    return named[-6:]

@@ -178,16 +178,17 @@ class Worker:
 _PROJECT = """
 SELECT (SELECT count(*) FROM task WHERE project_id = p.id) AS n_tasks, count(r.id) AS n_task_runs,
        count(DISTINCT r.actor) AS n_volunteers, l.done AS n_completed_tasks,
-       least(100, count(r.id) FILTER (WHERE counted) * 100 / greatest(l.wanted, 1))::int AS overall_progress,
+       least(CASE WHEN l.done >= l.tasks THEN 100 ELSE 99 END,
+             count(r.id) FILTER (WHERE counted) * 100 / greatest(l.wanted, 1))::int AS overall_progress,
        coalesce(avg(extract(epoch FROM finish_time - r.created)), 0)::float8 AS average_time,
        (SELECT count(*) FROM result x WHERE x.project_id = p.id AND last_version AND info <> 'null') AS n_results,
        count(DISTINCT r.actor) FILTER (WHERE actor NOT LIKE 'u:%%') AS n_anon,
        count(DISTINCT r.actor) FILTER (WHERE actor LIKE 'u:%%') AS n_auth,
        count(r.id) FILTER (WHERE actor LIKE 'u:%%') AS runs_auth
   FROM project p LEFT JOIN task_run r ON r.project_id = p.id,
-       LATERAL (SELECT count(*) FILTER (WHERE done) AS done, sum(n_answers) AS wanted
+       LATERAL (SELECT count(*) AS tasks, count(*) FILTER (WHERE done) AS done, sum(n_answers) AS wanted
                   FROM task_ledger WHERE project_id = p.id) l
- WHERE p.id = %(id)s GROUP BY p.id, l.done, l.wanted"""
+ WHERE p.id = %(id)s GROUP BY p.id, l.tasks, l.done, l.wanted"""
 _TOP = """
 SELECT a.name, count(*) AS tasks FROM task_run r JOIN account a ON a.id = r.user_id
  WHERE r.project_id = %(id)s GROUP BY a.id ORDER BY 2 DESC, 'u:' || a.id LIMIT 5"""

@@ -6,6 +6,7 @@ import contextlib
 import gc
 import random
 import socket
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -14,11 +15,14 @@ from twisted.internet.defer import Deferred, TimeoutError, ensureDeferred, gathe
 from twisted.internet.task import LoopingCall
 from twisted.logger import Logger
 
+from crowdd import lazy
 from crowdd.config import Settings
-from crowdd.domain.assembly import make_domain, make_pool
+from crowdd.domain import server_key
+from crowdd.domain.assembly import make_domain, make_pool, session
 from crowdd.domain.deliveries import Deliveries
 from crowdd.domain.domain import Domain
 from crowdd.http.application import Lasting, make_root, make_site
+from crowdd.http.memory import keep_little
 from crowdd.http.metrics import KEPT, Watched
 from crowdd.listening import Certificate, allow_connections, bind, read_certificate
 from crowdd.sched.clockwork import Clockwork
@@ -29,6 +33,7 @@ from crowdd.sched.sequencer import Sequencer
 from crowdd.sched.worker import Worker
 from crowdd.sched.works import works
 from crowdd.storage import checks, projects, schema
+from crowdd.storage.apart import Apart
 from crowdd.storage.leadership import Leadership
 from crowdd.storage.places import Places
 from crowdd.storage.pool import Pool
@@ -36,6 +41,9 @@ from crowdd.storage.pool import Pool
 log = Logger()
 JOBS_AT_ONCE = 2  # connections for work by the clock
 BACKGROUND_STATEMENT_SECONDS = 600  # nobody looks on while a statement of jobs and long work takes its time
+# A thread that reckons gives the interpreter back to the reactor so soon. By Python's 5 ms each call of the system that
+# a request makes (there are a dozen) would wait that long beside one busy thread.
+SWITCH_SECONDS = 0.0003
 SILENT_SECONDS = 5.0  # so long clients wait at the start; then they are told that the database is away
 
 
@@ -52,6 +60,7 @@ class Server(Service):
         listener: socket.socket | None = None,
         when_ready: Callable[[], None] = lambda: None,
     ) -> None:
+        keep_little()
         self._reactor, self._settings = reactor, settings
         self._listener, self._when_ready = listener, when_ready
         options = read_certificate(settings.http)
@@ -59,7 +68,9 @@ class Server(Service):
         # Where PostgreSQL takes few connections, requests come first and everybody gets one.
         places = Places()
         self._pool = make_pool(reactor, settings, places=places)
-        self._domain = make_domain(reactor, settings, self._pool)
+        # Files are read beside the requests, on connections of their own.
+        self._apart = Apart(reactor, settings.db.dsn, session(BACKGROUND_STATEMENT_SECONDS), places)
+        self._domain = make_domain(reactor, settings, self._pool, self._apart)
         self._lasting = Lasting.begin(reactor, self._domain)
         self._site = make_site(reactor, settings, self._lasting)
         # Long work has connections of its own: it must not keep a request waiting.
@@ -71,11 +82,12 @@ class Server(Service):
             places=places,
         )
         behind = self._domain.on(self._background)
-        # The session that holds the locks of jobs: one connection, which nobody else uses.
+        # The session that holds the locks of jobs and of the worker: one connection, which nobody else uses.
         self._session = make_pool(reactor, settings, size=1, places=places)
         patience = settings.http.drain_seconds
         self._clockwork = Clockwork(reactor, self._session, behind, every_job(), patience=patience)
-        self._worker = Worker(reactor, behind, works(), size=settings.queue.workers, patience=patience)
+        workers = settings.queue.workers
+        self._worker = Worker(reactor, behind, works(), size=workers, patience=patience, session=self._session)
         self._notices = Notices(reactor, self._pool, self._domain.bell)
         self._sequencer = Sequencer(reactor, self._pool, self._domain.bell)
         leadership = Leadership(reactor, settings.db.dsn, "deliveries", places)
@@ -126,6 +138,7 @@ class Server(Service):
             if self._certificate is not None and options is not None:
                 self._certificate.options = options
             self._lasting.use(settings)
+            domain.export_resources.limits.settings = settings.exports
             self._site.use(settings)
             if self._clockwork.running:
                 self._site.resource = root
@@ -163,11 +176,13 @@ class Server(Service):
         self._worker.startService()
         # What was made so far lives as long as the process: the collector need not look at it again. A request leaves
         # hardly any cycles: to look for them every 700 objects costs a twentieth of it.
+        sys.setswitchinterval(SWITCH_SECONDS)
         gc.collect()
         gc.freeze()
         gc.set_threshold(10_000)
         log.info("crowdd answers on {address}", address=self._settings.base_url)
         self._when_ready()
+        self._reactor.callInThread(lazy.load_all)
 
     async def _connect(self) -> None:
         self._domain.passwords.start()
@@ -177,6 +192,7 @@ class Server(Service):
         self._notices.startService()
         await self._notices.listening
         (await schema.status(self._pool)).require()
+        await server_key.settle(self._pool, self._settings.data.dir, self._domain.secrets)
         await projects.set_volunteer_rule(self._pool, self._settings.volunteers.counted_per_network)
         if await checks.know_cluster(self._pool):
             log.info("The database has moved to another PostgreSQL: volunteers' places in the order start anew")
@@ -193,7 +209,8 @@ class Server(Service):
     def _give_up(self, failure: Any) -> None:
         if not self.running:
             return
-        log.critical("crowdd cannot start: {reason}", reason=failure.getErrorMessage())
+        reason = " ".join(filter(None, (failure.getErrorMessage(), getattr(failure.value, "hint", ""))))
+        log.critical("crowdd cannot start: {reason}", reason=reason)
         self._reactor.callLater(0, self._reactor.stop)
         self.exit_status = 1
 
@@ -219,6 +236,7 @@ class Server(Service):
             await self._notices.stopService()
         self._domain.passwords.stop()
         await self._domain.security_log.close()
+        self._apart.close()
         await self._leave(self._background)
         await self._leave(self._session)
         await self._pool.close()

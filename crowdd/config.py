@@ -142,6 +142,9 @@ class Http:
     max_connections_per_network: int = _option(
         256, _not_negative, doc="Connections of one network (IPv4 address or IPv6 /64) per process; 0: no limit."
     )
+    max_requests_per_network: int = _option(
+        16, _not_negative, doc="Requests of one network that a process answers at once; others wait; 0: no limit."
+    )
     base_url: str = _option("", doc="Address under which people reach the server; empty: http://host:port.")
     allowed_hosts: tuple[str, ...] = _option((), _words, doc="Further host names that requests may be sent to.")
     hsts_seconds: int = _option(
@@ -221,6 +224,9 @@ class Data:
     least_free_bytes: int = _option(
         100_000_000, _not_negative, doc="With less free space there the server is not ready (/ready)."
     )
+    backup_days: int = _option(
+        8, _not_negative, doc="`crowdctl doctor` complains when the last backup is older than so many days; 0: never."
+    )
 
 
 @attrs.frozen
@@ -237,10 +243,25 @@ class RateLimit:
     """``[ratelimit]``: requests to /api per client and end point."""
 
     limit: int = _option(300, _not_negative, doc="Requests per window, address and end point; 0 switches limits off.")
+    key_limit: int = _option(300, _positive, doc="Requests per window, API key (or token) and end point.")
     window: int = _option(900, _positive, doc="Length of the window in seconds.")
-    room: int = _option(40, _positive, doc="Ceiling of an address whose clients have cookies: this many times limit.")
+    room: int = _option(
+        40,
+        _positive,
+        doc="Ceiling of an address: limit times this for its browsers, key_limit times this for its keys.",
+    )
     shared: bool = _option(
         False, _boolean, doc="Several machines count together, in the database; workers always do.", fixed=True
+    )
+
+
+@attrs.frozen
+class Exports:
+    """``[exports]``: files with tasks, answers and results that are downloaded."""
+
+    at_once: int = _option(4, _positive, doc="Downloads of visitors under way; owners have as many of their own.")
+    per_network: int = _option(
+        30, _not_negative, doc="Downloads that visitors of one network may begin in 15 minutes; 0: no limit."
     )
 
 
@@ -412,6 +433,7 @@ class Settings:
     data: Data = Data()
     queue: Queue = Queue()
     ratelimit: RateLimit = RateLimit()
+    exports: Exports = Exports()
     quota: Quota = Quota()
     live: Live = Live()
     volunteers: Volunteers = Volunteers()

@@ -1,8 +1,12 @@
 """What can go wrong, in words of the domain.
 
 None of these knows a status code or a response body: ``crowdd.http.errors`` has the one table for that. The text of an
-error is written for the person who reads it; ``code`` is stable for programs, ``hint`` says what to do next.
+error is written for the person who reads it; ``code`` is stable for programs, ``hint`` says what to do next, ``item``
+is the index of the element of an array that caused it.
 """
+
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 
 class CrowddError(Exception):
@@ -10,6 +14,7 @@ class CrowddError(Exception):
 
     code = "failed"
     hint = ""
+    item: int | None = None
 
     def __init__(self, message: str = "", *, code: str = "", hint: str = "") -> None:
         super().__init__(message)
@@ -226,3 +231,17 @@ class StatementTimeoutError(CrowddError):
 
     code = "timeout"
     hint = "Narrow the request: filter by project_id, use a smaller limit, page with last_id."
+
+
+@contextmanager
+def at_item(index: int | None) -> Iterator[None]:
+    """What is refused within is refused because of this element of an array; None: there is no array.
+
+    A database that is away or too slow is nobody's fault.
+    """
+    try:
+        yield
+    except CrowddError as error:
+        if error.item is None and not isinstance(error, UnavailableError | StatementTimeoutError):
+            error.item = index
+        raise

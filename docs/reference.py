@@ -86,7 +86,7 @@ def _row(route: Route) -> str:
     words = (handler.__doc__ or handler.__name__.replace("_", " ").capitalize()).strip()
     said = route.doc.summary if route.doc else words.partition("\n")[0]
     # A docstring names what it carries out, for those who read the code.
-    return f"| {route.method} | `{route.path}` | {_cell(re.sub(r' ?[(](interface|decision)[^)]*[)]', '', said))} |"
+    return f"| {route.method} | `{route.path}` | {_cell(re.sub(r' ?[(](interface:|record )[^)]*[)]', '', said))} |"
 
 
 def _cell(text: str) -> str:

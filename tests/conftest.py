@@ -8,6 +8,7 @@ import functools
 import gc
 import os
 import shutil
+import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -27,7 +28,7 @@ from twisted.internet.defer import ensureDeferred
 from werkzeug.routing import Rule
 
 from crowdd import app, config
-from crowdd.domain import assembly, passwords
+from crowdd.domain import assembly, passwords, secrets
 from crowdd.domain import domain as domain_module
 from crowdd.domain.secrets import Secrets
 from crowdd.http import rendering, static_files
@@ -76,6 +77,7 @@ def compiled() -> Iterator[None]:
         patch.setattr(Rule, "_compile_builder", once_per_address(Rule._compile_builder))
         patch.setattr(static_files, "_gzip", functools.cache(static_files._gzip))
         patch.setattr(app, "gc", SimpleNamespace(**{**vars(gc), "collect": lambda: 0}))
+        sys.setswitchinterval(app.SWITCH_SECONDS)  # as in a server
         yield
 
 
@@ -94,7 +96,7 @@ def dear_passwords() -> Iterator[None]:
 def hashed_by(hasher: passwords.PasswordHasher) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(passwords, "_HASHER", hasher)
-        patch.setattr(passwords, "_NOBODY", hasher.hash("nobody has this password"))
+        patch.setattr(passwords, "_NOBODY", passwords.unmatched(hasher))
         yield
 
 
@@ -158,7 +160,11 @@ async def pool(settings: config.Settings) -> Any:
 @pytest.fixture
 def domain(settings: config.Settings, pool: Pool) -> Iterator[domain_module.Domain]:
     """The rules, without the web."""
-    made = domain_module.build(reactor, pool, settings, Secrets(b"\x07" * 32))
+    # In the data folder, too: commands that a test runs beside these rules have the same key.
+    key = secrets.existing(settings.data.dir) or Secrets(b"\x07" * 32)
+    settings.data.dir.mkdir(exist_ok=True)
+    secrets.keep(settings.data.dir, key)
+    made = domain_module.build(reactor, pool, settings, key)
     made.passwords.start()
     yield made
     made.passwords.stop()

@@ -175,6 +175,8 @@ def dsn_of_all(postgres):
 def begun(dsn: str, workers: int) -> Twistd:
     """In the background, where a crash has left its pid file."""
     made = Twistd(dsn, workers=workers)
+    (made.folder / "data").mkdir()
+    (made.folder / "data/secret.key").write_text(f"{'5a' * 32}\n")  # as machines have that share a database
     gone = subprocess.Popen(["/bin/true"])
     gone.wait()
     (made.folder / "twistd.pid").write_text(str(gone.pid))

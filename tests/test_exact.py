@@ -3,9 +3,12 @@
 import os
 import random
 
+from support.shows import shows
+
 from bench import exact
 
 
+@shows("lease-exact")
 def test_the_ledger_stays_exact(dsn, tmp_path):
     random.seed(20)
     kills = (

@@ -47,7 +47,9 @@ def test_from_nothing_and_again(tree):
     """As root the installation is made by an ordinary user without a home; ours is made by ``make test`` itself."""
     environment = plain_environment(tree)
     if os.geteuid() == 0:
-        twice(tree, {**environment, "HOME": "/nonexistent"}, **hand_over(tree, pwd.getpwnam("nobody")))
+        become = hand_over(tree, pwd.getpwnam("nobody"))
+        twice(tree, {**environment, "HOME": "/nonexistent"}, **become)
+        there_and_back(tree, environment, **become)
         forget(tree)
         hand_over(tree, pwd.getpwuid(0))
     twice(tree, environment)
@@ -78,6 +80,31 @@ def twice(tree, environment, **become):
     assert [run["info"] for run in runs] == ["first run"]
     second.interrupt()
     assert left_of(tree) == {}
+
+
+def there_and_back(tree, environment, **become):
+    """The ordinary user takes a backup of the embedded database, and brings it back elsewhere."""
+    assert [*(tree / ".venv/lib").rglob("klein/__pycache__/*.pyc")], "what is installed has byte code"
+
+    def crowdctl(folder, *words):
+        told = {**environment, "CROWDD_DATA_DIR": folder, "CROWDD_BACKUP_PASSPHRASE": "correct horse battery"}
+        done = subprocess.run(
+            [tree / ".venv/bin/crowdctl", *words],
+            cwd=tree,
+            env=told,
+            capture_output=True,
+            text=True,
+            check=False,
+            **become,
+        )
+        assert (done.returncode, done.stderr) == (0, ""), done
+        return done.stdout
+
+    crowdctl("var", "backup", "var/backup.tar")
+    crowdctl("var/elsewhere", "restore", "var/backup.tar")
+    assert crowdctl("var/elsewhere", "check") == ""
+    show = ("project", "show", "digits", "--json")
+    assert json.loads(crowdctl("var/elsewhere", *show)) == json.loads(crowdctl("var", *show))
 
 
 def forget(tree):

@@ -3,10 +3,12 @@
 import random
 
 from support.person import Person
+from support.shows import shows
 
 from bench import stage, truth
 
 
+@shows("format-fresh", "project-exact")
 def test_every_figure_is_true_at_once_without_a_job_having_run(dsn, tmp_path):
     random.seed(11)
     plan = truth.Plan(clients=12, operations=250, tasks=40, n_answers=3)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -58,9 +59,31 @@ def check(ctx: click.Context, as_json: bool) -> None:
 
 
 @config.command()
-def example() -> None:
+@click.option("--set", "chosen", multiple=True, metavar="SECTION.OPTION=VALUE", help="A setting to write into it.")
+def example(chosen: tuple[str, ...]) -> None:
     """Print a configuration file with every setting, its default and what it is for."""
-    click.echo(shipped("etc/crowdd.conf").read_text("utf-8"), nl=False)
+    click.echo(with_values(shipped("etc/crowdd.conf").read_text("utf-8"), dict(map(_assigned, chosen))), nl=False)
+
+
+def _assigned(words: str) -> tuple[tuple[str, str], str]:
+    name, assigned, value = words.partition("=")
+    section, _, option = name.partition(".")
+    known = {(of, each) for of, each, _, _ in settings_of.options()}
+    if not assigned or (section, option) not in known or "\n" in value:
+        raise click.UsageError(f"{words!r} is not SECTION.OPTION=VALUE, as in http.port=8080.")
+    return (section, option), value
+
+
+def with_values(text: str, chosen: Mapping[tuple[str, str], str]) -> str:
+    """The example with values in place of defaults."""
+    section, lines = "", []
+    for line in text.splitlines():
+        if heading := re.fullmatch(r"\[(\w+)\]", line):
+            section = heading[1]
+        option = re.match(r"#(\w+) =", line)
+        value = chosen.get((section, option[1])) if option else None
+        lines.append(line if option is None or value is None else f"{option[1]} = {value}")
+    return "\n".join(lines) + "\n"
 
 
 def shown(path: Path | None) -> list[dict[str, Any]]:

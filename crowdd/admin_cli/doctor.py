@@ -14,9 +14,10 @@ from crowdd.admin_cli.output import json_option, print_json
 from crowdd.admin_cli.reaching import complaints
 from crowdd.admin_cli.running import with_database
 from crowdd.config import Settings, load
+from crowdd.domain import secrets as keys
+from crowdd.domain import server_key
 from crowdd.domain.check import Checking
 from crowdd.domain.diagnosis import Facts, Finding, of_data_folder, of_server, of_settings
-from crowdd.domain.secrets import FILE as KEY
 from crowdd.domain.webhooks import state_view
 from crowdd.errors import CrowddError
 from crowdd.http.errors import message_of
@@ -63,15 +64,18 @@ def examine(config: Path | None, thorough: bool) -> list[Finding]:
 async def _of_database(settings: Settings, pool: Pool, thorough: bool) -> list[Finding]:
     (await schema.status(pool)).require()
     free_bytes, key_mode = _folder(settings)
+    key = await server_key.find(pool, keys.existing(settings.data.dir))
     facts = Facts(
         free_bytes=free_bytes,
         key_mode=key_mode,
+        key_complaint=key.complaint(settings.data.dir),
         complaints=complaints(settings),
         base_url=settings.base_url,
         now=time.time(),
         database=await condition(pool),
         jobs=await overview(pool),
         webhooks=[state_view(row) for row in await webhooks.states(pool)],
+        backup_days=settings.data.backup_days,
         configured=bool(settings.db.dsn),
     )
     return of_server(facts) + (await _recounted(pool) if thorough else [])
@@ -82,7 +86,7 @@ def _folder(settings: Settings) -> tuple[int, int | None]:
     folder = settings.data.dir.absolute()
     while not folder.is_dir():
         folder = folder.parent
-    key = settings.data.dir / KEY
+    key = settings.data.dir / keys.FILE
     return shutil.disk_usage(folder).free, os.stat(key).st_mode & 0o777 if key.exists() else None
 
 

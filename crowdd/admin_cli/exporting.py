@@ -8,7 +8,7 @@ from typing import Any
 
 from crowdd.domain import unloading
 from crowdd.domain.domain import Domain
-from crowdd.domain.exports import PART, File
+from crowdd.domain.exports import File
 from crowdd.domain.folder import PROJECT_FILE
 from crowdd.errors import ConflictError
 from crowdd.storage.database import Row
@@ -47,17 +47,20 @@ async def export(
     done = 0
     for file in wanted:
         if file.name not in there:
-            done = await _write(answers, file, done, told)
+            done = await _write(domain, answers, file, done, told)
     written += [answers / file.name for file in wanted]
     return [{"file": str(path), "bytes": path.stat().st_size} for path in written]
 
 
-async def _write(folder: Path, file: File, rows: int, told: Callable[[int], None]) -> int:
+async def _write(domain: Domain, folder: Path, file: File, rows: int, told: Callable[[int], None]) -> int:
     draft = folder / f"{file.name}.part"
     with draft.open("wb") as out:
-        async for part in file.parts:
+
+        def take(part: bytes, more: int) -> None:
+            nonlocal rows
             out.write(part)
-            rows += PART
-            told(rows)
+            told(rows := rows + more)
+
+        await domain.exports.write(file, take)
     draft.replace(folder / file.name)
     return rows

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ COMMANDS = {
     "admin": "Administrators, and how the first one comes about.",
     "announcement": "Announcements: what the site tells everybody.",
     "audit": "The audit log, and the security log.",
+    "backup": "Write everything to one file, while the server runs.",
     "category": "Categories: shelves that projects stand on.",
     "check": "Recount every counter from the rows.",
     "completion": "Print what completes commands in a shell.",
@@ -33,6 +35,7 @@ COMMANDS = {
     "man": "Write the manual pages of crowdctl.",
     "project": "Projects: loaded, opened, paused, handed over, deleted.",
     "queue": "Long work: what waits, what runs, what has ended.",
+    "restore": "Bring back what crowdctl backup wrote.",
     "secrets": "The keys that the server encrypts with.",
     "serve": "Start everything and serve until Ctrl-C.",
     "user": "Accounts: looked up, made, blocked, deleted.",
@@ -108,6 +111,6 @@ def _refusal(error: CrowddError) -> click.ClickException:
 @click.pass_context
 def main(ctx: click.Context, config: Path | None) -> None:
     """Runs crowdd and looks after it. Settings are those of the server, from the same file and environment."""
-    ctx.obj = config or (USUAL_CONFIG if USUAL_CONFIG.is_file() else None)
+    ctx.obj = config or (USUAL_CONFIG if os.path.isfile(USUAL_CONFIG) else None)
     if ctx.obj:
         ctx.default_map = {"serve": {"config": str(ctx.obj)}}

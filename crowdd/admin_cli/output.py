@@ -6,15 +6,19 @@ import contextlib
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 import orjson
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-from rich.table import Table
 
 from crowdd.kinds.kind import outward
+from crowdd.lazy import lazy
+
+if TYPE_CHECKING:
+    from rich import console as rich_console
+    from rich import progress, table
+else:
+    rich_console, progress, table = lazy("rich.console"), lazy("rich.progress"), lazy("rich.table")
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 # A pipe has no width: lines are never broken there.
@@ -43,10 +47,10 @@ def listing(as_json: bool, rows: Sequence[Mapping[str, Any]], columns: Sequence[
     if as_json:
         print_json(chosen)
     else:
-        table = Table(*columns, box=None, pad_edge=False, header_style="bold")
+        made = table.Table(*columns, box=None, pad_edge=False, header_style="bold")
         for row in chosen:
-            table.add_row(*(_cell(value) for value in row.values()))
-        console().print(table)
+            made.add_row(*(_cell(value) for value in row.values()))
+        console().print(made)
 
 
 def details(as_json: bool, values: Mapping[str, Any]) -> None:
@@ -63,16 +67,22 @@ def watching(what: str, total: int | None = None, *, quiet: bool = False) -> Ite
     if quiet or not sys.stderr.isatty():
         yield lambda done: None
         return
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True, markup=False), transient=True) as bar:
+    columns = (
+        progress.TextColumn("{task.description}"),
+        progress.BarColumn(),
+        progress.MofNCompleteColumn(),
+        progress.TimeRemainingColumn(),
+    )
+    err = rich_console.Console(stderr=True, markup=False)
+    with progress.Progress(*columns, console=err, transient=True) as bar:
         task = bar.add_task(what, total=total)
         yield lambda done: bar.update(task, completed=done)
 
 
-def console() -> Console:
+def console() -> rich_console.Console:
     """Standard output, which takes all text as it is."""
     width = None if sys.stdout.isatty() else _ENDLESS
-    return Console(markup=False, emoji=False, highlight=False, width=width)
+    return rich_console.Console(markup=False, emoji=False, highlight=False, width=width)
 
 
 def _text(value: Any) -> str:

@@ -20,7 +20,8 @@ from crowdd.admin_cli.running import with_domain
 from crowdd.domain import folder, loading, unloading
 from crowdd.domain.domain import Domain
 from crowdd.domain.exports import FORMATS, KINDS
-from crowdd.errors import ConflictError
+from crowdd.domain.missing_files import Missing
+from crowdd.errors import ConflictError, NotFoundError
 from crowdd.kinds import PROJECT
 from crowdd.storage.database import Row
 from crowdd.values import SYSTEM
@@ -35,6 +36,7 @@ _SHOW = (
     "allow_anonymous_contributors", "zip_download", "webhook",
 )  # fmt: skip
 _PAGE = 100  # rows of a list at most
+_SHOWN = 20  # values that name files which are not there
 
 
 @click.group(cls=Group)
@@ -133,18 +135,27 @@ def delete(config: Path | None, which: str, yes: bool, as_json: bool) -> None:
 @click.option("--owner", metavar="NAME", help="Whose a new project is; the first administrator's unless given.")
 @click.option("--publish/--no-publish", default=None, help="Open it at the end, or leave it as it is.")
 @click.option("--if-empty", is_flag=True, help="Do nothing when the server has a project already.")
+@click.option("--strict", is_flag=True, help="Refuse a folder whose tasks name files that are not in it.")
 @json_option
 @click.pass_obj
 def load(
-    config: Path | None, directory: Path, owner: str | None, publish: bool | None, if_empty: bool, as_json: bool
+    config: Path | None,
+    directory: Path,
+    owner: str | None,
+    publish: bool | None,
+    if_empty: bool,
+    strict: bool,
+    as_json: bool,
 ) -> None:
     """Load the project in the folder DIRECTORY; loading it again brings it up to date and doubles nothing.
 
     The folder holds project.json (name, short_name, description, category, n_answers, published, info ...),
     presenter.html, results.html, tutorial.html, long_description.md, and tasks.ndjson or tasks.csv. Files that
-    info names are uploaded.
+    info names are uploaded. Values of tasks that look like files and are not in the folder stay as they are and are
+    listed on standard error (with --json as missing_files); with --strict nothing is loaded then, and the exit status
+    is 1.
     """
-    with _watching(directory, as_json) as (source, progress):
+    with _watching(directory, as_json, strict) as (source, progress):
         done = with_domain(
             config, lambda domain: _load(domain, source, if_empty, owner=owner, publish=publish, progress=progress)
         )
@@ -218,15 +229,27 @@ async def _load(domain: Domain, source: folder.Folder, if_empty: bool, **how: An
     if if_empty and await domain.projects.any_at_all():
         return None
     done = await loading.load(domain, source, **how)
-    return {**attrs.asdict(done), "url": f"{domain.settings.base_url}/project/{done.short_name}/"}
+    missing = {"values": source.missing.values, "tasks": source.missing.tasks}
+    named = [attrs.asdict(one) for one in source.missing.named]
+    url = f"{domain.settings.base_url}/project/{done.short_name}/"
+    return {**attrs.asdict(done), "missing_files": {**missing, "first": named}, "url": url}
 
 
 @contextlib.contextmanager
-def _watching(directory: Path, as_json: bool) -> Iterator[tuple[folder.Folder, Callable[[int], object]]]:
+def _watching(directory: Path, as_json: bool, strict: bool) -> Iterator[tuple[folder.Folder, Callable[[int], object]]]:
     """The folder, and what is to be told of progress: a bar where there is time to see it."""
     source = folder.read(directory)
+    _require_files(source.missing, strict, as_json)
     with watching("Loading tasks", source.n_tasks, quiet=as_json or source.n_tasks <= _WORTH_WATCHING) as told:
         yield source, told
+
+
+def _require_files(missing: Missing, strict: bool, quiet: bool) -> None:
+    """Warns of files that are not there, unless ``quiet``. Raises NotFoundError instead when ``strict``."""
+    if missing.values and strict:
+        raise NotFoundError(f"{missing}: {'; '.join(missing.lines(_SHOWN))}.")
+    if missing.values and not quiet:
+        click.echo("\n  ".join((f"Warning: {missing}:", *missing.lines(_SHOWN))), err=True)
 
 
 def _words(done: dict[str, Any] | None) -> str:

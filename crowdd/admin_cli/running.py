@@ -15,6 +15,7 @@ from twisted.python.failure import Failure
 
 from crowdd.admin_cli.own_database import reachable
 from crowdd.config import Settings, load
+from crowdd.domain import server_key
 from crowdd.domain.assembly import make_domain, make_pool
 from crowdd.domain.domain import Domain
 from crowdd.errors import UnavailableError
@@ -36,6 +37,7 @@ def with_domain(config: Path | None, work: Callable[[Domain], Awaitable[T]], *, 
     async def by_the_rules(settings: Settings, pool: Pool) -> T:
         (await schema.status(pool)).require()
         domain = make_domain(reactor, settings, pool)
+        await server_key.settle(pool, settings.data.dir, domain.secrets)
         notices = Notices(reactor, pool, domain.bell)
         domain.passwords.start()
         notices.startService()
@@ -59,6 +61,12 @@ def as_owner(config: Path | None, work: Callable[[Pool], Awaitable[T]]) -> T:
     settings = load(config)
     owner = attrs.evolve(settings.db, dsn=settings.db.migrate_dsn or settings.db.dsn)
     return _with_pool(attrs.evolve(settings, db=owner), lambda settings, pool: work(pool))
+
+
+def as_owner_of(settings: Settings, dsn: str, work: Callable[[Pool], Awaitable[T]]) -> T:
+    """The same on a database that is there already, as the role of this DSN."""
+    named = attrs.evolve(settings, db=attrs.evolve(settings.db, dsn=dsn))
+    return _with_settings(_patient(named, 1), lambda settings, pool: work(pool))
 
 
 def _with_pool(settings: Settings, work: Callable[[Settings, Pool], Awaitable[T]], connections: int = 1) -> T:

@@ -10,11 +10,14 @@ import click
 from crowdd.admin_cli.asking import confirm, yes_option
 from crowdd.admin_cli.groups import Group
 from crowdd.admin_cli.output import json_option, listing, say
-from crowdd.admin_cli.running import with_domain
-from crowdd.config import load
+from crowdd.admin_cli.running import with_database, with_domain
+from crowdd.config import Settings, load
 from crowdd.domain import secrets as keys
+from crowdd.domain.key_replacement import ALSO, KeyReplacement, Loss
 from crowdd.domain.resealing import Resealing
 from crowdd.errors import ConfigError
+from crowdd.storage import schema
+from crowdd.storage.pool import Pool
 
 
 @click.group(cls=Group)
@@ -27,10 +30,7 @@ def secrets() -> None:
 @click.pass_obj
 def list_(config: Path | None, as_json: bool) -> None:
     """List the keys by their public ids, the one that seals first."""
-    folder = load(config).data.dir
-    if not (folder / keys.FILE).exists():
-        raise ConfigError(f"There is no {keys.FILE} in {folder}.")
-    roots = keys.load(folder).roots
+    roots = _of_the_folder(load(config)).roots
     uses = ["seals and signs"] + ["opens"] * (len(roots) - 1)
     uses[-1] += ", finds and hides addresses" if uses[-1] else ""
     rows = [{"id": keys.key_id(root).hex(), "use": use} for root, use in zip(roots, uses, strict=True)]
@@ -63,3 +63,47 @@ def rotate(ctx: click.Context, as_json: bool) -> None:
     done = with_domain(ctx.obj, lambda domain: Resealing(domain.db, domain.secrets).run())
     listing(as_json, [attrs.asdict(one) for one in done], ("table", "column", "changed", "unreadable"))
     ctx.exit(int(any(one.unreadable for one in done)))
+
+
+@secrets.command()
+@click.option("--new-key", is_flag=True, help="Do it: make anew or remove what depends on the lost key.")
+@yes_option
+@json_option
+@click.pass_obj
+def adopt(config: Path | None, new_key: bool, yes: bool, as_json: bool) -> None:
+    """Say what stops working when the database goes on without its key file, or go on without it.
+
+    For a secret.key that is lost, or a last line that was removed on purpose. Stop the server first. Without --new-key
+    nothing is changed.
+    """
+    settings = load(config)
+    if new_key:
+        confirm(yes, "What depends on a lost key stops working: crowdctl secrets adopt lists it.")
+    lost = with_database(config, lambda pool: _adopt(settings, pool, new_key))
+    if lost is None:
+        say(as_json, {"needed": False, "done": False, "losses": []}, "The key file is the one of this database.")
+        return
+    sentences = [loss.sentence() for loss in lost]
+    end = "The database has taken the key file. Start the server." if new_key else "Nothing was changed: say --new-key."
+    rows = [attrs.asdict(loss) for loss in lost]
+    say(as_json, {"needed": True, "done": new_key, "losses": rows}, *sentences, ALSO, end)
+
+
+async def _adopt(settings: Settings, pool: Pool, new_key: bool) -> list[Loss] | None:
+    """What is lost; None when the keys fit."""
+    (await schema.status(pool)).require()
+    folder = settings.data.dir
+    replacement = KeyReplacement(pool, folder, keys.load(folder))
+    try:
+        if not await replacement.needed():
+            return None
+        return await (replacement.run() if new_key else replacement.losses())
+    finally:
+        keys.forget_candidate(folder)
+
+
+def _of_the_folder(settings: Settings) -> keys.Secrets:
+    found = keys.existing(settings.data.dir)
+    if found is None:
+        raise ConfigError(f"There is no {keys.FILE} in {settings.data.dir}.")
+    return found

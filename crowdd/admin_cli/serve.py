@@ -27,9 +27,6 @@ from crowdd.domain.shipped import shipped
 from crowdd.storage.server import Home, Server, StartError, check, find_home, hold, start
 from crowdd.storage.server.process import ended_with_parent, wait_until
 
-# glibc otherwise keeps a heap for nearly every thread, and gives back little of it.
-FEW_HEAPS = {"MALLOC_ARENA_MAX": "2"}
-
 # What is run, in this order; each is told the configuration and the database by its environment.
 # The last two run while the daemon comes up, which saves a third of the time.
 UPGRADE = ("crowdctl", "db", "upgrade")
@@ -105,7 +102,7 @@ def run(settings: Settings, config: str, stop: Stop) -> int:
             at_the_end.callback(database.stop)
             words = {"config": config, "example": str(EXAMPLE_FOLDER)}
             told = {"CROWDD_CONFIG": config, "CROWDD_DB_DSN": database.dsn}
-            commands = Commands(words, {**FEW_HEAPS, **os.environ, **told})
+            commands = Commands(words, {**os.environ, **told})
             commands.run(UPGRADE)
             return Running(settings, commands, database, stop, lock).attend()
     except KeyboardInterrupt:

@@ -174,7 +174,7 @@ async def _find(tx: Database) -> dict[str, Any] | None:
 
 
 async def _figures(db: Database) -> dict[str, Any]:
-    """The keys that front ends read (clients.md, 4): series as ``{labels, series: [[…]]}``, projects as lists."""
+    """What front ends read (interface: admin-dashboard): series as ``{labels, series: [[…]]}``, projects as lists."""
     days = await dashboard.by_day(db)
     labels = [row["day"].isoformat() for row in days]
     often = await dashboard.returning(db)

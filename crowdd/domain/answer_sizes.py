@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 from crowdd.kinds.sizes import json_bytes, too_large
@@ -11,12 +10,11 @@ from crowdd.storage import projects
 from crowdd.storage.database import Database
 
 
-async def require(db: Database, answers: Iterable[tuple[int, Any]]) -> None:
+async def require(db: Database, project_id: int, info: Any) -> None:
     """Raises TooLargeError for an ``info`` beyond its project's limit; the database is asked for large ones only."""
-    for project_id, info in answers:
-        size = json_bytes(info)
-        if size <= MAX_ANSWER_BYTES:
-            continue
-        limit = await projects.max_answer_bytes(db, project_id) or MAX_ANSWER_BYTES
-        if size > limit:
-            raise too_large("info", limit, size)
+    size = json_bytes(info)
+    if size <= MAX_ANSWER_BYTES:
+        return
+    limit = await projects.max_answer_bytes(db, project_id) or MAX_ANSWER_BYTES
+    if size > limit:
+        raise too_large("info", limit, size)

@@ -7,6 +7,7 @@ from typing import Any
 from crowdd.config import Settings
 from crowdd.domain import secrets
 from crowdd.domain.domain import Domain, build
+from crowdd.domain.exports import Reading
 from crowdd.errors import ConfigError
 from crowdd.storage import schema
 from crowdd.storage.places import Places
@@ -60,6 +61,9 @@ def session(seconds: int) -> list[str]:
     ]
 
 
-def make_domain(reactor: Any, settings: Settings, pool: Pool) -> Domain:
-    """The rules of crowdd on a pool, with the secrets of the data folder. Raises ConfigError without these."""
-    return build(reactor, pool, settings, secrets.load(settings.data.dir))
+def make_domain(reactor: Any, settings: Settings, pool: Pool, reading: Reading | None = None) -> Domain:
+    """The rules of crowdd on a pool, with the secrets of the data folder. Raises ConfigError without these.
+
+    ``reading``: what files that are downloaded are read by; otherwise the pool.
+    """
+    return build(reactor, pool, settings, secrets.load(settings.data.dir), reading)

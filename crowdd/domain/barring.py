@@ -14,13 +14,13 @@ from crowdd.domain.records import NOT_FOUND
 from crowdd.errors import InvalidValueError, NotFoundError, UnknownFieldError
 from crowdd.kinds.types import Boolean, Integer, Text
 from crowdd.languages import _
-from crowdd.storage import accounts, audit, bars
+from crowdd.storage import accounts, audit, bars, volunteers
 from crowdd.storage.database import Database, Row, Transactions
 from crowdd.values import Requester
 
 CHUNK = 500  # tasks of one transaction
 WORK = "set_aside"
-NAMES = ("user_id", "user_name", "external_uid", "taskrun_id")
+NAMES = ("volunteer", "user_id", "user_name", "external_uid", "taskrun_id")
 _REASON = Text(most=1000)
 _FLAG = Boolean()
 _ID = Integer(least=1)
@@ -28,11 +28,15 @@ _ID = Integer(least=1)
 
 @attrs.frozen
 class Barred:
-    """A bar: ``sort`` is account, external, anonymous or network; ``shown`` is how owners know them."""
+    """A bar: ``sort`` is account, external, anonymous or network; ``shown`` is how owners know them.
+
+    ``volunteer`` is the word of their answers; None for a network and for those who have not answered.
+    """
 
     id: int
     sort: str
     shown: str
+    volunteer: str | None
     user_name: str | None
     at: Any
     by: str | None
@@ -43,8 +47,10 @@ class Barred:
         """The bar of a row."""
         sort, _colon, name = row["subject"].partition(":")
         words = {"u": "account", "x": "external", "n": "network"}.get(sort, "anonymous")
-        shown = (row["user_name"] or "") if sort == "u" else name if sort in ("x", "n") else (row["shown"] or "")
-        return cls(row["id"], words, shown, row["user_name"], row["at"], row["by_name"], row["reason"])
+        known = {"u": row["user_name"] or "", "x": name, "n": name}
+        shown = known[sort] if sort in known else str(row["volunteer"] or row["shown"] or "")
+        by = row["user_name"], row["at"], row["by_name"], row["reason"]
+        return cls(row["id"], words, shown, row["volunteer"], *by)
 
 
 @attrs.frozen
@@ -79,7 +85,7 @@ class Barring:
 
         async def work(tx: Database) -> int:
             bar_id = await bars.bar(tx, project_id, subject, shown, who.user_id, reason)
-            seen = {"volunteer": _in_log(subject, shown), "set_aside": aside, "reason": reason}
+            seen = {"volunteer": await _in_log(tx, project_id, subject), "set_aside": aside, "reason": reason}
             await audit.write(tx, who, "bar", "project", project_id, project_id=project_id, after=seen)
             return bar_id
 
@@ -92,11 +98,11 @@ class Barring:
         row = await bars.find(self._db, project_id, bar_id)
         if row is None:
             raise NotFoundError(NOT_FOUND)
-        before = {"volunteer": _in_log(row["subject"], row["shown"])}
 
         async def work(tx: Database) -> bool:
             done = await bars.unbar(tx, project_id, bar_id)
             if done:
+                before = {"volunteer": await _in_log(tx, project_id, row["subject"])}
                 await audit.write(tx, who, "unbar", "project", project_id, project_id=project_id, before=before)
             return done
 
@@ -176,9 +182,11 @@ class Barring:
         return f"n:{row['user_ip']}", row["user_ip"]
 
 
-def _in_log(subject: str, shown: str | None) -> str:
+async def _in_log(db: Database, project_id: int, subject: str) -> str:
     """How the audit log names somebody: never by the secret name of a cookie."""
-    return f"anonymous:{shown}" if subject.startswith("c:") else subject
+    if not subject.startswith("c:"):
+        return subject
+    return f"anonymous:{await volunteers.word_of(db, project_id, subject)}"
 
 
 def _given(body: Any, known: set[str]) -> dict[str, Any]:

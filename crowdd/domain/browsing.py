@@ -130,6 +130,10 @@ class Browsing:
         """Whether a task is one of the project."""
         return task_id <= _MOST_ID and await browsing.has(self._db, row["id"], task_id)
 
+    async def answer_keys(self, project_id: int) -> list[str]:
+        """The keys that the newest answers have, so that one of them can be chosen to compare answers by."""
+        return await browsing.answer_keys(self._db, project_id)
+
     async def task(self, who: Requester, row: Row, task_id: int, after: int = 0) -> dict[str, Any]:
         """A task as its kind shows it (``task``), its answers behind one (``task_runs``), and their ``agreement``.
 
@@ -186,14 +190,15 @@ def place_of(asked: Asked, total: int, had: int) -> Place:
 def agreement(votes: list[Row]) -> dict[str, Any] | None:
     """How far the answers that count are the same; None without any.
 
-    ``share`` is that of the most frequent one, 0 to 1, ``leading`` its value; ``kinds`` how many different ones there
-    are, ``votes`` the most frequent of them with their number.
+    ``key`` is the key of the answers that is compared, None where it is all of them. ``share`` is that of the most
+    frequent value, 0 to 1, ``leading`` this value; ``kinds`` how many different ones there are, ``votes`` the most
+    frequent of them with their number.
     """
     if not votes:
         return None
-    shown = [{"info": vote["info"], "n": int(vote["n"])} for vote in votes]
-    share = shown[0]["n"] / int(votes[0]["total"])
-    return {"share": share, "leading": shown[0]["info"], "kinds": int(votes[0]["kinds"]), "votes": shown}
+    shown = [{"value": vote["value"], "n": int(vote["n"])} for vote in votes]
+    about = {"share": shown[0]["n"] / int(votes[0]["total"]), "leading": shown[0]["value"]}
+    return {"key": votes[0]["key"], **about, "kinds": int(votes[0]["kinds"]), "votes": shown}
 
 
 def volunteer(run: Row) -> dict[str, Any]:
@@ -207,7 +212,7 @@ def volunteer(run: Row) -> dict[str, Any]:
 
 
 def _listed(task: Row) -> dict[str, Any]:
-    """A task in a list (incumbent keys first). ``pct_status``: how much of what it wants is there, 0 to 1."""
+    """A task in a list (PyBossa's keys first). ``pct_status``: how much of what it wants is there, 0 to 1."""
     share = 1.0 if task["state"] == "completed" else min(1.0, task["answers"] / task["n_answers"])
     return {
         "id": task["id"],

@@ -10,6 +10,7 @@ import attrs
 
 from crowdd.domain import rights
 from crowdd.domain.contributions import external_uid
+from crowdd.domain.items import each
 from crowdd.domain.queue import Item, Queue
 from crowdd.domain.records import NOT_FOUND
 from crowdd.domain.schedulers import choose
@@ -18,7 +19,7 @@ from crowdd.kinds import TASK
 from crowdd.kinds.kind import OWNERS
 from crowdd.kinds.types import Integer, Text
 from crowdd.languages import _
-from crowdd.storage import audit, changes, projects, records, schedulers
+from crowdd.storage import audit, changes, projects, records, schedulers, volunteers
 from crowdd.storage.database import Database, Row, Transactions
 from crowdd.values import Requester
 
@@ -28,7 +29,8 @@ REASONS = ("retired", "cancelled")
 WORK = "change_tasks"
 _ID = Integer(least=1)
 _NOTE = Text(most=1000)
-_VOLUNTEERS = ("user_id", "external_uid", "taskrun_id")
+_WORD = Text(most=100, least=1)
+_VOLUNTEERS = ("volunteer", "user_id", "external_uid", "taskrun_id")
 
 
 @attrs.frozen
@@ -86,7 +88,11 @@ class Changes:
         return Effect(tasks, 0, 0, 0, queue_item=item)
 
     async def withdraw(self, who: Requester, project_id: int, body: Any, dry_run: bool = False) -> Effect:
-        """Deletes what one volunteer has answered: ``user_id``, ``external_uid``, or who gave ``taskrun_id``."""
+        """Deletes what one volunteer has answered.
+
+        They are named by the code of their answers (``volunteer``), by ``user_id``, ``external_uid``, or by an answer
+        (``taskrun_id``).
+        """
         given = _given(body, {*_VOLUNTEERS, "task_ids"})
         await self.require(self._db, who, project_id)
         actor, named = await self.volunteer(project_id, given), task_ids(given)
@@ -115,6 +121,14 @@ class Changes:
             raise InvalidValueError(_not_one_of("reason", REASONS))
         values = {"reason": reason, "note": _NOTE.parse(given.get("note", "")), "user": who.user_id}
         return await self._change_one(who, "retire", task_id, values)
+
+    async def retire_many(self, who: Requester, project_id: int, ids: list[int], note: str) -> Effect:
+        """Takes these tasks out, at once or by the queue."""
+        await self.require(self._db, who, project_id)
+        values = {"reason": REASONS[0], "note": _NOTE.parse(note), "user": who.user_id}
+        if len(ids) <= CHUNK:
+            return await self._at_once(who, "retire", project_id, ids, values)
+        return await self._enqueue(who, "retire", project_id, ids, values, (len(ids), 0, 0, 0))
 
     async def reopen(self, who: Requester, task_id: int, body: Any) -> Effect:
         """Puts a retired task back; late answers that find a place count."""
@@ -179,9 +193,15 @@ class Changes:
         return effect
 
     async def _enqueue(
-        self, who: Requester, change: str, project_id: int, named: list[int] | None, values: Mapping[str, Any]
+        self,
+        who: Requester,
+        change: str,
+        project_id: int,
+        named: list[int] | None,
+        values: Mapping[str, Any],
+        counts: tuple[int, int, int, int] | None = None,
     ) -> Effect:
-        counts = _counts(await changes.preview(self._db, change, project_id, named, values))
+        counts = counts or _counts(await changes.preview(self._db, change, project_id, named, values))
         total = len(named) if named is not None else await changes.size(self._db, project_id)
         arguments = {"change": change, "values": dict(values), "task_ids": named, "total": total}
 
@@ -213,10 +233,20 @@ class Changes:
         (name,) = named
         if name == "external_uid":
             return f"x:{external_uid(given[name])}"
+        if name == "volunteer":
+            return await self._named_by_word(project_id, given[name])
         number = _parsed(_ID, name, given[name])
         actor = f"u:{number}" if name == "user_id" else await changes.actor_of(self._db, project_id, number)
         if actor is None:
             raise NotFoundError(NOT_FOUND, hint=f"There is no answer {number} in this project.")
+        return actor
+
+    async def _named_by_word(self, project_id: int, word: Any) -> str:
+        text = _parsed_word(word)
+        actor = await volunteers.actor_of(self._db, project_id, text)
+        if actor is None:
+            words = _("No answer of this project has the volunteer %(word)s.", word=text)
+            raise NotFoundError(NOT_FOUND, hint=words)
         return actor
 
     async def _note(
@@ -230,7 +260,9 @@ class Changes:
     ) -> None:
         """One row of the audit log for the whole of it; a change of one task is about that task."""
         alone = ids is not None and len(ids) == 1
-        after = {**values, "tasks": "all" if ids is None else len(ids)}
+        after: dict[str, Any] = {**values, "tasks": "all" if ids is None else len(ids)}
+        if "actor" in after:  # not by the secret name of a cookie
+            after["volunteer"] = await volunteers.word_of(tx, project_id, after.pop("actor"))
         kind, row_id = ("task", ids[0]) if alone and ids else ("project", project_id)
         await audit.write(tx, who, change, kind, row_id, project_id=project_id, after=after)
 
@@ -251,7 +283,7 @@ def task_ids(given: Mapping[str, Any]) -> list[int] | None:
         return None
     if not isinstance(named, list) or len(named) > MOST_NAMED:
         raise InvalidValueError(_("task_ids is not an array of at most %(most)s numbers of tasks.", most=MOST_NAMED))
-    return sorted({_parsed(_ID, "task_ids", each) for each in named})
+    return sorted({*each(named, True, partial(_parsed, _ID, "task_ids"))})
 
 
 def _given(body: Any, known: set[str]) -> dict[str, Any]:
@@ -275,6 +307,13 @@ def _parsed(type_: Integer, name: str, value: Any) -> int:
         return int(type_.parse(value))
     except InvalidValueError as error:
         raise InvalidValueError(f"{name} {error}.") from None
+
+
+def _parsed_word(value: Any) -> str:
+    try:
+        return str(_WORD.parse(value))
+    except InvalidValueError as error:
+        raise InvalidValueError(f"volunteer {error}.") from None
 
 
 def _counts(row: Row) -> tuple[int, int, int, int]:

@@ -43,7 +43,10 @@ CHECKS = (
 
 @attrs.frozen
 class Difference:
-    """A counter that is not what a recount says. ``key`` names the row within the project, "" for its only one."""
+    """A counter that is not what a recount says. ``key`` names the row within the project, "" for its only one.
+
+    ``more`` is how many further differences of the same check and project are not listed.
+    """
 
     check: str
     project_id: int | None
@@ -52,12 +55,14 @@ class Difference:
     stored: float
     counted: float
     repaired: bool = False
+    more: int = 0
 
     def sentence(self) -> str:
         """The difference for people."""
         where = " ".join(filter(None, ("" if self.project_id is None else f"project {self.project_id}", self.key)))
         said = f"{self.what} of {where or 'the site'}: {self.stored:g} instead of {self.counted:g}"
-        return f"{said}, repaired" if self.repaired else said
+        said = f"{said}, repaired" if self.repaired else said
+        return f"{said} (and {self.more:,} more of this check)" if self.more else said
 
 
 class Checking:
@@ -87,12 +92,19 @@ class Checking:
     async def _one(self, check: Check, project_id: int | None, repair: bool) -> list[Difference]:
         found = await checks.differences(self._db, check.finds, project_id)
         if not (found and repair):
-            return [_difference(check, row) for row in found]
+            return _differences(check, found, set())
         await checks.repair(self._db, check.repairs, project_id)
         left = {(row["what"], row["key"]) for row in await checks.differences(self._db, check.finds, project_id)}
-        return [_difference(check, row, repaired=(row["what"], row["key"]) not in left) for row in found]
+        repaired = {(row["what"], row["key"]) for row in found} - left
+        return _differences(check, found, repaired)
 
 
-def _difference(check: Check, row: dict[str, Any], repaired: bool = False) -> Difference:
-    stored, counted = (float(row[name]) for name in ("stored", "counted"))
-    return Difference(check.name, row["project_id"], row["what"], row["key"], stored, counted, repaired)
+def _differences(check: Check, rows: list[dict[str, Any]], repaired: set[tuple[str, str]]) -> list[Difference]:
+    """Rows of a check as differences; the last one says how many are not among them."""
+    listed = []
+    for nth, row in enumerate(rows, 1):
+        what, key, more = row["what"], row["key"], row["total"] - nth if nth == len(rows) else 0
+        stored, counted = (float(row[name]) for name in ("stored", "counted"))
+        done = (what, key) in repaired
+        listed.append(Difference(check.name, row["project_id"], what, key, stored, counted, done, more))
+    return listed

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 import attrs
@@ -14,9 +15,11 @@ from crowdd.domain import answer_sizes
 from crowdd.domain.external import ExternalUsers
 from crowdd.domain.gather import Gather, Gathering
 from crowdd.domain.idempotency import Once
+from crowdd.domain.items import each, refused_item
 from crowdd.domain.quota import LARGE_ANSWER, Quota
 from crowdd.domain.records import NOT_FOUND, Behaviour, Records, bounded
 from crowdd.domain.secrets import Secrets
+from crowdd.domain.turns import Turns
 from crowdd.domain.uploads import Journal
 from crowdd.errors import (
     AnonymousError,
@@ -25,6 +28,7 @@ from crowdd.errors import (
     InvalidValueError,
     NotFoundError,
     UnavailableError,
+    at_item,
 )
 from crowdd.kinds import TASK, TASK_RUN
 from crowdd.kinds.kind import EVERYONE, Standing
@@ -36,6 +40,7 @@ from crowdd.values import Requester
 
 MOST_TASKS = 100
 MOST_LEASES = 200
+FEW_TASKS = 20  # that one request may lease or skip at any time; for more requests take turns
 SORT_SECONDS = 5  # that an order without index may take
 _TRIES = 20
 _AUTHOR = frozenset({Standing.ANYBODY, Standing.AUTHOR})
@@ -113,8 +118,10 @@ class Contributions:
         secrets: Secrets,
         seconds: Callable[[], float],
         quota: Quota,
+        preloads: Turns,
     ) -> None:
-        self._quota = quota
+        """``preloads``: turns of those who ask for many tasks at once."""
+        self._quota, self.preloads = quota, preloads
         self._db, self._ring, self._external, self._records = db, ring, external, records_
         self._secrets, self._seconds = secrets, seconds
         self._asks: Gather[Row, Row] = gathering(self._ask_together, self._ask_alone)
@@ -134,7 +141,11 @@ class Contributions:
         if offset >= MOST_LEASES:
             return Handout([], "none")
         network = self.network_in(who, project_id)
-        row = await self._asked(contributions.ask(who, project_id, limit, offset, lane_, network))
+        ask = contributions.ask(who, project_id, limit, offset, lane_, network)
+        if limit + offset > FEW_TASKS:
+            row = await self.preloads.run(who.network, partial(self._asked, ask, together=False))
+        else:
+            row = await self._asked(ask)
         if error := refusal(row["state"], who):
             raise error
         if row["state"] != "ok":
@@ -142,9 +153,9 @@ class Contributions:
             return Handout([], row["state"], None if wait is None else max(1, math.ceil(wait.total_seconds())))
         return Handout([orjson.Fragment(task) for task in row["tasks"]])
 
-    async def _asked(self, ask: Row) -> Row:
-        sorts = ask["lane"].startswith("sort/")
-        row = await (self._ask_alone(ask) if sorts else self._asks.add(ask))
+    async def _asked(self, ask: Row, *, together: bool = True) -> Row:
+        alone = not together or ask["lane"].startswith("sort/")
+        row = await (self._ask_alone(ask) if alone else self._asks.add(ask))
         for _try in range(_TRIES):
             if row["lapsed"]:
                 self._ring(ask["project"])
@@ -197,33 +208,45 @@ class Contributions:
         """The stored answer, or answers for an array: all or none. A request sent again (``once``) stores nothing."""
         many = isinstance(body, list)
         bodies = bounded(body, MOST_LEASES) if many else [body]
-        answers = [TASK_RUN.creation(_object(one)) for one in bodies]
-        await answer_sizes.require(self._db, ((values["project_id"], values["info"]) for values in answers))
-        for project_id in {v["project_id"] for v in answers if json_bytes(v["info"]) > LARGE_ANSWER}:
-            await self._quota.require_room(self._db, project_id)
-        callers = [await self._caller(who, values, uid, header) for values in answers]
+        answers = each(bodies, many, lambda one: TASK_RUN.creation(_object(one)))
+        callers = []
+        for number, values in enumerate(answers):
+            with at_item(number if many else None):
+                await self._require_room(values)
+                callers.append(await self._caller(who, values, uid, header))
+                _same_project(callers[-1], values["project_id"])
 
         async def work(tx: Database) -> list[dict[str, Any]]:
             if once and (before := await once.made_before(tx)) is not None:
                 return await self._records.views_of(tx, TASK_RUN, who, before, _AUTHOR)
-            rows = await contributions.submit(tx, self._given(callers, answers))
-            made = [await self._made(tx, *one) for one in zip(callers, answers, rows, strict=True)]
+            given = self._given(callers, answers)
+            rows = await refused_item(tx, given, many, partial(contributions.submit, tx))
+            made = []
+            for number, one in enumerate(zip(callers, answers, rows, strict=True)):
+                with at_item(number if many else None):
+                    made.append(await self._made(tx, *one))
             if once:
                 await once.keep(tx, [run["id"] for run in made])
             return made
 
         if once is None and len(answers) == 1:
-            row = await self._answers.add(self._given(callers, answers)[0])
-            made = [await self._made(self._db, callers[0], answers[0], row)]
+            with at_item(0 if many else None):
+                row = await self._answers.add(self._given(callers, answers)[0])
+                made = [await self._made(self._db, callers[0], answers[0], row)]
         else:
             made = await self._db.transaction(work)
         for project_id in {values["project_id"] for values in answers}:
             self._ring(project_id)
         return made if many else made[0]
 
+    async def _require_room(self, values: Mapping[str, Any]) -> None:
+        """Refuses an answer that is larger than its project allows, or for which its owner has no bytes left."""
+        project_id, info = values["project_id"], values["info"]
+        await answer_sizes.require(self._db, project_id, info)
+        if json_bytes(info) > LARGE_ANSWER:
+            await self._quota.require_room(self._db, project_id)
+
     def _given(self, callers: list[Requester], answers: list[dict[str, Any]]) -> list[Row]:
-        for who, values in zip(callers, answers, strict=True):
-            _same_project(who, values["project_id"])
         return [
             contributions.answer(who, values, self._address(who, values["project_id"]))
             for who, values in zip(callers, answers, strict=True)
@@ -244,7 +267,7 @@ class Contributions:
         Raises NotFoundError for who has not answered, ForbiddenError when it is part of a result for too long.
         """
         who, project_id = await self.known(who, task_id, uid, header)
-        await answer_sizes.require(self._db, [(project_id, info)])
+        await answer_sizes.require(self._db, project_id, info)
         done = await contributions.correct(self._db, who, self.network_in(who, project_id), project_id, task_id, info)
         if done["state"] == "barred":
             raise _barred()
@@ -312,7 +335,7 @@ class TaskRunBehaviour(Behaviour):
         """Nothing: deleting locks the ledger row first, itself."""
 
     async def change(self, tx: Database, who: Requester, row: Row, changes: dict[str, Any]) -> None:
-        await answer_sizes.require(tx, [(row["project_id"], changes.get("info"))])
+        await answer_sizes.require(tx, row["project_id"], changes.get("info"))
         await contributions.hold_ledger(tx, row["project_id"], row["task_id"])  # it may just be completed
         if await contributions.in_final_result(tx, row["project_id"], row["task_id"], row["id"]):
             raise _in_result()

@@ -1,4 +1,4 @@
-"""Carries events to the receivers that projects name, one attempt at a time (decision 30)."""
+"""Carries events to the receivers that projects name, one attempt at a time (record 27)."""
 
 from __future__ import annotations
 

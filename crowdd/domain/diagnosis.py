@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 import attrs
 
 from crowdd.config import Settings
+from crowdd.domain import server_key
 from crowdd.domain.people import checks
 
 OLDEST_POSTGRESQL = 15
@@ -19,6 +20,7 @@ LONG_TRANSACTION_SECONDS = 600
 OVERDUE_SECONDS = 900  # beyond what any job waits when all is well
 WAITING_SECONDS = 600  # of an item that is due and that nobody takes
 SKEW_SECONDS = 30
+_DAY = 86_400.0
 
 
 @attrs.frozen
@@ -121,6 +123,8 @@ class Facts:
     database: Mapping[str, Any]
     jobs: Sequence[Mapping[str, Any]]
     webhooks: Sequence[Mapping[str, Any]]
+    key_complaint: str = ""  # how secret.key does not fit the database
+    backup_days: int = 0  # [data] backup_days
     configured: bool = True  # [db] dsn names the database; else it is crowdd's own
 
 
@@ -128,7 +132,7 @@ def of_server(facts: Facts) -> list[Finding]:
     """What can be said of a server whose database answers."""
     looks: tuple[Callable[[Facts], Iterator[Finding]], ...] = (
         _of_data_folder, _of_postgresql, _of_roles, _of_running, _of_jobs, _of_queue, _of_letters, _of_webhooks,
-        _of_people,
+        _of_people, _of_backups,
     )  # fmt: skip
     return [finding for look in looks for finding in look(facts)]
 
@@ -150,7 +154,10 @@ def of_data_folder(free_bytes: int, key_mode: int | None) -> Iterator[Finding]:
 
 
 def _of_data_folder(facts: Facts) -> Iterator[Finding]:
-    yield from of_data_folder(facts.free_bytes, facts.key_mode)
+    if facts.key_complaint:
+        yield Finding(facts.key_complaint, server_key.WHAT_TO_DO)
+    if facts.key_mode is not None or not facts.key_complaint:
+        yield from of_data_folder(facts.free_bytes, facts.key_mode)
 
 
 def _of_postgresql(facts: Facts) -> Iterator[Finding]:
@@ -255,6 +262,18 @@ def _of_webhooks(facts: Facts) -> Iterator[Finding]:
 def _of_people(facts: Facts) -> Iterator[Finding]:
     if not facts.database["admins"]:
         yield Finding("There is no administrator.", "crowdctl admin link prints a link that makes the first one.")
+
+
+def _of_backups(facts: Facts) -> Iterator[Finding]:
+    """A place that has never seen a backup of ours may have another way; one whose backups have ended has a fault."""
+    age, used = facts.database["last_backup"], (facts.database["first_project"] or 0.0) / _DAY
+    if not facts.backup_days:
+        return
+    todo = "crowdctl backup FILE makes one; [data] backup_days = 0 where you have another way."
+    if age is None and used > facts.backup_days:
+        yield Finding("There is no backup made by crowdctl backup.", todo, wrong=False)
+    if age is not None and age / _DAY > facts.backup_days:
+        yield Finding(f"The last backup is {_duration(age)} old.", todo)
 
 
 def _duration(seconds: float) -> str:

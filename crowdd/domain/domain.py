@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
@@ -19,10 +20,12 @@ from crowdd.domain.browsing import Browsing
 from crowdd.domain.changes import Changes
 from crowdd.domain.check import Checking
 from crowdd.domain.contributions import Contributions, TaskRunBehaviour
-from crowdd.domain.exports import Exports
+from crowdd.domain.download_limits import DownloadLimits
+from crowdd.domain.exports import Exports, Reading, Resources
 from crowdd.domain.external import ExternalUsers
 from crowdd.domain.favourites import Favourites
 from crowdd.domain.file_access import FileAccess
+from crowdd.domain.finished_tasks import FinishedTasks
 from crowdd.domain.gather import Gather, Gathering
 from crowdd.domain.imports import Imports
 from crowdd.domain.leases import Leases
@@ -35,31 +38,39 @@ from crowdd.domain.media import MediaBehaviour
 from crowdd.domain.outgoing import Outgoing
 from crowdd.domain.ownership import Ownership
 from crowdd.domain.passwords import Passwords
+from crowdd.domain.pauses import Pauses
 from crowdd.domain.people.administrators import Administrators
 from crowdd.domain.people.people import People, gather
 from crowdd.domain.people.policy import PasswordPolicy
 from crowdd.domain.people.providers import Provider, configured
 from crowdd.domain.people.workshop import Workshop
+from crowdd.domain.project_pictures import ProjectPictures
 from crowdd.domain.projects import ProjectBehaviour, Projects
 from crowdd.domain.prose import Prose
 from crowdd.domain.queue import Queue
 from crowdd.domain.quota import Quota
 from crowdd.domain.records import Behaviour, Records
+from crowdd.domain.results import Results
 from crowdd.domain.retention import Retention
 from crowdd.domain.secrets import Secrets
 from crowdd.domain.security_log import SecurityLog
 from crowdd.domain.shelves import Shelves
+from crowdd.domain.spool import Spools
 from crowdd.domain.statistics import Statistics
 from crowdd.domain.tasks import TaskBehaviour
 from crowdd.domain.thumbnails import Thumbnails
 from crowdd.domain.turns import Turns
 from crowdd.domain.uploads import Uploads
+from crowdd.domain.volunteers import Volunteers
 from crowdd.domain.webhooks import Webhooks
 from crowdd.kinds import KINDS
 from crowdd.languages import Languages
 from crowdd.storage.database import Transactions
 
-MAX_SEARCHES, SEARCH_WAIT_SECONDS = 2, 3.0  # lists that may read a large part of a table: how many at a time
+# Lists that may read a large part of a table: so many at a time, and never on more than half of the processors.
+MAX_SEARCHES, SEARCH_WAIT_SECONDS = 2, 3.0
+PRELOAD_WAIT_SECONDS = 5.0
+EXPORT_PAUSE = 0.5  # after each piece of a file that is made, as a share of the time that it took
 
 
 @attrs.frozen
@@ -70,6 +81,7 @@ class Domain:
     seconds: Callable[[], float]
     bell: Bell
     searches: Turns
+    export_resources: Resources
     settings: Settings
     languages: Languages
     secrets: Secrets
@@ -86,6 +98,7 @@ class Domain:
     live: Live
     external: ExternalUsers
     contributions: Contributions
+    results: Results
     leases: Leases
     favourites: Favourites
     uploads: Uploads
@@ -98,7 +111,10 @@ class Domain:
     queue: Queue
     changes: Changes
     barring: Barring
+    volunteers: Volunteers
     browsing: Browsing
+    finished_tasks: FinishedTasks
+    project_pictures: ProjectPictures
     exports: Exports
     imports: Imports
     statistics: Statistics
@@ -113,6 +129,8 @@ class Domain:
             self.seconds,
             self.bell,
             self.searches,
+            self.contributions.preloads,
+            self.export_resources,
             self.gathering,
             self.passwords,
             self.outgoing,
@@ -134,6 +152,8 @@ class Domain:
             self.seconds,
             self.bell,
             self.searches,
+            self.contributions.preloads,
+            self.export_resources,
             self.gathering,
             self.passwords,
             outgoing,
@@ -144,19 +164,29 @@ class Domain:
         )
 
 
-def build(reactor: Any, db: Transactions, settings: Settings, secrets: Secrets) -> Domain:
-    """The domain on a database."""
+def build(
+    reactor: Any, db: Transactions, settings: Settings, secrets: Secrets, reading: Reading | None = None
+) -> Domain:
+    """The domain on a database. ``reading``: what files are read by; otherwise the database itself."""
     outgoing = Outgoing(reactor, settings.outgoing.allowed_hosts)
     gathering = partial(Gather, reactor, most_waiting=settings.db.most_waiting)
     security_log = SecurityLog(reactor, db, secrets)
-    searches = Turns(reactor, max(1, min(MAX_SEARCHES, settings.db.pool_size // 4)), SEARCH_WAIT_SECONDS)
+    most = max(1, min(MAX_SEARCHES, settings.db.pool_size // 4, (os.cpu_count() or 1) // 2))
+    searches = Turns(reactor, most, SEARCH_WAIT_SECONDS)
+    refusal = "Too many clients ask for many tasks at once. Ask with a smaller limit."
+    preloads = Turns(reactor, 1, PRELOAD_WAIT_SECONDS, rest=1.0, refusal=refusal)
+    resources = Resources(
+        db if reading is None else reading, Pauses(reactor, EXPORT_PAUSE), DownloadLimits(reactor, settings.exports)
+    )
     kept = (
         security_log,
         reactor.seconds,
         Bell(reactor),
         searches,
+        preloads,
+        resources,
         gathering,
-        Passwords(reactor),
+        Passwords(reactor, threads=max(1, (os.cpu_count() or 1) // 2)),
         outgoing,
         Workshop(reactor),
     )
@@ -172,6 +202,8 @@ def _assemble(
     seconds: Callable[[], float],
     bell: Bell,
     searches: Turns,
+    preloads: Turns,
+    export_resources: Resources,
     gathering: Gathering,
     passwords: Passwords,
     outgoing: Outgoing,
@@ -196,19 +228,22 @@ def _assemble(
     ]
     behaviours = {name: Behaviour(kind) for name, kind in KINDS.items()} | {each.kind.name: each for each in special}
     prose = Prose(db, workshop)
-    records = Records(db, bell.ring, secrets, uploads, settings.base_url, behaviours, searches, prose, quota)
+    base, pause = settings.base_url, workshop.pause
+    records = Records(db, bell.ring, secrets, uploads, base, behaviours, searches, prose, quota, pause)
     attempts, policy = Attempts(db, secrets), PasswordPolicy(passwords, settings)
     accounts = Accounts(
         db, gathering, passwords, policy, attempts, secrets, settings.accounts, security_log, administrators
     )
     external = ExternalUsers(db, gathering, secrets, settings.external.token_hours)
-    contributions = Contributions(db, gathering, bell.ring, external, records, secrets, seconds, quota)
+    contributions = Contributions(db, gathering, bell.ring, external, records, secrets, seconds, quota, preloads)
     changes = Changes(db, bell.ring, queue)
+    spools = Spools(settings.data.dir / "spool", settings.data.least_free_bytes)
     return Domain(
         db=db,
         seconds=seconds,
         bell=bell,
         searches=searches,
+        export_resources=export_resources,
         settings=settings,
         languages=languages,
         secrets=secrets,
@@ -241,6 +276,7 @@ def _assemble(
         live=Live(db),
         external=external,
         contributions=contributions,
+        results=Results(db, bell.ring, quota, workshop, settings.base_url),
         leases=Leases(db, bell.ring, contributions),
         favourites=Favourites(db, records),
         uploads=uploads,
@@ -253,8 +289,11 @@ def _assemble(
         queue=queue,
         changes=changes,
         barring=Barring(db, bell.ring, queue, changes),
+        volunteers=Volunteers(db, changes),
         browsing=Browsing(db, records),
-        exports=Exports(db, settings.base_url, secrets.key("mask")),
+        finished_tasks=FinishedTasks(db),
+        project_pictures=ProjectPictures(records, settings.base_url),
+        exports=Exports(db, export_resources, spools, settings.base_url, secrets.key("mask")),
         imports=Imports(
             db,
             bell.ring,
@@ -264,6 +303,8 @@ def _assemble(
             settings.data.dir / "imports",
             settings.http.most_import_bytes,
             quota,
+            secrets,
+            changes,
         ),
         statistics=Statistics(db, records),
         checking=Checking(db),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ssl
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from typing import Any
 
 from OpenSSL import SSL
@@ -42,8 +42,12 @@ async def run(
     body: bytes | None,
     most_bytes: int,
     sink: Callable[[bytes], object] | None,
+    bodiless: Set[int] = frozenset(),
 ) -> Reply:
-    """The answer of the server at one of these addresses, whatever its status; the body may be cut."""
+    """The answer of the server at one of these addresses, whatever its status; the body may be cut.
+
+    The body of an answer with one of the statuses ``bodiless`` is not read.
+    """
     line = Line(reactor, there, addresses, most_bytes + _SPARE_BYTES, trust_root)
     pool = HTTPConnectionPool(reactor, persistent=False)
     agent: Any = AsItComes(Agent.usingEndpointFactory(reactor, line, pool))
@@ -59,7 +63,10 @@ async def run(
             unbuffered=True,
             reactor=reactor,
         )
-        content, whole = await collect(response.original, most_bytes, sink)
+        if response.code in bodiless:
+            content, whole = b"", True
+        else:
+            content, whole = await collect(response.original, most_bytes, sink)
     finally:
         line.hang_up()
     found = {name.decode().lower(): b", ".join(v) for name, v in response.headers.getAllRawHeaders()}

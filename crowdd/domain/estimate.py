@@ -10,6 +10,8 @@ from datetime import date, datetime, timedelta
 import attrs
 
 _WIDTH = 1.2816  # standard deviations on both sides of which lie 80 of 100 outcomes
+MIN_DAYS = 2
+"""With less behind it a pace is chance: an hour's rush makes millions of answers a day."""
 _MOST_DAYS = 36_500  # further ahead nothing can be said
 
 
@@ -26,15 +28,16 @@ class Estimate:
     latest: date | None
 
 
-def estimate(remaining: float, days: Sequence[int], now: datetime) -> Estimate | None:
-    """When ``remaining`` answers will have come; None where nothing can be said: nothing to do, or nothing was done.
+def estimate(remaining: float, days: Sequence[int], now: datetime, began: datetime) -> Estimate | None:
+    """When ``remaining`` answers will have come; None where that cannot be said: nothing to do, or too little was seen.
 
-    ``days`` are the answers that counted on each of the last days; the last is today, which is not over.
+    ``days`` are the answers that counted on each of the last days; the last is today, which is not over. ``began`` is
+    when the project opened: it has to be MIN_DAYS ago, and answers have to have come on as many days.
     """
     today = (now.hour * 3600 + now.minute * 60 + now.second) / 86400
-    length = len(days) - 1 + today
+    length = min(len(days) - 1 + today, (now - began) / timedelta(days=1))
     done = sum(days)
-    if remaining <= 0 or done <= 0 or length <= 0:
+    if remaining <= 0 or done <= 0 or length < MIN_DAYS or sum(day > 0 for day in days) < MIN_DAYS:
         return None
     mean = done / length
     earliest, latest = _spread(remaining, mean, _variance(days[:-1], mean), length)

@@ -10,16 +10,20 @@ import hmac
 from collections.abc import Mapping
 from datetime import timedelta
 from functools import lru_cache, partial
-from typing import Any
-
-import jwt
+from typing import TYPE_CHECKING, Any
 
 from crowdd.domain.gather import Gather, Gathering
 from crowdd.domain.records import NOT_FOUND
 from crowdd.domain.secrets import Secrets, place
 from crowdd.errors import AnonymousError, ForbiddenError, InvalidRequestError, NotFoundError
+from crowdd.lazy import lazy
 from crowdd.storage import projects
 from crowdd.storage.database import Database, Row, one
+
+if TYPE_CHECKING:
+    import jwt
+else:
+    jwt = lazy("jwt")
 
 _CLAIMS: Any = {"require": ["project_id", "short_name", "iat", "exp"], "verify_exp": False, "verify_iat": False}
 

@@ -1,4 +1,4 @@
-"""Favourites over REST (interface, special endpoints)."""
+"""Favourites over REST (interface: favorites)."""
 
 from __future__ import annotations
 

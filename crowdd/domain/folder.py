@@ -16,6 +16,7 @@ from typing import Any
 import attrs
 import orjson
 
+from crowdd.domain.missing_files import Missing
 from crowdd.errors import CrowddError, InvalidValueError, NotFoundError
 from crowdd.kinds import TASK
 
@@ -40,10 +41,11 @@ class Folder:
     published: bool  # opens the project the first time
     n_tasks: int
     files: dict[str, Path]  # by path relative to the folder, what info may name
+    missing: Missing  # what tasks name and is not there
 
     def tasks(self) -> Iterator[dict[str, Any]]:
         """The tasks in the order of the file: values of info, n_answers, priority_0, quorum, calibration."""
-        return _tasks(self.path, self.n_answers)
+        return (values for _place, values in _tasks(self.path, self.n_answers))
 
     def named_in(self, value: Any, address: Callable[[str], str]) -> Any:
         """The JSON value with each text that is the path of a file replaced by what ``address`` says of it."""
@@ -72,14 +74,20 @@ def read(path: Path) -> Folder:
         raise InvalidValueError(f"{path / PROJECT_FILE}: published is neither true nor false.")
     if not isinstance(category, str | None):
         raise InvalidValueError(f"{path / PROJECT_FILE}: category is not a text.")
+    files = dict(_files(path))
+    missing, n_tasks = Missing(files), 0
+    for place, values in _tasks(path, n_answers):
+        missing.look(place, values["info"])
+        n_tasks += 1
     return Folder(
         path=path,
         project=project,
         category=category,
         n_answers=n_answers,
         published=bool(published),
-        n_tasks=sum(1 for _ in _tasks(path, n_answers)),
-        files=dict(_files(path)),
+        n_tasks=n_tasks,
+        files=files,
+        missing=missing,
     )
 
 
@@ -100,14 +108,15 @@ def _project(path: Path) -> dict[str, Any]:
     return {**said, "short_name": said["short_name"].strip(), "info": {**info, **texts}}
 
 
-def _tasks(path: Path, n_answers: int | None) -> Iterator[dict[str, Any]]:
+def _tasks(path: Path, n_answers: int | None) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Each task with the file and the line that it stands in."""
     found = [path / name for name in TASK_FILES if (path / name).is_file()]
     if len(found) > 1:
         raise InvalidValueError(f"{path} has both {' and '.join(TASK_FILES)}: remove one of them.")
     usual = {} if n_answers is None else {"n_answers": n_answers}
     for source in found:
         for place, row in (_csv_rows if source.suffix == ".csv" else _json_rows)(source):
-            yield _task(place, row, usual)
+            yield place, _task(place, row, usual)
 
 
 def _task(place: str, row: dict[str, Any], usual: dict[str, Any]) -> dict[str, Any]:

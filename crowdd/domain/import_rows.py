@@ -1,4 +1,4 @@
-"""From a row of a file to a task: what each column becomes."""
+"""From a row of a table to a task: what each column becomes."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ from crowdd.errors import CrowddError, InvalidValueError
 from crowdd.kinds import TASK
 from crowdd.languages import _
 
-ATTRIBUTES = ("n_answers", "priority_0", "calibration", "quorum")
+ATTRIBUTES = ("n_answers", "priority_0", "quorum")
 USES = ("info", *ATTRIBUTES, "whole", "skip")
 """What a column may become: a key of info, an attribute of the task, info itself, or nothing."""
+MAX_KEY_CHARACTERS = 500
 
 
 def usual(format_: str, columns: list[str]) -> dict[str, str]:
-    """What columns become unless somebody says otherwise, as the incumbent has it.
+    """What columns become unless somebody says otherwise, as PyBossa has it.
 
     The state is the server's to know. In JSON, ``info`` is the task's whole info where no other key would be lost.
     """
@@ -29,9 +30,9 @@ def usual(format_: str, columns: list[str]) -> dict[str, str]:
 def checked(uses: Any, columns: list[str]) -> dict[str, str]:
     """The uses of all columns. Raises InvalidValueError for two that become the same, and for what nobody knows."""
     if not isinstance(uses, Mapping):
-        raise InvalidValueError(_("The uses of columns are no object."))
-    found = {name: uses.get(name, "info") for name in columns}
-    for name, use in found.items():
+        raise InvalidValueError(_("`uses` must be an object."))
+    chosen = {name: uses.get(name, "info") for name in columns}
+    for name, use in chosen.items():
         if use not in USES:
             words = _(
                 "%(name)s cannot become %(use)s, only %(uses)s.",
@@ -40,24 +41,45 @@ def checked(uses: Any, columns: list[str]) -> dict[str, str]:
                 uses=", ".join(USES),
             )
             raise InvalidValueError(words)
-    chosen = [use for use in found.values() if use not in ("info", "skip")]
-    twice = next((use for use in chosen if chosen.count(use) > 1), None)
+    single = [use for use in chosen.values() if use not in ("info", "skip")]
+    twice = next((use for use in single if single.count(use) > 1), None)
     if twice is not None:
         raise InvalidValueError(_("Two columns cannot both become %(use)s.", use=twice))
-    if "whole" in chosen and "info" in found.values():
+    if "whole" in single and "info" in chosen.values():
         raise InvalidValueError(_("Where one column is the whole info, others cannot be keys of it."))
-    if not any(use in ("info", "whole") for use in found.values()):
+    if not any(use in ("info", "whole") for use in chosen.values()):
         raise InvalidValueError(_("A task would hold nothing: keep at least one column."))
-    return found
+    return chosen
 
 
-def task_of(values: Mapping[str, Any], uses: Mapping[str, str]) -> dict[str, Any]:
+def require_key(key: str | None, uses: Mapping[str, str]) -> None:
+    """Raises InvalidValueError for a key column by which no task could be found: it has to be kept as task data."""
+    if key is not None and uses.get(key) != "info" and "whole" not in uses.values():
+        raise InvalidValueError(_("The key column %(name)s must be kept as task data.", name=key[:100]))
+
+
+def key_of(info: Any, name: str) -> str:
+    """The value by which a row is found again. Raises InvalidValueError where it has none."""
+    value = info.get(name) if isinstance(info, Mapping) else None
+    if value in ("", None):
+        raise InvalidValueError(_("The key column %(name)s is empty in this row.", name=name[:100]))
+    if isinstance(value, bool) or not isinstance(value, str | int):
+        raise InvalidValueError(_("The key column %(name)s must be a text or a whole number.", name=name[:100]))
+    text = value if isinstance(value, str) else str(value)
+    if len(text) > MAX_KEY_CHARACTERS:
+        words = _("The key is longer than %(max)s characters.", max=MAX_KEY_CHARACTERS)
+        raise InvalidValueError(words)
+    return text
+
+
+def task_of(values: Mapping[str, Any], uses: Mapping[str, str], n_answers: int | None = None) -> dict[str, Any]:
     """The values of a new task (info, n_answers, priority_0, quorum, calibration) for a row.
 
-    A column that was not there when the file was looked at is kept in info. Raises InvalidValueError.
+    ``given`` names the attributes that the row has itself; ``n_answers`` is for rows that have none. A column that was
+    not there when the file was read first is kept in info. Raises InvalidValueError.
     """
     info: Any = {}
-    body: dict[str, Any] = {"project_id": 0}
+    given: dict[str, Any] = {}
     whole = False
     for name, value in values.items():
         use = uses.get(name, "info")
@@ -66,10 +88,16 @@ def task_of(values: Mapping[str, Any], uses: Mapping[str, str]) -> dict[str, Any
         elif use == "info" and not whole:
             info[name] = value
         elif use in ATTRIBUTES and value not in ("", None):
-            body[use] = value
+            given[use] = value
+    return new_task(info, given, n_answers)
+
+
+def new_task(info: Any, given: Mapping[str, Any], n_answers: int | None = None) -> dict[str, Any]:
+    """The values of a task with these attributes, the others as usual; ``given`` has the names. InvalidValueError."""
+    usual_ = {} if n_answers is None else {"n_answers": n_answers}
     try:
-        made = TASK.creation({**body, "info": info})
+        made = TASK.creation({"project_id": 0, **usual_, **given, "info": info})
     except CrowddError as error:
         raise InvalidValueError(f"{error}") from None
     del made["project_id"]
-    return made
+    return {**made, "given": list(given)}

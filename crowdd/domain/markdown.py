@@ -26,6 +26,16 @@ _TAGS: Final = {
     "p", "br", "hr", "em", "strong", "del", "s", "sub", "sup", "code", "pre", "blockquote", "ul", "ol", "li", "a",
     "img", "h3", "h4", "h5", "h6", "table", "thead", "tbody", "tr", "th", "td",
 }  # fmt: skip
+_SCHEMES: Final = (
+    "http",
+    "https",
+    "data",
+    "blob",
+    "file",
+    "ftp",
+    "cid",
+    "javascript",
+)  # of pictures that somebody may try
 _ATTRIBUTES: Final[Mapping[str, set[str]]] = {
     "a": {"href", "title"},
     "img": {"src", "alt", "title"},
@@ -118,13 +128,36 @@ def to_html(text: str, top: int = 3) -> Markup:
     return _html(text, top, Budget(None))
 
 
-def _html(text: str, top: int, budget: Budget) -> Markup:
+def left_out(text: str) -> list[str]:
+    """The addresses of those pictures of a text that are not shown, each once; to be called in a thread.
+
+    Raises InvalidValueError for a text beyond the limits.
+    """
+    markdown_limits.require_small(text)
+    found: dict[str, None] = {}
+
+    def look(tag: str, attribute: str, value: str) -> str:
+        if not is_upload(value):
+            found.setdefault(value)
+        return value
+
+    made = _marked_up(text, 3, Budget(markdown_limits.MAX_SECONDS))
+    nh3.clean(made, tags={"img"}, attributes={"img": {"src"}}, attribute_filter=look, url_schemes=set(_SCHEMES))
+    return list(found)
+
+
+def _marked_up(text: str, top: int, budget: Budget) -> str:
+    """The HTML of a text as it was written, with whatever it holds."""
     env = {"top": top, "budget": budget}
     tokens = _markdown.parse(text, env)
     if budget.limited:
         markdown_limits.require_few_tokens(tokens)
+    return str(_markdown.renderer.render(tokens, _markdown.options, env))
+
+
+def _html(text: str, top: int, budget: Budget) -> Markup:
     clean = nh3.clean(
-        _markdown.renderer.render(tokens, _markdown.options, env),
+        _marked_up(text, top, budget),
         tags=_TAGS | {f"h{top}"},
         attributes={tag: set(names) for tag, names in _ATTRIBUTES.items()},
         attribute_filter=_only_own_pictures,

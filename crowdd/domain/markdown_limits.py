@@ -10,13 +10,14 @@ import re
 import time
 from collections.abc import Callable, Sequence
 from functools import wraps
-from typing import Any, Final
-
-from markdown_it import MarkdownIt
-from markdown_it.token import Token
+from typing import TYPE_CHECKING, Any, Final
 
 from crowdd.errors import InvalidValueError
 from crowdd.languages import _
+
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+    from markdown_it.token import Token
 
 MAX_CHARACTERS: Final = 50_000
 MAX_CELLS: Final = 2_000

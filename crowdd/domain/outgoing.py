@@ -1,16 +1,18 @@
-"""The only way out of the server: requests to addresses that somebody else chose (decision 29).
+"""The only way out of the server: requests to addresses that somebody else chose (record 28).
 
 The name is resolved once, every address that it has is checked, and the connection goes to a checked one: between the
-check and the connection nobody is asked again. No redirect is followed, no proxy used, no cookie kept.
+check and the connection nobody is asked again. A redirect is followed by ``fetch`` alone, which
+checks each address on the way like the first. No proxy is used, no cookie kept.
 ``crowdd.domain.errand`` is the part that speaks HTTP.
 """
 
 from __future__ import annotations
 
 import ipaddress
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence, Set
 from importlib import import_module
 from typing import Any
+from urllib.parse import urljoin
 
 import attrs
 from twisted.internet import error as network
@@ -24,6 +26,8 @@ from crowdd.domain.targets import Target, require_public, target
 from crowdd.errors import RefusedTargetError, UnreachableError
 from crowdd.languages import _
 
+MAX_REDIRECTS = 5
+_REDIRECTS = frozenset({301, 302, 303, 307, 308})
 Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
 
 
@@ -75,7 +79,42 @@ class Outgoing:
         ``seconds``; both say in a sentence why.
         """
         there = self.target(url)
-        asking = ensureDeferred(self._ask(method, there, headers or {}, body, most_bytes, sink))
+        asking = self._ask(method, there, headers or {}, body, most_bytes, sink)
+        return await self._in_time(asking, there, seconds)
+
+    async def fetch(self, url: str, *, seconds: float, most_bytes: int, sink: Callable[[bytes], object]) -> Reply:
+        """GET without credentials, over at most MAX_REDIRECTS redirects; ``sink`` gets the body of the last answer.
+
+        Each address is checked like the first, and https leads to https only. ``seconds`` are for all together.
+        Raises as ``request``.
+        """
+        there, end = self.target(url), self._reactor.seconds() + seconds
+        for _hop in range(MAX_REDIRECTS + 1):
+            asking = self._ask("GET", there, {}, None, most_bytes, sink, _REDIRECTS)
+            reply = await self._in_time(asking, there, max(0.0, end - self._reactor.seconds()))
+            if reply.status not in _REDIRECTS:
+                return reply
+            there = self._next_target(there, reply.headers.get("location", ""))
+        raise UnreachableError(_("The address redirects more than %(max)s times.", max=MAX_REDIRECTS))
+
+    def _next_target(self, there: Target, location: str) -> Target:
+        if not location:
+            raise UnreachableError(_("%(host)s redirects without saying where to.", host=there.host))
+        try:
+            following = self.target(urljoin(there.url, location))
+        except (RefusedTargetError, ValueError) as refused:
+            words = _("The address cannot be understood.")
+            reason = refused.args[0] if isinstance(refused, RefusedTargetError) else words
+            address = location[:300]
+            words = _("%(host)s redirects to %(address)s. %(reason)s", host=there.host, address=address, reason=reason)
+            raise RefusedTargetError(words) from None
+        if there.scheme == "https" and following.scheme != "https":
+            words = _("%(host)s redirects from https to http, which is not secure.", host=there.host)
+            raise RefusedTargetError(words)
+        return following
+
+    async def _in_time(self, work: Coroutine[Any, Any, Reply], there: Target, seconds: float) -> Reply:
+        asking = ensureDeferred(work)
         timer = self._reactor.callLater(seconds, asking.cancel)
         try:
             return await asking
@@ -97,9 +136,10 @@ class Outgoing:
         body: bytes | None,
         most_bytes: int,
         sink: Callable[[bytes], object] | None,
+        bodiless: Set[int] = frozenset(),
     ) -> Reply:
         addresses = await self._addresses(there)
-        asked = (method, headers, body, most_bytes, sink)
+        asked = (method, headers, body, most_bytes, sink, bodiless)
         return await self._http.run(self._reactor, there, addresses, self._trust_root, *asked)
 
     @property

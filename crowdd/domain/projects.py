@@ -23,7 +23,7 @@ from crowdd.domain.webhooks import Webhooks
 from crowdd.errors import AnonymousError, ForbiddenError, InvalidRequestError, InvalidValueError, NotFoundError
 from crowdd.kinds import PROJECT, Kind
 from crowdd.kinds.kind import OWNERS, Standing
-from crowdd.kinds.task_run import MAX_ANSWER_BYTES, MAX_RAISED_BYTES
+from crowdd.kinds.task_run import MAX_ANSWER_BYTES, MAX_KEY_LETTERS, MAX_RAISED_BYTES
 from crowdd.languages import _
 from crowdd.languages.tongues import is_tag
 from crowdd.storage import audit, changes, projects, records, schedulers, tasks
@@ -267,6 +267,14 @@ class Projects:
         self._ring(row["id"])
         return done
 
+    async def answers_wanted(self, row: Row, who: Requester) -> dict[str, int]:
+        """How many answers the open and finished tasks ask for: ``answers`` in all, ``fewest`` and ``most`` of a task.
+
+        ``imported``: how many answers came with an import, which stay when the project is published.
+        """
+        rights.require(who, row["standings"], OWNERS)
+        return await changes.answers_wanted(self._db, row["id"])
+
     async def volunteer_rule(self) -> int:
         """How many anonymous answers of one network count per task where a project says nothing; 0: no limit."""
         return await projects.volunteer_rule(self._db)
@@ -376,6 +384,9 @@ def check_info(info: dict[str, Any]) -> None:
             raise InvalidValueError(f"info.{name} is not true or false.")
     if info.get("language") is not None and not is_tag(info["language"]):
         raise InvalidValueError("info.language is no tag of a language, such as en, pt-BR or zh-Hant.")
+    key = info.get("answer_key")
+    if key is not None and (not isinstance(key, str) or not 1 <= len(key) <= MAX_KEY_LETTERS or "\0" in key):
+        raise InvalidValueError(_("info.answer_key must be a text of 1 to %(max)s characters.", max=MAX_KEY_LETTERS))
     size = info.get("max_answer_bytes")
     if size is not None and (type(size) is not int or not MAX_ANSWER_BYTES <= size <= MAX_RAISED_BYTES):
         words = f"`info.max_answer_bytes` must be a whole number from {MAX_ANSWER_BYTES} to {MAX_RAISED_BYTES}"

@@ -5,21 +5,26 @@ from __future__ import annotations
 import hashlib
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from markupsafe import Markup
 from twisted.internet.defer import DeferredLock
 
 from crowdd.domain import markdown_limits
-from crowdd.domain.markdown import VERSION, Rendered, as_plain, render
 from crowdd.domain.people.workshop import Workshop
 from crowdd.errors import CostlyTextError, InvalidValueError
 from crowdd.kinds import Kind
+from crowdd.lazy import lazy
 from crowdd.storage import rendered_texts
 from crowdd.storage.database import Transactions
 
+if TYPE_CHECKING:
+    from crowdd.domain import markdown
+else:
+    markdown = lazy("crowdd.domain.markdown")
+
 MAX_REMEMBERED: Final = 64
-Laid = Mapping[tuple[str, int], Rendered]
+Laid = Mapping[tuple[str, int], "markdown.Rendered"]
 """Texts as HTML, by the text and the level of its headings."""
 
 
@@ -28,7 +33,7 @@ class Prose:
 
     def __init__(self, db: Transactions, workshop: Workshop) -> None:
         self._db, self._workshop = db, workshop
-        self._remembered: OrderedDict[str, Rendered] = OrderedDict()
+        self._remembered: OrderedDict[str, markdown.Rendered] = OrderedDict()
         self._remaking = DeferredLock()
 
     async def admit(self, kind: Kind, values: Mapping[str, Any]) -> None:
@@ -38,7 +43,7 @@ class Prose:
             if not field.heading or not isinstance(text, str) or not text:
                 continue
             try:
-                made = await self._workshop.do_soon(render, text, field.heading)
+                made = await self._workshop.lay_out(markdown.render, text, field.heading)
             except InvalidValueError as error:
                 raise CostlyTextError(field.name, error.args[0]) from None
             await rendered_texts.keep(self._db, key_of(text, field.heading), made.html, made.excerpt)
@@ -56,6 +61,15 @@ class Prose:
         self._forget()
         return laid
 
+    async def left_out(self, text: str) -> list[str]:
+        """Addresses of the pictures that a text names and does not show."""
+        if "![" not in text and "<img" not in text.lower():
+            return []
+        try:
+            return await self._workshop.lay_out(markdown.left_out, text)
+        except InvalidValueError:
+            return []  # it cannot be stored, or is shown as it was typed
+
     async def sweep(self) -> int:
         """Removes what nobody has read for a month, and says how much that was."""
         return await rendered_texts.sweep(self._db)
@@ -63,7 +77,7 @@ class Prose:
     async def _look_up(self, keys: list[str]) -> None:
         found = await rendered_texts.find(self._db, keys) if keys else []
         for row in found:
-            self._remembered[row["key"]] = Rendered(Markup(row["html"]), row["excerpt"])  # noqa: S704 - nh3 cleaned it
+            self._remembered[row["key"]] = markdown.Rendered(Markup(row["html"]), row["excerpt"])  # noqa: S704 - nh3 cleaned it
         if stale := [row["key"] for row in found if row["stale"]]:
             await rendered_texts.note_use(self._db, stale)
 
@@ -72,7 +86,7 @@ class Prose:
         await self._look_up([key] if key not in self._remembered else [])
         if key in self._remembered:
             return
-        made = await self._workshop.do_soon(_rendered, text, top)
+        made = await self._workshop.lay_out(_rendered, text, top)
         self._remembered[key] = made
         await rendered_texts.keep(self._db, key, made.html, made.excerpt)
 
@@ -94,11 +108,11 @@ def require_small(kind: Kind, values: Mapping[str, Any]) -> None:
 
 def key_of(text: str, top: int) -> str:
     """What names the HTML of a text: it changes with the text, the renderer and the level of its headings."""
-    return hashlib.sha256(f"{VERSION} {top} {text}".encode("utf-8", "surrogatepass")).hexdigest()
+    return hashlib.sha256(f"{markdown.VERSION} {top} {text}".encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def _rendered(text: str, top: int) -> Rendered:
+def _rendered(text: str, top: int) -> markdown.Rendered:
     try:
-        return render(text, top)
+        return markdown.render(text, top)
     except InvalidValueError:
-        return as_plain(text)
+        return markdown.as_plain(text)

@@ -1,4 +1,4 @@
-"""The query string of a list, read into a Query (interface, List query parameters)."""
+"""The query string of a list, read into a Query (interface: list-filter, list-unknown)."""
 
 from __future__ import annotations
 

@@ -168,9 +168,12 @@ class Queue:
             raise TooManyRequestsError(words, retry_after=60, code="queue_full", hint="Wait until some are done.")
         return item_id
 
-    async def claim(self, names: Collection[str]) -> Item | None:
-        """The next item that is due, for whoever can do work of these names; None when nothing is."""
-        row = await queue.claim(self._db, list(names))
+    async def claim(self, names: Collection[str], worker: str | None = None) -> Item | None:
+        """The next item that is due, for a worker that can do work of these names; None when nothing is.
+
+        ``worker`` is its name where ``storage.queue.hold_presence`` says that it is alive.
+        """
+        row = await queue.claim(self._db, list(names), worker)
         return None if row is None else _item(row, self._db)
 
     async def settle(self, item: Item, ending: Ending) -> bool:

@@ -9,6 +9,8 @@ from typing import Any
 
 from twisted.internet.defer import TimeoutError, ensureDeferred
 
+from crowdd.domain import server_key
+from crowdd.domain.secrets import Secrets
 from crowdd.errors import CrowddError
 from crowdd.storage import figures, schema
 from crowdd.storage.database import Database
@@ -21,8 +23,9 @@ OK = "ok"
 class Readiness:
     """Asks the database and the disk; ``clock`` is the reactor."""
 
-    def __init__(self, clock: Any, db: Database, folder: Path, least_free_bytes: int) -> None:
-        self._clock, self._db, self._folder, self._least = clock, db, folder, least_free_bytes
+    def __init__(self, clock: Any, db: Database, secrets: Secrets, folder: Path, least_free_bytes: int) -> None:
+        self._clock, self._db, self._secrets = clock, db, secrets
+        self._folder, self._least = folder, least_free_bytes
         self._found: dict[str, str] = {}
         self._asked = float("-inf")
 
@@ -59,4 +62,9 @@ class Readiness:
             (await schema.status(self._db)).require()
         except schema.SchemaError as error:
             return {"database": OK, "migrations": str(error)}
-        return {"database": "It takes no changes." if closed else OK, "migrations": OK}
+        fits = (await server_key.find(self._db, self._secrets)).match in server_key.FITTING
+        return {
+            "database": "It takes no changes." if closed else OK,
+            "migrations": OK,
+            "key": OK if fits else "The database was used with another secret.key.",
+        }

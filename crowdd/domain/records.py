@@ -6,17 +6,19 @@ What all kinds share is here; what a kind does in particular when it is created,
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, TypeVar, cast
 
 from crowdd.domain import pictures, prose, queries, rights
 from crowdd.domain.idempotency import Once
+from crowdd.domain.items import SLICE, Pause, each_in_turns, refused_item
 from crowdd.domain.prose import Prose
 from crowdd.domain.quota import Quota
 from crowdd.domain.secrets import Secrets, place
 from crowdd.domain.turns import Turns
 from crowdd.domain.uploads import Journal, Upload, Uploads, with_files
 from crowdd.domain.words import ago
-from crowdd.errors import InvalidRequestError, InvalidValueError, NotFoundError, TooLargeError
+from crowdd.errors import InvalidRequestError, InvalidValueError, NotFoundError, TooLargeError, at_item
 from crowdd.kinds import KINDS
 from crowdd.kinds.kind import OWNERS, Kind, Relation, Standing
 from crowdd.languages import _
@@ -84,9 +86,10 @@ class Records:
         turns: Turns,
         texts: Prose,
         quota: Quota,
+        pause: Pause,
     ) -> None:
-        """``turns`` are those of lists that may read a large part of a table."""
-        self._turns, self._prose, self._quota = turns, texts, quota
+        """``turns`` are those of lists that may read much of a table; ``pause`` lets the reactor serve others."""
+        self._turns, self._prose, self._quota, self._pause = turns, texts, quota, pause
         self._db, self._ring, self._secrets, self._uploads = db, ring, secrets, uploads
         self.base_url, self._behaviours = base_url, behaviours
 
@@ -178,12 +181,16 @@ class Records:
             before = await once.made_before(tx) if once else None
             if before is not None:
                 return await self.views_of(tx, kind, who, before)
-            standings = await self._allow_creations(tx, kind, who, bodies)
-            rows = [kind.creation(_object(one)) for one in bodies]
-            for values in rows:
+            standings = await self._allow_creations(tx, kind, who, bodies, many)
+
+            def parsed(one: Any) -> dict[str, Any]:
+                values = kind.creation(_object(one))
                 kind.require_writers(values, standings[values.get("project_id")])
                 pictures.check(kind, values, {}, self.base_url)
-            ids = await self._behaviours[kind.name].create(tx, who, rows)
+                return values
+
+            rows = await each_in_turns(bodies, many, parsed, self._pause)
+            ids = await refused_item(tx, rows, many, partial(self._behaviours[kind.name].create, tx, who))
             await self._attach(tx, kind, who, ids[:1], upload, files)
             if once:
                 await once.keep(tx, ids)
@@ -196,7 +203,7 @@ class Records:
     async def change(
         self, kind: Kind, who: Requester, row_id: int, body: Any, upload: Upload | None = None, match: Match = _any
     ) -> dict[str, Any]:
-        """A changed row as its owner sees it (interface, PUT). ``match`` may refuse what the row has become."""
+        """A changed row as its owner sees it (interface: record-change). ``match`` may refuse the row as it is."""
         if kind.has_texts:
             await self._admit_changed(kind, who, row_id, body)
 
@@ -253,11 +260,13 @@ class Records:
         self, tx: Database, kind: Kind, who: Requester, ids: Sequence[int], also: frozenset[Standing] = frozenset()
     ) -> Views:
         """Rows by their ids in this order; NotFoundError when one is gone. ``also``: standings that no row can tell."""
-        found = {row["id"]: row for row in await records.rows(tx, kind, ids, who)}
+        found: dict[int, dict[str, Any]] = {}
+        for first in range(0, len(ids), SLICE):  # between two statements the reactor serves others
+            for row in await records.rows(tx, kind, ids[first : first + SLICE], who):
+                found[row["id"]] = self.view(kind, {**row, "standings": row["standings"] | also})
         if len(found) < len(set(ids)):
             raise NotFoundError(NOT_FOUND, hint="What this request made has been deleted since.")
-        rows = [found[row_id] for row_id in ids]
-        return [self.view(kind, {**row, "standings": row["standings"] | also}) for row in rows]
+        return [found[row_id] for row_id in ids]
 
     async def _locked(self, tx: Database, kind: Kind, who: Requester, row_id: int, wanted: frozenset[Standing]) -> Row:
         await self._behaviours[kind.name].lock(tx, row_id)
@@ -279,7 +288,7 @@ class Records:
         row = await records.get(db, kind, row_id, who)
         if row is None or (who.presenter is not None and _project_of(kind, row) != who.presenter):
             raise NotFoundError(NOT_FOUND)
-        if records.has_project(kind) and not row["standings"] & (kind.rights.get | {Standing.REACHABLE}):
+        if not may_know(kind, row["standings"]):
             raise NotFoundError(NOT_FOUND)
         return row
 
@@ -308,7 +317,7 @@ class Records:
         return self._secrets.unseal(row[column], place(kind.table, column, row["id"]))
 
     async def _allow_creations(
-        self, tx: Database, kind: Kind, who: Requester, bodies: Sequence[Any]
+        self, tx: Database, kind: Kind, who: Requester, bodies: Sequence[Any], many: bool
     ) -> dict[int | None, frozenset[Standing]]:
         """The standings to each project that the bodies name; asked before they are parsed, which takes longer.
 
@@ -316,8 +325,15 @@ class Records:
         """
         if "project_id" not in kind.by_name:
             return {None: await self._allow_creation(tx, kind, who, None)}
-        wanted = {_named_project(kind, one) for one in bodies}
-        return {each: await self._allow_creation(tx, kind, who, each) for each in sorted(wanted, key=str)}
+        first: dict[int | None, int] = {}  # the body that named a project first
+        named = await each_in_turns(bodies, many, partial(_named_project, kind), self._pause)
+        for number, project_id in enumerate(named):
+            first.setdefault(project_id, number)
+        standings = {}
+        for project_id, number in first.items():
+            with at_item(number if many else None):
+                standings[project_id] = await self._allow_creation(tx, kind, who, project_id)
+        return standings
 
     async def _allow_creation(
         self, tx: Database, kind: Kind, who: Requester, project_id: int | None
@@ -329,6 +345,11 @@ class Records:
                 raise NotFoundError(NOT_FOUND, hint=f"There is no project {project_id}.")
         rights.require(who, have or frozenset(), kind.rights.create)
         return have or frozenset()
+
+
+def may_know(kind: Kind, standings: frozenset[Standing]) -> bool:
+    """Whether somebody may learn that a row exists: one of a draft is as good as none for others than its owners."""
+    return not records.has_project(kind) or bool(standings & (kind.rights.get | {Standing.REACHABLE}))
 
 
 def _fitting(keys: Sequence[int], related: Sequence[Row], column: str, left: int) -> tuple[int, int]:

@@ -2,8 +2,9 @@
 
 The first line seals and signs; all lines open what was sealed, and verify what was signed, with them. Look-ups (hashes
 of API keys, sessions and links) and pseudonyms of addresses come from the last line, the oldest, so that they are found
-after a new first line. There are no defaults: a server without its file makes one. Who loses it loses sessions, API
-keys and the secret keys of projects (all of them can be made anew), never an answer.
+after a new first line. There are no defaults: a new server makes its own root, and writes the file once its database
+has taken it (``server_key.py``). Losing the file loses sessions, API keys and the secret keys of projects (all of them
+can be made anew), never an answer.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from crowdd.errors import ConfigError
 
 FILE = "secret.key"
+CANDIDATE = "secret.key.new"  # the root of a server whose database has not taken it yet
 _SIZE = 32
 _MARK = b"cs1:"  # a sealed value of today begins with this and the id of its key; the first ones began with their nonce
 _ID, _NONCE = 8, 12
@@ -47,7 +49,12 @@ class Secrets:
     @property
     def seal_prefix(self) -> bytes:
         """What every value begins with that the first line has sealed."""
-        return _MARK + key_id(self.root)
+        return seal_prefix(key_id(self.root))
+
+    @property
+    def fingerprints(self) -> tuple[bytes, ...]:
+        """One for each line, the newest first: what a database knows its keys by. Nothing can be derived from them."""
+        return tuple(_derived(root, "fingerprint for the database") for root in self.roots)
 
     def key(self, purpose: str) -> bytes:
         """The 32-byte key of a purpose that must stay the same as long as the server lives: of the oldest root."""
@@ -122,6 +129,11 @@ def place(table: str, column: str, key: object) -> str:
     return f"{table}.{column}.{key}"
 
 
+def seal_prefix(id_: bytes) -> bytes:
+    """What every value begins with that the key of this id has sealed."""
+    return _MARK + id_
+
+
 def key_id(root: bytes) -> bytes:
     """The public name of a root, which tells nothing about it."""
     return _derived(root, "id")[:_ID]
@@ -167,57 +179,108 @@ def token() -> str:
 
 
 def load(folder: Path) -> Secrets:
-    """The secrets of a data folder; made at the first call, in a file that only its owner may read.
+    """The secrets of a data folder; without its file those of a candidate, made at the first call, until ``keep``.
 
-    Raises ConfigError when the folder cannot be written or the file is not ours.
+    All processes of a folder get the same. Raises ConfigError when the folder cannot be written or the file is foreign.
     """
-    path = folder / FILE
+    path, candidate = folder / FILE, folder / CANDIDATE
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        _make(path)
-        roots = [bytes.fromhex(line) for line in path.read_text("ascii").split()]
+        if path.exists():
+            return parsed(path.read_text("ascii"), path)
+        _link(candidate, Secrets(os.urandom(_SIZE)))
+        if path.exists():  # another process has kept one meanwhile, perhaps of the candidate before
+            candidate.unlink(missing_ok=True)
+            return parsed(path.read_text("ascii"), path)
+        return parsed(candidate.read_text("ascii"), candidate)
     except OSError as error:
-        raise ConfigError(
-            f"Cannot keep secrets in {path}: {error.strerror}. Choose another folder: [data] dir."
-        ) from None
+        raise _unwritable(path, error) from None
+    except UnicodeDecodeError:
+        raise _foreign(path) from None
+
+
+def existing(folder: Path) -> Secrets | None:
+    """The secrets in the file of a data folder; None without one. Makes nothing. Raises ConfigError."""
+    path = folder / FILE
+    try:
+        return parsed(path.read_text("ascii"), path)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise _unwritable(path, error) from None
+    except UnicodeDecodeError:
+        raise _foreign(path) from None
+
+
+def parsed(text: str, path: Path) -> Secrets:
+    """The secrets that a file holds, one in hexadecimal digits on each line. Raises ConfigError, naming the path."""
+    try:
+        roots = [bytes.fromhex(line) for line in text.split()]
     except ValueError:
         roots = []
     if not roots or any(len(root) != _SIZE for root in roots):
-        raise ConfigError(f"{path} does not hold the secrets of a server. Restore it from a backup, or remove it.")
+        raise _foreign(path)
     return Secrets(roots[0], tuple(roots[1:]))
+
+
+def keep(folder: Path, keys: Secrets) -> None:
+    """Write the file of a data folder that has none; the candidate goes. Raises ConfigError, also for another file."""
+    try:
+        _link(folder / FILE, keys)
+        forget_candidate(folder)
+    except OSError as error:
+        raise _unwritable(folder / FILE, error) from None
+    if existing(folder) != keys:
+        raise ConfigError(f"Another process has just made {folder / FILE}.", hint="Start again.")
+
+
+def forget_candidate(folder: Path) -> None:
+    """Remove the root that no database has taken."""
+    (folder / CANDIDATE).unlink(missing_ok=True)
+
+
+def _unwritable(path: Path, error: OSError) -> ConfigError:
+    return ConfigError(f"Cannot keep secrets in {path}: {error.strerror}. Choose another folder: [data] dir.")
+
+
+def _foreign(path: Path) -> ConfigError:
+    return ConfigError(f"{path} does not hold the secrets of a server. Restore it from a backup, or remove it.")
 
 
 def add(folder: Path) -> Secrets:
     """The secrets of a data folder after a new root was put before the others. Raises ConfigError as ``load`` does."""
-    path, before = folder / FILE, load(folder)
-    lines = [os.urandom(_SIZE), *before.roots]
+    path, before = folder / FILE, existing(folder)
+    if before is None:
+        raise ConfigError(f"There is no {FILE} in {folder}.")
+    added = Secrets(os.urandom(_SIZE), before.roots)
     try:
-        draft = _draft(path, "".join(f"{root.hex()}\n" for root in lines))
-        owner = path.stat()
-        if os.geteuid() == 0:
-            os.chown(draft, owner.st_uid, owner.st_gid)
-        draft.replace(path)
+        _draft(path, added, path.stat()).replace(path)
     except OSError as error:
         raise ConfigError(f"Cannot write {path}: {error.strerror}.") from None
-    return Secrets(lines[0], tuple(lines[1:]))
+    return added
 
 
-def _make(path: Path) -> None:
+def _link(path: Path, keys: Secrets) -> None:
     """Two that start at once end up with one file: whole under another name first, then linked if nobody was faster."""
     if path.exists():
         return
-    draft = _draft(path, os.urandom(_SIZE).hex() + "\n")
+    draft = _draft(path, keys, path.parent.stat())
     with contextlib.suppress(FileExistsError):
         os.link(draft, path)
     draft.unlink()
 
 
-def _draft(path: Path, text: str) -> Path:
-    """The text on the disk, whole, in a file of another name that only its owner may read."""
+def _draft(path: Path, keys: Secrets, owner: os.stat_result) -> Path:
+    """The secrets on the disk, whole, in a file of another name that only its owner may read.
+
+    What root writes belongs to the given owner, since the server may run as another user.
+    """
     draft = path.with_name(f".{FILE}.{secrets.token_hex(8)}")
     descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with os.fdopen(descriptor, "w") as file:
-        file.write(text)
+        if os.geteuid() == 0:
+            os.fchown(descriptor, owner.st_uid, owner.st_gid)
+        file.write("".join(f"{root.hex()}\n" for root in keys.roots))
         file.flush()
-        os.fsync(file.fileno())
+        os.fsync(descriptor)
     return draft

@@ -1,4 +1,4 @@
-"""Figures of two weeks as series, in the shapes of the incumbent (project statistics, ``info``)."""
+"""Figures of two weeks as series, in PyBossa's shapes (interface: projectstats-full)."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ class Statistics:
             view["stats"] = found.get(view["id"], {})
 
     async def of_project(self, project_id: int) -> dict[str, Any]:
-        """What the page of a project's statistics shows (interface, GET /project/<short_name>/stats).
+        """What the page of a project's statistics shows (interface: page-stats).
 
         Empty while there is no task or no answer, but for ``estimate``, which is None then.
         """
@@ -60,7 +60,7 @@ class Statistics:
         }
 
     async def of_site(self) -> dict[str, Any]:
-        """``/api/globalstats`` (incumbent): tasks are counted as the answers that they want."""
+        """``/api/globalstats`` (interface: globalstats): tasks are counted as the answers that they want."""
         site = await statistics.of_site(self._db)
         return {
             "n_projects": site["n_published"],
@@ -73,8 +73,11 @@ class Statistics:
         }
 
     async def for_everybody(self) -> dict[str, Any]:
-        """What the page of the site's statistics shows: ``stats``, and the projects with most answers of a day."""
-        site = await statistics.of_site(self._db)
+        """What the page of the site's statistics shows: ``stats``, and the projects with most answers of a day.
+
+        Tasks, answers and people are those of projects that were published: what a draft has are trials.
+        """
+        site = await statistics.of_site(self._db, drafts=False)
         busiest = await statistics.busiest_projects(self._db, _BUSIEST)
         return {
             "stats": {
@@ -92,14 +95,8 @@ class Statistics:
         }
 
     async def for_home(self) -> dict[str, Any]:
-        """Answers, people and published projects of the site, and ``last_day``: answers of each of 24 hours."""
-        site = await statistics.of_site(self._db)
-        return {
-            "n_task_runs": site["n_task_runs"],
-            "n_total_users": site["n_accounts"] + site["n_anonymous"],
-            "n_published_projects": site["n_published"],
-            "last_day": await statistics.last_day(self._db),
-        }
+        """``n_answers``, ``n_people`` who gave them; projects ``n_open``, ``of_category``; answers of ``last_day``."""
+        return {**await statistics.of_home(self._db), "last_day": await statistics.last_day(self._db)}
 
     async def update_feed(self) -> list[dict[str, Any]]:
         """What happened lately, the last first; ``updated`` is in seconds since 1970."""
@@ -151,7 +148,7 @@ def _runs(recent: Row) -> dict[str, int]:
 
 
 def _charts(info: dict[str, Any]) -> dict[str, Any]:
-    """The series under the names that the incumbent's page has for them."""
+    """The series under the names that PyBossa's page has for them."""
     users = info["users_stats"]
     return {
         "userStats": users["users"],
@@ -163,11 +160,12 @@ def _charts(info: dict[str, Any]) -> dict[str, Any]:
 
 
 def _estimate(figures: Row, recent: Row) -> Estimate | None:
-    since, now = recent["since"], moment(recent["now"])
-    began = moment(figures["first_published"]).date() if figures["first_published"] else since
+    if not figures["published"]:
+        return None  # a draft has trials, and a pause has no pace
+    since, now, began = recent["since"], moment(recent["now"]), moment(figures["first_published"])
     counts = per_day(recent["hours"], since, lambda hour: max(0, int(hour["counted"])))
-    idle = max(0, min((began - since).days, len(counts) - 1))
-    return estimate(figures["n_wanted"] - figures["n_counted"], counts[idle:], now)
+    idle = max(0, min((began.date() - since).days, len(counts) - 1))
+    return estimate(figures["n_wanted"] - figures["n_counted"], counts[idle:], now, began)
 
 
 def _outward(found: Estimate | None) -> dict[str, Any] | None:

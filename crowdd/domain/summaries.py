@@ -1,4 +1,4 @@
-"""Projects and people as pages show them (interface, Project summary records and User)."""
+"""Projects and people as pages show them (interface: page-project-summary, account-record)."""
 
 from __future__ import annotations
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from crowdd.domain.records import Behaviour
 from crowdd.domain.uploads import Journal
+from crowdd.errors import NotFoundError, at_item
 from crowdd.kinds import TASK
 from crowdd.storage import changes, tasks
 from crowdd.storage.database import Database, Row
@@ -28,7 +29,11 @@ class TaskBehaviour(Behaviour):
         ids: dict[int, int] = {}
         for project_id, group in groupby(numbered, key=lambda item: item[1]["project_id"]):
             members = list(group)
-            made = await tasks.add(tx, project_id, [values for _, values in members])
+            try:
+                made = await tasks.add(tx, project_id, [values for _, values in members])
+            except NotFoundError as error:
+                with at_item(members[0][0] if len(rows) > 1 else None):
+                    raise error
             ids.update(zip((number for number, _ in members), made, strict=True))
         return [ids[number] for number in range(len(rows))]
 

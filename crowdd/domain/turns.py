@@ -1,4 +1,4 @@
-"""Turns for work that few may do at a time, so that it leaves the database to others."""
+"""Turns for work that few may do at a time, so that it leaves the server and the database to others."""
 
 from __future__ import annotations
 
@@ -15,13 +15,24 @@ MAX_WAITING, MAX_WAITING_OF_ONE = 100, 10
 
 
 class Turns:
-    """At most ``most`` calls run at a time, and one for each key; others wait for up to ``seconds``, in their order.
+    """At most ``max_running`` calls run at a time, and one for each key; others wait for up to ``seconds``, in order.
 
-    ``clock`` has ``callLater``.
+    After a call its turn rests for ``rest`` times as long as the call took. ``clock`` has ``seconds``, ``callLater``.
     """
 
-    def __init__(self, clock: Any, most: int, seconds: float) -> None:
-        self._clock, self._most, self._seconds = clock, most, seconds
+    def __init__(
+        self,
+        clock: Any,
+        max_running: int,
+        seconds: float,
+        *,
+        rest: float = 0.0,
+        max_waiting_of_one: int = MAX_WAITING_OF_ONE,
+        refusal: str = "Too many searches that take long are running. Filter by project_id or id.",
+    ) -> None:
+        """``refusal``: what is said when a turn does not come in time or too many wait."""
+        self._clock, self._max_running, self._seconds, self._rest = clock, max_running, seconds, rest
+        self._max_waiting_of_one, self._refusal = max_waiting_of_one, refusal
         self._running: set[str] = set()
         self._waiting: list[tuple[str, Deferred[None]]] = []
 
@@ -31,19 +42,23 @@ class Turns:
             self._running.add(key)
         else:
             await self._turn(key)
+        began = self._clock.seconds()
         try:
             return await work()
         finally:
-            self._running.discard(key)
-            self._next()
+            rest = self._rest * (self._clock.seconds() - began)
+            if rest > 0:
+                self._clock.callLater(rest, self._end, key)
+            else:
+                self._end(key)
 
     def _can_run(self, key: str) -> bool:
-        return len(self._running) < self._most and key not in self._running
+        return len(self._running) < self._max_running and key not in self._running
 
     async def _turn(self, key: str) -> None:
         mine = Counter(each for each, _ in self._waiting)[key]
-        if len(self._waiting) >= MAX_WAITING or mine >= MAX_WAITING_OF_ONE:
-            raise _busy()
+        if len(self._waiting) >= MAX_WAITING or mine >= self._max_waiting_of_one:
+            raise self._busy()
         place: Deferred[None] = Deferred()
         waiting = (key, place)
         self._waiting.append(waiting)
@@ -51,10 +66,11 @@ class Turns:
             await place.addTimeout(self._seconds, self._clock)
         except TimeoutError:
             self._waiting.remove(waiting)
-            raise _busy() from None
+            raise self._busy() from None
 
-    def _next(self) -> None:
-        """Gives free turns to those who wait; a turn is taken before its call goes on."""
+    def _end(self, key: str) -> None:
+        """Gives the turn to those who wait; it is taken before their call goes on."""
+        self._running.discard(key)
         for waiting in list(self._waiting):
             key, place = waiting
             if self._can_run(key):
@@ -62,6 +78,5 @@ class Turns:
                 self._running.add(key)
                 place.callback(None)
 
-
-def _busy() -> UnavailableError:
-    return UnavailableError("Too many searches that take long are running. Filter by project_id or id.", retry_after=2)
+    def _busy(self) -> UnavailableError:
+        return UnavailableError(self._refusal, retry_after=2)

@@ -106,11 +106,11 @@ async def _write_tasks(domain: Domain, row: Row, folder: Path, files: Files, tol
 async def _tasks(domain: Domain, row: Row) -> AsyncIterator[list[Mapping[str, Any]]]:
     """In parts and by their ids, as they are wanted: without those that were taken out."""
     base_url, standings = domain.settings.base_url, row["standings"]
-    after, of = 0, exports.Part(row["id"], await exports.last_id(domain.db, TASK, row["id"]), PART)
-    while rows := await exports.as_json(domain.db, TASK, standings, base_url, of, after):
-        views = [orjson.loads(found["body"]) for found in rows]
-        yield [view for view in views if view["retired_at"] is None]
-        after = rows[-1]["id"]
+    lines, after = exports.as_json(TASK, standings, base_url, exports.Chosen(row["id"])), 0
+    statement = lines.statement()
+    while (piece := await lines.next(domain.db, statement, after, PART)) is not None:
+        yield [view for view in orjson.loads(f"[{piece.text}]") if view["retired_at"] is None]
+        after = piece.last
 
 
 def _put(path: Path, content: bytes) -> Path:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,14 +11,18 @@ import attrs
 
 @attrs.frozen(init=False)
 class Page:
-    """A page: a template with its context for people, the context as JSON for programs."""
+    """A page: a template with its context for people, the context as JSON for programs.
+
+    ``drawn_as``: another template for people, where there is nothing that the page's own could show.
+    """
 
     template: str
     context: dict[str, Any]
     http_status: int = 200
+    drawn_as: str = ""
 
-    def __init__(self, template: str, http_status: int = 200, **context: Any) -> None:
-        self.__attrs_init__(template, context, http_status)
+    def __init__(self, template: str, http_status: int = 200, drawn_as: str = "", **context: Any) -> None:
+        self.__attrs_init__(template, context, http_status, drawn_as)
 
 
 @attrs.frozen
@@ -66,7 +70,7 @@ class Download:
 
     name: str
     content_type: str
-    parts: AsyncIterator[bytes] = attrs.field(repr=False)
+    parts: AsyncGenerator[bytes, None] = attrs.field(repr=False)
 
 
 @attrs.frozen

@@ -13,6 +13,7 @@ from crowdd.config import Settings
 from crowdd.domain.domain import Domain
 from crowdd.domain.people.workshop import Workshop
 from crowdd.domain.readiness import Readiness
+from crowdd.domain.turns import Turns
 from crowdd.http.api.bars import BarsApi
 from crowdd.http.api.changes import ChangesApi
 from crowdd.http.api.commenting import Commenting
@@ -22,17 +23,21 @@ from crowdd.http.api.leases import LeasesApi
 from crowdd.http.api.loop import Loop
 from crowdd.http.api.objects import Objects
 from crowdd.http.api.queue import QueueApi
+from crowdd.http.api.results import ResultsApi
 from crowdd.http.api.statistics import StatisticsApi
 from crowdd.http.api.tokens import TokensApi
+from crowdd.http.api.volunteers import VolunteersApi
 from crowdd.http.bodies import Senders
 from crowdd.http.broadcast import Broadcast
 from crowdd.http.cookies import Cookies
 from crowdd.http.cors import Cors
+from crowdd.http.costly import CostlyRequests
 from crowdd.http.csrf import Csrf
 from crowdd.http.downloads import Downloads
+from crowdd.http.fair_share import FairShare
 from crowdd.http.forms import Forms
 from crowdd.http.identity import Identity
-from crowdd.http.limits import Budget, RateLimit, Share, SharedWindow, Window, block
+from crowdd.http.limits import Budget, Limits, RateLimit, Share, SharedWindow, Window, block
 from crowdd.http.metrics import Metrics
 from crowdd.http.negotiation import Negotiator
 from crowdd.http.pages import account, admin, project
@@ -58,6 +63,8 @@ from crowdd.storage import rate_counts
 
 log = Logger()
 _HOUR, _DAY, _QUARTER = 3600, 86400, 900
+_FORM_WAIT_SECONDS = 10.0
+_FORMS_BUSY = "Too many people sign in or register at the moment. Try again in a few seconds."
 
 
 @attrs.frozen
@@ -71,6 +78,8 @@ class Lasting:
     posts: Window | SharedWindow
     metrics: Metrics
     unpacking: Workshop  # takes large forms apart
+    account_forms: Turns
+    costly: CostlyRequests
 
     @classmethod
     def begin(cls, reactor: Any, domain: Domain) -> Lasting:
@@ -84,20 +93,28 @@ class Lasting:
         return cls(
             Streams(reactor, settings.live),
             Broadcast(reactor, domain.live, domain.bell),
-            RateLimit(reactor, limits.limit, limits.window, limits.room, share),
+            RateLimit(reactor, rate_limits(settings), share),
             Budget(newcomers),
             posts if share is None else share("posts", posts),
             Metrics(reactor, domain.db),
             Workshop(reactor),
+            Turns(reactor, 2, _FORM_WAIT_SECONDS, rest=1.0, max_waiting_of_one=64, refusal=_FORMS_BUSY),
+            CostlyRequests(reactor),
         )
 
     def use(self, settings: Settings) -> None:
         """Limits are these from now on; what was counted counts."""
-        self.limit.use(settings.ratelimit.limit, settings.ratelimit.window, settings.ratelimit.room)
+        self.limit.use(rate_limits(settings))
         hour, day = self.newcomers.windows
         hour.use(settings.volunteers.cookies_per_hour, _HOUR)
         day.use(settings.volunteers.cookies_per_day, _DAY)
         self.posts.use(settings.accounts.max_posts, _QUARTER)
+
+
+def rate_limits(settings: Settings) -> Limits:
+    """The limits on /api."""
+    given = settings.ratelimit
+    return Limits(given.limit, given.key_limit, given.window, given.room)
 
 
 def sharing(domain: Domain) -> Share:
@@ -171,6 +188,9 @@ def make_root(clock: Any, domain: Domain, lasting: Lasting) -> Resource:
         downloads,
         lasting.unpacking,
         refusals,
+        FairShare(clock, settings.http.max_requests_per_network),
+        lasting.account_forms,
+        lasting.costly,
     )
     rooms = [
         *_rooms(clock, domain, templates, cookies, csrf),
@@ -187,7 +207,7 @@ def make_root(clock: Any, domain: Domain, lasting: Lasting) -> Resource:
 
 def _monitoring(clock: Any, domain: Domain, metrics: Metrics) -> Monitoring:
     data = domain.settings.data
-    readiness = Readiness(clock, domain.db, data.dir, data.least_free_bytes)
+    readiness = Readiness(clock, domain.db, domain.secrets, data.dir, data.least_free_bytes)
     return Monitoring(readiness, domain.settings.metrics.token, metrics.text)
 
 
@@ -195,9 +215,11 @@ def _rooms(clock: Any, domain: Domain, templates: Templates, cookies: Cookies, c
     forms = Forms(csrf)
     return [
         Objects(domain),
+        ResultsApi(domain),
         Loop(domain),
         ChangesApi(domain),
         BarsApi(domain),
+        VolunteersApi(domain),
         CorrectingApi(domain),
         LeasesApi(domain),
         FavouritesApi(domain),

@@ -19,7 +19,12 @@ def tag(value: Any) -> str:
     """The entity tag of a JSON value as this requester sees it."""
     if isinstance(value, Mapping):
         value = {name: inner for name, inner in value.items() if name not in _FLEETING}
-    return f'"{hashlib.sha256(orjson.dumps(value)).hexdigest()[:32]}"'
+    return tag_of(orjson.dumps(value))
+
+
+def tag_of(text: bytes) -> str:
+    """The entity tag of a JSON text."""
+    return f'"{hashlib.sha256(text).hexdigest()[:32]}"'
 
 
 def packed(entity_tag: str) -> str:

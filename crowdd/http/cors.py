@@ -11,7 +11,7 @@ _ASKED = (
 )
 _SHOWN = (
     "ETag, Retry-After, X-No-Task, X-Held-Tasks, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset,"
-    " X-Request-Id"
+    " X-RateLimit-Scope, X-Request-Id"
 )
 _MAX_AGE = "21600"
 

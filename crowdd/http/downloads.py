@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from typing import Any, BinaryIO
 
 from twisted.internet.defer import Deferred
@@ -20,13 +20,14 @@ class Downloads:
     def __init__(self, clock: Any, stalled_seconds: float) -> None:
         self._clock, self._seconds = clock, stalled_seconds
 
-    async def send(self, request: Any, first: bytes, rest: AsyncIterator[bytes]) -> None:
+    async def send(self, request: Any, first: bytes, rest: AsyncGenerator[bytes, None]) -> None:
         """Writes the parts; the head is set. The next part is asked for when the one before is on its way.
 
-        Ends when the client has gone. What fails in the middle ends the connection: a file that stops must not look
-        like a whole one.
+        Ends when the client has gone; the parts are closed then. What fails in the middle ends the connection: a file
+        that stops must not look like a whole one.
         """
         if request.channel is None:  # gone while the first part was made
+            await rest.aclose()
             return
         flow = Flow(request, self._clock, self._seconds)
         try:
@@ -42,6 +43,7 @@ class Downloads:
             flow.abort()
         finally:
             flow.end()
+            await rest.aclose()
 
 
 def spilled(body: bytes) -> BinaryIO:
@@ -52,7 +54,7 @@ def spilled(body: bytes) -> BinaryIO:
     return file
 
 
-async def pieces_of(source: BinaryIO, begin: int, end: int) -> AsyncIterator[bytes]:
+async def pieces_of(source: BinaryIO, begin: int, end: int) -> AsyncGenerator[bytes, None]:
     """The bytes of a file from ``begin`` to ``end``; the file is closed after them."""
     with source as file:
         file.seek(begin)

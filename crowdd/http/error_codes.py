@@ -94,6 +94,9 @@ CODES: tuple[ErrorCode, ...] = (
     ErrorCode("too_many_attempts", errors.TooManyRequestsError, "Too many attempts. Try again after Retry-After."),
     ErrorCode("queue_full", errors.TooManyRequestsError, "So much work waits for you that no more is taken."),
     ErrorCode("too_many_streams", errors.TooManyRequestsError, "The address has as many streams open as it may have."),
+    ErrorCode(
+        "too_many_downloads", errors.TooManyRequestsError, "Too many files are being downloaded, or were lately."
+    ),
     ErrorCode("internal", None, "Something went wrong on the server's side. It has been written down."),
     ErrorCode("unavailable", errors.UnavailableError, "The database is away or busy. Try again after Retry-After."),
     ErrorCode("busy", errors.BusyError, "Too many passwords are being checked. Try again after Retry-After."),

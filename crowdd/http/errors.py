@@ -7,7 +7,7 @@ from typing import Any
 from crowdd import errors
 from crowdd.languages import _
 
-# Most special first; the first that fits counts. (interface, Errors)
+# Most special first; the first that fits counts.
 TABLE: tuple[tuple[type[errors.CrowddError], int, str], ...] = (
     (errors.NotFoundError, 404, "NotFound"),
     (errors.AnonymousError, 401, "Unauthorized"),
@@ -89,16 +89,22 @@ def headers_of(error: Exception) -> dict[str, str]:
 
 
 def error_object(error: Exception, method: str, target: str) -> dict[str, Any]:
-    """The body of a failed API request (interface, Errors); ``code`` and ``hint`` are further keys."""
+    """The body of a failed API request (interface: error-object).
+
+    ``item`` is there where one element of an array is the cause: its index, from 0.
+    """
     status, name = status_of(error)
     known = isinstance(error, errors.CrowddError)
-    return {
+    item: int | None = error.item if known else None  # type: ignore[attr-defined]
+    message = message_of(error)
+    shown = {
         "status": "failed",
         "status_code": status,
         "action": "GET" if method == "HEAD" else method,
         "target": target,
         "exception_cls": name,
-        "exception_msg": message_of(error),
-        "code": error.code if known else "internal",  # type: ignore[attr-defined]
+        "exception_msg": message if item is None else f"item {item}: {message}",
+        "error_code": error.code if known else "internal",  # type: ignore[attr-defined]
         "hint": error.hint if known else "",  # type: ignore[attr-defined]
     }
+    return shown if item is None else {**shown, "item": item}

@@ -117,7 +117,9 @@ class Identity:
         if key.startswith(PREFIX):
             return await self._by_token(incoming, key, known)
         row = await self.accounts.by_key(key) if key else None
+        incoming.wrong_key = bool(key) and row is None
         if row is not None:
+            incoming.key_name = f"account {row['id']}"
             who = Requester(**known, **_person(row), by_key=True)
             self.security_log.key_used(self.accounts.key_hash(key), who)
             return who
@@ -138,7 +140,9 @@ class Identity:
         """The person of an API token, which is good below /api and /project; anonymous with one that does not work."""
         row = await self.tokens.find(token) if incoming.is_api or incoming.path.startswith("/project/") else None
         if row is None:
+            incoming.wrong_key = True
             return self._anonymous(incoming, known)
+        incoming.key_name = f"token {row['token_id']}"
         return Requester(**known, **_person(row), scope=row["scope"], only_project=row["project_id"])
 
     async def note_admin_use(self, who: Requester) -> None:

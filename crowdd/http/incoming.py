@@ -11,7 +11,7 @@ from multipart import MultipartError, MultipartParser, parse_options_header
 
 from crowdd.domain.uploads import Upload
 from crowdd.errors import DisconnectedError, InvalidValueError, TooLargeError
-from crowdd.http import cookie_names, presenter
+from crowdd.http import cookie_names, json_arrays, presenter
 from crowdd.kinds.types import clean_text
 from crowdd.languages import _
 from crowdd.values import Requester
@@ -39,6 +39,8 @@ class Incoming:
         self.who = Requester()
         self.request_id = ""
         self.by_cookie = False  # the requester is known by his session cookie
+        self.key_name = ""  # of the API key or token that the requester is known by; no secret
+        self.wrong_key = False  # there was one, and it is nobody's
         self.cookies_to_set: list[bytes] = []
         self.cookie_prefix: str = getattr(request, "cookie_prefix", "")
         self.nonce = ""
@@ -97,11 +99,29 @@ class Incoming:
     def json_body(self) -> Any:
         """The body as JSON, whatever its type says. Raises InvalidValueError."""
         try:
-            return orjson.loads(self.raw_body)
+            return self._large_array if self.is_large_array else orjson.loads(self.raw_body)
         except orjson.JSONDecodeError as error:
             raise InvalidValueError(
                 _("The body is not JSON: %(reason)s.", reason=str(error)), code="bad_json"
             ) from None
+
+    @cached_property
+    def _large_array(self) -> list[Any]:
+        return json_arrays.parse(self.raw_body)
+
+    @property
+    def is_large_array(self) -> bool:
+        """Whether the body is a JSON array that takes a while to be parsed."""
+        return (
+            self.is_api and self.changes_state and self._length() > _LARGE and self.raw_body[:100].lstrip()[:1] == b"["
+        )
+
+    @property
+    def brings_much(self) -> bool:
+        """Whether the body is large, or an array for the API."""
+        if not self.changes_state:
+            return False
+        return self._length() > _LARGE or (self.is_api and self.raw_body[:100].lstrip()[:1] == b"[")
 
     @cached_property
     def form(self) -> dict[str, Any]:
@@ -123,13 +143,21 @@ class Incoming:
             raise InvalidValueError(_("A form has at most %(most)s fields.", most=MOST_FIELDS)) from None
 
     @property
-    def is_large_form(self) -> bool:
-        """Whether the body is a form that takes a while to be taken apart."""
-        return self.content_type == "multipart/form-data" and self._length() > _LARGE
+    def takes_long_to_parse(self) -> bool:
+        """Whether ``parse`` should be called in a thread before the handler asks for the body."""
+        if self.content_type == "multipart/form-data":
+            return self._length() > _LARGE
+        return self.is_large_array
 
-    def unpack(self) -> None:
-        """Takes a multipart body apart, its files to the disk; may be called in a thread. Raises InvalidValueError."""
-        _parts = self._parts
+    def parse(self) -> None:
+        """Takes a multipart body apart, its files to the disk, or parses a large JSON array; may be called in a thread.
+
+        Raises InvalidValueError, TooLargeError.
+        """
+        if self.content_type == "multipart/form-data":
+            _parts = self._parts
+        else:
+            self.json_body()
 
     def _length(self) -> int:
         content = self.request.content

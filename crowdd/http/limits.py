@@ -1,4 +1,7 @@
-"""Counts requests per window (interface, Limits): exact within a process, nearly so over several, in bounded memory."""
+"""Counts requests per window: exact within a process, nearly so over several, in bounded memory.
+
+(interface: limit-rate, limit-rate-own, limit-rate-processes)
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,7 @@ from twisted.logger import Logger
 from crowdd.http.heads import Ready
 
 MOST_KEYS = 100_000
+NETWORK, BROWSER, KEY = "network", "browser", "key"  # whose window the figures of an answer speak of
 MAX_PROJECTS = 4  # projects whose presenters have a limit of their own, per visitor, end point and window
 _BUCKETS = 1024  # what comes beyond shares so many counters
 _TOLD_PER_WINDOW, _LARGEST_BLOCK = 30, 100
@@ -23,20 +27,46 @@ log = Logger()
 
 @attrs.frozen
 class Allowance:
-    """What is left: ``reset`` is the epoch second at which the window ends."""
+    """What is left: ``reset`` is the epoch second at which the window ends, ``scope`` whose window it is."""
 
     allowed: bool
     limit: int
     remaining: int
     reset: int
+    scope: str = NETWORK
 
     def headers(self) -> Ready:
-        """The three headers of a limited response."""
+        """The headers of a limited response."""
         return (
             (b"X-Ratelimit-Limit", b"%d" % self.limit),
             (b"X-Ratelimit-Remaining", b"%d" % self.remaining),
             (b"X-Ratelimit-Reset", b"%d" % self.reset),
+            (b"X-Ratelimit-Scope", self.scope.encode()),
         )
+
+
+@attrs.frozen
+class LimitedClient:
+    """Who is counted: an API key or token, a browser by its cookie, or nobody but the network; ``name`` is "" then.
+
+    ``project`` is whose presenter asks in a browser.
+    """
+
+    network: str
+    scope: str = NETWORK
+    name: str = ""
+    project: int | None = None
+
+
+@attrs.frozen
+class Limits:
+    """Requests per window of ``seconds`` and end point: of a network or a browser, of a key, and how many times as
+    many all browsers, or all keys, of one network may send together."""
+
+    limit: int
+    key_limit: int
+    seconds: int
+    room: int
 
 
 class Window:
@@ -180,50 +210,56 @@ class ProjectShares:
 
 
 class RateLimit:
-    """The limit on /api: per client and end point, with a ceiling for all clients with cookies of one address.
+    """The limit on /api: per client and end point, with a ceiling for all browsers and one for all keys of one network.
 
-    What a presenter asks is counted apart for each project: it must not use up what its visitor may ask otherwise.
-    ``shared`` makes a window one that several processes fill together.
+    Browsers and keys have ceilings of their own, so that neither can use up what the other may ask. What a presenter
+    asks is counted apart for each project: it must not use up what its visitor may ask otherwise. ``shared`` makes a
+    window one that several processes fill together.
     """
 
-    def __init__(self, clock: Any, limit: int, seconds: int, room: int, shared: Share | None = None) -> None:
-        self._own: Window | SharedWindow = Window(clock, limit, seconds)
-        self._common: Window | SharedWindow = Window(clock, limit * room, seconds)
-        presenters = Window(clock, limit, seconds)
-        self._presenters: Window | SharedWindow = presenters
-        if shared is not None:
-            self._own, self._common = shared("own", self._own), shared("common", self._common)
-            self._presenters = shared("presenters", presenters)
-        self._shares, self._window_end = ProjectShares(), presenters.end
-        self._clock = clock
-        self.active = limit > 0
+    def __init__(self, clock: Any, limits: Limits, shared: Share | None = None) -> None:
+        def window(name: str) -> Window | SharedWindow:
+            made = self._plain[name] = Window(clock, self._sizes(limits)[name], limits.seconds)
+            return made if shared is None else shared(name, made)
 
-    def use(self, limit: int, seconds: int, room: int) -> None:
+        self._plain: dict[str, Window] = {}
+        self._windows = {name: window(name) for name in self._sizes(limits)}
+        self._shares, self._clock = ProjectShares(), clock
+        self.active = limits.limit > 0
+
+    @staticmethod
+    def _sizes(limits: Limits) -> dict[str, int]:
+        """How many requests each window allows."""
+        sizes = {"own": limits.limit, "presenters": limits.limit, "common": limits.limit * limits.room}
+        return {**sizes, "keys": limits.key_limit, "all keys": limits.key_limit * limits.room}
+
+    def use(self, limits: Limits) -> None:
         """Other limits from now on."""
-        self._own.use(limit, seconds)
-        self._presenters.use(limit, seconds)
-        self._common.use(limit * room, seconds)
-        self.active = limit > 0
+        for name, size in self._sizes(limits).items():
+            self._windows[name].use(size, limits.seconds)
+        self.active = limits.limit > 0
 
     def seconds(self) -> float:
         """Now, as epoch seconds."""
         return float(self._clock.seconds())
 
-    async def take(self, endpoint: str, address: str, cookie: str, project: int | None = None) -> Allowance:
-        """Counts a request to an end point from an address; ``cookie`` names a client that has one, else "".
-
-        ``project`` is whose presenter asks.
-        """
-        own = await self._taken_of_own((endpoint, cookie or address), project)
-        if not own.allowed or (not cookie and project is None):
+    async def take(self, endpoint: str, client: LimitedClient) -> Allowance:
+        """Counts a request to an end point. What the client's own window refuses does not count for its network."""
+        own = attrs.evolve(await self._taken_of_own(endpoint, client), scope=client.scope)
+        if not own.allowed or (client.scope == NETWORK and client.project is None):
             return own
-        common = await taken(self._common, (endpoint, address))
-        return own if common.allowed else attrs.evolve(own, allowed=False, remaining=0, reset=common.reset)
+        ceiling = self._windows["all keys" if client.scope == KEY else "common"]
+        common = await taken(ceiling, (endpoint, client.network))
+        return own if common.allowed else common
 
-    async def _taken_of_own(self, key: tuple[str, str], project: int | None) -> Allowance:
-        if project is None:
-            return await taken(self._own, key)
-        return await taken(self._presenters, (*key, self._shares.place(key, project, self._window_end())))
+    async def _taken_of_own(self, endpoint: str, client: LimitedClient) -> Allowance:
+        key = (endpoint, client.name or client.network)
+        if client.scope == KEY:
+            return await taken(self._windows["keys"], key)
+        if client.project is None:
+            return await taken(self._windows["own"], key)
+        place = self._shares.place(key, client.project, self._plain["presenters"].end())
+        return await taken(self._windows["presenters"], (*key, place))
 
 
 async def taken(window: Window | SharedWindow, key: Any) -> Allowance:

@@ -81,11 +81,12 @@ class Negotiator:
             description=message_of(error),
             reason=code,
             error_code=code,
+            drawn_as="error.html",
         )
         extra = {"request_id": incoming.request_id, "retry_after": getattr(error, "retry_after", None)}
-        return self._page(incoming, page, drawn_as="error.html", **extra)
+        return self._page(incoming, page, **extra)
 
-    def _page(self, incoming: Incoming, page: Page, drawn_as: str = "", **extra: Any) -> bytes:
+    def _page(self, incoming: Incoming, page: Page, **extra: Any) -> bytes:
         self._head(incoming, page.http_status, {"Vary": "Accept, Content-Type, Cookie", "Cache-Control": "no-store"})
         if incoming.wants_json:
             self._headers(incoming, presenter.api_headers())
@@ -105,7 +106,7 @@ class Negotiator:
             "template": page.template,
             **extra,
         }
-        return self.templates.render(drawn_as or page.template, context).encode()
+        return self.templates.render(page.drawn_as or page.template, context).encode()
 
     def _frame(self, incoming: Incoming) -> dict[str, Any]:
         """What every page knows beside its own context."""

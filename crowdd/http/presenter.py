@@ -11,6 +11,8 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final, Literal
 
+from crowdd.http import starters
+
 MARK: Final = "_presenter"
 """The query name that asks for the frame's document instead of the page."""
 
@@ -160,9 +162,9 @@ def scope_refusal(scope: str, path: str) -> str | None:
 
 
 def source(info: Mapping[str, Any], kind: Kind) -> str:
-    """The owner's HTML for a page, from a project's ``info``; empty when there is none."""
+    """The owner's HTML for a page, from a project's ``info``, "" for none; a starter as it is now."""
     found = info.get(_SOURCES[kind])
-    return found if isinstance(found, str) else ""
+    return starters.current(found) if isinstance(found, str) else ""
 
 
 def record(project: Mapping[str, Any], uploads: str | None = None) -> dict[str, Any]:
@@ -185,12 +187,14 @@ def page_context(
     own_count: int = 0,
     rank: int | None = None,
     progress: tuple[int, int] = (0, 0),
+    share: int = 0,
     uploads: str | None = None,
 ) -> dict[str, Any]:
     """The ``presenter`` of the template project/presenter.html for the public view of a project.
 
     ``volunteer`` is the account of who looks at it, ``rank`` its place among all, ``own_count`` how many tasks of the
-    project he has answered, ``progress`` how many are completed and how many there are, ``uploads`` as in ``record``.
+    project he has answered, ``progress`` how many are completed and how many there are,
+    ``share`` the answers that have come in per cent of those wanted, ``uploads`` as in ``record``.
     """
     done, total = progress
     return {
@@ -199,7 +203,7 @@ def page_context(
         "volunteer": volunteer,
         "own_count": own_count,
         "rank": rank,
-        "progress": {"done": done, "total": total},
+        "progress": {"done": done, "total": total, "share": share},
         "has_tutorial": bool(source(project.get("info") or {}, "tutorial")),
         "record": record(project, uploads),
     }

@@ -78,6 +78,8 @@ class Templates:
             auto_reload=False,
             trim_blocks=False,
         )
+        # A task's columns keep their order: presenters take the first that fits, in previews as for volunteers.
+        self.environment.policies["json.dumps_kwargs"] = {"sort_keys": False}
         languages = languages or Languages()
         words = _Words(languages, now)
         words.install(self.environment)
@@ -139,6 +141,7 @@ class _Words:
             "date": date,
             "day": day,
             "ago": self._ago,
+            "epoch": epoch,
             "until": self._until,
             "roundup": roundup,
             "plain": plain,
@@ -189,6 +192,11 @@ def _span(context: Context, seconds: int, direction: int) -> str | None:
 
 def _locale(context: Context) -> Locale:
     return _LOCALES.get(str(context.get("locale", "")), _LOCALES["en"])
+
+
+def epoch(seconds: float) -> datetime:
+    """The moment so many seconds after 1970 began."""
+    return datetime.fromtimestamp(seconds, UTC)
 
 
 @pass_context

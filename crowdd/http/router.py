@@ -9,6 +9,7 @@ from __future__ import annotations
 import gzip
 import re
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 from urllib.parse import quote, unquote
 
@@ -26,18 +27,21 @@ from crowdd.domain.people import recent_proof
 from crowdd.domain.people.checks import RESERVED_NAMES
 from crowdd.domain.people.workshop import Workshop
 from crowdd.domain.projects import RESERVED_SHORT_NAMES, Projects
+from crowdd.domain.turns import Turns
 from crowdd.errors import CrowddError, ForbiddenError, MethodError, NotFoundError, TooManyRequestsError
 from crowdd.http import presenter
 from crowdd.http.answers import Answer, Data, Download, File, Raw, Stream
 from crowdd.http.bodies import Limit
 from crowdd.http.conditions import names, packed
 from crowdd.http.cors import Cors
+from crowdd.http.costly import CostlyRequests
 from crowdd.http.csrf import Csrf
 from crowdd.http.downloads import LONG, Downloads, pieces_of, spilled
+from crowdd.http.fair_share import FairShare
 from crowdd.http.heads import put
 from crowdd.http.identity import Identity, client_address
 from crowdd.http.incoming import Incoming
-from crowdd.http.limits import RateLimit, SharedWindow, Window, taken
+from crowdd.http.limits import BROWSER, KEY, NETWORK, LimitedClient, RateLimit, SharedWindow, Window, taken
 from crowdd.http.negotiation import Negotiator
 from crowdd.http.path_table import Methods, Names, PathTable
 from crowdd.http.refusals import Refusals
@@ -74,8 +78,12 @@ class Router:
         downloads: Downloads,
         workshop: Workshop,
         refusals: Refusals,
+        share: FairShare,
+        account_forms: Turns,
+        costly: CostlyRequests,
     ) -> None:
-        self._workshop, self._refusals = workshop, refusals
+        self._account_forms, self._costly = account_forms, costly
+        self._workshop, self._refusals, self._share = workshop, refusals, share
         self._cors, self._streams, self._downloads = cors, streams, downloads
         self._settings, self._identity, self._csrf = settings, identity, csrf
         self._limit, self._posts, self._negotiator, self._projects = limit, posts, negotiator, projects
@@ -111,7 +119,7 @@ class Router:
         request_id.set(request.request_id)
         answer: Answer | None = None
         try:
-            answer = await self._answer(incoming, methods, names)
+            answer = await self._in_turn(incoming, methods, names)
             if isinstance(answer, Stream):
                 return await self._stream(incoming, answer)
             if isinstance(answer, Download):
@@ -121,12 +129,13 @@ class Router:
             body = self._negotiator.write(incoming, answer)
         except Exception as error:
             body = self._failed(incoming, error)
+        self._costly.answered(incoming, request.route, len(body))
         body = await self._finished(incoming, body)
         if request.code not in (204, 304):  # those have no body, and say nothing of its length (RFC 9110, 8.6)
             put(request.responseHeaders, ((b"Content-Length", b"%d" % len(body)),))
         if len(body) < LONG or incoming.method == "HEAD":
             return body
-        length, file = len(body), spilled(body)
+        length, file = len(body), await self._workshop.do_soon(spilled, body)  # a busy disk makes a write wait
         body, answer = b"", None  # not kept while a slow client takes it
         await self._downloads.send(request, b"", pieces_of(file, 0, length))
         return b""
@@ -186,9 +195,19 @@ class Router:
             return await self._workshop.do_soon(_packed, body)
         return _packed(body)
 
+    async def _in_turn(self, incoming: Incoming, methods: Methods, names: Names) -> Answer:
+        place = network(incoming.address)
+        await self._share.enter(place)
+        try:
+            return await self._answer(incoming, methods, names)
+        finally:
+            self._share.leave(place)
+
     async def _answer(self, incoming: Incoming, methods: Methods, names: Names) -> Answer:
         method = "GET" if incoming.method == "HEAD" else incoming.method
         route = methods.get(method)
+        if route is not None and incoming.changes_state and route.path.startswith("/account/"):
+            await self._count_post(incoming, route.path)
         key_header = all(r.key_header for r in methods.values())
         incoming.who = await self._identity.find(incoming, key_header=key_header)
         if incoming.is_api:
@@ -199,14 +218,19 @@ class Router:
             return self._other_method(incoming, methods)
         if route.assigns and not incoming.is_frame:  # a frame's document reserves nothing, and it may reload itself
             self._require_own_page(incoming)
-        if incoming.changes_state and route.path.startswith("/account/"):
-            await self._count_post(incoming, route.path)
         if route.page and not (incoming.is_api or incoming.changes_state or incoming.wants_json or incoming.is_frame):
             await self._identity.welcome(incoming)
         if incoming.header("x-project-password"):
             await self._open_lock(incoming, names)
-        if incoming.is_large_form:
-            await self._workshop.do(incoming.unpack)
+        handle = partial(self._handled, incoming, route, names)
+        if incoming.changes_state and route.path.startswith("/account/"):
+            return await self._account_forms.run(network(incoming.address), handle)
+        return await self._costly.run(incoming, network(incoming.address), route.path, handle)
+
+    async def _handled(self, incoming: Incoming, route: Route, names: Names) -> Answer:
+        """What the handler of a route answers, if the request may have it."""
+        if incoming.takes_long_to_parse:
+            await self._workshop.do(incoming.parse)
         if incoming.changes_state and not incoming.is_api and route.csrf and self._with_cookies(incoming):
             self._csrf.check(incoming)
         await self._require_allowed(incoming, route, names)
@@ -261,9 +285,7 @@ class Router:
     async def _count(self, incoming: Incoming, endpoint: str) -> None:
         if not self._limit.active:
             return
-        who = incoming.who
-        cookie = who.actor if incoming.by_cookie or who.volunteer else ""
-        allowance = await self._limit.take(endpoint, network(incoming.address), cookie, who.presenter)
+        allowance = await self._limit.take(endpoint, limited(incoming))
         put(incoming.request.responseHeaders, allowance.headers())
         if not allowance.allowed:
             wait = max(1, allowance.reset - int(self._limit.seconds()))
@@ -397,6 +419,16 @@ class Front(Resource):
         for name, value in answer.headers.items():
             request.setHeader(name, value)
         return answer.body
+
+
+def limited(incoming: Incoming) -> LimitedClient:
+    """Whose requests this one is counted with. A wrong key counts for the network, whatever cookie comes with it."""
+    who, here = incoming.who, network(incoming.address)
+    if incoming.key_name:
+        return LimitedClient(here, KEY, incoming.key_name)
+    if not incoming.wrong_key and (incoming.by_cookie or who.volunteer):
+        return LimitedClient(here, BROWSER, who.actor, who.presenter)
+    return LimitedClient(here, NETWORK, "", None if incoming.wrong_key else who.presenter)
 
 
 def answers(app: Klein) -> Callable[[str], bool]:

@@ -1,4 +1,4 @@
-"""Announcement: what the people of the site tell everybody (interface, Announcement)."""
+"""Announcement: what the people of the site tell everybody (interface: announcement-fields)."""
 
 from crowdd.kinds.kind import ADMINS, EVERYONE, Field, Kind, Rights, Standing, Write
 from crowdd.kinds.types import Boolean, Integer, JsonObject, PictureAddress, Text, Timestamp

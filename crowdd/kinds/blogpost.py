@@ -1,4 +1,4 @@
-"""Blog post: what owners tell about their project (interface, Resources)."""
+"""Blog post: what owners tell about their project (interface: blogpost-fields)."""
 
 from crowdd.kinds.kind import ADMINS, EVERYONE, OWNERS, Field, Kind, Rights, Standing, Write
 from crowdd.kinds.types import Boolean, Integer, JsonObject, PictureAddress, Text, Timestamp

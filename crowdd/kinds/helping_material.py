@@ -1,4 +1,4 @@
-"""Helping material: pictures, sounds and notes that help volunteers to answer (interface, Resources)."""
+"""Helping material: pictures, sounds and notes that help volunteers to answer (interface: helpingmaterial-fields)."""
 
 from crowdd.kinds.kind import ADMINS, EVERYONE, OWNERS, Field, Kind, Rights, Standing, Write
 from crowdd.kinds.types import Integer, JsonObject, Number, PictureAddress, Timestamp

@@ -91,7 +91,7 @@ class Field:
         if value is None:
             if self.null:
                 return None
-            raise InvalidValueError(f"{self.name} must not be null.")
+            raise InvalidValueError(f"`{self.name}` must not be null.")
         self.require_size(value)  # first: to check every part of a large value is dear
         return self._named(self.type.parse, value)
 
@@ -103,7 +103,7 @@ class Field:
         try:
             return parse(value)
         except InvalidValueError as error:
-            raise InvalidValueError(f"{self.name} {error}.") from None
+            raise InvalidValueError(f"`{self.name}` {error}.") from None
 
     def initial(self) -> Any:
         """The value of a row whose maker said nothing."""
@@ -225,7 +225,7 @@ class Kind:
             return field.parse(body[field.name])
         initial = field.initial()
         if initial is None and not field.null:
-            raise InvalidValueError(f"{field.name} is missing.", code="missing_attribute")
+            raise InvalidValueError(f"`{field.name}` is missing.", code="missing_attribute")
         return initial
 
     def _refuse_reserved(self, body: Mapping[str, Any]) -> None:
@@ -271,7 +271,7 @@ class Kind:
         return seen | self.links(row, base_url)
 
     def links(self, row: Mapping[str, Any], base_url: str) -> dict[str, Any]:
-        """``link`` and, for a child, ``links`` (interface, Hypermedia fields)."""
+        """``link`` and, for a child, ``links`` (interface: link-self, link-parents)."""
         made: dict[str, Any] = {"link": _link("self", self.name, base_url, row["id"])}
         if self.parents:
             made["links"] = [_link("parent", name, base_url, row[column]) for name, column in self.parents.items()]

@@ -1,4 +1,4 @@
-"""Project: a question with its tasks, presenter and owners (interface, Project)."""
+"""Project: a question with its tasks, presenter and owners (interface: project-fields)."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ PROJECT = Kind(
     beside={"stats": "projectstats"},
     public_info=frozenset(
         {"container", "thumbnail", "thumbnail_url", "task_presenter", "tutorial", "results", "sched", "lease_seconds"}
-        | {"language", "counted_per_network", "max_answer_bytes"}
+        | {"language", "counted_per_network", "max_answer_bytes", "answer_key"}
     ),
     pictures=("info.thumbnail_url",),
     reduced=("last_activity", "last_activity_raw", "n_tasks", "n_volunteers", "overall_progress", "owner"),
@@ -46,7 +46,7 @@ PROJECT = Kind(
             "info",
             JsonObject(),
             "Free-form: task_presenter, tutorial, results, sched, lease_seconds, counted_per_network, language,"
-            " answers_when_complete, token_per_volunteer, thumbnail …",
+            " answer_key, answers_when_complete, token_per_volunteer, thumbnail …",
             read=EVERYONE,
             default=dict,
             max_bytes=1_000_000,

@@ -1,4 +1,4 @@
-"""Project statistics: the figures of a project (interface, Project statistics record)."""
+"""Project statistics: the figures of a project (interface: projectstats-fields)."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Result: what became of a completed task (interface, Resources)."""
+"""Result: what became of a completed task (interface: result-fields)."""
 
 from crowdd.kinds.kind import EVERYONE, NOBODY, OWNERS, Field, Kind, Relation, Rights, Standing, Write
 from crowdd.kinds.types import Boolean, Integer, Integers, Json, Timestamp

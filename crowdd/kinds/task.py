@@ -1,4 +1,4 @@
-"""Task: one question to answer (interface, Task)."""
+"""Task: one question to answer (interface: task-fields)."""
 
 from crowdd.kinds.kind import EVERYONE, OWNERS, Field, Kind, Relation, Rights, Standing, Write
 from crowdd.kinds.types import Integer, Integers, Json, Number, Text, Timestamp

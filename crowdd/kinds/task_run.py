@@ -1,4 +1,4 @@
-"""Task run: one answer of one volunteer (interface, TaskRun)."""
+"""Task run: one answer of one volunteer (interface: taskrun-fields)."""
 
 from crowdd.kinds.kind import EVERYONE, OWNERS, Field, Kind, Relation, Rights, Standing, Write
 from crowdd.kinds.types import Integer, Json, Number, Text, Timestamp
@@ -7,6 +7,8 @@ MAX_ANSWER_BYTES = 256_000
 """Bytes of ``info`` of an answer, unless the project raises it in ``info.max_answer_bytes``."""
 MAX_RAISED_BYTES = 2_000_000
 """How far a project may raise it."""
+MAX_KEY_LETTERS = 200
+"""Characters of the key of ``info`` by which a project compares its answers (``info.answer_key``)."""
 
 TASK_RUN = Kind(
     name="taskrun",
@@ -57,7 +59,7 @@ TASK_RUN = Kind(
         Field(
             "volunteer",
             Text(),
-            "Who answered: a random word, the same for all answers of one volunteer in this project.",
+            "Who answered: a random code, the same for all answers of one volunteer in this project.",
             read=EVERYONE,
             write=Write.COMPUTED,
             null=True,

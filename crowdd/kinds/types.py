@@ -90,7 +90,7 @@ class Integer(Type):
             raise InvalidValueError("is not an integer")
         number = int(value)
         if not self.least <= number <= self.most:
-            raise InvalidValueError(f"is not between {self.least} and {self.most}")
+            raise InvalidValueError(f"must be between {self.least} and {self.most} (got {number})")
         return number
 
     def from_text(self, text: str) -> int:
@@ -310,5 +310,5 @@ _PREFIXES: dict[str, Callable[[datetime], datetime]] = {
 
 
 def iso(moment: datetime) -> str:
-    """The moment as it leaves: ISO 8601 in UTC without zone, always with microseconds (interface, Resources)."""
+    """The moment as it leaves: ISO 8601 in UTC without zone, always with microseconds (interface: format-times)."""
     return moment.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="microseconds")

@@ -1,4 +1,4 @@
-"""User: a person with an account (interface, User)."""
+"""User: a person with an account (interface: user-fields)."""
 
 from typing import Any
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets as random
 from collections.abc import Mapping
 from typing import Any
 
@@ -14,6 +15,8 @@ from crowdd.domain.queue import Ending, Item, QuietError, after_error
 from crowdd.errors import CrowddError, StoppedError, UnavailableError
 from crowdd.sched.outage import Outage
 from crowdd.sched.works import Work
+from crowdd.storage import queue
+from crowdd.storage.database import Database
 from crowdd.storage.queue import LOST_SECONDS
 
 LOOK_SECONDS = 1.0
@@ -25,14 +28,26 @@ log = Logger()
 class Worker(Service):
     """Takes items while the server runs, at most ``size`` at once; ``domain`` has connections of its own for them.
 
+    ``session`` is a database of one connection, which holds a lock of this worker: when the process dies, PostgreSQL
+    frees it, and the next worker that looks goes on at once. Without it, and while it is away, others wait until the
+    item has given no sign of life for LOST_SECONDS.
+
     Stopping asks what is under way to end at its next progress, and breaks it off after ``patience`` seconds. Either
     way it waits again, and goes on at its checkpoint in another process or at the next start.
     """
 
     def __init__(
-        self, clock: Any, domain: Domain, works: Mapping[str, Work], *, size: int, patience: float = 10.0
+        self,
+        clock: Any,
+        domain: Domain,
+        works: Mapping[str, Work],
+        *,
+        size: int,
+        patience: float = 10.0,
+        session: Database | None = None,
     ) -> None:
         self._clock, self._domain, self._works = clock, domain, works
+        self._session, self._name = session, ""
         self._size, self._patience = size, patience
         self._call: Any = None
         self._looking: Deferred[None] | None = None
@@ -92,13 +107,20 @@ class Worker(Service):
         """Begins what is due, as far as there are free hands; the Deferreds fire when each item has been settled."""
         begun = []
         while len(self._hands) < self._size and not self._ending:
-            item = await self._domain.queue.claim(self._works.keys())
+            item = await self._domain.queue.claim(self._works.keys(), await self._presence())
             self._outage.succeeded()
             if item is None:
                 break
             item.ending = self._ending
             begun.append(self._begin(item))
         return begun
+
+    async def _presence(self) -> str | None:
+        """The name of the lock that shows that this process is alive; None while it cannot be held."""
+        if self._session is None:
+            return None
+        self._name = self._name or random.token_hex(8)  # not before the first look: processes are forked
+        return self._name if await queue.hold_presence(self._session, self._name) else None
 
     def _begin(self, item: Item) -> Deferred[None]:
         settled = ensureDeferred(self._do(item))

@@ -26,9 +26,10 @@ async def unbar(db: Database, project_id: int, bar_id: int) -> bool:
 
 
 async def listed(db: Database, project_id: int) -> list[Row]:
-    """The bars of a project, the newest first: id, subject, shown, at, reason, and the names of account and owner."""
+    """The bars of a project, the newest first: id, subject, shown, volunteer, at, reason, names of account and owner."""
     return await db.fetch(
-        "SELECT b.id, b.subject, b.shown, b.at, b.reason, a.name AS user_name, o.name AS by_name FROM barred_volunteer b"
+        "SELECT b.id, b.subject, b.shown, b.at, b.reason, a.name AS user_name, o.name AS by_name, w.word AS volunteer"
+        " FROM barred_volunteer b LEFT JOIN volunteer_word w ON w.project_id = b.project_id AND w.actor = b.subject"
         " LEFT JOIN account a ON b.subject = 'u:' || a.id LEFT JOIN account o ON o.id = b.user_id"
         f" WHERE b.project_id = %(project)s ORDER BY b.id DESC LIMIT {MOST}",
         {"project": project_id},

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 import attrs
 
 from crowdd.kinds import TASK_RUN
+from crowdd.kinds.task_run import MAX_KEY_LETTERS
 from crowdd.storage.budgets import MAX_LIST_BYTES, within
 from crowdd.storage.database import Database, Row, one_or_none
 
@@ -163,18 +164,29 @@ async def has(db: Database, project_id: int, task_id: int) -> bool:
 
 
 async def votes(db: Database, project_id: int, task_id: int, most: int) -> list[Row]:
-    """What was answered to a task, among the answers that count: ``info`` and how many (``n``), the most frequent first.
+    """What was answered to a task, among the answers that count: ``value`` and how many (``n``), the most frequent first.
 
-    ``total`` in each row are all of them, ``kinds`` how many different ones there are. Of a large one only its beginning.
+    ``key``: where in the answers the values stand; None: they are the whole answers. ``total`` in each row are all of
+    them, ``kinds`` how many different ones there are. Of a large one only its beginning.
     """
     return await db.fetch(
-        f"SELECT CASE WHEN octet_length(info::text) <= {_MAX_VOTE_BYTES} THEN info"
-        f" ELSE to_jsonb(left(info::text, {_MAX_VOTE_BYTES // 4})) END AS info, n, sum(n) OVER ()::bigint AS total, count(*) OVER () AS kinds FROM ("
-        "SELECT info, count(*) AS n, min(id) AS first FROM task_run"
-        " WHERE project_id = %(project)s AND task_id = %(task)s AND counted GROUP BY info) v"
+        f"SELECT key, CASE WHEN octet_length(value::text) <= {_MAX_VOTE_BYTES} THEN value"
+        f" ELSE to_jsonb(left(value::text, {_MAX_VOTE_BYTES // 4})) END AS value, n, sum(n) OVER ()::bigint AS total, count(*) OVER () AS kinds FROM ("
+        "SELECT key, value, count(*) AS n, min(run) AS first FROM answer_values(%(project)s, %(task)s) GROUP BY key, value) v"
         " ORDER BY n DESC, first LIMIT %(most)s",
         {"project": project_id, "task": task_id, "most": most},
     )
+
+
+async def answer_keys(db: Database, project_id: int) -> list[str]:
+    """Some keys of ``info`` of the newest answers, sorted; long ones are left out."""
+    rows = await db.fetch(
+        "SELECT DISTINCT k FROM (SELECT info FROM task_run WHERE project_id = %(project)s ORDER BY id DESC LIMIT 20) r"
+        " CROSS JOIN LATERAL jsonb_object_keys(CASE WHEN jsonb_typeof(info) = 'object' THEN info ELSE '{}' END) k"
+        f" WHERE length(k) BETWEEN 1 AND {MAX_KEY_LETTERS} ORDER BY k LIMIT 50",
+        {"project": project_id},
+    )
+    return [row["k"] for row in rows]
 
 
 async def runs(db: Database, project_id: int, task_id: int, after: int, most: int) -> list[Row]:

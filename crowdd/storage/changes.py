@@ -97,9 +97,9 @@ async def usual(db: Database, project_id: int) -> Row | None:
 
 
 async def has_trials_beyond(db: Database, project_id: int, most: int) -> bool:
-    """Whether a draft has more answers than so many."""
+    """Whether a draft has more trial answers than so many."""
     rows = await db.fetch(
-        "SELECT FROM task_run WHERE project_id = %(project)s ORDER BY task_id OFFSET %(most)s LIMIT 1",
+        "SELECT FROM task_run WHERE project_id = %(project)s AND trial ORDER BY task_id OFFSET %(most)s LIMIT 1",
         {"project": project_id, "most": most},
     )
     return bool(rows)
@@ -131,3 +131,15 @@ async def convert_tasks(db: Database, project_id: int, sched: str, after: int, m
 async def sweep(db: Database, project_id: int) -> int:
     """Takes away a bite of what a deleted project left; 0 when nothing is left."""
     return int((await one(db, "SELECT sweep_project(%(project)s) AS n", {"project": project_id}))["n"])
+
+
+async def answers_wanted(db: Database, project_id: int) -> dict[str, int]:
+    """How many answers tasks that are not taken out ask for: in all, fewest and most; and how many were imported."""
+    row = await one(
+        db,
+        "SELECT coalesce(sum(n_answers), 0)::bigint AS answers, coalesce(min(n_answers), 0) AS fewest, coalesce(max(n_answers), 0) AS most,"
+        " (SELECT count(*) FROM task_run WHERE project_id = %(id)s AND origin IS NOT NULL) AS imported"
+        " FROM task_ledger WHERE project_id = %(id)s AND NOT retired",
+        {"id": project_id},
+    )
+    return {name: int(value) for name, value in row.items()}

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from crowdd.storage.database import Database, Row, Transactions
 
+MAX_DIFFERENCES = 1000
+
 
 async def projects_after(db: Database, project_id: int, most: int) -> list[int]:
     """The next projects in the order of their ids."""
@@ -15,8 +17,14 @@ async def projects_after(db: Database, project_id: int, most: int) -> list[int]:
 
 
 async def differences(db: Transactions, function: str, project_id: int | None) -> list[Row]:
-    """What a check finds, in one snapshot: rows of project_id, what, key, stored and counted."""
-    sql = f"SELECT project_id, what, key, stored, counted FROM {function}(%(project)s, clock())"
+    """What a check finds, in one snapshot: rows of project_id, what, key, stored and counted.
+
+    Of very many only the first MAX_DIFFERENCES come; ``total`` is how many there are.
+    """
+    sql = (
+        "SELECT project_id, what, key, stored, counted, count(*) OVER () AS total"
+        f" FROM {function}(%(project)s, clock()) LIMIT {MAX_DIFFERENCES}"
+    )
     return await _patiently(db, sql, project_id)
 
 

@@ -25,5 +25,7 @@ async def condition(db: Database) -> Row:
         " (SELECT count(*) FROM queue_item WHERE state = 'dead') AS queue_dead,"
         " (SELECT coalesce(extract(epoch FROM clock() - min(due)), 0)::float8 FROM queue_item WHERE state = 'waiting') AS queue_waits,"
         " (SELECT count(*) FROM mail WHERE state = 'dead') AS mail_dead,"
-        " (SELECT count(*) FROM mail WHERE state = 'held') AS mail_held",
+        " (SELECT count(*) FROM mail WHERE state = 'held') AS mail_held,"
+        " (SELECT extract(epoch FROM clock_timestamp() - max(snapshot_at))::float8 FROM backup) AS last_backup,"
+        " (SELECT extract(epoch FROM clock() - min(created))::float8 FROM project) AS first_project",
     )

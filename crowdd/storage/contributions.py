@@ -27,7 +27,7 @@ ASK = Prepared(
 )
 # Words are made when all tasks are locked, in one order of volunteers: two such statements never wait for each other.
 SUBMIT = Prepared(
-    "SELECT r.*, CASE WHEN r.state IN ('counted', 'late') THEN volunteer_word(r.project, r.actor) END AS volunteer FROM ("
+    "SELECT r.*, CASE WHEN r.state IN ('counted', 'late', 'surplus') THEN volunteer_word(r.project, r.actor) END AS volunteer FROM ("
     "SELECT s.*, now_ AS finish_time, (%(answers)s::jsonb #>> ARRAY[(s.nth - 1)::text, 'project'])::bigint AS project,"
     " %(answers)s::jsonb #>> ARRAY[(s.nth - 1)::text, 'actor'] AS actor"
     " FROM clock() now_, submit_many(%(answers)s, %(hurry)s, now_) s ORDER BY project, actor OFFSET 0) r",
@@ -36,9 +36,7 @@ SUBMIT = Prepared(
 )
 
 
-def ask(
-    who: Requester, project_id: int, limit: int, offset: int, lane: str, network: str = ""
-) -> dict[str, Any]:
+def ask(who: Requester, project_id: int, limit: int, offset: int, lane: str, network: str = "") -> dict[str, Any]:
     """An ask for tasks ``offset`` to ``offset + limit`` of a volunteer's sequence; ``network`` as the project knows it."""
     window = {"most": limit, "skip": offset, "lane": lane}
     return {**who.entry_values(), "actor": who.actor, "network": network, "project": project_id, **window}
@@ -62,8 +60,9 @@ def asking(asks: list[dict[str, Any]], base_url: str, *, wait: bool) -> dict[str
 
 
 async def limit_time(tx: Database, seconds: int) -> None:
-    """Ends each further statement of the transaction after so many seconds (StatementTimeoutError)."""
-    await tx.fetch("SELECT set_config('statement_timeout', %(time)s, true)", {"time": f"{seconds}s"})
+    """Ends each further statement of the transaction after so many seconds (StatementTimeoutError), on one processor."""
+    sql = "SELECT set_config('statement_timeout', %(time)s, true), set_config('max_parallel_workers_per_gather', '0', true)"
+    await tx.fetch(sql, {"time": f"{seconds}s"})
 
 
 async def hold(db: Database, who: Requester, network: str, project_id: int, task_id: int) -> str:

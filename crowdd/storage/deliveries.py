@@ -18,7 +18,7 @@ SELECT w.project_id FROM webhook w JOIN project p ON p.id = w.project_id
 _DUE = """
 SELECT d.id, d.project_id, d.seq, d.kind, d.task_id, d.attempts, d.again, d.next_at AS planned, p.webhook AS url, p.short_name,
        w.secret_sealed, CASE WHEN w.old_secret_until > now_ THEN w.old_secret_sealed END AS old_secret_sealed,
-       e.result_id, coalesce(e.at, d.created) AS at, e.data, now_ AS now
+       e.result_id, coalesce(e.at, d.created) AS at, event_data(e) AS data, now_ AS now
   FROM clock() now_
  CROSS JOIN LATERAL due_deliveries(%(project)s, %(room)s, %(busy)s::bigint[], now_) d
   JOIN project p ON p.id = d.project_id

@@ -38,7 +38,7 @@ async def number(db: Database, project_id: int) -> int:
 async def after(db: Database, project_id: int, seq: int, most: int) -> list[Row]:
     """The events after a number, in order: project_id, seq, id, kind, task_id, result_id, at, data."""
     return await db.fetch(
-        "SELECT project_id, seq, id, kind, task_id, result_id, at, data FROM event"
+        "SELECT project_id, seq, id, kind, task_id, result_id, at, event_data(e) AS data FROM event e"
         " WHERE project_id = %(project)s AND seq > %(seq)s ORDER BY seq LIMIT %(most)s",
         {"project": project_id, "seq": seq, "most": most},
     )

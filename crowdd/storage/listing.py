@@ -46,6 +46,11 @@ class Query:
     without_actor: str = ""  # tasks that this volunteer has not answered
 
 
+# Attributes that are looked up elsewhere first, once for the whole list.
+_LOOKED_UP = {
+    ("taskrun", "volunteer"): "(t.project_id, t.actor) IN"
+    " (SELECT w.project_id, w.actor FROM volunteer_word w WHERE w.word = {value})"
+}
 LARGE_KINDS = frozenset({"task", "taskrun", "result", "helpingmaterial"})
 MAX_CHEAP_OFFSET = 10_000
 
@@ -129,12 +134,20 @@ def _by_project(query: Query, where: str) -> str:
 
 
 def _condition(kind: Kind, condition: Filter, mark: str, values: dict[str, Any]) -> str:
-    sql = _comparison(condition, mark, values)
+    sql = _looked_up(kind, condition, mark, values) or _comparison(condition, mark, values)
     readers = kind.readers(condition.field, _keys(condition))
     if readers != EVERYONE:
         # Who may not read a value must not learn it by asking for it.
         sql = f"({sql} AND {standings.any_of(kind, readers)})"
     return sql
+
+
+def _looked_up(kind: Kind, condition: Filter, mark: str, values: dict[str, Any]) -> str:
+    found = _LOOKED_UP.get((kind.name, condition.field.name))
+    if found is None:
+        return ""
+    values[mark] = condition.value
+    return found.format(value=f"%({mark})s")
 
 
 def _keys(condition: Filter) -> list[str] | None:

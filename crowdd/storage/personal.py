@@ -13,7 +13,8 @@ PARTS = {
     "passkeys": "SELECT id, name, created, last_used FROM passkey WHERE user_id = %(user)s",
     "api_tokens": "SELECT id, name, scope, project_id, created, expires, last_used FROM api_token WHERE user_id = %(user)s",
     "projects": "SELECT id, short_name, name, description, created, updated, published, owner_id FROM project WHERE owners_ids @> ARRAY[%(user)s::bigint]",
-    "task_runs": "SELECT id, project_id, task_id, created, finish_time, timeout, calibration, media_url, info FROM task_run WHERE user_id = %(user)s",
+    "task_runs": "SELECT id, project_id, task_id, volunteer, created, finish_time, timeout, calibration, media_url, info"
+    " FROM task_run_record WHERE user_id = %(user)s",
     "favourites": "SELECT task_id AS id, project_id, created FROM favourite WHERE user_id = %(user)s",
     "blogposts": "SELECT id, project_id, created, title, body, published FROM blogpost WHERE user_id = %(user)s",
     "announcements": "SELECT id, created, title, body, published FROM announcement WHERE user_id = %(user)s",

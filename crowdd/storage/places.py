@@ -29,6 +29,10 @@ class Places:
         """It wants connections, too, and comes after those who joined before."""
         self._wanting.append(one)
 
+    def leave(self, one: Wanting) -> None:
+        """It wants none any more."""
+        self._wanting.remove(one)
+
     def lend(self, give: Callable[[], bool]) -> None:
         """``give`` closes a connection that its owner can do without, and says whether there was one."""
         self._givers.append(give)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from crowdd.storage import sweeping
-from crowdd.storage.database import Database, Row, as_json, one_or_none
+from crowdd.storage.database import Database, Row, as_json, one, one_or_none
 from crowdd.values import Requester
 
 LOST_SECONDS = 60
@@ -13,6 +13,7 @@ LOST_SECONDS = 60
 
 _UNFINISHED = "state IN ('waiting', 'running')"
 _ALIVE = f"clock() + interval '{LOST_SECONDS} seconds'"
+_LOCK = "hashtextextended('queue worker ' || {}, 0)"
 _OURS = "id = %(id)s AND attempt = %(attempt)s AND state = 'running'"
 _FIGURES = (
     "q.id, q.name, q.arguments, q.project_id, q.user_id, a.name AS user_name, q.via, q.state, q.created, q.due, q.began, q.ended, q.attempt,"
@@ -25,16 +26,21 @@ _OWN = (
 )
 _MAY_SEE = f"(%(is_admin)s OR {_OWN})"
 # Who has the fewest under way comes first: nobody's hundred imports hold up somebody else's one.
+# A running item is free before its time when nobody holds the lock of its worker: the lock is asked for and let go.
 _CLAIM = f"""
 WITH busy AS (
     SELECT user_id, count(*) AS n FROM queue_item WHERE state = 'running' AND due > clock() GROUP BY 1
+), orphaned AS MATERIALIZED (
+    SELECT id, attempt FROM queue_item WHERE state = 'running' AND due > clock() AND worker IS NOT NULL
+       AND pg_try_advisory_xact_lock_shared({_LOCK.format("worker")})
 ), next AS (
     SELECT q.id FROM queue_item q LEFT JOIN busy b ON b.user_id IS NOT DISTINCT FROM q.user_id
-     WHERE q.{_UNFINISHED} AND q.due <= clock() AND q.name = ANY (%(names)s)
+     WHERE q.{_UNFINISHED} AND q.name = ANY (%(names)s)
+       AND (q.due <= clock() OR q.state = 'running' AND (q.id, q.attempt) IN (SELECT id, attempt FROM orphaned))
      ORDER BY coalesce(b.n, 0), q.due, q.id LIMIT 1 FOR UPDATE OF q SKIP LOCKED
 ), mine AS (
     UPDATE queue_item q SET state = 'running', attempt = q.attempt + 1, failures = q.failures + (q.state = 'running')::int,
-           began = clock(), due = {_ALIVE}, done_before = q.done, progressed = NULL
+           began = clock(), due = {_ALIVE}, done_before = q.done, progressed = NULL, worker = %(worker)s
       FROM next WHERE q.id = next.id RETURNING q.*
 )
 SELECT m.*, a.name AS user_name, a.fullname, a.email_addr, a.locale, m.admin AND coalesce(a.admin, m.user_id IS NULL) AS is_admin,
@@ -64,12 +70,29 @@ async def add(
     return int(row["id"]) if row else None
 
 
-async def claim(db: Database, names: list[str]) -> Row | None:
+async def hold_presence(session: Database, worker: str) -> bool:
+    """Whether the session shows that the worker is alive: it takes the worker's lock unless it has it already.
+
+    ``session`` is a database of one connection. The lock ends with the connection, and so does the note that it is held.
+    """
+    row = await one(
+        session,
+        "SELECT CASE WHEN current_setting('crowdd.worker', true) = %(worker)s THEN true"
+        f" WHEN pg_try_advisory_lock({_LOCK.format('%(worker)s::text')})"
+        " THEN set_config('crowdd.worker', %(worker)s, false) = %(worker)s ELSE false END AS held",
+        {"worker": worker},
+    )
+    return bool(row["held"])
+
+
+async def claim(db: Database, names: list[str], worker: str | None = None) -> Row | None:
     """The next item that is due and has one of these names, now the caller's; None when there is none.
 
+    ``worker`` is the name of a lock that the caller's process holds (``hold_presence``). An item whose worker's lock is
+    free is due at once: its process has died.
     With it come ``user_name``, ``fullname``, ``email_addr``, ``locale``, ``blocked`` of its account and ``is_admin``, as of now.
     """
-    return await one_or_none(db, _CLAIM, {"names": names})
+    return await one_or_none(db, _CLAIM, {"names": names, "worker": worker})
 
 
 async def progress(
@@ -99,6 +122,11 @@ async def beat(db: Database, item_id: int, attempt: int) -> bool:
     """Prolongs an attempt; False when the item is not its own any more."""
     sql = f"UPDATE queue_item SET due = {_ALIVE} WHERE {_OURS}"
     return await db.execute(sql, {"id": item_id, "attempt": attempt}) > 0
+
+
+async def cancelled(db: Database, item_id: int) -> bool:
+    """Whether somebody has asked a running item to stop."""
+    return bool(await db.fetch("SELECT FROM queue_item WHERE id = %(id)s AND cancel", {"id": item_id}))
 
 
 async def end(db: Database, item_id: int, attempt: int, state: str, error: str, result: Any) -> bool:

@@ -44,10 +44,14 @@ class Status:
 
     def require(self) -> None:
         """Raises SchemaError unless this code can serve the database."""
-        if set(self.applied) - set(self.known):
-            raise SchemaError("The database was made by a newer crowdd. Install that version, or restore a backup.")
+        self.require_known()
         if not self.current:
             raise SchemaError("The database is older than this crowdd. Run: crowdctl db upgrade")
+
+    def require_known(self) -> None:
+        """Raises SchemaError for a database that a newer crowdd has made."""
+        if set(self.applied) - set(self.known):
+            raise SchemaError("The database was made by a newer crowdd. Install that version, or restore a backup.")
 
 
 def migrations() -> dict[int, Path]:

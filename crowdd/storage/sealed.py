@@ -58,3 +58,13 @@ async def replace(db: Database, column: Column, row: Row, sealed: bytes) -> bool
         {**row, "sealed": bytes(row["sealed"]), "new": sealed},
     )
     return changed == 1
+
+
+async def any_beginning(db: Database, column: Column, prefix: bytes) -> bool:
+    """Whether there is a value that begins with the prefix."""
+    rows = await db.fetch(
+        f"SELECT 1 AS found FROM {column.table}"
+        f" WHERE substring({column.column} FROM 1 FOR length(%(prefix)s::bytea)) = %(prefix)s::bytea LIMIT 1",
+        {"prefix": prefix},
+    )
+    return bool(rows)

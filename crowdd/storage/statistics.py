@@ -48,7 +48,7 @@ async def top_of_all_time(db: Database, project_id: int) -> Row:
 async def figures(db: Database, project_id: int) -> Row:
     """The figures of a project, anonymous volunteers and people with an account apart."""
     sql = (
-        "SELECT f.*, f.seconds::float8 AS seconds, p.first_published FROM project_figures f JOIN project p ON p.id = f.project_id"
+        "SELECT f.*, f.seconds::float8 AS seconds, p.first_published, p.published FROM project_figures f JOIN project p ON p.id = f.project_id"
         " WHERE f.project_id = %(project)s"
     )
     return await one(db, sql, {"project": project_id})
@@ -66,13 +66,28 @@ def _top(recent: str) -> str:
            FROM top_volunteers(p.id, true, {recent}, 5, n.now) t JOIN account a ON a.id = substr(t.actor, 3)::bigint) AS authenticated"""
 
 
-async def of_site(db: Database) -> Row:
-    """Sums over the whole site (incumbent, global stats)."""
+async def of_site(db: Database, *, drafts: bool = True) -> Row:
+    """Sums over the whole site (interface: globalstats); ``drafts``: with projects that were never published."""
     return await one(
         db,
         "SELECT s.*, (SELECT count(*) FROM project WHERE published) AS n_published,"
         " (SELECT count(*) FROM project WHERE NOT published) AS n_draft,"
-        " (SELECT total FROM place_of(NULL)) AS n_accounts FROM site_figures() s",
+        " (SELECT total FROM place_of(NULL)) AS n_accounts FROM site_figures(%(drafts)s) s",
+        {"drafts": drafts},
+    )
+
+
+async def of_home(db: Database) -> Row:
+    """``n_answers`` in projects that were published, ``n_people`` who gave some, ``n_open`` projects with a task left.
+
+    ``of_category``: how many projects each category has, by its short name.
+    """
+    return await one(
+        db,
+        "SELECT s.n_task_runs AS n_answers, people_with_answers() + s.n_anonymous AS n_people, open_projects() AS n_open,"
+        " (SELECT coalesce(json_object_agg(c.short_name, (SELECT count(*) FROM project p WHERE p.category_id = c.id AND p.published"
+        " AND p.lock_id IS NULL)), '{}') FROM category c) AS of_category"
+        " FROM site_figures(false) s",
     )
 
 
@@ -98,11 +113,12 @@ async def busiest_projects(db: Database, most: int) -> list[Row]:
 
 
 async def last_day(db: Database) -> list[int]:
-    """Answers on the whole site in each of the last 24 hours, the one that is not over last."""
+    """Answers in projects that were published, in each of the last 24 hours, the one that is not over last."""
     rows = await db.fetch(
         "WITH t AS (SELECT date_trunc('hour', clock()) AS now), h AS ("
-        " SELECT hour, runs_anonymous + runs_authenticated AS runs FROM project_hour WHERE hour > (SELECT now FROM t) - interval '24 hours'"
-        " UNION ALL SELECT hour, runs FROM stat_delta WHERE xact >= (SELECT unfolded_from()) AND hour > (SELECT now FROM t) - interval '24 hours'), s AS (SELECT hour, sum(runs) AS runs FROM h GROUP BY 1)"
+        " SELECT hour, runs_anonymous + runs_authenticated AS runs FROM project_hour JOIN project_ledger l USING (project_id) WHERE NOT l.trial AND hour > (SELECT now FROM t) - interval '24 hours'"
+        " UNION ALL SELECT hour, runs FROM stat_delta JOIN project_ledger l USING (project_id)"
+        " WHERE NOT l.trial AND xact >= (SELECT unfolded_from()) AND hour > (SELECT now FROM t) - interval '24 hours'), s AS (SELECT hour, sum(runs) AS runs FROM h GROUP BY 1)"
         " SELECT greatest(0, coalesce(s.runs, 0))::bigint AS runs FROM t, generate_series(t.now - interval '23 hours', t.now, interval '1 hour') x(hour)"
         " LEFT JOIN s USING (hour) ORDER BY x.hour"
     )

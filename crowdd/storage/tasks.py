@@ -12,10 +12,15 @@ _IN_LEDGER = frozenset({"n_answers", "priority_0"})
 
 
 async def add(db: Database, project_id: int, tasks: list[dict[str, Any]]) -> list[int]:
-    """The ids of new tasks (info, n_answers, priority_0, quorum, calibration each), in the order given."""
+    """The ids of new tasks (info, n_answers, priority_0, quorum, calibration each), in the order given.
+
+    Raises NotFoundError when the project has been deleted meanwhile.
+    """
     row = await one(
         db, "SELECT add_tasks(%(project)s, %(tasks)s, clock()) AS ids", {"project": project_id, "tasks": as_json(tasks)}
     )
+    if row["ids"] is None:
+        raise NotFoundError("The project has been deleted meanwhile.")
     return list(row["ids"])
 
 

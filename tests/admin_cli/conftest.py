@@ -113,6 +113,12 @@ def crowdctl(dsn: str, tmp_path: Path, warm: Warm) -> Crowdctl:
 
 
 @pytest.fixture
+def key(crowdctl: Crowdctl) -> None:
+    """The database knows the program's key before it is filled behind its back."""
+    crowdctl.json("user", "list")
+
+
+@pytest.fixture
 def elsewhere(postgres: Any, tmp_path: Path, warm: Warm) -> Iterator[Crowdctl]:
     """The program on another server's database, with a data folder of its own."""
     home, dsn = tmp_path / "elsewhere", postgres.take()
@@ -136,6 +142,12 @@ def rows(dsn: str) -> Callable[..., list[dict[str, Any]]]:
     """The rows of a statement on the database, committed."""
 
     return partial(fetched, dsn)
+
+
+@pytest.fixture(scope="session")
+def program(warm: Warm) -> Callable[[Path, str], Crowdctl]:
+    """The program for another home and database."""
+    return lambda home, dsn: Crowdctl(environment(home, dsn), warm)
 
 
 @attrs.frozen

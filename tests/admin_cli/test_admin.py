@@ -43,7 +43,9 @@ def test_password_from_standard_input_is_not_shown(crowdctl, rows):
     ended = crowdctl("admin", "create", *ADA, told="a secret of mine\n")
     assert ended.status == 0
     assert "secret" not in ended.output + ended.complaint
-    assert rows("SELECT passwd_hash LIKE '$argon2id$v=19$m=19456,t=2,p=1$%' AS hashed FROM account") == [{"hashed": True}]
+    assert rows("SELECT passwd_hash LIKE '$argon2id$v=19$m=19456,t=2,p=1$%' AS hashed FROM account") == [
+        {"hashed": True}
+    ]
 
 
 def test_no_password_at_all(crowdctl):

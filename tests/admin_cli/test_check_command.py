@@ -7,7 +7,7 @@ from support.ledger import Ledger
 
 
 @pytest.fixture
-def project(dsn):
+def project(dsn, key):
     ledger = Ledger(dsn)
     made = ledger.project(tasks=1, n=1)
     ledger.contribute(made, "u:1")
@@ -30,7 +30,7 @@ def test_what_differs_is_printed_and_repaired_when_asked(crowdctl, rows, project
     (told,) = crowdctl("check", "--json").json
     assert told == {
         "check": "figures of projects", "project_id": project, "what": "project_stat.completed", "key": "",
-        "stored": 4, "counted": 1, "repaired": False,
+        "stored": 4, "counted": 1, "repaired": False, "more": 0,
     }  # fmt: skip
     ended = crowdctl("check", "--repair")
     assert (ended.status, ended.output) == (0, f"{sentence}, repaired\n")

@@ -17,8 +17,12 @@ from crowdd.admin_cli.main import COMMANDS, STATUSES, main
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
-# Run by tests of their own: it does not end by itself.
-ELSEWHERE = {"serve": ROOT / "tests/test_serve.py"}
+# Run by tests of their own: serve does not end by itself, the others need two places.
+ELSEWHERE = {
+    "serve": ROOT / "tests/test_serve.py",
+    "backup": HERE / "test_backup.py",
+    "restore": HERE / "test_backup.py",
+}
 
 
 def tree(command: click.Command, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], click.Command]]:

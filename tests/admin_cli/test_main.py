@@ -13,6 +13,9 @@ from crowdd.admin_cli.main import COMMANDS
 from crowdd.storage import schema
 from crowdd.storage.server.process import wait_until
 
+# Each of these weighs 10 to 60 ms at every start.
+HEAVY = {"webauthn", "jwt", "pyotp", "segno", "zxcvbn", "PIL.Image", "markdown_it", "nh3", "jinja2", "rich", "treq"}
+
 
 def test_help_names_every_command_within_a_second_of_work(crowdctl):
     before = getrusage(RUSAGE_CHILDREN)
@@ -34,7 +37,19 @@ def test_a_command_imports_no_more_than_it_needs():
 
     assert not imported("crowdd.admin_cli.main") & {"twisted", "crowdd.domain", "crowdd.storage", "rich", "jinja2"}
     web = {"klein", "twisted.web", "treq", "crowdd.http.application", "babel", "twisted.mail"}
-    assert not imported("crowdd.admin_cli.user") & web
+    for name in COMMANDS:
+        assert not imported(f"crowdd.admin_cli.{name}") & (web | HEAVY), name
+
+
+def test_a_command_at_work_imports_no_more_than_it_needs(crowdctl):
+    """What a look at an account, and a change of it, do not need."""
+    crowdctl.json("user", "create", "--name", "ada", "--email", "ada@example.org", "--password", "a good password")
+    said = "import sys, atexit; atexit.register(lambda: print(*sys.modules, file=sys.stderr))"
+    for words in (("user", "show", "ada"), ("admin", "add", "ada")):
+        program = f"{said}; sys.argv = {['crowdctl', *words]}; from crowdd.admin_cli.main import main; main()"
+        command = [sys.executable, "-c", program]
+        done = subprocess.run(command, env=crowdctl.environment, capture_output=True, text=True, check=True)
+        assert not {*done.stderr.split()} & (HEAVY - {"rich"}), words
 
 
 @pytest.mark.parametrize("words", [("nothing",), ("db", "nothing"), ("db", "status", "--nothing"), ("user",)])

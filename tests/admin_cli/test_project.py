@@ -46,7 +46,7 @@ async def test_example_twice_is_one_project_with_its_files(serve, crowdctl, rows
     first = crowdctl.json("project", "load", EXAMPLE)
     assert first | {"id": 0} == {
         "id": 0, "short_name": "digits", "created": True, "tasks": 200, "added": 200, "published": True,
-        "url": "http://127.0.0.1:8000/project/digits/",
+        "missing_files": {"values": 0, "tasks": 0, "first": []}, "url": "http://127.0.0.1:8000/project/digits/",
     }  # fmt: skip
     second = crowdctl.json("project", "load", EXAMPLE)
     assert (second["id"], second["created"], second["added"]) == (first["id"], False, 0)
@@ -226,6 +226,32 @@ class TestPublishing:
         assert "lacks tasks" in crowdctl.refused("project", "load", folder, "--publish")
 
 
+def test_files_that_are_not_there_are_named_and_strict_refuses_them(crowdctl, folder, rows):
+    write(folder, "images/one.jpg", b"one")
+    write(
+        folder, "tasks.csv", "image,note\nimages/one.jpg,fine\nimages/none.jpg,Is it there?\nImages/One.jpg,gone.mp3\n"
+    )
+    said = crowdctl.refused("project", "load", folder, "--strict")
+    places = (
+        "tasks.csv, line 3, `image`: images/none.jpg",
+        "tasks.csv, line 4, `image`: Images/One.jpg (images/one.jpg is there)",
+        "tasks.csv, line 4, `note`: gone.mp3",
+    )
+    assert "3 values name files that are not in the folder, in 2 tasks: " in said
+    assert all(place in said for place in places)
+    assert rows("SELECT id FROM project") == []
+    loaded = crowdctl("project", "load", folder)
+    assert loaded.status == 0 and "Created birds: 3 of 3 tasks added" in loaded.output
+    assert loaded.complaint.startswith("Warning: 3 values") and all(place in loaded.complaint for place in places)
+    missing = crowdctl.json("project", "load", folder)["missing_files"]
+    assert (missing["values"], missing["tasks"]) == (3, 2)
+    first = {"column": "image", "value": "images/none.jpg", "similar": ""}
+    assert missing["first"][0].items() >= first.items() and missing["first"][0]["task"].endswith("tasks.csv, line 3")
+    write(folder, "tasks.csv", "image\nimages/one.jpg\n")
+    again = crowdctl("project", "load", folder, "--strict")
+    assert (again.status, again.complaint) == (0, "")
+
+
 def test_if_empty_leaves_a_server_in_use_alone(crowdctl, folder, rows):
     assert "Created birds" in crowdctl("project", "load", folder, "--if-empty").output
     write(folder, "project.json", json.dumps({**ABOUT, "description": "Changed"}))
@@ -238,7 +264,7 @@ def test_if_empty_leaves_a_server_in_use_alone(crowdctl, folder, rows):
     [
         ({"colour": 1}, "no attribute 'colour'"),
         ({"category": "poetry"}, "no category poetry, only thinking, sensing"),
-        ({"n_answers": "many"}, "tasks.ndjson, line 1: n_answers is not an integer"),
+        ({"n_answers": "many"}, "tasks.ndjson, line 1: `n_answers` is not an integer"),
     ],
 )
 def test_folder_that_cannot_be_used_changes_nothing(crowdctl, folder, rows, more, said):

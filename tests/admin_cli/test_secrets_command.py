@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import urllib.error
+import urllib.request
 from pathlib import Path
+
+import pytest
+from support.live import LiveServer
 
 WORD = ("--password", "a good password")
 
@@ -24,8 +29,108 @@ def test_a_new_key_takes_over_and_the_old_one_finds_keys_as_before(crowdctl, row
     assert bytes(after[0]["api_key_sealed"])[4:12].hex() == made["id"]
 
 
-def test_secrets_of_a_lost_key_are_told(crowdctl):
+PROJECT = b'{"name": "Birds", "short_name": "birds", "description": "Who sings?"}'
+LOST = "Put the file of this database back"
+
+
+def key_file(crowdctl) -> Path:
+    return Path(crowdctl.environment["CROWDD_DATA_DIR"], "secret.key")
+
+
+def test_a_lost_key_file_is_refused_by_commands_and_none_is_made(crowdctl, rows):
     crowdctl.json("user", "create", "--name", "bob", "--email", "bob@example.org", *WORD)
-    Path(crowdctl.environment["CROWDD_DATA_DIR"], "secret.key").unlink()
-    ended = crowdctl("secrets", "rotate", "--json")
-    assert ended.status == 1 and ended.json[0]["unreadable"] == 1
+    kept = key_file(crowdctl).read_bytes()
+    key_file(crowdctl).unlink()
+    for words in (("admin", "link"), ("user", "show", "bob"), ("secrets", "rotate"), ("jobs", "list")):
+        said = crowdctl.refused(*words)
+        assert "There is no secret.key in" in said and LOST in said and "crowdctl secrets adopt --new-key" in said
+    assert [*key_file(crowdctl).parent.iterdir()] == []
+    key_file(crowdctl).write_bytes(kept)
+    assert crowdctl.json("user", "show", "bob")["name"] == "bob"
+
+
+def test_another_key_file_is_refused_and_doctor_says_so(crowdctl, elsewhere):
+    crowdctl.json("admin", "list")
+    elsewhere.json("admin", "list")
+    key_file(crowdctl).write_bytes(key_file(elsewhere).read_bytes())
+    assert "is not the key file of this database" in crowdctl.refused("admin", "link")
+    found = crowdctl("doctor", "--json").json
+    (finding,) = [one for one in found if "is not the key file of this database" in one["what"]]
+    assert finding["wrong"] and LOST in finding["todo"]
+
+
+def test_a_server_with_another_key_refuses_to_start_in_a_sentence(crowdctl, dsn):
+    crowdctl.json("admin", "list")
+    key_file(crowdctl).write_text(f"{'5a' * 32}\n")
+    server = LiveServer(dsn, key_file(crowdctl).parent)
+    with pytest.raises(
+        RuntimeError, match=r"crowdd cannot start: .* is not the key file of this database: .*--new-key"
+    ):
+        server.start()
+    assert server.process.wait() == 1
+    workers = LiveServer(dsn, key_file(crowdctl).parent, CROWDD_DAEMON_WORKERS="2")
+    with pytest.raises(RuntimeError, match="is not the key file of this database"):
+        workers.start()
+    assert workers.process.wait() == 1
+
+
+def test_several_workers_make_one_key(dsn, tmp_path):
+    server = LiveServer(dsn, tmp_path, CROWDD_DAEMON_WORKERS="2")
+    server.start()
+    server.stop()
+    assert len((tmp_path / "secret.key").read_text().split()) == 1
+    assert not (tmp_path / "secret.key.new").exists()
+
+
+def test_a_new_key_is_adopted_on_purpose_only_and_says_what_stops(crowdctl, rows, dsn):
+    before = crowdctl.json("user", "create", "--name", "bob", "--email", "bob@example.org", *WORD)
+    link = crowdctl.json("admin", "link")["url"]
+    rows("INSERT INTO totp (user_id, sealed, created, confirmed) SELECT id, 'x', now(), now() FROM account")
+    rows("UPDATE account SET second_factor = true")
+    key_file(crowdctl).unlink()
+    told = crowdctl.json("secrets", "adopt")
+    assert (told["needed"], told["done"]) == (True, False)
+    losses = {loss["what"]: loss["number"] for loss in told["losses"]}
+    assert losses == {"account.api_key_sealed": 1, "totp.sealed": 1, "one_time_link": 1}
+    assert not key_file(crowdctl).exists()
+    said = crowdctl("secrets", "adopt", "--new-key", "--yes").output
+    assert "1 API keys are made anew" in said and "authenticator apps are removed" in said
+    server = LiveServer(dsn, key_file(crowdctl).parent)
+    server.start()
+    try:
+        assert status(server.url, before["api_key"]) == 401
+        new = crowdctl.json("user", "reset-api-key", "bob")["api_key"]
+        assert status(server.url, new) == 200
+        assert status(link.replace(link[: link.index("/account")], server.url)) == 404
+    finally:
+        server.stop()
+    assert rows("SELECT second_factor FROM account") == [{"second_factor": False}]
+    assert crowdctl.json("secrets", "adopt") == {"needed": False, "done": False, "losses": []}
+
+
+def test_keys_that_the_file_still_opens_survive_the_loss_of_the_last_line(crowdctl, dsn):
+    bob = crowdctl.json("user", "create", "--name", "bob", "--email", "bob@example.org", *WORD)
+    crowdctl.json("secrets", "add", "--yes")
+    crowdctl.json("secrets", "rotate")
+    first = key_file(crowdctl).read_text().split()[0]
+    key_file(crowdctl).write_text(f"{first}\n")
+    assert "is not the key file" in crowdctl.refused("user", "show", "bob")
+    done = crowdctl.json("secrets", "adopt", "--new-key", "--yes")
+    assert done["losses"] == []
+    server = LiveServer(dsn, key_file(crowdctl).parent)
+    server.start()
+    try:
+        assert status(server.url, bob["api_key"]) == 200
+    finally:
+        server.stop()
+
+
+def status(address: str, key: str = "") -> int:
+    """The status of an address; with a key that of a new project: 401 when nobody has the key."""
+    headers = {"Authorization": key, "Content-Type": "application/json"}
+    asked = urllib.request.Request(f"{address}/api/project", PROJECT, headers) if key else address
+    try:
+        with urllib.request.urlopen(asked) as response:
+            return response.status
+    except urllib.error.HTTPError as error:
+        return error.code

@@ -14,7 +14,7 @@ URL = "https://hooks.example/x"
 
 
 @pytest.fixture
-def project(dsn: str) -> Any:
+def project(dsn: str, key: None) -> Any:
     """A project with three completed tasks, whose address is set afterwards."""
     ledger = Ledger(dsn)
     made = ledger.project(3, n=1)

@@ -4,6 +4,7 @@ import pytest
 import pytest_twisted
 from support.browsers import newcomer, signed_in, who
 from support.factors import letters, pass_time
+from support.shows import shows
 
 
 async def token(browser, name, scope, **more):
@@ -62,6 +63,7 @@ ACCOUNT = {"new project": 200, "new project by page": 200, "own record": 200, "f
 EVERY = READS | ANSWERS | WRITES | ELSEWHERE | ACCOUNT
 
 
+@shows("token-scopes")
 @pytest.mark.parametrize(
     ("scope", "allowed"),
     [
@@ -78,14 +80,16 @@ async def test_scope_allows_this_and_refuses_the_rest(served, scope, allowed):
     assert await acts(program(served, text), birds, stars) == dict.fromkeys(EVERY, 403) | allowed
 
 
+@shows("token-scopes")
 @pytest_twisted.ensureDeferred
 async def test_refusal_names_the_scope(served):
     ada, _key, (birds, *_others) = await stage(served)
     text = await token(ada, "ada", "read")
     refused = (await program(served, text).put(f"/api/project/{birds['id']}", json={"description": "x"})).json()
-    assert refused["code"] == "token_scope" and '"read"' in refused["hint"]
+    assert refused["error_code"] == "token_scope" and '"read"' in refused["hint"]
 
 
+@shows("token-scopes")
 @pytest_twisted.ensureDeferred
 async def test_project_token_sees_drafts_of_its_project_only(served):
     browser, key, _projects = await stage(served)
@@ -95,6 +99,7 @@ async def test_project_token_sees_drafts_of_its_project_only(served):
     assert {"draft-a"} == {each["short_name"] for each in found} & {"draft-a", "draft-b"}
 
 
+@shows("token-scopes")
 @pytest_twisted.ensureDeferred
 async def test_token_that_may_not_write_learns_no_secret(served):
     browser, key, (birds, *_others) = await stage(served)
@@ -125,6 +130,7 @@ async def test_nobody_makes_a_token_for_a_project_of_others(served):
         assert answer.json()["form"]["errors"]["project"], reference
 
 
+@shows("caller-order", "token-use")
 @pytest.mark.parametrize("scheme", ["", "Bearer ", "bearer "])
 @pytest_twisted.ensureDeferred
 async def test_token_comes_in_the_header_below_api_and_project_only(served, scheme):
@@ -137,6 +143,7 @@ async def test_token_comes_in_the_header_below_api_and_project_only(served, sche
     assert "email_addr" not in (await served.client().get(f"/api/user/1?api_key={text}")).json()
 
 
+@shows("token-use")
 @pytest_twisted.ensureDeferred
 async def test_expired_token_is_nobody(served):
     ada = await newcomer(served, "ada")
@@ -147,6 +154,7 @@ async def test_expired_token_is_nobody(served):
     assert "email_addr" not in (await client.get("/api/user/1")).json()
 
 
+@shows("token-use")
 @pytest_twisted.ensureDeferred
 async def test_revoked_token_is_nobody_at_once(served):
     ada, bob = await newcomer(served, "ada"), await newcomer(served, "bob")
@@ -185,6 +193,7 @@ async def test_last_use_is_noted_once_an_hour(served):
     assert await used() > first
 
 
+@shows("token-pages")
 @pytest_twisted.ensureDeferred
 async def test_token_is_shown_once_and_stored_as_a_hash(served):
     ada = await newcomer(served, "ada")
@@ -196,6 +205,7 @@ async def test_token_is_shown_once_and_stored_as_a_hash(served):
     assert text not in str(stored)
 
 
+@shows("token-pages")
 @pytest.mark.parametrize(
     ("form", "field"),
     [({"name": ""}, "name"), ({"name": "x" * 61}, "name"), ({"scope": "root"}, "scope"), ({"days": "0"}, "days"), ({"days": "x"}, "days")],
@@ -207,6 +217,7 @@ async def test_form_with_mistakes_makes_no_token(served, form, field):
     assert answer["form"]["errors"].keys() == {field} and answer["tokens"] == []
 
 
+@shows("key-query")
 @pytest_twisted.ensureDeferred
 async def test_keys_in_addresses_can_be_switched_off(serve):
     served = await serve(CROWDD_ACCOUNTS_KEY_IN_QUERY="off")

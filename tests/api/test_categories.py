@@ -1,8 +1,10 @@
 """Categories over REST: administrators' shelves."""
 
 import pytest_twisted
+from support.shows import shows
 
 
+@shows("category-fields", "category-who")
 @pytest_twisted.ensureDeferred
 async def test_administrators_make_change_and_delete_categories(served):
     admin, person = await served.person("boss", admin=True), await served.person("person")
@@ -20,6 +22,7 @@ async def test_administrators_make_change_and_delete_categories(served):
     assert (await admin.get(path)).status == 404
 
 
+@shows("attribute-whole-record")
 @pytest_twisted.ensureDeferred
 async def test_a_whole_record_can_be_put_back(served):
     admin = await served.person("boss", admin=True)
@@ -29,6 +32,7 @@ async def test_a_whole_record_can_be_put_back(served):
     assert (await admin.put(f"/api/category/{record['id']}", json={**record, "id": 99})).status == 400
 
 
+@shows("category-who")
 @pytest_twisted.ensureDeferred
 async def test_names_are_unique(served):
     admin = await served.person("boss", admin=True)
@@ -38,12 +42,13 @@ async def test_names_are_unique(served):
         assert error["exception_msg"].startswith("A category with this")
 
 
+@shows("category-who")
 @pytest_twisted.ensureDeferred
 async def test_a_category_in_use_stays(served):
     admin = await served.person("boss", admin=True)
     project = await served.project(admin)
     answer = await admin.delete(f"/api/category/{project['category_id']}")
     error = answer.json()
-    assert (answer.status, error["exception_cls"], error["code"]) == (415, "DBIntegrityError", "conflict")
+    assert (answer.status, error["exception_cls"], error["error_code"]) == (415, "DBIntegrityError", "conflict")
     assert "constraint" not in answer.text and "category" not in error["exception_msg"]
     assert (await admin.get(f"/api/category/{project['category_id']}")).status == 200

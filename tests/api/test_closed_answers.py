@@ -1,6 +1,7 @@
 """What owners close is closed: answers and results of a project, in every way out."""
 
 import pytest_twisted
+from support.shows import shows
 
 PAGE = {"Content-Type": "application/json"}
 
@@ -30,6 +31,7 @@ async def infos(client, path):
     return [row["info"] for row in answered.json()]
 
 
+@shows("project-closed")
 @pytest_twisted.ensureDeferred
 async def test_closed_answers_are_listed_to_owners_and_their_authors_only(served):
     owner, ada, bob, project, *_ = await closed(served, zip_download=False)
@@ -44,6 +46,7 @@ async def test_closed_answers_are_listed_to_owners_and_their_authors_only(served
     assert len(await infos(owner, results)) == 1
 
 
+@shows("project-closed")
 @pytest_twisted.ensureDeferred
 async def test_closed_answers_are_refused_by_id(served):
     owner, ada, bob, project, *_ = await closed(served, zip_download=False)
@@ -56,6 +59,7 @@ async def test_closed_answers_are_refused_by_id(served):
     assert (await owner.get(f"/api/result/{result}")).status == 200
 
 
+@shows("project-closed")
 @pytest_twisted.ensureDeferred
 async def test_closed_answers_come_out_by_no_other_way(served):
     owner, _, _, project, first, _ = await closed(served, zip_download=False)
@@ -76,6 +80,7 @@ async def test_closed_answers_come_out_by_no_other_way(served):
     assert [len(task["task_runs"]) for task in related] == [2, 1]
 
 
+@shows("record-rights")
 @pytest_twisted.ensureDeferred
 async def test_a_page_of_a_list_is_full_although_some_answers_are_closed(served):
     owner, ada, *_ = await closed(served, zip_download=False)
@@ -85,6 +90,7 @@ async def test_a_page_of_a_list_is_full_although_some_answers_are_closed(served)
     assert await infos(served.client(), "/api/taskrun?limit=3") == [0, 1, 2]
 
 
+@shows("project-closed-open-tasks")
 @pytest_twisted.ensureDeferred
 async def test_answers_of_an_open_task_are_hidden_until_it_is_complete(served):
     info = {"task_presenter": "<p>?</p>", "answers_when_complete": True}

@@ -2,6 +2,7 @@
 
 import pytest_twisted
 from support.browsers import newcomer
+from support.shows import shows
 
 JSON = {"Content-Type": "application/json"}
 
@@ -11,6 +12,7 @@ async def create(browser, number, body='{"name": "p%d"}', **headers):
     return await browser.post("/api/project", data=(body % number).encode(), headers=headers)
 
 
+@shows("session-api-write")
 @pytest_twisted.ensureDeferred
 async def test_json_of_our_own_pages_is_believed(served):
     browser = await newcomer(served, "ada")
@@ -23,12 +25,14 @@ async def test_json_of_our_own_pages_is_believed(served):
         assert (await create(browser, number, **{**JSON, **more})).status == 200, more
 
 
+@shows("session-api-write")
 @pytest_twisted.ensureDeferred
 async def test_a_plain_body_of_the_same_origin_is_believed(served):
     browser = await newcomer(served, "ada")
     assert (await create(browser, 1, **{"Sec-Fetch-Site": "same-origin"})).status == 200
 
 
+@shows("session-api-write")
 @pytest_twisted.ensureDeferred
 async def test_what_another_sites_page_can_send_is_refused(served):
     browser = await newcomer(served, "ada")
@@ -60,6 +64,7 @@ async def test_a_key_is_believed_from_everywhere(served):
     assert answer.status == 200
 
 
+@shows("session-api-write")
 @pytest_twisted.ensureDeferred
 async def test_a_configured_front_end_is_believed(serve):
     served = await serve(CROWDD_HTTP_ALLOWED_ORIGINS="https://front.example")
@@ -68,6 +73,7 @@ async def test_a_configured_front_end_is_believed(serve):
     assert (await create(browser, 2, **JSON, Origin="https://other.example")).status == 403
 
 
+@shows("session-api-write")
 @pytest_twisted.ensureDeferred
 async def test_cookies_across_sites_want_the_token(serve):
     served = await serve(CROWDD_HTTP_CROSS_SITE_COOKIES="on", CROWDD_HTTP_ALLOWED_ORIGINS="https://front.example")
@@ -78,6 +84,7 @@ async def test_cookies_across_sites_want_the_token(serve):
     assert (await create(browser, 1, **origin, **{"X-CSRFToken": token})).status == 200
 
 
+@shows("cors-opaque")
 @pytest_twisted.ensureDeferred
 async def test_an_opaque_origin_may_not_even_read(served):
     for method, path in (("GET", "/api/project"), ("GET", "/"), ("POST", "/api/taskrun"), ("GET", "/%61pi/project")):
@@ -89,6 +96,7 @@ async def test_an_opaque_origin_may_not_even_read(served):
     assert (await served.client().get("/", headers=opened)).status == 200
 
 
+@shows("session-volunteer-header")
 @pytest_twisted.ensureDeferred
 async def test_a_page_made_for_somebody_who_is_signed_out_writes_nothing_as_a_stranger(served):
     owner = await served.person("owner")
@@ -99,6 +107,6 @@ async def test_a_page_made_for_somebody_who_is_signed_out_writes_nothing_as_a_st
     run = {"project_id": project["id"], "task_id": task, "info": 1}
     for stranger in (served.client(), await newcomer(served, "ben")):
         refused = await stranger.post("/api/taskrun", json=run, headers={"X-Volunteer": str(ada)})
-        assert (refused.status, refused.json()["code"]) == (401, "signed_out")
+        assert (refused.status, refused.json()["error_code"]) == (401, "signed_out")
     stored = await browser.post("/api/taskrun", json=run, headers={"X-Volunteer": str(ada)})
     assert (stored.status, stored.json()["user_id"]) == (200, ada)

@@ -3,6 +3,7 @@
 import psycopg2
 import pytest_twisted
 from support.browsers import JSON, newcomer
+from support.shows import shows
 from twisted.internet.defer import ensureDeferred
 from twisted.internet.threads import deferToThread
 
@@ -19,6 +20,7 @@ async def correct(volunteer, task, info, **headers):
     return await volunteer.post(f"/api/task/{task}/correct", json={"info": info}, headers=headers)
 
 
+@shows("taskrun-correct")
 @pytest_twisted.ensureDeferred
 async def test_with_and_without_an_account_and_for_nobody_else(served):
     owner, ada = await served.person("owner"), await served.person("ada")
@@ -38,6 +40,7 @@ async def test_with_and_without_an_account_and_for_nobody_else(served):
     assert [run["info"] for run in (await owner.get("/api/taskrun")).json()] == ["hers", {"answer": None}]
 
 
+@shows("taskrun-correct")
 @pytest_twisted.ensureDeferred
 async def test_what_completed_a_task_may_be_changed_for_five_minutes(served):
     owner, ada = await served.person("owner"), await served.person("ada")
@@ -49,10 +52,11 @@ async def test_what_completed_a_task_may_be_changed_for_five_minutes(served):
     assert (await owner.get(f"/api/task/{task}")).json()["state"] == "completed" and result["last_version"]
     await served.database.execute("UPDATE clock_shift SET ahead = make_interval(mins => 6)", {})
     refused = await correct(ada, task, "perhaps")
-    assert (refused.status, refused.json()["code"]) == (403, "in_result")
+    assert (refused.status, refused.json()["error_code"]) == (403, "in_result")
     assert [run["info"] for run in (await owner.get("/api/taskrun")).json()] == ["no"]
 
 
+@shows("taskrun-correct")
 @pytest_twisted.ensureDeferred
 async def test_a_body_says_info_and_nothing_else(served):
     owner, ada = await served.person("owner"), await served.person("ada")
@@ -60,7 +64,7 @@ async def test_a_body_says_info_and_nothing_else(served):
     path = f"/api/task/{await answered(ada, project)}/correct"
     for body, code in (({}, "missing_attribute"), ({"info": 1, "user_id": 1}, "unknown_attribute"), ([], None)):
         refused = await ada.post(path, json=body)
-        assert refused.status == 415 and (code is None or refused.json()["code"] == code), body
+        assert refused.status == 415 and (code is None or refused.json()["error_code"] == code), body
 
 
 @pytest_twisted.ensureDeferred
@@ -75,6 +79,7 @@ async def test_a_presenter_changes_answers_of_its_own_project_only(served):
     assert (await correct(ada, task, "no", **{"X-Presenter": str(project["id"])})).json()["info"] == "no"
 
 
+@shows("taskrun-put")
 @pytest_twisted.ensureDeferred
 async def test_a_put_that_meets_the_completion_is_refused(served, dsn):
     owner, ada = await served.person("owner"), await served.person("ada")
@@ -91,7 +96,7 @@ async def test_a_put_that_meets_the_completion_is_refused(served, dsn):
     put = ensureDeferred(ada.put(f"/api/taskrun/{run['id']}", json={"info": "no"}))
     await deferToThread(_commit_when_awaited, connection, dsn)
     refused = await put
-    assert (refused.status, refused.json()["code"]) == (403, "in_result")
+    assert (refused.status, refused.json()["error_code"]) == (403, "in_result")
     connection.close()
 
 

@@ -2,6 +2,7 @@
 
 import pytest_twisted
 from support.browsers import lock, newcomer
+from support.shows import shows
 from twisted.internet.defer import DeferredList, ensureDeferred
 
 PAGE = {"Content-Type": "application/json"}
@@ -61,6 +62,7 @@ async def paths_of(owner, project):
     return api, [f"/project/birds/{name}" for name in pages] + framed
 
 
+@shows("error-404", "state-draft")
 @pytest_twisted.ensureDeferred
 async def test_a_draft_is_404_for_strangers_by_id_and_by_name(served):
     owner, project, _ = await draft(served)
@@ -77,6 +79,7 @@ async def test_a_draft_is_404_for_strangers_by_id_and_by_name(served):
             assert (await client.get(path)).status == 200, path
 
 
+@shows("state-draft")
 @pytest_twisted.ensureDeferred
 async def test_a_stranger_cannot_tell_a_draft_from_nothing_by_writing(served):
     _, project, _ = await draft(served)
@@ -92,6 +95,7 @@ async def test_a_stranger_cannot_tell_a_draft_from_nothing_by_writing(served):
         assert (signed_out.status, signed_out.header("location").split("?")[0]) == (302, "/account/signin")
 
 
+@shows("state-try-link")
 @pytest_twisted.ensureDeferred
 async def test_with_the_link_a_browser_sees_and_tries_the_draft(served):
     _, project, link = await draft(served)
@@ -106,6 +110,7 @@ async def test_with_the_link_a_browser_sees_and_tries_the_draft(served):
     assert (await served.client().get(link, headers=PAGE)).json()["project"]["name"] == "Birds"
 
 
+@shows("state-try-link")
 @pytest_twisted.ensureDeferred
 async def test_a_program_sends_the_key_of_the_link_as_a_header(served):
     _, project, link = await draft(served)
@@ -132,6 +137,7 @@ async def test_a_lock_is_not_opened_by_the_header_of_drafts(served):
     assert refused.status == 401
 
 
+@shows("state-try-link")
 @pytest_twisted.ensureDeferred
 async def test_a_new_link_ends_the_old_one(served):
     owner, project, link = await draft(served)
@@ -146,6 +152,7 @@ async def test_a_new_link_ends_the_old_one(served):
     assert (await visitor(served, await link_of(served, owner))).cookies
 
 
+@shows("state-try-link")
 @pytest_twisted.ensureDeferred
 async def test_the_link_ends_when_the_project_is_published(served):
     owner, _, link = await draft(served)
@@ -183,6 +190,7 @@ async def test_an_owner_tries_the_own_draft_through_its_presenter(served):
     assert (await browser.post("/api/taskrun", json=body, headers=mark)).status == 200
 
 
+@shows("state-pause")
 @pytest_twisted.ensureDeferred
 async def test_a_paused_project_stays_in_sight(served):
     owner, project, _ = await draft(served)

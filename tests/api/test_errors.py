@@ -1,14 +1,16 @@
-"""Every refusal of the API has one shape, its status and its class (interface, Errors)."""
+"""Every refusal of the API has one shape, its status and its class."""
 
 import orjson
 import pytest_twisted
 from support.browsers import newcomer
+from support.shows import shows
 from support.wire import error_of, request
 
-KEYS = {"status", "status_code", "action", "target", "exception_cls", "exception_msg", "code", "hint"}
+KEYS = {"status", "status_code", "action", "target", "exception_cls", "exception_msg", "error_code", "hint"}
 TEN_MB = 10_000_000
 
 
+@shows("error-object", "error-unknown-path")
 @pytest_twisted.ensureDeferred
 async def test_the_table_of_refusals(served):
     owner, stranger = await served.person("owner"), await served.person("stranger")
@@ -40,7 +42,11 @@ async def test_the_table_of_refusals(served):
     ):
         answer = await who.request(method, path, **({} if body is ... else {"json": body}))
         error = answer.json()
-        assert (answer.status, error["exception_cls"], error["code"]) == (status, name, code), (method, path, body)
+        assert (answer.status, error["exception_cls"], error["error_code"]) == (status, name, code), (
+            method,
+            path,
+            body,
+        )
         assert error.keys() == KEYS and error["status"] == "failed" and error["status_code"] == status
         assert error["action"] == method and error["target"] == path.split("/")[2].split("?")[0]
         assert answer.header("content-type") == "application/json"
@@ -48,6 +54,7 @@ async def test_the_table_of_refusals(served):
             assert error["exception_msg"] == "404 Not Found"
 
 
+@shows("error-unknown-attribute")
 @pytest_twisted.ensureDeferred
 async def test_an_unknown_attribute_is_named(served):
     owner = await served.person("owner")
@@ -55,6 +62,7 @@ async def test_an_unknown_attribute_is_named(served):
     assert error["exception_msg"] == "type object 'project' has no attribute 'colour'"
 
 
+@shows("error-method", "format-head")
 @pytest_twisted.ensureDeferred
 async def test_405_says_what_is_allowed(served):
     client = served.client()
@@ -72,6 +80,7 @@ async def test_405_says_what_is_allowed(served):
         assert (asked.status, asked.header("allow"), asked.body) == (204, allowed, b"")
 
 
+@shows("error-value", "family-api")
 @pytest_twisted.ensureDeferred
 async def test_a_body_that_is_no_json_object_is_refused(served):
     owner = await served.person("owner")
@@ -85,6 +94,7 @@ async def test_a_body_that_is_no_json_object_is_refused(served):
     assert (await owner.get("/api/project")).json() == []
 
 
+@shows("error-value")
 @pytest_twisted.ensureDeferred
 async def test_values_of_the_wrong_type_are_refused_by_name(served):
     owner = await served.person("owner")
@@ -113,6 +123,7 @@ def orjson_or_text(name, value):
     return orjson.dumps({name: value})
 
 
+@shows("format-refused-values")
 @pytest_twisted.ensureDeferred
 async def test_nul_and_surrogates_and_depth_are_refused_everywhere(served):
     owner = await served.person("owner")
@@ -145,6 +156,7 @@ async def test_ids_of_any_length_are_just_not_there(served):
     assert status == 404
 
 
+@shows("limit-body")
 @pytest_twisted.ensureDeferred
 async def test_a_body_over_the_limit_is_refused_before_it_is_read(served):
     owner = await served.person("owner")
@@ -153,7 +165,7 @@ async def test_a_body_over_the_limit_is_refused_before_it_is_read(served):
     promised = await request(served.base, b"PUT /api/project/1", b"Content-Length: 10000001")
     assert promised[0] == 413
     error = error_of(promised[1])
-    assert (error["action"], error["target"], error["code"]) == ("PUT", "project", "too_large")
+    assert (error["action"], error["target"], error["error_code"]) == ("PUT", "project", "too_large")
     assert error["exception_cls"] == "RequestEntityTooLarge"
     line, chunked = b"POST /api/task?api_key=" + key, b"Transfer-Encoding: chunked"
     chunk = b"100000\r\n" + b" " * 0x100000 + b"\r\n"
@@ -164,6 +176,7 @@ async def test_a_body_over_the_limit_is_refused_before_it_is_read(served):
     assert len((await owner.get("/api/task?info=none")).json()) == 0
 
 
+@shows("limit-body")
 @pytest_twisted.ensureDeferred
 async def test_the_limit_on_bodies_is_a_setting(serve):
     served = await serve(CROWDD_HTTP_MOST_BODY_BYTES="100")
@@ -195,6 +208,7 @@ async def test_no_header_and_no_address_makes_the_server_stumble(served):
             assert error_of(body)["status_code"] == status
 
 
+@shows("format-slashes")
 @pytest_twisted.ensureDeferred
 async def test_a_doubled_slash_is_one(served):
     owner = await served.person("owner")
@@ -207,6 +221,7 @@ async def test_a_doubled_slash_is_one(served):
         assert (await owner.get(path)).json()["id"] == project["id"], path
 
 
+@shows("error-nothing-inside")
 @pytest_twisted.ensureDeferred
 async def test_a_failure_of_ours_says_nothing_of_what_failed(served):
     await served.database.execute("ALTER TABLE category RENAME TO shelf")
@@ -215,9 +230,10 @@ async def test_a_failure_of_ours_says_nothing_of_what_failed(served):
         assert answer.status == 500 and answer.header("x-request-id")
         for word in ("category", "shelf", "psycopg", "Traceback", "SELECT", "relation"):
             assert word not in answer.text.replace("/api/category", "").replace('"target":"category"', ""), word
-    assert (await served.client().get("/api/category")).json()["code"] == "internal"
+    assert (await served.client().get("/api/category")).json()["error_code"] == "internal"
 
 
+@shows("format-body-get")
 @pytest_twisted.ensureDeferred
 async def test_even_a_body_on_get_and_delete_is_fine(served):
     owner = await served.person("owner")
@@ -228,6 +244,7 @@ async def test_even_a_body_on_get_and_delete_is_fine(served):
     assert (gone.status, gone.body) == (204, b"")
 
 
+@shows("family-api")
 @pytest_twisted.ensureDeferred
 async def test_the_api_is_data_and_never_a_document(served):
     browser = await newcomer(served, "ada")

@@ -1,10 +1,11 @@
-"""Volunteers of another user base: the project's token speaks for them (interface, Authentication)."""
+"""Volunteers of another user base: the project's token speaks for them."""
 
 import time
 
 import jwt
 import pytest
 import pytest_twisted
+from support.shows import shows
 
 from crowdd.domain.external import signing_key
 
@@ -25,6 +26,7 @@ def bearer(token):
     return {"Authorization": f"Bearer {token}"}
 
 
+@shows("external-token", "external-token-claims")
 @pytest_twisted.ensureDeferred
 async def test_the_secret_key_buys_a_token(served):
     _, project, token = await setting(served)
@@ -42,6 +44,7 @@ async def test_the_secret_key_buys_a_token(served):
     assert asked.header("content-type") == "application/json" and asked.json().count(".") == 2
 
 
+@shows("external-token")
 @pytest_twisted.ensureDeferred
 async def test_a_wrong_key_and_an_unknown_project_are_not_told_apart(served):
     owner, project, _ = await setting(served)
@@ -53,6 +56,7 @@ async def test_a_wrong_key_and_an_unknown_project_are_not_told_apart(served):
     assert (await owner.get("/api/auth/project/birds/token")).status == 403
 
 
+@shows("caller-external", "external-use", "newtask-external", "taskrun-external")
 @pytest_twisted.ensureDeferred
 async def test_with_a_token_an_external_user_asks_and_answers(served):
     owner, project, token = await setting(served, n_answers=2)
@@ -71,6 +75,7 @@ async def test_with_a_token_an_external_user_asks_and_answers(served):
     assert (await owner.get(f"/api/task/{project['tasks'][0]}")).json()["state"] == "completed"
 
 
+@shows("caller-external", "taskrun-external")
 @pytest_twisted.ensureDeferred
 async def test_the_external_user_wins_over_the_signed_in_one(served):
     owner, project, token = await setting(served)
@@ -81,6 +86,7 @@ async def test_the_external_user_wins_over_the_signed_in_one(served):
     assert (await owner.get("/api/project/birds/userprogress")).json()["done"] == 0
 
 
+@shows("external-refused")
 @pytest.mark.filterwarnings("ignore::jwt.warnings.InsecureKeyLengthWarning")
 @pytest_twisted.ensureDeferred
 async def test_a_token_that_is_not_right_is_told_what_is_wrong_with_it(served):
@@ -107,21 +113,23 @@ async def test_a_token_that_is_not_right_is_told_what_is_wrong_with_it(served):
     for code, headers in cases.items():
         for header in headers:
             refused = await served.client().get(path, headers={"Authorization": header.encode()} if header else {})
-            assert (refused.status, refused.json()["code"]) == (401, code), header
+            assert (refused.status, refused.json()["error_code"]) == (401, code), header
             assert refused.json()["exception_cls"] == "Unauthorized"
     fine = {"Authorization": f"bearer {jwt.encode(good, key, 'HS256')}"}
     assert (await served.client().get(path, headers=fine)).json()["id"] == project["tasks"][0]
 
 
+@shows("external-refused")
 @pytest_twisted.ensureDeferred
 async def test_a_token_of_another_project_opens_nothing(served):
     owner, project, _ = await setting(served)
     other = await served.project(owner, "other", tasks=1, published=True)
     foreign = bearer((await token_of(served, other)).text)
     refused = await served.client().get(f"/api/{project['id']}/newtask?external_uid=one", headers=foreign)
-    assert (refused.status, refused.json()["code"]) == (401, "decode_error")
+    assert (refused.status, refused.json()["error_code"]) == (401, "decode_error")
 
 
+@shows("external-token-claims")
 @pytest_twisted.ensureDeferred
 async def test_a_token_runs_out_by_the_clock_of_the_database(serve):
     served = await serve(CROWDD_EXTERNAL_TOKEN_HOURS="1")
@@ -129,9 +137,10 @@ async def test_a_token_runs_out_by_the_clock_of_the_database(serve):
     path = f"/api/{project['id']}/newtask?external_uid=one"
     assert (await served.client().get(path, headers=bearer(token))).status == 200
     await served.database.execute("UPDATE clock_shift SET ahead = '61 minutes'")
-    assert (await served.client().get(path, headers=bearer(token))).json()["code"] == "token_expired"
+    assert (await served.client().get(path, headers=bearer(token))).json()["error_code"] == "token_expired"
 
 
+@shows("taskrun-external")
 @pytest_twisted.ensureDeferred
 async def test_body_and_address_name_the_same_external_user(served):
     _, project, token = await setting(served)
@@ -139,7 +148,7 @@ async def test_body_and_address_name_the_same_external_user(served):
     task = (await client.get(f"/api/{project['id']}/newtask?external_uid=one", headers=headers)).json()
     body = {"project_id": project["id"], "task_id": task["id"], "info": 1}
     other = await client.post("/api/taskrun?external_uid=one", json={**body, "external_uid": "two"}, headers=headers)
-    assert (other.status, other.json()["code"]) == (403, "external_uid")
+    assert (other.status, other.json()["error_code"]) == (403, "external_uid")
     refused = await client.post("/api/taskrun", json={**body, "external_uid": "one"})
     assert refused.status == 401
     assert (await client.post("/api/taskrun", json={**body, "external_uid": "one"}, headers=headers)).status == 200
@@ -153,6 +162,7 @@ async def test_an_external_user_has_a_name(served):
         assert (refused.status, refused.json()["exception_cls"]) == (415, "ValueError"), uid
 
 
+@shows("newtask-members")
 @pytest_twisted.ensureDeferred
 async def test_members_only_lets_external_users_in(served):
     owner, project, token = await setting(served)
@@ -161,6 +171,7 @@ async def test_members_only_lets_external_users_in(served):
     assert (await served.client().get(path, headers=bearer(token))).json()["id"] == project["tasks"][0]
 
 
+@shows("external-refused", "external-token-one")
 @pytest_twisted.ensureDeferred
 async def test_a_token_for_one_external_user_is_refused_for_another(served):
     _, project, _ = await setting(served)
@@ -169,16 +180,17 @@ async def test_a_token_for_one_external_user_is_refused_for_another(served):
     path = f"/api/{project['id']}/newtask?external_uid="
     task = (await served.client().get(f"{path}a", headers=bearer(token))).json()["id"]
     refused = await served.client().get(f"{path}b", headers=bearer(token))
-    assert (refused.status, refused.json()["code"]) == (401, "wrong_external_uid")
+    assert (refused.status, refused.json()["error_code"]) == (401, "wrong_external_uid")
     body = {"project_id": project["id"], "task_id": task, "info": 1}
     for named in ("?external_uid=b", ""):
         answer = {**body, "external_uid": "b"}
         refused = await served.client().post(f"/api/taskrun{named}", json=answer, headers=bearer(token))
-        assert (refused.status, refused.json()["code"]) == (401, "wrong_external_uid")
+        assert (refused.status, refused.json()["error_code"]) == (401, "wrong_external_uid")
     answer = {**body, "external_uid": "a"}
     assert (await served.client().post("/api/taskrun?external_uid=a", json=answer, headers=bearer(token))).status == 200
 
 
+@shows("external-token-one")
 @pytest_twisted.ensureDeferred
 async def test_an_owner_demands_tokens_that_name_their_external_user(served):
     owner, project, token = await setting(served)
@@ -186,13 +198,14 @@ async def test_an_owner_demands_tokens_that_name_their_external_user(served):
     assert (await owner.put(f"/api/project/{project['id']}", json={"info": info})).status == 200
     path = f"/api/{project['id']}/newtask?external_uid=a"
     refused = await served.client().get(path, headers=bearer(token))
-    assert (refused.status, refused.json()["code"]) == (401, "token_names_nobody")
+    assert (refused.status, refused.json()["error_code"]) == (401, "token_names_nobody")
     assert (await token_of(served, project)).status == 400
     headers = {"Authorization": project["secret_key"]}
     named = (await served.client().get("/api/auth/project/birds/token?external_uid=a", headers=headers)).text
     assert (await served.client().get(path, headers=bearer(named))).status == 200
 
 
+@shows("external-draft")
 @pytest_twisted.ensureDeferred
 async def test_the_projects_token_tries_its_draft(served):
     owner = await served.person("owner")

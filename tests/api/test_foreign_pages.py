@@ -2,6 +2,7 @@
 
 import pytest
 import pytest_twisted
+from support.shows import shows
 
 EVIL = {"Origin": "https://evil.example", "Sec-Fetch-Site": "cross-site"}
 FRIEND = "https://friend.example"
@@ -23,6 +24,7 @@ def acts(project, task):
     )  # fmt: skip
 
 
+@shows("cors-foreign")
 @pytest_twisted.ensureDeferred
 async def test_a_page_of_another_site_takes_and_answers_nothing(served):
     owner, project, visitor = await setting(served)
@@ -30,12 +32,13 @@ async def test_a_page_of_another_site_takes_and_answers_nothing(served):
     for headers in (EVIL, {"Origin": "https://evil.example"}, {**EVIL, "Authorization": "Bearer made.up.token"}):
         for method, path, body in acts(project, task):
             refused = await visitor.request(method, path, json=body, headers=headers)
-            assert (refused.status, refused.json()["code"]) == (403, "cross_origin"), (path, refused.body)
+            assert (refused.status, refused.json()["error_code"]) == (403, "cross_origin"), (path, refused.body)
     link = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Dest": "document"}
     assert (await visitor.get(f"/api/{project['id']}/newtask", headers=link)).status == 403
     assert (await owner.get(f"/api/taskrun?project_id={project['id']}")).json() == []
 
 
+@shows("cors-foreign")
 @pytest_twisted.ensureDeferred
 async def test_a_page_of_another_site_reads_what_is_public(served):
     _, project, visitor = await setting(served)
@@ -57,6 +60,7 @@ async def test_our_own_pages_and_programs_take_and_answer_as_before(served):
             assert answered.status in (200, 403, 404) and b"cross_origin" not in answered.body, (path, answered.body)
 
 
+@shows("cors-foreign")
 @pytest_twisted.ensureDeferred
 async def test_a_page_of_another_site_with_a_key_or_a_token_takes_and_answers(served):
     owner, project, visitor = await setting(served)
@@ -69,6 +73,7 @@ async def test_a_page_of_another_site_with_a_key_or_a_token_takes_and_answers(se
     assert asked.status == 200
 
 
+@shows("cors-foreign")
 @pytest.mark.parametrize("origin, status", [(FRIEND, 200), ("https://evil.example", 403)])
 @pytest_twisted.ensureDeferred
 async def test_a_front_end_that_the_operator_allowed_takes_tasks(serve, origin, status):

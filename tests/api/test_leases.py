@@ -1,9 +1,10 @@
-"""A task in hand: released, skipped, renewed, waited for (decisions 19 to 21)."""
+"""A task in hand: released, skipped, renewed, waited for."""
 
 import psycopg2
 import pytest
 import pytest_twisted
 from support.browsers import JSON, lock, newcomer
+from support.shows import shows
 from twisted.internet.defer import ensureDeferred, gatherResults
 
 
@@ -41,6 +42,7 @@ async def renew(client, task):
     return answer.json()
 
 
+@shows("lease-release")
 @pytest_twisted.ensureDeferred
 async def test_a_released_task_is_for_others_at_once_and_comes_back_first(served):
     owner, ada, ben = [await served.person(name) for name in ("owner", "ada", "ben")]
@@ -57,6 +59,7 @@ async def test_a_released_task_is_for_others_at_once_and_comes_back_first(served
     assert await task_of(ben, project) == first
 
 
+@shows("lease-skip")
 @pytest_twisted.ensureDeferred
 async def test_a_skipped_task_comes_last_and_only_to_who_skipped_it(served):
     owner, ada, ben = [await served.person(name) for name in ("owner", "ada", "ben")]
@@ -72,6 +75,7 @@ async def test_a_skipped_task_comes_last_and_only_to_who_skipped_it(served):
     assert await task_of(ada, project) is None
 
 
+@shows("lease-release")
 @pytest_twisted.ensureDeferred
 async def test_several_tasks_are_given_back_at_once_but_only_of_one_project_and_ones_own(served):
     owner, ada, ben = [await served.person(name) for name in ("owner", "ada", "ben")]
@@ -100,6 +104,7 @@ async def test_an_answer_on_its_way_while_the_page_was_closed_is_kept_and_counts
     assert (await owner.get(f"/api/task/{task}")).json()["state"] == "completed"
 
 
+@shows("lease-release")
 @pytest_twisted.ensureDeferred
 async def test_who_may_release_what(served):
     owner, ada = await served.person("owner"), await served.person("ada")
@@ -126,6 +131,7 @@ async def test_who_may_release_what(served):
     assert (await release(owner, task)) is False  # not hers, however much she owns
 
 
+@shows("lease-release")
 @pytest_twisted.ensureDeferred
 async def test_a_page_that_is_closed_sends_text_and_other_sites_send_nothing(served):
     owner = await served.person("owner")
@@ -138,7 +144,7 @@ async def test_a_page_that_is_closed_sends_text_and_other_sites_send_nothing(ser
         forged = await browser.post(
             path, data=b"", headers={**text, "Sec-Fetch-Site": site, "Origin": "https://evil.example"}
         )
-        assert (forged.status, forged.json()["code"]) == (403, "cross_site")
+        assert (forged.status, forged.json()["error_code"]) == (403, "cross_site")
     opaque = await browser.post(path, data=b"", headers={**text, "Origin": "null"})
     assert opaque.status == 403
     beacon = {**text, "Sec-Fetch-Site": "same-origin", "Origin": served.base}
@@ -151,6 +157,7 @@ async def test_a_page_that_is_closed_sends_text_and_other_sites_send_nothing(ser
     assert (await nobody.post(path, data=b"", headers=beacon)).json() == {"released": True}
 
 
+@shows("lease-end", "lease-renew")
 @pytest_twisted.ensureDeferred
 async def test_a_lease_is_prolonged_while_somebody_is_at_it_but_not_for_ever(served, later):
     owner, ada, ben = [await served.person(name) for name in ("owner", "ada", "ben")]
@@ -172,6 +179,7 @@ async def test_a_lease_is_prolonged_while_somebody_is_at_it_but_not_for_ever(ser
     assert (await renew(ada, task))["state"] == "answered"
 
 
+@shows("lease-renew")
 @pytest_twisted.ensureDeferred
 async def test_who_comes_back_too_late_gets_the_task_again_where_a_place_is_free(served, later):
     owner, ada, ben = [await served.person(name) for name in ("owner", "ada", "ben")]
@@ -187,6 +195,7 @@ async def test_who_comes_back_too_late_gets_the_task_again_where_a_place_is_free
     assert (await renew(owner, task))["state"] == "none"  # never handed out to her
 
 
+@shows("lease-time")
 @pytest_twisted.ensureDeferred
 async def test_the_time_for_a_task_is_the_owners_choice(served, later):
     owner, ada, ben = [await served.person(name) for name in ("owner", "ada", "ben")]
@@ -207,6 +216,7 @@ async def test_the_time_for_a_task_is_the_owners_choice(served, later):
     assert int((await ben.get(newtask(project))).header("retry-after")) > 3500
 
 
+@shows("newtask-none")
 @pytest_twisted.ensureDeferred
 async def test_how_many_tasks_are_in_other_hands_is_told_truthfully(served):
     owner = await served.person("owner")
@@ -238,10 +248,10 @@ async def test_locked_and_paused_projects(served):
     assert (await renew(ada, task))["state"] == "leased"  # what is on its way may be finished
     await release(ada, task)
     refused = await ada.post(f"/api/task/{task}/renew", json={})
-    assert (refused.status, refused.json()["code"]) == (403, "paused")
+    assert (refused.status, refused.json()["error_code"]) == (403, "paused")
     await owner.post("/project/birds/publish", json={})
     await lock(served, "birds", owner, "sesame")
-    assert (await ada.post(f"/api/task/{task}/renew", json={})).json()["code"] == "project_password"
+    assert (await ada.post(f"/api/task/{task}/renew", json={})).json()["error_code"] == "project_password"
     knows = {**JSON, "X-Project-Password": "sesame"}
     assert (await ada.post(f"/api/task/{task}/renew", json={}, headers=knows)).json()["state"] == "leased"
     assert await release(ada, task)  # giving back is always allowed
@@ -260,6 +270,7 @@ async def test_releasing_twice_at_once_frees_one_place(served, dsn):
     connection.close()
 
 
+@shows("lease-skip")
 @pytest_twisted.ensureDeferred
 async def test_why_a_task_was_skipped_is_counted_and_nobody_named(served, dsn):
     owner, ada, ben, cid = [await served.person(name) for name in ("owner", "ada", "ben", "cid")]

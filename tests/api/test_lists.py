@@ -1,4 +1,4 @@
-"""Lists over REST: pages, orders, filters, context (interface, List query parameters)."""
+"""Lists over REST: pages, orders, filters, context."""
 
 import contextlib
 from datetime import UTC, datetime
@@ -7,6 +7,7 @@ from urllib.parse import quote
 
 import pytest
 import pytest_twisted
+from support.shows import shows
 
 from crowdd.domain import queries
 from crowdd.errors import InvalidValueError
@@ -26,6 +27,7 @@ def ids(answer):
     return [row["id"] for row in answer.json()]
 
 
+@shows("list-limit")
 @pytest_twisted.ensureDeferred
 async def test_a_page_has_twenty_rows_and_never_more_than_a_hundred(served):
     owner = await served.person("owner")
@@ -39,6 +41,7 @@ async def test_a_page_has_twenty_rows_and_never_more_than_a_hundred(served):
     assert ids(await owner.get("/api/task?offset=500")) == []
 
 
+@shows("list-last-id")
 @pytest_twisted.ensureDeferred
 async def test_last_id_gives_what_comes_after_in_any_order(served):
     owner = await served.person("owner")
@@ -54,6 +57,7 @@ async def test_last_id_gives_what_comes_after_in_any_order(served):
         assert paged == whole and len(whole) == 11, order
 
 
+@shows("list-orderby")
 @pytest_twisted.ensureDeferred
 async def test_nulls_come_last_and_are_paged_too(served):
     owner, admin = await served.person("owner"), await served.person("boss", admin=True)
@@ -68,6 +72,7 @@ async def test_nulls_come_last_and_are_paged_too(served):
     assert owner.user_id
 
 
+@shows("list-filter")
 @pytest_twisted.ensureDeferred
 async def test_filters_are_joined_by_and(served):
     owner = await served.person("owner")
@@ -80,6 +85,7 @@ async def test_filters_are_joined_by_and(served):
     assert ids(await owner.get("/api/task?state=completed")) == []
 
 
+@shows("list-filter-integers")
 @pytest_twisted.ensureDeferred
 async def test_several_ids_are_joined_by_or(served):
     owner = await served.person("owner")
@@ -92,6 +98,7 @@ async def test_several_ids_are_joined_by_or(served):
     assert ids(await owner.get(f"/api/project?id={second}")) == [second]
 
 
+@shows("list-filter-info")
 @pytest_twisted.ensureDeferred
 async def test_info_is_compared_by_key_or_by_content(served):
     owner = await served.person("owner")
@@ -105,6 +112,7 @@ async def test_info_is_compared_by_key_or_by_content(served):
         assert ids(await owner.get(f"/api/task?info={quote(text)}")) == [made[n] for n in expected], text
 
 
+@shows("list-filter-times")
 @pytest_twisted.ensureDeferred
 async def test_a_time_is_found_by_its_beginning(served):
     owner = await served.person("owner")
@@ -116,6 +124,7 @@ async def test_a_time_is_found_by_its_beginning(served):
     assert len(moment) == 26 and "+" not in moment and "Z" not in moment
 
 
+@shows("list-filter")
 @pytest_twisted.ensureDeferred
 async def test_texts_and_yes_or_no_are_compared(served):
     owner, admin = await served.person("owner"), await served.person("boss", admin=True)
@@ -129,6 +138,7 @@ async def test_texts_and_yes_or_no_are_compared(served):
     assert ids(await owner.get("/api/category?short_name=thinking")) == [1]
 
 
+@shows("list-orderby")
 @pytest_twisted.ensureDeferred
 async def test_orderby_and_desc(served):
     owner = await served.person("owner")
@@ -141,6 +151,7 @@ async def test_orderby_and_desc(served):
         assert (error["status_code"], error["exception_cls"]) == (415, "AttributeError"), query
 
 
+@shows("list-all")
 @pytest_twisted.ensureDeferred
 async def test_with_a_key_a_list_holds_only_ones_own_projects_rows(served):
     ada, bob = await served.person("ada"), await served.person("bob")
@@ -156,6 +167,7 @@ async def test_with_a_key_a_list_holds_only_ones_own_projects_rows(served):
     assert len((await ada.get("/api/category")).json()) == 2
 
 
+@shows("list-all")
 @pytest_twisted.ensureDeferred
 async def test_what_one_co_owns_is_ones_own(served):
     ada, bob = await served.person("ada"), await served.person("bob")
@@ -164,6 +176,7 @@ async def test_what_one_co_owns_is_ones_own(served):
     assert ids(await bob.get("/api/project")) == [project["id"]] and ids(await bob.get("/api/task")) == project["tasks"]
 
 
+@shows("record-rights")
 @pytest_twisted.ensureDeferred
 async def test_a_page_is_full_unless_it_is_the_last(served):
     ada, bob = await served.person("ada"), await served.person("bob")
@@ -177,6 +190,7 @@ async def test_a_page_is_full_unless_it_is_the_last(served):
         assert [t["project_id"] for t in (await who.get("/api/task?all=1&limit=3")).json()] == shown
 
 
+@shows("list-participated")
 @pytest_twisted.ensureDeferred
 async def test_participated_leaves_out_what_the_caller_has_answered(served):
     owner = await served.person("owner")
@@ -209,13 +223,14 @@ async def test_an_external_user_is_an_attribute_of_answers_only(served):
     assert (await owner.get("/api/project?external_uid=7")).json()["exception_cls"] == "AttributeError"
 
 
+@shows("list-unknown")
 @pytest_twisted.ensureDeferred
 async def test_what_no_list_understands_is_refused_by_name(served):
     owner = await served.person("owner")
     for query, name in (("wrong=1", "wrong"), ("secret_key=x", "secret_key"), ("passwd_hash=x", "passwd_hash")):
         error = (await owner.get(f"/api/project?{query}")).json()
         assert (error["status_code"], error["exception_cls"], error["target"]) == (415, "AttributeError", "project")
-        assert name in error["exception_msg"] and error["code"] == "unknown_attribute"
+        assert name in error["exception_msg"] and error["error_code"] == "unknown_attribute"
     assert (await owner.get("/api/project?_=17&response_format=json")).json() == []
 
 
@@ -232,6 +247,7 @@ async def test_what_no_type_can_hold_is_refused(served):
         assert (error["status_code"], error["exception_cls"]) == (415, "ValueError"), path
 
 
+@shows("format-head")
 @pytest_twisted.ensureDeferred
 async def test_head_answers_as_get_does_without_a_body(served):
     owner = await served.person("owner")

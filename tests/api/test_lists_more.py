@@ -1,6 +1,7 @@
 """Lists that bring more along: related rows, full-text search, favourites."""
 
 import pytest_twisted
+from support.shows import shows
 
 
 async def answered(served, tasks=2):
@@ -15,6 +16,7 @@ async def answered(served, tasks=2):
     return owner, project
 
 
+@shows("list-related")
 @pytest_twisted.ensureDeferred
 async def test_related_rows_come_along(served):
     owner, project = await answered(served)
@@ -29,6 +31,7 @@ async def test_related_rows_come_along(served):
     assert "task_runs" not in (await owner.get("/api/task")).json()[0]
 
 
+@shows("list-filter-info")
 @pytest_twisted.ensureDeferred
 async def test_full_text_search_marks_what_it_found(served):
     owner = await served.person("owner")
@@ -47,6 +50,7 @@ async def test_full_text_search_marks_what_it_found(served):
     assert (broken.status, broken.json()["exception_cls"]) == (415, "ValueError")
 
 
+@shows("list-filter-info")
 @pytest_twisted.ensureDeferred
 async def test_keys_of_info_are_compared_together(served):
     owner = await served.person("owner")
@@ -59,6 +63,7 @@ async def test_keys_of_info_are_compared_together(served):
     assert [task["info"]["b"] for task in contained] == [2]
 
 
+@shows("favorites")
 @pytest_twisted.ensureDeferred
 async def test_favourites_are_marked_listed_and_unmarked(served):
     owner, person = await served.person("owner"), await served.person("person")
@@ -74,6 +79,7 @@ async def test_favourites_are_marked_listed_and_unmarked(served):
     assert (await person.delete(f"/api/favorites/{project['tasks'][1]}")).status == 404
 
 
+@shows("favorites")
 @pytest_twisted.ensureDeferred
 async def test_favourites_refuse_what_makes_no_sense(served):
     person, nobody = await served.person("person"), served.client()
@@ -84,10 +90,11 @@ async def test_favourites_refuse_what_makes_no_sense(served):
     assert (await person.put("/api/favorites", json={})).status == 405
 
 
+@shows("commenting-sso")
 @pytest_twisted.ensureDeferred
 async def test_commenting_needs_keys(served, serve):
     refused = await served.client().get("/api/commenting/sso")
-    assert (refused.status, refused.json()["code"]) == (404, "not_configured")
+    assert (refused.status, refused.json()["error_code"]) == (404, "not_configured")
     other = await serve(CROWDD_COMMENTING_PUBLIC_KEY="public", CROWDD_COMMENTING_SECRET_KEY="secret")
     given = (await other.client().get("/api/commenting/sso")).json()
     message, signature, time = given["remote_auth_s3"].split(" ")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest_twisted
+from support.shows import shows
 
 from crowdd.kinds.kind import Kind
 
@@ -11,24 +12,26 @@ def rows(project_id: int, count: int) -> list[dict[str, int]]:
     return [{"project_id": project_id, "info": 0}] * count
 
 
+@shows("limit-rows")
 @pytest_twisted.ensureDeferred
 async def test_10_000_tasks_are_made_and_10_001_are_refused(served):
     owner = await served.person("owner")
     project = await served.project(owner)
     refused = await owner.post("/api/task", json=rows(project["id"], 10_001))
-    assert (refused.status, refused.json()["code"]) == (413, "too_many_rows")
+    assert (refused.status, refused.json()["error_code"]) == (413, "too_many_rows")
     assert len((await owner.post("/api/task", json=rows(project["id"], 10_000))).json()) == 10_000
 
 
+@shows("limit-rows", "taskrun-array")
 @pytest_twisted.ensureDeferred
 async def test_200_answers_at_most(served):
     owner = await served.person("owner")
     project = await served.project(owner, tasks=1, published=True)
     answer = {"project_id": project["id"], "task_id": project["tasks"][0], "info": 0}
     refused = await served.client().post("/api/taskrun", json=[answer] * 201)
-    assert (refused.status, refused.json()["code"]) == (413, "too_many_rows")
+    assert (refused.status, refused.json()["error_code"]) == (413, "too_many_rows")
     looked_at = await served.client().post("/api/taskrun", json=[answer] * 200)
-    assert (looked_at.status, looked_at.json()["code"]) == (403, "no_lease")
+    assert (looked_at.status, looked_at.json()["error_code"]) == (403, "no_lease")
 
 
 @pytest_twisted.ensureDeferred
@@ -53,4 +56,4 @@ async def test_one_foreign_project_among_many_refuses_all(served):
     assert refused.status == 403
     assert (await owner.get(f"/api/task?project_id={mine['id']}")).json() == []
     missing = await owner.post("/api/task", json=[*rows(mine["id"], 3), {"info": 0}])
-    assert (missing.status, missing.json()["code"]) == (415, "missing_attribute")
+    assert (missing.status, missing.json()["error_code"]) == (415, "missing_attribute")

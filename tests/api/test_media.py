@@ -1,6 +1,7 @@
 """Files over REST: helping materials, blog posts, announcements."""
 
 import pytest_twisted
+from support.shows import shows
 
 PNG = b"\x89PNG\r\n\x1a\n" + b"\x00" * 40
 
@@ -15,6 +16,7 @@ def multipart(fields, content=PNG, filename="../../evil name.png"):
     return {"data": body, "headers": {"Content-Type": "multipart/form-data; boundary=b"}}
 
 
+@shows("record-file")
 @pytest_twisted.ensureDeferred
 async def test_a_file_comes_with_a_helping_material_and_goes_with_it(served):
     owner = await served.person("owner")
@@ -32,6 +34,7 @@ async def test_a_file_comes_with_a_helping_material_and_goes_with_it(served):
     assert (await served.client().get(path)).status == 404
 
 
+@shows("record-file")
 @pytest_twisted.ensureDeferred
 async def test_a_new_file_takes_the_place_of_the_old_one(served):
     owner = await served.person("owner")
@@ -44,6 +47,7 @@ async def test_a_new_file_takes_the_place_of_the_old_one(served):
     assert (await owner.get(second["media_url"].removeprefix(base))).status == 200
 
 
+@shows("record-file-types")
 @pytest_twisted.ensureDeferred
 async def test_what_a_browser_might_run_is_only_offered_as_a_download(served):
     owner = await served.person("owner")
@@ -58,6 +62,7 @@ async def test_what_a_browser_might_run_is_only_offered_as_a_download(served):
         assert file.header("content-disposition") == "attachment"
 
 
+@shows("record-file-types")
 @pytest_twisted.ensureDeferred
 async def test_a_refused_file_leaves_nothing_behind(served):
     owner, stranger = await served.person("owner"), await served.person("stranger")
@@ -69,6 +74,7 @@ async def test_a_refused_file_leaves_nothing_behind(served):
     assert not [path for path in served.domain.uploads.folder.rglob("*") if path.is_file()]
 
 
+@shows("blogpost-who")
 @pytest_twisted.ensureDeferred
 async def test_posts_are_shown_when_they_are_published(served):
     owner, reader = await served.person("owner"), served.client()
@@ -84,6 +90,7 @@ async def test_posts_are_shown_when_they_are_published(served):
     assert (await owner.get(f"/api/project/{project['id']}")).json()["n_blogposts"] == 1
 
 
+@shows("announcement-fields", "announcement-who")
 @pytest_twisted.ensureDeferred
 async def test_only_administrators_announce(served):
     admin, person, reader = await served.person("admin", admin=True), await served.person("person"), served.client()

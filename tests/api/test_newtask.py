@@ -1,8 +1,9 @@
-"""Asking for tasks (interface, newtask)."""
+"""Asking for tasks."""
 
 import pytest
 import pytest_twisted
 from support.browsers import lock, newcomer
+from support.shows import shows
 
 from crowdd.domain import contributions
 
@@ -11,6 +12,7 @@ def newtask(project, query=""):
     return f"/api/{project['id']}/newtask{query}"
 
 
+@shows("newtask-lease", "newtask-paths")
 @pytest_twisted.ensureDeferred
 async def test_both_paths_and_the_same_task_until_it_is_answered(served):
     owner = await served.person("owner")
@@ -23,6 +25,7 @@ async def test_both_paths_and_the_same_task_until_it_is_answered(served):
     assert first["state"] == "ongoing" and "calibration" not in first and "fav_user_ids" not in first
 
 
+@shows("newtask-none", "newtask-shape")
 @pytest_twisted.ensureDeferred
 async def test_no_task_is_an_empty_object_and_says_why(served):
     owner = await served.person("owner")
@@ -37,6 +40,7 @@ async def test_no_task_is_an_empty_object_and_says_why(served):
     assert (done.status, done.json(), done.header("x-no-task")) == (200, {}, "none")
 
 
+@shows("newtask-shape")
 @pytest_twisted.ensureDeferred
 async def test_one_task_is_an_object_and_several_are_an_array(served):
     owner = await served.person("owner")
@@ -50,6 +54,7 @@ async def test_one_task_is_an_object_and_several_are_an_array(served):
     assert (await volunteer.get(newtask(lonely, "?limit=50"))).json()["id"] == lonely["tasks"][0]
 
 
+@shows("newtask-limit")
 @pytest_twisted.ensureDeferred
 async def test_more_than_a_hundred_tasks_at_once_are_a_hundred(served):
     owner = await served.person("owner")
@@ -57,6 +62,7 @@ async def test_more_than_a_hundred_tasks_at_once_are_a_hundred(served):
     assert len((await owner.get(newtask(project, "?limit=1000"))).json()) == 100
 
 
+@shows("newtask-offset")
 @pytest_twisted.ensureDeferred
 async def test_limit_and_offset_index_one_sequence(served):
     owner = await served.person("owner")
@@ -71,6 +77,7 @@ async def test_limit_and_offset_index_one_sequence(served):
     assert (await volunteer.get(newtask(project, "?offset=300"))).json() == {}
 
 
+@shows("newtask-order")
 @pytest_twisted.ensureDeferred
 async def test_the_default_order_is_priority_then_id_and_orderby_changes_it(served):
     owner = await served.person("owner")
@@ -87,6 +94,7 @@ async def test_the_default_order_is_priority_then_id_and_orderby_changes_it(serv
     assert [task["id"] for task in whole] == [high, middle, low]
 
 
+@shows("newtask-order")
 @pytest_twisted.ensureDeferred
 async def test_every_attribute_that_volunteers_see_is_an_order(served):
     owner = await served.person("owner")
@@ -112,6 +120,7 @@ async def test_every_attribute_that_volunteers_see_is_an_order(served):
         assert (await person.get(newtask(project, query))).json()["id"] == expected, query
 
 
+@shows("newtask-order-cost")
 @pytest.mark.inside
 @pytest_twisted.ensureDeferred
 async def test_an_order_that_takes_too_long_ends_in_time(served, monkeypatch):
@@ -123,10 +132,11 @@ async def test_an_order_that_takes_too_long_ends_in_time(served, monkeypatch):
     )
     monkeypatch.setattr(contributions, "SORT_SECONDS", 1)
     refused = await owner.get(newtask(project, "?orderby=info"))
-    assert (refused.status, refused.json()["code"]) == (503, "timeout")
+    assert (refused.status, refused.json()["error_code"]) == (503, "timeout")
     assert (await owner.get(newtask(project))).json()["id"] == project["tasks"][0]
 
 
+@shows("scheduler-names")
 @pytest_twisted.ensureDeferred
 async def test_an_incremental_project_shows_the_answer_before(served):
     owner, second, third = await served.person("owner"), await served.person("second"), await served.person("third")
@@ -143,6 +153,7 @@ async def test_an_incremental_project_shows_the_answer_before(served):
     assert "last_answer" not in (await owner.get(f"/api/task/{task['id']}")).json()["info"]
 
 
+@shows("newtask-order")
 @pytest_twisted.ensureDeferred
 async def test_an_order_by_something_unknown_is_refused(served):
     owner = await served.person("owner")
@@ -175,6 +186,7 @@ async def test_a_draft_may_be_tried_with_its_link(served):
     assert (await served.client().get(newtask(project))).status == 404
 
 
+@shows("state-pause")
 @pytest_twisted.ensureDeferred
 async def test_a_paused_project_gives_nothing_new_but_keeps_its_promises(served):
     owner = await served.person("owner")
@@ -183,7 +195,7 @@ async def test_a_paused_project_gives_nothing_new_but_keeps_its_promises(served)
     task = (await early.get(newtask(project))).json()
     assert (await owner.post("/project/birds/pause", json={})).status == 200
     refused = await late.get(newtask(project))
-    assert refused.status == 403 and refused.json()["code"] == "paused"
+    assert refused.status == 403 and refused.json()["error_code"] == "paused"
     assert (await early.get(newtask(project))).json()["id"] == task["id"]
     run = {"project_id": project["id"], "task_id": task["id"], "info": 1}
     assert (await early.post("/api/taskrun", json=run)).status == 200
@@ -192,6 +204,7 @@ async def test_a_paused_project_gives_nothing_new_but_keeps_its_promises(served)
     assert (await late.get(newtask(project))).json()["id"] and len((await owner.get("/api/taskrun")).json()) == 1
 
 
+@shows("newtask-members")
 @pytest_twisted.ensureDeferred
 async def test_a_members_only_project_wants_an_account(served):
     owner = await served.person("owner")
@@ -201,11 +214,12 @@ async def test_a_members_only_project_wants_an_account(served):
     await browser.get("/")
     for who in (served.client(), browser):
         refused = await who.get(newtask(project))
-        assert (refused.status, refused.json()["code"]) == (401, "members_only")
+        assert (refused.status, refused.json()["error_code"]) == (401, "members_only")
         assert refused.json()["exception_msg"] == "This project does not allow anonymous contributors"
     assert (await (await newcomer(served, "ada")).get(newtask(project))).json()["id"]
 
 
+@shows("state-locked")
 @pytest_twisted.ensureDeferred
 async def test_a_locked_project_wants_its_password(served):
     owner, volunteer = await served.person("owner"), await served.person("volunteer")
@@ -214,13 +228,14 @@ async def test_a_locked_project_wants_its_password(served):
     await lock(served, "birds", owner, "sesame")
     for who in (volunteer, served.client()):
         refused = await who.get(newtask(project))
-        assert (refused.status, refused.json()["code"]) == (403, "project_password")
+        assert (refused.status, refused.json()["error_code"]) == (403, "project_password")
         assert (await who.get(newtask(project), headers={"X-Project-Password": "no"})).status == 403
     path = f"/api/project/{project['id']}/newtask"
     assert (await volunteer.get(path, headers={"X-Project-Password": "sesame"})).json()["id"] == project["tasks"][0]
     assert (await owner.get(path)).json()["id"] == (await admin.get(path)).json().get("id", project["tasks"][0])
 
 
+@shows("limit-attempts")
 @pytest_twisted.ensureDeferred
 async def test_guessing_a_project_password_ends(served):
     owner = await served.person("owner")
@@ -233,6 +248,7 @@ async def test_guessing_a_project_password_ends(served):
     assert (await owner.get(newtask(project))).status == 200
 
 
+@shows("lease-exact")
 @pytest_twisted.ensureDeferred
 async def test_nobody_is_handed_a_task_twice_and_no_place_too_many(served):
     owner = await served.person("owner")

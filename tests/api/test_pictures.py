@@ -3,6 +3,7 @@
 import pytest
 import pytest_twisted
 from support.browsers import newcomer
+from support.shows import shows
 
 ACTS = (
     "/admin/users/add/7", "/account/signout", "//evil.example/x.png", "/uploads/../admin/users/add/7", "/uploads/project-1/",
@@ -12,6 +13,7 @@ ACTS = (
 PICTURES = ("/uploads/project-1/a.png", "https://other.example/a.png?size=3", "", None)
 
 
+@shows("project-picture-addresses")
 @pytest_twisted.ensureDeferred
 async def test_project_takes_pictures_and_no_other_address_of_ours(served):
     owner = await served.person("owner")
@@ -21,13 +23,16 @@ async def test_project_takes_pictures_and_no_other_address_of_ours(served):
         refused = await owner.put(f"/api/project/{project['id']}", json={"info": {"thumbnail_url": address}})
         assert (refused.status, refused.json()["exception_cls"]) == (415, "ValueError"), address
         assert "info.thumbnail_url" in refused.json()["exception_msg"]
-        made = await owner.post("/api/project", json={"name": "x", "short_name": "x", "info": {"thumbnail_url": address}})
+        made = await owner.post(
+            "/api/project", json={"name": "x", "short_name": "x", "info": {"thumbnail_url": address}}
+        )
         assert made.status == 415, address
     for address in (*PICTURES, f"{base}/uploads/project-1/a.png"):
         taken = await owner.put(f"/api/project/{project['id']}", json={"info": {"thumbnail_url": address}})
         assert taken.status == 200 and taken.json()["info"]["thumbnail_url"] == address
 
 
+@shows("project-picture-addresses")
 @pytest.mark.parametrize("address", ACTS[:-1])
 @pytest_twisted.ensureDeferred
 async def test_blog_post_and_announcement_take_no_other_address_of_ours(served, address):
@@ -41,6 +46,7 @@ async def test_blog_post_and_announcement_take_no_other_address_of_ours(served, 
     assert (await owner.post("/api/announcement", json={"title": "t", "body": "b", "media_url": address})).status == 415
 
 
+@shows("project-picture-addresses")
 @pytest_twisted.ensureDeferred
 async def test_person_takes_no_other_address_of_ours_as_picture(served):
     ada = await served.person("ada")
@@ -49,6 +55,7 @@ async def test_person_takes_no_other_address_of_ours_as_picture(served):
         assert answer.status in (403, 415), address
 
 
+@shows("lease-task", "page-task")
 @pytest_twisted.ensureDeferred
 async def test_page_of_a_task_leases_by_its_script_and_not_for_who_looks_at_it(served):
     owner = await served.person("owner")
@@ -76,6 +83,7 @@ async def test_page_of_a_task_leases_by_its_script_and_not_for_who_looks_at_it(s
     assert (await crawler.post("/api/task/999999/lease", json={})).status == 404
 
 
+@shows("newtask-navigation")
 @pytest_twisted.ensureDeferred
 async def test_newtask_leases_nothing_for_pictures_links_and_prefetches(served):
     owner = await served.person("owner")
@@ -92,6 +100,7 @@ async def test_newtask_leases_nothing_for_pictures_links_and_prefetches(served):
         assert (await browser.get(f"/api/{project['id']}/newtask", headers=headers)).json()["id"]
 
 
+@shows("get-parts")
 @pytest_twisted.ensureDeferred
 async def test_parts_of_pages_come_from_static_files_and_uploads_only(served):
     dests = ("image", "audio", "video", "track", "style", "script", "font", "manifest", "object", "embed")

@@ -1,11 +1,13 @@
-"""Projects over REST (interface, Project and generic operations)."""
+"""Projects over REST."""
 
 import pytest_twisted
 from support.browsers import lock
+from support.shows import shows
 
 PBCLIENT_DROPS = {"id", "created", "updated", "completed", "contacted", "published", "secret_key"}
 
 
+@shows("external-secret", "project-create-minimum", "record-create")
 @pytest_twisted.ensureDeferred
 async def test_a_name_is_enough(served):
     owner = await served.person("owner")
@@ -17,12 +19,14 @@ async def test_a_name_is_enough(served):
     assert project["category_id"] == (await owner.get("/api/category")).json()[0]["id"]
 
 
+@shows("project-create-who")
 @pytest_twisted.ensureDeferred
 async def test_nobody_creates_a_project_without_signing_in(served):
     answer = await served.client().post("/api/project", json={"name": "Birds"})
     assert answer.status == 401 and answer.json()["exception_cls"] == "Unauthorized"
 
 
+@shows("link-none", "project-reduced")
 @pytest_twisted.ensureDeferred
 async def test_strangers_see_a_reduced_project_without_secrets(served):
     owner, stranger = await served.person("owner"), await served.person("stranger")
@@ -36,6 +40,7 @@ async def test_strangers_see_a_reduced_project_without_secrets(served):
     assert (await owner.get(f"/api/project/{project['id']}")).json()["n_tasks"] == 1
 
 
+@shows("project-info-public")
 @pytest_twisted.ensureDeferred
 async def test_private_keys_of_info_are_neither_shown_nor_found_nor_ordered_by(served):
     owner, stranger = await served.person("owner"), await served.person("stranger")
@@ -52,6 +57,7 @@ async def test_private_keys_of_info_are_neither_shown_nor_found_nor_ordered_by(s
     assert len((await stranger.get("/api/project?all=1&info=task_presenter::x")).json()) == 2
 
 
+@shows("attribute-whole-record", "record-change")
 @pytest_twisted.ensureDeferred
 async def test_a_whole_record_can_be_put_back(served):
     owner = await served.person("owner")
@@ -63,6 +69,7 @@ async def test_a_whole_record_can_be_put_back(served):
     assert (await owner.put(f"/api/project/{project['id']}", json=sent)).json()["description"] == "New"
 
 
+@shows("attribute-server", "error-reserved")
 @pytest_twisted.ensureDeferred
 async def test_what_the_server_sets_cannot_be_changed(served):
     owner, other = await served.person("owner"), await served.person("other")
@@ -78,6 +85,7 @@ async def test_what_the_server_sets_cannot_be_changed(served):
     assert (await owner.get(f"/api/project/{project['id']}")).json() == before
 
 
+@shows("attribute-computed")
 @pytest_twisted.ensureDeferred
 async def test_computed_attributes_in_a_body_are_ignored(served):
     owner = await served.person("owner")
@@ -87,6 +95,7 @@ async def test_computed_attributes_in_a_body_are_ignored(served):
     assert answer.status == 200 and answer.json()["n_tasks"] == 0
 
 
+@shows("project-change-who")
 @pytest_twisted.ensureDeferred
 async def test_only_owners_and_administrators_change_and_delete(served):
     owner, stranger = await served.person("owner"), await served.person("stranger")
@@ -106,6 +115,7 @@ async def test_only_owners_and_administrators_change_and_delete(served):
     assert (await owner.get(path)).status == 404
 
 
+@shows("attribute-client", "project-featured")
 @pytest_twisted.ensureDeferred
 async def test_only_administrators_feature_a_project(served):
     owner, admin = await served.person("owner"), await served.person("boss", admin=True)
@@ -117,6 +127,7 @@ async def test_only_administrators_feature_a_project(served):
     assert (await owner.put(path, json={"featured": True, "description": "x"})).status == 200
 
 
+@shows("project-delete", "record-delete")
 @pytest_twisted.ensureDeferred
 async def test_deleting_takes_everything_along_and_answers_nothing(served):
     owner = await served.person("owner")
@@ -130,6 +141,7 @@ async def test_deleting_takes_everything_along_and_answers_nothing(served):
         assert (await owner.get(f"/api/{kind}?all=1")).json() == []
 
 
+@shows("error-conflict", "project-names-unique")
 @pytest_twisted.ensureDeferred
 async def test_names_are_unique_and_the_refusal_is_a_sentence(served):
     owner = await served.person("owner")
@@ -144,6 +156,7 @@ async def test_names_are_unique_and_the_refusal_is_a_sentence(served):
     assert renamed.status == 415 and renamed.json()["exception_cls"] == "DBIntegrityError"
 
 
+@shows("project-short-name")
 @pytest_twisted.ensureDeferred
 async def test_a_short_name_is_no_page_and_fits_in_an_address(served):
     owner = await served.person("owner")
@@ -156,6 +169,7 @@ async def test_a_short_name_is_no_page_and_fits_in_an_address(served):
     assert (await owner.page("//project//v%C3%B6gel")).json()["project"]["name"] == "Vögel"
 
 
+@shows("record-change")
 @pytest_twisted.ensureDeferred
 async def test_info_is_replaced_not_merged(served):
     owner = await served.person("owner")
@@ -164,6 +178,7 @@ async def test_info_is_replaced_not_merged(served):
     assert answer.json()["info"] == {"tutorial": "t"}
 
 
+@shows("project-info")
 @pytest_twisted.ensureDeferred
 async def test_what_the_server_reads_from_info_has_to_make_sense(served):
     owner = await served.person("owner")
@@ -172,6 +187,7 @@ async def test_what_the_server_reads_from_info_has_to_make_sense(served):
         assert answer.status == 415 and "info." in answer.json()["exception_msg"], info
 
 
+@shows("project-category")
 @pytest_twisted.ensureDeferred
 async def test_an_unknown_category_is_refused(served):
     owner = await served.person("owner")
@@ -179,6 +195,7 @@ async def test_an_unknown_category_is_refused(served):
     assert answer.status == 400 and answer.json()["exception_cls"] == "BadRequest"
 
 
+@shows("project-hidden", "state-draft")
 @pytest_twisted.ensureDeferred
 async def test_drafts_are_neither_listed_nor_found(served):
     owner, stranger = await served.person("owner"), await served.person("stranger")
@@ -190,6 +207,7 @@ async def test_drafts_are_neither_listed_nor_found(served):
     assert (await served.client().get(f"/api/task/{project['tasks'][0]}")).status == 404
 
 
+@shows("state-locked")
 @pytest_twisted.ensureDeferred
 async def test_a_password_locks_the_project_and_all_that_is_its(served):
     owner, stranger = await served.person("owner"), await served.person("stranger")
@@ -209,6 +227,7 @@ async def test_a_password_locks_the_project_and_all_that_is_its(served):
     assert (await stranger.get("/api/project?all=1")).json() == []
 
 
+@shows("project-contrib-button")
 @pytest_twisted.ensureDeferred
 async def test_the_contribution_button_says_what_the_caller_can_do(served):
     owner, volunteer = await served.person("owner"), await served.person("volunteer")
@@ -232,6 +251,7 @@ async def test_the_contribution_button_says_what_the_caller_can_do(served):
         assert await button(who) == after
 
 
+@shows("project-exact")
 @pytest_twisted.ensureDeferred
 async def test_an_owner_sees_true_figures_at_once(served):
     owner = await served.person("owner")
@@ -244,6 +264,7 @@ async def test_an_owner_sees_true_figures_at_once(served):
     assert seen["owner"] == "owner" and seen["last_activity"].endswith("ago")
 
 
+@shows("project-audit")
 @pytest_twisted.ensureDeferred
 async def test_every_change_is_in_the_audit_log(served):
     owner = await served.person("owner")

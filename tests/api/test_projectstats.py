@@ -1,4 +1,4 @@
-"""projectstats, project?stats=1, globalstats: figures of the incumbent's shape, true at once."""
+"""projectstats, project?stats=1, globalstats: figures in PyBossa's shape, true at once."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 
 import pytest_twisted
 from support.browsers import lock
+from support.shows import shows
 
 RECORD = {
     "id", "project_id", "n_tasks", "n_task_runs", "n_results", "n_volunteers", "n_completed_tasks", "overall_progress",
@@ -32,6 +33,7 @@ async def record(client, project, query="full=1"):
     return found
 
 
+@shows("projectstats-fields")
 @pytest_twisted.ensureDeferred
 async def test_a_record_has_the_figures_and_without_full_an_empty_info(served):
     owner, ada = await served.person("owner"), await served.person("ada")
@@ -51,6 +53,7 @@ async def test_a_record_has_the_figures_and_without_full_an_empty_info(served):
     assert found["links"] == [f"<link rel='parent' title='project' href='{base}/api/project/{project['id']}'/>"]
 
 
+@shows("result-info")
 @pytest_twisted.ensureDeferred
 async def test_results_count_once_their_owner_has_filled_them(served):
     owner = await served.person("owner")
@@ -66,6 +69,7 @@ async def test_results_count_once_their_owner_has_filled_them(served):
     assert (await record(owner, project))["n_results"] == 0, "its task is open again"
 
 
+@shows("projectstats-full")
 @pytest_twisted.ensureDeferred
 async def test_full_has_hours_days_and_people_of_two_weeks(served):
     owner, ada = await served.person("owner"), await served.person("ada")
@@ -99,6 +103,7 @@ async def test_full_has_hours_days_and_people_of_two_weeks(served):
     assert [one["tasks"] for one in users["anon"]["top5"]] == [1] and users["anon"]["locs"] == []
 
 
+@shows("projectstats-full")
 @pytest_twisted.ensureDeferred
 async def test_two_weeks_end_without_a_job_and_with_one(served):
     owner = await served.person("owner")
@@ -116,6 +121,7 @@ async def test_two_weeks_end_without_a_job_and_with_one(served):
     assert [[top["name"] for top in one["auth"]["top5"]] for one in users] == [["owner", "ada"], ["ada"], ["ada"]]
 
 
+@shows("projectstats-filter")
 @pytest_twisted.ensureDeferred
 async def test_projects_are_named_by_a_list_and_listed_by_id(served):
     owner = await served.person("owner")
@@ -132,6 +138,7 @@ async def test_projects_are_named_by_a_list_and_listed_by_id(served):
     assert (await client.get("/api/projectstats/999999")).status == 404
 
 
+@shows("project-hidden", "projectstats-filter")
 @pytest_twisted.ensureDeferred
 async def test_drafts_and_locked_projects_are_listed_for_their_owners_alone(served):
     owner, stranger = await served.person("owner"), await served.person("stranger")
@@ -145,6 +152,7 @@ async def test_drafts_and_locked_projects_are_listed_for_their_owners_alone(serv
     assert (await stranger.get("/api/project?all=1&stats=1")).json() == []
 
 
+@shows("projectstats-beside")
 @pytest_twisted.ensureDeferred
 async def test_project_lists_bring_statistics_along(served):
     owner = await served.person("owner")
@@ -184,6 +192,7 @@ async def counted(served, client, path):
     return sum("FROM project" in sql or "hours_of" in sql for sql in texts)
 
 
+@shows("globalstats")
 @pytest_twisted.ensureDeferred
 async def test_figures_of_the_site(served):
     owner, nobody = await served.person("owner"), served.client()

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import pytest_twisted
+from support.shows import shows
 
 from crowdd.values import Requester
 
 
+@shows("queue-cancel", "queue-list", "queue-read")
 @pytest_twisted.ensureDeferred
 async def test_ones_own_work_is_listed_read_and_cancelled(served):
     ada, eve = await served.person("ada"), await served.person("eve")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from io import BytesIO
 
 import pytest_twisted
+from support.shows import shows
 from twisted.internet.defer import DeferredList, ensureDeferred
 
 from crowdd.domain.check import Checking
@@ -29,9 +30,10 @@ async def owner(served, name="ada", **more):
 
 
 def refused(answer):
-    return answer.status == 403 and answer.json()["code"] == "quota_exceeded"
+    return answer.status == 403 and answer.json()["error_code"] == "quota_exceeded"
 
 
+@shows("limit-quota")
 @pytest_twisted.ensureDeferred
 async def test_an_account_owns_as_many_projects_as_it_may(serve):
     served = await serve(CROWDD_QUOTA_MAX_PROJECTS="2")
@@ -60,6 +62,7 @@ async def test_two_projects_at_once_do_not_pass_the_last_place(serve):
     assert (await usage(ada))["projects"] == 2
 
 
+@shows("limit-quota")
 @pytest_twisted.ensureDeferred
 async def test_tasks_of_all_projects_count_and_arrays_are_refused_whole(serve):
     served = await serve(CROWDD_QUOTA_MAX_TASKS="10")
@@ -75,6 +78,7 @@ async def test_tasks_of_all_projects_count_and_arrays_are_refused_whole(serve):
     assert (await usage(ada))["tasks"] == 10
 
 
+@shows("limit-quota")
 @pytest_twisted.ensureDeferred
 async def test_bytes_of_tasks_texts_answers_and_files_count_and_come_back(serve):
     served = await serve(CROWDD_QUOTA_MAX_BYTES="100000")
@@ -115,6 +119,7 @@ async def test_files_count_and_a_refused_one_leaves_nothing(serve):
     assert (await usage(ada))["bytes"] == before
 
 
+@shows("limit-quota")
 @pytest_twisted.ensureDeferred
 async def test_small_answers_are_taken_from_everybody_and_large_ones_need_room(serve):
     served = await serve(CROWDD_QUOTA_MAX_BYTES="60000")

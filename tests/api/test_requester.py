@@ -2,6 +2,7 @@
 
 import pytest_twisted
 from support.browsers import newcomer, who
+from support.shows import shows
 
 from crowdd.values import network
 
@@ -12,6 +13,7 @@ async def reads_as(client, path="/api/user/1", **headers):
     return seen.get("email_addr")
 
 
+@shows("key-query")
 @pytest_twisted.ensureDeferred
 async def test_a_key_is_taken_from_the_query_or_the_authorization_header(served):
     ada = await served.person("ada")
@@ -21,6 +23,7 @@ async def test_a_key_is_taken_from_the_query_or_the_authorization_header(served)
     assert await reads_as(served.client(), "/api/user/1?api_key=") is None
 
 
+@shows("key-query")
 @pytest_twisted.ensureDeferred
 async def test_a_key_in_the_query_of_a_page_is_ignored(served):
     ada = await served.person("ada")
@@ -36,6 +39,7 @@ async def test_a_key_in_the_query_of_a_page_is_ignored(served):
     assert (await ada.get(f"/api/project/{project['id']}")).json()["published"] is False
 
 
+@shows("key-query")
 @pytest_twisted.ensureDeferred
 async def test_the_header_wins_over_the_query(served):
     ada, bob = await served.person("ada"), await served.person("bob")
@@ -43,6 +47,7 @@ async def test_the_header_wins_over_the_query(served):
     assert await reads_as(ada, Authorization=bob.key) is None
 
 
+@shows("key-schemes")
 @pytest_twisted.ensureDeferred
 async def test_headers_of_other_schemes_are_no_keys(served):
     ada = await served.person("ada")
@@ -51,6 +56,7 @@ async def test_headers_of_other_schemes_are_no_keys(served):
         assert await reads_as(ada, Authorization=header) == expected, header
 
 
+@shows("key-wrong")
 @pytest_twisted.ensureDeferred
 async def test_a_wrong_key_is_an_anonymous_caller(served):
     await served.person("ada")
@@ -61,6 +67,7 @@ async def test_a_wrong_key_is_an_anonymous_caller(served):
         assert await reads_as(client, Authorization=key) is None
 
 
+@shows("caller-order", "key-wrong")
 @pytest_twisted.ensureDeferred
 async def test_a_wrong_key_beside_a_session_is_still_anonymous(served):
     browser = await newcomer(served, "ada")
@@ -70,6 +77,7 @@ async def test_a_wrong_key_beside_a_session_is_still_anonymous(served):
     assert await reads_as(browser, Authorization="Basic YTpi") == "ada@example.org"
 
 
+@shows("caller-order", "key-over-session")
 @pytest_twisted.ensureDeferred
 async def test_a_key_wins_over_a_session(served):
     browser = await newcomer(served, "ada")
@@ -79,6 +87,7 @@ async def test_a_key_wins_over_a_session(served):
     assert await who(browser) == "ada", "a key does not act on pages of accounts"
 
 
+@shows("key-new")
 @pytest_twisted.ensureDeferred
 async def test_a_key_is_no_good_once_it_is_replaced(served):
     ada = await served.person("ada")
@@ -89,6 +98,7 @@ async def test_a_key_is_no_good_once_it_is_replaced(served):
     assert await reads_as(ada) == "ada@example.org"
 
 
+@shows("presenter-bridge")
 @pytest_twisted.ensureDeferred
 async def test_a_presenter_makes_even_its_owner_a_volunteer(served):
     owner, admin = await served.person("owner"), await served.person("boss", admin=True)
@@ -108,6 +118,7 @@ async def test_a_presenter_makes_even_its_owner_a_volunteer(served):
         assert stored.status == 200 and stored.json()["user_id"] == caller.user_id
 
 
+@shows("presenter-bridge")
 @pytest_twisted.ensureDeferred
 async def test_a_presenter_reaches_its_own_project_only(served):
     owner = await served.person("owner")
@@ -127,6 +138,7 @@ async def test_a_presenter_reaches_its_own_project_only(served):
         assert (await client.get(f"/api/{kind}?all=1&{key}={other['id']}")).json() == []
 
 
+@shows("presenter-bridge")
 @pytest_twisted.ensureDeferred
 async def test_a_presenter_reaches_nothing_but_the_api(served):
     owner = await served.person("owner")
@@ -140,6 +152,7 @@ async def test_a_presenter_reaches_nothing_but_the_api(served):
     assert (await lost.get("/api/project?all=1")).json() == []
 
 
+@shows("limit-rate-proxy")
 @pytest_twisted.ensureDeferred
 async def test_forwarded_addresses_count_behind_trusted_proxies_only(served):
     owner = await served.person("owner")
@@ -151,6 +164,7 @@ async def test_forwarded_addresses_count_behind_trusted_proxies_only(served):
     assert len(rows) == 1
 
 
+@shows("limit-rate-proxy")
 @pytest_twisted.ensureDeferred
 async def test_the_last_address_that_is_no_proxy_is_the_client(serve):
     served = await serve(CROWDD_HTTP_TRUSTED_PROXIES="127.0.0.1 10.0.0.0/8 ::1")
@@ -170,6 +184,7 @@ async def test_the_last_address_that_is_no_proxy_is_the_client(serve):
         assert {row["actor"] for row in rows} == expected, header
 
 
+@shows("caller-pseudonym")
 @pytest_twisted.ensureDeferred
 async def test_stored_addresses_are_pseudonyms_of_the_same_family(serve):
     served = await serve(CROWDD_HTTP_TRUSTED_PROXIES="127.0.0.1")
@@ -188,6 +203,7 @@ async def test_stored_addresses_are_pseudonyms_of_the_same_family(serve):
     assert first != second and first.split(".")[:3] == second.split(".")[:3] and ":" in seen["2001:db8::1"]
 
 
+@shows("caller-cookie")
 @pytest_twisted.ensureDeferred
 async def test_the_volunteer_cookie_can_be_switched_off(serve):
     served = await serve(CROWDD_VOLUNTEERS_ANONYMOUS="address")
@@ -200,6 +216,7 @@ async def test_the_volunteer_cookie_can_be_switched_off(serve):
     assert (await served.database.fetch("SELECT actor FROM lease"))[0]["actor"].startswith("i:")
 
 
+@shows("caller-cookie-budget")
 @pytest_twisted.ensureDeferred
 async def test_new_volunteer_cookies_are_limited_per_address(serve):
     served = await serve(CROWDD_VOLUNTEERS_COOKIES_PER_HOUR="2")
@@ -212,6 +229,7 @@ async def test_new_volunteer_cookies_are_limited_per_address(serve):
     assert browsers[0].cookies["volunteer"] == again["volunteer"]
 
 
+@shows("caller-cookie")
 @pytest_twisted.ensureDeferred
 async def test_a_forged_volunteer_cookie_is_worth_nothing(served):
     owner = await served.person("owner")

@@ -3,11 +3,13 @@
 import gzip
 
 import pytest_twisted
+from support.shows import shows
 from twisted.internet.defer import ensureDeferred, gatherResults
 
 ELSEWHERE = "https://front.example"
 
 
+@shows("cors-api")
 @pytest_twisted.ensureDeferred
 async def test_any_page_may_read_the_api_without_cookies(served):
     answer = await served.client().get("/api/category", headers={"Origin": ELSEWHERE})
@@ -17,6 +19,7 @@ async def test_any_page_may_read_the_api_without_cookies(served):
     assert page.header("access-control-allow-origin") is None
 
 
+@shows("cors-configured")
 @pytest_twisted.ensureDeferred
 async def test_a_configured_front_end_may_use_cookies_everywhere(serve):
     served = await serve(CROWDD_HTTP_ALLOWED_ORIGINS=ELSEWHERE)
@@ -32,13 +35,15 @@ async def test_a_configured_front_end_may_use_cookies_everywhere(serve):
     assert other.header("access-control-allow-origin") == "*"
 
 
+@shows("cors-opaque")
 @pytest_twisted.ensureDeferred
 async def test_an_opaque_origin_is_refused_and_told_nothing(served):
     answer = await served.client().get("/api/category", headers={"Origin": "null"})
     assert answer.status == 403 and answer.header("access-control-allow-origin") is None
-    assert answer.json()["code"] == "opaque_origin"
+    assert answer.json()["error_code"] == "opaque_origin"
 
 
+@shows("format-gzip")
 @pytest_twisted.ensureDeferred
 async def test_long_answers_are_compressed_for_those_who_ask(served):
     owner = await served.person("owner")
@@ -50,6 +55,7 @@ async def test_long_answers_are_compressed_for_those_who_ask(served):
     assert plain.header("etag") != packed.header("etag")
 
 
+@shows("etag-get")
 @pytest_twisted.ensureDeferred
 async def test_what_the_client_has_is_not_sent_again(served):
     owner = await served.person("owner")
@@ -62,6 +68,7 @@ async def test_what_the_client_has_is_not_sent_again(served):
     assert (await owner.get(address, headers={"If-None-Match": first.header("etag")})).status == 200
 
 
+@shows("etag-put")
 @pytest_twisted.ensureDeferred
 async def test_a_change_of_what_somebody_else_changed_is_refused(served):
     owner = await served.person("owner")
@@ -76,6 +83,7 @@ async def test_a_change_of_what_somebody_else_changed_is_refused(served):
     assert third.status == 200 and third.json()["description"] == "two"
 
 
+@shows("idempotency-body", "idempotency-key")
 @pytest_twisted.ensureDeferred
 async def test_the_same_key_makes_a_thing_once(served):
     owner = await served.person("owner")
@@ -84,11 +92,12 @@ async def test_the_same_key_makes_a_thing_once(served):
     second = await owner.post("/api/project", json=body, headers=key)
     assert first.status == second.status == 200 and first.json()["id"] == second.json()["id"]
     other = await owner.post("/api/project", json={**body, "name": "Other"}, headers=key)
-    assert other.status == 422 and other.json()["code"] == "idempotency_key_reused"
+    assert other.status == 422 and other.json()["error_code"] == "idempotency_key_reused"
     stranger = await served.person("stranger")
     assert (await stranger.post("/api/project", json={"name": "Mine"}, headers=key)).status == 200
 
 
+@shows("idempotency-refusals")
 @pytest_twisted.ensureDeferred
 async def test_a_refusal_does_not_use_up_the_key(served):
     owner = await served.person("owner")
@@ -97,6 +106,7 @@ async def test_a_refusal_does_not_use_up_the_key(served):
     assert (await owner.post("/api/project", json={"name": "Good"}, headers=key)).status == 200
 
 
+@shows("idempotency-twins")
 @pytest_twisted.ensureDeferred
 async def test_twins_at_the_same_moment_make_one(served):
     owner = await served.person("owner")
@@ -109,6 +119,7 @@ async def test_twins_at_the_same_moment_make_one(served):
     assert len((await owner.get("/api/task?limit=100")).json()) == 6
 
 
+@shows("idempotency-key")
 @pytest_twisted.ensureDeferred
 async def test_an_answer_sent_twice_counts_once_and_is_answered_twice(served):
     owner, volunteer = await served.person("owner"), await served.person("volunteer")

@@ -1,6 +1,7 @@
 """Results over REST: made by the server, filled by owners."""
 
 import pytest_twisted
+from support.shows import shows
 
 
 async def completed(served, owner):
@@ -11,6 +12,7 @@ async def completed(served, owner):
     return project, (await owner.get("/api/result")).json()[0]
 
 
+@shows("result-fields", "task-complete")
 @pytest_twisted.ensureDeferred
 async def test_a_completed_task_has_one_result_of_exactly_its_answers(served):
     owner = await served.person("owner")
@@ -22,6 +24,7 @@ async def test_a_completed_task_has_one_result_of_exactly_its_answers(served):
     assert [link.split("'")[3] for link in runs[0]["links"]] == ["task", "project"]
 
 
+@shows("result-info")
 @pytest_twisted.ensureDeferred
 async def test_owners_fill_info_and_nothing_else(served):
     owner, stranger = await served.person("owner"), await served.person("stranger")
@@ -37,6 +40,7 @@ async def test_owners_fill_info_and_nothing_else(served):
     assert (await stranger.get(path)).json()["info"] == 1
 
 
+@shows("result-create")
 @pytest_twisted.ensureDeferred
 async def test_nobody_makes_or_deletes_a_result(served):
     admin = await served.person("boss", admin=True)
@@ -47,6 +51,7 @@ async def test_nobody_makes_or_deletes_a_result(served):
     assert (await served.client().delete(f"/api/result/{result['id']}")).status == 401
 
 
+@shows("list-last-version", "result-versions")
 @pytest_twisted.ensureDeferred
 async def test_a_list_shows_last_versions_unless_asked_for_others(served):
     owner = await served.person("owner")

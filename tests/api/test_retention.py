@@ -1,6 +1,7 @@
 """Personal data ends when the operator says so, in bounded steps."""
 
 import pytest_twisted
+from support.shows import shows
 
 from crowdd.storage import retention
 
@@ -28,6 +29,7 @@ async def kept(served):
     return row["addresses"], row["users"], row["acts"] > 0
 
 
+@shows("event-anonymised")
 @pytest_twisted.ensureDeferred
 async def test_personal_data_goes_when_its_days_are_over_and_not_before(serve):
     served = await serve(

@@ -7,6 +7,7 @@ import itertools
 import random
 
 import pytest_twisted
+from support.shows import shows
 
 from crowdd.kinds import KINDS, USER
 from crowdd.kinds.types import Json
@@ -38,6 +39,7 @@ async def answered(served, project, task_id, info):
     return await volunteer.post("/api/taskrun", json=body)
 
 
+@shows("limit-attributes")
 def test_every_json_attribute_declares_its_size() -> None:
     declared = {
         kind.name: field.max_bytes
@@ -48,24 +50,26 @@ def test_every_json_attribute_declares_its_size() -> None:
     assert declared == LIMITS
 
 
+@shows("limit-attributes")
 @pytest_twisted.ensureDeferred
 async def test_info_of_a_person_holds_16_kb_and_not_a_byte_more(served):
     ada = await served.person("ada")
     at = f"/api/user/{ada.user_id}"
     assert (await ada.put(at, json={"info": {"x": text_of(16_000)}})).status == 200
     refused = await ada.put(at, json={"info": {"x": text_of(16_001)}})
-    assert (refused.status, refused.json()["code"]) == (413, "attribute_too_large")
+    assert (refused.status, refused.json()["error_code"]) == (413, "attribute_too_large")
     refused = await ada.put(at, json={"info": {"extra": "x" * 8_999_900}})
     assert refused.json()["exception_msg"] == "`info` may hold 16 kB (got 9,000 kB)."
     assert len((await ada.get(at)).json()["info"]["x"]) == len(text_of(16_000))
 
 
+@shows("limit-attributes")
 @pytest_twisted.ensureDeferred
 async def test_tasks_are_refused_as_a_whole_when_one_is_too_large(served):
     ada = await served.person("ada")
     project = await served.project(ada)
     rows = [{"project_id": project["id"], "info": {"x": text_of(size)}} for size in (10, 256_001)]
-    assert (await ada.post("/api/task", json=rows)).json()["code"] == "attribute_too_large"
+    assert (await ada.post("/api/task", json=rows)).json()["error_code"] == "attribute_too_large"
     assert (await ada.get("/api/task")).json() == []
     made = (await ada.post("/api/task", json={"project_id": project["id"], "info": {"x": text_of(256_000)}})).json()
     refused = await ada.put(f"/api/task/{made['id']}", json={"info": {"x": text_of(256_001)}})
@@ -96,6 +100,7 @@ async def test_the_presenter_editor_says_what_is_too_large(served):
     assert row["info"]["task_presenter"] == "<p>?</p>"
 
 
+@shows("taskrun-size")
 @pytest_twisted.ensureDeferred
 async def test_an_answer_holds_256_kb_unless_its_project_raises_that(served):
     ada = await served.person("ada")
@@ -108,12 +113,13 @@ async def test_an_answer_holds_256_kb_unless_its_project_raises_that(served):
     at = f"/api/project/{project['id']}"
     for impossible in (255_999, 2_000_001, "300000", 300_000.5, True):
         wrong = await ada.put(at, json={"info": {"task_presenter": "<p>", "max_answer_bytes": impossible}})
-        assert wrong.json()["code"] == "invalid_value", impossible
+        assert wrong.json()["error_code"] == "invalid_value", impossible
     await ada.put(at, json={"info": {"task_presenter": "<p>", "max_answer_bytes": 300_000}})
     assert (await answered(served, project, task, {"x": text_of(300_000)})).status == 200
     assert (await answered(served, project, task, {"x": text_of(300_001)})).status == 413
 
 
+@shows("page-settings")
 @pytest_twisted.ensureDeferred
 async def test_the_owner_raises_the_size_of_answers_on_the_settings_page(served):
     ada = await served.person("ada")
@@ -126,6 +132,7 @@ async def test_the_owner_raises_the_size_of_answers_on_the_settings_page(served)
     assert row["info"]["max_answer_bytes"] == 2_000_000
     refused = (await ada.send_form("/project/birds/settings", {"max_answer_kb": 2001})).json()
     assert refused["form"]["errors"] == {"max_answer_kb": ["Enter a whole number from 256 to 2,000."]}
+    assert refused["form"]["answer_key"] is None and refused["form"]["max_answer_kb"] == "2001"
 
 
 @pytest_twisted.ensureDeferred
@@ -157,12 +164,13 @@ async def test_a_large_value_is_refused_before_its_parts_are_looked_at(served, m
     ada = await served.person("ada")
     monkeypatch.setattr("crowdd.kinds.types.clean_json", lambda value, depth=0: value / 0)
     refused = await ada.put(f"/api/user/{ada.user_id}", json={"info": {"x": [0] * 1_000_000}})
-    assert refused.json()["code"] == "attribute_too_large"
+    assert refused.json()["error_code"] == "attribute_too_large"
 
 
 # Lists
 
 
+@shows("limit-list-bytes")
 @pytest_twisted.ensureDeferred
 async def test_a_list_stops_at_5_mb_and_last_id_goes_on(served):
     ada = await served.person("ada")
@@ -189,6 +197,7 @@ async def test_a_list_stops_at_5_mb_and_last_id_goes_on(served):
         assert len(sizes) == 7, order
 
 
+@shows("limit-list-bytes")
 @pytest_twisted.ensureDeferred
 async def test_related_rows_are_within_the_same_5_mb(served):
     ada = await served.person("ada")
@@ -224,6 +233,7 @@ async def test_a_task_that_many_answers_share_is_counted_as_often_as_it_is_sent(
     assert len(answer.json()) == 24
 
 
+@shows("newtask-bytes")
 @pytest_twisted.ensureDeferred
 async def test_newtask_hands_out_as_many_tasks_as_fit(served):
     ada = await served.person("ada")
@@ -260,6 +270,7 @@ def test_the_keys_of_people_that_sql_shows_are_those_of_the_declaration(pytestco
     assert {key.strip(" '") for key in keys.split(",")} == USER.public_info
 
 
+@shows("page-project-summary")
 @pytest_twisted.ensureDeferred
 async def test_lists_of_projects_read_no_presenter(served):
     ada = await served.person("ada")

@@ -2,6 +2,7 @@
 
 import pytest
 import pytest_twisted
+from support.shows import shows
 
 DONE = {"dry_run": False, "queue_item": None}
 
@@ -31,6 +32,7 @@ def at(project, change, query=""):
     return f"/api/project/{project['id']}/{change}{query}"
 
 
+@shows("change-effect", "change-redundancy")
 @pytest_twisted.ensureDeferred
 async def test_redundancy_is_previewed_then_changed(served, busy):
     owner, _, project = await busy()
@@ -51,6 +53,7 @@ async def test_redundancy_is_previewed_then_changed(served, busy):
     }
 
 
+@shows("change-priority")
 @pytest_twisted.ensureDeferred
 async def test_priority_of_some_tasks(served, busy):
     owner, _, project = await busy()
@@ -59,6 +62,7 @@ async def test_priority_of_some_tasks(served, busy):
     assert [task["priority_0"] for task in (await owner.get("/api/task")).json()] == [0.5, 0.5, 0.0]
 
 
+@shows("change-withdraw")
 @pytest_twisted.ensureDeferred
 async def test_spam_is_withdrawn(served, busy):
     owner, volunteer, project = await busy()
@@ -82,6 +86,7 @@ async def test_spam_is_withdrawn(served, busy):
     assert (await volunteer.get(at(project, "newtask"))).json()["id"] in project["tasks"]
 
 
+@shows("task-put-back", "task-retire")
 @pytest_twisted.ensureDeferred
 async def test_a_task_is_taken_out_and_put_back(served, busy):
     owner, volunteer, project = await busy()
@@ -117,6 +122,7 @@ async def test_what_is_done_is_written_down(served, busy):
     assert rows[1]["object_id"] == project["tasks"][0]
 
 
+@shows("change-effect")
 @pytest_twisted.ensureDeferred
 async def test_only_owners_and_administrators_change_tasks(served, busy):
     owner, volunteer, project = await busy()
@@ -134,6 +140,7 @@ async def test_only_owners_and_administrators_change_tasks(served, busy):
         assert (await admin.post(path, json=body)).status == 200, path
 
 
+@shows("change-effect")
 @pytest_twisted.ensureDeferred
 async def test_what_makes_no_sense_is_refused(served, busy):
     owner, _, project = await busy()
@@ -157,5 +164,5 @@ async def test_what_makes_no_sense_is_refused(served, busy):
         (f"/api/task/{task}/reopen", {"reason": "x"}, 415, "unknown_attribute"),
     ):
         refused = await owner.post(path, json=body)
-        assert (refused.status, refused.json()["code"]) == (status, code), (path, body)
+        assert (refused.status, refused.json()["error_code"]) == (status, code), (path, body)
     assert {task["n_answers"] for task in (await owner.get("/api/task")).json()} == {1}

@@ -1,9 +1,10 @@
-"""Answers over REST: a lease first, one per person, nothing forged (interface, TaskRun)."""
+"""Answers over REST: a lease first, one per person, nothing forged."""
 
 from datetime import datetime
 
 import pytest_twisted
 from support.browsers import newcomer
+from support.shows import shows
 
 
 async def lease(volunteer, project):
@@ -20,6 +21,7 @@ async def advance(served, hours):
     await served.database.execute("UPDATE clock_shift SET ahead = make_interval(hours => %(h)s)", {"h": hours})
 
 
+@shows("taskrun-fields", "taskrun-submit")
 @pytest_twisted.ensureDeferred
 async def test_an_answer_is_stored_with_its_times(served):
     owner, volunteer = await served.person("owner"), await served.person("volunteer")
@@ -32,6 +34,7 @@ async def test_an_answer_is_stored_with_its_times(served):
     assert (await owner.get(f"/api/taskrun/{run['id']}")).json() == run
 
 
+@shows("taskrun-lease")
 @pytest_twisted.ensureDeferred
 async def test_without_a_lease_there_is_no_answer(served):
     owner, volunteer = await served.person("owner"), await served.person("volunteer")
@@ -47,6 +50,7 @@ async def test_without_a_lease_there_is_no_answer(served):
     assert (await volunteer.post("/api/taskrun", json=run_of(project, task["id"]))).status == 200
 
 
+@shows("lease-task", "page-task", "taskrun-project-page")
 @pytest_twisted.ensureDeferred
 async def test_the_page_of_a_task_hands_it_out(served):
     owner, volunteer = await served.person("owner"), await served.person("volunteer")
@@ -56,6 +60,7 @@ async def test_the_page_of_a_task_hands_it_out(served):
     assert (await volunteer.post("/api/taskrun", json=run_of(project, second))).status == 200
 
 
+@shows("taskrun-once")
 @pytest_twisted.ensureDeferred
 async def test_a_person_answers_a_task_once(served):
     owner, volunteer = await served.person("owner"), await served.person("volunteer")
@@ -63,12 +68,13 @@ async def test_a_person_answers_a_task_once(served):
     task = await lease(volunteer, project)
     assert (await volunteer.post("/api/taskrun", json=run_of(project, task["id"]))).status == 200
     again = await volunteer.post("/api/taskrun", json=run_of(project, task["id"]))
-    assert (again.status, again.json()["code"]) == (403, "duplicate")
+    assert (again.status, again.json()["error_code"]) == (403, "duplicate")
     await volunteer.page(f"/project/birds/task/{task['id']}")
     assert (await volunteer.post("/api/taskrun", json=run_of(project, task["id"]))).status == 403
     assert len((await owner.get("/api/taskrun")).json()) == 1
 
 
+@shows("taskrun-ids")
 @pytest_twisted.ensureDeferred
 async def test_wrong_ids_are_told_apart(served):
     owner = await served.person("owner")
@@ -81,6 +87,7 @@ async def test_wrong_ids_are_told_apart(served):
     assert (await owner.post("/api/taskrun", json=run_of(project, task["id"]))).status == 200
 
 
+@shows("taskrun-refused")
 @pytest_twisted.ensureDeferred
 async def test_a_refusal_does_not_use_up_the_lease(served):
     owner = await served.person("owner")
@@ -91,6 +98,7 @@ async def test_a_refusal_does_not_use_up_the_lease(served):
     assert (await owner.post("/api/taskrun", json=run_of(project, task["id"]))).status == 200
 
 
+@shows("attribute-recorded", "taskrun-who")
 @pytest_twisted.ensureDeferred
 async def test_who_answered_is_what_the_server_knows_not_what_a_body_says(served):
     owner, victim = await served.person("owner"), await served.person("victim")
@@ -107,6 +115,7 @@ async def test_who_answered_is_what_the_server_knows_not_what_a_body_says(served
     assert (await anonymous.post("/api/taskrun", json=claimed)).status == 401
 
 
+@shows("caller-anonymous", "caller-cookie")
 @pytest_twisted.ensureDeferred
 async def test_browsers_behind_one_address_are_different_volunteers(served):
     owner = await served.person("owner")
@@ -119,6 +128,7 @@ async def test_browsers_behind_one_address_are_different_volunteers(served):
     assert (await owner.get(f"/api/task/{project['tasks'][0]}")).json()["state"] == "completed"
 
 
+@shows("caller-anonymous")
 @pytest_twisted.ensureDeferred
 async def test_clients_without_cookies_behind_one_address_are_one_volunteer(served):
     owner = await served.person("owner")
@@ -128,6 +138,7 @@ async def test_clients_without_cookies_behind_one_address_are_one_volunteer(serv
     assert await lease(served.client(), project) == {}
 
 
+@shows("record-array", "taskrun-array")
 @pytest_twisted.ensureDeferred
 async def test_an_array_is_stored_whole_or_not_at_all(served):
     owner = await served.person("owner")
@@ -143,6 +154,7 @@ async def test_an_array_is_stored_whole_or_not_at_all(served):
     assert (await owner.post("/api/taskrun", json=run_of(project, second["id"]))).status == 200
 
 
+@shows("taskrun-late")
 @pytest_twisted.ensureDeferred
 async def test_a_late_answer_counts_while_its_place_is_free(served):
     owner, volunteer = await served.person("owner"), await served.person("volunteer")
@@ -154,6 +166,7 @@ async def test_a_late_answer_counts_while_its_place_is_free(served):
     assert (await owner.get(f"/api/task/{task['id']}")).json()["state"] == "completed"
 
 
+@shows("taskrun-late")
 @pytest_twisted.ensureDeferred
 async def test_a_late_answer_without_a_place_is_kept_and_does_not_count(served):
     owner = await served.person("owner")
@@ -171,6 +184,7 @@ async def test_a_late_answer_without_a_place_is_kept_and_does_not_count(served):
     assert [len(r["task_run_ids"]) for r in (await owner.get("/api/result")).json()] == [2]
 
 
+@shows("taskrun-put")
 @pytest_twisted.ensureDeferred
 async def test_an_author_corrects_his_answer_until_it_is_part_of_a_result(served):
     owner, volunteer = await served.person("owner"), await served.person("volunteer")
@@ -185,9 +199,10 @@ async def test_an_author_corrects_his_answer_until_it_is_part_of_a_result(served
     await lease(owner, project)
     await owner.post("/api/taskrun", json=run_of(project, task["id"]))
     frozen = await volunteer.put(path, json={"info": "again"})
-    assert (frozen.status, frozen.json()["code"]) == (403, "in_result")
+    assert (frozen.status, frozen.json()["error_code"]) == (403, "in_result")
 
 
+@shows("task-reopen", "taskrun-delete")
 @pytest_twisted.ensureDeferred
 async def test_deleting_a_counted_answer_opens_the_task_again(served):
     owner, stranger = await served.person("owner"), await served.person("stranger")
@@ -201,6 +216,7 @@ async def test_deleting_a_counted_answer_opens_the_task_again(served):
     assert (await lease(stranger, project))["id"] == task["id"]
 
 
+@shows("state-trial", "taskrun-draft")
 @pytest_twisted.ensureDeferred
 async def test_trial_answers_go_when_the_project_is_published(served):
     owner = await served.person("owner")

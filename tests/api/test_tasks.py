@@ -1,6 +1,7 @@
 """Tasks over REST."""
 
 import pytest_twisted
+from support.shows import shows
 
 
 async def answer(volunteer, project, task_id):
@@ -10,6 +11,7 @@ async def answer(volunteer, project, task_id):
     return await volunteer.post("/api/taskrun", json=run)
 
 
+@shows("record-create", "task-create")
 @pytest_twisted.ensureDeferred
 async def test_a_project_is_enough(served):
     owner = await served.person("owner")
@@ -21,6 +23,7 @@ async def test_a_project_is_enough(served):
     assert task["links"] == [f"<link rel='parent' title='project' href='{project['link'].split(chr(39))[5]}'/>"]
 
 
+@shows("format-coerced")
 @pytest_twisted.ensureDeferred
 async def test_values_that_a_type_can_hold_are_coerced(served):
     owner = await served.person("owner")
@@ -32,6 +35,7 @@ async def test_values_that_a_type_can_hold_are_coerced(served):
     assert changed.json()["n_answers"] == 6
 
 
+@shows("task-fields")
 @pytest_twisted.ensureDeferred
 async def test_any_json_may_be_info(served):
     owner = await served.person("owner")
@@ -41,6 +45,7 @@ async def test_any_json_may_be_info(served):
         assert (await owner.get(f"/api/task/{task['id']}")).json()["info"] == info
 
 
+@shows("record-array")
 @pytest_twisted.ensureDeferred
 async def test_an_array_makes_all_or_nothing(served):
     owner, stranger = await served.person("owner"), await served.person("stranger")
@@ -58,6 +63,7 @@ async def test_an_array_makes_all_or_nothing(served):
     assert (await owner.post("/api/task", json=[])).status == 415
 
 
+@shows("task-create")
 @pytest_twisted.ensureDeferred
 async def test_only_owners_and_administrators_make_change_and_delete_tasks(served):
     owner, stranger = await served.person("owner"), await served.person("stranger")
@@ -74,6 +80,7 @@ async def test_only_owners_and_administrators_make_change_and_delete_tasks(serve
     assert (await owner.get(path)).status == 404
 
 
+@shows("attribute-once")
 @pytest_twisted.ensureDeferred
 async def test_a_task_stays_in_its_project(served):
     owner = await served.person("owner")
@@ -83,6 +90,7 @@ async def test_a_task_stays_in_its_project(served):
     assert (await owner.put(path, json={"project_id": project["id"], "quorum": 2})).json()["quorum"] == 2
 
 
+@shows("attribute-server")
 @pytest_twisted.ensureDeferred
 async def test_the_state_is_the_servers(served):
     owner = await served.person("owner")
@@ -95,6 +103,21 @@ async def test_the_state_is_the_servers(served):
     assert (await owner.put(path, json=record)).json() == record
 
 
+@shows("task-edit")
+@pytest_twisted.ensureDeferred
+async def test_other_changes_of_a_task_leave_its_state_alone(served):
+    owner, volunteer = await served.person("owner"), await served.person("volunteer")
+    project = await served.project(owner, tasks=1, published=True, n_answers=1)
+    task = (await volunteer.get(f"/api/{project['id']}/newtask")).json()
+    answer = {"project_id": project["id"], "task_id": task["id"], "info": 1}
+    assert (await volunteer.post("/api/taskrun", json=answer)).status == 200
+    for change in ({"info": "another"}, {"priority_0": 0.5}, {"quorum": 3}, {"calibration": 1}):
+        changed = (await owner.put(f"/api/task/{task['id']}", json=change)).json()
+        assert changed["state"] == "completed" and changed.items() >= change.items()
+    assert len((await owner.get("/api/result")).json()) == 1
+
+
+@shows("task-fields")
 @pytest_twisted.ensureDeferred
 async def test_volunteers_do_not_learn_which_tasks_are_gold(served):
     owner, volunteer = await served.person("owner"), await served.person("volunteer")
@@ -113,6 +136,7 @@ async def test_volunteers_do_not_learn_which_tasks_are_gold(served):
         assert "calibration" not in (await who.get(f"/api/{project['id']}/newtask")).json()
 
 
+@shows("task-reopen")
 @pytest_twisted.ensureDeferred
 async def test_redundancy_follows_n_answers_at_once(served):
     owner = await served.person("owner")
@@ -133,6 +157,7 @@ async def test_redundancy_follows_n_answers_at_once(served):
     assert (await state())[0] == "ongoing"
 
 
+@shows("task-delete")
 @pytest_twisted.ensureDeferred
 async def test_deleting_a_task_takes_its_answers_and_results_along(served):
     owner = await served.person("owner")

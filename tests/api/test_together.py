@@ -174,7 +174,7 @@ async def test_a_connection_lost_at_commit_is_not_the_volunteers_trouble(served,
     ]
     second, *others = await together(*work)
     assert served.domain.contributions._db.lost == 1
-    assert (early.status, second.status, second.json()["code"]) == (200, 403, "duplicate")
+    assert (early.status, second.status, second.json()["error_code"]) == (200, 403, "duplicate")
     for n, (who, answer) in enumerate(zip(people[1:], others, strict=True), 1):
         run = answer.json()
         assert (answer.status, run["info"], run["user_id"]) == (200, n, who.user_id)

@@ -1,9 +1,11 @@
-"""How far somebody is (interface, userprogress)."""
+"""How far somebody is."""
 
 import pytest_twisted
 from support.browsers import lock
+from support.shows import shows
 
 
+@shows("caller-external", "family-callers", "userprogress")
 @pytest_twisted.ensureDeferred
 async def test_done_and_total_for_each_kind_of_caller(served):
     owner = await served.person("owner")
@@ -21,6 +23,7 @@ async def test_done_and_total_for_each_kind_of_caller(served):
             assert seen == {"done": done, "total": 3}
 
 
+@shows("userprogress")
 @pytest_twisted.ensureDeferred
 async def test_an_unknown_project_is_not_found(served):
     for reference in ("999", "nothing", "9" * 30, "%E2%82%AC"):
@@ -38,7 +41,7 @@ async def test_a_locked_project_tells_only_those_inside(served):
         path = f"/api/project/{reference}/userprogress"
         for who in (stranger, served.client()):
             refused = await who.get(path)
-            assert (refused.status, refused.json()["code"]) == (403, "project_password")
+            assert (refused.status, refused.json()["error_code"]) == (403, "project_password")
             assert (await who.get(path, headers={"X-Project-Password": "sesame"})).status == 200
         for who in (owner, admin):
             assert (await who.get(path)).json() == {"done": 0, "total": 1}

@@ -1,8 +1,9 @@
-"""People over REST (interface, the user endpoint)."""
+"""People over REST."""
 
 from datetime import UTC, datetime
 
 import pytest_twisted
+from support.shows import shows
 
 YEAR = datetime.now(UTC).year
 PRIVATE = {
@@ -12,6 +13,7 @@ PRIVATE = {
 }  # fmt: skip
 
 
+@shows("user-public")
 @pytest_twisted.ensureDeferred
 async def test_others_see_name_and_locale_only(served):
     ada, bob = await served.person("ada"), await served.person("bob")
@@ -21,6 +23,7 @@ async def test_others_see_name_and_locale_only(served):
     assert [u.keys() for u in (await served.client().get("/api/user")).json()] == [{"name", "locale", "link"}] * 2
 
 
+@shows("user-public")
 @pytest_twisted.ensureDeferred
 async def test_who_switches_privacy_off_shows_fullname_and_date(served):
     ada = await served.person("ada")
@@ -29,6 +32,7 @@ async def test_who_switches_privacy_off_shows_fullname_and_date(served):
     assert seen.keys() == {"name", "locale", "link", "fullname", "created"} and seen["fullname"] == "Ada"
 
 
+@shows("user-fields", "user-self")
 @pytest_twisted.ensureDeferred
 async def test_one_sees_everything_of_oneself_but_no_password(served):
     ada = await served.person("ada")
@@ -37,6 +41,7 @@ async def test_one_sees_everything_of_oneself_but_no_password(served):
     assert "passwd_hash" not in mine
 
 
+@shows("user-admin")
 @pytest_twisted.ensureDeferred
 async def test_administrators_see_everybody_and_a_null_for_the_password(served):
     ada, boss = await served.person("ada"), await served.person("boss", admin=True)
@@ -45,6 +50,7 @@ async def test_administrators_see_everybody_and_a_null_for_the_password(served):
     assert [u["id"] for u in (await boss.get(f"/api/user?id=[{ada.user_id},{boss.user_id}]")).json()] == [1, 2]
 
 
+@shows("record-exposure")
 @pytest_twisted.ensureDeferred
 async def test_hidden_attributes_are_neither_found_nor_ordered_by(served):
     await served.person("zoe")
@@ -59,6 +65,7 @@ async def test_hidden_attributes_are_neither_found_nor_ordered_by(served):
     assert [u["name"] for u in (await boss.get("/api/user?orderby=fullname")).json()] == sorted(names)
 
 
+@shows("error-unknown-attribute")
 @pytest_twisted.ensureDeferred
 async def test_secret_attributes_are_unknown_to_queries(served):
     boss = await served.person("boss", admin=True)
@@ -70,6 +77,7 @@ async def test_secret_attributes_are_unknown_to_queries(served):
     assert (await boss.get("/api/user?orderby=api_key")).status == 415
 
 
+@shows("user-put")
 @pytest_twisted.ensureDeferred
 async def test_one_changes_oneself_and_administrators_everybody(served):
     ada, bob = await served.person("ada"), await served.person("bob")
@@ -81,6 +89,7 @@ async def test_one_changes_oneself_and_administrators_everybody(served):
     assert (await boss.put(path, json={"info": {"extra": {"badge": 2}}})).json()["info"] == {"extra": {"badge": 2}}
 
 
+@shows("user-info-guarded")
 @pytest_twisted.ensureDeferred
 async def test_badges_and_pictures_in_info_are_not_written_by_their_person(served):
     ada, boss = await served.person("ada"), await served.person("boss", admin=True)
@@ -96,18 +105,20 @@ async def test_badges_and_pictures_in_info_are_not_written_by_their_person(serve
     assert (await ada.put(path, json={"info": {**whole, "extra": {"badge": 2}}})).status == 403
 
 
+@shows("user-put-admin")
 @pytest_twisted.ensureDeferred
 async def test_nobody_makes_himself_an_administrator(served):
     ada, boss = await served.person("ada"), await served.person("boss", admin=True)
     for change in ({"admin": True}, {"pro": True}, {"flags": 1}):
         assert (await ada.put(f"/api/user/{ada.user_id}", json=change)).status == 403
     by_key = await boss.put(f"/api/user/{ada.user_id}", json={"admin": True})
-    assert (by_key.status, by_key.json()["code"]) == (403, "session_needed")
+    assert (by_key.status, by_key.json()["error_code"]) == (403, "session_needed")
     browser = await boss.by_session()
     assert (await browser.put(f"/api/user/{ada.user_id}", json={"admin": True})).json()["admin"] is True
     assert (await browser.put(f"/api/user/{boss.user_id}", json={"admin": False})).status == 403
 
 
+@shows("user-put")
 @pytest_twisted.ensureDeferred
 async def test_identity_is_not_changed_over_rest(served):
     ada, boss = await served.person("ada"), await served.person("boss", admin=True)
@@ -117,11 +128,12 @@ async def test_identity_is_not_changed_over_rest(served):
             {"passwd_hash": "x"}, {"valid_email": True},
         ):  # fmt: skip
             answer = await who.put(f"/api/user/{ada.user_id}", json=change)
-            assert answer.status == 400 and answer.json()["code"] == "reserved_attribute", change
+            assert answer.status == 400 and answer.json()["error_code"] == "reserved_attribute", change
     whole = (await ada.get(f"/api/user/{ada.user_id}")).json()
     assert (await ada.put(f"/api/user/{ada.user_id}", json=whole)).json() == whole
 
 
+@shows("user-no-post")
 @pytest_twisted.ensureDeferred
 async def test_users_are_not_made_or_deleted_over_rest(served):
     boss = await served.person("boss", admin=True)
@@ -133,6 +145,7 @@ async def test_users_are_not_made_or_deleted_over_rest(served):
             assert answer.json()["exception_cls"] == "MethodNotAllowed"
 
 
+@shows("user-blocked")
 @pytest_twisted.ensureDeferred
 async def test_blocked_people_are_shown_to_administrators_only(served):
     ada, boss = await served.person("ada"), await served.person("boss", admin=True)

@@ -8,6 +8,7 @@ import pytest
 import pytest_twisted
 from support.invariants import invariants
 from support.ledger import Ledger
+from support.shows import shows
 from support.working import worked
 from twisted.internet.defer import ensureDeferred, gatherResults
 
@@ -56,6 +57,7 @@ async def contribute(client: Any, project: dict[str, Any]) -> int | None:
     return task
 
 
+@shows("lease-network")
 @pytest_twisted.ensureDeferred
 async def test_thirty_cookies_on_one_address_make_one_counted_answer(serve, ledger):
     served = await serve(**RULE)
@@ -79,6 +81,7 @@ async def who(served: Any, client: Any) -> Any:
     return Requester(volunteer=name, network=place)
 
 
+@shows("caller-network")
 @pytest_twisted.ensureDeferred
 async def test_thirty_addresses_of_one_64_are_one_volunteer(serve, ledger):
     served = await serve(**RULE)
@@ -106,6 +109,7 @@ async def test_two_cookies_of_a_network_answer_a_task_at_once_and_one_counts(ser
     assert ledger.value("SELECT count(*) FROM task_run WHERE counted") == 1
 
 
+@shows("lease-network")
 @pytest_twisted.ensureDeferred
 async def test_others_of_the_network_get_other_tasks(serve, ledger):
     served = await serve(**RULE)
@@ -116,6 +120,7 @@ async def test_others_of_the_network_get_other_tasks(serve, ledger):
     assert [await contribute(await browser(served, "198.51.100.1"), project) for _ in range(3)] == project["tasks"]
 
 
+@shows("lease-network")
 @pytest_twisted.ensureDeferred
 async def test_owner_raises_the_limit_for_a_class_room(serve, ledger):
     served = await serve(**RULE)
@@ -137,6 +142,7 @@ async def test_owner_raises_the_limit_for_a_class_room(serve, ledger):
     assert ledger.ledger(task)["done"]
 
 
+@shows("lease-network")
 @pytest_twisted.ensureDeferred
 async def test_the_rule_of_the_site_holds_for_projects_that_say_nothing(serve, ledger):
     served = await serve(**RULE)
@@ -164,6 +170,7 @@ async def test_volunteer_cookie_says_when_and_where_it_was_given(serve):
     assert place == served.domain.secrets.pseudonym("192.0.2.77")
 
 
+@shows("caller-cookie")
 @pytest_twisted.ensureDeferred
 async def test_volunteer_cookie_is_good_in_another_network(serve):
     served = await serve(**RULE)
@@ -175,6 +182,7 @@ async def test_volunteer_cookie_is_good_in_another_network(serve):
     assert (await answer(client, project, task)).status == 200
 
 
+@shows("caller-cookie")
 @pytest.mark.parametrize(("age", "known"), [(0, True), (YEAR - 10, True), (YEAR + 10, False), (None, True)])
 @pytest_twisted.ensureDeferred
 async def test_volunteer_cookie_ends_after_a_year(serve, ledger, age, known):
@@ -188,6 +196,7 @@ async def test_volunteer_cookie_ends_after_a_year(serve, ledger, age, known):
     assert (ledger.value("SELECT actor FROM lease") == "c:anna") is known
 
 
+@shows("caller-cookie-budget")
 @pytest.mark.parametrize("setting", ["HOUR", "DAY"])
 @pytest_twisted.ensureDeferred
 async def test_cookies_of_a_network_have_a_budget(serve, setting):
@@ -214,6 +223,7 @@ async def spoiled(served: Any) -> tuple[Any, dict[str, Any], Any]:
     return owner, project, spammer
 
 
+@shows("volunteer-bar", "volunteer-barred", "volunteer-set-aside")
 @pytest_twisted.ensureDeferred
 async def test_barred_volunteer_is_refused_and_their_answers_are_set_aside(serve, ledger):
     served = await serve(**RULE)
@@ -229,10 +239,11 @@ async def test_barred_volunteer_is_refused_and_their_answers_are_set_aside(serve
         await answer(spammer, project, project["tasks"][0]),
         await spammer.post(f"/api/task/{project['tasks'][0]}/renew", json={}),
     ):
-        assert (refused.status, refused.json()["code"]) == (403, "barred"), refused.text
+        assert (refused.status, refused.json()["error_code"]) == (403, "barred"), refused.text
     assert await contribute(await browser(served), project) == project["tasks"][0]
 
 
+@shows("volunteer-unbar")
 @pytest_twisted.ensureDeferred
 async def test_removed_bar_brings_answers_back_where_places_are_free(serve, ledger):
     served = await serve(**RULE)
@@ -255,6 +266,7 @@ async def test_removed_bar_brings_answers_back_where_places_are_free(serve, ledg
     assert actions == ["bar", "unbar"]
 
 
+@shows("volunteer-bar")
 @pytest_twisted.ensureDeferred
 async def test_barred_network_keeps_out_all_its_anonymous_volunteers_alone(serve, ledger):
     served = await serve(**RULE)
@@ -271,6 +283,7 @@ async def test_barred_network_keeps_out_all_its_anonymous_volunteers_alone(serve
     assert (await (await browser(served, "198.51.100.1")).get(f"/api/{project['id']}/newtask")).status == 200
 
 
+@shows("volunteer-bar")
 @pytest_twisted.ensureDeferred
 async def test_many_answers_are_set_aside_and_brought_back_in_the_background(serve, ledger, monkeypatch):
     monkeypatch.setattr(barring, "CHUNK", 1)
@@ -301,6 +314,7 @@ async def test_answers_that_two_bars_name_stay_aside_until_both_are_removed(serv
     assert ledger.value("SELECT count(*) FROM task_run WHERE counted") == 3
 
 
+@shows("volunteer-bar")
 @pytest.mark.parametrize(
     ("body", "status"),
     [
@@ -320,6 +334,7 @@ async def test_bar_that_names_nobody_is_refused(served, body, status):
     assert (await owner.post(f"/api/project/{project['id']}/bar", json=body)).status == status
 
 
+@shows("volunteer-bars")
 @pytest_twisted.ensureDeferred
 async def test_only_owners_bar_and_see_who_is_barred(served, ledger):
     owner, stranger = await served.person("owner"), await served.person("stranger")
@@ -330,7 +345,7 @@ async def test_only_owners_bar_and_see_who_is_barred(served, ledger):
         assert (await client.post(f"{path}/unbar", json={"id": 1})).status == status
         assert (await client.get(f"{path}/barred")).status == status
     assert (await owner.post(f"{path}/bar", json={"user_name": "Stranger"})).status == 200
-    assert (await stranger.get(f"/api/{project['id']}/newtask")).json()["code"] == "barred"
+    assert (await stranger.get(f"/api/{project['id']}/newtask")).json()["error_code"] == "barred"
     (one,) = (await owner.get(f"{path}/barred")).json()
     assert (one["sort"], one["shown"], one["user_name"]) == ("account", "stranger", "stranger")
 
@@ -338,6 +353,7 @@ async def test_only_owners_bar_and_see_who_is_barred(served, ledger):
 # The page ------------------------------------------------------------------------------------------------------------
 
 
+@shows("page-volunteers")
 @pytest_twisted.ensureDeferred
 async def test_owner_bars_and_lets_in_again_on_the_page(serve, ledger):
     served = await serve(**RULE)
@@ -351,9 +367,17 @@ async def test_owner_bars_and_lets_in_again_on_the_page(serve, ledger):
     (one,) = (await owner.page(page)).json()["barred"]
     assert (await spammer.get(f"/api/{project['id']}/newtask")).status == 403
     assert (await owner.send_form(f"{page}/unbar/{one['id']}", {}, token_from=page)).status == 200
-    assert (await owner.page(page)).json()["barred"] == []
+    shown = (await owner.page(f"{page}?volunteer={one['volunteer']}")).json()
+    assert shown["barred"] == [] and shown["form"]["volunteer"] == one["volunteer"]
+    for given in ("nobody", ""):
+        refused = (await owner.send_form(f"{page}/bar", {"volunteer": given}, token_from=page)).json()
+        assert refused["form"]["errors"].keys() == {"volunteer"}, given
+    said = await owner.send_form(f"{page}/bar", {"volunteer": one["volunteer"]}, token_from=page)
+    assert said.json()["status"] == "success"
+    assert (await spammer.get(f"/api/{project['id']}/newtask")).status == 403
 
 
+@shows("page-volunteers")
 @pytest_twisted.ensureDeferred
 async def test_owner_sets_the_limit_on_the_page(serve, ledger):
     served = await serve(**RULE)

@@ -122,7 +122,7 @@ class Stage:
                 if got := test():
                     return got
             except Error as error:
-                if not re.search("was detached|context was destroyed", str(error)):
+                if not re.search("was detached|context was destroyed|has been closed", str(error)):
                     raise
             self.page.wait_for_timeout(50)
         raise AssertionError(f"not within {seconds} s; at {self.page.url}; console: {self.console[-5:]}")

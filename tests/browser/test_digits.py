@@ -51,7 +51,7 @@ def test_all_by_keyboard_to_the_thanks(digits: Any) -> None:
     digits.until(lambda: digits.frame_now.is_visible("#thanks"))
     assert [run["info"]["digit"] for run in digits.runs()] == [*range(10), None, 7]
     assert [run["task_id"] for run in digits.runs()] == digits.mine.tasks
-    assert "12" in digits.frame_now.inner_text("#thanks")
+    digits.until(lambda: "12 digits" in digits.frame_now.inner_text("#thanks"))
     assert not digits.console
     digits.frame_now.click("#thanks a")
     digits.until(lambda: digits.path() == f"/project/{digits.mine.short_name}/")

@@ -24,25 +24,29 @@ def test_figures_and_bar_move_without_a_reload(stage: Any, new_person: Any, new_
     ada = new_person()
     stage.go("/project/MINE/")
     page = stage.page
-    assert page.inner_text("#progress") == "0 of 3 tasks are finished" and page.is_hidden("#last")
+    finished = page.locator("#figures .meta")
+    assert page.inner_text("#progress") == "0\u00a0% of the answers needed" and page.is_hidden("#last")
+    assert finished.inner_text() == "0 of 3 tasks are finished"
     stage.until(lambda: streams(stage) == 1)
     page.evaluate("window.stays = true")
     answer(ada, stage.mine)
-    stage.until(lambda: page.inner_text("#progress") == "1 of 3 tasks are finished")
+    stage.until(lambda: finished.inner_text() == "1 of 3 tasks are finished")
     assert page.inner_text("[data-figure=n_task_runs]") == "1" and page.inner_text("[data-figure=to_go]") == "2"
     assert (
         page.inner_text("[data-count=n_task_runs]") == "answer"
         and page.inner_text("[data-count=to_go]") == "tasks to go"
     )
     assert (
-        page.inner_text("[data-share]") == "33\u00a0%"
-        and page.evaluate("document.querySelector('#figures progress').value") == 1
+        page.inner_text("#progress") == "33\u00a0% of the answers needed"
+        and page.evaluate("document.querySelector('#figures progress').value") == 33
     )
     assert page.inner_text("#last").startswith("Last answer: ") and page.inner_text("#last").endswith("ago")
     assert page.inner_text("#progress-news") == ""  # not so often that it would be talk
     for _ in range(2):
         answer(ada, stage.mine)
-    stage.until(lambda: page.inner_text("#progress-news") == "3 of 3 tasks are finished")  # the end is said at once
+    stage.until(
+        lambda: page.inner_text("#progress-news") == "100\u00a0% of the answers needed"
+    )  # the end is said at once
     assert page.evaluate("document.querySelector('#figures progress').classList.contains('done')")
     assert page.is_hidden("#changed")
     stage.mine.owner.ask("POST", f"/project/{stage.mine.short_name}/pause", {}, Authorization=stage.mine.owner.key)

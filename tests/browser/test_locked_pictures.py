@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from PIL import Image
+from support.shows import shows
 
 pytestmark = pytest.mark.browser
 PRESENTER = """<img id="own" src="OWN"><img id="task">
@@ -32,6 +33,7 @@ def uploaded(stage: Any) -> str:
     return "/uploads/" + made.json["media_url"].partition("/uploads/")[2]
 
 
+@shows("presenter-files")
 def test_pictures_of_a_locked_project_show_in_its_frame(stage: Any) -> None:
     owner, at = stage.mine.owner, f"/project/{stage.mine.short_name}"
     path = uploaded(stage)

@@ -55,22 +55,21 @@ def test_a_file_is_brought_to_the_end_and_its_errors_are_downloaded(owned: Any) 
     page.on("pageerror", lambda error: wrong.append(str(error)))
     page.goto(f"{at}/tasks/import")
     page.set_input_files("#file", {"name": "gate.csv", "mimeType": "text/csv", "buffer": ROWS.encode()})
-    press(page, "Look at it")
+    press(page, "Preview file")
     page.get_by_role("heading", name="gate.csv").wait_for()
     assert page.locator("table.map tbody tr").count() == 5
-    page.get_by_label("many").select_option(label="Answers needed")
+    page.get_by_label("many").select_option(label="Answers per task")
     page.get_by_label("gate").select_option(label="Leave out")
-    press(page, "Import 40 rows")
-    page.get_by_role("link", name="How far it is").click()
-    seen_again(page, "[data-item]", "Done")
-    assert page.locator("progress").first.get_attribute("value") == "40"
-    page.get_by_role("link", name="What came in, and what was refused").click()
+    page.get_by_role("button", name="Count again").last.click()
+    page.get_by_label("Skip the refused row").check()
+    press(page, "Add 39 tasks")
+    page.get_by_role("heading", name="Import results").wait_for()  # the page follows by itself
     figures = page.locator("dl.figures").first.inner_text().split()
     assert figures[figures.index("refused") + 1] == "1" and "39" in figures, figures
     with page.expect_download() as waited:
-        page.get_by_role("link", name="The refused rows, with reasons").click()
+        page.get_by_role("link", name="Download the refused rows").click()
     rows = list(csv.DictReader(io.StringIO(Path(waited.value.path()).read_text("utf-8-sig"))))
-    assert [(row["line"], row["reason"]) for row in rows] == [("4", "n_answers is not an integer.")]
+    assert [(row["line"], row["reason"]) for row in rows] == [("4", "`n_answers` is not an integer.")]
     project = person.api("GET", "project", short_name=at.rpartition("/")[2])[0]["id"]
     made = person.api("GET", "task", project_id=project, limit=100)
     assert len(made) == 39 and made[0]["info"] == {"picture": "/g/0.jpg"} and made[0]["n_answers"] == 3

@@ -50,8 +50,8 @@ def test_from_signing_in_to_the_first_own_answer(live_server: Any, browser: Any,
     click(button("Use the picture with buttons"))
     page.wait_for_url("**/tasks/import")
     page.set_input_files("#file", {"name": "gate.csv", "mimeType": "text/csv", "buffer": ROWS.encode()})
-    click(button("Look at it"))
-    click(button("Import 3 rows"))
+    click(button("Preview file"))
+    click(button("Add 3 tasks"))
     for _ in range(300):  # until the queue has made them
         if person.api("GET", "project", short_name=short)[0]["n_tasks"] == 3:
             break

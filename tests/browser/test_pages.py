@@ -136,7 +136,7 @@ def test_a_key_is_copied_and_the_button_says_so(opened: Any) -> None:
     gallery = opened(permissions=["clipboard-read", "clipboard-write"])
     page = gallery.show(case_of("project/index.html", "visitor"))
     page.click("text=Copy link")
-    page.wait_for_function("document.querySelector('[data-copy]').textContent === 'Copied'")
+    page.locator("[data-copy]:text-is('Copied')").wait_for()
     assert page.evaluate("navigator.clipboard.readText()") == page.input_value("#link")
 
 

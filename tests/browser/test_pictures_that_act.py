@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 import psycopg2
 import pytest
 from support.person import Person
+from support.shows import shows
 
 pytestmark = pytest.mark.browser
 PASSWORD = "a good password"
@@ -37,7 +38,9 @@ def trap(live_server: Any, browser: Any) -> Any:
     acts = [f"/admin/users/add/{me}", "/account/signout", f"/api/1/newtask?limit=100&x={me}"]
     story = "\n\n".join(f"![x]({act})" for act in acts) + f"\n\n[see]({acts[0]})"
     made = owner.api(
-        "POST", "project", {"name": f"Trap {me}", "description": "d", "long_description": story, "info": {"task_presenter": "<p>"}}
+        "POST",
+        "project",
+        {"name": f"Trap {me}", "description": "d", "long_description": story, "info": {"task_presenter": "<p>"}},
     )
     owner.api("POST", "task", {"project_id": made["id"], "info": {}})
     owner.publish(made["short_name"])
@@ -47,7 +50,14 @@ def trap(live_server: Any, browser: Any) -> Any:
         picture = json.dumps({"thumbnail_url": acts[0], "avatar_url": acts[0]})
         cursor.execute("UPDATE project SET info = info || %s, featured = true WHERE id = %s", (picture, made["id"]))
         cursor.execute("UPDATE account SET info = info || %s WHERE id = %s", (picture, me))
-    yield {"owner": owner, "me": me, "project": made, "context": context, "url": live_server.url, "dsn": live_server.dsn}
+    yield {
+        "owner": owner,
+        "me": me,
+        "project": made,
+        "context": context,
+        "url": live_server.url,
+        "dsn": live_server.dsn,
+    }
     with psycopg2.connect(live_server.dsn) as database, database.cursor() as cursor:
         cursor.execute("UPDATE project SET featured = false WHERE id = %s", (made["id"],))
         cursor.execute("UPDATE account SET admin = false WHERE name = %s", (boss,))
@@ -60,6 +70,7 @@ def administrators(trap: Any) -> set[int]:
         return {row[0] for row in cursor.fetchall()}
 
 
+@shows("get-parts")
 def test_pictures_and_links_in_a_text_make_nobody_administrator(trap: Any) -> None:
     page, home = trap["context"].new_page(), f"/project/{trap['project']['short_name']}"
     asked: list[str] = []

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from presenters import JQUERY, OLD_STYLE, OWN_LIBRARY, SIMPLE
+from support.shows import shows
 
 pytestmark = pytest.mark.browser
 
@@ -22,6 +23,7 @@ def answer_all(stage: Any, frame: Any, button: str) -> None:
 # The frame's own pybossa
 
 
+@shows("presenter-global")
 def test_three_tasks_with_the_frames_pybossa(stage: Any) -> None:
     answer_all(stage, stage.show(SIMPLE), "Yes")
     assert [(run["task_id"], run["info"]) for run in stage.runs()] == [(task, "yes") for task in stage.mine.tasks]
@@ -84,6 +86,7 @@ def test_a_signed_in_volunteer_answers_as_himself(stage: Any, new_person: Any) -
 # Presenters with libraries of their own
 
 
+@shows("presenter-global")
 def test_own_jquery_and_own_library(stage: Any) -> None:
     answer_all(stage, stage.show(OWN_LIBRARY), "No")
     assert len(stage.runs()) == 3
@@ -169,6 +172,7 @@ def test_lists_hold_the_rows_of_this_project_only(stage: Any) -> None:
 # What presenters expect of a page
 
 
+@shows("presenter-global")
 def test_locale_jquery_and_bootstrap(stage: Any) -> None:
     frame = stage.show(
         "<script>window.first = [document.getElementById('PYBOSSA_USER_LOCALE').textContent.trim(), typeof $.fn.modal,"
@@ -428,6 +432,7 @@ def test_the_server_refuses_by_itself(stage: Any, new_person: Any) -> None:
     )
 
 
+@shows("presenter-bridge")
 def test_an_owner_is_a_volunteer_in_his_own_frame(stage: Any) -> None:
     stage.sign_in(stage.mine.owner)
     frame = stage.show("<p>x</p>")

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from presenters import SIMPLE
+from support.shows import shows
 
 pytestmark = pytest.mark.browser
 
@@ -76,6 +77,7 @@ def crossing(make_stage: Any) -> Any:
     return stage
 
 
+@shows("presenter-no-secret")
 @pytest.mark.parametrize("name", ATTACKS)
 def test_hostile(arena: Any, name: str) -> None:
     script, expected = ATTACKS[name]

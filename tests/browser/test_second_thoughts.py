@@ -183,7 +183,7 @@ def test_what_has_its_result_for_long_stays(stage: Any, new_project: Any, live_s
     at(stage, frame, 1)
     stage.page.click("#change")
     at(stage, frame, 0)
-    refusal = '{"status": "failed", "status_code": 403, "exception_cls": "Forbidden", "exception_msg": "x", "code": "in_result"}'
+    refusal = '{"status": "failed", "status_code": 403, "exception_cls": "Forbidden", "exception_msg": "x", "error_code": "in_result"}'
     stage.page.route(
         "**/correct", lambda route: route.fulfill(status=403, content_type="application/json", body=refusal)
     )

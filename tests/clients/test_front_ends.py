@@ -7,6 +7,7 @@ from typing import Any
 import pytest_twisted
 from support.browsers import newcomer
 from support.served import Client, Served
+from support.shows import shows
 
 JSON = {"Content-Type": "application/json"}
 PNG = b"\x89PNG\r\n\x1a\n" + b"\x00" * 40
@@ -29,6 +30,7 @@ def multipart(**more: str) -> dict[str, Any]:
     return {"data": body, "headers": headers}
 
 
+@shows("format-body-get")
 @pytest_twisted.ensureDeferred
 async def test_a_get_may_have_the_body_of_an_empty_object(served):
     owner = await served.person("owner")
@@ -41,6 +43,7 @@ async def test_a_get_may_have_the_body_of_an_empty_object(served):
         assert answer.status == 200, (path, answer.body)
 
 
+@shows("session-api-write")
 @pytest_twisted.ensureDeferred
 async def test_a_session_writes_json_without_a_token(served):
     browser = await front_end(served, "ada")
@@ -91,6 +94,7 @@ async def test_projects_of_a_category_and_featured_ones(served):
     assert [one["short_name"] for one in down] == ["fish", "birds"]
 
 
+@shows("list-filter-integers")
 @pytest_twisted.ensureDeferred
 async def test_tasks_of_several_projects(served):
     owner = await served.person("owner")
@@ -101,6 +105,7 @@ async def test_tasks_of_several_projects(served):
         assert [task["project_id"] for task in found] == [first, first, second, second]
 
 
+@shows("user-put")
 @pytest_twisted.ensureDeferred
 async def test_a_person_changes_info_and_an_administrator_the_role(served):
     person, admin = await front_end(served, "person"), await front_end(served, "admin", admin=True)
@@ -112,6 +117,7 @@ async def test_a_person_changes_info_and_an_administrator_the_role(served):
     assert (await admin.put(path, json={"admin": True})).json()["admin"] is True
 
 
+@shows("record-file")
 @pytest_twisted.ensureDeferred
 async def test_announcements_are_written_illustrated_and_published(served):
     admin, reader = await front_end(served, "admin", admin=True), served.client()
@@ -127,6 +133,7 @@ async def test_announcements_are_written_illustrated_and_published(served):
     assert [found["id"] for found in (await reader.get(listed, headers=JSON)).json()] == [made["id"]]
 
 
+@shows("cors-configured")
 @pytest_twisted.ensureDeferred
 async def test_a_front_end_of_a_configured_origin_writes_json_and_files(serve):
     origin = "https://front.example"
@@ -142,6 +149,7 @@ async def test_a_front_end_of_a_configured_origin_writes_json_and_files(serve):
     assert (await admin.put(path, **multipart(**elsewhere))).status == 403
 
 
+@shows("list-offset")
 @pytest_twisted.ensureDeferred
 async def test_infinite_lists_go_on_by_offset_until_nothing_comes(served):
     admin = await front_end(served, "admin", admin=True)
@@ -154,6 +162,7 @@ async def test_infinite_lists_go_on_by_offset_until_nothing_comes(served):
     assert seen == [f"No. {number}" for number in (4, 3, 2, 1, 0)]
 
 
+@shows("list-last-id")
 @pytest_twisted.ensureDeferred
 async def test_whole_lists_go_on_by_the_last_id(served):
     owner = await served.person("owner")

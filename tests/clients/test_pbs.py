@@ -18,6 +18,7 @@ import attrs
 import pytest
 import pytest_twisted
 from support.person import Person
+from support.shows import shows
 
 PNG = b"\x89PNG\r\n\x1a\n" + b"\x00" * 40
 PO = """msgid ""
@@ -111,8 +112,10 @@ def test_create_project(made):
     again = made.run("create-project")
     assert again.returncode != 0
     assert "DBIntegrityError" in again.stdout and "A project with this name exists already." in again.stdout
+    assert "ProjectAlreadyExists: PyBossa project already exists." in again.stderr
 
 
+@shows("attribute-whole-record")
 def test_update_project(made):
     made.write("bundle.js", "var answer = 42;")
     assert f"Project {made.short_name} updated!" in made.does("update-project")
@@ -151,6 +154,7 @@ def test_add_tasks_from_translations(made):
     assert first["previous_msgid"] is None and first["obsolete"] in (False, 0)
 
 
+@shows("format-coerced")
 def test_update_task_redundancy(made):
     made.write("t.json", [{"n": n} for n in range(3)])
     made.does("add-tasks", "--tasks-file", "t.json")
@@ -167,6 +171,8 @@ def test_delete_tasks(made):
     made.does("add-tasks", "--tasks-file", "t.json")
     made.does("delete-tasks", "--task-id", str(made.tasks()[1]["id"]))
     assert [task["info"]["n"] for task in made.tasks()] == [0, 2]
+    missing = made.run("delete-tasks", "--task-id", "999999999")
+    assert missing.returncode != 0 and "TaskNotFound" in missing.stderr
     assert "All tasks and task_runs have been deleted" in made.does("delete-tasks", answer="y\n")
     assert made.tasks() == []
 
@@ -191,6 +197,7 @@ def test_projects_of_others_are_reached_by_administrators_with_all(made, live_se
     assert "updated!" in made.does("--api-key", admin.key, "--all", "1", "update-project")
 
 
+@shows("limit-rate-headers")
 @pytest_twisted.ensureDeferred
 async def test_what_pbs_reads_of_the_limit(serve):
     client = (await serve(CROWDD_RATELIMIT_LIMIT="5", CROWDD_RATELIMIT_WINDOW="86400")).client()

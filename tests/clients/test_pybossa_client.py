@@ -11,6 +11,7 @@ from typing import Any
 import pbclient
 import pytest
 from support.person import Person
+from support.shows import shows
 
 
 @pytest.fixture
@@ -40,6 +41,7 @@ def answer_everything(url: str, project: Any, volunteers: int) -> int:
     return given
 
 
+@shows("project-create-minimum")
 def test_from_a_project_to_its_results_and_back_to_nothing(owner, live_server):
     short_name = f"client{uuid.uuid4().hex[:8]}"
     project = pbclient.create_project(f"Client {short_name}", short_name, "Made by a client")
@@ -76,6 +78,7 @@ def test_from_a_project_to_its_results_and_back_to_nothing(owner, live_server):
     assert pbclient.find_project(short_name=short_name) == []
 
 
+@shows("error-conflict", "project-names-unique")
 def test_a_name_that_is_taken_is_told_as_clients_expect(owner):
     short_name = f"client{uuid.uuid4().hex[:8]}"
     assert pbclient.create_project(short_name, short_name, "one").id
@@ -117,6 +120,7 @@ def test_categories_are_made_found_changed_and_deleted(admin):
     assert pbclient.find_category(short_name=made.short_name) == []
 
 
+@shows("record-file")
 def test_helping_materials_come_with_and_without_a_file(project, tmp_path):
     plain = pbclient.create_helpingmaterial(project.id, {"word": "one"})
     assert plain.id and plain.info == {"word": "one"} and plain.media_url is None
@@ -133,6 +137,7 @@ def test_helping_materials_come_with_and_without_a_file(project, tmp_path):
     assert [m.id for m in pbclient.find_helping_materials(project.id, id=second)] == [second]
 
 
+@shows("list-last-id")
 def test_lists_go_on_by_the_last_id(owner, project, live_server):
     ids = [pbclient.create_task(project.id, {"n": n}, n_answers=1).id for n in range(5)]
     assert [t.id for t in pbclient.get_tasks(project.id, limit=2, last_id=ids[1])] == ids[2:4]
@@ -150,6 +155,7 @@ def test_lists_go_on_by_the_last_id(owner, project, live_server):
     assert project.id in [p.id for p in pbclient.get_projects()]
 
 
+@shows("error-404")
 def test_what_does_not_exist_is_told_as_clients_expect(owner):
     missing = pbclient.get_project(999_999_999)
     assert (missing["status_code"], missing["exception_cls"], missing["exception_msg"]) == (

@@ -8,6 +8,7 @@ import pytest
 import pytest_twisted
 from support.browsers import newcomer
 from support.served import Client, Served
+from support.shows import shows
 
 
 async def browser_of(served: Served, who: str) -> Client:
@@ -26,6 +27,7 @@ async def stage(served: Served, who: str, **more: Any) -> tuple[dict[str, Any], 
 both = pytest.mark.parametrize("who", ["signed in", "anonymous"])
 
 
+@shows("list-unknown")
 @both
 @pytest_twisted.ensureDeferred
 async def test_run_finds_the_project_and_preloads_while_the_first_task_is_shown(who, served):
@@ -60,6 +62,7 @@ async def test_the_same_task_comes_back_when_there_is_no_other_and_nothing_after
     assert (done.status, done.json()) == (200, {})
 
 
+@shows("taskrun-submit")
 @both
 @pytest_twisted.ensureDeferred
 async def test_save_task_by_number_asks_for_the_task_first(who, served):
@@ -73,6 +76,7 @@ async def test_save_task_by_number_asks_for_the_task_first(who, served):
     assert (saved.json()["user_id"] is None) is (who == "anonymous")
 
 
+@shows("taskrun-project-page")
 @both
 @pytest_twisted.ensureDeferred
 async def test_a_task_of_the_address_is_shown_by_its_page_and_can_be_answered(who, served):
@@ -87,6 +91,7 @@ async def test_a_task_of_the_address_is_shown_by_its_page_and_can_be_answered(wh
     assert (await browser.post("/api/taskrun", json=body)).json()["info"] == body["info"]
 
 
+@shows("userprogress")
 @both
 @pytest_twisted.ensureDeferred
 async def test_user_progress_says_done_and_total(who, served):
@@ -98,6 +103,7 @@ async def test_user_progress_says_done_and_total(who, served):
     assert (await browser.get(path)).json() == {"done": 1, "total": 3}
 
 
+@shows("cors-api")
 @pytest_twisted.ensureDeferred
 async def test_another_site_uses_the_library_by_cors(serve):
     """Any site reads; those that the operator named take tasks and answer them, too."""
@@ -117,6 +123,6 @@ async def test_another_site_uses_the_library_by_cors(serve):
         await elsewhere.get(f"/api/project/{project['id']}/newtask?offset=0&_=1"),
         await elsewhere.post("/api/taskrun", json=body),
     ):
-        assert (refused.status, refused.json()["code"]) == (403, "cross_origin")
+        assert (refused.status, refused.json()["error_code"]) == (403, "cross_origin")
     saved = await friend.post("/api/taskrun", json=body)
     assert saved.status == 200 and saved.header("access-control-allow-origin") == "https://friend.example"

@@ -6,6 +6,8 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
+from support.shows import shows
+
 from crowdd import errors
 from crowdd.http.error_codes import CODES
 from crowdd.http.errors import TABLE
@@ -62,6 +64,7 @@ def test_every_class_that_leaves_over_http_has_a_code_of_its_own():
     assert errors.CrowddError.code not in codes
 
 
+@shows("error-codes")
 def test_the_page_is_the_table():
     rows = [
         f"| `{row.code}` | {row.status} | `{row.name}` | {row.meaning} |"

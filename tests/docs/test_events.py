@@ -5,11 +5,14 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from support.shows import shows
+
 from crowdd.domain.events import KINDS
 
 PAGE = Path(__file__).parents[2] / "docs" / "webhooks.md"
 
 
+@shows("event-kinds")
 def test_the_table_of_events_is_what_is_declared():
     rows = [line for line in PAGE.read_text("utf-8").splitlines() if re.match(r"\| `\w+` \|", line)]
     assert rows == [f"| `{kind.name}` | {kind.doc} |" for kind in KINDS.values()]

@@ -83,6 +83,12 @@ def test_the_project_with_python(owner):
     assert said == [block.text for block in BLOCKS if block.language == "text"][-1]
 
 
+def test_the_list_of_documents_names_each_of_them():
+    listed = {target for target in LINK.findall((ROOT / "README.md").read_text("utf-8")) if target.startswith("docs/")}
+    documents = {f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md")} - {"docs/index.md"}
+    assert documents <= listed
+
+
 MADE = {ROOT / "docs" / "reference" / name for name in ("crowdctl.md", "addresses.md")}
 
 

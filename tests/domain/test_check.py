@@ -104,6 +104,17 @@ async def test_whatever_is_wrong_is_found_and_repaired(pool, ledger, project):
     assert await found(pool) == []
 
 
+@pytest_twisted.ensureDeferred
+async def test_of_very_many_differences_the_first_come_and_the_others_are_counted(pool, ledger, project, monkeypatch):
+    monkeypatch.setattr(checks, "MAX_DIFFERENCES", 3)
+    ledger.run("UPDATE project_stat SET tasks = 9, wanted = 9, completed = 9, counted = 9, seconds = 99")
+    told = await found(pool)
+    assert [difference.more for difference in told] == [0, 0, 2]
+    assert told[-1].sentence().endswith(" (and 2 more of this check)")
+    assert all(difference.repaired for difference in await found(pool, repair=True))
+    assert await found(pool) == [], "those that did not come are repaired, too"
+
+
 def test_every_check_is_broken_above():
     assert {check.name for check in CHECKS} == {
         "places of tasks", "states and results", "positions", "answers of volunteers", "the last two weeks", "hours", "figures of projects", "bytes of projects",

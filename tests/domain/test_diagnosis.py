@@ -17,7 +17,7 @@ WELL = Facts(
     database={
         "version": 170_002, "most_connections": 100, "connections": 20, "read_only": False, "fsync": True,
         "oldest_transaction": 3.0, "now": 1_000_001.0, "admins": 1, "queue_dead": 0, "queue_waits": 0.5,
-        "mail_dead": 0, "mail_held": 0,
+        "mail_dead": 0, "mail_held": 0, "last_backup": None, "first_project": None,
         "owns_tables": False, "elsewhere": False, "encrypted": False,
     },
     jobs=[{"name": "sweep", "period": 600.0, "overdue": 2.0, "failures": 0, "words": ""}],
@@ -140,3 +140,15 @@ def test_settings_that_can():
     assert of_settings(load(None, {**MAIL, **HTTPS})) == []
     (advice,) = of_settings(load(None, {**MAIL, **HTTPS, "CROWDD_HTTP_TRUSTED_PROXIES": ""}))
     assert not advice.wrong and "no proxy is trusted" in advice.what
+
+
+def test_a_backup_that_is_too_old_is_wrong_and_none_at_all_is_advice():
+    day = 86_400.0
+    limited = attrs.evolve(WELL, backup_days=8)
+    young = attrs.evolve(limited, database={**WELL.database, "last_backup": 7 * day, "first_project": 90 * day})
+    assert of_server(young) == []
+    old = attrs.evolve(limited, database={**WELL.database, "last_backup": 9 * day, "first_project": 90 * day})
+    assert [(found.what, found.wrong) for found in of_server(old)] == [("The last backup is 9 days old.", True)]
+    assert of_server(attrs.evolve(old, backup_days=0)) == []
+    never = attrs.evolve(limited, database={**WELL.database, "last_backup": None, "first_project": 9 * day})
+    assert [found.wrong for found in of_server(never)] == [False]

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 import orjson
 import pytest
 from standardwebhooks import Webhook, WebhookVerificationError
+from support.shows import shows
 
 from crowdd.domain import messages, signatures
 from crowdd.domain.events import KINDS
@@ -15,7 +16,7 @@ from crowdd.domain.outgoing import Reply
 AT = datetime(2025, 3, 4, 5, 6, 7, 890, UTC)
 EVENT = {
     "project_id": 7, "short_name": "night-gate", "seq": 12, "id": 99, "kind": "task_completed", "task_id": 3,
-    "result_id": 4, "at": AT, "data": {"user_ids": [5, 6]}, "again": False, "url": "https://hooks.example/x?a=b",
+    "result_id": 4, "at": AT, "data": {"user_ids": [5, 6], "volunteers": ["a", "b"]}, "again": False, "url": "https://hooks.example/x?a=b",
 }  # fmt: skip
 PYBOSSA = {
     "event": "task_completed", "project_short_name": "night-gate", "project_id": 7, "task_id": 3, "result_id": 4,
@@ -27,12 +28,14 @@ def now() -> int:
     return int(datetime.now(UTC).timestamp())
 
 
-def test_the_body_has_the_incumbents_keys_the_number_and_who_answered():
+@shows("event-body")
+def test_the_body_has_the_keys_of_pybossa_the_number_and_who_answered():
     sent = messages.message(EVENT, [signatures.new_secret()], 0)
-    assert orjson.loads(sent.body) == {**PYBOSSA, "sequence": 12, "user_ids": [5, 6]}
+    assert orjson.loads(sent.body) == {**PYBOSSA, "sequence": 12, "user_ids": [5, 6], "volunteers": ["a", "b"]}
     assert (sent.url, sent.headers["Content-Type"]) == ("https://hooks.example/x?a=b", "application/json")
 
 
+@shows("event-body")
 @pytest.mark.parametrize("name", KINDS)
 def test_every_kind_has_these_keys(name):
     body = KINDS[name].body(EVENT | {"data": None}, "night-gate")
@@ -44,12 +47,14 @@ def test_a_kind_that_is_gone_is_sent_as_it_was_written():
     assert orjson.loads(sent.body)["event"] == "of_old"
 
 
+@shows("delivery-once")
 def test_what_its_owner_sends_again_says_so_and_has_the_same_id():
     first, again = (messages.message(EVENT | {"again": again}, [], 0) for again in (False, True))
     assert again.url == "https://hooks.example/x?a=b&rerun=True"
     assert first.headers["webhook-id"] == again.headers["webhook-id"] == "event_7_12"
 
 
+@shows("delivery-signed")
 def test_a_receiver_verifies_it_with_either_secret_while_they_change():
     old, new, other = (signatures.new_secret() for _ in range(3))
     sent = messages.message(EVENT, [new, old], now())

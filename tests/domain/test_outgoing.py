@@ -13,6 +13,7 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from support.refused import NAMES, PORT, REFUSED
+from support.shows import shows
 from twisted.internet import reactor, ssl
 from twisted.internet.defer import CancelledError, Deferred, ensureDeferred, succeed
 from twisted.internet.protocol import Factory, Protocol
@@ -90,6 +91,7 @@ class Names:
         return succeed(answers[min(self.asked.count(host), len(answers)) - 1])
 
 
+@shows("outgoing-public")
 @pytest.mark.parametrize("url", REFUSED)
 @pytest_twisted.ensureDeferred
 async def test_none_reaches_the_target(url, server):
@@ -101,6 +103,7 @@ async def test_none_reaches_the_target(url, server):
     assert len(names.asked) <= 1
 
 
+@shows("outgoing-public")
 @pytest_twisted.ensureDeferred
 async def test_the_name_is_asked_once_and_the_connection_goes_to_what_was_checked(server):
     """127.0.0.2 stands for the checked address: the name says 127.0.0.1 when it is asked again."""
@@ -114,6 +117,7 @@ async def test_the_name_is_asked_once_and_the_connection_goes_to_what_was_checke
     assert other.connections == 0
 
 
+@shows("outgoing-redirects")
 @pytest_twisted.ensureDeferred
 async def test_a_redirect_is_an_answer_and_nothing_else(server):
     port = server.listen("127.0.0.1")
@@ -126,6 +130,80 @@ async def test_a_redirect_is_an_answer_and_nothing_else(server):
     inner.close()
     assert (reply.status, reply.headers["location"]) == (302, f"http://127.0.0.3:{target}/")
     assert inner.connections == 0 and len(server.heard) == 1
+
+
+class Hops:
+    """Answers ``/<n>`` with a redirect to ``/<n - 1>`` until 0; ``/to?<address>`` with one to that address."""
+
+    def __init__(self, server: Server, status: int = 302) -> None:
+        self._server, self._status = server, status
+        server.answer = self._answer
+
+    def _answer(self, transport: Any) -> None:
+        path = self._server.heard[-1].split()[1].decode()
+        if path == "/0":
+            return transport.write(ANSWER)
+        location = path.removeprefix("/to?") if path.startswith("/to?") else f"{int(path[1:]) - 1}"
+        head = f"HTTP/1.1 {self._status} On\r\nLocation: {location}\r\nContent-Length: 4\r\n\r\n"
+        return transport.write(head.encode() + b"away")
+
+
+@shows("outgoing-redirects")
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+@pytest_twisted.ensureDeferred
+async def test_a_file_is_fetched_over_five_redirects_and_not_over_six(status, server):
+    port, got = server.listen("127.0.0.1"), bytearray()
+    Hops(server, status)
+    outgoing, asked = Outgoing(reactor, ["127.0.0.1:*"]), {"seconds": 60.0, "most_bytes": 100, "sink": got.extend}
+    reply = await outgoing.fetch(f"http://127.0.0.1:{port}/5", **asked)
+    assert (reply.status, bytes(got), len(server.heard)) == (200, b"hi", 6)
+    assert all(head.startswith(b"GET ") and b"authorization" not in head.lower() for head in server.heard)
+    with pytest.raises(UnreachableError, match="redirects more than 5 times"):
+        await outgoing.fetch(f"http://127.0.0.1:{port}/6", **asked)
+    assert bytes(got) == b"hi"
+
+
+@shows("outgoing-redirects")
+@pytest.mark.parametrize("url", REFUSED)
+@pytest_twisted.ensureDeferred
+async def test_no_redirect_leads_where_the_first_address_may_not(url, server):
+    inner = Server()
+    other, port = inner.listen("127.0.0.1"), server.listen("127.0.0.2")
+    Hops(server)
+    outgoing = Outgoing(reactor, ["127.0.0.2:*"], Names())
+    there = url.replace(PORT, str(other))
+    if any(character in there for character in " \\\t\r\n\0") or not there.isascii() or not there:
+        return  # no such text can stand in a header
+    with pytest.raises((RefusedTargetError, UnreachableError)):
+        await outgoing.fetch(f"http://127.0.0.2:{port}/to?{there}", seconds=60, most_bytes=9, sink=lambda data: None)
+    assert (inner.connections, inner.heard) == (0, [])
+    inner.close()
+
+
+@pytest_twisted.ensureDeferred
+async def test_https_redirects_to_https_only(server):
+    context, root = certificate("safe.example")
+    secure, port, got = Server(), server.listen("127.0.0.1"), bytearray()
+    secure_port = secure.listen("127.0.0.1", context)
+    Hops(secure)
+    names = Names(safe_example=[["127.0.0.1"]])
+    outgoing = Outgoing(reactor, ["safe.example:*", "127.0.0.1:*"], names, trust_root=root)
+    asked = {"seconds": 60.0, "most_bytes": 100, "sink": got.extend}
+    assert (await outgoing.fetch(f"https://safe.example:{secure_port}/2", **asked)).status == 200
+    with pytest.raises(RefusedTargetError, match="from https to http"):
+        await outgoing.fetch(f"https://safe.example:{secure_port}/to?http://127.0.0.1:{port}/", **asked)
+    assert server.connections == 0 and bytes(got) == b"hi"
+    secure.close()
+
+
+@pytest_twisted.ensureDeferred
+async def test_a_redirect_without_an_address_is_told(server):
+    port = server.listen("127.0.0.1")
+    server.answer = b"HTTP/1.1 302 Found\r\nContent-Length: 0\r\n\r\n"
+    with pytest.raises(UnreachableError, match="without saying where"):
+        await Outgoing(reactor, ["127.0.0.1:*"]).fetch(
+            f"http://127.0.0.1:{port}/", seconds=60, most_bytes=9, sink=lambda data: None
+        )
 
 
 @pytest_twisted.ensureDeferred

@@ -1,6 +1,7 @@
 """Who may: a decision over standings."""
 
 import pytest
+from support.shows import shows
 
 from crowdd.domain import rights
 from crowdd.errors import AnonymousError, ForbiddenError
@@ -63,6 +64,7 @@ def test_a_volunteer_has_one_key(who, actor):
     assert who.actor == actor
 
 
+@shows("caller-network")
 @pytest.mark.parametrize(
     ("address", "expected"),
     [
@@ -79,5 +81,6 @@ def test_network_is_an_ipv4_address_or_an_ipv6_64(address, expected):
     assert network(address) == expected
 
 
+@shows("caller-network")
 def test_neighbouring_ipv6_networks_differ():
     assert network("2001:db8:1:2::1") != network("2001:db8:1:3::1")

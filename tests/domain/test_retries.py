@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from support.shows import shows
 
 from crowdd.domain.retries import ATTEMPTS, MOST_IN_FLIGHT, Failure, after_failure, delay, room
 
@@ -21,6 +22,7 @@ def verdict(attempts=1, failures=0, *, overlapping=False, active=True, failure=N
     )
 
 
+@shows("delivery-retries")
 def test_ten_attempts_take_about_three_days():
     pauses = [delay(attempts, 5, 0.5) for attempts in range(1, ATTEMPTS)]
     assert pauses == [5, 25, 125, 625, 3125, 15625, 78125, DAY, DAY]
@@ -72,6 +74,7 @@ def test_a_last_attempt_that_ends_after_the_webhook_was_switched_off_waits():
     assert (made.given_up, made.off) == (False, False)
 
 
+@shows("delivery-retries")
 @pytest.mark.parametrize(("asked", "seconds"), [(0, 5), (3, 5), (60, 60), (10**6, DAY)])
 def test_a_receiver_that_asks_for_time_gets_a_day_at_most(asked, seconds):
     assert verdict(failure=Failure(wait=asked)).delay == seconds

@@ -20,6 +20,8 @@ TEXTS = st.text(st.characters(codec="utf-8"), max_size=50)
 
 def test_the_file_is_for_its_owner_only_and_stays(tmp_path):
     first = secrets.load(tmp_path / "data")
+    assert [p.name for p in (tmp_path / "data").iterdir()] == [secrets.CANDIDATE], "until its database has taken it"
+    secrets.keep(tmp_path / "data", first)
     path = tmp_path / "data" / "secret.key"
     assert path.stat().st_mode & 0o777 == 0o600 and len(first.root) == 32
     assert secrets.load(tmp_path / "data") == first
@@ -116,6 +118,7 @@ def test_the_first_key_signs_and_all_keys_verify():
 
 def test_a_new_key_is_put_before_the_others(tmp_path):
     first = secrets.load(tmp_path)
+    secrets.keep(tmp_path, first)
     added = secrets.add(tmp_path)
     assert added == secrets.load(tmp_path) and added.older == (first.root,) and added.root != first.root
     path = tmp_path / "secret.key"

@@ -6,12 +6,14 @@ import ipaddress
 
 import pytest
 from support.refused import NAMES, REFUSED
+from support.shows import shows
 
 from crowdd.config import endpoints
 from crowdd.domain.targets import require_public, target, why_not_public
 from crowdd.errors import RefusedTargetError
 
 
+@shows("outgoing-public")
 @pytest.mark.parametrize("url", REFUSED)
 def test_what_is_refused_says_why(url):
     """By its own words, or by those of what its name resolves to."""
@@ -21,6 +23,7 @@ def test_what_is_refused_says_why(url):
             require_public(ipaddress.ip_address(address))
 
 
+@shows("outgoing-public")
 @pytest.mark.parametrize(
     "text",
     ["93.184.216.34", "1.1.1.1", "223.255.255.254", "2606:2800:220:1::1", "64:ff9b::101:101", "2002:101:101::", "::ffff:1.1.1.1"],
@@ -46,6 +49,7 @@ def test_a_url_has_one_reading(url, host, port, canonical):
     assert target(there.url) == there
 
 
+@shows("outgoing-public")
 def test_a_host_and_port_that_the_operator_names_may_be_anywhere():
     assert target("http://127.0.0.1:25/", endpoints("127.0.0.1:25")).trusted
     assert target("http://Hooks.Internal:6379/", endpoints("hooks.internal:6379")).trusted

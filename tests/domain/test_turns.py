@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 import pytest_twisted
+from support.shows import shows
 from twisted.internet import reactor
 from twisted.internet.defer import Deferred, ensureDeferred
 from twisted.internet.task import Clock, deferLater
@@ -37,6 +38,7 @@ class Work:
         self.running.pop(name).callback(None)
 
 
+@shows("limit-searches")
 def test_two_run_at_a_time_and_one_of_each_network():
     work = Work(Turns(Clock(), 2, 3.0))
     for name, key in (("a1", "a"), ("a2", "a"), ("b1", "b"), ("c1", "c")):
@@ -51,6 +53,7 @@ def test_two_run_at_a_time_and_one_of_each_network():
     assert work.results == {name: name for name in ("a1", "a2", "b1", "c1")}
 
 
+@shows("error-database")
 def test_turn_that_does_not_come_in_time_is_refused():
     clock = Clock()
     work = Work(Turns(clock, 1, 3.0))
@@ -66,6 +69,21 @@ def test_turn_that_does_not_come_in_time_is_refused():
     assert list(work.running) == ["again"]
 
 
+def test_turn_rests_for_a_share_of_the_time_that_it_took():
+    clock = Clock()
+    work = Work(Turns(clock, 1, 30.0, rest=0.5))
+    work.begin("first", "a")
+    work.begin("second", "b")
+    clock.advance(4)
+    work.end("first")
+    assert work.results == {"first": "first"} and not work.running, "the caller does not wait for the rest"
+    clock.advance(1.9)
+    assert not work.running
+    clock.advance(0.2)
+    assert list(work.running) == ["second"]
+
+
+@shows("limit-searches")
 @pytest.mark.parametrize(
     ("kind", "query", "dear"),
     [

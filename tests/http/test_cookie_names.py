@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest_twisted
 from support import wire
+from support.shows import shows
 
 HTTPS = {"CROWDD_HTTP_BASE_URL": "https://crowd.example"}
 
@@ -17,6 +18,7 @@ async def signed_in(served):
     return person, browser
 
 
+@shows("session-cookie")
 @pytest_twisted.ensureDeferred
 async def test_every_cookie_under_https_has_the_prefix(serve):
     served = await serve(**HTTPS)
@@ -66,6 +68,7 @@ async def test_volunteer_of_the_time_before_https_stays_the_same_volunteer(serve
     assert (await moved.get(progress)).json()["done"] == 1
 
 
+@shows("etag-private")
 @pytest_twisted.ensureDeferred
 async def test_api_answers_for_one_person_stay_in_no_cache(served):
     person, browser = await signed_in(served)

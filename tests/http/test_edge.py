@@ -9,6 +9,7 @@ import orjson
 import pytest
 import pytest_twisted
 from support import wire
+from support.shows import shows
 from twisted.internet import reactor
 from twisted.internet.defer import ensureDeferred, gatherResults
 from twisted.internet.task import deferLater
@@ -61,7 +62,7 @@ class TestFraming:
     async def test_ambiguous_head_is_400_and_closes(self, served, head):
         answer = await wire.exchange(served.base, head + b"\r\n{}GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n")
         assert status_of(answer) == 400 and answer.count(b"HTTP/1.1 ") == 1
-        assert orjson.loads(answer.partition(b"\r\n\r\n")[2])["code"] == "bad_request"
+        assert orjson.loads(answer.partition(b"\r\n\r\n")[2])["error_code"] == "bad_request"
 
     @pytest_twisted.ensureDeferred
     async def test_plain_chunked_body_is_read(self, served):
@@ -75,11 +76,12 @@ class TestFraming:
         assert status_of(await wire.exchange(served.base, b"GET /health HTTP/1.0\r\n\r\n")) == 200
 
 
+@shows("format-host")
 class TestHosts:
     @pytest_twisted.ensureDeferred
     async def test_foreign_host_is_misdirected_and_probes_are_answered(self, served):
         status, body = await wire.request(served.base, b"GET /api/category", b"Host: evil.example")
-        assert (status, wire.error_of(body)["code"]) == (421, "misdirected")
+        assert (status, wire.error_of(body)["error_code"]) == (421, "misdirected")
         for path in (b"/metrics", b"/"):
             assert (await wire.request(served.base, b"GET " + path, b"Host: evil.example"))[0] == 421
         for path in (b"/health", b"/ready"):
@@ -117,6 +119,7 @@ class TestHosts:
         assert head["server"] == "crowdd" and "strict-transport-security" not in head
 
 
+@shows("limit-body")
 class TestBodies:
     def test_what_may_be_sent_where(self):
         limits = BodyLimits.of(settings())
@@ -134,7 +137,7 @@ class TestBodies:
             head = b"POST %b HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n" % (path, len(ROWS))
             began = time.process_time()
             status, body = status_and_body(await wire.exchange(served.base, head))
-            assert (status, wire.error_of(body)["code"]) == (413, "too_large")
+            assert (status, wire.error_of(body)["error_code"]) == (413, "too_large")
             assert time.process_time() - began < 1
             assert "Sign in" in wire.error_of(body)["hint"]
 

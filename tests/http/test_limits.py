@@ -1,12 +1,13 @@
 """Counting per window."""
 
 import pytest
+from support.shows import shows
 from twisted.internet.defer import Deferred, ensureDeferred
 from twisted.internet.task import Clock
 
 from crowdd.http import limits
 from crowdd.http.heads import ready
-from crowdd.http.limits import RateLimit, SharedWindow, Window, block
+from crowdd.http.limits import BROWSER, KEY, LimitedClient, Limits, RateLimit, SharedWindow, Window, block
 
 
 def clock_at(seconds):
@@ -20,6 +21,20 @@ def take(limit, *words):
     taken = ensureDeferred(limit.take(*words))
     assert taken.called
     return taken.result
+
+
+def rate_limit(limit, room, key_limit=2):
+    return RateLimit(clock_at(0), Limits(limit, key_limit, 900, room))
+
+
+def ask(limit, endpoint, network, cookie="", project=None):
+    """A request of a browser with a cookie, or of somebody without."""
+    client = LimitedClient(network, BROWSER, cookie, project) if cookie else LimitedClient(network, project=project)
+    return take(limit, endpoint, client)
+
+
+def ask_with_key(limit, key, network="a", endpoint="task"):
+    return take(limit, endpoint, LimitedClient(network, KEY, key))
 
 
 def test_as_many_as_allowed_pass_and_the_next_does_not():
@@ -64,8 +79,8 @@ def test_memory_is_bounded(monkeypatch):
 
 
 def test_clients_with_cookies_have_their_own_count_below_a_common_ceiling():
-    limit = RateLimit(clock_at(0), 2, 900, room=2)
-    assert [take(limit, "task", "a", f"c{n}").allowed for n in (1, 1, 1, 2, 2, 3)] == [
+    limit = rate_limit(2, room=2)
+    assert [ask(limit, "task", "a", f"c{n}").allowed for n in (1, 1, 1, 2, 2, 3)] == [
         True,
         True,
         False,
@@ -73,32 +88,59 @@ def test_clients_with_cookies_have_their_own_count_below_a_common_ceiling():
         True,
         False,
     ]
-    assert take(limit, "task", "a", "").allowed and take(limit, "project", "a", "c3").allowed
-    assert take(limit, "task", "b", "c3").allowed
-    refused = take(limit, "task", "a", "c4")
+    assert ask(limit, "task", "a", "").allowed and ask(limit, "project", "a", "c3").allowed
+    assert ask(limit, "task", "b", "c3").allowed
+    refused = ask(limit, "task", "a", "c4")
     assert (refused.allowed, refused.remaining, refused.reset) == (False, 0, 900)
 
 
 def test_a_project_whose_presenter_used_up_its_share_leaves_the_rest_of_its_visitor_alone():
-    limit = RateLimit(clock_at(0), 2, 900, room=40)
-    assert [take(limit, "task", "a", "c", 7).allowed for _ in range(4)] == [True, True, False, False]
-    assert take(limit, "task", "a", "c").remaining == 1
-    assert take(limit, "task", "a", "c", 8).remaining == 1
-    assert take(limit, "project", "a", "c", 7).remaining == 1
+    limit = rate_limit(2, room=40)
+    assert [ask(limit, "task", "a", "c", 7).allowed for _ in range(4)] == [True, True, False, False]
+    assert ask(limit, "task", "a", "c").remaining == 1
+    assert ask(limit, "task", "a", "c", 8).remaining == 1
+    assert ask(limit, "project", "a", "c", 7).remaining == 1
+
+
+def test_a_key_has_a_window_of_its_own_wherever_it_is_used():
+    limit = rate_limit(2, room=40, key_limit=3)
+    assert [ask_with_key(limit, "k", network).allowed for network in "abcd"] == [True, True, True, False]
+    assert [ask(limit, "task", "a").allowed for _ in range(3)] == [True, True, False]
+    assert ask_with_key(limit, "other").allowed and ask_with_key(limit, "k", endpoint="project").allowed
+    assert (ask_with_key(limit, "third").limit, ask_with_key(limit, "third").scope) == (3, "key")
+    assert ask(limit, "task", "a").scope == "network" and ask(limit, "task", "a", "c").scope == "browser"
+
+
+def test_many_keys_of_one_network_have_a_ceiling_that_browsers_do_not_share():
+    limit = rate_limit(2, room=2)
+    allowed = [ask_with_key(limit, f"k{number}") for number in range(10)]
+    assert sum(each.allowed for each in allowed) == 4
+    assert (allowed[-1].scope, allowed[-1].limit, allowed[-1].remaining) == ("network", 4, 0)
+    assert ask_with_key(limit, "k0", network="b").allowed
+    assert ask(limit, "task", "a", "cookie").allowed and ask(limit, "task", "a").allowed
+    assert sum(ask(limit, "task", "c", f"cookie{n}").allowed for n in range(10)) == 4
+    assert ask_with_key(limit, "k9", network="c").allowed
+
+
+def test_new_limits_hold_for_keys_too():
+    limit = rate_limit(2, room=40, key_limit=1)
+    assert [ask_with_key(limit, "k").allowed for _ in range(2)] == [True, False]
+    limit.use(Limits(2, 4, 900, 40))
+    assert [ask_with_key(limit, "k").allowed for _ in range(3)] == [True, True, False]
 
 
 def test_inventing_projects_gains_one_limit_for_each_of_the_first_few_and_one_for_all_others():
-    limit = RateLimit(clock_at(0), 2, 900, room=1000)
-    allowed = sum(take(limit, "task", "a", cookie, n).allowed for cookie in ("", "c") for n in range(1000))
+    limit = rate_limit(2, room=1000)
+    allowed = sum(ask(limit, "task", "a", cookie, n).allowed for cookie in ("", "c") for n in range(1000))
     assert allowed == 2 * (limits.MAX_PROJECTS + 2)  # each was asked for once, and two of the others passed
-    assert sum(take(limit, "task", "a", "", n).allowed for n in range(1000)) == limits.MAX_PROJECTS
-    assert len(limit._presenters._used) == 2 * (limits.MAX_PROJECTS + 1)
+    assert sum(ask(limit, "task", "a", "", n).allowed for n in range(1000)) == limits.MAX_PROJECTS
+    assert len(limit._plain["presenters"]._used) == 2 * (limits.MAX_PROJECTS + 1)
 
 
 def test_presenters_stay_below_the_ceiling_of_an_address_also_without_cookies():
-    limit = RateLimit(clock_at(0), 2, 900, room=2)
-    assert sum(take(limit, "task", "a", "", project).allowed for project in (1, 2, 3) for _ in range(2)) == 4
-    assert take(limit, "task", "b", "", 1).allowed
+    limit = rate_limit(2, room=2)
+    assert sum(ask(limit, "task", "a", "", project).allowed for project in (1, 2, 3) for _ in range(2)) == 4
+    assert ask(limit, "task", "b", "", 1).allowed
 
 
 def test_projects_are_known_for_one_window(monkeypatch):
@@ -111,12 +153,13 @@ def test_projects_are_known_for_one_window(monkeypatch):
 
 @pytest.mark.parametrize(("limit", "active"), [(0, False), (1, True)])
 def test_nothing_is_counted_when_it_is_off(limit, active):
-    assert RateLimit(clock_at(0), limit, 900, room=1).active is active
+    assert rate_limit(limit, room=1).active is active
 
 
 def test_the_three_headers():
     headers = Window(clock_at(10), 300, 900).take("a").headers()
     expected = {"X-RateLimit-Limit": "300", "X-RateLimit-Remaining": "299", "X-RateLimit-Reset": "900"}
+    expected["X-RateLimit-Scope"] = "network"
     assert headers == ready(expected)
 
 
@@ -143,6 +186,7 @@ def processes(number, limit=30, told=5, clock=None):
     return ledger, [SharedWindow(Window(clock, limit, 900), ledger.add, told) for _ in range(number)]
 
 
+@shows("limit-rate-processes")
 @pytest.mark.parametrize("turns", ["in turn", "one after the other", "all to one"])
 def test_several_processes_admit_the_limit_and_a_few_more(turns):
     ledger, shared = processes(3)
@@ -192,6 +236,7 @@ def test_strangers_without_number_are_no_memory_without_bound(monkeypatch):
     assert len(one._untold) <= 10 + limits._BUCKETS
 
 
+@shows("limit-rate-processes")
 @pytest.mark.parametrize(("limit", "told"), [(1, 1), (30, 1), (300, 10), (12_000, 100)])
 def test_how_often_processes_tell_each_other(limit, told):
     assert block(limit) == told

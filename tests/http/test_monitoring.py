@@ -9,6 +9,7 @@ import pytest
 import pytest_twisted
 from prometheus_client.parser import text_string_to_metric_families
 from support import wire
+from support.shows import shows
 from twisted.internet.defer import Deferred, ensureDeferred, gatherResults
 
 from crowdd.domain import readiness
@@ -22,15 +23,17 @@ def figures(text):
     return {(s.name, *sorted(s.labels.items())): s.value for family in families for s in family.samples}
 
 
+@shows("health", "ready")
 @pytest_twisted.ensureDeferred
 async def test_a_server_that_can_work_says_so(served):
     client = served.client()
     assert (await client.get("/health")).text == "ok\n"
     ready = await client.get("/ready")
-    assert ready.json() == {"ready": True, "checks": {"disk": "ok", "database": "ok", "migrations": "ok"}}
+    assert ready.json() == {"ready": True, "checks": {"disk": "ok", "database": "ok", "migrations": "ok", "key": "ok"}}
     assert ready.header("cache-control") == "no-store"
 
 
+@shows("ready")
 @pytest.mark.parametrize(
     ("statement", "check"),
     [
@@ -48,6 +51,7 @@ async def test_a_database_of_another_version_is_not_ready(served, statement, che
     assert (await client.get("/health")).status == 200
 
 
+@shows("ready")
 @pytest_twisted.ensureDeferred
 async def test_without_room_on_the_disk_it_is_not_ready(serve):
     served = await serve(CROWDD_DATA_LEAST_FREE_BYTES=str(10**18))
@@ -70,6 +74,7 @@ async def test_a_database_that_does_not_answer_is_told_in_time(served, monkeypat
     assert answer.status == 503 and "in time" in answer.json()["checks"]["database"]
 
 
+@shows("metrics")
 @pytest_twisted.ensureDeferred
 async def test_figures_count_what_was_done(served):
     owner = await served.person("owner")
@@ -95,6 +100,7 @@ async def test_figures_count_what_was_done(served):
     assert "secret" not in answer.text and "nowhere" not in answer.text
 
 
+@shows("metrics")
 @pytest_twisted.ensureDeferred
 async def test_figures_are_not_public(serve):
     served = await serve()
@@ -116,6 +122,7 @@ async def test_figures_of_every_name_are_documented_and_no_others(served):
     assert set(re.findall(r"^\| `(crowdd_\w+)", page, re.MULTILINE)) == there
 
 
+@shows("format-request-id")
 @pytest_twisted.ensureDeferred
 async def test_every_answer_names_its_request(served):
     client = served.client()

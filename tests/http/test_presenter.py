@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from support.shows import shows
 
 from crowdd.http import presenter
 
@@ -33,6 +34,7 @@ def test_paths_that_have_a_presenter(path: str, framed: bool) -> None:
     assert bool(presenter.FRAMED.fullmatch(path)) is framed
 
 
+@shows("presenter-frame")
 @pytest.mark.parametrize(
     ("path", "marked", "dest", "expected"),
     [
@@ -61,6 +63,7 @@ def test_frame_stub_or_page(path: str, marked: bool, dest: str, expected: str) -
     assert not (frame and stub)
 
 
+@shows("cors-opaque", "get-parts")
 @pytest.mark.parametrize(
     ("origin", "site", "dest", "refused"),
     [
@@ -76,7 +79,10 @@ def test_frame_stub_or_page(path: str, marked: bool, dest: str, expected: str) -
         ("", "same-origin", "image", True),
         ("", "same-site", "image", True),
         ("", "none", "image", True),
-        *[("", "same-origin", dest, True) for dest in ("audio", "video", "track", "style", "script", "font", "manifest")],
+        *[
+            ("", "same-origin", dest, True)
+            for dest in ("audio", "video", "track", "style", "script", "font", "manifest")
+        ],
         *[("", "same-origin", dest, True) for dest in ("object", "embed")],
         ("", "same-origin", "iframe", False),
         ("", "none", "document", False),
@@ -132,6 +138,7 @@ def test_pictures_come_from_two_folders_of_the_host(host: str, expected: str) ->
     assert directives(presenter.page_headers("abc", host))["img-src"] == expected
 
 
+@shows("presenter-frame")
 def test_the_frame_is_sandboxed_and_cannot_be_kept() -> None:
     headers = presenter.frame_headers(https=False)
     policy = directives(headers)
@@ -162,6 +169,7 @@ def test_an_uploaded_document_runs_nothing() -> None:
     assert presenter.upload_headers()["Access-Control-Allow-Origin"] == "*"
 
 
+@shows("format-policies")
 def test_the_stub_and_the_api_are_no_documents() -> None:
     assert directives(presenter.api_headers())["sandbox"] == ""
     assert directives(presenter.stub_headers())["sandbox"] == "allow-scripts"
@@ -187,6 +195,7 @@ def test_the_source_of_each_page(kind: presenter.Kind, expected: str) -> None:
     assert presenter.source({}, kind) == ""
 
 
+@shows("presenter-no-secret")
 def test_the_bridge_gets_neither_secrets_nor_sources() -> None:
     assert presenter.record(PROJECT) == {"id": 1, "short_name": "digits", "info": {"sched": "default"}}
     assert presenter.record({"id": 2, "info": None}) == {"id": 2, "info": {}}
@@ -194,9 +203,11 @@ def test_the_bridge_gets_neither_secrets_nor_sources() -> None:
 
 
 def test_the_context_of_the_page() -> None:
-    context = presenter.page_context("task", PROJECT, task_id=7, volunteer=5, own_count=4, rank=9, progress=(10, 200))
+    context = presenter.page_context(
+        "task", PROJECT, task_id=7, volunteer=5, own_count=4, rank=9, progress=(10, 200), share=4
+    )
     assert (context["volunteer"], context["own_count"], context["rank"]) == (5, 4, 9)
-    assert context["progress"] == {"done": 10, "total": 200}
+    assert context["progress"] == {"done": 10, "total": 200, "share": 4}
     assert context["has_tutorial"] is True
     assert context["task_id"] == 7
     assert context["record"] == presenter.record(PROJECT)

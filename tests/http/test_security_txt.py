@@ -6,17 +6,20 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 import pytest_twisted
+from support.shows import shows
 
 from crowdd.http.pages.security_txt import security_txt
 
 AT = "/.well-known/security.txt"
 
 
+@shows("security-txt")
 @pytest_twisted.ensureDeferred
 async def test_there_is_none_until_the_operator_names_a_contact(served):
     assert (await served.client().get(AT)).status == 404
 
 
+@shows("security-txt")
 @pytest_twisted.ensureDeferred
 async def test_it_names_the_contact_for_half_a_year(serve):
     served = await serve(

@@ -11,6 +11,7 @@ import orjson
 import pytest
 import pytest_twisted
 from support import wire
+from support.shows import shows
 from twisted.internet import reactor
 from twisted.internet.task import deferLater
 
@@ -44,12 +45,14 @@ def test_which_part_a_range_names(header, found):
     assert wanted(header, 100) == found
 
 
+@shows("upload-file")
 @pytest.mark.parametrize("header", ["bytes=100-", "bytes=-0", "bytes=100-200"])
 def test_range_behind_the_end_is_refused(header):
     with pytest.raises(ValueError, match=header):
         wanted(header, 100)
 
 
+@shows("upload-file")
 @pytest_twisted.ensureDeferred
 async def test_upload_is_sent_whole_and_in_parts(served):
     await served.project(await served.person("owner"), tasks=1, published=True)

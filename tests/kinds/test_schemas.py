@@ -81,7 +81,7 @@ def test_a_beginning_of_a_time_is_a_span(text: str):
 def test_what_a_filter_asks_for_need_not_be_what_a_row_can_hold():
     n_answers = KINDS["task"].field("n_answers")
     assert n_answers.from_text("0") == 0
-    with pytest.raises(InvalidValueError, match="n_answers is not between 1"):
+    with pytest.raises(InvalidValueError, match="`n_answers` must be between 1 and 10000"):
         n_answers.parse(0)
     with pytest.raises(InvalidValueError):
         n_answers.from_text("9" * 20)

@@ -3,6 +3,7 @@
 from datetime import UTC, datetime
 
 import pytest
+from support.shows import shows
 
 from crowdd.errors import InvalidValueError
 from crowdd.kinds.types import (
@@ -57,12 +58,14 @@ SPANS = [
 ]  # fmt: skip
 
 
+@shows("format-coerced")
 @pytest.mark.parametrize(("kind", "value", "stored"), GOOD)
 def test_what_a_type_can_hold_is_taken(kind, value, stored):
     parsed = kind.parse(value)
     assert parsed == stored and type(parsed) is type(stored)
 
 
+@shows("format-refused-values")
 @pytest.mark.parametrize(("kind", "value"), BAD, ids=lambda value: repr(value)[:40])
 def test_everything_else_is_refused(kind, value):
     with pytest.raises(InvalidValueError) as error:
@@ -70,6 +73,7 @@ def test_everything_else_is_refused(kind, value):
     assert str(error.value)[0].islower() and not str(error.value).endswith(".")
 
 
+@shows("list-filter-times")
 @pytest.mark.parametrize(("text", "begin", "end"), SPANS)
 def test_the_beginning_of_a_time_is_a_span(text, begin, end):
     expected = tuple(datetime.fromisoformat(each).replace(tzinfo=UTC) for each in (begin, end))
@@ -84,6 +88,7 @@ def test_what_begins_no_time_is_refused(text):
         Timestamp().from_text(text)
 
 
+@shows("format-times")
 def test_a_time_leaves_without_zone_and_always_with_microseconds():
     moment = datetime.fromisoformat("2026-01-02T03:04:05+02:00")
     assert iso(moment) == "2026-01-02T01:04:05.000000"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from support.ledger import Meanwhile
+from support.shows import shows
 
 NET = "192.0.2.1"
 
@@ -26,6 +27,7 @@ def bring_back(ledger, project, bar_id):
     return row["answers"]
 
 
+@shows("volunteer-set-aside")
 def test_answer_set_aside_makes_room_and_a_new_version_of_the_result(ledger):
     project = ledger.project(tasks=1, n=2)
     task = ledger.contribute(project, "c:1")
@@ -55,6 +57,7 @@ def test_answer_set_aside_does_not_count_when_a_place_is_free(ledger):
     assert ledger.effect("preview_redundancy(%(p)s, NULL, 1)", p=project) == (1, 0, 0, 0)
 
 
+@shows("volunteer-unbar")
 def test_answer_brought_back_counts_where_a_place_is_free(ledger):
     project = ledger.project(tasks=2, n=1)
     first = ledger.contribute(project, "c:1")
@@ -67,6 +70,7 @@ def test_answer_brought_back_counts_where_a_place_is_free(ledger):
     assert ledger.ledger(first)["extra"] == 1
 
 
+@shows("volunteer-barred")
 def test_bar_ends_leases_and_frees_the_share_of_the_network(ledger):
     project = ledger.project(tasks=1, n=3)
     task = ledger.take(project, "c:1", network=NET)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from support.shows import shows
 
 
 @pytest.fixture
@@ -41,6 +42,7 @@ def test_a_preview_of_redundancy_is_what_happens(ledger, mixed, n, some):
     assert ledger.effect("preview_redundancy(%(p)s, %(t)s, %(n)s)", **values) == (0, 0, 0, 0)
 
 
+@shows("change-redundancy")
 def test_redundancy_reopens_and_completes_as_the_preview_says(ledger, mixed):
     project, _ = mixed
     everything = {"p": project}
@@ -66,6 +68,7 @@ def test_a_preview_of_withdrawing_is_what_happens(ledger, mixed, actor):
         assert ledger.value(f"SELECT count(*) FROM {table} WHERE actor = %(a)s", a=actor) == 0
 
 
+@shows("change-withdraw")
 def test_withdrawn_answers_reopen_their_tasks_unless_a_late_one_steps_in(ledger, mixed):
     project, (done, late, *_) = mixed
     assert ledger.withdraw(project, [done, late], "u:3") == 1
@@ -86,6 +89,7 @@ def test_a_preview_of_deleting_counts_answers_too(ledger, mixed):
     assert ledger.effect("delete_tasks(%(p)s, %(t)s, clock())", **some) == before == (2, 0, 0, 5)
 
 
+@shows("task-retire")
 def test_a_retired_task_is_handed_to_nobody_and_answers_on_their_way_are_kept(ledger, mixed):
     project, (_, _, half, held, fresh) = mixed
     assert ledger.retire(project, [half, held, fresh]) == 3
@@ -103,6 +107,7 @@ def test_a_retired_task_is_handed_to_nobody_and_answers_on_their_way_are_kept(le
     assert len(ledger.events(project)) == 2, "no result, no event"
 
 
+@shows("task-put-back")
 def test_a_task_put_back_counts_what_came_meanwhile(ledger, mixed):
     project, (_, _, half, held, fresh) = mixed
     ledger.retire(project, [half, held, fresh], "cancelled")
@@ -142,6 +147,7 @@ def test_a_task_taken_out_of_a_draft_stays_out_when_it_is_published(ledger):
     assert ledger.figures(project)["n_completed_tasks"] == 3
 
 
+@shows("scheduler-change")
 @pytest.mark.parametrize(
     ("was", "wanted"),
     [

@@ -133,3 +133,36 @@ def test_two_that_move_to_and_fro_do_not_wait_for_each_other_for_ever(ledger, be
     second.connection.commit()
     assert {owner for _, owner in owners(ledger, project)} == {"u:7", "c:a"}
     assert ledger.fold() is not None
+
+
+def words(ledger, project):
+    rows = ledger.rows("SELECT actor, word FROM volunteer_word WHERE project_id = %(p)s", p=project)
+    return {row["actor"]: row["word"] for row in rows}
+
+
+@pytest.mark.parametrize(("actor", "to"), [("c:a", "u:7"), ("u:7", "i:fd00::1")])
+def test_the_code_of_answers_goes_along_bit_by_bit_and_names_one_volunteer(ledger, actor, to):
+    project = ledger.project(tasks=3, n=2)
+    done = [ledger.contribute(project, actor) for _ in range(3)]
+    first = ledger.value("SELECT volunteer_word(%(p)s, %(a)s)", p=project, a=actor)
+    for task in done:
+        assert move(ledger, project, actor, to, [task]) == 1
+        now = words(ledger, project)
+        assert now.keys() == {actor, to} and now[to] == first != now[actor]
+    own = ledger.value("SELECT volunteer_word(%(p)s, 'u:8')", p=project)
+    assert move(ledger, project, to, "u:8", done) == 3
+    assert words(ledger, project)["u:8"] == own, "somebody who has a code keeps it"
+
+
+def test_an_account_that_answers_while_it_claims_has_one_code(ledger, beside):
+    project = ledger.project(tasks=3, n=2)
+    mine = ledger.contribute(project, "c:a")
+    before = ledger.value("SELECT volunteer_word(%(p)s, 'c:a')", p=project)
+    answering, claiming = beside(), beside()
+    given = answering.value("SELECT volunteer_word(%(p)s, 'u:7')", p=project)
+    moving = Meanwhile(claiming.value, MOVE, p=project, a="c:a", was=None, to="u:7", user=7, ip=None, tasks=[mine])
+    answering.wait_until_blocked(claiming)
+    answering.commit()
+    assert moving.result() == 1
+    claiming.commit()
+    assert words(ledger, project) == {"u:7": given, "c:a": before}

@@ -7,6 +7,7 @@ import json
 import pytest
 from support.invariants import invariants
 from support.ledger import Meanwhile
+from support.shows import shows
 
 MINUTES = 60
 
@@ -36,6 +37,7 @@ def test_an_answer_is_changed_while_its_task_is_open_however_late(ledger):
     assert ledger.results(task) == [] == ledger.events(project)
 
 
+@shows("taskrun-correct")
 def test_the_answer_that_completed_its_task_makes_a_new_version_of_the_result(ledger):
     project = ledger.project(tasks=1, n=1)
     task = ledger.contribute(project, "u:1")

@@ -11,6 +11,7 @@ import json
 
 import pytest
 from support.ledger import Ledger
+from support.shows import shows
 
 SMALL, LARGE = 1_000, 100_000
 MOST = {"next_tasks": 95, "submit": 90}  # pages; completion comes to the latter
@@ -86,6 +87,7 @@ def sized(postgres):
     postgres.drop(dsn)
 
 
+@shows("newtask-order-cost")
 @pytest.mark.parametrize("sched", SCHEDULERS)
 def test_a_pair_costs_the_same_at_any_size(sized, sched):
     ledger, projects = sized
@@ -93,6 +95,7 @@ def test_a_pair_costs_the_same_at_any_size(sized, sched):
     assert all(found[name] <= MOST[name] for found in (small, large) for name in MOST), (small, large)
 
 
+@shows("newtask-order-cost")
 @pytest.mark.parametrize("order", ORDERS[1:])
 def test_so_it_does_in_every_order(sized, order):
     ledger, projects = sized

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from support.invariants import invariants
+from support.shows import shows
 
 HOUR, PRELOAD = 3600, 600
 
 
+@shows("newtask-lease")
 def test_the_same_volunteer_is_given_the_same_task_until_he_answers(ledger):
     project = ledger.project(tasks=3)
     task = ledger.take(project, "u:1")
@@ -16,6 +18,7 @@ def test_the_same_volunteer_is_given_the_same_task_until_he_answers(ledger):
     assert ledger.take(project, "u:1") != task
 
 
+@shows("newtask-offset")
 def test_limit_and_offset_are_a_window_on_one_sequence(ledger):
     project = ledger.project(tasks=6)
     tasks = ledger.tasks(project)
@@ -50,6 +53,7 @@ def test_a_lapsed_lease_that_nobody_took_is_renewed(ledger):
     assert ledger.answer(project, "u:1", task).late is None
 
 
+@shows("lease-time")
 def test_a_preloaded_task_is_held_for_a_shorter_time(ledger):
     project = ledger.project(tasks=3, n=1)
     first, second = ledger.ask(project, "u:1", limit=2).tasks
@@ -58,6 +62,7 @@ def test_a_preloaded_task_is_held_for_a_shorter_time(ledger):
     assert ledger.ask(project, "u:1").tasks == [first]
 
 
+@shows("lease-preload-last")
 def test_nothing_is_preloaded_when_the_places_are_no_more_than_the_volunteers(ledger):
     project = ledger.project(tasks=5, n=1)
     for number in (1, 2):
@@ -67,6 +72,7 @@ def test_nothing_is_preloaded_when_the_places_are_no_more_than_the_volunteers(le
     assert len(ledger.ask(project, "u:3", limit=2).tasks) == 1, "the first task is no preload"
 
 
+@shows("lease-preload-last")
 def test_places_count_for_preloading_not_tasks(ledger):
     project = ledger.project(tasks=2, n=30)
     for number in range(5):
@@ -81,6 +87,7 @@ def test_everybody_may_preload_where_everybody_may_answer(ledger):
     assert len(ledger.ask(project, "u:1", offset=1).tasks) == 1
 
 
+@shows("lease-most")
 def test_two_hundred_leases_are_the_most(ledger):
     project = ledger.project(tasks=220)
     assert len(ledger.ask(project, "u:1", limit=100).tasks) == 100
@@ -90,6 +97,7 @@ def test_two_hundred_leases_are_the_most(ledger):
     assert ledger.value("SELECT count(*) FROM lease") == 200
 
 
+@shows("newtask-none")
 def test_when_all_open_places_are_leased_the_answer_says_until_when(ledger):
     project = ledger.project(tasks=1, n=1)
     ledger.take(project, "u:1")
@@ -129,6 +137,7 @@ def test_who_could_answer_none_of_two_hundred_leases_waits_for_the_last_of_these
     assert HOUR - 30 < asked.retry_in <= HOUR
 
 
+@shows("newtask-order")
 def test_tasks_come_by_priority_then_by_age(ledger):
     project = ledger.project(published=False)
     low, high, same, middle = ledger.add(project, [0.1, 0.9, 0.9, 0.5])
@@ -199,6 +208,7 @@ def test_returned_tasks_ahead_of_a_volunteer_do_not_hide_those_behind_him(ledger
     assert invariants(ledger.connection) == []
 
 
+@shows("lease-skip")
 def test_a_skipped_task_comes_last(ledger):
     project = ledger.project(tasks=3)
     a, b, c = ledger.tasks(project)
@@ -254,6 +264,7 @@ def test_a_task_given_back_may_still_be_answered(ledger):
     assert ledger.answer(project, "u:1", task).state == "counted"
 
 
+@shows("lease-task")
 def test_the_page_of_a_task_takes_a_lease(ledger):
     project = ledger.project(tasks=3, n=1)
     _, task, _ = ledger.tasks(project)
@@ -282,6 +293,7 @@ def test_no_page_for_a_task_that_is_not_there(ledger):
     assert ledger.ask(project + 100, "u:1").state == "no project"
 
 
+@shows("newtask-members")
 def test_members_only_bars_anonymous_volunteers(ledger):
     project = ledger.project(tasks=1, n=9, members_only=True)
     (task,) = ledger.tasks(project)

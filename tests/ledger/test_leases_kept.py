@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from support.invariants import invariants
 from support.ledger import Ledger, Meanwhile, account
+from support.shows import shows
 
 _RENEW = "SELECT state FROM renew_task(%(p)s, %(a)s, %(me)s, false, '{}', %(t)s, clock())"
 _GIVE_BACK = "SELECT give_back(%(p)s, %(a)s, ARRAY[%(t)s]::bigint[], %(skip)s, clock()) > 0"
@@ -23,6 +24,7 @@ def let_lapse(session: Ledger) -> None:
     session.run("UPDATE lease SET expires = clock() - interval '1 second'")
 
 
+@shows("lease-renew")
 def test_whoever_renews_in_time_keeps_the_task_from_who_takes_it_back(ledger, beside):
     project = ledger.project(tasks=1, n=1)
     task = ledger.take(project, "u:1")

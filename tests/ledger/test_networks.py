@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from support.ledger import Meanwhile
+from support.shows import shows
 
 NET, OTHER = "192.0.2.1", "198.51.100.7"
 SCHEDULERS = ["default", "breadth_first", "random", "incremental", "depth_first_all"]
@@ -21,6 +22,7 @@ def limit(ledger, project, most):
     ledger.run("SELECT set_volunteer_rule(%(n)s)", n=most)
 
 
+@shows("lease-network")
 @pytest.mark.parametrize("sched", SCHEDULERS)
 def test_task_is_handed_out_once_to_each_network(ledger, sched):
     project = ledger.project(tasks=3, n=3, sched=sched)
@@ -51,6 +53,7 @@ def test_thirty_volunteers_of_a_network_make_one_counted_answer(ledger):
     assert ledger.ledger(task)["extra"] == 29
 
 
+@shows("taskrun-uncounted")
 def test_answer_beyond_the_share_is_stored_but_not_counted(ledger):
     project = ledger.project(tasks=1, n=2)
     (task,) = ledger.tasks(project)
@@ -111,6 +114,7 @@ def test_share_is_free_again_when_an_answer_is_deleted(ledger):
     assert ledger.take(project, "c:2", network=NET) == task
 
 
+@shows("taskrun-uncounted")
 def test_deleted_answer_lets_one_of_its_network_count_instead(ledger):
     project = ledger.project(tasks=1, n=3)
     task = ledger.contribute(project, "c:1", network=NET)
@@ -148,6 +152,7 @@ def test_share_is_free_again_when_a_lease_is_claimed_by_an_account(ledger):
     assert ledger.take(project, "c:2", network=NET) == task
 
 
+@shows("taskrun-uncounted")
 def test_late_answer_of_a_network_without_share_counts_when_a_place_is_free(ledger):
     project = ledger.project(tasks=1, n=1)
     task = ledger.take(project, "c:1", network=NET)
@@ -241,6 +246,7 @@ def test_class_room_meets_every_task_again_that_it_may_answer(ledger, sched, ord
     assert {row["n"] for row in runs} == {1} and len(runs) == 25, done
 
 
+@shows("lease-networks-accounts")
 def test_network_rule_is_not_for_people_with_accounts(ledger):
     project = ledger.project(tasks=1, n=3)
     for n in range(3):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from support.invariants import invariants
 from support.ledger import Meanwhile
+from support.shows import shows
 
 PRIORITIES = [0.0, 1.0, 0.5, 1.0, 0.0]
 # Positions in PRIORITIES in the order that each lane gives them.
@@ -34,6 +35,7 @@ def five(ledger):
     return make
 
 
+@shows("newtask-order")
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("sched", ["depth_first", "depth_first_all", "incremental"])
 def test_tasks_come_in_the_order_asked_for(ledger, five, sched, order):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from support.shows import shows
+
 COUNTERS = {"stat_delta", "project_stat", "project_hour", "volunteer"}
 TABLES = COUNTERS | {"project", "project_ledger", "task", "task_ledger", "lease", "past_lease", "position"}
 TABLES |= {"task_run", "result", "event", "favourite"}
@@ -17,6 +19,7 @@ def rows_of(ledger, project):
     }
 
 
+@shows("state-trial")
 def test_a_draft_can_be_tried_and_tells_nobody(ledger):
     project = ledger.project(tasks=2, n=1, published=False)
     ledger.all_of(project, "u:1")
@@ -26,6 +29,7 @@ def test_a_draft_can_be_tried_and_tells_nobody(ledger):
     assert ledger.rows("SELECT * FROM score WHERE runs <> 0") == []
 
 
+@shows("state-trial")
 def test_the_first_publishing_removes_trials_and_starts_anew(ledger):
     project = ledger.project(tasks=3, n=1, published=False)
     tasks = ledger.all_of(project, "u:1")
@@ -38,6 +42,7 @@ def test_the_first_publishing_removes_trials_and_starts_anew(ledger):
     assert ledger.events(project) == [("task_completed", task) for task in tasks]
 
 
+@shows("state-trial")
 def test_a_tester_keeps_his_lease_and_his_answer_counts(ledger):
     project = ledger.project(tasks=2, n=1, published=False)
     task = ledger.take(project, "u:1")
@@ -56,6 +61,7 @@ def test_trial_results_are_no_earlier_versions(ledger):
     assert [result["version"] for result in ledger.results(task)] == [1]
 
 
+@shows("state-publish")
 def test_publishing_twice_does_nothing_the_second_time(ledger):
     project = ledger.project(tasks=1, n=1)
     ledger.all_of(project, "u:1")
@@ -64,6 +70,7 @@ def test_publishing_twice_does_nothing_the_second_time(ledger):
     assert ledger.value("SELECT count(*) FROM task_run") == 1
 
 
+@shows("state-pause")
 def test_a_pause_hands_nothing_out_and_keeps_what_is_there(ledger):
     project = ledger.project(tasks=3, n=2)
     done, held = ledger.contribute(project, "u:1"), ledger.take(project, "u:1")
@@ -102,6 +109,7 @@ def test_published_is_told_to_both_sides_of_a_project(ledger):
     assert ledger.value("SELECT first_published FROM project") == first
 
 
+@shows("task-delete")
 def test_deleted_tasks_take_everything_along(ledger):
     project = ledger.project(tasks=3, n=2)
     a, b, c = ledger.tasks(project)
@@ -127,6 +135,7 @@ def test_tasks_of_another_project_are_not_deleted(ledger):
     assert len(ledger.tasks(other)) == 1
 
 
+@shows("project-delete")
 def test_a_deleted_project_leaves_nothing_and_others_alone(ledger):
     project, other = (ledger.project(tasks=3, n=1) for _ in range(2))
     for one in (project, other):

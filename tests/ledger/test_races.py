@@ -6,6 +6,7 @@ import pytest
 from psycopg2 import errors
 from support.invariants import invariants
 from support.ledger import Meanwhile
+from support.shows import shows
 
 
 def whole(ledger, *sessions, highest=0):
@@ -15,6 +16,7 @@ def whole(ledger, *sessions, highest=0):
     assert invariants(ledger.connection, highest) == []
 
 
+@shows("task-complete")
 def test_two_last_answers_at_once_are_both_in_the_one_result(ledger, beside):
     project = ledger.project(tasks=1, n=2)
     task = ledger.take(project, "u:1")
@@ -513,9 +515,10 @@ def test_a_project_is_deleted_after_an_answer_of_its_owner_that_is_on_its_way(le
     ledger.wait_until_blocked(deleting)
     answering.commit()
     assert other.result()
-    late = Meanwhile(answering.answer, project, owner, task)
+    assert answering.answer(project, owner, task).state == "duplicate"
+    answering.commit()
     deleting.commit()
-    assert late.result().state == "no task"
+    assert answering.answer(project, owner, task).state == "no task"
     answering.commit()
     ledger.sweep(project)
     whole(ledger)

@@ -109,7 +109,7 @@ class Run:
                 session.fold()
 
     def _checker(self, session, chance, project):
-        broken = invariants(session.connection, 1000 if "set" in self.edits else 0)
+        broken = session.broken(1000 if "set" in self.edits else 0)
         assert broken == []
 
 

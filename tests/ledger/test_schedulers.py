@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
+from support.shows import shows
 
 ALL = ["default", "depth_first", "breadth_first", "depth_first_all", "random", "locked", "incremental"]
 
 
+@shows("scheduler-every-task")
 @pytest.mark.parametrize("sched", ALL)
 def test_every_volunteer_meets_every_task_once_and_no_task_gets_too_much(ledger, sched):
     project = ledger.project(tasks=5, n=2, sched=sched)
@@ -20,6 +22,7 @@ def test_every_volunteer_meets_every_task_once_and_no_task_gets_too_much(ledger,
     assert sorted(ledger.all_of(project, "u:3")) == (tasks if sched == "depth_first_all" else [])
 
 
+@shows("scheduler-names")
 @pytest.mark.parametrize("sched", ["default", "depth_first", "locked"])
 def test_depth_first_finishes_one_task_after_the_other(ledger, sched):
     project = ledger.project(tasks=3, n=2, sched=sched)
@@ -27,6 +30,7 @@ def test_depth_first_finishes_one_task_after_the_other(ledger, sched):
     assert [ledger.contribute(project, f"u:{number}") for number in range(6)] == [a, a, b, b, c, c]
 
 
+@shows("scheduler-names")
 def test_breadth_first_gives_every_task_one_answer_before_any_has_two(ledger):
     project = ledger.project(tasks=3, n=2, sched="breadth_first")
     given = [ledger.take(project, f"u:{number}") for number in range(3)]
@@ -50,6 +54,7 @@ def test_breadth_first_meets_tasks_added_later_first(ledger):
     assert ledger.take(project, "u:2") == added
 
 
+@shows("scheduler-names")
 def test_everybody_answers_everything_and_n_answers_of_them_count(ledger):
     project = ledger.project(tasks=2, n=2, sched="depth_first_all")
     for number in range(5):
@@ -60,6 +65,7 @@ def test_everybody_answers_everything_and_n_answers_of_them_count(ledger):
     assert len(ledger.events(project)) == 2
 
 
+@shows("scheduler-names")
 def test_incremental_is_one_at_a_time(ledger):
     project = ledger.project(tasks=1, n=3, sched="incremental")
     task = ledger.take(project, "u:1")
@@ -73,6 +79,7 @@ def test_incremental_is_one_at_a_time(ledger):
     assert ledger.ledger(task)["done"]
 
 
+@shows("scheduler-names")
 def test_random_is_spread_over_all_tasks(ledger):
     project = ledger.project(tasks=10, n=1000, sched="random")
     ledger.check = False
@@ -104,6 +111,7 @@ def test_late_answers_find_a_place_when_leases_hold_none_any_more(ledger):
     assert len(ledger.counted(task)) == 1
 
 
+@shows("scheduler-change")
 def test_changing_the_scheduler_keeps_leases_and_answers(ledger):
     project = ledger.project(tasks=4, n=3)
     held = ledger.take(project, "u:1")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from support.ledger import Meanwhile
+from support.shows import shows
 
 _RENEW = "SELECT state FROM renew_task(%(p)s, %(a)s, NULL, false, '{}', %(t)s, clock(), %(a)s)"
 HOUR = 3600
@@ -13,6 +14,7 @@ def held(ledger, actor):
     return [row["task_id"] for row in ledger.rows("SELECT task_id FROM lease WHERE actor = %(a)s ORDER BY id", a=actor)]
 
 
+@shows("lease-soft")
 def test_six_hoarders_leave_every_task_to_the_seventh(ledger):
     ledger.check = False
     project = ledger.project(tasks=1000, n=1)
@@ -51,6 +53,7 @@ def test_hoarder_who_asks_every_twenty_seconds_starves_nobody(ledger):
     assert len(given) == 54
 
 
+@shows("lease-soft")
 def test_signed_in_hoarder_has_two_firm_leases(ledger):
     project = ledger.project(tasks=5, n=1)
     ledger.ask(project, "u:1", limit=5)
@@ -60,6 +63,7 @@ def test_signed_in_hoarder_has_two_firm_leases(ledger):
     assert len(held(ledger, "u:1")) == 2
 
 
+@shows("lease-soft")
 def test_twenty_oldest_leases_of_a_network_are_firm(ledger):
     project = ledger.project(tasks=22, n=1)
     for n in range(22):
@@ -92,6 +96,7 @@ def test_whoever_has_a_task_takes_none_over(ledger):
     assert ledger.ask(project, "c:1", limit=2).tasks == [mine]
 
 
+@shows("lease-soft")
 def test_holder_of_a_lease_that_was_taken_over_may_still_answer(ledger):
     project = ledger.project(tasks=3, n=1)
     ledger.ask(project, "c:hoarder", limit=3)
@@ -101,6 +106,7 @@ def test_holder_of_a_lease_that_was_taken_over_may_still_answer(ledger):
     assert len(ledger.counted(task)) == 1
 
 
+@shows("taskrun-late")
 def test_late_answer_is_counted_before_a_lease_is_taken_over(ledger):
     project = ledger.project(tasks=3, n=1)
     *_, last = ledger.ask(project, "c:hoarder", limit=3).tasks
@@ -144,6 +150,7 @@ def test_answer_and_takeover_at_once_leave_one_of_them(ledger, beside):
     assert ledger.answer(project, "c:1", last).state == "counted"
 
 
+@shows("lease-end")
 @pytest.mark.parametrize("how", ["ask", "hold", "renew"])
 def test_lease_ends_six_lease_times_after_it_was_granted(ledger, how):
     project = ledger.project(tasks=1, n=1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from support.ledger import Meanwhile
+from support.shows import shows
 
 ACTORS = ["u:1", "u:2", "c:a", "c:b", "i:10.0.0.1", "x:pupil"]
 
@@ -36,6 +37,7 @@ def busy(ledger):
     return first, second
 
 
+@shows("project-exact")
 def test_folding_changes_no_figure(ledger):
     busy(ledger)
     before = everything(ledger)
@@ -80,6 +82,7 @@ def test_who_has_no_answer_left_is_no_volunteer(ledger):
     assert ledger.figures(project)["people_anonymous"] == 1
 
 
+@shows("state-trial")
 def test_trials_give_no_score(ledger):
     project = ledger.project(tasks=2, n=1, published=False)
     ledger.contribute(project, "u:7")
@@ -186,6 +189,7 @@ def test_time_after_the_end_of_a_lease_is_not_counted(ledger):
     assert abs(ledger.figures(project)["seconds"]) < 0.001
 
 
+@shows("account-score")
 def test_answers_in_ones_own_project_make_no_score(ledger):
     project = ledger.project(3, n=3)
     owner = ledger.value("SELECT owner_id FROM project WHERE id = %(p)s", p=project)

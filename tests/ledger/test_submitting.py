@@ -5,10 +5,12 @@ from __future__ import annotations
 import psycopg2
 import pytest
 from psycopg2 import errors
+from support.shows import shows
 
 HOUR = 3600
 
 
+@shows("lease-exact")
 def test_a_task_is_handed_out_as_often_as_it_wants_answers(ledger):
     project = ledger.project(tasks=1, n=3)
     (task,) = ledger.tasks(project)
@@ -19,6 +21,7 @@ def test_a_task_is_handed_out_as_often_as_it_wants_answers(ledger):
     assert ledger.ask(project, "u:4").state == "none"
 
 
+@shows("task-complete")
 def test_the_last_answer_completes_with_one_result_and_one_event(ledger):
     project = ledger.project(tasks=2, n=2)
     first = ledger.tasks(project)[0]
@@ -35,6 +38,7 @@ def test_the_last_answer_completes_with_one_result_and_one_event(ledger):
     assert data == {"user_ids": [1, 2]}
 
 
+@shows("taskrun-lease")
 def test_an_answer_needs_a_lease_and_a_task(ledger):
     project, other = ledger.project(tasks=1), ledger.project(tasks=1)
     (task,) = ledger.tasks(project)
@@ -46,6 +50,7 @@ def test_an_answer_needs_a_lease_and_a_task(ledger):
     assert ledger.value("SELECT count(*) FROM task_run") == 0
 
 
+@shows("taskrun-once")
 def test_a_second_answer_is_a_duplicate_and_names_the_first(ledger):
     project = ledger.project(tasks=1, n=2)
     task = ledger.take(project, "u:1")
@@ -55,6 +60,7 @@ def test_a_second_answer_is_a_duplicate_and_names_the_first(ledger):
     assert ledger.value("SELECT info FROM task_run") == "yes"
 
 
+@shows("taskrun-once")
 def test_one_person_cannot_have_two_runs_of_a_task_whatever_the_functions_do(ledger):
     project = ledger.project(tasks=1, n=2)
     task = ledger.contribute(project, "u:1")
@@ -65,6 +71,7 @@ def test_one_person_cannot_have_two_runs_of_a_task_whatever_the_functions_do(led
     assert ledger.ledger(task)["answers"] == 1
 
 
+@shows("taskrun-refused")
 def test_a_refused_answer_does_not_use_up_the_lease(ledger):
     project, other = ledger.project(tasks=1), ledger.project(tasks=1)
     task = ledger.take(project, "u:1")
@@ -85,6 +92,7 @@ def test_answers_carry_when_the_task_was_handed_out_and_when_it_was_answered(led
     assert (run["timeout"], run["user_id"], run["trial"]) == (None, 1, False)
 
 
+@shows("lease-expired")
 def test_a_lapsed_lease_comes_back_without_a_sweep(ledger):
     project = ledger.project(tasks=1, n=1)
     task = ledger.take(project, "u:1")
@@ -96,6 +104,7 @@ def test_a_lapsed_lease_comes_back_without_a_sweep(ledger):
     assert ledger.answer(project, "u:2", task).state == "counted"
 
 
+@shows("lease-time")
 def test_leases_last_as_long_as_the_project_says(ledger):
     project = ledger.project(tasks=1, n=1, lease="5 minutes")
     ledger.take(project, "u:1")
@@ -115,6 +124,7 @@ def test_lapsed_leases_come_back_twenty_at_a_time(ledger):
     assert len(ledger.all_of(project, "u:2")) == 50
 
 
+@shows("lease-expired")
 def test_an_answer_after_the_lapse_counts_while_nobody_took_the_place(ledger):
     project = ledger.project(tasks=1, n=1)
     task = ledger.take(project, "u:1")
@@ -138,6 +148,7 @@ def test_an_answer_after_the_place_was_given_away_is_kept_and_does_not_count(led
     assert ledger.answer(project, "u:1", task).state == "duplicate"
 
 
+@shows("taskrun-late")
 def test_the_oldest_late_answer_counts_when_n_answers_rises(ledger):
     project = ledger.project(tasks=1, n=1)
     (task,) = ledger.tasks(project)
@@ -152,6 +163,7 @@ def test_the_oldest_late_answer_counts_when_n_answers_rises(ledger):
     assert ledger.ask(project, "u:5").state == "none", "a late answer comes before a new lease"
 
 
+@shows("taskrun-late")
 def test_a_late_answer_counts_when_a_lease_is_given_back(ledger):
     project = ledger.project(tasks=1, n=1)
     task = ledger.take(project, "u:1")
@@ -184,6 +196,7 @@ def test_a_late_answer_counts_at_once_where_a_place_is_free(ledger):
     assert ledger.answer(project, "u:1", task).state == "counted"
 
 
+@shows("event-kinds", "result-versions", "task-reopen")
 def test_deleting_a_counted_answer_re_opens_and_a_later_completion_is_a_new_version(ledger):
     project = ledger.project(tasks=1, n=2)
     (task,) = ledger.tasks(project)
@@ -231,6 +244,7 @@ def test_whoever_lost_his_answer_may_answer_again(ledger):
     assert ledger.contribute(project, "u:1") == task
 
 
+@shows("task-reopen")
 def test_redundancy_lowered_completes_and_raised_re_opens(ledger):
     project = ledger.project(tasks=1, n=5)
     (task,) = ledger.tasks(project)

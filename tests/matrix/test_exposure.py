@@ -13,6 +13,7 @@ import pytest
 import pytest_twisted
 from matrix.planted import PUBLIC_KEY, Value, plant, recognised, values_of
 from matrix.stage import REQUESTERS, Stage, standings
+from support.shows import shows
 from twisted.internet.defer import ensureDeferred
 
 from crowdd.kinds import KINDS, USER
@@ -39,8 +40,8 @@ PAGES = (
 )  # fmt: skip
 # A link holds the id of its object by the interface, also that of a person, which is no attribute for others.
 IN_LINKS = {("user", "id"), ("task", "fav_user_ids")}
-# Pages tell everybody how far a project is and what people publish of themselves (interface, GET /project/<short_name>/
-# and User, profile views).
+# Pages tell everybody how far a project is and what people publish of themselves.
+# (interface: page-project-common, account-record)
 ON_PAGES = frozenset({"last_activity", "last_activity_raw"})
 HIDDEN_NAME = "owner-fullname-hidden"
 
@@ -115,6 +116,7 @@ def test_the_planted_values_tell_one_attribute_from_another(kind, values):
     assert len(planted) == len(set(planted)) > 20
 
 
+@shows("record-rights")
 @kind_and_requester
 @pytest_twisted.ensureDeferred
 async def test_a_list_and_a_row_show_what_the_requester_may_read_and_nothing_else(kind, requester, stage, values):
@@ -131,6 +133,7 @@ async def test_a_list_and_a_row_show_what_the_requester_may_read_and_nothing_els
         assert_silent(await stage[requester].get(f"/api/{kind.name}/{row_id}"), secret, "the hidden row")
 
 
+@shows("list-filter", "record-exposure")
 @kind_and_requester
 @pytest_twisted.ensureDeferred
 async def test_a_filter_finds_by_what_the_requester_may_read_and_by_nothing_else(kind, requester, stage, values):
@@ -153,6 +156,7 @@ def searched(field: Field) -> bool:
     return field.search and not field.sealed
 
 
+@shows("list-orderby", "record-exposure")
 @kind_and_requester
 @pytest_twisted.ensureDeferred
 async def test_an_order_follows_what_the_requester_may_read_and_nothing_else(kind, requester, stage, values):
@@ -179,6 +183,7 @@ def ordered(pair: list[Value], requester: str, descending: bool) -> list[int]:
     return [v.row_id for part in (first, last) for v in (part[::-1] if descending else part)]
 
 
+@shows("list-related")
 @kind_and_requester
 @pytest_twisted.ensureDeferred
 async def test_related_rows_show_no_more_than_when_asked_for_themselves(kind, requester, stage, values):

@@ -1,7 +1,6 @@
 """Who may do what: every kind × verb × requester, against a table written by hand.
 
-The table comes from the interface (Endpoints, the user endpoint, Authentication), from what clients know of the
-incumbent, and from the decisions on drafts, paused and locked projects; no declaration of crowdd is read here.
+The table says what docs/interface promises; no declaration of crowdd is read here.
 """
 
 from __future__ import annotations
@@ -13,6 +12,7 @@ import pytest
 import pytest_twisted
 from matrix.stage import Stage, add, answer
 from support.browsers import lock
+from support.shows import shows
 from twisted.internet.defer import ensureDeferred
 
 from crowdd.kinds import KINDS
@@ -260,6 +260,19 @@ def test_the_table_has_every_kind_and_verb():
     assert named >= {(kind, verb) for kind in KINDS for verb in ("list", "get", "create", "update", "delete")}
 
 
+@shows(
+    "announcement-who",
+    "blogpost-who",
+    "caller-admin",
+    "error-rights",
+    "family-callers",
+    "helpingmaterial-who",
+    "project-change-who",
+    "project-create-who",
+    "project-hidden",
+    "record-methods",
+    "taskrun-delete",
+)
 @pytest.mark.parametrize("kind, verb, state, who, status", CASES)
 @pytest_twisted.ensureDeferred
 async def test_rights(kind, verb, state, who, status, site):
@@ -307,6 +320,7 @@ async def test_nothing_is_given_to_another_owner_or_project(who, site):
         assert (refused.status, refused.json()["exception_cls"]) == (400, "BadRequest"), (kind, body, refused.body)
 
 
+@shows("user-put-admin")
 @pytest.mark.parametrize("name", ["admin", "pro", "flags", "category"])
 @pytest_twisted.ensureDeferred
 async def test_what_administrators_set_of_a_person_nobody_sets_himself(name, site):
@@ -318,6 +332,7 @@ async def test_what_administrators_set_of_a_person_nobody_sets_himself(name, sit
     assert (await site.stage["volunteer"].put(path, json={name: kept[name]})).status == 200
 
 
+@shows("attribute-client", "project-featured", "state-publish")
 @pytest_twisted.ensureDeferred
 async def test_only_administrators_feature_a_project_and_nobody_publishes_one_here(site):
     path = f"/api/project/{site.found['project', 'draft']}"
@@ -338,6 +353,7 @@ async def test_tasks_are_handed_out_by_the_state_of_the_project(site):
         assert told == [200, 200 if owns else 404, 403, 200 if owns else 403], who
 
 
+@shows("state-locked")
 @pytest_twisted.ensureDeferred
 async def test_the_password_opens_a_locked_project_for_one_request(site):
     path, opened = f"/api/task/{site.found['task', 'locked']}", {"X-Project-Password": "sesame"}

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 import pytest_twisted
 from support.page_reader import Page, faults
+from support.shows import shows
 
 from crowdd.http.pages.about import ADDRESSES, OURS, Text, read
 from crowdd.languages import NAMES
@@ -14,6 +15,7 @@ from crowdd.languages import NAMES
 HTML = {"Accept": "text/html"}
 
 
+@shows("page-texts")
 @pytest_twisted.ensureDeferred
 async def test_every_text_is_there_for_people_and_for_programs(served):
     for address in ADDRESSES.values():
@@ -24,6 +26,7 @@ async def test_every_text_is_there_for_people_and_for_programs(served):
         assert next(page.all("h1")).text == answer.json()["title"]
 
 
+@shows("page-texts")
 @pytest_twisted.ensureDeferred
 async def test_a_text_comes_in_the_language_of_its_reader(served):
     titles = {(await served.client(**{"Accept-Language": code}).page("/about")).json()["title"] for code in NAMES}
@@ -65,6 +68,7 @@ async def test_the_page_of_all_parts_is_there_in_debug_mode_only(serve):
     assert answer.status == 200 and faults(Page(answer.text)) == []
 
 
+@shows("page-texts")
 @pytest_twisted.ensureDeferred
 async def test_old_addresses_of_the_api_help_lead_to_its_page(served):
     answer = await served.client().get("/help/api", headers=HTML)

@@ -1,12 +1,10 @@
-"""Every address below /account: what it answers to whom, as a page and as JSON; and what no form does without its token.
-
-``tests/interface/lines.py`` says which test shows which row of the interface.
-"""
+"""Every address below /account: what it answers to whom, as a page and as JSON; and what no form does without its token."""
 
 from __future__ import annotations
 
 import pytest_twisted
 from support.browsers import newcomer, who
+from support.shows import shows
 
 FORM, PEOPLE, TEXT = dict, list, str
 FRAME = {"template": TEXT, "title": TEXT}
@@ -56,6 +54,15 @@ async def callers(served):
     return served.client(), bob, ada, boss
 
 
+@shows(
+    "account-claim",
+    "account-forgot",
+    "account-key-reset",
+    "account-page",
+    "account-projects",
+    "account-update",
+    "format-signin-redirect",
+)
 @pytest_twisted.ensureDeferred
 async def test_each_row_to_each_requester_as_page_and_as_json(served):
     people = await callers(served)
@@ -126,6 +133,7 @@ async def everything(served):
     return {name: await served.database.fetch(f"SELECT t::text FROM {name} t ORDER BY 1") for name in tables}
 
 
+@shows("get-acts")
 @pytest_twisted.ensureDeferred
 async def test_a_get_changes_nothing_that_another_sites_page_could_cause(served):
     _, _, ada, _ = await callers(served)

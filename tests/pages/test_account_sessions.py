@@ -3,6 +3,7 @@
 import pytest
 import pytest_twisted
 from support.browsers import newcomer, signed_in, who
+from support.shows import shows
 
 from crowdd.domain.people.sessions import device_words
 
@@ -19,6 +20,7 @@ async def end(browser, which, name="ada"):
     return await browser.send_form(f"/account/{name}/sessions", {"session": which})
 
 
+@shows("account-sessions")
 @pytest_twisted.ensureDeferred
 async def test_sessions_are_listed_without_what_opens_them(served):
     ada = await newcomer(served, "ada")
@@ -34,6 +36,7 @@ async def test_sessions_are_listed_without_what_opens_them(served):
     assert ada.cookies["session"] not in shown and other.cookies["session"] not in shown
 
 
+@shows("account-sessions")
 @pytest_twisted.ensureDeferred
 async def test_one_session_is_ended_and_the_others_go_on(served):
     ada, other = await newcomer(served, "ada"), await signed_in(served, "ada")
@@ -50,6 +53,7 @@ async def test_nobody_ends_a_session_of_somebody_else(served):
     assert (await end(bob, mine, "bob")).status == 404 and await who(ada) == "ada"
 
 
+@shows("account-sessions")
 @pytest_twisted.ensureDeferred
 async def test_signing_out_everywhere(served):
     ada, other, bob = await newcomer(served, "ada"), await signed_in(served, "ada"), await newcomer(served, "bob")
@@ -72,6 +76,7 @@ def test_a_browser_in_words(agent, words):
     assert device_words(agent) == words
 
 
+@shows("account-signout")
 @pytest_twisted.ensureDeferred
 async def test_a_browser_that_signs_out_forgets_what_scripts_stored_and_keeps_its_other_cookies(served):
     ada = await newcomer(served, "ada")

@@ -2,6 +2,7 @@
 
 import pytest_twisted
 from support.browsers import PASSWORD, newcomer, sign_in, signed_in, who
+from support.shows import shows
 
 FORM = {"catalog_api", "csrf", "email_addr", "errors", "fullname", "id", "locale", "name", "privacy_mode", "subscribed"}
 PASSWORD_FORM = {"confirm", "csrf", "current_password", "errors", "new_password"}
@@ -21,6 +22,7 @@ async def update(browser, name, btn, /, **changes):
     return await browser.post(f"/account/{name}/update", json=body, headers={"X-CSRFToken": page[which]["csrf"]})
 
 
+@shows("account-update")
 @pytest_twisted.ensureDeferred
 async def test_the_view_has_the_keys_of_the_interface(served):
     ada = await newcomer(served, "ada")
@@ -34,6 +36,7 @@ async def test_the_view_has_the_keys_of_the_interface(served):
     assert html.status == 200 and 'name="btn" value="Profile"' in html.text
 
 
+@shows("account-update-post")
 @pytest_twisted.ensureDeferred
 async def test_a_profile_is_changed_and_nothing_else(served):
     ada = await newcomer(served, "ada")
@@ -87,6 +90,7 @@ async def test_boxes_of_a_page_are_off_when_they_are_not_ticked(served):
     assert (seen["fullname"], seen["subscribed"]) == ("Countess", True)
 
 
+@shows("account-update-post")
 @pytest_twisted.ensureDeferred
 async def test_the_button_must_be_one_of_four(served):
     ada = await newcomer(served, "ada")
@@ -94,6 +98,7 @@ async def test_the_button_must_be_one_of_four(served):
         assert (await update(ada, "ada", btn)).status == 415, btn
 
 
+@shows("account-update-password", "session-server")
 @pytest_twisted.ensureDeferred
 async def test_a_new_password_ends_all_other_sessions(served):
     ada, elsewhere = await newcomer(served, "ada"), await signed_in(served, "ada")
@@ -122,6 +127,7 @@ async def test_a_password_is_changed_by_who_knows_the_old_one(served):
     assert statuses == [200] * 9 + [429] * 2
 
 
+@shows("account-update-post")
 @pytest_twisted.ensureDeferred
 async def test_external_changes_the_key_of_the_catalogue_only(served):
     ada = await newcomer(served, "ada")
@@ -156,6 +162,7 @@ async def test_whose_settings_these_are(served):
     assert (await boss.page("/account/ada/update")).json()["show_passwd_form"] is False
 
 
+@shows("account-projects")
 @pytest_twisted.ensureDeferred
 async def test_projects_published_and_drafts(served):
     ada = await served.person("ada")
@@ -168,6 +175,7 @@ async def test_projects_published_and_drafts(served):
     assert (await ada.get("/account/ada/projects")).status == 200
 
 
+@shows("account-newsletter")
 @pytest_twisted.ensureDeferred
 async def test_the_newsletter_asks_and_takes_an_answer(served):
     ada = await newcomer(served, "ada")

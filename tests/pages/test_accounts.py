@@ -2,6 +2,7 @@
 
 import pytest_twisted
 from support.browsers import PASSWORD, newcomer, registration, sign_in, signed_in, who
+from support.shows import shows
 
 
 def cookie_line(answer, name):
@@ -10,6 +11,7 @@ def cookie_line(answer, name):
     return next((line for line in lines if line.startswith(f"{name}=")), None)
 
 
+@shows("account-register")
 @pytest_twisted.ensureDeferred
 async def test_who_signs_up_is_signed_in(served):
     browser = await newcomer(served, "ada")
@@ -18,6 +20,7 @@ async def test_who_signs_up_is_signed_in(served):
     assert (profile["admin"], profile["email_addr"], len(profile["api_key"]) > 30) == (False, "ada@example.org", True)
 
 
+@shows("caller-first-admin")
 @pytest_twisted.ensureDeferred
 async def test_nobody_becomes_an_administrator_by_being_first(served):
     browser = served.client()
@@ -25,6 +28,7 @@ async def test_nobody_becomes_an_administrator_by_being_first(served):
     assert (await browser.page("/account/profile")).json()["user"]["admin"] is False
 
 
+@shows("account-register", "format-form")
 @pytest_twisted.ensureDeferred
 async def test_a_form_with_mistakes_says_which(served):
     await newcomer(served, "ada")
@@ -44,6 +48,7 @@ async def test_a_form_with_mistakes_says_which(served):
     assert await who(browser) is None
 
 
+@shows("session-whole-form")
 @pytest_twisted.ensureDeferred
 async def test_front_ends_may_post_the_whole_form_back(served):
     browser = served.client()
@@ -53,6 +58,7 @@ async def test_front_ends_may_post_the_whole_form_back(served):
     assert answer.status == 200 and await who(browser) == "ada"
 
 
+@shows("account-signin-post")
 @pytest_twisted.ensureDeferred
 async def test_an_unknown_address_and_a_wrong_password_get_the_same_words(served):
     await served.person("ada")
@@ -64,6 +70,7 @@ async def test_an_unknown_address_and_a_wrong_password_get_the_same_words(served
     assert told == [told[0]] * 3 and told[0][0] == "error"
 
 
+@shows("account-signin-post")
 @pytest_twisted.ensureDeferred
 async def test_one_signs_in_by_address_or_by_nickname(served):
     await served.person("ada")
@@ -73,6 +80,7 @@ async def test_one_signs_in_by_address_or_by_nickname(served):
         assert answer.json()["status"] == "success" and await who(browser) == "ada", login
 
 
+@shows("session-server", "user-blocked")
 @pytest_twisted.ensureDeferred
 async def test_a_blocked_account_cannot_sign_in_nor_stay(served):
     browser = await newcomer(served, "ada")
@@ -81,6 +89,7 @@ async def test_a_blocked_account_cannot_sign_in_nor_stay(served):
     assert (await sign_in(served.client(), "ada")).json()["status"] == "error"
 
 
+@shows("limit-attempts")
 @pytest_twisted.ensureDeferred
 async def test_guessing_ends_after_ten_attempts(served):
     await served.person("ada")
@@ -94,6 +103,7 @@ async def test_guessing_ends_after_ten_attempts(served):
     assert (await sign_in(served.client(), "ada")).json()["status"] == "success"
 
 
+@shows("limit-attempts")
 @pytest_twisted.ensureDeferred
 async def test_an_address_that_fails_at_many_accounts_is_held_up(serve):
     served = await serve(CROWDD_ACCOUNTS_ATTEMPTS="2")
@@ -103,6 +113,7 @@ async def test_an_address_that_fails_at_many_accounts_is_held_up(serve):
     assert (await sign_in(served.client(), "ada")).status == 429
 
 
+@shows("limit-attempts")
 @pytest_twisted.ensureDeferred
 async def test_a_device_that_signed_in_before_is_not_held_up_by_others(served):
     known = await newcomer(served, "ada")
@@ -127,6 +138,7 @@ async def test_a_known_device_is_known_for_its_own_people_only(served):
     assert (await sign_in(mallory, "ada")).status == 429
 
 
+@shows("session-signin")
 @pytest_twisted.ensureDeferred
 async def test_each_sign_in_makes_a_new_session(served):
     browser = served.client()
@@ -144,6 +156,7 @@ async def test_each_sign_in_makes_a_new_session(served):
     assert await who(fixed) is None
 
 
+@shows("account-signout", "session-server")
 @pytest_twisted.ensureDeferred
 async def test_after_signing_out_the_old_cookie_is_worth_nothing(served):
     browser, other = await newcomer(served, "ada"), await signed_in(served, "ada")
@@ -154,6 +167,7 @@ async def test_after_signing_out_the_old_cookie_is_worth_nothing(served):
     assert await who(thief) is None and await who(other) == "ada"
 
 
+@shows("session-server")
 @pytest_twisted.ensureDeferred
 async def test_a_session_ends_when_it_is_not_used(served):
     browser = await newcomer(served, "ada")
@@ -165,6 +179,7 @@ async def test_a_session_ends_when_it_is_not_used(served):
     assert await who(browser) is None
 
 
+@shows("get-acts", "get-asks")
 @pytest_twisted.ensureDeferred
 async def test_get_signs_out_programs_and_asks_browsers(served):
     cases = (
@@ -178,7 +193,9 @@ async def test_get_signs_out_programs_and_asks_browsers(served):
         browser = await newcomer(served, f"person{number}")
         answer = await browser.get("/account/signout", headers=headers)
         assert (answer.status in (200, 403), await who(browser) is None) == (True, signs_out), headers
-        assert answer.text.count('action="/account/signout"') == (2 if answer.status == 200 and not signs_out else 0), headers
+        assert answer.text.count('action="/account/signout"') == (2 if answer.status == 200 and not signs_out else 0), (
+            headers
+        )
     format_only = await newcomer(served, "last")
     assert (await format_only.get("/account/signout?response_format=json")).status == 403
 
@@ -192,6 +209,7 @@ async def test_the_button_signs_out_with_its_token(served):
     assert (answer.status, answer.header("location")) == (302, "/") and await who(browser) is None
 
 
+@shows("session-cookie")
 @pytest_twisted.ensureDeferred
 async def test_cookies_are_out_of_reach_of_scripts_and_other_sites(served):
     browser = served.client()
@@ -203,6 +221,7 @@ async def test_cookies_are_out_of_reach_of_scripts_and_other_sites(served):
     assert "Max-Age=2592000" in cookie_line(done, "session") and "Max-Age" not in cookie_line(welcome, "csrf")
 
 
+@shows("session-cookie")
 @pytest_twisted.ensureDeferred
 async def test_under_https_cookies_are_secure(serve):
     served = await serve(CROWDD_HTTP_BASE_URL="https://crowd.example")
@@ -217,6 +236,7 @@ async def test_for_a_front_end_elsewhere_cookies_cross_sites_and_are_secure(serv
     assert "Secure" in line and "SameSite=None" in line
 
 
+@shows("account-key-reset")
 @pytest_twisted.ensureDeferred
 async def test_only_oneself_and_administrators_make_a_new_key(served):
     ada, bob = await newcomer(served, "ada"), await newcomer(served, "bob")
@@ -238,6 +258,7 @@ async def test_who_is_not_there_is_not_found(served):
         assert answer.status in (404, 415) and "user" not in answer.json(), name
 
 
+@shows("key-stored")
 @pytest_twisted.ensureDeferred
 async def test_secrets_are_stored_as_hashes_only(served):
     browser = await newcomer(served, "ada")

@@ -12,6 +12,7 @@ import pytest_twisted
 from support.browsers import signed_in
 from support.factors import prove
 from support.page_reader import Page, faults
+from support.shows import shows
 from twisted.internet.defer import ensureDeferred, gatherResults
 
 from crowdd.domain.cells import cell
@@ -88,6 +89,7 @@ class Place:
         return int((await self.served.database.fetch("SELECT coalesce(max(id), 0) AS id FROM audit"))[0]["id"])
 
 
+@shows("admin-announcements", "admin-who")
 @pytest_twisted.ensureDeferred
 async def test_only_administrators_get_in_and_nothing_happens_for_others(served):
     place = await Place(served).build()
@@ -111,6 +113,7 @@ async def test_only_administrators_get_in_and_nothing_happens_for_others(served)
     assert await place.state() == before
 
 
+@shows("admin-announcements", "admin-users")
 @pytest_twisted.ensureDeferred
 async def test_no_form_is_believed_without_its_token(served):
     place = await Place(served).build()
@@ -159,6 +162,7 @@ async def test_every_page_is_html_without_fault_in_every_language(served):
 # The rows of the interface
 
 
+@shows("admin-users")
 @pytest_twisted.ensureDeferred
 async def test_users(served):
     place = await Place(served).build()
@@ -178,6 +182,7 @@ async def test_users(served):
         assert [user["name"] for user in (await place.post("/admin/users", user=words))["found"]] == ["ada"], words
 
 
+@shows("admin-users-rights", "get-acts")
 @pytest_twisted.ensureDeferred
 async def test_the_rights_of_administrators_by_link_as_programs_follow_it(served):
     place = await Place(served).build()
@@ -198,6 +203,7 @@ async def test_the_rights_of_administrators_by_link_as_programs_follow_it(served
     assert own.status == 403 and "yourself" in own.json()["description"]
 
 
+@shows("admin-users-rights", "get-asks")
 @pytest_twisted.ensureDeferred
 async def test_get_by_a_browser_changes_no_rights_and_shows_a_button(served):
     place = await Place(served).build()
@@ -220,6 +226,7 @@ async def test_get_by_a_browser_changes_no_rights_and_shows_a_button(served):
     assert await place.state() == before
 
 
+@shows("admin-announcements")
 @pytest_twisted.ensureDeferred
 async def test_announcements_of_administrators(served):
     place = await Place(served).build()
@@ -254,6 +261,7 @@ async def test_announcements_of_administrators(served):
         assert refused["form"].keys() == FORM
 
 
+@shows("page-announcements")
 @pytest_twisted.ensureDeferred
 async def test_a_form_of_people_says_by_a_tick_whether_everybody_sees_it(served):
     place = await Place(served).build()
@@ -268,6 +276,7 @@ async def test_a_form_of_people_says_by_a_tick_whether_everybody_sees_it(served)
     assert faults(Page((await served.client().get("/announcements/", headers=HTML)).text)) == []
 
 
+@shows("admin-categories")
 @pytest_twisted.ensureDeferred
 async def test_categories(served):
     place = await Place(served).build()
@@ -313,6 +322,7 @@ async def test_categories(served):
     assert actions == [("create", None), ("create", None), ("update", "description"), ("delete", None)]
 
 
+@shows("admin-categories")
 @pytest_twisted.ensureDeferred
 async def test_people_are_told_that_their_category_is_there_or_why_not(served):
     place = await Place(served).build()
@@ -327,6 +337,7 @@ async def test_people_are_told_that_their_category_is_there_or_why_not(served):
         assert words in next(page.all("main")).text and faults(page) == []
 
 
+@shows("category-who")
 @pytest_twisted.ensureDeferred
 async def test_a_category_that_is_needed_stays(served):
     place = await Place(served).build()
@@ -343,6 +354,7 @@ async def test_a_category_that_is_needed_stays(served):
 # Beyond the interface
 
 
+@shows("admin-users-block")
 @pytest_twisted.ensureDeferred
 async def test_whoever_is_blocked_is_out_at_once_until_let_in_again(served):
     place = await Place(served).build()
@@ -366,6 +378,7 @@ async def test_whoever_is_blocked_is_out_at_once_until_let_in_again(served):
         assert answer.status == status, path
 
 
+@shows("admin-users-export")
 @pytest_twisted.ensureDeferred
 async def test_everybody_as_a_file_that_no_spreadsheet_calculates(served):
     place = await Place(served).build()
@@ -403,6 +416,7 @@ def test_what_begins_like_a_formula_is_a_text():
     assert [cell(value) for value in ("-1", "+4.5e3", -1, {"a": "=1"})] == ["-1", "+4.5e3", "-1", '{"a":"=1"}']
 
 
+@shows("admin-featured")
 @pytest_twisted.ensureDeferred
 async def test_featured_projects(served):
     place = await Place(served).build()
@@ -424,6 +438,7 @@ async def test_featured_projects(served):
     assert await place.acts(last) == [("boss", "web", "update", "project", "featured")] * 2
 
 
+@shows("admin-dashboard")
 @pytest_twisted.ensureDeferred
 async def test_the_dashboard_counts_the_week(served):
     place = await Place(served).build()
@@ -448,6 +463,7 @@ async def test_the_dashboard_counts_the_week(served):
     assert (published["short_name"], published["u_name"], page["draft_projects_last_week"]) == ("birds", "ada", [])
 
 
+@shows("admin-dashboard")
 @pytest_twisted.ensureDeferred
 async def test_while_somebody_else_counts_anew_the_dashboard_shows_what_it_has_and_says_so(served, dsn):
     place = await Place(served).build()
@@ -487,6 +503,7 @@ async def test_the_dashboard_is_true_before_and_after_folding_and_forgets_what_i
     await served.database.execute("UPDATE clock_shift SET ahead = '0'")
 
 
+@shows("admin-operation")
 @pytest_twisted.ensureDeferred
 async def test_the_audit_log_is_read_backwards_and_by_person_and_kind(served):
     place = await Place(served).build()
@@ -514,6 +531,7 @@ async def test_the_audit_log_is_read_backwards_and_by_person_and_kind(served):
     assert (await place.boss.page("/admin/audit?before=x")).status == 415
 
 
+@shows("admin-operation")
 @pytest_twisted.ensureDeferred
 async def test_work_in_the_queue_is_cancelled_and_begun_again(served):
     place = await Place(served).build()
@@ -540,6 +558,7 @@ async def test_work_in_the_queue_is_cancelled_and_begun_again(served):
         assert (await place.boss.page(f"/admin/queue?{query}")).status == 415
 
 
+@shows("admin-operation")
 @pytest_twisted.ensureDeferred
 async def test_jobs_and_webhooks_tell_how_they_are(served):
     place = await Place(served).build()
@@ -572,6 +591,7 @@ async def test_jobs_and_webhooks_tell_how_they_are(served):
         assert faults(Page((await place.boss.get(path, headers=HTML)).text)) == []
 
 
+@shows("admin-operation")
 @pytest_twisted.ensureDeferred
 async def test_letters_that_did_not_go_are_sent_again_and_nobody_reads_them_here(served):
     place = await Place(served).build()
@@ -590,6 +610,7 @@ async def test_letters_that_did_not_go_are_sent_again_and_nobody_reads_them_here
     assert faults(Page((await place.boss.get("/admin/mail", headers=HTML)).text)) == []
 
 
+@shows("admin-users-rights")
 @pytest_twisted.ensureDeferred
 async def test_two_who_take_each_others_rights_at_once_leave_one(served):
     place = await Place(served).build()

@@ -10,6 +10,7 @@ import pytest_twisted
 from PIL import Image
 from PIL.PngImagePlugin import PngInfo
 from support.browsers import newcomer
+from support.shows import shows
 
 from crowdd.domain.people import avatars
 from crowdd.domain.people.avatars import EDGE, Box, redrawn
@@ -59,6 +60,7 @@ async def info_of(browser):
     return (await browser.page("/account/profile")).json()["user"]["info"]
 
 
+@shows("account-update-post")
 @pytest_twisted.ensureDeferred
 async def test_a_picture_is_cut_out_and_served(served):
     ada = await newcomer(served, "ada")

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest_twisted
 from support.browsers import lock
+from support.shows import shows
 from support.working import worked
 
 from crowdd.domain import changes, schedulers
@@ -33,8 +34,9 @@ async def tasks_of(owner: Any, project: dict[str, Any]) -> list[dict[str, Any]]:
     return (await owner.get(f"/api/task?project_id={project['id']}&limit=100")).json()
 
 
+@shows("page-change")
 @pytest_twisted.ensureDeferred
-async def test_the_forms_are_those_of_the_incumbent_for_owners_alone(served):
+async def test_the_forms_are_those_of_pybossa_for_owners_alone(served):
     owner, _ = await built(served)
     boss = await served.person("boss", admin=True)
     stranger, nobody = await served.person("stranger"), served.client()
@@ -63,6 +65,26 @@ async def test_the_forms_are_those_of_the_incumbent_for_owners_alone(served):
     assert (await stranger.page("/project/birds/tasks/delete")).json()["reason"] == "project_password"
 
 
+@shows("page-change")
+@pytest_twisted.ensureDeferred
+async def test_answers_of_a_volunteer_go_by_the_code_that_they_carry(served):
+    owner, project = await built(served)
+    at, path = f"/api/taskrun?project_id={project['id']}", "/project/birds/tasks/withdraw"
+    word = (await owner.get(at)).json()[1]["volunteer"]
+    assert (await owner.page(f"{path}?volunteer={word}")).json()["form"]["volunteer"] == word
+    for given in ("", "nobody"):
+        refused = (await owner.send_form(path, {"volunteer": given})).json()
+        assert refused["form"]["errors"].keys() == {"volunteer"} and refused["effect"] is None
+    seen = (await owner.send_form(path, {"volunteer": word, "preview": "y"})).json()
+    assert seen["effect"]["answers"] == 1 and len((await owner.get(at)).json()) == 2
+    done = (await owner.send_form(path, {"volunteer": word})).json()
+    assert done["effect"]["answers"] == 1 and len((await owner.get(at)).json()) == 1
+    stranger = await served.person("stranger")
+    assert (await stranger.page(path)).status == 403
+    assert (await stranger.post(path, json={"volunteer": word})).status == 403
+
+
+@shows("page-change")
 @pytest_twisted.ensureDeferred
 async def test_redundancy_says_what_it_would_do_and_then_does_it(served):
     owner, project = await built(served)
@@ -90,6 +112,7 @@ async def test_redundancy_says_what_it_would_do_and_then_does_it(served):
     assert [task["n_answers"] for task in await tasks_of(owner, project)] == [3, 3, 9, 9]
 
 
+@shows("page-change")
 @pytest_twisted.ensureDeferred
 async def test_priority_is_of_named_tasks_from_0_to_1(served):
     owner, project = await built(served)
@@ -113,6 +136,7 @@ async def test_priority_is_of_named_tasks_from_0_to_1(served):
     assert [task["priority_0"] for task in await tasks_of(owner, project)] == [1, 0.7, 0, 0]
 
 
+@shows("page-change")
 @pytest_twisted.ensureDeferred
 async def test_the_order_of_tasks_is_chosen_and_written_down(served):
     owner, project = await built(served)
@@ -133,6 +157,7 @@ async def test_the_order_of_tasks_is_chosen_and_written_down(served):
     assert page.count('type="radio"') == 7 and 'value="breadth_first" checked' in page
 
 
+@shows("page-change-delete")
 @pytest_twisted.ensureDeferred
 async def test_tasks_are_deleted_only_when_the_name_is_typed(served):
     owner, project = await built(served)
@@ -154,6 +179,7 @@ async def test_tasks_are_deleted_only_when_the_name_is_typed(served):
     assert len(acts) == 2
 
 
+@shows("page-change", "page-queue")
 @pytest_twisted.ensureDeferred
 async def test_many_tasks_change_in_the_background_and_the_owner_looks_on(served, monkeypatch):
     monkeypatch.setattr(changes, "CHUNK", 2)

@@ -4,6 +4,7 @@ import psycopg2
 import pytest_twisted
 from support.browsers import PASSWORD, registration, sign_in
 from support.invariants import invariants
+from support.shows import shows
 from support.working import worked
 from twisted.internet.defer import ensureDeferred, gatherResults
 
@@ -44,6 +45,7 @@ async def actors(served):
     return [(row["task_id"], row["actor"]) for row in rows]
 
 
+@shows("account-claim", "taskrun-claim")
 @pytest_twisted.ensureDeferred
 async def test_answers_are_claimed_at_sign_up(served, dsn):
     owner = await served.person("owner")
@@ -70,6 +72,7 @@ async def test_answers_are_claimed_at_sign_up(served, dsn):
     assert (figures["n_volunteers"], figures["n_task_runs"]) == (2, 5)
 
 
+@shows("taskrun-claim")
 @pytest_twisted.ensureDeferred
 async def test_nothing_is_claimed_unasked(served, dsn):
     owner = await served.person("owner")
@@ -86,6 +89,7 @@ async def test_nothing_is_claimed_unasked(served, dsn):
     assert (await browser.page("/account/ada/claim")).json()["answers"] == 0
 
 
+@shows("taskrun-claim")
 @pytest_twisted.ensureDeferred
 async def test_what_the_account_has_answered_itself_stays_anonymous(served, dsn):
     owner, ada = await served.person("owner"), await served.person("ada")

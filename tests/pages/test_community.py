@@ -1,11 +1,13 @@
-"""People of the site, page by page (interface, GET /account/page/<page>)."""
+"""People of the site, page by page."""
 
 import pytest_twisted
 from support.browsers import newcomer
+from support.shows import shows
 
 KEYS = {"accounts", "pagination", "top_users", "update_feed", "total", "template", "title"}
 
 
+@shows("account-page")
 @pytest_twisted.ensureDeferred
 async def test_people_come_by_pages_the_newest_first(served):
     await served.database.execute(

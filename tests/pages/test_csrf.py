@@ -2,6 +2,7 @@
 
 import pytest_twisted
 from support.browsers import PASSWORD, newcomer, sign_in, who
+from support.shows import shows
 
 JSON = {"Content-Type": "application/json"}
 
@@ -15,6 +16,7 @@ async def reset(browser, **headers):
     return (await browser.post("/account/ada/resetapikey", json={}, headers=headers)).status
 
 
+@shows("error-pages", "session-csrf")
 @pytest_twisted.ensureDeferred
 async def test_a_form_without_a_good_token_changes_nothing(served):
     browser, bob = await newcomer(served, "ada"), await newcomer(served, "bob")
@@ -31,6 +33,7 @@ async def test_a_form_without_a_good_token_changes_nothing(served):
     assert (await browser.page("/account/profile")).json()["user"]["api_key"] == before
 
 
+@shows("session-csrf")
 @pytest_twisted.ensureDeferred
 async def test_the_token_comes_in_a_header_or_a_field(served):
     browser = await newcomer(served, "ada")
@@ -42,6 +45,7 @@ async def test_the_token_comes_in_a_header_or_a_field(served):
     assert (await browser.post("/account/ada/resetapikey", files={"x": b"y"}, data=field)).status == 302
 
 
+@shows("session-csrf-binding")
 @pytest_twisted.ensureDeferred
 async def test_a_token_works_more_than_once_and_each_is_different(served):
     browser = await newcomer(served, "ada")
@@ -50,6 +54,7 @@ async def test_a_token_works_more_than_once_and_each_is_different(served):
     assert [await reset(browser, **{"X-CSRFToken": token}) for token in (first, second, first)] == [200] * 3
 
 
+@shows("session-csrf-binding")
 @pytest_twisted.ensureDeferred
 async def test_a_token_ends_with_its_session(served):
     browser = await newcomer(served, "ada")
@@ -100,6 +105,7 @@ async def test_an_opaque_origin_is_refused(served):
     assert await reset(browser, **{"X-CSRFToken": await token_of(browser), "Origin": "null"}) == 403
 
 
+@shows("session-csrf")
 @pytest_twisted.ensureDeferred
 async def test_a_key_needs_no_token(served):
     ada = await served.person("ada")

@@ -3,12 +3,14 @@
 import pytest
 import pytest_twisted
 from support.browsers import newcomer
+from support.shows import shows
 
 from crowdd.http.incoming import _prefers_json
 
 BROWSER = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
 
 
+@shows("family-pages", "format-json")
 @pytest_twisted.ensureDeferred
 async def test_json_is_for_those_who_ask_for_it(served):
     for headers, query, json in (
@@ -30,6 +32,7 @@ async def test_json_is_for_those_who_ask_for_it(served):
             assert {"Accept", "Content-Type", "Cookie"} <= set(vary)
 
 
+@shows("format-json")
 @pytest.mark.parametrize(
     ("accept", "expected"),
     [
@@ -42,6 +45,7 @@ def test_the_accept_header_is_weighed(accept, expected):
     assert _prefers_json(accept) is expected
 
 
+@shows("format-redirect")
 @pytest_twisted.ensureDeferred
 async def test_a_redirect_is_a_redirect_for_people_and_a_next_for_programs(served):
     ada = await served.person("ada")
@@ -50,6 +54,7 @@ async def test_a_redirect_is_a_redirect_for_people_and_a_next_for_programs(serve
     assert (await ada.page("/account/signin")).json() == {"next": "/"}
 
 
+@shows("format-policies")
 @pytest_twisted.ensureDeferred
 async def test_our_pages_run_no_strange_script_and_stand_in_no_frame(served):
     browser = await newcomer(served, "ada")
@@ -68,6 +73,7 @@ async def test_our_pages_run_no_strange_script_and_stand_in_no_frame(served):
     assert len({nonce for nonce in nonces if "nonce-" in nonce}) >= 4
 
 
+@shows("format-policies")
 @pytest_twisted.ensureDeferred
 async def test_json_of_a_page_is_data_and_not_kept(served):
     browser = await newcomer(served, "ada")
@@ -93,6 +99,7 @@ async def test_what_a_person_wrote_is_text_on_every_page(served):
             assert "<script>alert" not in text and "<img src=x" not in text and 'href="javascript:' not in text, path
 
 
+@shows("page-preferences")
 @pytest_twisted.ensureDeferred
 async def test_the_theme_is_remembered(served):
     browser = served.client()
@@ -104,6 +111,7 @@ async def test_the_theme_is_remembered(served):
     assert "theme" not in browser.cookies
 
 
+@shows("error-method")
 @pytest_twisted.ensureDeferred
 async def test_405_of_a_page_says_what_is_allowed(served):
     for method, path, allowed in (
@@ -112,6 +120,16 @@ async def test_405_of_a_page_says_what_is_allowed(served):
     ):  # fmt: skip
         answer = await served.client().request(method, path)
         assert (answer.status, answer.header("allow")) == (405, allowed), path
+
+
+@shows("error-pages")
+@pytest_twisted.ensureDeferred
+async def test_an_error_page_as_json_has_status_sentence_and_code(served):
+    for path, status, code in (("/project/nothing/", 404, "not_found"), ("/nothing", 404, "not_found")):
+        answer = await served.client().page(path)
+        error = answer.json()
+        assert (answer.status, error["code"], error["title"]) == (status, status, str(status)), path
+        assert error["reason"] == error["error_code"] == code and error["description"], path
 
 
 @pytest_twisted.ensureDeferred

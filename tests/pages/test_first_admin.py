@@ -2,6 +2,7 @@
 
 import pytest_twisted
 from support.browsers import registration
+from support.shows import shows
 from twisted.internet.defer import ensureDeferred, gatherResults
 
 
@@ -9,6 +10,7 @@ async def link(served):
     return f"/account/first-admin?key={await served.domain.accounts.first_admin_link()}"
 
 
+@shows("account-first-admin", "caller-first-admin")
 @pytest_twisted.ensureDeferred
 async def test_the_link_makes_an_administrator_once(served):
     address, browser = await link(served), served.client()
@@ -36,6 +38,7 @@ async def test_two_at_once_make_one(served):
     assert rows[0]["n"] == 1
 
 
+@shows("account-first-admin")
 @pytest_twisted.ensureDeferred
 async def test_a_wrong_an_old_and_a_late_link_are_nothing(served):
     old = await link(served)

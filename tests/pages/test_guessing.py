@@ -7,6 +7,7 @@ import pytest_twisted
 from argon2 import PasswordHasher
 from support.browsers import registration
 from support.served import PASSWORD
+from support.shows import shows
 from twisted.internet.defer import Deferred, ensureDeferred, gatherResults
 
 from crowdd.domain import passwords as passwords_module
@@ -44,6 +45,7 @@ def count_checks(served, monkeypatch):
     return checked
 
 
+@shows("limit-attempts")
 @pytest_twisted.ensureDeferred
 async def test_addresses_of_one_64_share_the_attempts_at_an_account(serve):
     served = await serve(**BEHIND_PROXY)
@@ -114,6 +116,7 @@ async def test_right_passwords_are_not_counted(serve):
         assert (await try_password(served.client(), password=PASSWORD)).json()["status"] == "success"
 
 
+@shows("account-register-limit")
 @pytest_twisted.ensureDeferred
 async def test_sign_ups_of_a_network_are_limited_per_hour(serve):
     served = await serve(**BEHIND_PROXY, CROWDD_ACCOUNTS_SIGNUPS_PER_HOUR="10")
@@ -147,6 +150,7 @@ async def test_letters_of_registration_count_as_sign_ups_too(serve):
     assert [answer.status for answer in answers] == [200, 429]
 
 
+@shows("limit-account-forms")
 @pytest_twisted.ensureDeferred
 async def test_a_network_sends_each_form_of_accounts_so_often_and_no_more(serve):
     served = await serve(**BEHIND_PROXY, CROWDD_ACCOUNTS_MAX_POSTS="3")

@@ -2,6 +2,7 @@
 
 import pytest_twisted
 from support.browsers import lock, newcomer
+from support.shows import shows
 
 FORM = {"csrf", "errors"}
 REGISTER = FORM | {"confirm", "email_addr", "fullname", "name", "password"}
@@ -31,6 +32,7 @@ async def view(client, path):
     return answer.json()
 
 
+@shows("format-template", "page-home", "page-project-summary")
 @pytest_twisted.ensureDeferred
 async def test_home(served):
     owner, volunteer = await served.person("owner"), await served.person("volunteer")
@@ -55,6 +57,7 @@ async def test_home(served):
     assert home["top_users"][0].keys() == PERSON and home["top_users"][0]["fullname"] is None
 
 
+@shows("format-template", "page-project", "page-project-common", "page-project-common-public")
 @pytest_twisted.ensureDeferred
 async def test_the_project_page_for_its_owner(served):
     owner, admin = await served.person("owner"), await served.person("boss", admin=True)
@@ -70,6 +73,7 @@ async def test_the_project_page_for_its_owner(served):
     assert own.keys() == PERSON | PRIVATE and own["api_key"] == owner.key and own["passwd_hash"] is None
 
 
+@shows("page-project", "page-project-common", "page-project-common-public")
 @pytest_twisted.ensureDeferred
 async def test_the_project_page_for_others(served):
     owner, stranger = await served.person("owner"), await served.person("stranger")
@@ -84,6 +88,7 @@ async def test_the_project_page_for_others(served):
         }  # fmt: skip
 
 
+@shows("account-profile", "account-record", "page-project-summary")
 @pytest_twisted.ensureDeferred
 async def test_ones_own_profile_under_both_addresses(served):
     ada = await served.person("ada")
@@ -101,6 +106,7 @@ async def test_ones_own_profile_under_both_addresses(served):
         assert all(p.keys() == SUMMARY | SUMMARY_MORE | OWNED for p in page["projects_created"])
 
 
+@shows("account-profile", "account-record")
 @pytest_twisted.ensureDeferred
 async def test_anothers_profile(served):
     ada, bob = await served.person("ada"), await served.person("bob")
@@ -116,6 +122,7 @@ async def test_anothers_profile(served):
     assert (await view(bob, "/account/ada"))["user"]["fullname"] == "Ada"
 
 
+@shows("account-profile")
 @pytest_twisted.ensureDeferred
 async def test_a_profile_lists_what_its_person_contributed_to(served):
     owner, ada = await served.person("owner"), await served.person("ada")
@@ -128,12 +135,14 @@ async def test_a_profile_lists_what_its_person_contributed_to(served):
         assert (page["user"]["n_answers"], page["user"]["score"], page["user"]["task_runs"]) == (1, 1, 1)
 
 
+@shows("account-profile", "format-status")
 @pytest_twisted.ensureDeferred
 async def test_a_profile_without_a_session_says_so(served):
     answer = await served.client().page("/account/profile")
     assert (answer.status, answer.json()) == (200, {"next": "/account/signin", "status": "not_signed_in"})
 
 
+@shows("account-register", "format-form")
 @pytest_twisted.ensureDeferred
 async def test_register(served):
     browser = served.client()
@@ -147,6 +156,7 @@ async def test_register(served):
     assert (await view(done, "/account/register")) == {"next": "/"}
 
 
+@shows("account-signin", "account-signin-post", "format-status", "session-signin")
 @pytest_twisted.ensureDeferred
 async def test_sign_in(served):
     await served.person("ada")
@@ -164,6 +174,7 @@ async def test_sign_in(served):
     assert (await view(browser, "/account/signin")) == {"next": "/"}
 
 
+@shows("account-signout")
 @pytest_twisted.ensureDeferred
 async def test_sign_out(served):
     browser = await newcomer(served, "ada")
@@ -173,6 +184,7 @@ async def test_sign_out(served):
     }  # fmt: skip
 
 
+@shows("account-key-reset", "key-new")
 @pytest_twisted.ensureDeferred
 async def test_a_new_api_key(served):
     browser = await newcomer(served, "ada")
@@ -184,14 +196,16 @@ async def test_a_new_api_key(served):
     assert (await view(browser, "/account/profile"))["user"]["api_key"] != before
 
 
+@shows("page-publish")
 @pytest_twisted.ensureDeferred
 async def test_publishing(served):
     owner = await served.person("owner")
     await served.project(owner, tasks=1)
     page = await view(owner, "/project/birds/publish")
-    assert page.keys() == PROJECT_PAGE | {"csrf", "try_link"}
+    assert page.keys() == PROJECT_PAGE | {"csrf", "try_link", "answers_wanted", "trial_answers"}
 
 
+@shows("page-newtask")
 @pytest_twisted.ensureDeferred
 async def test_the_task_pages(served):
     owner = await served.person("owner")
@@ -199,4 +213,21 @@ async def test_the_task_pages(served):
     for path in ("newtask", f"task/{project['tasks'][0]}", "results", "tutorial"):
         page = await view(served.client(), f"/project/birds/{path}")
         assert page.keys() >= {"owner", "project", "template", "title"} and "secret_key" not in page["project"]
-        assert page.keys() <= PROJECT_PAGE | {"n_results"}
+        assert page.keys() == PROJECT_PAGE | ({"n_results"} if path == "results" else set()), path
+
+
+@shows("result-info")
+@pytest_twisted.ensureDeferred
+async def test_the_results_page_counts_results_that_are_filled(served):
+    owner, volunteer = await served.person("owner"), await served.person("volunteer")
+    project = await served.project(owner, tasks=2, published=True, n_answers=1)
+    for task in (await volunteer.get(f"/api/{project['id']}/newtask?limit=2")).json():
+        await volunteer.post("/api/taskrun", json={"project_id": project["id"], "task_id": task["id"], "info": 1})
+    assert (await view(served.client(), "/project/birds/results"))["n_results"] == 0
+    first = (await owner.get("/api/result")).json()[0]
+    assert (await owner.put(f"/api/result/{first['id']}", json={"info": "owl"})).status == 200
+    page = await view(served.client(), "/project/birds/results")
+    assert page["n_results"] == 1 and "secret_key" not in page["project"]
+    own = await view(owner, "/project/birds/results")
+    assert own.keys() == PROJECT_PAGE | {"n_results"} and own["project"]["owner_id"] == owner.user_id
+    assert own["owner"]["id"] == owner.user_id and own["pro_features"]["webhooks_enabled"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest_twisted
 from support.browsers import lock, newcomer, registration
 from support.page_reader import Page
+from support.shows import shows
 
 from crowdd.languages import NAMES
 
@@ -37,6 +38,7 @@ async def test_a_browser_says_what_it_wants(served):
         assert await language(served.client(), accept) == shown, accept
 
 
+@shows("page-languages", "page-preferences")
 @pytest_twisted.ensureDeferred
 async def test_the_cookie_comes_before_the_browser_and_the_account_before_both(served):
     browser = served.client()
@@ -77,6 +79,7 @@ async def test_a_switch_keeps_the_page(served):
     assert (answer.status, answer.header("location")) == (302, "/account/ada/")
 
 
+@shows("page-languages")
 @pytest_twisted.ensureDeferred
 async def test_messages_and_mistakes_are_said_in_it_and_programs_get_english(served):
     owner = await served.person("owner")

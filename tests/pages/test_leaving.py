@@ -11,6 +11,7 @@ import pytest_twisted
 from PIL import Image
 from support.browsers import PASSWORD, newcomer, registration, sign_in, signed_in, who
 from support.invariants import invariants
+from support.shows import shows
 from support.working import worked
 from twisted.logger import formatEvent, globalLogPublisher
 
@@ -56,6 +57,7 @@ def logged():
     globalLogPublisher.removeObserver(observer)
 
 
+@shows("account-export")
 @pytest_twisted.ensureDeferred
 async def test_everything_about_a_person_in_one_file(served):
     owner, ada = await served.person("owner"), await newcomer(served, "ada")
@@ -94,6 +96,7 @@ async def test_everything_about_a_person_in_one_file(served):
     assert key not in text and "argon2" not in text and ada.cookies["session"] not in text
 
 
+@shows("account-export")
 @pytest_twisted.ensureDeferred
 async def test_a_front_end_asks_by_get_and_gets_what_is_there(served):
     ada = await newcomer(served, "ada")
@@ -104,6 +107,7 @@ async def test_a_front_end_asks_by_get_and_gets_what_is_there(served):
     assert (await ada.page("/account/ada/export")).json()["export"]["state"] == "ready"
 
 
+@shows("account-export")
 @pytest_twisted.ensureDeferred
 async def test_an_export_is_its_persons_and_goes_after_three_days(served):
     ada, bob = await newcomer(served, "ada"), await newcomer(served, "bob")
@@ -135,6 +139,7 @@ def test_a_table_that_a_spreadsheet_reads_runs_nothing(tmp_path):
     assert [row["id"] for row in json.loads((tmp_path / "t.json").read_text())] == [1, 2, 3]
 
 
+@shows("account-delete", "taskrun-anonymised")
 @pytest_twisted.ensureDeferred
 async def test_an_account_goes_and_its_answers_stay(served, dsn):
     owner, ada, bob = await served.person("owner"), await newcomer(served, "ada"), await newcomer(served, "bob")
@@ -167,6 +172,7 @@ async def test_an_account_goes_and_its_answers_stay(served, dsn):
     assert [user["name"] for user in top] == ["bob"]
 
 
+@shows("taskrun-anonymised")
 @pytest_twisted.ensureDeferred
 async def test_nothing_is_left_that_says_who_it_was(served, logged, tmp_path):
     owner = await served.person("owner")
@@ -252,6 +258,7 @@ def _opened(served, table, row, name):
     return json.dumps(value, default=str, ensure_ascii=False)
 
 
+@shows("account-delete")
 @pytest_twisted.ensureDeferred
 async def test_owners_and_the_last_administrator_stay(served):
     ada = await newcomer(served, "ada")
@@ -269,6 +276,7 @@ async def test_owners_and_the_last_administrator_stay(served):
     assert (await leave(boss, "boss")).json()["status"] == "success"
 
 
+@shows("account-delete")
 @pytest_twisted.ensureDeferred
 async def test_leaving_takes_a_proof_and_a_post(served):
     ada, bob = await newcomer(served, "ada"), await newcomer(served, "bob")
@@ -313,6 +321,7 @@ async def test_an_answer_on_its_way_finds_the_pseudonym(served, dsn):
     assert len(actors) == 1 and actors[0]["user_id"] is None and broken(dsn) == []
 
 
+@shows("event-anonymised")
 @pytest_twisted.ensureDeferred
 async def test_events_do_not_say_who_answered_once_the_account_is_gone(served):
     owner, ada, bob = await served.person("owner"), await newcomer(served, "ada"), await served.person("bob")

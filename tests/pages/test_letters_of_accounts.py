@@ -10,6 +10,7 @@ import orjson
 import pytest
 import pytest_twisted
 from support.browsers import PASSWORD, newcomer, registration, sign_in, signed_in, who
+from support.shows import shows
 from support.working import worked
 
 from crowdd.storage.connection import Connection
@@ -47,6 +48,7 @@ async def register(served, name, browser=None, /, **changes):
 # Forgotten passwords
 
 
+@shows("account-forgot", "account-reset")
 @pytest_twisted.ensureDeferred
 async def test_the_keys_of_forgot_and_reset(served):
     await served.person("ada")
@@ -65,6 +67,7 @@ async def test_the_keys_of_forgot_and_reset(served):
     assert (await served.client().get("/account/forgot-password")).status == 200
 
 
+@shows("account-reset")
 @pytest_twisted.ensureDeferred
 async def test_a_link_gives_a_new_password_once_and_ends_every_session(served):
     thief = await newcomer(served, "ada")
@@ -153,6 +156,7 @@ async def test_changing_password_or_address_ends_links_that_are_out(served):
     )
 
 
+@shows("account-forgot")
 @pytest_twisted.ensureDeferred
 async def test_who_has_no_account_or_is_blocked_gets_the_same_answer_and_no_letter(served):
     await served.person("ada")
@@ -199,6 +203,7 @@ async def test_links_name_the_configured_address_whatever_the_host_header_says(s
 # Signing up with a letter
 
 
+@shows("account-register-sent", "format-status")
 @pytest_twisted.ensureDeferred
 async def test_an_account_comes_into_being_by_its_link(serve):
     served = await serve(**CONFIRM)
@@ -223,6 +228,7 @@ async def test_an_account_comes_into_being_by_its_link(serve):
     assert (await served.client().page(letter["link"])).status == 403
 
 
+@shows("account-register-sent")
 @pytest_twisted.ensureDeferred
 async def test_a_front_end_confirms_by_get(serve):
     served = await serve(**CONFIRM)
@@ -254,7 +260,7 @@ async def test_an_address_that_is_known_is_told_to_its_owner_only(serve):
 
 @pytest_twisted.ensureDeferred
 async def test_nobody_takes_an_account_over_by_a_link(serve):
-    """The incumbent replaced the address of whoever had the name by then."""
+    """PyBossa replaced the address of whoever had the name by then."""
     served = await serve(**CONFIRM)
     await register(served, "ada", email_addr="mallory@example.org")
     link = await last_link(served)
@@ -313,6 +319,7 @@ async def test_answers_of_this_browser_are_claimed_after_the_letter(serve):
 # New addresses
 
 
+@shows("account-update-email")
 @pytest_twisted.ensureDeferred
 async def test_a_new_address_counts_when_its_link_is_opened(serve):
     served = await serve(**CONFIRM)
@@ -355,6 +362,7 @@ async def test_an_address_of_somebody_else_is_not_betrayed(serve):
     ]  # fmt: skip
 
 
+@shows("account-confirm-email")
 @pytest_twisted.ensureDeferred
 async def test_asking_for_a_letter_that_confirms(serve, settings):
     served = await serve(**CONFIRM)
@@ -375,6 +383,7 @@ async def test_asking_for_a_letter_that_confirms(serve, settings):
     assert (await (await signed_in(plain, "ada")).page("/account/confirm-email")).status == 404
 
 
+@shows("cors-spa")
 @pytest_twisted.ensureDeferred
 async def test_letters_lead_to_a_front_end_elsewhere(serve):
     served = await serve(CROWDD_HTTP_SPA_BASE_URL="https://front.example/", **CONFIRM)

@@ -8,6 +8,7 @@ import pytest
 import pytest_twisted
 from support.browsers import lock, newcomer, signed_in
 from support.listening import listen
+from support.shows import shows
 from twisted.internet import reactor
 from twisted.internet.defer import ensureDeferred
 from twisted.internet.task import deferLater
@@ -50,6 +51,7 @@ def sql(dsn):
     connection.close()
 
 
+@shows("stream-state")
 @pytest.mark.inside
 @pytest_twisted.ensureDeferred
 async def test_the_state_comes_at_once_and_moves_with_every_answer(served):
@@ -80,6 +82,7 @@ async def test_the_state_comes_at_once_and_moves_with_every_answer(served):
     await until(lambda: streams(served) == 0)
 
 
+@shows("stream-state")
 @pytest.mark.inside
 @pytest_twisted.ensureDeferred
 async def test_the_state_is_json_for_who_asks_for_that(served):
@@ -92,6 +95,7 @@ async def test_the_state_is_json_for_who_asks_for_that(served):
     assert streams(served) == 0
 
 
+@shows("stream-state")
 @pytest.mark.inside
 @pytest_twisted.ensureDeferred
 async def test_many_answers_are_two_states_a_second_and_the_last_is_told(served):
@@ -121,6 +125,7 @@ async def test_many_answers_are_two_states_a_second_and_the_last_is_told(served)
     assert kept is not None
 
 
+@shows("page-streams")
 @pytest_twisted.ensureDeferred
 async def test_who_may_watch_is_who_may_see_the_page(served):
     owner, ada = await served.person("owner"), await served.person("ada")
@@ -148,6 +153,7 @@ async def test_who_may_watch_is_who_may_see_the_page(served):
     assert (await owner.post(STATE, json={})).status == 405
 
 
+@shows("stream-who")
 @pytest_twisted.ensureDeferred
 async def test_a_password_set_meanwhile_ends_streams_and_who_may_not_stays_out(serve):
     served = await serve(CROWDD_LIVE_HEARTBEAT_SECONDS="1")
@@ -169,6 +175,7 @@ async def test_a_password_set_meanwhile_ends_streams_and_who_may_not_stays_out(s
     assert await knows.next() is None
 
 
+@shows("page-streams", "stream-events")
 @pytest_twisted.ensureDeferred
 async def test_owners_follow_events_from_any_position_and_lose_none(served):
     owner, ada = await served.person("owner"), await served.person("ada")
@@ -198,6 +205,7 @@ async def test_owners_follow_events_from_any_position_and_lose_none(served):
         again.leave()
 
 
+@shows("stream-who")
 @pytest_twisted.ensureDeferred
 async def test_a_log_ends_with_the_session_and_with_the_ownership(serve, sql):
     served = await serve(CROWDD_LIVE_HEARTBEAT_SECONDS="1")
@@ -217,6 +225,7 @@ async def test_a_log_ends_with_the_session_and_with_the_ownership(serve, sql):
     assert await by_key.next() is None and await other.next() is None
 
 
+@shows("stream-limits")
 @pytest.mark.inside
 @pytest_twisted.ensureDeferred
 async def test_streams_are_counted_by_address_and_in_all(serve):
@@ -252,6 +261,7 @@ async def test_a_stream_on_which_nothing_happens_says_so(serve):
     assert stream.comments >= 2 and stream.events == []
 
 
+@shows("stream-limits")
 @pytest.mark.inside
 @pytest_twisted.ensureDeferred
 async def test_a_client_that_does_not_read_is_cut_off_and_nothing_grows(serve, sql):
@@ -281,6 +291,7 @@ async def test_a_client_that_does_not_read_is_cut_off_and_nothing_grows(serve, s
     assert [event.id for event in read] == [str(n) for n in range(4001)]
 
 
+@shows("stream-limits")
 @pytest.mark.inside
 @pytest_twisted.ensureDeferred
 async def test_every_process_tells_what_happens_in_any_and_says_when_it_ends(serve):

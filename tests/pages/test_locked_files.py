@@ -6,6 +6,7 @@ import re
 import pytest
 import pytest_twisted
 from support.browsers import lock, newcomer
+from support.shows import shows
 
 from crowdd.errors import NotFoundError
 from crowdd.values import Requester
@@ -29,6 +30,7 @@ async def setting(served):
     return browser, owner, project, path
 
 
+@shows("upload-file")
 @pytest_twisted.ensureDeferred
 async def test_files_of_a_locked_project_are_for_those_with_the_lock(served):
     browser, owner, _, path = await setting(served)
@@ -57,6 +59,7 @@ async def frame_of(client):
     return json.loads(found[1].replace("&#34;", '"').replace("&quot;", '"').replace("&amp;", "&")).get("uploads")
 
 
+@shows("presenter-files")
 @pytest_twisted.ensureDeferred
 async def test_the_frame_has_addresses_that_work_without_cookies_until_they_end(served):
     browser, owner, project, path = await setting(served)

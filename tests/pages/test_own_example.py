@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest_twisted
 from support.browsers import newcomer
+from support.shows import shows
 from twisted.internet.defer import ensureDeferred, gatherResults
 
 CLICK = "/project/new/example"
@@ -18,6 +19,7 @@ async def projects_of(served):
     return await served.database.fetch("SELECT id, short_name, name, owner_id, published FROM project ORDER BY id")
 
 
+@shows("page-new-example")
 @pytest_twisted.ensureDeferred
 async def test_one_click_makes_a_draft_of_ones_own_and_the_next_one_leads_to_it(served):
     ada = await newcomer(served, "ada")
@@ -57,6 +59,7 @@ async def test_two_clicks_at_once_make_one_example(served):
     assert (await ada.page("/project/digits-1/")).json()["n_tasks"] == 200
 
 
+@shows("page-new-example")
 @pytest_twisted.ensureDeferred
 async def test_nobody_gets_one_without_an_account_or_a_token(served):
     anonymous, ada = served.client(), await newcomer(served, "ada")

@@ -8,6 +8,7 @@ import pytest
 import pytest_twisted
 from PIL import Image
 from support.browsers import newcomer, signed_in
+from support.shows import shows
 
 from crowdd.domain import details
 from crowdd.http import starters
@@ -39,6 +40,7 @@ async def acts(served, project_id):
 # New
 
 
+@shows("page-new-post")
 @pytest_twisted.ensureDeferred
 async def test_a_project_takes_three_fields_and_goes_on_to_its_presenter(served):
     ada = await served.person("ada")
@@ -54,6 +56,7 @@ async def test_a_project_takes_three_fields_and_goes_on_to_its_presenter(served)
     assert project["owner_id"] == ada.user_id and project["category_id"]
 
 
+@shows("page-new-post")
 @pytest_twisted.ensureDeferred
 async def test_a_long_description_alone_gives_the_sentence_of_lists(served):
     ada = await served.person("ada")
@@ -65,6 +68,7 @@ async def test_a_long_description_alone_gives_the_sentence_of_lists(served):
     assert len(project["description"]) == 255 and project["long_description"] == story
 
 
+@shows("page-new-post")
 @pytest_twisted.ensureDeferred
 async def test_a_new_project_is_refused_field_by_field_and_nothing_is_lost(served):
     ada, _ = await owned(served)
@@ -104,6 +108,7 @@ def test_the_first_sentence_has_no_marks(markdown, plain):
 # Details, lock, picture
 
 
+@shows("page-update", "page-update-post")
 @pytest_twisted.ensureDeferred
 async def test_the_details_go_back_as_a_whole_model(served):
     ada, project = await owned(served)
@@ -117,6 +122,7 @@ async def test_the_details_go_back_as_a_whole_model(served):
     assert ("update", "name", "ada") in await acts(served, project["id"])
 
 
+@shows("page-update-post")
 @pytest_twisted.ensureDeferred
 async def test_details_are_refused_field_by_field(served):
     ada, _ = await owned(served)
@@ -132,6 +138,7 @@ async def test_details_are_refused_field_by_field(served):
     assert (await ada.page("/project/birds/")).json()["project"]["name"] == "Birds"
 
 
+@shows("page-update-password")
 @pytest_twisted.ensureDeferred
 async def test_a_form_of_a_page_says_off_by_leaving_a_box_out(served):
     await served.person("ada")
@@ -148,6 +155,7 @@ async def test_a_form_of_a_page_says_off_by_leaving_a_box_out(served):
     assert kept["status"] == "success"
 
 
+@shows("page-update-password")
 @pytest_twisted.ensureDeferred
 async def test_a_password_is_set_changed_and_removed(served):
     ada, project = await owned(served, published=True, tasks=1)
@@ -176,6 +184,7 @@ def picture(size=(900, 900), form="PNG"):
     return out.getvalue()
 
 
+@shows("page-update-post")
 @pytest_twisted.ensureDeferred
 async def test_a_project_gets_its_picture(served):
     ada, project = await owned(served)
@@ -203,6 +212,7 @@ async def test_a_project_gets_its_picture(served):
 # The presenter
 
 
+@shows("page-editor")
 @pytest_twisted.ensureDeferred
 async def test_a_starter_is_begun_and_its_words_are_changed_apart(served):
     ada, project = await owned(served)
@@ -215,13 +225,15 @@ async def test_a_starter_is_begun_and_its_words_are_changed_apart(served):
     editor = (await ada.page(at)).json()
     assert editor["template"] == "project/task_presenter_editor.html"
     asked = starters.asked(editor["form"]["editor"])
+    declared = (await ada.get("/api/project?short_name=birds")).json()[0]["info"]["answer_key"]
+    assert declared == starters.ANSWER_KEY and f"{{ {declared}: " in starters.source("picture")
     assert asked["question"] == "Is there a bird?" and asked["answers"] == ["Yes", "No"]
     words = {"question": "Which </script> bird?", "answers": "Finch\n\n Tit \nFinch", "unsure": ""}
     assert (await ada.post(at, json={"btn": "Words", **words})).json()["status"] == "success"
     stored = (await ada.get(f"/api/project/{project['id']}")).json()["info"]
     assert stored["sched"] == "random"
     assert starters.asked(stored["task_presenter"]) == {
-        "question": "Which </script> bird?", "answers": ["Finch", "Tit"], "unsure": "",
+        "question": "Which </script> bird?", "answers": ["Finch", "Tit"], "unsure": "", "picture": "", "caption": "",
     }  # fmt: skip
     assert "Which </script>" not in stored["task_presenter"]
     for wrong in ({"question": ""}, {"answers": " \n"}, {"answers": "\n".join(map(str, range(41)))}):
@@ -229,6 +241,7 @@ async def test_a_starter_is_begun_and_its_words_are_changed_apart(served):
         assert list(refused["form"]["errors"]) == list(wrong), wrong
 
 
+@shows("page-editor")
 @pytest_twisted.ensureDeferred
 async def test_a_text_of_ones_own_is_kept_as_it_is(served):
     ada, project = await owned(served)
@@ -272,6 +285,7 @@ def test_a_starter_speaks_for_itself(name):
 # Those who run it
 
 
+@shows("page-coowner-add", "page-coowners")
 @pytest_twisted.ensureDeferred
 async def test_coowners_are_found_added_and_removed(served):
     ada, project = await owned(served)
@@ -295,6 +309,7 @@ async def test_coowners_are_found_added_and_removed(served):
     assert [act for act in told if "coowner" in act] == ["add_coowner", "remove_coowner"]
 
 
+@shows("get-asks", "page-coowner-add")
 @pytest_twisted.ensureDeferred
 async def test_get_by_a_browser_makes_nobody_a_coowner(served):
     ada, _ = await owned(served)
@@ -307,6 +322,7 @@ async def test_get_by_a_browser_makes_nobody_a_coowner(served):
     assert len((await ada.page("/project/birds/coowners")).json()["coowners"]) == 1
 
 
+@shows("page-invitation")
 @pytest_twisted.ensureDeferred
 async def test_an_invitation_works_once_and_for_a_week(served):
     ada, _ = await owned(served)
@@ -342,6 +358,7 @@ async def test_an_invitation_works_once_and_for_a_week(served):
     assert (await cora.post(late, json={})).status == 403
 
 
+@shows("page-coowner-add")
 @pytest_twisted.ensureDeferred
 async def test_a_removed_coowner_keeps_no_way_back(served):
     ada, project = await owned(served)
@@ -360,6 +377,7 @@ async def test_a_removed_coowner_keeps_no_way_back(served):
     assert (await ada.get(f"/api/project/{project['id']}")).json()["secret_key"] != key
 
 
+@shows("project-change-who")
 @pytest_twisted.ensureDeferred
 async def test_a_coowner_does_not_delete_the_project(served):
     ada, project = await owned(served)
@@ -373,6 +391,7 @@ async def test_a_coowner_does_not_delete_the_project(served):
     assert (await ada.delete(f"/api/project/{project['id']}")).status == 204
 
 
+@shows("page-invitation")
 @pytest_twisted.ensureDeferred
 async def test_two_who_open_one_invitation_at_once_are_one_coowner(served):
     from twisted.internet.defer import ensureDeferred, gatherResults
@@ -386,6 +405,7 @@ async def test_two_who_open_one_invitation_at_once_are_one_coowner(served):
     assert len((await ada.page("/project/birds/coowners")).json()["coowners"]) == 2
 
 
+@shows("page-transfer")
 @pytest_twisted.ensureDeferred
 async def test_a_project_is_handed_over(served):
     ada, project = await owned(served)
@@ -407,6 +427,7 @@ async def test_a_project_is_handed_over(served):
     assert [act[0] for act in await acts(served, project["id"])].count("transfer") == 2
 
 
+@shows("page-transfer")
 @pytest_twisted.ensureDeferred
 async def test_nobody_learns_addresses_by_handing_over(served):
     ada, _ = await owned(served)
@@ -415,6 +436,7 @@ async def test_nobody_learns_addresses_by_handing_over(served):
     assert (await ada.post("/project/birds/transferownership", json={"email_addr": "x@example.org"})).status == 429
 
 
+@shows("external-rotate", "external-secret", "page-secret-key")
 @pytest_twisted.ensureDeferred
 async def test_the_secret_key_is_shown_and_made_anew(served):
     ada, project = await owned(served, tasks=1, published=True)
@@ -435,6 +457,7 @@ async def test_the_secret_key_is_shown_and_made_anew(served):
 # The blog
 
 
+@shows("page-blog-edit")
 @pytest_twisted.ensureDeferred
 async def test_posts_are_written_changed_and_deleted(served):
     ada, _ = await owned(served, tasks=1, published=True)
@@ -474,6 +497,7 @@ async def test_a_log_keeps_the_beginning_of_a_long_post(served):
     assert len(changed["after"]) == 10_001 and changed["before"].endswith("b…")
 
 
+@shows("page-blog")
 @pytest_twisted.ensureDeferred
 async def test_a_blog_goes_on_where_a_page_ends(served):
     ada, project = await owned(served, tasks=1, published=True)
@@ -489,6 +513,7 @@ async def test_a_blog_goes_on_where_a_page_ends(served):
 # The end
 
 
+@shows("page-delete")
 @pytest_twisted.ensureDeferred
 async def test_a_project_is_deleted_when_its_name_is_typed(served):
     ada, project = await owned(served, tasks=1)
@@ -503,6 +528,7 @@ async def test_a_project_is_deleted_when_its_name_is_typed(served):
     assert (await ada.get(f"/api/task?project_id={project['id']}&all=1")).json() == []
 
 
+@shows("page-delete")
 @pytest_twisted.ensureDeferred
 async def test_a_front_end_that_knows_no_typed_name_deletes_as_the_api_does(served):
     ada, project = await owned(served, tasks=1)
@@ -523,6 +549,7 @@ async def test_a_front_end_that_knows_no_typed_name_deletes_as_the_api_does(serv
     assert (await ada.post("/project/birds/delete", json={"confirm": "birds"})).json()["status"] == "success"
 
 
+@shows("page-auditlog")
 @pytest_twisted.ensureDeferred
 async def test_the_log_of_a_project_is_its_own_and_goes_on(served):
     ada, project = await owned(served)
@@ -548,7 +575,7 @@ async def test_a_browser_shows_mistakes_with_what_was_typed(served):
 
 @pytest_twisted.ensureDeferred
 async def test_a_front_end_goes_the_whole_way_with_the_tokens_of_its_forms(served):
-    """The sequences of clients.md, 4: JSON both ways, the form's token in the header, the whole model sent back."""
+    """What single-page front ends send: JSON both ways, the form's token in the header, the whole model sent back."""
     ada = await newcomer(served, "ada")
 
     async def send(path, form="form", **changes):

@@ -1,12 +1,10 @@
-"""Every address of an owner's pages: what it answers to whom, as a page and as JSON, in each state of a project.
-
-``tests/interface/lines.py`` says which test shows which row.
-"""
+"""Every address of an owner's pages: what it answers to whom, as a page and as JSON, in each state of a project."""
 
 from __future__ import annotations
 
 import pytest_twisted
 from support.browsers import lock, newcomer
+from support.shows import shows
 
 HTML = {"Accept": "text/html", "Sec-Fetch-Site": "none"}
 SHARED = {
@@ -28,9 +26,14 @@ IN_DRAFTS = {403: 404, 200: 404}  # what somebody else is answered who was answe
 EDITOR = {"form": dict, "presenters": list}
 ROWS = (
     ("/project/birds/", {}, (), EVERYBODY),
-    ("/project/birds/settings", {"form": dict, "max_answer_bytes": int}, FORM | {"max_answer_kb"}, OWNERS),
+    ("/project/birds/settings", {"form": dict, "max_answer_bytes": int}, FORM | {"max_answer_kb", "answer_key"}, OWNERS),
     ("/project/birds/update", {"form": dict, "upload_form": dict}, UPDATE, OWNERS),
-    ("/project/birds/publish", {"csrf": str, "try_link": str | None}, (), OWNERS),
+    (
+        "/project/birds/publish",
+        {"csrf": str, "try_link": str | None, "answers_wanted": dict, "trial_answers": int},
+        (),
+        OWNERS,
+    ),
     ("/project/birds/delete", {"csrf": str, "form": dict}, FORM | {"confirm"}, WRITERS),
     ("/project/birds/tasks/taskpresentereditor", EDITOR, FORM | {"id", "editor"}, OWNERS),
     ("/project/birds/tasks/taskpresentereditor?template=basic", EDITOR, FORM | {"id", "editor"}, OWNERS),
@@ -43,6 +46,7 @@ ROWS = (
     ("/project/birds/blog", {"blogposts": list, "next": type(None)}, (), EVERYBODY),
     ("/project/birds/1", {"blogpost": dict}, (), EVERYBODY),
     ("/project/birds/new-blogpost", {"form": dict}, FORM | {"id", "title", "body", "published"}, WRITERS),
+    ("/project/birds/pictures", {"form": dict, "pictures": list, "next": type(None)}, FORM, OWNERS),
     ("/project/birds/1/update", {"form": dict}, FORM | {"id", "title", "body", "published"}, WRITERS),
 )  # fmt: skip
 NEW = FORM | {"name", "short_name", "description", "long_description"}
@@ -68,6 +72,7 @@ POSTS = {
     "tasks/taskpresentereditor": {"editor": "x"}, "coowners": {"user": "bob"}, "coowners/invite": {},
     "coowners/withdraw": {}, "add_coowner/bob": {}, "del_coowner/cora": {}, "transferownership": {"email_addr": "bob"},
     "new-blogpost": {"title": "a", "body": "b"}, "1/update": {"title": "a", "body": "b"}, "1/delete": {},
+    "pictures": {}, "pictures/1/delete": {},
 }  # fmt: skip
 NOT_FOR_COOWNERS = {"delete", "transferownership", "new-blogpost", "1/update", "1/delete"}
 
@@ -103,6 +108,7 @@ async def check(people, rows, keys_of_all):
                 assert found["form"].keys() == set(form), (path, number)
 
 
+@shows("format-signin-redirect", "page-project", "page-project-owners-only")
 @pytest_twisted.ensureDeferred
 async def test_each_row_of_a_draft_to_each_requester_as_page_and_as_json(served):
     people, *_ = await callers(served)
@@ -114,6 +120,7 @@ async def test_each_row_of_a_draft_to_each_requester_as_page_and_as_json(served)
     await check(people, rows, SHARED)
 
 
+@shows("page-all", "page-category", "page-editor", "page-new", "page-project", "page-settings", "page-update")
 @pytest_twisted.ensureDeferred
 async def test_each_row_of_a_published_project_to_each_requester(served):
     people, owner, _ = await callers(served)
@@ -122,6 +129,7 @@ async def test_each_row_of_a_published_project_to_each_requester(served):
     await check(people, SITE, {})
 
 
+@shows("page-project", "state-pause")
 @pytest_twisted.ensureDeferred
 async def test_a_paused_project_keeps_its_pages(served):
     people, owner, _ = await callers(served)
@@ -131,6 +139,7 @@ async def test_a_paused_project_keeps_its_pages(served):
     await check(people[::3], rows, SHARED)
 
 
+@shows("page-project", "state-locked")
 @pytest_twisted.ensureDeferred
 async def test_a_locked_project_shows_each_row_to_its_owners_alone(served):
     people, owner, _ = await callers(served)
@@ -151,6 +160,7 @@ async def test_a_locked_project_shows_each_row_to_its_owners_alone(served):
     assert (await people[0].page("/project/search?q=bird")).json()["projects"] == []
 
 
+@shows("page-project-owners-only")
 @pytest_twisted.ensureDeferred
 async def test_what_changes_a_project_is_refused_to_all_others(served):
     (nobody, bob, cora, *_), owner, _ = await callers(served)
@@ -172,6 +182,7 @@ async def test_what_changes_a_project_is_refused_to_all_others(served):
     assert await state() == before
 
 
+@shows("page-project-owners-only")
 @pytest_twisted.ensureDeferred
 async def test_no_form_is_believed_without_its_token(served):
     (*_, ada, _boss), *_ = await callers(served)

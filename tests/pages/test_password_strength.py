@@ -6,11 +6,13 @@ import pytest
 import pytest_twisted
 from argon2 import PasswordHasher
 from support.browsers import newcomer, registration, sign_in
+from support.shows import shows
 
 COMMON = ["This is one of the most common passwords."]
 OWN = ["Leave out the name of this site, your name and your e-mail address, or add more beside them."]
 
 
+@shows("account-passwords")
 @pytest.mark.parametrize(
     ("password", "mistakes"),
     [("password123", COMMON), ("lovelace12", OWN), ("short-one", ["Use 10 to 1000 characters."])],
@@ -22,6 +24,7 @@ async def test_a_poor_password_is_refused_at_sign_up(served, password, mistakes)
     assert refused["form"]["errors"] == {"password": mistakes}
 
 
+@shows("account-passwords")
 @pytest_twisted.ensureDeferred
 async def test_a_poor_password_is_refused_in_the_settings_and_by_the_first_administrator(served):
     link = await served.domain.accounts.first_admin_link()
@@ -43,6 +46,7 @@ async def test_passwords_that_people_have_go_on_working(served):
     assert (await sign_in(served.client(), "ada", "123456")).json()["status"] == "success"
 
 
+@shows("account-passwords")
 @pytest_twisted.ensureDeferred
 async def test_the_meter_says_what_the_form_would_say(served):
     browser = served.client()

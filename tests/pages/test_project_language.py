@@ -2,6 +2,7 @@
 
 import pytest_twisted
 from support.browsers import newcomer
+from support.shows import shows
 
 HTML = {"Accept": "text/html"}
 HEAD = {"Sec-Fetch-Dest": "iframe"}
@@ -49,6 +50,7 @@ async def test_the_presenters_document_speaks_it(served):
     assert '<html lang="de"' in page and '<h1 lang="ar" dir="rtl">' in page
 
 
+@shows("project-info")
 @pytest_twisted.ensureDeferred
 async def test_what_is_no_tag_is_refused(served):
     owner = await served.person("owner")

@@ -4,6 +4,7 @@ from urllib.parse import quote
 
 import pytest_twisted
 from support.browsers import lock, newcomer, who
+from support.shows import shows
 from twisted.internet.task import Clock
 
 
@@ -15,6 +16,7 @@ async def owned(served, *, tasks=1):
     return browser, owner, await served.project(owner, tasks=tasks)
 
 
+@shows("page-publish", "state-pause", "state-publish")
 @pytest_twisted.ensureDeferred
 async def test_an_owner_publishes_and_pauses_with_the_forms_token(served):
     browser, owner, project = await owned(served)
@@ -62,6 +64,7 @@ async def test_others_do_not_publish(served):
     assert (await boss.post("/project/birds/publish", json={})).json()["status"] == "success"
 
 
+@shows("state-publish")
 @pytest_twisted.ensureDeferred
 async def test_a_draft_that_lacks_something_is_not_published(served):
     owner = await served.person("owner")
@@ -83,6 +86,7 @@ async def test_publishing_by_a_plain_form_leads_back_and_says_so_once(served):
     assert "Project published." not in (await browser.get("/project/birds/")).text
 
 
+@shows("page-password")
 @pytest_twisted.ensureDeferred
 async def test_a_locked_project_asks_for_its_password(served):
     _, owner, project = await owned(served)
@@ -110,6 +114,7 @@ async def test_a_locked_project_asks_for_its_password(served):
     assert (await browser.get(f"/api/{project['id']}/newtask")).json()["id"] == project["tasks"][0]
 
 
+@shows("page-password", "state-locked")
 @pytest_twisted.ensureDeferred
 async def test_the_password_opens_for_half_an_hour_and_until_it_changes(served):
     _, owner, _ = await owned(served)
@@ -122,6 +127,7 @@ async def test_the_password_opens_for_half_an_hour_and_until_it_changes(served):
     assert (await browser.page("/project/birds/")).status == 403
 
 
+@shows("page-password")
 @pytest_twisted.ensureDeferred
 async def test_one_password_opens_one_project(served):
     _, owner, _ = await owned(served)
@@ -150,6 +156,7 @@ async def test_the_password_page_tells_nothing_of_what_there_is(served):
     assert pages[0] == pages[1]
 
 
+@shows("page-presenter-members")
 @pytest_twisted.ensureDeferred
 async def test_a_members_only_project_leads_to_the_sign_in_page(served):
     _, owner, project = await owned(served)

@@ -12,6 +12,7 @@ import treq
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from support.browsers import newcomer, registration, sign_in, who
 from support.openid import CLIENT, OpenIdProvider, Person, keys
+from support.shows import shows
 from twisted.internet import reactor
 
 ALL = ("google", "github", "orcid")
@@ -52,6 +53,7 @@ async def account(browser):
     return (await browser.page("/account/profile")).json().get("user")
 
 
+@shows("account-providers", "account-signin")
 @pytest_twisted.ensureDeferred
 async def test_only_what_is_configured_is_offered(serve, provider):
     served = await serve(**provider.settings("orcid"))
@@ -63,6 +65,7 @@ async def test_only_what_is_configured_is_offered(serve, provider):
     assert (await served.client().page("/google/oauth_authorized?code=x&state=y")).status == 404
 
 
+@shows("account-providers")
 @pytest.mark.parametrize("name", ALL)
 @pytest_twisted.ensureDeferred
 async def test_somebody_new_gets_an_account_and_comes_back_to_it(site, provider, name):
@@ -92,6 +95,7 @@ async def test_a_name_that_is_taken_gets_a_number(site, provider):
     assert await who(browser) == "jsc2"
 
 
+@shows("account-providers")
 @pytest_twisted.ensureDeferred
 async def test_nobody_takes_an_account_over_by_its_address(site, provider):
     await site.person("ada")
@@ -125,6 +129,7 @@ async def test_who_brings_no_address_is_asked_for_one_and_needs_no_password(site
     assert await who(again) == "josiah"
 
 
+@shows("account-providers-connect")
 @pytest_twisted.ensureDeferred
 async def test_an_account_is_connected_and_disconnected(site, provider):
     ada = await newcomer(site, "ada")
@@ -153,6 +158,7 @@ async def test_one_identity_is_of_one_account(site, provider):
     ).text
 
 
+@shows("account-providers-connect")
 @pytest_twisted.ensureDeferred
 async def test_the_last_way_in_stays_open(site, provider):
     browser = site.client()
@@ -169,6 +175,7 @@ async def test_the_last_way_in_stays_open(site, provider):
     assert done.json()["status"] == "success"
 
 
+@shows("get-asks")
 @pytest_twisted.ensureDeferred
 async def test_connecting_asks_first_and_leads_on_by_a_page(site):
     ada = await newcomer(site, "ada")
@@ -344,6 +351,7 @@ async def test_a_blocked_person_does_not_come_in_by_a_provider(site):
     assert await come(site.client()) == "/account/signin"
 
 
+@shows("provider-tokens")
 @pytest_twisted.ensureDeferred
 async def test_ones_own_tokens_over_the_api(site):
     browser = site.client()
@@ -363,6 +371,7 @@ async def test_ones_own_tokens_over_the_api(site):
     assert all(b"t0ken" not in bytes(row["sealed"]) for row in stored)
 
 
+@shows("cors-spa")
 @pytest_twisted.ensureDeferred
 async def test_with_a_front_end_elsewhere_the_way_ends_there(serve, provider):
     served = await serve(CROWDD_HTTP_SPA_BASE_URL="https://front.example/app/", **provider.settings("google"))

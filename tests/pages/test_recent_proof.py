@@ -8,6 +8,7 @@ import treq
 from support.browsers import PASSWORD, newcomer, sign_in, signed_in, who
 from support.factors import code_of, letters, pass_time, prove, set_up_app
 from support.openid import OpenIdProvider, Person
+from support.shows import shows
 from twisted.internet import reactor
 
 NEW = "another good one"
@@ -45,6 +46,7 @@ async def by_key(served, person, path, body):
     return await program.post(path, json=body, headers={"X-CSRFToken": token})
 
 
+@shows("account-proof")
 @pytest.mark.parametrize("act", ACTS)
 @pytest_twisted.ensureDeferred
 async def test_act_needs_a_proof_of_the_last_ten_minutes(served, act):
@@ -61,6 +63,7 @@ async def test_act_needs_a_proof_of_the_last_ten_minutes(served, act):
     assert (await send(ada, path, body)).status not in (401, 403)
 
 
+@shows("key-no-security")
 @pytest.mark.parametrize("act", ACTS)
 @pytest_twisted.ensureDeferred
 async def test_api_key_is_no_proof(served, act):
@@ -107,6 +110,7 @@ async def test_what_does_not_protect_the_account_needs_no_proof(served):
     assert (await ada.send_form("/account/ada/update", form)).json()["status"] == "success"
 
 
+@shows("account-proof")
 @pytest_twisted.ensureDeferred
 async def test_browser_is_led_to_prove_and_comes_back(served):
     ada = await newcomer(served, "ada")
@@ -144,6 +148,7 @@ async def test_wrong_password_proves_nothing(serve):
     assert (await send(ada, "/account/ada/resetapikey", {})).status == 403
 
 
+@shows("account-proof")
 @pytest_twisted.ensureDeferred
 async def test_code_of_the_app_is_a_proof_and_a_recovery_code_is_not(served):
     ada = await newcomer(served, "ada")
@@ -164,6 +169,7 @@ async def test_proof_of_one_session_is_none_of_another(served):
     assert (await send(other, "/account/ada/resetapikey", {})).status == 403
 
 
+@shows("account-proof")
 @pytest_twisted.ensureDeferred
 async def test_proof_lasts_as_long_as_the_setting_says(serve):
     served = await serve(CROWDD_ACCOUNTS_PROOF_MINUTES="60")
@@ -174,6 +180,7 @@ async def test_proof_lasts_as_long_as_the_setting_says(serve):
     assert (await send(ada, "/account/ada/resetapikey", {})).status == 403
 
 
+@shows("account-key-shown")
 @pytest_twisted.ensureDeferred
 async def test_api_key_is_shown_after_a_proof_or_to_the_key_itself(served):
     program = await served.person("ada")
@@ -188,6 +195,7 @@ async def test_api_key_is_shown_after_a_proof_or_to_the_key_itself(served):
     assert program.key not in html and "/account/prove?next=/account/profile" in html
 
 
+@shows("user-admin")
 @pytest_twisted.ensureDeferred
 async def test_administrators_key_does_not_read_keys_of_others(served):
     root, ada = await served.person("root", admin=True), await served.person("ada")
@@ -196,15 +204,16 @@ async def test_administrators_key_does_not_read_keys_of_others(served):
     assert (await browser.get(f"/api/user/{ada.user_id}")).json()["api_key"] == ada.key
 
 
+@shows("user-put-admin")
 @pytest_twisted.ensureDeferred
 async def test_administrators_are_not_made_over_the_api_without_a_proof(served):
     root, ada = await served.person("root", admin=True), await served.person("ada")
     refused = await root.put(f"/api/user/{ada.user_id}", json={"admin": True})
-    assert (refused.status, refused.json()["code"]) == (403, "session_needed")
+    assert (refused.status, refused.json()["error_code"]) == (403, "session_needed")
     browser = await signed_in(served, "root")
     await pass_time(served, minutes=11)
     refused = await browser.put(f"/api/user/{ada.user_id}", json={"admin": True})
-    assert (refused.status, refused.json()["code"]) == (403, "proof_needed")
+    assert (refused.status, refused.json()["error_code"]) == (403, "proof_needed")
     await prove(browser)
     assert (await browser.put(f"/api/user/{ada.user_id}", json={"admin": True})).json()["admin"] is True
 
@@ -212,6 +221,7 @@ async def test_administrators_are_not_made_over_the_api_without_a_proof(served):
 # Administrators --------------------------------------------------------------------------------------------------------
 
 
+@shows("admin-who")
 @pytest_twisted.ensureDeferred
 async def test_administration_asks_again_after_half_an_hour_without_use(served):
     root = await admin(served, "root")
@@ -227,6 +237,7 @@ async def test_administration_asks_again_after_half_an_hour_without_use(served):
     assert (await root.page("/admin/users")).status == 200
 
 
+@shows("admin-who")
 @pytest_twisted.ensureDeferred
 async def test_administration_asks_again_after_twelve_hours_of_use(served):
     root = await admin(served, "root")
@@ -237,6 +248,7 @@ async def test_administration_asks_again_after_twelve_hours_of_use(served):
     assert (await root.page("/admin/users")).json()["error_code"] == "proof_needed"
 
 
+@shows("admin-who")
 @pytest_twisted.ensureDeferred
 async def test_administrators_without_a_second_factor_are_led_to_set_one_up(serve):
     served = await serve(CROWDD_ACCOUNTS_REQUIRE_SECOND_FACTOR="admins")
@@ -253,6 +265,7 @@ async def test_administrators_without_a_second_factor_are_led_to_set_one_up(serv
 # Sessions --------------------------------------------------------------------------------------------------------------
 
 
+@shows("session-server")
 @pytest_twisted.ensureDeferred
 async def test_session_in_daily_use_ends_after_ninety_days(served):
     ada = await newcomer(served, "ada")
@@ -315,6 +328,7 @@ async def prove_there(browser, next_="/"):
     return await consented(browser, answer.json()["next"])
 
 
+@shows("account-providers-connect")
 @pytest_twisted.ensureDeferred
 async def test_people_without_a_password_prove_with_their_provider(serve, provider):
     served = await serve(**provider.settings("google"))

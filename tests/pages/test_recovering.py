@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest_twisted
 from support.browsers import PASSWORD, newcomer, sign_in, signed_in, who
+from support.shows import shows
 from support.working import worked
 from twisted.internet.defer import ensureDeferred, gatherResults
 
@@ -50,6 +51,7 @@ async def connected(served, name):
     return [provider for provider in identities.PROVIDERS if row[f"{provider}_user_id"]]
 
 
+@shows("account-reset")
 @pytest_twisted.ensureDeferred
 async def test_a_reset_by_mail_ends_every_way_in_of_whoever_registered_the_address(served):
     attacker = await newcomer(served, "ada")
@@ -130,6 +132,7 @@ async def test_a_new_password_ends_sessions_and_letters_but_not_the_key(serve):
     assert (await served.client().page(trap)).status == 403 and await key_of(ada) == key
 
 
+@shows("account-update-password")
 @pytest_twisted.ensureDeferred
 async def test_whoever_suspects_somebody_replaces_the_key_and_disconnects_all_providers(served):
     ada = await newcomer(served, "ada")
@@ -185,6 +188,7 @@ async def test_who_asks_elsewhere_ends_nobodys_link(serve):
 # API keys
 
 
+@shows("key-scope")
 @pytest_twisted.ensureDeferred
 async def test_a_key_acts_below_api_and_project_and_on_the_export_only(served):
     person = await served.person("ada", admin=True)
@@ -202,6 +206,7 @@ async def test_a_key_acts_below_api_and_project_and_on_the_export_only(served):
     assert (await program.page("/account/profile")).json()["status"] == "not_signed_in"
 
 
+@shows("key-no-security")
 @pytest_twisted.ensureDeferred
 async def test_a_key_changes_nothing_of_an_account(served):
     person, bob = await served.person("ada", admin=True), await served.person("bob")

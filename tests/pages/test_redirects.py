@@ -4,6 +4,7 @@ from urllib.parse import quote
 
 import pytest_twisted
 from support.browsers import PASSWORD, registration
+from support.shows import shows
 
 AWAY = [
     "//evil.example", "///evil.example", "////evil.example", "https://evil.example", "http:evil.example", "https:/evil",
@@ -15,6 +16,7 @@ AWAY = [
 HERE = ["/", "/project/birds/", "/account/profile?a=b&c=d#e", "/project/v%C3%B6gel/"]
 
 
+@shows("account-signin-next")
 @pytest_twisted.ensureDeferred
 async def test_signing_in_never_leads_away(served):
     await served.person("ada")
@@ -44,6 +46,7 @@ async def test_a_field_of_the_form_never_leads_away_either(served):
     assert (await browser.post("/preferences", data=good)).header("location") == "/project/birds/"
 
 
+@shows("account-signin-next")
 @pytest_twisted.ensureDeferred
 async def test_the_sign_in_page_leads_back_to_where_one_wanted_to_go(served):
     owner = await served.person("owner")

@@ -8,6 +8,7 @@ import orjson
 import pytest
 import pytest_twisted
 from support.browsers import PASSWORD, newcomer, sign_in, signed_in
+from support.shows import shows
 from twisted.internet.defer import ensureDeferred, gatherResults
 from twisted.internet.task import Clock
 from twisted.logger import LogPublisher, globalLogPublisher
@@ -304,6 +305,7 @@ async def test_acts_in_the_audit_log_have_network_and_request(served):
     assert not {"network", "request_id"} & log[0].keys(), "owners learn nothing of each other's networks"
 
 
+@shows("admin-operation")
 @pytest_twisted.ensureDeferred
 async def test_the_page_shows_the_log_to_administrators(served):
     await served.person("boss", admin=True)

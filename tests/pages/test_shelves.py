@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest_twisted
 from support.browsers import lock
+from support.shows import shows
 
 SUMMARY = {
     "name", "short_name", "description", "info", "n_tasks", "n_volunteers", "overall_progress", "created", "updated",
@@ -25,6 +26,7 @@ async def answered(client, project, times):
         assert (await client.post("/api/taskrun", json=body)).status == 200
 
 
+@shows("page-category")
 @pytest_twisted.ensureDeferred
 async def test_a_category_in_every_order(served):
     ada = await served.person("ada")
@@ -64,6 +66,7 @@ ORDERS = (
 )  # fmt: skip
 
 
+@shows("page-category")
 @pytest_twisted.ensureDeferred
 async def test_every_key_of_a_summary_orders(served):
     ada = await served.person("ada")
@@ -75,6 +78,7 @@ async def test_every_key_of_a_summary_orders(served):
             assert sorted(found) == ["one", "two"], order
 
 
+@shows("page-category-special")
 @pytest_twisted.ensureDeferred
 async def test_the_shelves_that_are_no_category(served):
     ada, bob = await served.person("ada"), await served.person("bob")
@@ -91,6 +95,7 @@ async def test_the_shelves_that_are_no_category(served):
     assert sorted(await names(bob, "/project/page/1")) == ["birds", "fish"]
 
 
+@shows("page-category")
 @pytest_twisted.ensureDeferred
 async def test_pages_hold_twenty_and_lose_none(served):
     ada = await served.person("ada")
@@ -109,6 +114,7 @@ async def test_pages_hold_twenty_and_lose_none(served):
     assert len(await names(ada, "/project/search?q=bird&page=2")) == 3
 
 
+@shows("page-search")
 @pytest_twisted.ensureDeferred
 async def test_a_search_finds_all_words_and_forgives_a_slip(served):
     ada = await served.person("ada")

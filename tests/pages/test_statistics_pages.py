@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 import pytest_twisted
 from support.browsers import lock
+from support.shows import shows
 
 from crowdd.storage import accounts
 
@@ -29,6 +30,7 @@ async def answer(client, project):
     return made.json()
 
 
+@shows("page-stats", "page-stats-charts")
 @pytest_twisted.ensureDeferred
 async def test_the_statistics_of_a_project_have_every_key(served):
     owner, ada = await served.person("owner"), await served.person("ada")
@@ -46,9 +48,31 @@ async def test_the_statistics_of_a_project_have_every_key(served):
             assert [stats["anonymous"][key] for key in ("users", "taskruns", "pct_taskruns")] == [1, 1, 33]
             assert [stats["authenticated"][key] for key in ("users", "taskruns", "pct_taskruns")] == [1, 2, 67]
             assert stats["authenticated"]["top5"] == [{"name": "ada", "fullname": None, "tasks": 2, "restrict": False}]
-        assert page["overall_progress"] == 37 and page["estimate"]["per_day"] > 0
+        assert page["overall_progress"] == 37 and page["estimate"] is None
 
 
+@shows("page-stats-estimate")
+@pytest_twisted.ensureDeferred
+async def test_an_estimate_takes_two_days_of_answers_and_an_open_project(served):
+    owner = await served.person("owner")
+    project = await served.project(owner, tasks=6, published=True)
+
+    async def estimated():
+        page = (await owner.get("/project/birds/stats", headers={"Accept": "text/html"})).text
+        assert "NaN" not in page and ("too few answers" in page) == ("Estimate based" not in page)
+        return (await view(owner, "/project/birds/stats"))["estimate"]
+
+    await answer(owner, project)
+    assert await estimated() is None
+    await served.database.execute("UPDATE clock_shift SET ahead = ahead + interval '49 hours'")
+    assert await estimated() is None
+    await answer(owner, project)
+    assert 0 < (await estimated())["per_day"] < 1.1
+    await owner.post("/project/birds/pause", json={})
+    assert (await view(owner, "/project/birds/stats"))["estimate"] is None
+
+
+@shows("page-stats")
 @pytest_twisted.ensureDeferred
 async def test_the_time_of_an_answer_is_in_seconds_on_average(served):
     owner = await served.person("owner")
@@ -62,6 +86,7 @@ async def test_the_time_of_an_answer_is_in_seconds_on_average(served):
     assert record["average_time"] == pytest.approx(20, abs=2)
 
 
+@shows("page-stats")
 @pytest_twisted.ensureDeferred
 async def test_figures_of_two_weeks_and_of_all_time(served):
     owner, ada = await served.person("owner"), await served.person("ada")
@@ -137,6 +162,7 @@ async def scores(served, **answers):
     return people
 
 
+@shows("account-score")
 @pytest_twisted.ensureDeferred
 async def test_those_with_equal_scores_share_a_rank(served):
     await scores(served, ada=5, bob=9, cleo=5, dan=1, eve=0)
@@ -149,6 +175,7 @@ async def test_those_with_equal_scores_share_a_rank(served):
         await served.domain.statistics.fold()
 
 
+@shows("page-leaderboard")
 @pytest_twisted.ensureDeferred
 async def test_twenty_are_shown_and_who_asks_if_he_is_not_among_them(served):
     people = await scores(served, **{f"p{n:02}": 100 - n // 2 for n in range(24)})
@@ -161,6 +188,7 @@ async def test_twenty_are_shown_and_who_asks_if_he_is_not_among_them(served):
         await served.domain.statistics.fold()
 
 
+@shows("page-leaderboard")
 @pytest_twisted.ensureDeferred
 async def test_a_window_shows_those_around_who_asks(served):
     people = await scores(served, **{f"p{n:02}": 100 - n // 2 for n in range(30)}, nobody=0)
@@ -206,6 +234,7 @@ async def test_ranks_are_those_of_a_count_whoever_is_folded(served):
         await db.fetch("SELECT fold_stats(clock(), %(most)s)", {"most": dice.choice((1, 7, 100))})
 
 
+@shows("account-record")
 @pytest_twisted.ensureDeferred
 async def test_who_is_shown_on_a_profile_has_whole_numbers(served):
     ada = await served.person("ada")
@@ -219,6 +248,7 @@ async def test_who_is_shown_on_a_profile_has_whole_numbers(served):
 # The site -------------------------------------------------------------------------------------------------------------
 
 
+@shows("page-site-stats")
 @pytest_twisted.ensureDeferred
 async def test_the_site_says_how_much_there_is(served):
     owner = await served.person("owner")
@@ -229,7 +259,7 @@ async def test_the_site_says_how_much_there_is(served):
     page = await view(served.client(), "/stats/")
     assert page["stats"] == {
         "n_auth": 1, "n_anon": 1, "n_total_users": 2, "n_published_projects": 1, "n_draft_projects": 1,
-        "n_total_projects": 2, "n_tasks": 5, "n_task_runs": 2, "n_results": 0,
+        "n_total_projects": 2, "n_tasks": 3, "n_task_runs": 2, "n_results": 0,
     }  # fmt: skip
     (busy,) = page["top5_projects_24_hours"]
     assert (busy["short_name"], busy["n_answers"]) == ("birds", 2)
@@ -237,6 +267,7 @@ async def test_the_site_says_how_much_there_is(served):
     assert (await view(served.client(), "/stats/"))["top5_projects_24_hours"] == []
 
 
+@shows("account-page")
 @pytest_twisted.ensureDeferred
 async def test_what_happened_lately_is_told_without_drafts_locks_and_blocked_people(served):
     owner, ada, bob = [await served.person(name) for name in ("owner", "ada", "bob")]

@@ -10,6 +10,7 @@ import orjson
 import pytest
 import pytest_twisted
 from support.browsers import lock
+from support.shows import shows
 
 from crowdd.domain import browsing
 from crowdd.domain.browsing import MOST_PASSED, PER_PAGE, Asked, agreement, place_of
@@ -51,6 +52,7 @@ class Place:
         assert (await self.owner.put(f"/api/project/{self.project['id']}", json=body)).status == 200
 
 
+@shows("page-tasks")
 @pytest_twisted.ensureDeferred
 async def test_the_overview_has_the_keys_of_the_interface_for_everybody(served):
     place = await Place(served).build(3)
@@ -70,6 +72,7 @@ async def test_the_overview_has_the_keys_of_the_interface_for_everybody(served):
     assert "What you can change" in owners and "What you can change" not in others
 
 
+@shows("page-tasks-browse")
 @pytest_twisted.ensureDeferred
 async def test_a_list_of_tasks_goes_on_where_it_was(served):
     place = await Place(served).build()
@@ -95,6 +98,7 @@ async def test_a_list_of_tasks_goes_on_where_it_was(served):
         assert (await place.anonymous.page(f"/project/birds/tasks/browse/{page}")).status == 404, page
 
 
+@shows("page-tasks-browse")
 @pytest_twisted.ensureDeferred
 async def test_tasks_are_chosen_by_state_and_sorted_by_their_owner(served, monkeypatch):
     place = await Place(served).build(12)
@@ -126,6 +130,7 @@ async def test_tasks_are_chosen_by_state_and_sorted_by_their_owner(served, monke
         assert (await place.owner.page(f"/project/birds/tasks/browse{query}")).status == 415, query
 
 
+@shows("page-tasks-browse")
 @pytest_twisted.ensureDeferred
 async def test_a_number_leads_to_its_task(served):
     place = await Place(served).build(3)
@@ -139,6 +144,7 @@ async def test_a_number_leads_to_its_task(served):
     assert (await place.anonymous.page(f"/project/birds/tasks/{10**30}")).status == 404
 
 
+@shows("page-tasks-one", "page-tasks-results-json")
 @pytest_twisted.ensureDeferred
 async def test_a_task_shows_all_its_answers_and_names_only_to_its_owners(served):
     place = await Place(served).build(1)
@@ -150,7 +156,7 @@ async def test_a_task_shows_all_its_answers_and_names_only_to_its_owners(served)
     page = (await place.owner.page(at)).json()
     assert page.keys() == {*PROJECT_KEYS, "task", "task_runs", "agreement", "next", "csrf"}
     assert page["agreement"]["share"] == 2 / 3 and page["agreement"]["leading"] == {"a": 1}
-    assert page["agreement"]["votes"] == [{"info": {"a": 1}, "n": 2}, {"info": "no", "n": 1}]
+    assert page["agreement"]["votes"] == [{"value": {"a": 1}, "n": 2}, {"value": "no", "n": 1}]
     assert page["task"]["id"] == place.tasks[0] and "calibration" in page["task"]
     public = (await place.other.page(at)).json()
     assert "calibration" not in public["task"]
@@ -164,6 +170,7 @@ async def test_a_task_shows_all_its_answers_and_names_only_to_its_owners(served)
     assert "Without an account" in owners and "Without an account" not in others
 
 
+@shows("page-tasks-who")
 @pytest_twisted.ensureDeferred
 async def test_who_may_look_is_decided_for_all_of_it(served):
     place = await Place(served).build(2)
@@ -192,6 +199,7 @@ async def test_who_may_look_is_decided_for_all_of_it(served):
         assert (await place.owner.page(f"/project/nothing/{path}")).status == 404, path
 
 
+@shows("page-tasks-who")
 @pytest_twisted.ensureDeferred
 async def test_of_a_draft_tasks_are_seen_and_answers_are_not(served):
     owner, other = await served.person("owner"), await served.person("other")
@@ -212,6 +220,7 @@ async def test_of_a_draft_tasks_are_seen_and_answers_are_not(served):
 # Files --------------------------------------------------------------------------------------------------------------
 
 
+@shows("page-export")
 @pytest_twisted.ensureDeferred
 async def test_a_file_of_json_is_what_the_api_shows(served):
     place = await Place(served).build(3)
@@ -235,6 +244,7 @@ def table(body: bytes) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(body.decode("utf-8-sig"), newline="")))
 
 
+@shows("page-export")
 @pytest_twisted.ensureDeferred
 async def test_a_table_has_info_whole_and_in_columns(served):
     place = await Place(served).build(0)
@@ -245,7 +255,7 @@ async def test_a_table_has_info_whole_and_in_columns(served):
     await place.owner.post("/project/birds/publish", json={})
     rows = table((await place.owner.get("/project/birds/tasks/export?type=task&format=csv")).body)
     assert [orjson.loads(row["info"]) if row["info"] != "text" else "text" for row in rows] == infos
-    assert (rows[0]["info_url"], rows[0]["info_n"], rows[0]["info_deep"]) == ('a,b\n"c"', "-3", '{"x":[1]}')
+    assert (rows[0]["info_url"], rows[0]["info_n"], rows[0]["info_deep"]) == ('a,b\n"c"', "-3", '{"x": [1]}')
     assert (rows[1]["info_n"], rows[1]["info_ü"], rows[2]["info_url"]) == ("", "true", "")
     assert rows[0]["created"].count(":") == 2 and rows[0]["n_answers"] == "30"
     public = table((await place.anonymous.get("/project/birds/tasks/export?type=task&format=csv")).body)
@@ -261,6 +271,7 @@ async def test_a_table_has_info_whole_and_in_columns(served):
     assert (await place.owner.get("/project/birds/tasks/export?type=result&format=json")).json() == []
 
 
+@shows("page-export-formulas")
 @pytest_twisted.ensureDeferred
 async def test_no_cell_of_a_table_is_a_formula_unless_somebody_wants_it_raw(served):
     place = await Place(served).build(1)
@@ -279,6 +290,7 @@ async def test_no_cell_of_a_table_is_a_formula_unless_somebody_wants_it_raw(serv
     assert (await place.owner.page("/project/birds/tasks/export?type=task&format=csv&raw=perhaps")).status == 415
 
 
+@shows("page-export")
 @pytest_twisted.ensureDeferred
 async def test_the_choice_of_files_says_how_much_there_is(served):
     place = await Place(served).build(3)
@@ -314,9 +326,43 @@ def test_a_page_far_inside_begins_at_an_ordinal():
 
 def test_agreement_is_the_share_of_the_most_frequent_answer():
     assert agreement([]) is None
-    votes = [{"info": "a", "n": 3, "total": 5, "kinds": 3}, {"info": None, "n": 1, "total": 5, "kinds": 3}]
-    found = agreement(votes)
-    assert found == {"share": 0.6, "leading": "a", "kinds": 3, "votes": [{"info": "a", "n": 3}, {"info": None, "n": 1}]}
+    common = {"key": "answer", "total": 5, "kinds": 3}
+    found = agreement([common | {"value": "a", "n": 3}, common | {"value": None, "n": 1}])
+    shown = [{"value": "a", "n": 3}, {"value": None, "n": 1}]
+    assert found == {"key": "answer", "share": 0.6, "leading": "a", "kinds": 3, "votes": shown}
+
+
+@pytest_twisted.ensureDeferred
+async def test_answers_agree_by_the_key_that_the_project_names(served):
+    place = await Place(served).build(1)
+    await place.owner.put(f"/api/task/{place.tasks[0]}", json={"n_answers": 3})
+    for client, info in (
+        (place.other, {"answer": "fox", "label": "a", "seconds": 7}),
+        (place.boss, {"answer": "fox", "label": "b", "seconds": 8}),
+        (place.anonymous, {"answer": "owl", "label": "b"}),
+    ):
+        await place.answer(client, info)
+
+    async def told(key=None):
+        await place.change(info={"task_presenter": "x"} | ({} if key is None else {"answer_key": key}))
+        found = (await place.owner.page(f"/project/birds/tasks/{place.tasks[0]}")).json()["agreement"]
+        return found["key"], [(vote["value"], vote["n"]) for vote in found["votes"]]
+
+    assert await told() == ("answer", [("fox", 2), ("owl", 1)]), "whatever else the answers hold"
+    assert await told("label") == ("label", [("b", 2), ("a", 1)])
+    assert await told("seconds") == ("seconds", [(7, 1), (8, 1), (None, 1)])
+    assert await told("nothing") == ("answer", [("fox", 2), ("owl", 1)]), "a key that no answer has is of no use"
+    at, page = f"/api/project/{place.project['id']}", "/project/birds/settings"
+    assert (await place.owner.page(page)).json()["form"]["answer_key"] == "nothing"
+    assert (await place.owner.send_form(page, {"answer_key": " label "})).json()["status"] == "success"
+    assert (await place.owner.page(page)).json()["form"]["answer_key"] == "label"
+    refused = (await place.owner.send_form(page, {"answer_key": "x" * 201})).json()["form"]
+    assert refused["errors"].keys() == {"answer_key"} and refused["max_answer_kb"] == 256
+    assert (await place.owner.send_form(page, {"answer_key": ""})).json()["status"] == "success"
+    assert (await place.owner.get(at)).json()["info"]["answer_key"] is None
+    for wrong in ("", 7, ["answer"], "x" * 201, "a\0b"):
+        refused = await place.owner.put(at, json={"info": {"task_presenter": "x", "answer_key": wrong}})
+        assert (refused.status, refused.json()["error_code"]) == (415, "invalid_value"), wrong
 
 
 def test_a_value_is_shown_as_plain_text():
@@ -367,6 +413,7 @@ async def test_pages_take_as_many_statements_for_ten_tasks_as_for_ten_thousand(s
     assert {path: await least(path, stated) for path, stated in STATEMENTS.items()} == few
 
 
+@shows("page-export")
 @pytest_twisted.ensureDeferred
 async def test_ticked_tasks_are_named_on_the_pages_of_changes_and_in_files(served):
     owner = await served.person("owner")
@@ -415,6 +462,7 @@ async def test_nothing_ticked_is_not_everything(served):
     assert "<script>1" not in evil
 
 
+@shows("page-tasks-browse")
 @pytest_twisted.ensureDeferred
 async def test_tasks_are_found_by_words_piece_by_piece(served, monkeypatch):
     owner = await served.person("owner")

@@ -8,6 +8,7 @@ from typing import Any
 import pytest_twisted
 from support.browsers import newcomer, signed_in
 from support.page_reader import Page
+from support.shows import shows
 
 from crowdd.http import presenter
 
@@ -46,7 +47,14 @@ async def test_the_page_says_who_it_was_made_for_and_his_rank(served):
     browser = await newcomer(served, "ada")
     member = (await browser.get(path, headers=HTML)).text
     assert re.search(r'data-volunteer="\d+"', member) and "You need no account." not in member
-    assert 'id="rank"' in member and 'id="favourite"' in member and 'id="sign-up"' not in member
+    assert re.search(r'id="rank"[^>]* hidden></a>', member), "nobody has a rank before an answer"
+    task = (await browser.get(f"/api/{project['id']}/newtask")).json()
+    answer = {"project_id": project["id"], "task_id": task["id"], "info": 1}
+    assert (await browser.post("/api/taskrun", json=answer)).status == 200
+    member = (await browser.get(path, headers=HTML)).text
+    assert (
+        re.search(r'id="rank"[^>]*>rank 1</a>', member) and 'id="favourite"' in member and 'id="sign-up"' not in member
+    )
 
 
 def framed_addresses(project: dict[str, Any], task: int) -> list[str]:
@@ -55,6 +63,7 @@ def framed_addresses(project: dict[str, Any], task: int) -> list[str]:
     return [f"/project/{project['short_name']}/{name}".replace(r"\d+", str(task)) for name in names]
 
 
+@shows("presenter-no-password")
 @pytest_twisted.ensureDeferred
 async def test_no_page_with_a_presenter_frame_has_a_password_field_or_a_dialog_that_takes_text(served):
     ada = await served.person("ada")

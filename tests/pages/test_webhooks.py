@@ -9,6 +9,7 @@ import pytest_twisted
 from standardwebhooks import Webhook
 from support.receiver import Receiver
 from support.refused import REFUSED
+from support.shows import shows
 from twisted.internet import reactor
 from twisted.internet.task import deferLater
 
@@ -57,6 +58,7 @@ async def seen(owner, path=HERE):
     return answer.json()
 
 
+@shows("page-webhook")
 @pytest_twisted.ensureDeferred
 async def test_an_answer_reaches_the_receiver_and_the_page_shows_it(serve, receiver):
     served, owner, project = await prepared(serve, receiver)
@@ -78,6 +80,7 @@ async def test_an_answer_reaches_the_receiver_and_the_page_shows_it(serve, recei
     assert f'href="{HERE}/{row["id"]}"' in html.text and page["secret"] in html.text
 
 
+@shows("page-webhook")
 @pytest_twisted.ensureDeferred
 async def test_only_owners_see_it_and_only_what_is_theirs(serve, receiver):
     served, owner, project = await prepared(serve, receiver)
@@ -103,6 +106,7 @@ async def test_only_owners_see_it_and_only_what_is_theirs(serve, receiver):
     assert receiver.url not in record and "whsec" not in record
 
 
+@shows("delivery-log", "page-webhook")
 @pytest_twisted.ensureDeferred
 async def test_every_button(serve, receiver):
     served, owner, project = await prepared(serve, None)
@@ -164,6 +168,7 @@ async def _is(condition):
     return condition()
 
 
+@shows("delivery-address")
 @pytest_twisted.ensureDeferred
 async def test_an_address_that_crowdd_never_asks_is_refused_on_the_page(served):
     owner = await served.person("ada")
@@ -182,6 +187,7 @@ def _told_apart(url):
     return False
 
 
+@shows("delivery-address")
 @pytest_twisted.ensureDeferred
 async def test_the_api_refuses_the_addresses_that_the_forms_refuse(served):
     owner = await served.person("ada")
@@ -190,9 +196,9 @@ async def test_the_api_refuses_the_addresses_that_the_forms_refuse(served):
     assert len(bad) > 40
     for n, url in enumerate(bad):
         put = await owner.put(f"/api/project/{project['id']}", json={"webhook": url})
-        assert put.status == 415 and put.json()["code"] == ("refused_target" if len(url) < 2000 else "invalid_value"), (
-            url
-        )
+        assert put.status == 415 and put.json()["error_code"] == (
+            "refused_target" if len(url) < 2000 else "invalid_value"
+        ), url
         body = {"name": f"P{n}", "short_name": f"p{n}", "description": "x", "webhook": url}
         assert (await owner.post("/api/project", json=body)).status == 415, url
         form = (await owner.post(HERE, json={"webhook": url})).json()
@@ -215,6 +221,7 @@ async def test_an_old_address_that_is_refused_now_keeps_no_project_from_being_ch
     assert (await owner.put(f"/api/project/{project['id']}", json=whole)).json()["description"] == "Owls?"
 
 
+@shows("page-webhook")
 @pytest_twisted.ensureDeferred
 async def test_the_log_goes_on_and_is_chosen_from(serve, receiver):
     served, owner, _ = await prepared(serve, None)

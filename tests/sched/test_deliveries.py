@@ -14,6 +14,7 @@ from standardwebhooks import Webhook
 from support.ledger import Ledger
 from support.receiver import CLOSE, HANG, Receiver
 from support.refused import PORT, REFUSED
+from support.shows import shows
 from twisted.internet import reactor
 from twisted.internet.defer import ensureDeferred
 from twisted.internet.task import deferLater
@@ -160,8 +161,9 @@ def seqs(receiver: Receiver) -> list[int | None]:
     return [request.seq for request in receiver.taken]
 
 
+@shows("delivery-address", "delivery-signed")
 @pytest_twisted.ensureDeferred
-async def test_an_event_arrives_signed_with_the_incumbents_keys(post, receiver):
+async def test_an_event_arrives_signed_with_the_keys_of_pybossa(post, receiver):
     project = await post.project(receiver.url)
     post.start()
     (task,) = post.happen(project)
@@ -171,6 +173,7 @@ async def test_an_event_arrives_signed_with_the_incumbents_keys(post, receiver):
     assert body | {"fired_at": ""} == {
         "event": "task_completed", "project_short_name": f"project{project}", "project_id": project, "task_id": task,
         "result_id": body["result_id"], "fired_at": "", "sequence": 1, "user_ids": [5],
+        "volunteers": [],
     }  # fmt: skip
     assert (request.path, request.headers["content-type"]) == ("/hook", "application/json")
     (seen,) = await post.domain.webhooks.log(await post.owned(project), SYSTEM)
@@ -183,6 +186,7 @@ async def test_an_event_arrives_signed_with_the_incumbents_keys(post, receiver):
     assert seen["response"].startswith("HTTP 204") and 0 < seen["seconds"] < 5 and seen["problem"] == ""
 
 
+@shows("event-draft", "event-transaction")
 @pytest_twisted.ensureDeferred
 async def test_drafts_rollbacks_and_projects_without_an_address_send_nothing(post, receiver):
     silent = await post.project(None)
@@ -202,6 +206,7 @@ async def test_drafts_rollbacks_and_projects_without_an_address_send_nothing(pos
     assert post.rows(silent) == post.rows(draft) == []
 
 
+@shows("delivery-order")
 @pytest_twisted.ensureDeferred
 async def test_eight_at_once_and_a_slow_receiver_holds_up_no_other(post, receiver):
     def slow(request: Any) -> int:
@@ -224,6 +229,7 @@ async def test_eight_at_once_and_a_slow_receiver_holds_up_no_other(post, receive
     assert seqs(receiver)[-1] == 31, "project_completed comes after all before it"
 
 
+@shows("delivery-order")
 @pytest_twisted.ensureDeferred
 async def test_events_of_a_task_stay_in_order_though_the_first_fails(post, receiver):
     project = await post.project(receiver.url)
@@ -250,6 +256,7 @@ async def test_events_of_a_task_stay_in_order_though_the_first_fails(post, recei
     ]  # fmt: skip
 
 
+@shows("delivery-order")
 @pytest_twisted.ensureDeferred
 async def test_that_the_project_is_complete_is_told_after_all_before_it(post, receiver):
     receiver.behave = lambda request: 500
@@ -266,6 +273,7 @@ async def test_that_the_project_is_complete_is_told_after_all_before_it(post, re
     ]  # fmt: skip
 
 
+@shows("delivery-retries")
 @pytest_twisted.ensureDeferred
 async def test_a_failing_receiver_is_asked_with_one_at_a_time_and_later_and_later(post, receiver):
     receiver.behave = lambda request: 500
@@ -290,6 +298,7 @@ async def test_a_failing_receiver_is_asked_with_one_at_a_time_and_later_and_late
     assert sorted(seqs(receiver)) == [*range(1, 31)] and post.webhook(project)["failures"] == 0
 
 
+@shows("delivery-once")
 @pytest_twisted.ensureDeferred
 async def test_a_receiver_that_is_down_for_two_days_misses_nothing(post, receiver):
     receiver.behave = lambda request: CLOSE
@@ -307,6 +316,7 @@ async def test_a_receiver_that_is_down_for_two_days_misses_nothing(post, receive
     assert sorted(seqs(receiver)) == [*range(1, 25)]
 
 
+@shows("delivery-off")
 @pytest_twisted.ensureDeferred
 async def test_after_ten_attempts_it_is_switched_off_and_the_owner_gets_mail_once(post, receiver):
     receiver.behave = lambda request: (503, {"Retry-After": "7"})
@@ -334,6 +344,7 @@ async def test_after_ten_attempts_it_is_switched_off_and_the_owner_gets_mail_onc
     assert {request.path for request in receiver.taken} == {"/hook"} and len(post.mail) == 1
 
 
+@shows("delivery-off")
 @pytest_twisted.ensureDeferred
 async def test_410_ends_it_at_once(post, receiver):
     receiver.behave = lambda request: 410
@@ -350,6 +361,7 @@ async def test_410_ends_it_at_once(post, receiver):
     assert {request.path for request in receiver.taken} == {"/hook/new"}
 
 
+@shows("delivery-off")
 @pytest_twisted.ensureDeferred
 async def test_events_in_flight_when_a_receiver_says_410_are_sent_once_it_is_on_again(post, receiver):
     project = await post.project(receiver.url, 9)
@@ -435,6 +447,7 @@ async def test_refused_addresses_reach_nobody_and_each_leaves_a_line(post, recei
     assert receiver.requests == []
 
 
+@shows("delivery-once")
 @pytest_twisted.ensureDeferred
 async def test_one_process_delivers_and_another_goes_on_when_it_dies(post, receiver):
     project = await post.project(receiver.url, 20)
@@ -463,6 +476,7 @@ async def test_one_process_delivers_and_another_goes_on_when_it_dies(post, recei
     ] * 2
 
 
+@shows("delivery-signed")
 @pytest_twisted.ensureDeferred
 async def test_two_secrets_sign_for_a_day_after_a_change(post, receiver):
     project = await post.project(receiver.url, 9)
@@ -501,6 +515,7 @@ async def test_a_test_is_sent_at_any_time_and_once(post, receiver):
     assert (await post.domain.webhooks.delivery(owned, SYSTEM, ping))["message_id"] == f"ping_{project}_{ping}"
 
 
+@shows("delivery-log")
 @pytest_twisted.ensureDeferred
 async def test_what_happened_before_the_address_is_sent_when_it_is_asked_for(post, receiver):
     project = await post.project(None, 12)
@@ -525,6 +540,7 @@ async def test_what_happened_before_the_address_is_sent_when_it_is_asked_for(pos
     await until(lambda: sorted(seqs(receiver)) == [1, 2, 3, 4, 5, 6, 7])
 
 
+@shows("delivery-log")
 @pytest_twisted.ensureDeferred
 async def test_one_and_a_range_are_sent_again(post, receiver):
     project = await post.project(receiver.url, 9)
@@ -579,6 +595,7 @@ async def test_the_log_is_bounded_in_time_and_rows(post, receiver):
     assert post.ledger.value("SELECT count(*) FROM delivery_attempt WHERE project_id = %(p)s", p=project) == 5
 
 
+@shows("project-delete")
 @pytest_twisted.ensureDeferred
 async def test_a_deleted_project_takes_its_deliveries_along(post, receiver):
     receiver.behave = lambda request: HANG

@@ -6,6 +6,7 @@ import pytest
 import pytest_twisted
 from support.invariants import invariants
 from support.ledger import Ledger
+from support.shows import shows
 
 from crowdd.domain import changes, schedulers
 from crowdd.domain import projects as projects_of_owners
@@ -47,6 +48,7 @@ async def finish(served):
     return await served.database.fetch("SELECT id, name, state, done, total, result, error FROM queue_item ORDER BY id")
 
 
+@shows("change-background")
 @pytest_twisted.ensureDeferred
 async def test_a_large_change_is_made_in_the_background(served, ledger):
     owner, project = await large(served, ledger)

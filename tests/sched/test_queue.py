@@ -13,11 +13,13 @@ import pytest
 import pytest_twisted
 from support.counting import COUNTED, counting
 from support.programs import Program
+from support.shows import shows
 from twisted.internet import reactor
 from twisted.internet.defer import Deferred, DeferredList, gatherResults
 from twisted.internet.task import Clock
 
 from crowdd.domain import queue
+from crowdd.domain.assembly import make_pool
 from crowdd.domain.queue import Ending, after_error, pace, pause
 from crowdd.errors import (
     ConflictError,
@@ -196,6 +198,7 @@ async def test_a_refusal_is_not_repeated(bench):
     assert (item["state"], item["error"]) == ("dead", "Line 3 is no task.")
 
 
+@shows("queue-cancel")
 @pytest_twisted.ensureDeferred
 async def test_waiting_work_is_cancelled_at_once(bench):
     item_id = await bench.add()
@@ -206,6 +209,7 @@ async def test_waiting_work_is_cancelled_at_once(bench):
         await bench.domain.queue.cancel(SYSTEM, item_id)
 
 
+@shows("queue-cancel")
 @pytest_twisted.ensureDeferred
 async def test_running_work_is_cancelled_at_its_next_step_and_that_step_is_undone(bench):
     item_id = await bench.add()
@@ -266,6 +270,47 @@ async def test_work_of_a_killed_process_goes_on_in_another(bench, settings):
     await bench.work_off(counting())
     assert await bench.counted() == [(0, 1), (1, 1), (2, 1), (3, 2), (4, 2)]
     assert (await bench.item(item_id))["state"] == "done"
+
+
+@pytest_twisted.ensureDeferred
+async def test_work_goes_on_at_once_when_the_lock_of_its_killed_process_is_free(bench, settings):
+    item_id = await bench.add(to=5)
+    command = [sys.executable, "-m", "support.counting", settings.db.dsn, "3", "presence"]
+    killed = Program(command, env={**os.environ, "PYTHONPATH": str(TESTS)}, cwd=TESTS.parent)
+    killed.read_until("in the middle")
+    session = make_pool(reactor, settings, size=1)
+    await session.start()
+    await bench.work_off(counting(), session=session)
+    assert (await bench.item(item_id))["attempt"] == 1, "nobody takes it from a living process"
+    killed.process.kill()
+    killed.end()
+    while (await bench.item(item_id))["attempt"] == 1:  # PostgreSQL notices the death of a session by itself
+        await bench.work_off(counting(), session=session)
+    assert await bench.counted() == [(0, 1), (1, 1), (2, 1), (3, 2), (4, 2)]
+    assert (await bench.item(item_id))["state"] == "done"
+    await session.close()
+
+
+@pytest_twisted.ensureDeferred
+async def test_of_many_workers_one_takes_over_and_who_lost_its_lock_changes_nothing(bench, settings):
+    item_id, sessions = await bench.add(), [make_pool(reactor, settings, size=1) for _ in range(5)]
+    await gatherResults([session.start() for session in sessions])
+
+    async def overtaken() -> None:
+        sql = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid = %(pid)s"
+        pid = (await sessions[0].fetch("SELECT pg_backend_pid() AS pid"))[0]["pid"]
+        await bench.pool.fetch(sql, {"pid": pid})
+        others = [bench.worker(counting(), session=session) for session in sessions[1:]]
+        begun: list[Any] = []
+        while not begun:  # the lock goes with the session, a moment after it was ended
+            takes = await gatherResults([Deferred.fromCoroutine(worker.take()) for worker in others])
+            begun = [one for some in takes for one in some]
+        await DeferredList(begun)
+
+    await bench.work_off(counting(1, overtaken), session=sessions[0])
+    assert await bench.counted() == [(0, 1), (1, 2), (2, 2)]
+    assert (await bench.item(item_id))["attempt"] == 2
+    await gatherResults([session.close() for session in sessions])
 
 
 @pytest_twisted.ensureDeferred
@@ -367,6 +412,7 @@ async def test_who_has_less_under_way_comes_first(bench):
     assert claimed == [first, bobs, second]
 
 
+@shows("queue-full")
 @pytest_twisted.ensureDeferred
 async def test_nobody_fills_the_queue(bench, monkeypatch):
     monkeypatch.setattr(queue, "MOST_UNFINISHED", 2)
@@ -380,6 +426,7 @@ async def test_nobody_fills_the_queue(bench, monkeypatch):
     await bench.add(ada)
 
 
+@shows("queue-list")
 @pytest_twisted.ensureDeferred
 async def test_items_are_their_owners_and_their_projects_owners(bench):
     ada, bob, eve = [await bench.person(name) for name in ("ada", "bob", "eve")]

@@ -8,6 +8,7 @@ import attrs
 import pytest
 import pytest_twisted
 from support.ledger import Ledger, Meanwhile
+from support.shows import shows
 from twisted.internet import reactor
 from twisted.internet.defer import DeferredQueue
 from twisted.internet.task import Clock
@@ -56,6 +57,7 @@ def finish(ledger: Ledger, project: int, actor: str) -> int:
     return task
 
 
+@shows("event-transaction")
 def test_numbers_come_after_the_commit_without_gaps_in_the_order_of_each_task(ledger, beside):
     project = ledger.project(3, n=1)
     slow, quick, undone = beside(), beside(), beside()
@@ -99,6 +101,7 @@ def test_other_projects_do_not_wait(ledger, beside):
     assert number(ledger, other) == 1
 
 
+@shows("event-kinds")
 def test_project_completed_comes_once_per_completion(ledger):
     project = ledger.project(2, n=1)
     finish(ledger, project, "c:a")
@@ -149,6 +152,7 @@ def test_an_event_that_completes_nothing_does_not_complete_the_project_again(led
     assert number(ledger, project) == 1
 
 
+@shows("event-draft")
 def test_drafts_complete_silently(ledger):
     project = ledger.project(1, n=1, published=False)
     ledger.answer(project, "c:a", ledger.ask(project, "c:a").tasks[0])

@@ -137,18 +137,76 @@ async def test_an_upgrade_applies_everything_and_a_second_one_nothing(empty, pos
     assert rows(empty, function) == laid, "current definitions are not laid anew"
 
 
+class Ladder:
+    """A database that goes from version to version, so that each migration is run once and not for every later one."""
+
+    def __init__(self, postgres: Any) -> None:
+        self._postgres, self.dsn = postgres, make_dsn(postgres.dsn, dbname="ladder")
+        self._begin()
+
+    def _begin(self) -> None:
+        self._number = 0
+        self._postgres.run("CREATE DATABASE ladder OWNER crowdd TEMPLATE template0")
+
+    async def climb(self, number: int) -> str:
+        """The DSN of a copy at this version, which the code has to know as its newest."""
+        if number < self._number:
+            self.remove()
+            self._begin()
+        async with pool_of(self.dsn) as pool:
+            assert await schema.upgrade(pool) == numbers()[self._number :]
+        self._number = number
+        self._postgres.run("CREATE DATABASE climbed OWNER crowdd TEMPLATE ladder")
+        return make_dsn(self.dsn, dbname="climbed")
+
+    def leave(self) -> None:
+        """Removes the copy."""
+        self._postgres.run("DROP DATABASE IF EXISTS climbed WITH (FORCE)")
+
+    def remove(self) -> None:
+        """Removes the database."""
+        self._postgres.drop(self.dsn)
+
+
+@pytest.fixture(scope="module")
+def ladder(postgres):
+    made = Ladder(postgres)
+    yield made
+    made.remove()
+
+
+@pytest.fixture
+def climb(ladder):
+    """Makes a database at the version that the code knows."""
+    yield ladder.climb
+    ladder.leave()
+
+
+@pytest.fixture(scope="module")
+def fresh_dump(postgres):
+    """Everything in a fresh database but the rows."""
+    postgres.run("CREATE DATABASE fresh_dump OWNER crowdd TEMPLATE template0")
+    made = make_dsn(postgres.dsn, dbname="fresh_dump")
+    pytest_twisted.blockon(ensureDeferred(_upgraded(made)))
+    yield dump(postgres, made)
+    postgres.drop(made)
+
+
 @pytest.mark.parametrize("number", range(1, len(schema.migrations())))
 @pytest_twisted.ensureDeferred
-async def test_a_database_upgraded_from_an_earlier_version_equals_a_fresh_one(empty, dsn, postgres, earlier, number):
-    async with pool_of(empty) as pool:
-        earlier(number)
-        assert await schema.upgrade(pool) == numbers() == list(range(1, number + 1))
+async def test_a_database_upgraded_from_an_earlier_version_equals_a_fresh_one(
+    climb, fresh_dump, postgres, earlier, number
+):
+    earlier(number)
+    assert numbers() == list(range(1, number + 1))
+    old = await climb(number)
+    async with pool_of(old) as pool:
         assert (await schema.status(pool)).current
         earlier(None)
         assert not (await schema.status(pool)).current
         assert await schema.upgrade(pool) == numbers()[number:]
         assert (await schema.status(pool)).current
-    assert dump(postgres, empty) == dump(postgres, dsn)
+    assert dump(postgres, old) == fresh_dump
 
 
 @pytest_twisted.ensureDeferred
@@ -165,6 +223,24 @@ async def test_rows_of_an_earlier_version_live_on(empty, earlier):
         await schema.upgrade(pool)
     assert rows(empty, "SELECT name FROM account") == [("ada",)]
     assert rows(empty, "SELECT name FROM code.user_record") == [("ada",)]
+
+
+@pytest_twisted.ensureDeferred
+async def test_imports_of_an_earlier_version_go_on_and_forget_known_answers(empty, earlier):
+    async with pool_of(empty) as pool:
+        earlier(26)
+        await schema.upgrade(pool)
+        rows(empty, _PROJECTS)
+        rows(
+            empty,
+            "INSERT INTO task_import (project_id, user_id, created, name, format, file, bytes, rows, columns, sample, uses, queue_item, ended)"
+            " SELECT 1, 1, now(), n, 'csv', n, 1, 1, '[]', '[]', '{\"a\": \"info\", \"b\": \"calibration\"}', q, e FROM (VALUES"
+            " ('waits', NULL::bigint, NULL::timestamptz), ('runs', 7, NULL), ('done', 6, now())) v(n, q, e)",
+        )
+        earlier(None)
+        await schema.upgrade(pool)
+    stored = rows(empty, "SELECT name, uses->>'b', on_error FROM task_import ORDER BY id")
+    assert stored == [("waits", "info", None), ("runs", "info", "skip"), ("done", "calibration", None)]
 
 
 _PROJECTS = """
@@ -202,6 +278,28 @@ async def test_drafts_get_a_key_answers_a_word_and_figures_are_put_right(empty, 
     assert rows(empty, "SELECT actor, sum(seconds) FROM stat_delta WHERE actor <> '' GROUP BY 1 ORDER BY 1") == [
         ("u:1", 86400), ("u:2", 90000),
     ]  # fmt: skip
+
+
+_WORDS = """
+INSERT INTO task_run (project_id, task_id, actor, created, finish_time, counted, info)
+SELECT 1, 1, actor, '2026-01-01', '2026-01-02', true, '1' FROM unnest(ARRAY['c:a', 'c:b', 'u:1', 'i:fd00::1', 'x:p']) actor;
+INSERT INTO volunteer_word VALUES (1, 'c:a', 'one'), (1, 'u:1', 'one'), (1, 'i:fd00::1', 'one'), (1, 'x:p', 'two'), (2, 'u:1', 'one');
+"""
+
+
+@pytest_twisted.ensureDeferred
+async def test_every_answer_gets_a_code_and_no_code_names_two(empty, earlier):
+    files = sorted(path.name for path in (schema.HERE / "migrations").glob("*.sql"))
+    async with pool_of(empty) as pool:
+        earlier(files.index("0030_volunteers.sql"))
+        await schema.upgrade(pool)
+        rows(empty, _WORDS)
+        earlier(None)
+        await schema.upgrade(pool)
+    words = dict(rows(empty, "SELECT actor, word FROM volunteer_word WHERE project_id = 1"))
+    assert words.keys() == {"c:a", "c:b", "u:1", "i:fd00::1", "x:p"} and len(set(words.values())) == 5
+    assert (words["i:fd00::1"], words["x:p"]) == ("one", "two"), "it stays with those to whom the answers went"
+    assert rows(empty, "SELECT word FROM volunteer_word WHERE project_id = 2") == [("one",)]
 
 
 @pytest_twisted.ensureDeferred
@@ -275,7 +373,13 @@ async def test_definitions_are_laid_while_others_use_them(dsn):
 @pytest_twisted.ensureDeferred
 async def test_stored_addresses_of_pictures_that_are_neither_uploads_nor_https_are_removed(empty, earlier):
     good = ("/uploads/project-1/a.png", "http://127.0.0.1:8000/uploads/site/b.webp", "https://other.example/c.jpg?x=1")
-    bad = ("/admin/users/add/7", "//evil.example/x", "http://other.example/a.png", "/uploads/a/../../admin", "javascript:1")
+    bad = (
+        "/admin/users/add/7",
+        "//evil.example/x",
+        "http://other.example/a.png",
+        "/uploads/a/../../admin",
+        "javascript:1",
+    )
     async with pool_of(empty) as pool:
         earlier(16)
         await schema.upgrade(pool)
@@ -290,5 +394,7 @@ async def test_stored_addresses_of_pictures_that_are_neither_uploads_nor_https_a
         earlier(None)
         await schema.upgrade(pool)
     assert {row[0] for row in rows(empty, "SELECT media_url FROM announcement WHERE media_url IS NOT NULL")} == {*good}
-    assert {row[0] for row in rows(empty, "SELECT info->>'avatar_url' FROM account WHERE info ? 'avatar_url'")} == {*good}
+    assert {row[0] for row in rows(empty, "SELECT info->>'avatar_url' FROM account WHERE info ? 'avatar_url'")} == {
+        *good
+    }
     assert len(rows(empty, "SELECT 1 FROM account WHERE info ? 'kept'")) == len(good + bad)

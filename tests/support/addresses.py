@@ -17,6 +17,7 @@ from crowdd.http.routing import Route
 NAMES = {
     "short_name": "SELECT short_name FROM project WHERE id IN (SELECT project_id FROM task) ORDER BY id LIMIT 2",
     "name": "SELECT name FROM account WHERE id IN (SELECT owner_id FROM project) ORDER BY id LIMIT 1",
+    "volunteer": "SELECT word FROM volunteer_word GROUP BY project_id, word ORDER BY project_id LIMIT 2",
     "page": "SELECT '1'",
     "window": "SELECT '3'",
     "task_id": "SELECT min(id) FROM task GROUP BY project_id ORDER BY project_id LIMIT 2",
@@ -26,6 +27,7 @@ NAMES = {
     "announcement_id": "SELECT min(id) FROM announcement",
     "category_id": "SELECT min(id) FROM category",
     "blogpost_id": "SELECT min(id) FROM blogpost GROUP BY project_id ORDER BY project_id LIMIT 2",
+    "picture_id": "SELECT min(id) FROM helpingmaterial GROUP BY project_id ORDER BY project_id LIMIT 2",
     "post_id": "SELECT min(id) FROM blogpost GROUP BY project_id ORDER BY project_id LIMIT 2",
     "category": "SELECT short_name FROM category WHERE id IN (SELECT category_id FROM project) ORDER BY id LIMIT 1",
     "import_id": "SELECT min(id) FROM task_import GROUP BY project_id ORDER BY project_id LIMIT 2",

@@ -46,7 +46,7 @@ ENUMERATED = {
     "project_ledger": {"sched", "lock_id"},
     "provider_token": {"provider"},
     "queue_item": {"name", "via", "state"},
-    "task_import": {"format", "file"},
+    "task_import": {"format", "file", "kind", "on_error", "dialect", "doubts", "checked", "preview"},
     "stat_delta": {"actor"},
     "task_run": {"actor"},
     "volunteer": {"actor"},

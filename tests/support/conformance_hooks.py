@@ -77,7 +77,7 @@ def code_of(response: Any) -> str:
         body = response.json()
     except ValueError:
         return ""
-    return str(body.get("code", "")) if isinstance(body, dict) else ""
+    return str(body.get("error_code", "")) if isinstance(body, dict) else ""
 
 
 def is_coerced(case: Any) -> bool:

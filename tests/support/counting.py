@@ -41,10 +41,11 @@ def counting(stop_in: int = -1, stopped: Any = None, **more: Any) -> Work:
     return Work("count", run, **more)
 
 
-async def _main(reactor: Any, dsn: str, stop_in: str) -> None:
+async def _main(reactor: Any, dsn: str, stop_in: str, presence: str = "") -> None:
     settings = config.load(None, {"CROWDD_DB_DSN": dsn})
-    pool = make_pool(reactor, settings, size=3)
+    pool, session = make_pool(reactor, settings, size=3), make_pool(reactor, settings, size=1)
     await pool.start()
+    await session.start()
 
     def stopped() -> Deferred[None]:
         print("in the middle", flush=True)
@@ -52,7 +53,7 @@ async def _main(reactor: Any, dsn: str, stop_in: str) -> None:
 
     domain = domain_module.build(reactor, pool, settings, Secrets(b"\x07" * 32))
     work = counting(int(stop_in), stopped)
-    Worker(reactor, domain, {work.name: work}, size=1).startService()
+    Worker(reactor, domain, {work.name: work}, size=1, session=session if presence else None).startService()
     await Deferred()
 
 

@@ -18,7 +18,7 @@ from crowdd.kinds.kind import Write
 
 SECONDS = 60.0  # what no answer may take
 BOUNDARY = "b0undary"
-KEYS = {"status", "status_code", "action", "target", "exception_cls", "exception_msg", "code", "hint"}
+KEYS = {"status", "status_code", "action", "target", "exception_cls", "exception_msg", "error_code", "hint"}
 TELLTALES = ("Traceback", "psycopg2", "crowdd.", "SELECT ", 'File "', "LINE 1", "site-packages")
 
 TEXTS = (
@@ -124,7 +124,7 @@ class Answer:
             error = orjson.loads(self.body)
         except orjson.JSONDecodeError:
             return [f"is no JSON: {self.body[:200]!r}"]
-        if not isinstance(error, dict) or error.keys() != KEYS:
+        if not isinstance(error, dict) or error.keys() - {"item"} != KEYS:
             return [f"is no error object: {self.body[:200]!r}"]
         right = error["status"] == "failed" and error["status_code"] == self.status and error["exception_msg"]
         return [] if right and self.content_type == "application/json" else [f"is odd: {self.body[:200]!r}"]

@@ -16,6 +16,34 @@ _STATEMENT = " UNION ALL ".join(
 )
 
 
+class Watch:
+    """Looks for broken rules on one session again and again.
+
+    To plan the statement takes four times as long as to run it on small tables. It is planned anew at the first look,
+    the second, the fourth and so on, because tables grow meanwhile.
+    """
+
+    def __init__(self, connection: Any) -> None:
+        self._connection, self._looks = connection, 0
+        self._planned: tuple[int, int] | None = None
+
+    def broken(self, highest: int = 0, share: int = 0) -> list[str]:
+        """See ``invariants``."""
+        with self._connection.cursor() as cursor:
+            if self._looks & (self._looks - 1) == 0 or self._planned != (highest, share):
+                self._plan(cursor, highest, share)
+            self._looks += 1
+            cursor.execute("EXECUTE invariants")
+            return _told(cursor.fetchall())
+
+    def _plan(self, cursor: Any, highest: int, share: int) -> None:
+        # Without parameters: otherwise PostgreSQL would plan the first executions one by one.
+        if self._planned is not None:
+            cursor.execute("DEALLOCATE invariants")
+        cursor.execute(f"PREPARE invariants AS {_STATEMENT}", {"highest": highest, "share": share})
+        self._planned = (highest, share)
+
+
 def invariants(connection: Any, highest: int = 0, share: int = 0) -> list[str]:
     """The rules that are broken, each with the first rows that break it; as seen by one snapshot.
 
@@ -24,4 +52,8 @@ def invariants(connection: Any, highest: int = 0, share: int = 0) -> list[str]:
     """
     with connection.cursor() as cursor:
         cursor.execute(_STATEMENT, {"highest": highest, "share": share})
-        return [f"{list(_RULES)[number]}: {row}" for number, row in cursor.fetchall()]
+        return _told(cursor.fetchall())
+
+
+def _told(found: list[tuple[int, str]]) -> list[str]:
+    return [f"{list(_RULES)[number]}: {row}" for number, row in found]

@@ -51,10 +51,11 @@ SELECT l.task_id, r.ids, x.task_run_ids FROM task_ledger l,
 SELECT task_id FROM result GROUP BY project_id, task_id
 HAVING max(version) <> count(*) OR max(version) FILTER (WHERE last_version) < max(version)
 
---- I5 an event for each version in a published project, none in a draft
+--- I5 an event for each version in a published project, none in a draft; results that an import has made have none
 SELECT x.task_id, x.version, e.kind FROM result x JOIN project_ledger USING (project_id)
   LEFT JOIN event e ON e.project_id = x.project_id AND e.result_id = x.id
- WHERE CASE WHEN trial THEN e.kind IS NOT NULL
+ WHERE (e.kind IS NOT NULL OR NOT EXISTS (SELECT FROM task_run r WHERE r.project_id = x.project_id AND r.id = ANY (x.task_run_ids) AND r.origin IS NOT NULL))
+   AND CASE WHEN trial THEN e.kind IS NOT NULL
             ELSE e.kind IS DISTINCT FROM CASE version WHEN 1 THEN 'task_completed' ELSE 'result_updated' END END
 
 --- I5 one event for a result, and none for another task

@@ -16,7 +16,7 @@ import attrs
 import psycopg2
 from psycopg2.extras import Json, RealDictCursor
 
-from support.invariants import invariants
+from support.invariants import Watch
 
 DRAFT = "try-it"  # the key of every draft; everybody here has it
 PATIENCE = 60  # seconds that anything here may take before the test fails
@@ -57,6 +57,11 @@ class Ledger:
         self.pid = self.connection.get_backend_pid()
         self.highest = 0  # where n_answers was lowered or the scheduler changed: what it was at most
         self.check = check
+        self._watch = Watch(self.connection)
+
+    def broken(self, highest: int = 0, share: int = 0) -> list[str]:
+        """The rules that are broken now; see ``support.invariants``."""
+        return self._watch.broken(highest, share)
 
     # Plain SQL
 
@@ -80,7 +85,7 @@ class Ledger:
         """The value of a statement that changes something; then the invariants."""
         found = self.value(sql, **values)
         if self.check:
-            assert invariants(self.connection, self.highest) == []
+            assert self.broken(self.highest) == []
         return found
 
     def run(self, sql: str, **values: Any) -> None:
@@ -171,7 +176,7 @@ class Ledger:
         """What a change does or a preview says: tasks, completed, reopened, answers."""
         row = self.row(f"SELECT * FROM {call}", **values)
         if self.check:
-            assert invariants(self.connection, self.highest) == []
+            assert self.broken(self.highest) == []
         return row["tasks"], row["completed"], row["reopened"], row["answers"]
 
     def retire(self, project: int, tasks: list[int], reason: str = "retired") -> int:
@@ -224,7 +229,7 @@ class Ledger:
                 network=network_of(actor) if network is None else network,
             )
             if self.check:
-                assert invariants(self.connection, self.highest) == []
+                assert self.broken(self.highest) == []
             if row["state"] != "again":
                 break
         assert once or row["state"] != "again", "asked again and again"
@@ -237,9 +242,7 @@ class Ledger:
         (task,) = asked.tasks
         return task
 
-    def answer(
-        self, project: int, actor: str, task: int, info: Any = "yes", network: str | None = None
-    ) -> Answered:
+    def answer(self, project: int, actor: str, task: int, info: Any = "yes", network: str | None = None) -> Answered:
         own = network_of(actor) if network is None else network
         row = self.row(
             _ANSWER,
@@ -251,7 +254,7 @@ class Ledger:
             info=json.dumps(info),
         )
         if self.check:
-            assert invariants(self.connection, self.highest) == []
+            assert self.broken(self.highest) == []
         return Answered(row["state"], row["run"], row["late_seconds"])
 
     def contribute(self, project: int, actor: str, **options: Any) -> int:

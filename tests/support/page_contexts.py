@@ -155,9 +155,29 @@ SIGN_IN: Context = {"passkeys": True,
 }  # fmt: skip
 PEOPLE_FULL = [person | {"registered_ago": "3 days ago", "n_answers": person["score"], "info": {}} for person in PEOPLE]
 FEED: list[Context] = [
-    {"action_updated": "UserContribution", "u_name": "ilse", "p_name": "Braided", "updated": 1763675400},
+    {
+        "action_updated": "UserContribution",
+        "u_name": "ilse",
+        "p_name": "Braided",
+        "p_short_name": "braided",
+        "updated": 1763675400,
+    },
     {"action_updated": "User", "u_name": "ilse", "updated": 1763675300},
-    {"action_updated": "Task", "p_name": "Braided", "updated": 1763675200},
+    {"action_updated": "Task", "p_name": "Braided", "p_short_name": "braided", "updated": 1763675200},
+    {
+        "action_updated": "Project",
+        "u_name": "ilse",
+        "p_name": "Braided",
+        "p_short_name": "braided",
+        "updated": 1763675100,
+    },
+    {
+        "action_updated": "Blogpost",
+        "u_name": None,
+        "p_name": "Braided",
+        "p_short_name": "braided",
+        "updated": 1763675000,
+    },
 ]
 DEVICES: list[Context] = [
     {"id": 3, "device": "Firefox on Linux", "created": "2025-11-01T08:00:00.000000",
@@ -305,8 +325,8 @@ def _administration_cases() -> Iterator[Case]:
     yield page("featured", "none", categories={"nature": []}, form=FORM)
     yield page("announcement", "some", announcements=[NEWS, NEWS | {"id": 5, "published": True}], csrf="form-t0ken")
     yield page("announcement", "none", announcements=[], csrf="form-t0ken")
-    yield page("edit_announcement", "new", form=BLANK)
-    yield page("edit_announcement", "wrong", form=BLANK | NEWS | {"errors": {"title": ["Too long."]}})
+    yield page("edit_announcement", "new", form=BLANK, left_out=[])
+    yield page("edit_announcement", "wrong", form=BLANK | NEWS | {"errors": {"title": ["Too long."]}}, left_out=[])
     figures = {
         name: week(3, 5, 8, 12, 1, 0, 2)
         for name in (
@@ -389,19 +409,62 @@ def _presenting_cases(at: str) -> Iterator[Case]:
     def page(kind: str, who: Who, name: str, **more: Any) -> Case:
         shown = {
             "kind": Word(kind), "task_id": None, "volunteer": 5 if who.signed_in else None, "own_count": 1234, "has_tutorial": True,
-            "rank": 214 if who.signed_in else None, "progress": {"done": 31204, "total": 42650}, "record": {"id": 8, "info": {}},
+            "rank": 214 if who.signed_in else None, "progress": {"done": 31204, "total": 42650, "share": 73}, "record": {"id": 8, "info": {}},
         } | more  # fmt: skip
-        context = frame(who, f"{at}{kind}") | PAGE_KEYS | {"project": PUBLIC, "presenter": shown}
+        context = frame(who, f"{at}{kind}") | PAGE_KEYS | {"project": PUBLIC, "presenter": shown, "paused": False}
         return Case("project/presenter.html", name, context)
 
     yield page("newtask", VISITOR, "task, visitor")
     yield page("task", ILSE, "task, member")
-    yield page("newtask", VISITOR, "task, first", own_count=0, has_tutorial=False, progress={"done": 0, "total": 0})
+    yield page(
+        "newtask", VISITOR, "task, first", own_count=0, has_tutorial=False, progress={"done": 0, "total": 0, "share": 0}
+    )
     yield page("tutorial", VISITOR, "tutorial")
     yield page("results", ILSE, "results")
     draft = page("newtask", VISITOR, "task, draft", has_tutorial=False)
     draft.context["project"] = PUBLIC | {"published": False, "long_description": None, "info": {}}
     yield draft
+    paused = page("newtask", VISITOR, "task, paused", has_tutorial=False)
+    paused.context.update(project=PUBLIC | {"published": False}, paused=True)
+    yield paused
+    yield from _result_cases(at)
+    for who, whose in ((ILSE, OWNED), (VISITOR, PUBLIC)):
+        for missing in ("presenter", "tasks", "tutorial"):
+            lacking = {"project": whose, "missing": Word(missing), "title": Word("Contribute")}
+            yield Case(
+                "project/no_task.html", f"{missing}, {who.name}", frame(who, f"{at}newtask") | PAGE_KEYS | lacking
+            )
+
+
+def _result_cases(at: str) -> Iterator[Case]:
+    votes: list[Context] = [
+        {"answer": "A fox, on its way down to the brook", "n": 7, "share": 0.7},
+        {"answer": None, "n": 1, "share": 0.1},
+        {"answer": {"boxes": [[1, 2, 3, 4]]}, "n": 1, "share": 0.1},
+        {"answer": 4, "n": 1, "share": 0.1},
+    ]
+    one: Context = {
+        "task_id": 12,
+        "title": "Gate 4, north side",
+        "info": None,
+        "total": 10,
+        "votes": votes,
+        "others": 0,
+    }
+    one |= {"pictures": ["no picture", "/uploads/project-8/0123.png"]}
+    rows = [one, one | {"task_id": 11, "title": "", "pictures": [], "info": "A fox", "others": 2, "votes": votes[:1]}]
+    page: Context = {"rows": rows, "next": 4, "first": True, "sees": True, "owns": False, "paused": False}
+    page |= {"title": Word("Results"), "project": PUBLIC}
+    for name, more in {
+        "visitor": {},
+        "further": {"first": False, "next": None},
+        "private": {"sees": False, "rows": []},
+        "nothing yet": {"rows": [], "next": None},
+        "no tasks": {"rows": [], "next": None, **UNUSED},
+    }.items():
+        yield Case("project/results.html", name, frame(path=f"{at}results") | PAGE_KEYS | page | more)
+    mine = {"owns": True, "project": OWNED}
+    yield Case("project/results.html", "owner", frame(ILSE, f"{at}results") | PAGE_KEYS | page | mine)
 
 
 def _project_cases() -> Iterator[Case]:
@@ -458,9 +521,15 @@ def _owner_cases(at: str) -> Iterator[Case]:
     yield Case("project/new.html", "wrong", frame(ILSE, "/project/new") | mistaken)
     people = [PERSON | {"id": 5, "is_creator": True, "is_coowner": True}]
     people.append(PERSON | {"id": 6, "name": "jonas", "fullname": None, "is_creator": False, "is_coowner": True})
-    sized = {"form": FORM | {"max_answer_kb": 256}, "max_answer_bytes": 256_000}
+    sized = {
+        "keys": ["answer", "sure"],
+        "form": FORM | {"max_answer_kb": 256, "answer_key": "answer"},
+        "max_answer_bytes": 256_000,
+    }
     yield page("settings", "published", coowners=people, locked=False, **sized)
-    too_much = {"form": FORM | {"max_answer_kb": "2001", "errors": {"max_answer_kb": ["Too much."]}}}
+    too_much = {
+        "form": FORM | {"answer_key": None, "max_answer_kb": "2001", "errors": {"max_answer_kb": ["Too much."]}}
+    }
     drafted = {"project": DRAFT, "coowners": people[:1], "locked": True}
     yield page("settings", "draft", **UNUSED | TRY | drafted | sized | too_much)
     texts = {name: OWNED[name] for name in ("id", "name", "short_name", "description", "long_description")}
@@ -469,17 +538,45 @@ def _owner_cases(at: str) -> Iterator[Case]:
     form = FORM | texts | boxes | {"webhook": None, "password": None}
     upload = FORM | dict.fromkeys(("id", "avatar", "x1", "y1", "x2", "y2"))
     subjects = [{"id": one["id"], "name": one["name"]} for one in SUBJECTS[1:]]
-    yield page("update", "first", form=form, upload_form=upload, categories=subjects, language="pt-BR")
+    beside: Context = {"pictures": [{"id": 5, "path": "/uploads/project-8/0123.png"}], "may_add": True, "left_out": []}
+    lost = [{"address": f"http://example.org/{why}.png", "why": Word(why)} for why in ("site", "page", "other", "none")]
+    yield page("pictures", "some", **beside | {"next": 4, "story": "![](/uploads/project-8/0123.png)", "form": FORM})
+    refused = FORM | {"errors": {"picture": ["Choose a picture first."]}}
+    yield page("pictures", "none", **beside | {"pictures": [], "next": None, "story": "", "form": refused})
+    yield page("pictures", "co-owner", **beside | {"may_add": False, "next": None, "story": "", "form": FORM})
+    yield page("update", "first", form=form, upload_form=upload, categories=subjects, language="pt-BR", **beside)
     bad = form | {"errors": wrong | {"category_id": ["There is no category 9."], "password": ["Choose a password."]}}
     no_picture = upload | {"errors": {"avatar": ["This is no picture."]}}
-    yield page("update", "wrong", form=bad, upload_form=no_picture, categories=subjects, language="tlh")
+    yield page(
+        "update",
+        "wrong",
+        form=bad,
+        upload_form=no_picture,
+        categories=subjects,
+        language="tlh",
+        **beside | {"left_out": lost},
+    )
     editor = FORM | {"id": 8, "editor": ""}
     yield page("task_presenter_options", "first", form=editor, presenters=["picture", "text"])
     empty = editor | {"errors": {"editor": ["A volunteer sees nothing."]}}
     yield page("task_presenter_options", "wrong", form=empty, presenters=["picture", "text"])
     preview = {"project": {"id": 8, "name": "Night"}, "tasks": [{"id": 1, "info": {"a": "b"}}], "invented": True}
-    words = {"question": "What walks here?", "answers": ["A fox", "A marten"], "unsure": "I can’t tell"}
-    whole = {"form": editor | {"editor": "<p>?</p>"}, "presenters": ["picture", "text"], "preview": preview}
+    words = {
+        "question": "What walks here?",
+        "answers": ["A fox", "A marten"],
+        "unsure": "I can’t tell",
+        "picture": "",
+        "caption": "note",
+    }
+    whole = {
+        "form": editor | {"editor": "<p>?</p>"},
+        "presenters": ["picture", "text"],
+        "preview": preview,
+        "columns": ["photo", "note"],
+        "shown": "{}",
+        "kept_answers": [],
+        "unsaved": False,
+    }
     yield page("task_presenter_editor", "starter", part="task_presenter", asked=words, **whole)
     yield page("task_presenter_editor", "no tasks", part="task_presenter", asked=words, **UNUSED | whole)
     text = {"question": "What does it say?"}
@@ -490,7 +587,27 @@ def _owner_cases(at: str) -> Iterator[Case]:
     wrong_words = {"errors": {"question": ["Please fill this in."], "answers": ["Write 1 to 40."]}}
     refused = whole | {"form": editor | {"editor": "<p>?</p>"} | wrong_words}
     yield page("task_presenter_editor", "wrong", part="task_presenter", asked=words, **refused)
-    fields = dict.fromkeys(("counted_per_network", "taskrun_id", "user_name", "reason"))
+    fields = dict.fromkeys(("counted_per_network", "volunteer", "taskrun_id", "user_name", "reason"))
+    somebody = {
+        "volunteer": "1f0cc87fcf9f2dc",
+        "user_id": None,
+        "user_name": None,
+        "external_uid": None,
+        "barred": False,
+    }
+    answered: list[Context] = [
+        somebody | {"sort": "account", "user_id": 5, "user_name": "jonas", "answers": 1041},
+        somebody | {"sort": "account", "user_id": 6, "answers": 12},
+        somebody | {"sort": "external", "external_uid": "pupil-7", "answers": 2, "barred": True},
+        somebody | {"sort": "anonymous", "answers": 1},
+    ]
+    first = {"page": 1, "per_page": 50, "total": 4, "prev": False, "next": False}
+    nobody = {"volunteers": [], "pagination": first | {"total": 0}}
+    many = {"volunteers": answered, "pagination": first | {"page": 2, "total": 200, "prev": True, "next": True}}
+    given = {"id": 4, "task_id": 1041, "info": {"answer": "A fox"}, "finish_time": "2025-11-20T09:30:00.000000"}
+    for one in answered:
+        yield page("volunteer", one["sort"], volunteer=one, task_runs=[given], next=4)
+    yield page("volunteer", "nothing left", volunteer=answered[0], task_runs=[], next=None)
     barred = {"id": 3, "at": "2025-11-20T09:30:00.000000", "by": "ilse", "reason": "noise", "user_name": None}
     everybody: list[Context] = [
         barred | {"id": 7, "sort": "account", "shown": "jonas", "user_name": "jonas"},
@@ -499,10 +616,12 @@ def _owner_cases(at: str) -> Iterator[Case]:
         barred | {"id": 4, "sort": "anonymous", "shown": "198.51.100.7"},
         barred | {"sort": "network", "shown": "2001:db8::"},
     ]
-    yield page("volunteers", "nobody", barred=[], default=1, form=FORM | fields)
-    yield page("volunteers", "barred", barred=everybody, default=0, form=FORM | fields | {"counted_per_network": 30})
+    yield page("volunteers", "nobody", **nobody, barred=[], default=1, form=FORM | fields)
+    yield page(
+        "volunteers", "barred", **many, barred=everybody, default=0, form=FORM | fields | {"counted_per_network": 30}
+    )
     wrong = {"errors": {name: ["That is wrong."] for name in fields}}
-    yield page("volunteers", "wrong", barred=[], default=1, form=FORM | dict.fromkeys(fields, "x") | wrong)
+    yield page("volunteers", "wrong", **nobody, barred=[], default=1, form=FORM | dict.fromkeys(fields, "x") | wrong)
     search = FORM | {"user": None}
     listed: Context = {"coowners": people, "found": [], "form": search, "invitation": None, "link": None}
     yield page("coowners", "first", **listed)
@@ -530,8 +649,9 @@ def _owner_cases(at: str) -> Iterator[Case]:
     yield page("blog", "visitor", blogposts=[], next=None, writes=False, project=PUBLIC | {"n_blogposts": 0})
     yield page("blogpost", "author", blogpost=NEWS, writes=True)
     yield page("blogpost", "visitor", blogpost=posts[1], writes=False, project=PUBLIC)
-    yield page("edit_blogpost", "new", form=BLANK | {"id": None})
-    yield page("edit_blogpost", "wrong", form=BLANK | NEWS | {"errors": {"title": ["Too long."]}})
+    beside: Context = {"pictures": [], "may_add": True, "left_out": []}
+    yield page("edit_blogpost", "new", form=BLANK | {"id": None}, **beside)
+    yield page("edit_blogpost", "wrong", form=BLANK | NEWS | {"errors": {"title": ["Too long."]}}, **beside)
     yield Case("project/index.html", "blog", frame(path=at) | PAGE_KEYS | {"project": PUBLIC, "posts": posts})
 
 
@@ -571,7 +691,12 @@ def _task_cases(at: str) -> Iterator[Case]:
     yield Case(page, "words not found", frame(ILSE, here) | owner | none | further)
     yield Case(page, "none of that state", frame(ILSE, here) | owner | none | {"chosen": sorted_})
     yield Case(page, "none", frame(path=here) | public | UNUSED | none | {"owns": False})
-    run: Context = {"id": 9, "info": "Pine marten", "finish_time": "2025-11-20T21:44:00.000000"}
+    run: Context = {
+        "id": 9,
+        "info": "Pine marten",
+        "volunteer": "1f0cc87fcf9f2dc",
+        "finish_time": "2025-11-20T21:44:00.000000",
+    }
     runs = [run | {"id": 1}, run | {"id": 2, "info": {"x": [1, 2]}}, run | {"id": 3}, run | {"id": 4, "info": None}]
     whole = {
         "task": task | {"info": {"url": "g4/IMG_2114.jpg", "deep": {"a": [1]}}, "closed": None, "retired_note": None,
@@ -581,8 +706,8 @@ def _task_cases(at: str) -> Iterator[Case]:
             1: {"sort": "account", "name": "ilse", "shown": "Ilse Verbruggen"}, 2: {"sort": "external", "name": None, "shown": "a-17"},
             3: {"sort": "anonymous", "name": None, "shown": None}, 4: {"sort": "account", "name": None, "shown": None},
         },
-        "agreement": {"share": 0.41, "leading": "Pine marten", "kinds": 4, "votes": [
-            {"info": "Pine marten", "n": 4}, {"info": {"x": [1, 2]}, "n": 3}]},
+        "agreement": {"key": "answer", "share": 0.41, "leading": "Pine marten", "kinds": 4, "votes": [
+            {"value": "Pine marten", "n": 4}, {"value": {"x": [1, 2]}, "n": 3}]},
     }  # fmt: skip
     page, here = "project/task.html", f"{at}tasks/28114"
     yield Case(page, "owner", frame(ILSE, here) | owner | whole | {"skips": {"broken": 2, "unsure": 1}})
@@ -590,8 +715,11 @@ def _task_cases(at: str) -> Iterator[Case]:
     gone = whole["task"] | {"info": "text", "closed": "retired", "retired_note": "Blurred."}
     nothing = {"task": gone, "task_runs": [], "agreement": None, "next": None}
     yield Case(page, "taken out", frame(ILSE, here) | owner | whole | nothing)
+    compared = {"agreement": whole["agreement"] | {"key": None}, "task_runs": [run | {"id": 1, "volunteer": None}]}
+    yield Case(page, "whole answers", frame(ILSE, here) | owner | whole | compared)
     sizes = [
-        {"type": type_, "rows": n, "bytes": 450 * n} for type_, n in (("task", 42650), ("task_run", 1), ("result", 0))
+        {"type": type_, "rows": n, "bytes": 450 * n, "more": n == 1}
+        for type_, n in (("task", 42650), ("task_run", 1), ("result", 0))
     ]
     files = {"exports": sizes, "formats": ["json", "csv"]}
     yield from _change_cases(at, owner)
@@ -617,9 +745,10 @@ def _change_cases(at: str, owner: Context) -> Iterator[Case]:
         "sched": "default",
         "task_ids": "7, 8",
         "short_name": "",
+        "volunteer": None,
         "csrf": "t",
     }
-    for name in ("redundancy", "priority", "scheduler", "delete"):
+    for name in ("redundancy", "priority", "scheduler", "withdraw", "delete"):
         page, keys = f"project/task_{name}.html", frame(ILSE, f"{at}tasks/{name}") | owner
         keys |= {
             "title": "A change",
@@ -636,6 +765,7 @@ def _change_cases(at: str, owner: Context) -> Iterator[Case]:
             "task_ids": ["No."],
             "short_name": ["No."],
             "sched": ["No."],
+            "volunteer": ["No answer of this project has it."],
         }
         yield Case(page, "wrong", keys | {"form": fields | {"errors": wrong}})
     yield Case("project/task_delete.html", "none", frame(ILSE, f"{at}tasks/delete") | owner | UNUSED | {
@@ -672,7 +802,13 @@ def _import_cases(at: str, owner: Context) -> Iterator[Case]:
     one: Context = {
         "id": 4, "name": "gate-4-november.csv", "state": "pending", "rows": 4212, "added": 0, "present": 0, "refused": 0,
         "created": "2025-11-20T21:44:00.000000", "bytes": 812_331, "format": "csv", "again": False, "ended": None,
-        "columns": ["image_url", "taken_at", "camera", "n_answers"], "queue_item": None,
+        "columns": ["image_url", "taken_at", "camera", "n_answers"], "queue_item": None, "updated": 0, "twice": 0,
+        "kept": 0, "empty": 2, "gone": 0, "kind": "table", "key_name": None, "n_answers": 30, "on_error": None,
+        "dialect": {"format": "csv", "encoding": "cp1252", "delimiter": ";", "header": True}, "doubts": ["encoding"],
+        "check_item": None, "check_error": "", "work": None, "left_behind": [], "waits": None, "exportlike": False,
+        "max_atomic_rows": 50_000,
+        "preview": {"rows": 4212, "added": 4197, "updated": 0, "present": 3, "twice": 2, "kept": 0, "refused": 12,
+                    "empty": 2, "answers": 12591, "fewest": 3, "most": 3, "gone": 0},
         "sample": [{"image_url": "g4/IMG_0412.jpg", "taken_at": "2026-11-01 02:41", "camera": "north", "n_answers": "3"}] * 5,
     }  # fmt: skip
     done = one | {"state": "done", "added": 4197, "present": 3, "refused": 12}
@@ -688,12 +824,44 @@ def _import_cases(at: str, owner: Context) -> Iterator[Case]:
     yield Case(page, "pasted", keys | {"form": pasted, "imports": []})
     page, keys = "project/import_one.html", frame(ILSE, f"{at}tasks/import/4") | owner
     uses = {"image_url": "info", "taken_at": "info", "camera": "skip", "n_answers": "n_answers"}
-    asked = {"form": {"again": False, "csrf": "t", "errors": {}}, "uses": uses}
+    refused = [
+        {"line": 8, "reason": "n_answers is not an integer.", "text": "g4/IMG_0419.jpg, 2026-11-01 02:44, north, many"}
+    ] * 5
+    form = {"again": False, "n_answers": 30, "on_error": None, "csrf": "t", "errors": {}}
+    asked = {
+        "form": form,
+        "uses": uses,
+        "refused_rows": refused,
+        "encodings": [("utf-8", "UTF-8"), ("cp1252", "Windows-1252")],
+    }
     yield Case(page, "columns", keys | asked | {"import": one})
+    good = one["preview"] | {"refused": 0, "present": 0, "twice": 0, "added": 4212, "fewest": 1}
+    keyed = good | {"added": 7, "updated": 120, "present": 4085, "kept": 30, "gone": 4}
+    work: Context = {"id": 9, "state": "running", "done": 1200, "total": 4212, "error": "", "cancel": False}
+    yield Case(page, "all good", keys | asked | {"import": one | {"preview": good, "doubts": []}})
+    yield Case(page, "with a key", keys | asked | {"import": one | {"preview": keyed, "key_name": "image_url"}})
+    exported = one | {"exportlike": True, "left_behind": ["id", "created"], "doubts": ["one_column", "no_header"]}
+    yield Case(page, "a task export", keys | asked | {"import": exported | {"kind": "tasks", "format": "json"}})
+    yield Case(
+        page, "answers", keys | asked | {"import": exported | {"kind": "answers", "preview": keyed | {"updated": 0}}}
+    )
+    yield Case(page, "being read", keys | asked | {"import": one | {"state": "reading", "preview": None, "work": work}})
+    yield Case(page, "not read", keys | asked | {"import": one | {"state": "unread", "preview": None}})
+    useless = {"state": "unreadable", "preview": None, "check_error": "The file has no rows."}
+    yield Case(page, "useless", keys | asked | {"import": one | useless})
     wrong = asked["form"] | {"errors": {"uses": ["A task would hold nothing."]}}
     yield Case(page, "wrong", keys | asked | {"import": one, "form": wrong})
-    yield Case(page, "running", keys | asked | {"import": done | {"state": "running", "added": 1000}})
-    yield Case(page, "done", keys | asked | {"import": done})
+    yield Case(page, "running", keys | asked | {"import": done | {"state": "running", "added": 1000, "work": work}})
+    yield Case(page, "done", keys | asked | {"import": done | {"gone": 3, "kept": 2, "twice": 1}})
+    failed = done | {
+        "state": "dead",
+        "added": 0,
+        "present": 0,
+        "refused": 0,
+        "on_error": "stop",
+        "work": work | {"error": "Line 4: no."},
+    }
+    yield Case(page, "failed", keys | asked | {"import": failed})
     yield Case(page, "stopped", keys | asked | {"import": done | {"state": "cancelled", "added": 900, "refused": 0}})
 
 
@@ -763,9 +931,15 @@ def _account_cases() -> Iterator[Case]:
     }  # fmt: skip
     nothing: Context = {key: [] for key in lists}
     at = "/account/ilse/"
-    yield Case("account/profile.html", "in use", frame(ILSE, at) | lists | {"user": SELF, "can_confirm": False})
+    yield Case(
+        "account/profile.html",
+        "in use",
+        frame(ILSE, at) | lists | {"user": SELF, "can_confirm": False, "paused": ["braided"]},
+    )
     new = SELF | {"n_answers": 0, "rank": None, "fullname": "", "admin": False, "valid_email": False}
-    yield Case("account/profile.html", "new", frame(ILSE, at) | nothing | {"user": new, "can_confirm": True})
+    yield Case(
+        "account/profile.html", "new", frame(ILSE, at) | nothing | {"user": new, "can_confirm": True, "paused": []}
+    )
     yield Case("account/public_profile.html", "open", frame(path=at) | lists | {"user": PERSON})
     hidden = {"name": "ilse", "locale": "en"}
     yield Case("account/public_profile.html", "private", frame(path=at) | nothing | {"user": hidden})
@@ -780,9 +954,9 @@ def _account_cases() -> Iterator[Case]:
 
 def _settings_cases(at: str) -> Iterator[Case]:
     blank = {"csrf": "form-t0ken", "errors": {}}
-    projects = {"projects_published": [NIGHT, OTHERS[0]], "projects_draft": [OTHERS[1]], "name": "ilse"}
+    projects = {"projects_published": [NIGHT, OTHERS[0]], "projects_draft": [OTHERS[1]], "name": "ilse", "paused": []}
     yield Case("account/projects.html", "some", frame(ILSE, f"{at}projects") | projects)
-    none = {"projects_published": [], "projects_draft": [], "name": "ilse"}
+    none = {"projects_published": [], "projects_draft": [], "name": "ilse", "paused": []}
     yield Case("account/projects.html", "none", frame(ILSE, f"{at}projects") | none)
     here = {"sessions": DEVICES, "form": blank, "name": "ilse"}
     yield Case("account/sessions.html", "two", frame(ILSE, f"{at}sessions") | here)
@@ -803,7 +977,11 @@ def _settings_cases(at: str) -> Iterator[Case]:
     for new in (True, False):
         opened = frame(path="/account/register/confirmation") | {"form": blank, "new": new}
         yield Case("account/confirmation.html", "new" if new else "known", opened)
-    ask = {"title": "Make administrator?", "text": "Ada will see and change everything.", "button": "Make administrator"}
+    ask = {
+        "title": "Make administrator?",
+        "text": "Ada will see and change everything.",
+        "button": "Make administrator",
+    }
     yield Case("confirm.html", "rights", frame(ILSE, "/admin/users/add/7") | ask)
     onward = {"title": "Continue to the provider", "next": "https://provider.example/auth?state=1"}
     yield Case("account/leaving.html", "on", frame(ILSE, "/google/") | onward)

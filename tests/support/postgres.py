@@ -89,6 +89,14 @@ class Postgres:
             cursor.execute(statement)
         connected.close()
 
+    def fetch(self, statement: str, *values: object) -> list[tuple[object, ...]]:
+        """The rows of a statement, as the superuser."""
+        with self._open("postgres") as connected, connected.cursor() as cursor:
+            cursor.execute(statement, values or None)
+            rows = cursor.fetchall()
+        connected.close()
+        return rows
+
     def make(self) -> str:
         """The DSN of a new database."""
         self._made += 1

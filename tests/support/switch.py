@@ -26,13 +26,15 @@ class Switch:
         self._link.symlink_to(self._there)
 
     def off(self) -> None:
-        """Nobody can connect, and who was connected is no more."""
+        """Nobody can connect, and nobody is connected any more, when it returns."""
         self._link.unlink()
         self.cut()
 
     def cut(self) -> None:
-        """Ends all its sessions."""
-        self._postgres.run(f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{self._name}'")
+        """Ends all its sessions and waits for their end."""
+        self._postgres.fetch(
+            "SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity WHERE datname = %s", self._name
+        )
 
     def alter(self, words: str) -> None:
         """ALTER DATABASE; sessions that begin afterwards are like that, so all others end."""

@@ -5,12 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import attrs
-from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
 
 from crowdd.languages import NAMES, RIGHT_TO_LEFT, SOURCE, Languages
+from crowdd.lazy import lazy
+
+if TYPE_CHECKING:
+    import jinja2
+else:
+    jinja2 = lazy("jinja2")
 
 FOLDER = Path(__file__).parent / "templates"
 FRAME = "letter"
@@ -52,11 +57,11 @@ class Letters:
         html = speaking.get_template(f"{name}.html").render({**told, "subject": subject})
         return Letter(subject, text.strip() + "\n", html)
 
-    def _environment(self, locale: str) -> Environment:
-        made = Environment(
-            autoescape=select_autoescape(["html"], default=False),
-            undefined=StrictUndefined,
-            loader=FileSystemLoader(FOLDER),
+    def _environment(self, locale: str) -> jinja2.Environment:
+        made = jinja2.Environment(
+            autoescape=jinja2.select_autoescape(["html"], default=False),
+            undefined=jinja2.StrictUndefined,
+            loader=jinja2.FileSystemLoader(FOLDER),
             extensions=["jinja2.ext.i18n"],
             auto_reload=False,
             trim_blocks=True,

@@ -4,18 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from io import BytesIO
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import attrs
-from PIL import Image, ImageOps
 
 from crowdd.domain.people.workshop import Workshop
 from crowdd.domain.uploads import Journal, Upload, Uploads, with_files
 from crowdd.errors import FormError, InvalidValueError
 from crowdd.languages import _
+from crowdd.lazy import lazy
 from crowdd.storage import accounts, audit
 from crowdd.storage.database import Database, Transactions
 from crowdd.values import Requester
+
+if TYPE_CHECKING:
+    from PIL import Image, ImageOps
+else:
+    Image, ImageOps = lazy("PIL.Image"), lazy("PIL.ImageOps")
 
 EDGE = 256  # pixels of a finished picture
 MOST_PIXELS = 30_000_000  # a larger picture is refused by its header, before a pixel is unpacked

@@ -1,4 +1,4 @@
-"""Answers given in a browser before its person signed up (decision: they can be claimed)."""
+"""Answers given in a browser before its person signed up (interface: taskrun-claim)."""
 
 from __future__ import annotations
 

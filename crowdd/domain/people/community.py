@@ -22,7 +22,7 @@ class Gathering:
 
     @property
     def pagination(self) -> dict[str, int | bool]:
-        """The page among its neighbours (interface, GET /account/page/<page>)."""
+        """The page among its neighbours (interface: account-page)."""
         return {
             "page": self.page,
             "per_page": PER_PAGE,

@@ -8,16 +8,21 @@ from __future__ import annotations
 
 import hmac
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode, urlsplit
 
-import jwt
 import orjson
 
 from crowdd.domain.outgoing import Outgoing, Reply
 from crowdd.domain.people.identities import Client, Flow, ProviderIdentity
 from crowdd.errors import ProviderError, RefusedTargetError, UnreachableError
 from crowdd.languages import _
+from crowdd.lazy import lazy
+
+if TYPE_CHECKING:
+    import jwt
+else:
+    jwt = lazy("jwt")
 
 ALGORITHMS = frozenset({"RS256", "RS384", "RS512", "PS256", "ES256", "ES384", "EdDSA"})
 _KEPT_SECONDS = 3600.0  # how long a provider's addresses and keys are believed without asking again

@@ -7,32 +7,31 @@ import hmac
 import ipaddress
 import secrets as random
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import attrs
 import orjson
-import webauthn
-from webauthn.helpers import base64url_to_bytes
-from webauthn.helpers.exceptions import WebAuthnException
-from webauthn.helpers.structs import (
-    AuthenticatorSelectionCriteria,
-    PublicKeyCredentialDescriptor,
-    ResidentKeyRequirement,
-    UserVerificationRequirement,
-)
 
 from crowdd.domain.secrets import Secrets
 from crowdd.errors import FormError
 from crowdd.languages import _
+from crowdd.lazy import lazy
 from crowdd.storage import accounts, passkeys
 from crowdd.storage.database import Database, Row, Transactions
+
+if TYPE_CHECKING:
+    import webauthn
+    from webauthn import helpers
+    from webauthn.helpers import exceptions, structs
+else:
+    webauthn, helpers = lazy("webauthn"), lazy("webauthn.helpers")
+    exceptions, structs = lazy("webauthn.helpers.exceptions"), lazy("webauthn.helpers.structs")
 
 SECONDS = 300  # for which a challenge may be answered
 MAX_PASSKEYS = 20
 MAX_NAME = 60
-_PREFERRED = UserVerificationRequirement.PREFERRED
-_BROKEN = (WebAuthnException, ValueError, TypeError, KeyError, AttributeError, binascii.Error)
+_BROKEN = (ValueError, TypeError, KeyError, AttributeError, binascii.Error)
 
 
 @attrs.frozen
@@ -79,7 +78,7 @@ class Challenge:
     @property
     def bytes(self) -> bytes:
         """What the authenticator signs."""
-        return base64url_to_bytes(self.value)
+        return helpers.base64url_to_bytes(self.value)
 
 
 class Passkeys:
@@ -110,8 +109,9 @@ class Passkeys:
             user_id=self._handle(user_id),
             user_name=name,
             challenge=challenge.bytes,
-            authenticator_selection=AuthenticatorSelectionCriteria(
-                resident_key=ResidentKeyRequirement.PREFERRED, user_verification=_PREFERRED
+            authenticator_selection=structs.AuthenticatorSelectionCriteria(
+                resident_key=structs.ResidentKeyRequirement.PREFERRED,
+                user_verification=structs.UserVerificationRequirement.PREFERRED,
             ),
             exclude_credentials=_descriptors(known),
         )
@@ -124,7 +124,7 @@ class Passkeys:
             rp_id=self._party.id,
             challenge=challenge.bytes,
             allow_credentials=_descriptors(known),
-            user_verification=_PREFERRED,
+            user_verification=structs.UserVerificationRequirement.PREFERRED,
         )
         return orjson.loads(webauthn.options_to_json(options))
 
@@ -146,7 +146,7 @@ class Passkeys:
                 expected_rp_id=self._party.id,
                 expected_origin=list(self._party.origins),
             )
-        except _BROKEN:
+        except (exceptions.WebAuthnException, *_BROKEN):
             raise _refused() from None
         if not await passkeys.add(tx, user_id, made.credential_id, made.credential_public_key, made.sign_count, label):
             raise FormError({"name": [_("This passkey is registered already.")]})
@@ -174,7 +174,7 @@ class Passkeys:
                 credential_current_sign_count=row["sign_count"],
             )
             good_handle = self._is_handle_of(row["user_id"], credential, needed=purpose == "signin")
-        except _BROKEN:
+        except (exceptions.WebAuthnException, *_BROKEN):
             raise _refused() from None
         if not good_handle or not await passkeys.count_use(tx, row["id"], row["sign_count"], used.new_sign_count):
             raise _refused()
@@ -202,13 +202,13 @@ class Passkeys:
         sent = orjson.loads(credential)["response"].get("userHandle")
         if not sent:
             return not needed
-        return hmac.compare_digest(base64url_to_bytes(sent), self._handle(user_id))
+        return hmac.compare_digest(helpers.base64url_to_bytes(sent), self._handle(user_id))
 
 
 def _credential_id(credential: str) -> bytes:
     try:
-        return base64url_to_bytes(orjson.loads(credential)["rawId"])
-    except _BROKEN:
+        return helpers.base64url_to_bytes(orjson.loads(credential)["rawId"])
+    except (exceptions.WebAuthnException, *_BROKEN):
         raise _refused() from None
 
 
@@ -216,8 +216,8 @@ def _refused() -> FormError:
     return FormError({"credential": [_("This passkey was not accepted.")]})
 
 
-def _descriptors(rows: list[Row]) -> list[PublicKeyCredentialDescriptor]:
-    return [PublicKeyCredentialDescriptor(id=bytes(row["credential_id"])) for row in rows]
+def _descriptors(rows: list[Row]) -> list[structs.PublicKeyCredentialDescriptor]:
+    return [structs.PublicKeyCredentialDescriptor(id=bytes(row["credential_id"])) for row in rows]
 
 
 def _is_address(host: str) -> bool:

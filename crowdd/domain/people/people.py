@@ -114,9 +114,7 @@ def gather(
         avatars=Avatars(db, workshop, uploads, settings.base_url),
         claims=Claims(db, queue, ring),
         community=Community(db),
-        recovery=Recovery(
-            db, passwords, policy, proofs, revoking, attempts, queue, settings.accounts, security_log
-        ),
+        recovery=Recovery(db, passwords, policy, proofs, revoking, attempts, queue, settings.accounts, security_log),
         confirming=confirming,
         personal_data=exports,
         farewell=Farewell(db, queue, uploads, secrets, exports, ring),

@@ -65,6 +65,7 @@ class SecondFactors:
         Raises FormError, and TooManyRequestsError after many failures from anywhere: whoever gets here knows the
         password already.
         """
+
         async def work(tx: Database) -> bool:
             words = plain(code)
             if len(words) == 6 and words.isdigit():

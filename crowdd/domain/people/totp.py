@@ -5,15 +5,21 @@ from __future__ import annotations
 import hmac
 from collections.abc import Iterator
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 import attrs
-import pyotp
 
 from crowdd.domain.secrets import Secrets, place
 from crowdd.errors import ConflictError
 from crowdd.languages import _
+from crowdd.lazy import lazy
 from crowdd.storage import second_factors
 from crowdd.storage.database import Database, Transactions
+
+if TYPE_CHECKING:
+    import pyotp
+else:
+    pyotp = lazy("pyotp")
 
 _STEP, _DRIFT = 30, 1  # seconds of a time step; how many steps the clock of a phone may be off
 

@@ -11,7 +11,7 @@ from crowdd.domain.domain import Domain
 from crowdd.errors import AnonymousError, InvalidValueError, NotFoundError
 from crowdd.http.answers import Answer, Data
 from crowdd.http.api.objects import small
-from crowdd.http.api.operations import PASSWORD
+from crowdd.http.api.operations import PASSWORD, VOLUNTEER
 from crowdd.http.described import JSON, Caller, Doc, Parameter, many, record
 from crowdd.http.incoming import Incoming
 from crowdd.http.routing import Route, get, post
@@ -25,7 +25,8 @@ _PROJECT = Parameter("object_id", _COUNT, "The number of the project.", where="p
 _BAR = record(
     id=_COUNT,
     sort={"type": "string", "enum": ["account", "external", "anonymous", "network"]},
-    shown={**_TEXT, "description": "User name, external_uid or user_ip."},
+    shown={**_TEXT, "description": "User name, external_uid, the code of a volunteer, or user_ip of a network."},
+    volunteer={"anyOf": [_TEXT, {"type": "null"}], "description": "The code of their answers; null for a network."},
     user_name={"anyOf": [_TEXT, {"type": "null"}]},
     at={**_TEXT, "description": "Since when."},
     by={"anyOf": [_TEXT, {"type": "null"}], "description": "User name of who did it."},
@@ -40,6 +41,7 @@ _OUTCOME = record(
     },
 )
 _NAMED = {
+    "volunteer": VOLUNTEER,
     "user_id": _NUMBER,
     "user_name": _TEXT,
     "external_uid": TASK_RUN.field("external_uid").type.schema(),

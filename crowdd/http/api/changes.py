@@ -13,7 +13,7 @@ from crowdd.domain.domain import Domain
 from crowdd.errors import AnonymousError, NotFoundError, TooManyRequestsError
 from crowdd.http.answers import Answer, Data
 from crowdd.http.api.objects import small
-from crowdd.http.api.operations import PASSWORD
+from crowdd.http.api.operations import PASSWORD, VOLUNTEER
 from crowdd.http.described import JSON, Caller, Doc, Parameter, Schema, many, record
 from crowdd.http.incoming import Incoming
 from crowdd.http.routing import Route, post
@@ -87,15 +87,16 @@ _WITHDRAW = _doc(
     "withdraw_answers",
     "project",
     "Delete what a volunteer has answered",
-    "The volunteer is named by one of user_id, external_uid and taskrun_id (who gave that answer). Tasks that then lack"
-    " an answer are open again, and their results are not the last ones any more." + _LARGE,
+    "They are named by one of volunteer, user_id, external_uid and taskrun_id (who gave that answer). Tasks that then"
+    " lack an answer are open again, and their results are not the last ones any more." + _LARGE,
     _body(
+        volunteer=VOLUNTEER,
         user_id=_NUMBER,
         external_uid=TASK_RUN.field("external_uid").type.schema(),
         taskrun_id=_NUMBER,
         task_ids=_TASK_IDS,
     )
-    | _one_of("user_id", "external_uid", "taskrun_id"),
+    | _one_of("volunteer", "user_id", "external_uid", "taskrun_id"),
     dry=True,
 )
 _RETIRE = _doc(

@@ -1,4 +1,4 @@
-"""/api/commenting/sso: signing people in at a commenting provider (interface, special endpoints)."""
+"""/api/commenting/sso: signing people in at a commenting provider (interface: commenting-sso)."""
 
 from __future__ import annotations
 

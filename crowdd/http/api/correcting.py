@@ -73,5 +73,5 @@ def _info(body: Any) -> Any:
         if name != "info":
             raise UnknownFieldError(f"There is no attribute {name[:100]}, only info.")
     if "info" not in body:
-        raise InvalidValueError("info is missing.", code="missing_attribute")
+        raise InvalidValueError("`info` is missing.", code="missing_attribute")
     return TASK_RUN.field("info").parse(body["info"])

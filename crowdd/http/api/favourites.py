@@ -1,4 +1,4 @@
-"""/api/favorites (interface, special endpoints)."""
+"""/api/favorites (interface: favorites)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The loop over the API: newtask, userprogress, tokens for external users (interface, special endpoints)."""
+"""The loop over the API: newtask, userprogress, tokens for external users.
+
+(interface: newtask-paths, userprogress, external-token)
+"""
 
 from __future__ import annotations
 
@@ -27,7 +30,7 @@ _COUNT = Integer(least=0).schema()
 _ORDERS = {"type": "string", "enum": [field.name for field in TASK.fields if field.search and field.read == EVERYONE]}
 _ORDERBY = (
     "priority_0 with desc unless given. id, created and priority_0 cost the same in any project; another order"
-    f" sorts what is open: 503 (code timeout) when that takes longer than {SORT_SECONDS} seconds."
+    f" sorts what is open: 503 (error_code timeout) when that takes longer than {SORT_SECONDS} seconds."
 )
 _NONE = {"type": "object", "description": "Empty: there is none.", "maxProperties": 0}
 _WHY = {

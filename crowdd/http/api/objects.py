@@ -1,10 +1,12 @@
-"""REST on every kind: list, read, create, change, delete (interface, generic operations)."""
+"""REST on every kind: list, read, create, change, delete (interface: record-list, record-create)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
 from typing import Any
+
+import orjson
 
 from crowdd.domain import queries
 from crowdd.domain.domain import Domain
@@ -14,7 +16,7 @@ from crowdd.domain.uploads import Upload
 from crowdd.errors import NotFoundError
 from crowdd.http.answers import Answer, Data
 from crowdd.http.api import operations
-from crowdd.http.conditions import require_match, tag
+from crowdd.http.conditions import require_match, tag, tag_of
 from crowdd.http.incoming import Incoming
 from crowdd.http.routing import Route, get, post
 from crowdd.kinds import KINDS, PROJECT, PROJECT_STATISTICS
@@ -113,7 +115,10 @@ class _Kind:
 
 
 def tagged(value: Any) -> Data:
-    """The value with its ETag."""
+    """The value with its ETag; a list is made into text once."""
+    if isinstance(value, list):
+        text = orjson.dumps(value)
+        return Data(orjson.Fragment(text), headers={"ETag": tag_of(text)})
     return Data(value, headers={"ETag": tag(value)})
 
 

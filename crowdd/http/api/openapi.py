@@ -23,7 +23,8 @@ be asked without. Bodies are JSON in UTF-8. A value that its type can hold is ta
 answers HEAD too, and an ETag comes with it. Times are UTC in ISO 8601, without a zone and with microseconds.
 
 A list has 20 rows unless `limit` says otherwise, 100 at most. To read on, pass the last id as `last_id`. A name in the
-query that is no attribute is refused; `_` is ignored. A refusal is a JSON object whose `code` programs may rely on."""
+query that is no attribute is refused; `_` is ignored. A refusal is a JSON object whose `error_code` programs may rely
+on; its `item` is the index of the refused element of an array."""
 # What every operation may answer beside its own.
 _ALWAYS = (
     errors.ForbiddenError,
@@ -65,6 +66,10 @@ _HEADERS: dict[str, Any] = {
     "X-RateLimit-Limit": {"schema": {"type": "integer"}, "description": "Requests allowed in the window."},
     "X-RateLimit-Remaining": {"schema": {"type": "integer"}, "description": "Requests left in the window."},
     "X-RateLimit-Reset": {"schema": {"type": "integer"}, "description": "Epoch second of the window's end."},
+    "X-RateLimit-Scope": {
+        "schema": {"type": "string", "enum": ["key", "browser", "network"]},
+        "description": "Whose window the other three speak of: the API key's, the browser's or the network's.",
+    },
 }
 
 
@@ -98,7 +103,7 @@ def path_template(path: str) -> str:
 
 
 def error_schema() -> Schema:
-    """The error object (interface, Errors)."""
+    """The error object (interface: error-object)."""
     text = {"type": "string"}
     names = sorted({code.name for code in CODES})
     properties = {
@@ -108,10 +113,20 @@ def error_schema() -> Schema:
         "target": {**text, "description": "The kind of object."},
         "exception_cls": {**text, "enum": names},
         "exception_msg": {**text, "description": "What went wrong, for people."},
-        "code": {**text, "enum": sorted({code.code for code in CODES}), "description": "The same for programs."},
+        "error_code": {**text, "enum": sorted({code.code for code in CODES}), "description": "The same for programs."},
         "hint": {**text, "description": "What to do next; may be empty."},
     }
-    return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
+    item = {
+        "type": "integer",
+        "minimum": 0,
+        "description": "Only where one element of an array is the cause: its index, from 0.",
+    }
+    return {
+        "type": "object",
+        "properties": {**properties, "item": item},
+        "required": list(properties),
+        "additionalProperties": False,
+    }
 
 
 def _operation(route: Route) -> dict[str, Any]:
@@ -177,7 +192,7 @@ def _responses() -> dict[str, Any]:
     made = {}
     for status in sorted({code.status for code in CODES}):
         codes = [code.code for code in CODES if code.status == status]
-        narrowed = {"properties": {"status_code": {"const": status}, "code": {"enum": codes}}}
+        narrowed = {"properties": {"status_code": {"const": status}, "error_code": {"enum": codes}}}
         content = {JSON: {"schema": {"allOf": [reference("Error"), narrowed]}}}
         made[f"Error{status}"] = {"description": f"Refused: {', '.join(codes)}.", "content": content}
         if status in _WAITS:

@@ -28,6 +28,7 @@ PASSWORD = Parameter(
     "Opens a project that asks for a password, for this request, when its address or its query names the project.",
     where="header",
 )
+VOLUNTEER: Schema = {**Text(most=100, least=1).schema(), "description": "The code that their answers carry."}
 _IF_NONE_MATCH = Parameter("If-None-Match", _TEXT, "An ETag: 304 while it names the answer.", where="header")
 _IF_MATCH = Parameter("If-Match", _TEXT, "An ETag: 412 unless it names the object as it is.", where="header")
 _ONCE = Parameter(

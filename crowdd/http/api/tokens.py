@@ -1,4 +1,4 @@
-"""/api/token: what providers gave the caller for their own APIs (interface, special endpoints)."""
+"""/api/token: what providers gave the caller for their own APIs (interface: provider-tokens)."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ class Home:
         yield post("/preferences", self.preferences)
 
     async def home(self, incoming: Incoming) -> Answer:
-        """Projects by category, the liveliest first, and those who answer most (interface, GET /)."""
+        """Projects by category, the liveliest first, and those who answer most (interface: page-home)."""
         rows = await self._domain.projects.listed(incoming.who)
         categories = await self._domain.projects.categories()
         summaries = [project_summary(row) for row in rows]
@@ -56,14 +56,11 @@ class Home:
     async def _drawn(self) -> dict[str, Any]:
         """What only the page for people shows: the site in three figures, its last day in strokes."""
         stats = await self._domain.statistics.for_home()
-        if not stats["n_task_runs"]:
-            return {}
-        figures = {
-            "answers": stats["n_task_runs"],
-            "people": stats["n_total_users"],
-            "projects": stats["n_published_projects"],
-        }
-        return {"_figures": figures, "_pulse": stats["last_day"] if any(stats["last_day"]) else []}
+        counts = {"_n_projects_per_category": stats["of_category"]}
+        if not stats["n_answers"]:
+            return counts
+        figures = {"answers": stats["n_answers"], "people": stats["n_people"], "projects": stats["n_open"]}
+        return {**counts, "_figures": figures, "_pulse": stats["last_day"] if any(stats["last_day"]) else []}
 
     async def projects(self, incoming: Incoming) -> Answer:
         """The list of projects is on the first page."""

@@ -1,11 +1,13 @@
 """Presenters to begin with: whole documents of an owner, in which a few words can be changed without reading them.
 
-What is asked stands in the first lines of a starter as JSON: ``question``, ``unsure`` (the words for "I can't tell", ""
-for none), and for buttons ``answers``. A source that has such lines, however changed otherwise, can be asked for them.
+What is asked stands in the first lines of a starter as JSON: ``question``, ``unsure`` (words for "I can't tell", "" for
+none), for buttons ``answers``, and which columns of a task are shown (COLUMNS). A source that has such lines, however
+changed otherwise, can be asked for them.
 """
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -15,10 +17,23 @@ import orjson
 
 Asked = dict[str, Any]
 NAMES: Final = ("picture", "text")
+ANSWER_KEY: Final = "answer"  # under which presenters made of a starter store what was answered
 # What front ends and people of the field call them.
 _ALIASES: Final[Mapping[str, str]] = {"image": "picture", "basic": "text"}
 _BLOCK = re.compile(r'(<script type="application/json" id="asked">)(.*?)(</script>)', re.DOTALL)
 _SOURCES: Final = {name: (Path(__file__).parent / f"{name}.html").read_text(encoding="utf-8") for name in NAMES}
+COLUMNS: Final = ("picture", "text", "caption")
+"""Words that name a column of the tasks; "" leaves it to the presenter, or shows none."""
+# What starters were before they named their columns, without the words: they showed whatever text of a task came first.
+_BEFORE: Final[Mapping[str, str]] = {
+    "6949b61fb47d23e1c11265cf93e5e4c5ebde0d9156d145ea5dd2f242fd469f73": "picture",
+    "b99f6522fc45035670bf308b8ec992b6d94e2210d6d228a97f1bf19a9d456af0": "picture",
+    "de4a58483e04507260bd67094529e5877e9b9a9a1107b8ba975e79c761364a9e": "picture",
+    "3f87636e73bac5100c1ab21d4029d3d4fd33aeacbe60838984ecb5a77c8cc893": "text",
+    "d41c418977a212ed64bc490f070eb31222d0fe5bb607a5c872e01ba28273cdca": "text",
+    "d641095601de4a7835355c64f13a3b51dc96f9beff70a3f48118c5cad1fb3146": "text",
+    "ff4e367066b31bb89fb0d824a2787b7d696f2d0d2b2a38c70d5dedf79f02dd99": "text",
+}
 _SAMPLES: Final[Mapping[str, list[dict[str, str]]]] = {
     "picture": [{"picture": f"/static/img/sample-{number}.svg"} for number in (1, 2, 3)],
     "text": [
@@ -49,13 +64,38 @@ def _understood(said: Any) -> bool:
         return False
     answers = said.get("answers", [])
     texts = isinstance(answers, list) and all(isinstance(answer, str) for answer in answers)
-    return texts and isinstance(said.get("unsure", ""), str)
+    return texts and all(isinstance(said.get(name, ""), str) for name in ("unsure", *COLUMNS))
+
+
+def current(document: str) -> str:
+    """The document, or where it is a starter of before with words of its owner, what that starter is now."""
+    said = asked(document)
+    rest = _BLOCK.sub(r"\1\3", document).replace("\r\n", "\n").strip() if said is not None else ""
+    name = _BEFORE.get(hashlib.sha256(rest.encode("utf-8", "surrogatepass")).hexdigest())
+    return begun(name, said or {}) or document if name else document
 
 
 def asking(document: str, said: Asked) -> str:
     """The document with other words; whatever they hold stays words."""
     block = orjson.dumps(said).decode().replace("<", "\\u003c")
     return _BLOCK.sub(lambda found: found[1] + block + found[3], document, count=1)
+
+
+def begun(name: str, words: Asked) -> str | None:
+    """A starter that asks these words, as far as it has a place for them; None when there is none of that name."""
+    document = source(name)
+    said = asked(document) if document else None
+    if document is None or said is None or not words:
+        return document
+    return asking(document, said | {word: value for word, value in words.items() if word in said})
+
+
+def merged(said: Asked, shown: Asked, typed: Asked) -> Asked:
+    """What a document that says ``said`` shall ask: ``typed`` where it differs from what the fields had (``shown``).
+
+    The same words stand in the fields and in the document, and people may change either.
+    """
+    return said | {word: value for word, value in typed.items() if value != shown.get(word)}
 
 
 def samples(document: str) -> list[dict[str, str]]:

@@ -68,25 +68,39 @@ function show() {
   box.replaceChildren(frame);
 }
 
-/* The words of a starter stand in its first lines; changed in their fields they are changed there. */
+/* The words of a starter stand in its first lines; changed in their fields they are changed there, and the other way round. */
 const BLOCK = /(<script type="application\/json" id="asked">)([^]*?)(<\/script>)/;
-const words = document.getElementById("words");
-function reworded() {
+const words = document.getElementById("words").elements;
+const COLUMNS = ["picture", "text", "caption"];
+const lines = (text) => [...new Set(text.split("\n").map((line) => line.trim()).filter(Boolean))];
+function asked() {
   const found = text.value.match(BLOCK);
-  if (!found) return;
-  let asked;
-  try { asked = JSON.parse(found[2]); } catch { return; }
-  const fields = new FormData(words);
-  asked.question = fields.get("question").trim();
-  asked.unsure = fields.get("unsure").trim();
-  if (asked.answers) asked.answers = [...new Set(fields.get("answers").split("\n").map((line) => line.trim()).filter(Boolean))];
-  const block = JSON.stringify(asked).replaceAll("<", "\\u003c");
+  try { return found && JSON.parse(found[2]); } catch { return null; }
+}
+function reworded() {
+  const said = asked();
+  if (!said) return;
+  said.question = words.question.value.trim();
+  said.unsure = words.unsure.value.trim();
+  if (said.answers) said.answers = lines(words.answers.value);
+  for (const name of COLUMNS) if (words[name] && name in said) said[name] = words[name].value;
+  const block = JSON.stringify(said).replaceAll("<", "\\u003c");
   text.value = text.value.replace(BLOCK, (_, first, __, last) => first + block + last);
+}
+function reread() {
+  const said = words.question && asked();
+  if (!said) return;
+  words.question.value = said.question ?? "";
+  words.unsure.value = said.unsure ?? "";
+  if (Array.isArray(said.answers) && words.answers) words.answers.value = said.answers.join("\n");
+  for (const name of COLUMNS) if (words[name] && name in said) words[name].value = said[name];
 }
 function later() {
   clearTimeout(waiting);
   waiting = setTimeout(show, WAIT);
 }
-text.addEventListener("input", later);
-if (words) words.addEventListener("input", () => { reworded(); later(); });
+text.form.addEventListener("input", ({ target }) => {
+  if (target === text) reread(); else reworded();
+  later();
+});
 show();

@@ -26,7 +26,7 @@ async function keep() {
   const task = current;
   kept = performance.now();
   const { status, value } = await ask("POST", `/api/task/${task}/renew`, {}).catch(() => ({}));
-  if (status === 401 && value?.code === "signed_out") tell("presenter:signed-out");
+  if (status === 401 && value?.error_code === "signed_out") tell("presenter:signed-out");
   else if (status === 200 && task === current) $("lapsed").hidden = value.state !== "late";
 }
 
@@ -52,6 +52,18 @@ on("presenter:released", ({ task }) => gone(task));
 function gone(task) {
   held.delete(task);
   if (task === current) show(null);
+  clear();
+}
+
+// Where no more tasks are handed out and none is left, the presenter goes: its buttons would do nothing.
+let closed = false;
+on("presenter:closed", () => {
+  closed = true;
+  clear();
+});
+on("presenter:anew", () => { closed = false; });
+function clear() {
+  if (closed && !current && !changing && $("refused").hidden) tell("presenter:empty");
 }
 
 // Skipping: it goes to others and comes to this volunteer last.
@@ -107,6 +119,6 @@ async function open(task) {
   show(task);
   kept = performance.now();
   const { status, value } = await ask("POST", `/api/task/${task}/lease`, {}).catch(() => ({}));
-  if (status === 401 && value?.code === "signed_out") tell("presenter:signed-out");
-  else if (status === 403 && value?.code) tell("presenter:closed", { code: value.code });
+  if (status === 401 && value?.error_code === "signed_out") tell("presenter:signed-out");
+  else if (status === 403 && value?.error_code) tell("presenter:closed", { code: value.error_code });
 }

@@ -29,12 +29,13 @@ function show(state) {
     write(words, form.replace(/\{(\w+)\}/g, (_, name) => names[name]));
   }
   const bar = all("progress")[0];
-  Object.assign(bar, { max: state.n_tasks || 1, value: state.n_completed_tasks });
-  bar.classList.toggle("done", state.n_tasks > 0 && state.n_completed_tasks >= state.n_tasks);
-  write(all("[data-share]")[0], number.format(state.overall_progress) + "\u00a0%");
+  Object.assign(bar, { max: 100, value: state.overall_progress });
+  bar.classList.toggle("done", bar.value >= bar.max);
+  const share = all("[data-share]")[0];
+  write(share, share.dataset.share.replace("{share}", number.format(state.overall_progress) + "\u00a0%"));
   $("changed").hidden = state.status === $("figures").dataset.status;
-  const finished = shown && bar.value >= bar.max && shown.n_completed_tasks < shown.n_tasks;
-  const moved = shown && shown.n_completed_tasks !== state.n_completed_tasks;
+  const finished = shown && bar.value >= bar.max && shown.overall_progress < bar.max;
+  const moved = shown && shown.overall_progress !== state.overall_progress;
   shown = state;
   tellAge();
   if (moved) say(finished);

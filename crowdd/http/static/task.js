@@ -46,7 +46,7 @@ on("presenter:saved", ({ task, late, changed }) => {
   offerChange(task);
   if (changed) return;
   if (!offerAccount()) praise();
-  if (count % RANK_EVERY === 0) askRank();
+  if (count % RANK_EVERY === 0 || $("rank")?.hidden) askRank(); // without an answer there is none
 });
 on("presenter:progress", ({ done }) => {
   if (!(done > count)) return; // never backwards: the figure may be older than the last answer
@@ -96,7 +96,9 @@ on("page:press-again", () => {
 async function askRank() {
   if (!$("rank")) return;
   const { user } = await fetch("/account/profile", { headers: json }).then((answer) => answer.json()).catch(() => ({}));
-  if (user?.rank) $("rank").textContent = $("rank").dataset.words.replace("{rank}", number.format(user.rank));
+  if (!user?.rank || !user.score) return;
+  $("rank").textContent = $("rank").dataset.words.replace("{rank}", number.format(user.rank));
+  $("rank").hidden = false;
 }
 
 // Small messages that hold nobody up.
@@ -168,10 +170,11 @@ function close(why) {
   $("closed").hidden = false;
   showOthers();
 }
-function showState({ status, n_completed_tasks: done, n_tasks: total }) {
+function showState({ status, n_completed_tasks: done, n_tasks: total, overall_progress: share }) {
   if ($("progress") && total > 0) {
-    Object.assign($("progress"), { max: total, value: done });
-    $("progress").classList.toggle("done", done >= total);
+    $("progress").value = share;
+    $("progress").classList.toggle("done", share >= 100);
+    $("share").textContent = number.format(share) + "\u00a0%";
     $("done").textContent = number.format(done);
     $("total").textContent = number.format(total);
   }

@@ -1,4 +1,4 @@
-// The tutorial of a project opens once by itself, before the task: bridge.js begins the task's frame when the dialog is
+// The tutorial of a project opens once by itself, before the first task: bridge.js begins the task's frame when the dialog is
 // closed. Afterwards it is a page of its own (a link in the help), so that the frame with somebody's work never has to go.
 import { ApiClient } from "./presenter/api_client.js";
 import { project } from "./presenter/caller.js";
@@ -24,4 +24,12 @@ function show() {
   frame.open();
 }
 
-if (!recall(seen)) show();
+// It comes before the first task there is: now, or when one has come free.
+let over = Boolean(recall(seen));
+function first() {
+  if (over) return;
+  over = true;
+  show();
+}
+document.addEventListener("presenter:begins", first);
+document.addEventListener("presenter:anew", first);

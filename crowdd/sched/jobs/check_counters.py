@@ -15,7 +15,7 @@ async def _check(domain: Domain) -> str:
     found = 0
     async for difference in Checking(domain.db).run(repair=True):
         log.warn("A counter was wrong: {sentence}", sentence=difference.sentence())
-        found += 1
+        found += 1 + difference.more
     return f"{found} differences"
 
 

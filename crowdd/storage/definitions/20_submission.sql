@@ -1,6 +1,6 @@
 -- Answers: storing one, what it completes, what becomes of a task when places become free.
 --
--- Invariants (domain rules "Tasks and answers"; tests/ledger looks for each):
+-- Invariants (docs/interface/tasks.md; tests/ledger looks for each):
 --   I1 task_ledger.answers = its counted runs; .extra = its other runs; .leases = its rows in lease
 --   I2 counted runs + leases <= n_answers (or what it was before it was lowered; mode 'a': counted runs only)
 --   I3 one run per person and task; nobody holds a lease on a task that he has answered

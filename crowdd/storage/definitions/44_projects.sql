@@ -1,25 +1,33 @@
 -- Projects as a whole, while people work. What would be too long for one transaction goes in steps: clear_trials and
 -- sweep_project take a bounded bite each, convert_tasks takes tasks by id.
 
--- Takes the trials of some tasks of a draft away and lets these start anew; at most p_most answers, but all of a task.
--- Returns how many answers there were.
+-- Takes the trials of some tasks of a draft away and lets these start anew; at most p_most answers, but all of a task. What came
+-- with an import is no trial and stays. Returns how many answers there were.
 CREATE FUNCTION clear_trials(p_project bigint, p_most int, p_now timestamptz) RETURNS bigint LANGUAGE plpgsql AS $$
-DECLARE ids bigint[]; n bigint;
+DECLARE ids bigint[]; n bigint; r record;
 BEGIN
     PERFORM FROM project_ledger WHERE project_id = p_project AND trial FOR UPDATE;          -- no answer meanwhile
     IF NOT FOUND THEN RETURN 0; END IF;
-    ids := ARRAY(SELECT DISTINCT task_id FROM (SELECT task_id FROM task_run WHERE project_id = p_project ORDER BY task_id LIMIT p_most) r ORDER BY 1);
+    ids := ARRAY(SELECT DISTINCT task_id FROM (SELECT task_id FROM task_run WHERE project_id = p_project AND trial ORDER BY task_id LIMIT p_most) r ORDER BY 1);
     PERFORM FROM task_ledger WHERE project_id = p_project AND task_id = ANY (ids) ORDER BY task_id FOR UPDATE;
     INSERT INTO stat_delta (project_id, hour, actor, runs, counted, seconds)
     SELECT p_project, date_trunc('hour', finish_time), actor, -count(*), -count(*) FILTER (WHERE counted), -sum(time_spent(created, finish_time, timeout))
-      FROM task_run WHERE project_id = p_project AND task_id = ANY (ids) GROUP BY 2, 3;
+      FROM task_run WHERE project_id = p_project AND task_id = ANY (ids) AND trial GROUP BY 2, 3;
     INSERT INTO stat_delta (project_id, hour, completed, wanted)
-    SELECT p_project, date_trunc('hour', p_now), -count(*) FILTER (WHERE done AND NOT retired), -coalesce(sum(answers) FILTER (WHERE retired), 0)
+    SELECT p_project, date_trunc('hour', p_now), -count(*) FILTER (WHERE done AND NOT retired),
+           -coalesce(sum(answers) FILTER (WHERE retired), 0)
+           + (SELECT count(*) FROM task_run x JOIN task_ledger l USING (project_id, task_id)
+               WHERE x.project_id = p_project AND x.task_id = ANY (ids) AND x.counted AND NOT x.trial AND l.retired)
       FROM task_ledger WHERE project_id = p_project AND task_id = ANY (ids);
-    DELETE FROM task_run WHERE project_id = p_project AND task_id = ANY (ids);
+    DELETE FROM task_run WHERE project_id = p_project AND task_id = ANY (ids) AND trial;
     GET DIAGNOSTICS n = ROW_COUNT;
     DELETE FROM result WHERE project_id = p_project AND task_id = ANY (ids);
     UPDATE task_ledger SET answers = 0, extra = 0, done = false, entered = stamp(p_project) WHERE project_id = p_project AND task_id = ANY (ids);
+    FOR r IN SELECT task_id, count(*) FILTER (WHERE counted) AS counted, count(*) FILTER (WHERE NOT counted) AS late
+               FROM task_run WHERE project_id = p_project AND task_id = ANY (ids) GROUP BY 1 ORDER BY 1 LOOP
+        UPDATE task_ledger SET answers = r.counted, extra = r.late WHERE project_id = p_project AND task_id = r.task_id;
+        PERFORM settle(p_project, r.task_id, false, p_now);
+    END LOOP;
     RETURN n;
 END $$;
 
@@ -38,7 +46,7 @@ BEGIN
     END IF;
     UPDATE project_ledger SET trial = false, paused = false, draft_key = NULL, epoch = epoch + p.trial::int WHERE project_id = p_project;
     UPDATE project SET published = true, draft_key = NULL, first_published = coalesce(first_published, p_now), updated = p_now WHERE id = p_project;
-    IF p.trial THEN PERFORM forget_answers(p_project); END IF;
+    IF p.trial AND NOT EXISTS (SELECT FROM task_run WHERE project_id = p_project) THEN PERFORM forget_answers(p_project); END IF;
     RETURN true;
 END $$;
 
@@ -129,6 +137,7 @@ BEGIN
     GET DIAGNOSTICS n = ROW_COUNT;
     IF n > 0 THEN RETURN n; END IF;
     DELETE FROM event_sequence WHERE project_id = p_project;
+    DELETE FROM task_key_name WHERE project_id = p_project;
     DELETE FROM position WHERE (project_id, actor, lane) IN (
         SELECT project_id, actor, lane FROM position WHERE project_id = p_project ORDER BY actor, lane LIMIT 5000);
     GET DIAGNOSTICS n = ROW_COUNT;

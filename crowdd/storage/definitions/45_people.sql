@@ -38,7 +38,7 @@ BEGIN
         PERFORM settle(p_project, u, false, p_now) FROM unnest(ids) u;
     END IF;
     DELETE FROM position WHERE project_id = p_project AND actor = p_from;
-    IF ids <> '{}' THEN PERFORM copy_word(p_project, p_from, p_to); END IF;
+    IF ids <> '{}' THEN PERFORM move_word(p_project, p_from, p_to); END IF;
     RETURN cardinality(ids);
 END $$;
 

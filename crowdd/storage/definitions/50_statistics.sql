@@ -218,19 +218,28 @@ BEGIN
      ORDER BY 2 DESC, 1 LIMIT p_most;
 END $$;
 
--- Sums over all projects, drafts too. People without account are counted in each project that they answered in.
-CREATE FUNCTION site_figures(OUT n_tasks bigint, OUT n_wanted bigint, OUT n_counted bigint, OUT n_task_runs bigint, OUT n_results bigint, OUT n_anonymous bigint)
+-- Sums over all projects, or without those never published, whose answers are trials. People without account are counted in
+-- each project that they answered in.
+CREATE FUNCTION site_figures(p_drafts boolean DEFAULT true, OUT n_tasks bigint, OUT n_wanted bigint, OUT n_counted bigint, OUT n_task_runs bigint, OUT n_results bigint, OUT n_anonymous bigint)
 STABLE LANGUAGE sql AS $$
-WITH u AS MATERIALIZED (SELECT * FROM stat_delta WHERE project_id <> 0 AND xact >= (SELECT unfolded_from())),
+WITH of_site AS (SELECT project_id FROM project_ledger WHERE p_drafts OR NOT trial),
+u AS MATERIALIZED (SELECT * FROM stat_delta WHERE project_id <> 0 AND xact >= (SELECT unfolded_from()) AND project_id IN (SELECT project_id FROM of_site)),
 newly AS (SELECT sum((d.runs + coalesce(v.runs, 0) > 0)::int - (coalesce(v.runs, 0) > 0)::int) AS people
             FROM (SELECT project_id, actor, sum(runs) AS runs FROM u WHERE actor <> '' AND actor NOT LIKE 'u:%' GROUP BY 1, 2) d
             LEFT JOIN volunteer v USING (project_id, actor)),
 s AS (SELECT sum(tasks) AS tasks, sum(wanted) AS wanted, sum(counted) AS counted, sum(runs_anonymous + runs_authenticated) AS runs,
-             sum(results) AS results, sum(people_anonymous) AS people FROM project_stat),
+             sum(results) AS results, sum(people_anonymous) AS people FROM project_stat WHERE project_id IN (SELECT project_id FROM of_site)),
 d AS (SELECT sum(tasks) AS tasks, sum(wanted) AS wanted, sum(counted) AS counted, sum(runs) AS runs, sum(results) AS results FROM u)
 SELECT coalesce(s.tasks, 0) + coalesce(d.tasks, 0), coalesce(s.wanted, 0) + coalesce(d.wanted, 0), coalesce(s.counted, 0) + coalesce(d.counted, 0),
        coalesce(s.runs, 0) + coalesce(d.runs, 0), coalesce(s.results, 0) + coalesce(d.results, 0), coalesce(s.people, 0) + coalesce(newly.people, 0)
   FROM s, d, newly $$;
+
+-- How many projects that everybody may see have a task that is not finished.
+CREATE FUNCTION open_projects() RETURNS bigint STABLE LANGUAGE sql AS $$
+SELECT count(*) FROM project p LEFT JOIN project_stat s ON s.project_id = p.id
+  LEFT JOIN (SELECT project_id, sum(tasks) AS tasks, sum(completed) AS completed FROM stat_delta
+              WHERE project_id <> 0 AND xact >= (SELECT unfolded_from()) GROUP BY 1) d ON d.project_id = p.id
+ WHERE p.published AND p.lock_id IS NULL AND coalesce(s.completed, 0) + coalesce(d.completed, 0) < coalesce(s.tasks, 0) + coalesce(d.tasks, 0) $$;
 
 -- The answers of a project that has nothing left but its tasks: it was opened, its trials went. The caller has locked the
 -- project's ledger and has deleted the answers.

@@ -1,10 +1,13 @@
 -- What each kind is read from: a column for every attribute of its declaration.
 
+-- overall_progress: answers that count, of those wanted, in per cent. All of it is what has every task finished: where fewer
+-- answers are wanted than before, some tasks have more of them than they want, and others none.
 CREATE VIEW project_record AS
 SELECT p.*, f.n_tasks, f.n_completed_tasks, f.runs_anonymous + f.runs_authenticated AS n_task_runs,
        f.people_anonymous + f.people_authenticated AS n_volunteers, f.n_results,
        (SELECT count(*) FROM blogpost b WHERE b.project_id = p.id) AS n_blogposts,
-       CASE WHEN f.n_wanted > 0 THEN least(100, f.n_counted * 100 / f.n_wanted)::int ELSE 0 END AS overall_progress,
+       CASE WHEN f.n_wanted <= 0 THEN 0
+            ELSE least(f.n_counted * 100 / f.n_wanted, CASE WHEN f.n_completed_tasks >= f.n_tasks THEN 100 ELSE 99 END)::int END AS overall_progress,
        last_activity(p.id) AS last_activity_raw,
        (SELECT CASE WHEN a.privacy_mode THEN a.name ELSE a.fullname END FROM account a WHERE a.id = p.owner_id) AS owner
   FROM project p JOIN project_figures f ON f.project_id = p.id;
@@ -12,7 +15,8 @@ SELECT p.*, f.n_tasks, f.n_completed_tasks, f.runs_anonymous + f.runs_authentica
 CREATE VIEW projectstats_record AS
 SELECT p.id, p.id AS project_id, f.n_tasks, f.runs_anonymous + f.runs_authenticated AS n_task_runs, f.n_results,
        f.people_anonymous + f.people_authenticated AS n_volunteers, f.n_completed_tasks,
-       CASE WHEN f.n_wanted > 0 THEN least(100, f.n_counted * 100 / f.n_wanted)::int ELSE 0 END AS overall_progress,
+       CASE WHEN f.n_wanted <= 0 THEN 0
+            ELSE least(f.n_counted * 100 / f.n_wanted, CASE WHEN f.n_completed_tasks >= f.n_tasks THEN 100 ELSE 99 END)::int END AS overall_progress,
        coalesce(f.seconds / nullif(f.runs_anonymous + f.runs_authenticated, 0), 0)::float8 AS average_time,
        (SELECT count(*) FROM blogpost b WHERE b.project_id = p.id) AS n_blogposts, last_activity(p.id) AS last_activity, '{}'::jsonb AS info
   FROM project p JOIN project_figures f ON f.project_id = p.id;

@@ -15,13 +15,14 @@ from crowdd.storage.server.lock import hold
 __all__ = ["Home", "Server", "StartError", "answering", "check", "find_home", "hold", "start"]
 
 
-def start(home: Home) -> Server:
+def start(home: Home, oldest: int = 0) -> Server:
     """PostgreSQL on this home, made when there is none there yet; the caller holds the lock of the data folder.
 
-    The server is our child and ends with us. Raises StartError with a sentence that says what to do.
+    ``oldest``: the major version that it has to have at least. The server is our child and ends with us. Raises StartError with a sentence that says what to do.
     """
     try:
-        binaries = within_reach(pick(find_all(), home.cluster), home.account, home.folder)
+        fitting = [found for found in find_all() if found.major >= oldest]
+        binaries = within_reach(pick(fitting, home.cluster, oldest), home.account, home.folder)
         cluster.initialise(home, binaries)
         return cluster.start(home, binaries)
     except (OSError, SubprocessError) as error:

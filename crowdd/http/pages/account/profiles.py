@@ -59,11 +59,12 @@ class ProfilePages:
                 "projects_published": published,
                 "projects_draft": drafts,
                 "projects_created": published + drafts,
+                "_paused": _paused(created),
             }
         return Page("account/profile.html" if own else "account/public_profile.html", **context)
 
     async def projects(self, incoming: Incoming, name: str) -> Answer:
-        """What a person owns or co-owns (interface, GET /account/<name>/projects)."""
+        """What a person owns or co-owns (interface: account-projects)."""
         row = await own_account(self._domain, incoming, name)
         owned = await self._projects.of_owner(row["id"])
         published = [project_summary(p, owned=True) for p in owned if p["published"]]
@@ -74,6 +75,7 @@ class ProfilePages:
             projects_published=published,
             projects_draft=drafts,
             _name=row["name"],
+            _paused=_paused(owned),
         )
 
     async def reset_key_form(self, incoming: Incoming, name: str) -> Answer:
@@ -84,3 +86,8 @@ class ProfilePages:
         row = await own_account(self._domain, incoming, name)
         await self._accounts.reset_api_key(row["id"], incoming.who)
         return Redirect("/account/profile", _("New API key generated."))
+
+
+def _paused(projects: list[Row]) -> frozenset[str]:
+    """The short names of those that were published and are not now: they are no drafts."""
+    return frozenset(p["short_name"] for p in projects if p["first_published"] is not None and not p["published"])

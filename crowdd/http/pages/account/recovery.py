@@ -1,4 +1,4 @@
-"""Forgotten passwords (interface, forgot-password and reset-password)."""
+"""Forgotten passwords (interface: account-forgot, account-reset)."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ class RegisterPages:
         return await self._entry.enter(incoming, user_id, await self._entry.welcome(incoming, user_id, claimed))
 
     async def _send(self, incoming: Incoming) -> Answer:
-        """The account waits for the link in a letter (interface, POST /account/register)."""
+        """The account waits for the link in a letter (interface: account-register-sent)."""
         known = self._entry.newcomer(incoming)
         await self._confirming.register(_registration(incoming), known, incoming.who)
         self._entry.cookies.drop(incoming, NEWCOMER)

@@ -12,6 +12,7 @@ from crowdd.http.forms import Forms
 from crowdd.http.incoming import Incoming
 from crowdd.http.pages.admin.entry import MOST_LETTERS, admins_only, lacking
 from crowdd.http.pages.announcements import NEWEST
+from crowdd.http.pages.left_out import LeftOut
 from crowdd.http.routing import Route, get, post
 from crowdd.kinds import ANNOUNCEMENT
 from crowdd.languages import _
@@ -26,7 +27,7 @@ class AdminAnnouncements:
     """``/admin/announcement`` and what is below."""
 
     def __init__(self, domain: Domain, forms: Forms) -> None:
-        self._records, self._forms = domain.records, forms
+        self._records, self._forms, self._left_out = domain.records, forms, LeftOut(domain)
 
     def routes(self) -> Iterator[Route]:
         yield get(_HERE, admins_only(self.announcements))
@@ -43,31 +44,33 @@ class AdminAnnouncements:
         return Page("admin/announcement.html", title=_("Announcements"), announcements=rows, csrf=csrf)
 
     async def new_form(self, incoming: Incoming) -> Answer:
-        return self._form_page(_("A new announcement"), self._forms.blank(incoming, *_FIELDS) | {"published": True})
+        return await self._form_page(
+            _("A new announcement"), self._forms.blank(incoming, *_FIELDS) | {"published": True}
+        )
 
     async def new(self, incoming: Incoming) -> Answer:
         wrong = lacking(incoming, _MOST)
         if wrong:
-            return self._again(incoming, _("A new announcement"), wrong)
+            return await self._again(incoming, _("A new announcement"), wrong)
         body = _written(incoming)
         if "published" not in body and incoming.content_type != "application/json":
             body["published"] = False  # a box that is not ticked sends nothing
         try:
             await self._records.create(ANNOUNCEMENT, incoming.who, body)
         except CostlyTextError as error:
-            return self._again(incoming, _("A new announcement"), {error.attribute: [error.sentence]})
-        return Redirect(_HERE, _("Announcement created."))
+            return await self._again(incoming, _("A new announcement"), {error.attribute: [error.sentence]})
+        return Redirect(_HERE, *await self._left_out.after(body["body"], _("Announcement created.")))
 
     async def update_form(self, incoming: Incoming, announcement_id: int) -> Answer:
         row = await self._records.get(ANNOUNCEMENT, incoming.who, announcement_id)
         form = self._forms.blank(incoming) | {name: row[name] for name in ("id", *_FIELDS)}
-        return self._form_page(_("Change an announcement"), form)
+        return await self._form_page(_("Change an announcement"), form)
 
     async def update(self, incoming: Incoming, announcement_id: int) -> Answer:
         await self._records.get(ANNOUNCEMENT, incoming.who, announcement_id)
         wrong = lacking(incoming, _MOST)
         if wrong:
-            return self._again(incoming, _("Change an announcement"), wrong, id=announcement_id)
+            return await self._again(incoming, _("Change an announcement"), wrong, id=announcement_id)
         body = _written(incoming)
         if "published" not in body and incoming.content_type != "application/json":
             body["published"] = False
@@ -75,20 +78,21 @@ class AdminAnnouncements:
             await self._records.change(ANNOUNCEMENT, incoming.who, announcement_id, body)
         except CostlyTextError as error:
             wrong = {error.attribute: [error.sentence]}
-            return self._again(incoming, _("Change an announcement"), wrong, id=announcement_id)
-        return Redirect(_HERE, _("Announcement changed."))
+            return await self._again(incoming, _("Change an announcement"), wrong, id=announcement_id)
+        return Redirect(_HERE, *await self._left_out.after(body["body"], _("Announcement changed.")))
 
     async def delete(self, incoming: Incoming, announcement_id: int) -> Answer:
         await self._records.delete(ANNOUNCEMENT, incoming.who, announcement_id)
         return Redirect(_HERE, _("Announcement deleted."))
 
-    def _again(self, incoming: Incoming, title: str, wrong: dict[str, list[str]], **more: Any) -> Answer:
+    async def _again(self, incoming: Incoming, title: str, wrong: dict[str, list[str]], **more: Any) -> Answer:
         form = self._forms.refused(incoming, wrong, *_FIELDS) | more
         form["published"] = _ticked(incoming)
-        return self._form_page(title, form, flash=_("Please correct the errors."), status="error")
+        return await self._form_page(title, form, flash=_("Please correct the errors."), status="error")
 
-    def _form_page(self, title: str, form: dict[str, Any], **said: Any) -> Answer:
-        return Page("admin/edit_announcement.html", title=title, form=form, **said)
+    async def _form_page(self, title: str, form: dict[str, Any], **said: Any) -> Answer:
+        left_out = await self._left_out.of(form["body"])
+        return Page("admin/edit_announcement.html", title=title, form=form, **said, _left_out=left_out)
 
 
 def _written(incoming: Incoming) -> dict[str, Any]:

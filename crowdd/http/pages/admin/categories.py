@@ -40,7 +40,7 @@ class AdminCategories:
         return await self._page(incoming, self._forms.blank(incoming, *_FIELDS))
 
     async def add(self, incoming: Incoming) -> Answer:
-        """The same page with the new one in its list, the form as it was sent (interface, POST /admin/categories)."""
+        """The same page with the new one in its list, the form as it was sent (interface: admin-categories)."""
         wrong = lacking(incoming, _MOST) or await self._added(incoming)
         form = self._forms.refused(incoming, wrong, *_FIELDS)
         said = (_("Please correct the errors."), "error") if wrong else (_("Category added."), "success")

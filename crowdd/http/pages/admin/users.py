@@ -112,7 +112,7 @@ class AdminUsers:
 
 
 def _shown(rows: Iterable[Row]) -> list[dict[str, Any]]:
-    """Whole records (interface, User) without keys: these are their owners' alone."""
+    """Whole records (interface: admin-users) without keys: these are their owners' alone."""
     return [{**person(row, private=True), "restrict": row["restrict"]} for row in rows]
 
 

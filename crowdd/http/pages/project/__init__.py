@@ -19,6 +19,7 @@ from crowdd.http.pages.project.importing import ImportPages
 from crowdd.http.pages.project.overview import OverviewPages
 from crowdd.http.pages.project.owners import OwnersPages
 from crowdd.http.pages.project.password import PasswordPages
+from crowdd.http.pages.project.pictures import PicturePages
 from crowdd.http.pages.project.presenting import PresentingPages
 from crowdd.http.pages.project.publishing import PublishingPages
 from crowdd.http.pages.project.settings import ProjectSettingsPages
@@ -53,6 +54,7 @@ def rooms(domain: Domain, forms: Forms, cookies: Cookies, templates: Templates) 
         ProjectSettingsPages(domain, forms, views),
         VolunteerPages(domain, forms, views),
         UpdatePages(domain, forms, views),
+        PicturePages(domain, forms, views),
         EditorPages(domain, forms, views, templates),
         OwnersPages(domain, forms, views),
         BlogPages(domain, forms, views),

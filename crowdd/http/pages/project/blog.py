@@ -13,6 +13,7 @@ from crowdd.errors import CostlyTextError, NotFoundError
 from crowdd.http.answers import Answer, Page, Redirect
 from crowdd.http.forms import CORRECT, Forms
 from crowdd.http.incoming import Incoming
+from crowdd.http.pages.left_out import LeftOut
 from crowdd.http.pages.project.views import ProjectViews, locked_out
 from crowdd.http.routing import Route, get, post
 from crowdd.kinds import BLOGPOST
@@ -91,7 +92,7 @@ class BlogPages:
             made = await self._records.create(BLOGPOST, incoming.who, said)
         except CostlyTextError as error:
             return await self._again(incoming, row, {error.attribute: [error.sentence]})
-        return Redirect(_at(short_name, made["id"]), _("The post is saved."))
+        return await self._saved(_at(short_name, made["id"]), said["body"])
 
     async def _writer(self, incoming: Incoming, short_name: str) -> Row:
         row = await self._projects.page(short_name, incoming.who)
@@ -114,7 +115,10 @@ class BlogPages:
             await self._records.change(BLOGPOST, incoming.who, post_id, said)
         except CostlyTextError as error:
             return await self._again(incoming, row, {error.attribute: [error.sentence]}, id=post_id)
-        return Redirect(_at(short_name, post_id), _("The post is saved."))
+        return await self._saved(_at(short_name, post_id), said["body"])
+
+    async def _saved(self, at: str, body: str) -> Answer:
+        return Redirect(at, *await LeftOut(self._views.domain).after(body, _("The post is saved.")))
 
     async def delete(self, incoming: Incoming, short_name: str, post_id: int) -> Answer:
         row = await self._projects.page(short_name, incoming.who)
@@ -129,7 +133,8 @@ class BlogPages:
 
     async def _form_page(self, incoming: Incoming, row: Row, form: dict[str, Any], **said: Any) -> Answer:
         context = await self._views.context(incoming, row)
-        return Page("project/edit_blogpost.html", **context, form=form, **said)
+        pictures = await self._views.pictures(incoming, row, form["body"])
+        return Page("project/edit_blogpost.html", **context, form=form, **said, **pictures)
 
 
 def _mistakes(incoming: Incoming) -> dict[str, list[str]]:

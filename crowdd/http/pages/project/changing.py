@@ -10,12 +10,13 @@ import attrs
 
 from crowdd.domain.changes import Changes, Effect
 from crowdd.domain.domain import Domain
-from crowdd.errors import InvalidValueError
+from crowdd.errors import InvalidValueError, NotFoundError
 from crowdd.http.answers import Answer, Page, Redirect
 from crowdd.http.forms import CORRECT, Forms
 from crowdd.http.incoming import Incoming
 from crowdd.http.pages.project.views import ProjectViews, locked_out, none_ticked, numbers_in, ticked
 from crowdd.http.routing import Route, get, post
+from crowdd.kinds.types import clean_text
 from crowdd.languages import _, ngettext
 from crowdd.storage import schedulers
 from crowdd.storage.database import Row
@@ -39,18 +40,19 @@ class Form:
 REDUNDANCY = Form("redundancy", _("Answers for each task"), ("n_answers",), lambda c: c.redundancy, "may")
 PRIORITY = Form("priority", _("Priority"), ("priority_0",), lambda c: c.priority, "must")
 SCHEDULER = Form("scheduler", _("Order"), ("sched",), lambda c: c.scheduler)
+WITHDRAWAL = Form("withdraw", _("Delete answers of a volunteer"), ("volunteer",), lambda c: c.withdraw)
 DELETION = Form("delete", _("Delete tasks"), (), lambda c: c.delete, "may")
 
 
 class ChangePages:
-    """``/project/<short_name>/tasks/redundancy``, ``priority``, ``scheduler`` and ``delete``."""
+    """``/project/<short_name>/tasks/redundancy``, ``priority``, ``scheduler``, ``withdraw`` and ``delete``."""
 
     def __init__(self, domain: Domain, forms: Forms, views: ProjectViews) -> None:
         self._projects, self._changes = domain.projects, domain.changes
         self._forms, self._views = forms, views
 
     def routes(self) -> Iterator[Route]:
-        for form in (REDUNDANCY, PRIORITY, SCHEDULER, DELETION):
+        for form in (REDUNDANCY, PRIORITY, SCHEDULER, WITHDRAWAL, DELETION):
             yield get(f"{_AT}/{form.name}", locked_out(self._shown(form)))
             yield post(f"{_AT}/{form.name}", locked_out(self._sent(form)))
 
@@ -59,20 +61,22 @@ class ChangePages:
             row = await self._projects.owned(short_name, incoming.who)
             if (back := none_ticked(incoming, short_name)) is not None:
                 return back
-            values = await self._values(form, row)
+            values = await self._values(incoming, form, row)
             if form.task_ids != "no":
                 values["task_ids"] = ", ".join(ticked(incoming)) or None
             return await self._page(incoming, row, form, self._forms.filled(incoming, **values))
 
         return show
 
-    async def _values(self, form: Form, row: Row) -> dict[str, Any]:
+    async def _values(self, incoming: Incoming, form: Form, row: Row) -> dict[str, Any]:
         """What the form begins with: how it is now."""
         now: dict[str, Any] = dict.fromkeys(_names(form))
         if form is REDUNDANCY:
             now["n_answers"] = await self._changes.usual_answers(row["id"])
         elif form is SCHEDULER:
             now["sched"] = row["info"].get("sched") or "default"
+        elif form is WITHDRAWAL:
+            now["volunteer"] = clean_text(incoming.query.get("volunteer", ""))[:100] or None
         return now
 
     def _sent(self, form: Form) -> Any:
@@ -88,6 +92,10 @@ class ChangePages:
                     effect = await form.change(self._changes)(incoming.who, row["id"], body, dry_run)
                 except InvalidValueError as error:
                     wrong = {_field_of(error, form): [error.args[0]]}
+                except NotFoundError as error:
+                    if form is not WITHDRAWAL:
+                        raise
+                    wrong = {"volunteer": [error.hint or error.args[0]]}
             if effect is not None and not dry_run:
                 return _done(short_name, effect)
             return await self._answered(incoming, row, form, wrong, effect)

@@ -10,13 +10,14 @@ import orjson
 
 from crowdd.domain.domain import Domain
 from crowdd.domain.file_access import readdressed
-from crowdd.errors import FormError, InvalidValueError, NotFoundError, TooLargeError
+from crowdd.errors import FormError, NotFoundError, TooLargeError
 from crowdd.http import presenter, starters
 from crowdd.http.answers import Answer, Page, Raw, Redirect
 from crowdd.http.errors import message_of
 from crowdd.http.forms import CORRECT, Forms
 from crowdd.http.incoming import Incoming
 from crowdd.http.locales import locale_of
+from crowdd.http.pages.project import editor_words
 from crowdd.http.pages.project.views import ProjectViews, locked_out
 from crowdd.http.rendering import Templates
 from crowdd.http.routing import Route, get, post
@@ -27,7 +28,7 @@ from crowdd.storage.database import Row
 
 _AT: Final = "/project/<short_name>/tasks/taskpresentereditor"
 _PARTS: Final = ("task_presenter", "tutorial", "results")
-_SAMPLES, _MOST_ANSWERS, _MOST_LETTERS = 5, 40, 500
+_SAMPLES = 5
 
 
 class EditorPages:
@@ -47,64 +48,66 @@ class EditorPages:
             return self._frame(incoming)
         row = await self._domain.projects.owned(short_name, incoming.who)
         part, name = _part(incoming), incoming.query.get("template", "")
-        stored = row["info"].get(part) or ""
-        begun = _starter(name) if name else stored
+        stored = _stored(row, part)
+        begun = _begun(name, starters.asked(stored) or {}) if name else stored
         form = self._forms.filled(incoming, id=row["id"], editor=begun)
         choose = part == "task_presenter" and not begun
         return await self._page(incoming, row, form, choose=choose)
 
     async def save(self, incoming: Incoming, short_name: str) -> Answer:
-        """Keeps the text ``editor``; with ``btn`` = ``Start`` a starter, ``Words`` what is asked of one."""
+        """Keeps the text ``editor`` with the words of its fields; ``btn`` = ``Start`` keeps a starter.
+
+        ``begin`` only shows another starter, with what was typed. Without ``editor`` the words go into what is stored.
+        """
         row = await self._domain.projects.owned(short_name, incoming.who)
-        part, button = _part(incoming), incoming.field("btn")
+        part = _part(incoming)
+        if incoming.field("btn") == "Start":
+            return await self._start(incoming, row)
+        if part == "task_presenter" and (name := incoming.field("begin")):
+            return await self._begin(incoming, row, name)
+        sent = editor_words.sent_document(incoming, _stored(row, part))
         try:
-            if button == "Start":
-                return await self._start(incoming, row)
-            text = self._worded(incoming, row) if button == "Words" else incoming.field("editor")
-            if not text.strip() and part == "task_presenter":
-                raise FormError({"editor": [_("Without this a volunteer sees nothing. Begin with a starter.")]})
+            text = self._text(incoming, part, sent)
             await self._keep(incoming, row, part, text)
         except FormError as error:
-            form = self._forms.refused(incoming, error.errors) | {"id": row["id"]}
-            form["editor"] = incoming.field("editor") or row["info"].get(part) or ""
+            form = self._forms.refused(incoming, error.errors) | {"id": row["id"], "editor": sent}
             return await self._page(incoming, row, form, flash=CORRECT, status="error")
-        return Redirect(_path(short_name, part), _("It is saved. This is what volunteers see from now on."))
+        now = await self._domain.projects.owned(short_name, incoming.who)
+        return Redirect(_path(short_name, part), editor_words.outcome(part, row, now))
+
+    def _text(self, incoming: Incoming, part: str, sent: str) -> str:
+        """What is to be stored. Raises FormError."""
+        words = part == "task_presenter" and "question" in incoming.form
+        text = editor_words.worded(incoming, sent) if words else sent
+        if not text.strip() and part == "task_presenter":
+            raise FormError({"editor": [_("Without this a volunteer sees nothing. Begin with a starter.")]})
+        return text
+
+    async def _begin(self, incoming: Incoming, row: Row, name: str) -> Answer:
+        """Another starter in the place of what was sent; what was typed goes along, and nothing is stored."""
+        sent = editor_words.sent_document(incoming, _stored(row, "task_presenter"))
+        form = self._forms.filled(incoming, id=row["id"], editor=_begun(name, editor_words.wanted(incoming, sent)))
+        return await self._page(incoming, row, form)
 
     async def _keep(self, incoming: Incoming, row: Row, part: str, text: str) -> None:
         try:
-            await self._domain.projects.tell(row, {part: text}, incoming.who)
+            await self._domain.projects.tell(row, {part: text, **_declared(row, part, text)}, incoming.who)
         except TooLargeError as error:
             raise FormError({"editor": [message_of(error)]}) from None
 
     async def _start(self, incoming: Incoming, row: Row) -> Answer:
         """A starter with the project's sentence as its question, where it is one; then on to the tasks."""
-        document = _starter(incoming.field("template"))
+        document = _begun(incoming.field("template"), {})
         said = starters.asked(document) or {}
         if row["description"].strip().endswith("?"):
             document = starters.asking(document, said | {"question": row["description"].strip()})
-        await self._domain.projects.tell(row, {"task_presenter": document}, incoming.who)
+        told = {"task_presenter": document, **_declared(row, "task_presenter", document)}
+        await self._domain.projects.tell(row, told, incoming.who)
         if not row["n_tasks"]:
             return Redirect(
                 f"/project/{quote(row['short_name'])}/tasks/import", _("That is settled. Now bring your tasks.")
             )
         return Redirect(_path(row["short_name"], "task_presenter"), _("This is what volunteers will see."))
-
-    def _worded(self, incoming: Incoming, row: Row) -> str:
-        document = row["info"].get("task_presenter") or ""
-        said = starters.asked(document)
-        if said is None:
-            raise InvalidValueError(_("This presenter has no words that can be changed apart."))
-        question, unsure = (incoming.field(name).strip()[:_MOST_LETTERS] for name in ("question", "unsure"))
-        wrong: dict[str, list[str]] = {} if question else {"question": [_("Please fill this in.")]}
-        changed = said | {"question": question, "unsure": unsure}
-        if "answers" in said:
-            lines = [line.strip()[:_MOST_LETTERS] for line in incoming.field("answers").splitlines() if line.strip()]
-            changed["answers"] = list(dict.fromkeys(lines))
-            if not 1 <= len(changed["answers"]) <= _MOST_ANSWERS:
-                wrong["answers"] = [_("Write 1 to %(most)s answers, each on a line of its own.", most=_MOST_ANSWERS)]
-        if wrong:
-            raise FormError(wrong)
-        return starters.asking(document, changed)
 
     async def _page(
         self, incoming: Incoming, row: Row, form: dict[str, Any], *, choose: bool = False, **said: Any
@@ -114,11 +117,11 @@ class EditorPages:
         more: dict[str, Any] = {"form": form, "presenters": list(starters.NAMES), "_part": part, **said}
         if choose:
             return Page("project/task_presenter_options.html", **context, **more)
-        words = starters.asked(form["editor"]) if part == "task_presenter" else None
-        if words is not None and form["errors"].keys() & {"question", "answers"}:
-            words |= {"question": incoming.field("question"), "answers": incoming.field("answers").splitlines()}
+        more |= editor_words.fields(incoming, form) if part == "task_presenter" else {"_asked": None}
+        more["_unsaved"] = form["editor"] != _stored(row, part)
         preview = await self._preview(incoming, row, form["editor"])
-        return Page("project/task_presenter_editor.html", **context, **more, _asked=words, _preview=preview)
+        more["_columns"] = [] if preview["invented"] else editor_words.columns(preview["tasks"])
+        return Page("project/task_presenter_editor.html", **context, **more, _preview=preview)
 
     async def _preview(self, incoming: Incoming, row: Row, document: str) -> dict[str, Any]:
         """What the frame of the preview is told: the project as presenters see it, and some tasks."""
@@ -141,6 +144,12 @@ class EditorPages:
         return Raw(document.encode(), headers=presenter.frame_headers(https=self._https))
 
 
+def _declared(row: Row, part: str, document: str) -> dict[str, str]:
+    """Where a presenter made of a starter stores its answers, unless the owner has said which key it is."""
+    known = part != "task_presenter" or "answer_key" in row["info"]
+    return {} if known or starters.asked(document) is None else {"answer_key": starters.ANSWER_KEY}
+
+
 def _part(incoming: Incoming) -> str:
     part = incoming.query.get("part") or "task_presenter"
     if part not in _PARTS:
@@ -148,8 +157,14 @@ def _part(incoming: Incoming) -> str:
     return part
 
 
-def _starter(name: str) -> str:
-    found = starters.source(name)
+def _stored(row: Row, part: str) -> str:
+    found = row["info"].get(part)
+    return starters.current(found) if isinstance(found, str) else ""
+
+
+def _begun(name: str, words: starters.Asked) -> str:
+    """A starter by its name, asking what was asked before."""
+    found = starters.begun(name, words)
     if found is None:
         raise NotFoundError("404 Not Found")
     return found

@@ -13,6 +13,7 @@ from crowdd.http.answers import Answer, Download, Page
 from crowdd.http.incoming import Incoming
 from crowdd.http.pages.project.views import ProjectViews, locked_out, none_ticked, ticked
 from crowdd.http.routing import Route, get
+from crowdd.values import network
 
 
 class ExportPages:
@@ -27,7 +28,7 @@ class ExportPages:
     async def export(self, incoming: Incoming, short_name: str) -> Answer:
         """A file (``type``, ``format``, and ``raw=1`` for a table whose texts are left as they are), or the choice.
 
-        ``task_ids``: only of these tasks.
+        ``task_ids``: only of these tasks. ``volunteer``: only answers with this code.
         """
         row = await self._projects.page(short_name, incoming.who)
         self._exports.require(incoming.who, row)
@@ -37,14 +38,14 @@ class ExportPages:
         type_, format_ = incoming.query.get("type"), incoming.query.get("format")
         if type_ is None and format_ is None:
             context = await self._views.context(incoming, row)
-            sizes = await self._exports.sizes(row)
+            sizes = await self._exports.sizes(row, task_ids({"task_ids": named or None}))
             return Page(
                 "project/export.html", **context, exports=sizes, formats=list(FORMATS), _task_ids=",".join(named)
             )
         if type_ is None or format_ is None:
             raise NotFoundError("404 Not Found", hint="Both type and format are needed.")
         raw = queries.flag(incoming.query.get("raw", ""), "raw")
-        file = self._exports.file(
-            incoming.who, row, type_, format_, raw=raw, named=task_ids({"task_ids": named or None})
-        )
-        return Download(file.name, file.content_type, file.parts)
+        chosen, word = task_ids({"task_ids": named or None}), incoming.query.get("volunteer", "")
+        file = self._exports.file(incoming.who, row, type_, format_, raw=raw, named=chosen, volunteer=word)
+        parts = self._exports.download(incoming.who, file, network(incoming.address))
+        return Download(file.name, file.content_type, parts)

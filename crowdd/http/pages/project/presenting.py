@@ -5,18 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from crowdd.domain import queries
 from crowdd.domain.domain import Domain
 from crowdd.domain.file_access import readdressed
+from crowdd.domain.finished_tasks import Finished
 from crowdd.errors import AnonymousError, NotFoundError
 from crowdd.http import presenter
 from crowdd.http.answers import Answer, Page, Raw
 from crowdd.http.confirm import Confirm
 from crowdd.http.incoming import Incoming
 from crowdd.http.locales import locale_of
+from crowdd.http.pages.project import result_rows
 from crowdd.http.pages.project.views import ProjectViews, locked_out
 from crowdd.http.rendering import Templates
 from crowdd.http.routing import Route, get
 from crowdd.kinds import PROJECT
+from crowdd.kinds.kind import OWNERS
 from crowdd.languages import _
 from crowdd.languages.tongues import direction_of, language_of
 from crowdd.storage.database import Row
@@ -54,7 +58,26 @@ class PresentingPages:
         return await self._page(incoming, short_name, "tutorial")
 
     async def results(self, incoming: Incoming, short_name: str) -> Answer:
+        """What the owner wrote for it; without that the finished tasks, those before one result (``before``)."""
         return await self._page(incoming, short_name, "results")
+
+    async def _finished(self, incoming: Incoming, row: Row, context: dict[str, Any]) -> Answer:
+        """The finished tasks, for those who may see answers."""
+        before = incoming.query.get("before", "")
+        sees = self._domain.finished_tasks.may_see(row)
+        earlier = queries.number(before, "before", 0) if before else None
+        found = await self._domain.finished_tasks.page(row, earlier) if sees else Finished([], None)
+        asked = result_rows.asked_by(row["info"])
+        return Page(
+            "project/presenter.html",
+            drawn_as="project/results.html",
+            **context,
+            _rows=[result_rows.shown(task, asked) for task in found.tasks],
+            _next=found.next,
+            _first=not before,
+            _sees=sees,
+            _owns=bool(row["standings"] & OWNERS),
+        )
 
     async def _page(
         self, incoming: Incoming, short_name: str, kind: presenter.Kind, task_id: int | None = None
@@ -68,6 +91,12 @@ class PresentingPages:
             await self._lease_or_find(incoming, row, task_id)
         context = await self._views.context(incoming, row)
         context["title"] = _TITLES[kind]
+        if kind == "results":
+            context["n_results"] = int(row["n_results"])
+            if not presenter.source(row["info"], kind).strip():
+                return await self._finished(incoming, row, context)
+        if missing := _missing(row, kind):
+            return Page("project/presenter.html", drawn_as="project/no_task.html", **context, _missing=missing)
         shown = await self._presenter(incoming, row, kind, task_id)
         prose = await self._views.prose([row["long_description"]])
         return Page("project/presenter.html", **context, _presenter=shown, _prose=prose)
@@ -84,10 +113,16 @@ class PresentingPages:
             task_id=task_id,
             volunteer=who.user_id,
             own_count=mine["done"],
-            rank=None if who.user_id is None else (await self._domain.accounts.profile(who.user_id))["rank"],
+            rank=await self._rank(who.user_id),
             progress=(int(row["n_completed_tasks"]), int(row["n_tasks"])),
+            share=int(row["overall_progress"]),
             uploads=self._domain.file_access.address(row),
         )
+
+    async def _rank(self, user_id: int | None) -> int | None:
+        """The place of an account among those who have answered."""
+        profile = None if user_id is None else await self._domain.accounts.profile(user_id)
+        return profile["rank"] if profile is not None and profile["score"] else None
 
     async def _lease_or_find(self, incoming: Incoming, row: Row, task_id: int) -> None:
         """Links are followed by crawlers and previews, too, and pictures may name them: those must not take a place."""
@@ -115,3 +150,12 @@ class PresentingPages:
     def _require_account(self, incoming: Incoming, row: Row) -> None:
         if not row["allow_anonymous_contributors"] and not incoming.who.signed_in:
             raise AnonymousError(_("This project does not allow anonymous contributors"), code="members_only")
+
+
+def _missing(row: Row, kind: presenter.Kind) -> str:
+    """What a page needs and the project lacks: the presenter, the tutorial that is asked for, tasks; "" for nothing."""
+    if kind == "results":
+        return ""
+    if not presenter.source(row["info"], kind).strip():
+        return "tutorial" if kind == "tutorial" else "presenter"
+    return "" if kind == "tutorial" or row["n_tasks"] else "tasks"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 from urllib.parse import quote
 
 from crowdd.domain.domain import Domain
@@ -30,7 +31,11 @@ class PublishingPages:
         row = await self._projects.owned(short_name, incoming.who)
         context = await self._views.context(incoming, row)
         link = self._views.try_link(row)
-        return Page("project/publish.html", csrf=self._forms.csrf.token(incoming), try_link=link, **context)
+        wanted = await self._projects.answers_wanted(row, incoming.who)
+        trials = max(0, row["n_task_runs"] - wanted.pop("imported")) if row["first_published"] is None else 0
+        more: dict[str, Any] = {"answers_wanted": wanted, "trial_answers": trials}
+        csrf = self._forms.csrf.token(incoming)
+        return Page("project/publish.html", csrf=csrf, try_link=link, **more, **context)
 
     async def renew_link(self, incoming: Incoming, short_name: str) -> Answer:
         """Ends the link by which others can try the draft, and makes another."""

@@ -33,23 +33,36 @@ class ProjectSettingsPages:
         yield post("/project/<short_name>/resetsecretkey", locked_out(self.reset_secret_key))
 
     async def settings(self, incoming: Incoming, short_name: str) -> Answer:
-        """The project page's keys, for those who may change the project (interface)."""
+        """The project page's keys, for those who may change the project (interface: page-settings)."""
         row = await self._domain.projects.owned(short_name, incoming.who)
-        limit = row["info"].get("max_answer_bytes") or MAX_ANSWER_BYTES
-        return await self._page(incoming, row, self._forms.filled(incoming, max_answer_kb=limit // 1000))
+        return await self._page(incoming, row, self._forms.filled(incoming, **_stored(row)))
 
     async def update(self, incoming: Incoming, short_name: str) -> Answer:
-        """How large an answer may be (``max_answer_kb``)."""
+        """How large an answer may be (``max_answer_kb``), or by which key answers are compared (``answer_key``)."""
         row = await self._domain.projects.owned(short_name, incoming.who)
+        if "answer_key" in incoming.form:
+            return await self._update_key(incoming, row)
         least, most = MAX_ANSWER_BYTES // 1000, MAX_RAISED_BYTES // 1000
         try:
             size = Integer(least=least, most=most).parse(incoming.field("max_answer_kb"))
         except InvalidValueError:
             words = _("Enter a whole number from %(least)s to %(most)s.", least=least, most=f"{most:,}")
-            form = self._forms.refused(incoming, {"max_answer_kb": [words]}, "max_answer_kb")
-            return await self._page(incoming, row, form, flash=CORRECT, status="error")
+            return await self._refused(incoming, row, {"max_answer_kb": [words]})
         await self._domain.projects.tell(row, {"max_answer_bytes": size * 1000}, incoming.who)
         return Redirect(f"/project/{quote(short_name)}/settings", _("The size of answers has been changed."))
+
+    async def _update_key(self, incoming: Incoming, row: Row) -> Answer:
+        key = incoming.field("answer_key").strip()
+        try:
+            await self._domain.projects.tell(row, {"answer_key": key or None}, incoming.who)
+        except InvalidValueError as error:
+            return await self._refused(incoming, row, {"answer_key": [error.args[0]]})
+        return Redirect(f"/project/{quote(row['short_name'])}/settings", _("The key of the answer is saved."))
+
+    async def _refused(self, incoming: Incoming, row: Row, wrong: dict[str, list[str]]) -> Answer:
+        """The page with the form that was sent as it was sent, the other as stored."""
+        form = self._forms.refused(incoming, wrong, *wrong)
+        return await self._page(incoming, row, _stored(row) | form, flash=CORRECT, status="error")
 
     async def _page(self, incoming: Incoming, row: Row, form: dict[str, Any], **said: Any) -> Answer:
         context = await self._views.context(incoming, row)
@@ -62,6 +75,7 @@ class ProjectSettingsPages:
             form=form,
             max_answer_bytes=row["info"].get("max_answer_bytes") or MAX_ANSWER_BYTES,
             _coowners=shown,
+            _keys=await self._domain.browsing.answer_keys(row["id"]),
             _locked=row["lock_id"] is not None,
             _deletes=bool(row["standings"] & PROJECT.rights.delete),
         )
@@ -71,3 +85,9 @@ class ProjectSettingsPages:
         await self._domain.ownership.reset_secret_key(row, incoming.who)
         words = _("A new secret key is in use. What was signed with the old one ends.")
         return Redirect(f"/project/{quote(short_name)}/settings", words)
+
+
+def _stored(row: Row) -> dict[str, Any]:
+    info = row["info"]
+    limit = info.get("max_answer_bytes") or MAX_ANSWER_BYTES
+    return {"max_answer_kb": limit // 1000, "answer_key": info.get("answer_key")}

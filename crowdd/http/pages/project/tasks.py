@@ -38,7 +38,7 @@ class TaskPages:
         yield get("/project/<short_name>/<int:task_id>/results.json", locked_out(self.answers))
 
     async def overview(self, incoming: Incoming, short_name: str) -> Answer:
-        """How far they are, and the ways to everything else about them (interface, GET …/tasks)."""
+        """How far they are, and the ways to everything else about them (interface: page-tasks)."""
         row = await self._projects.page(short_name, incoming.who)
         context = await self._views.context(incoming, row)
         return Page(
@@ -88,7 +88,7 @@ class TaskPages:
         )
 
     async def answers(self, incoming: Incoming, short_name: str, task_id: int) -> Answer:
-        """The answers to a task alone (incumbent); behind ``last_id`` when they are more than a hundred."""
+        """The answers to a task alone, up to a hundred; ``last_id`` goes on (interface: page-tasks-results-json)."""
         row = await self._projects.page(short_name, incoming.who)
         after = queries.number(incoming.query.get("last_id", ""), "last_id", 0)
         return Data((await self._browsing.task(incoming.who, row, task_id, after))["task_runs"])

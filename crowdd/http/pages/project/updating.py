@@ -8,6 +8,7 @@ from urllib.parse import quote
 
 from crowdd.domain import details
 from crowdd.domain.domain import Domain
+from crowdd.domain.uploads import Upload
 from crowdd.errors import (
     ConflictError,
     CostlyTextError,
@@ -20,6 +21,7 @@ from crowdd.http.answers import Answer, Page, Redirect
 from crowdd.http.errors import message_of
 from crowdd.http.forms import CORRECT, Forms, crop_box
 from crowdd.http.incoming import Incoming
+from crowdd.http.pages.left_out import LeftOut
 from crowdd.http.pages.project.views import ProjectViews, locked_out
 from crowdd.http.routing import Route, get, post
 from crowdd.kinds import PROJECT
@@ -39,9 +41,9 @@ class UpdatePages:
 
     def __init__(self, domain: Domain, forms: Forms, views: ProjectViews) -> None:
         self._domain, self._forms, self._views = domain, forms, views
-        self._buttons: dict[str, tuple[str, Callable[[Incoming, Row], Awaitable[Answer]]]] = {
-            "Upload": ("upload_form", self._upload),
-            "Password": ("form", self._password),
+        self._buttons: dict[str, Callable[[Incoming, Row], Awaitable[Answer]]] = {
+            "Upload": self._upload,
+            "Password": self._password,
         }
 
     def routes(self) -> Iterator[Route]:
@@ -53,16 +55,18 @@ class UpdatePages:
 
     async def update(self, incoming: Incoming, short_name: str) -> Answer:
         row = await self._domain.projects.owned(short_name, incoming.who)
-        which, carry_out = self._buttons.get(incoming.field("btn"), ("form", self._details))
+        carry_out = self._buttons.get(incoming.field("btn"), self._details)
         try:
             return await carry_out(incoming, row)
         except FormError as error:
-            return await self._page(incoming, row, which, error)
+            return await self._page(incoming, row, error)
 
     async def _details(self, incoming: Incoming, row: Row) -> Answer:
         said: dict[str, Any] = {name: incoming.text(name, row[name]).strip() for name in _TEXTS}
         if wrong := details.mistakes(said["name"], said["short_name"], said["description"]):
             raise FormError(wrong)
+        self._require_password(incoming, row)
+        pictured = await self._pictured(incoming, row)
         changes = said | {name: incoming.flag(name, row[name]) for name in _BOXES}
         if category := incoming.field("category_id"):
             changes["category_id"] = category
@@ -70,10 +74,21 @@ class UpdatePages:
             changes["info"] = info
         if "webhook" in incoming.form:
             changes["webhook"] = self._webhook(incoming)
-        self._require_password(incoming, row)
-        await self._changed(incoming, row, changes)
+        try:
+            await self._changed(incoming, row, changes)
+        except FormError as error:
+            raise (_PicturedError(error.errors) if pictured else error) from None
         await self._lock(incoming, row)
-        return Redirect(f"/project/{quote(said['short_name'])}/", _("Project updated!"))
+        words, status = await LeftOut(self._views.domain).after(said["long_description"], _("Project updated!"))
+        return Redirect(f"/project/{quote(said['short_name'])}/", words, status)
+
+    async def _pictured(self, incoming: Incoming, row: Row) -> bool:
+        """Keeps the picture that came with the texts, if any: it would have to be chosen again. Raises FormError."""
+        file = _picture(incoming)
+        if file is None:
+            return False
+        await self._domain.thumbnails.set(row, file, crop_box(incoming), incoming.who)
+        return True
 
     def _webhook(self, incoming: Incoming) -> str | None:
         address = incoming.field("webhook").strip()
@@ -118,14 +133,14 @@ class UpdatePages:
             await self._domain.projects.set_password(row, incoming.who, None)
 
     async def _upload(self, incoming: Incoming, row: Row) -> Answer:
-        file = incoming.upload("avatar") if incoming.content_type == "multipart/form-data" else None
-        if file is None or not file.content:
+        file = _picture(incoming)
+        if file is None:
             raise FormError({"avatar": [_("Choose a picture first.")]})
         await self._domain.thumbnails.set(row, file, crop_box(incoming), incoming.who)
         return Redirect(f"/project/{quote(row['short_name'])}/update", _("Your picture has been updated."))
 
-    async def _page(self, incoming: Incoming, row: Row, which: str = "", error: FormError | None = None) -> Answer:
-        """Both forms; the one that was refused as it was sent, the other as stored."""
+    async def _page(self, incoming: Incoming, row: Row, error: FormError | None = None) -> Answer:
+        """The form as stored, or as it was sent with what is wrong; programs see the picture as a form of its own."""
         stored = {name: row[name] for name in ("id", *_TEXTS, *_BOXES, "category_id", "webhook")}
         stored |= {name: row["info"].get(name) is True for name in _INFO_BOXES}
         lock = {"protect": row["lock_id"] is not None, "password": None}
@@ -137,13 +152,27 @@ class UpdatePages:
         if error is not None:
             sent = {name: incoming.field(name) for name in (*_TEXTS, "category_id", "webhook") if name in incoming.form}
             boxes = {name: incoming.flag(name, forms["form"][name]) for name in (*_BOXES, *_INFO_BOXES, "protect")}
-            forms[which] |= (sent | boxes if which == "form" else {}) | {"errors": error.errors}
-            said = {"flash": CORRECT, "status": "error"}
+            forms["form"] |= sent | boxes
+            said = {"flash": CORRECT, "status": "error", "_pictured": isinstance(error, _PicturedError)}
+            row = await self._domain.projects.owned(row["short_name"], incoming.who)  # the picture may be a new one
+            forms["form"]["errors"] = {name: error.errors[name] for name in error.errors if name != "avatar"}
+            forms["upload_form"]["errors"] = {name: error.errors[name] for name in error.errors if name == "avatar"}
         context = await self._views.context(incoming, row)
         categories = await self._domain.projects.categories()
         shown = [{"id": each["id"], "name": each["name"]} for each in categories]
         spoken = incoming.field("language") if "language" in incoming.form else language_of(row["info"])
-        return Page("project/update.html", **context, **forms, **said, _categories=shown, _language=spoken)
+        pictures = await self._views.pictures(incoming, row, forms["form"]["long_description"])
+        return Page("project/update.html", **context, **forms, **said, **pictures, _categories=shown, _language=spoken)
+
+
+class _PicturedError(FormError):
+    """The texts were refused; the picture beside them is stored."""
+
+
+def _picture(incoming: Incoming) -> Upload | None:
+    """The file of the form's picture, when one was chosen."""
+    file = incoming.upload("avatar") if incoming.content_type == "multipart/form-data" else None
+    return file if file is not None and file.content else None
 
 
 def _info(incoming: Incoming, info: dict[str, Any]) -> dict[str, Any]:

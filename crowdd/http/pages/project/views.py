@@ -17,6 +17,7 @@ from crowdd.domain.words import ago
 from crowdd.errors import ForbiddenError
 from crowdd.http.answers import Answer, Redirect
 from crowdd.http.incoming import Incoming
+from crowdd.http.pages.left_out import LeftOut
 from crowdd.http.routing import Handler
 from crowdd.kinds import BLOGPOST, PROJECT
 from crowdd.kinds.kind import OWNERS
@@ -28,7 +29,7 @@ _SEPARATORS = re.compile(r"[\s,;]+")
 
 @attrs.frozen
 class ProjectViews:
-    """The keys that all pages of a project share (interface, GET /project/<short_name>/)."""
+    """The keys that all pages of a project share (interface: page-project-common)."""
 
     domain: Domain
 
@@ -72,6 +73,15 @@ class ProjectViews:
         described = await self.domain.prose.of(descriptions, PROJECT.field("long_description").heading)
         posted = await self.domain.prose.of((post["body"] for post in posts), BLOGPOST.field("body").heading)
         return {**described, **posted}
+
+    async def pictures(self, incoming: Incoming, row: Row, text: str | None) -> dict[str, Any]:
+        """What the editor of a text shows of pictures: those of the project, and those that the text names in vain."""
+        found = await self.domain.project_pictures.page(incoming.who, row)
+        return {
+            "_pictures": found.pictures,
+            "_may_add": self.domain.project_pictures.may_add(row),
+            "_left_out": await LeftOut(self.domain).of(text),
+        }
 
     async def owner(self, incoming: Incoming, row: Row) -> dict[str, Any]:
         """The owner's record: everything for himself, public figures for others."""

@@ -1,4 +1,4 @@
-"""Who may answer: answers of one network that count per task, and barred volunteers."""
+"""Who has answered and who may: volunteers and their answers, answers of one network that count per task, bars."""
 
 from __future__ import annotations
 
@@ -8,21 +8,25 @@ from urllib.parse import quote
 
 import attrs
 
+from crowdd.domain import queries
 from crowdd.domain.barring import Outcome
 from crowdd.domain.domain import Domain
+from crowdd.domain.volunteers import PER_PAGE
 from crowdd.errors import InvalidValueError, NotFoundError
 from crowdd.http.answers import Answer, Page, Redirect
 from crowdd.http.forms import CORRECT, Forms
 from crowdd.http.incoming import Incoming
 from crowdd.http.pages.project.views import ProjectViews, locked_out
 from crowdd.http.routing import Route, get, post
-from crowdd.kinds import PROJECT
-from crowdd.kinds.types import Integer
+from crowdd.kinds import PROJECT, TASK_RUN
+from crowdd.kinds.types import Integer, clean_text
 from crowdd.languages import _
 from crowdd.storage.database import Row
 
 _AT = "/project/<short_name>/volunteers"
-_BAR_FIELDS = ("taskrun_id", "user_name", "reason")
+_BAR_FIELDS = ("volunteer", "taskrun_id", "user_name", "reason")
+_MOST_PAGES = 1_000_000
+_ANSWERS = 50  # on the page of a volunteer
 
 
 class VolunteerPages:
@@ -34,26 +38,56 @@ class VolunteerPages:
     def routes(self) -> Iterator[Route]:
         yield get(_AT, locked_out(self.page))
         yield post(_AT, locked_out(self.set_limit))
+        yield get(f"{_AT}/<volunteer>", locked_out(self.volunteer))
         yield post(f"{_AT}/bar", locked_out(self.bar))
         yield post(f"{_AT}/unbar/<int:bar_id>", locked_out(self.unbar))
 
     async def page(self, incoming: Incoming, short_name: str) -> Answer:
-        """The limit, who is barred, and a form to bar somebody; ``taskrun_id`` names an answer of theirs."""
+        """Who has answered (``page``), the limit, who is barred, and a form to bar somebody.
+
+        ``volunteer`` or ``taskrun_id`` (an answer of theirs) names them in it.
+        """
         row = await self._domain.projects.owned(short_name, incoming.who)
         return await self._page(incoming, row, self._forms.filled(incoming, **self._values(incoming, row)))
 
     def _values(self, incoming: Incoming, row: Row) -> dict[str, Any]:
         most = row["info"].get("counted_per_network")
         named = incoming.query.get("taskrun_id", "")
-        return {"counted_per_network": most, "taskrun_id": named if named.isdigit() else None} | dict.fromkeys(
-            ("user_name", "reason")
+        word = clean_text(incoming.query.get("volunteer", ""))[:100] or None
+        given = {"volunteer": word, "taskrun_id": named if named.isdigit() else None}
+        return {"counted_per_network": most, **given} | dict.fromkeys(("user_name", "reason"))
+
+    async def volunteer(self, incoming: Incoming, short_name: str, volunteer: str) -> Answer:
+        """One volunteer and their answers, the newest first; those before ``last_id``."""
+        row = await self._domain.projects.owned(short_name, incoming.who)
+        found = await self._domain.volunteers.find(incoming.who, row["id"], volunteer)
+        asked = {"project_id": str(row["id"]), "volunteer": volunteer, "limit": str(_ANSWERS), "desc": "1", "all": "1"}
+        asked |= {"last_id": incoming.query["last_id"]} if incoming.query.get("last_id") else {}
+        runs = await self._domain.records.list(TASK_RUN, incoming.who, asked)
+        return Page(
+            "project/volunteer.html",
+            **await self._views.context(incoming, row),
+            volunteer=attrs.asdict(found),
+            task_runs=runs,
+            next=runs[-1]["id"] if len(runs) == _ANSWERS else None,
         )
 
     async def _page(self, incoming: Incoming, row: Row, form: dict[str, Any], **said: Any) -> Answer:
         barred = await self._domain.barring.listed(incoming.who, row["id"])
+        page = max(1, queries.number(incoming.query.get("page", ""), "page", 1, _MOST_PAGES))
+        total = await self._domain.volunteers.count(row["id"])
+        listed = await self._domain.volunteers.listed(incoming.who, row["id"], PER_PAGE, (page - 1) * PER_PAGE)
         return Page(
             "project/volunteers.html",
             **await self._views.context(incoming, row),
+            volunteers=[attrs.asdict(each) for each in listed],
+            pagination={
+                "page": page,
+                "per_page": PER_PAGE,
+                "total": total,
+                "prev": page > 1,
+                "next": page * PER_PAGE < total,
+            },
             barred=[attrs.asdict(each) for each in barred],
             form=form,
             csrf=form["csrf"],
@@ -81,9 +115,10 @@ class VolunteerPages:
         try:
             outcome = await self._domain.barring.bar(incoming.who, row["id"], body | flags)
         except InvalidValueError as error:
-            return await self._refused(incoming, row, {"taskrun_id": [error.args[0]]})
+            named = "taskrun_id" if body.keys() & {"taskrun_id"} else "volunteer"
+            return await self._refused(incoming, row, {named: [error.args[0]]})
         except NotFoundError as error:
-            named = "user_name" if "user_name" in body else "taskrun_id"
+            named = next((name for name in ("user_name", "taskrun_id") if name in body), "volunteer")
             return await self._refused(incoming, row, {named: [error.hint or _("Not found.")]})
         return _done(short_name, outcome, _("The volunteer is barred."))
 

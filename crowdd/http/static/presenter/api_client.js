@@ -5,7 +5,7 @@ import { MAX } from "./limits.js";
 
 const AGAIN = 3000; // milliseconds until an answer that did not get through is sent again
 const FRESH = 20000; // milliseconds in which a presenter must ask for the task that was asked for ahead
-const CLOSED = ["paused", "project_password", "members_only"];
+export const CLOSED = ["paused", "project_password", "members_only"];
 
 /** Requests of the presenters of one project.  `announce(name, detail)` is told what became of them. */
 export class ApiClient {
@@ -40,6 +40,17 @@ export class ApiClient {
   askAhead() {
     const request = { method: "GET", url: `/api/project/${this.project.id}/newtask?offset=0` };
     this.ahead = { url: request.url, until: performance.now() + FRESH, answer: this.fetch(request).catch(() => null) };
+  }
+
+  /** Whether this page's volunteer would be given a task, and if not, the code of the refusal; without a line nobody knows,
+      and it counts as yes.  `keep`: what is handed out for that is not given back. */
+  async finds({ keep = false } = {}) {
+    const [, opened] = location.pathname.match(/\/task\/(\d+)/) || [];
+    const asked = opened ? ["POST", `/api/task/${opened}/lease`, {}] : ["GET", `/api/project/${this.project.id}/newtask`];
+    const { status, value } = await ask(...asked).catch(() => ({}));
+    if (status !== 200) return { found: status === undefined || status >= 500, code: value?.error_code || "" };
+    if (!opened && value?.id && !keep) await ask("POST", `/api/task/${value.id}/release`, {}).catch(() => null);
+    return { found: Boolean(opened || value?.id), code: "" };
   }
 
   /* What was asked for ahead and is not for this request is given up: the task is handed out again when it is asked for. */
@@ -195,7 +206,7 @@ export class ApiClient {
     const foreign = [].concat(value).some((row) => row && row.project_id !== undefined && row.project_id !== this.project.id);
     if (foreign) return { status: 403, body: failure(403, "Forbidden", "Another project's."), value: null };
     const retryAfter = Number(answer.headers.get("Retry-After")) || 0;
-    return { status: answer.status, headers: answer.headers, body: text, value, retryAfter, code: (!answer.ok && value && value.code) || "" };
+    return { status: answer.status, headers: answer.headers, body: text, value, retryAfter, code: (!answer.ok && value && value.error_code) || "" };
   }
 
   /* Files of a locked project have another address in the frame, which sends no cookies; answers keep the stored one. */
@@ -229,7 +240,7 @@ export class ApiClient {
   }
 
   report(task, { status, value }, changed) {
-    const { id, code, exception_msg: message, timeout } = value || {};
+    const { id, error_code: code, exception_msg: message, timeout } = value || {};
     if (status >= 200 && status < 300) this.announce("presenter:saved", { task, run: id, late: typeof timeout === "number", changed });
     else this.announce("presenter:refused", { task, status, code: code || "", message: message || "" });
   }

@@ -9,6 +9,7 @@
      presenter:throttled {until}                 the server asks to wait until then (Date.now()); it is asked again by itself
      presenter:no-line                           what was wanted has to wait for the network
      presenter:closed {code}                     the project hands out no tasks: paused, gone, locked
+     presenter:begins {}                         the first frame is about to begin; who wants to come before it opens a dialog
      presenter:signed-out                        who made this page is signed in no longer; what was asked waits for them
      presenter:progress {done, total}            the volunteer's own, whenever the presenter asked for it
      presenter:handed {tasks, first}             these tasks are his now; `first`: to be shown, not to be kept ready
@@ -19,12 +20,13 @@
      presenter:key {key}                         the frame says that this key was pressed in it; nothing proves it
    and hears
      presenter:press {key}                       a key that was pressed outside the frame
+     presenter:empty                             nothing is left in the frame that could be answered: it goes
      presenter:anew {task}                       the frame is to begin with this task, or with another one
      presenter:change {task}                     the volunteer wants to change his answer to this task; null: no longer
      presenter:shortcuts {on}                    whether keys without a modifier do anything
      presenter:signed-in                         they are back */
 import { own, parse, touched } from "./addresses.js";
-import { ApiClient } from "./api_client.js";
+import { ApiClient, CLOSED } from "./api_client.js";
 import { project, volunteer } from "./caller.js";
 import { PresenterFrame } from "./frame.js";
 import { text } from "./limits.js";
@@ -32,6 +34,7 @@ import { text } from "./limits.js";
 const news = document.getElementById("presenter-news");
 const client = new ApiClient(project, announce);
 let pushed = 0; // the moment of the last address
+const recall = (key) => { try { return localStorage.getItem(key); } catch { return null; } };
 
 function announce(name, detail) {
   document.dispatchEvent(new CustomEvent(name, { detail }));
@@ -121,7 +124,10 @@ function again({ shown }) {
 function begin(task) {
   const page = location.pathname.replace(/\/(newtask|task\/\d+)\/?$/, task ? `/task/${task}` : "/newtask");
   if (page !== location.pathname) history.replaceState({ presenter: true }, "", page);
-  alone(() => presenter.anew());
+  alone(() => {
+    stage(true);
+    presenter.anew();
+  });
 }
 
 /* The volunteer signed out in another tab: nothing of the presenter goes on, and what it stored is gone. */
@@ -140,7 +146,29 @@ function alone(act) {
   if (dialog) dialog.addEventListener("close", act, { once: true });
   else act();
 }
-alone(() => {
-  if (/\/newtask\/?$/.test(location.pathname)) client.askAhead();
-  presenter.open();
+on("presenter:empty", () => {
+  presenter.close();
+  stage(false);
 });
+/* Without a frame there is nothing around it either: no line that says whose content it shows. */
+function stage(shown) {
+  for (const id of ["whose", "presenter"]) document.getElementById(id).hidden = !shown;
+}
+function open() {
+  if (/\/newtask\/?$/.test(location.pathname)) client.askAhead();
+  stage(true);
+  presenter.open();
+}
+
+/* Before a first tutorial, and where the project was paused when this page was made, it is asked whether there is a task: no
+   tutorial opens over nothing, and no presenter without a task stands there with buttons that do nothing. */
+async function start() {
+  const { paused, tutorial } = document.getElementById("presenter").dataset, halted = paused !== undefined;
+  if (!halted && (!tutorial || recall(tutorial))) return alone(open);
+  stage(!halted);
+  const { found, code } = await client.finds({ keep: halted });
+  if (CLOSED.includes(code)) return announce("presenter:closed", { code });
+  if (found) announce("presenter:begins", {});
+  alone(open);
+}
+start();

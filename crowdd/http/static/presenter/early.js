@@ -26,7 +26,7 @@
     const box = document.getElementById("presenter"), url = new URL(location.href);
     if (!box) return;
     watch.disconnect();
-    if (box.firstElementChild || tutorialComes(box)) return; // or frame.js was faster
+    if (box.firstElementChild || "paused" in box.dataset || tutorialComes(box)) return; // bridge.js decides, or was faster
     url.searchParams.set("_presenter", "1");
     const frame = early.frame = document.createElement("iframe");
     frame.title = box.dataset.label;

@@ -1,0 +1,89 @@
+"""How a file of tasks is to be read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import attrs
+
+from crowdd.errors import InvalidValueError
+from crowdd.languages import _
+
+FORMATS = ("csv", "json", "ndjson")
+ENCODINGS: Mapping[str, str] = {
+    "utf-8": "UTF-8",
+    "utf-8-sig": "UTF-8 (BOM)",
+    "utf-16": "UTF-16",
+    "utf-16-le": "UTF-16 (LE)",
+    "utf-16-be": "UTF-16 (BE)",
+    "cp1252": "Windows-1252",
+    "latin-1": "Latin-1",
+    "iso8859-15": "Latin-9",
+    "mac_roman": "Mac Roman",
+    "cp850": "DOS 850",
+    "cp1250": "Windows-1250",
+    "cp1251": "Windows-1251",
+    "cp1253": "Windows-1253",
+    "cp1254": "Windows-1254",
+    "cp1255": "Windows-1255",
+    "cp1256": "Windows-1256",
+    "cp932": "Shift JIS",
+    "gb18030": "GB 18030",
+    "big5": "Big5",
+    "cp949": "EUC-KR",
+}
+"""The encodings that can be read, and what people call them."""
+DELIMITERS = (",", ";", "\t", "|")
+_NO_DELIMITERS = frozenset('"\r\n\0 \ufeff')
+
+
+@attrs.frozen
+class Dialect:
+    """How a file is to be read: one of FORMATS, one of ENCODINGS, its delimiter ("" unless csv).
+
+    ``header``: the first line names the columns. Without it they are called column_1, column_2, and so on.
+    ``detect`` finds it, it is stored with the import, and the owner changes it where the guess was wrong. A delimiter
+    other than DELIMITERS comes from a line ``sep=`` at the beginning of the file.
+    """
+
+    format: str
+    encoding: str = "utf-8"
+    delimiter: str = ""
+    header: bool = True
+
+    def to_json(self) -> dict[str, Any]:
+        """The dialect as a JSON object."""
+        return attrs.asdict(self)
+
+    @classmethod
+    def from_json(cls, value: Any) -> Dialect:
+        """The dialect of a JSON object. Raises InvalidValueError for what no dialect has."""
+        if not isinstance(value, Mapping):
+            raise InvalidValueError(_("The dialect must be an object."))
+        format_ = _one_of("format", value.get("format"), FORMATS)
+        return cls(
+            format_,
+            _one_of("encoding", value.get("encoding", "utf-8"), tuple(ENCODINGS)),
+            _delimiter(value.get("delimiter", ",")) if format_ == "csv" else "",
+            bool(_one_of("header", value.get("header", True), (True, False))),
+        )
+
+
+def _delimiter(value: Any) -> str:
+    """One of DELIMITERS, or what a file itself names in a line ``sep=``: no letter, digit, quotation mark or blank."""
+    if isinstance(value, str) and len(value) == 1 and not value.isalnum() and value not in _NO_DELIMITERS:
+        return value
+    return str(_one_of("delimiter", value, DELIMITERS))
+
+
+def _one_of(name: str, value: Any, choices: tuple[Any, ...]) -> Any:
+    if not any(value is choice or (isinstance(value, str) and value == choice) for choice in choices):
+        words = _(
+            "`%(name)s` must be one of %(choices)s (got %(value)s).",
+            name=name,
+            choices=", ".join(repr(choice) for choice in choices),
+            value=repr(value)[:100],
+        )
+        raise InvalidValueError(words)
+    return value

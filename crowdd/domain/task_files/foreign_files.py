@@ -1,0 +1,117 @@
+"""Files that are no tables and no rows of JSON: what they are, and what their owner can do."""
+
+from __future__ import annotations
+
+import re
+
+from crowdd.errors import InvalidValueError
+from crowdd.languages import _
+
+_WORKBOOK = _("The file is a workbook. Save its table as CSV (UTF-8) and import that.")
+_ARCHIVE = _("The file is an archive. Unpack it and import the table in it as CSV or JSON.")
+_COMPRESSED = _("The file is compressed. Unpack it first.")
+_PICTURE = _("The file is a picture. Import a CSV file with the addresses of the pictures, one in each row.")
+_SOUND = _("The file is a recording. Import a CSV file with the addresses of the recordings, one in each row.")
+_DOCUMENT = _("The file is a document. Import a table as CSV or JSON.")
+_DATABASE = _("The file is a database or a data frame. Export its table as CSV or NDJSON and import that.")
+_BINARY = _("The file is not text. Import a table as CSV or JSON.")
+_HTML = _("The file is a web page, not a table. Download the table itself as CSV and import that.")
+_SIGN_IN = _(
+    "The address leads to a sign-in page, not to a table. Share the table with everybody who has the link, or download"
+    " it as CSV and import the file."
+)
+_XML = _("The file is XML. Convert it to CSV or JSON, with one row for each task.")
+_IIIF = _("The file is a IIIF manifest. Import a CSV file with the addresses of its images, one in each row.")
+_GEOJSON = _("The file is GeoJSON. Import its features as a JSON array or as NDJSON, one feature in each line.")
+_REFERENCES = _("The file is a list of references (RIS, BibTeX or EndNote). Export it from its program as CSV.")
+_CARDS = _("The file is an address book or a calendar. Export it from its program as CSV.")
+_SQL = _("The file is a dump of a database. Export the table as CSV.")
+
+_MAGIC: tuple[tuple[bytes, str], ...] = (
+    (b"\xd0\xcf\x11\xe0", _WORKBOOK),
+    (b"\x1f\x8b", _COMPRESSED), (b"BZh", _COMPRESSED), (b"\xfd7zXZ", _COMPRESSED), (b"\x28\xb5\x2f\xfd", _COMPRESSED),
+    (b"7z\xbc\xaf", _ARCHIVE), (b"Rar!\x1a", _ARCHIVE), (b"PK\x05\x06", _ARCHIVE),
+    (b"%PDF-", _DOCUMENT), (b"{\\rtf", _DOCUMENT), (b"%!PS", _DOCUMENT),
+    (b"\x89PNG", _PICTURE), (b"\xff\xd8\xff", _PICTURE), (b"GIF87a", _PICTURE), (b"GIF89a", _PICTURE),
+    (b"II*\x00", _PICTURE), (b"MM\x00*", _PICTURE), (b"\x00\x00\x00\x0cjP", _PICTURE), (b"8BPS", _PICTURE),
+    (b"RIFF", _SOUND), (b"ID3", _SOUND), (b"OggS", _SOUND), (b"fLaC", _SOUND), (b"\x1aE\xdf\xa3", _SOUND),
+    (b"SQLite format 3", _DATABASE), (b"PAR1", _DATABASE), (b"ARROW1", _DATABASE), (b"\x89HDF", _DATABASE),
+    (b"FEA1", _DATABASE), (b"RDX", _DATABASE), (b"$FL2", _DATABASE), (b"\x7fELF", _BINARY), (b"MZ\x90", _BINARY),
+)  # fmt: skip
+_BINARY_ONLY = (
+    b"RIFF",
+    b"ID3",
+    b"BZh",
+    b"RDX",
+    b"FEA1",
+)  # of letters alone: they mean it only when what follows is no text
+_BEGINNINGS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
+    (re.compile(pattern, re.IGNORECASE), words)
+    for pattern, words in (
+        (r"(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html|head|body|title|script|meta|table|div)\b", _HTML),
+        (r"<\?xml|<!doctype\b|<!--|<[a-z][\w:.-]*(?:\s+[\w:.-]+\s*=\s*[\"'][^<>]*)?\s*/?>", _XML),
+        (r"(?:\s*\n)*TY  - \S", _REFERENCES),
+        (r"%0 [A-Z][\w ]+\r?\n%[A-Z] ", _REFERENCES),
+        (r"(?:%[^\n]*\n|\s)*@(?:article|book|misc|in\w+|\w+thesis|comment|online|\w*report)\s*[{(]", _REFERENCES),
+        (r"BEGIN:V(?:CARD|CALENDAR)\b", _CARDS),
+        (r"-- (?:MySQL dump|PostgreSQL database dump|phpMyAdmin)|--\r?\n-- PostgreSQL database dump", _SQL),
+        (r"(?:CREATE TABLE|INSERT INTO|PRAGMA foreign_keys)\b[^,;|\t]*[(;=]", _SQL),
+    )
+)  # fmt: skip
+_SIGN_IN_SIGNS = re.compile(
+    r"accounts\.google\.com|ServiceLogin|docs\.google\.com|login\.microsoftonline\.com|login\.live\.com|sharepoint\.com"
+    r"|dropbox\.com/login|type=[\"']?password|sign[ -]?in|log[ -]?in",
+    re.IGNORECASE,
+)
+_CONTROLS = bytes({*range(32)} - {*b"\t\n\r\f\x1b"}) + b"\x7f"
+
+
+def require_text(head: bytes) -> None:
+    """Raises InvalidValueError, with what to do, for a file whose first bytes are those of another kind of file."""
+    if head.startswith(b"PK\x03\x04"):
+        sheet = any(sign in head for sign in (b"xl/", b"opendocument.spreadsheet", b"[Content_Types].xml"))
+        raise InvalidValueError(_WORKBOOK if sheet else _ARCHIVE)
+    for begin, words in _MAGIC:
+        if head.startswith(begin) and not (begin in _BINARY_ONLY and is_text(head)):
+            raise InvalidValueError(_PICTURE if head[8:12] == b"WEBP" else words)
+    if head[4:8] == b"ftyp":
+        raise InvalidValueError(_PICTURE if head[8:12] in (b"avif", b"heic", b"mif1") else _SOUND)
+    if head[257:262] == b"ustar":
+        raise InvalidValueError(_ARCHIVE)
+
+
+def is_text(head: bytes) -> bool:
+    """Whether bytes hold few control characters."""
+    return (len(head) - len(head.translate(None, _CONTROLS))) * 50 <= len(head) + 50
+
+
+def require_not_binary(text: str) -> None:
+    """Raises InvalidValueError for what is no text in its encoding either."""
+    if not is_text(text.encode("utf-8", "surrogatepass")):
+        raise InvalidValueError(_BINARY)
+
+
+def require_table(text: str) -> None:
+    """Raises InvalidValueError, with what to do, for a text that begins like a page, XML, references, and so on."""
+    begin = text.lstrip("\ufeff \t\r\n")
+    for pattern, words in _BEGINNINGS:
+        if pattern.match(begin):
+            raise InvalidValueError(_SIGN_IN if words is _HTML and _SIGN_IN_SIGNS.search(text) else words)
+
+
+_IIIF_SIGN = re.compile(
+    r'"@context"\s*:\s*(?:\[[^\]]*)?"https?://(?:www\.)?(?:iiif\.io|shared-canvas\.org)/|"sc:(?:Manifest|Collection)"'
+)
+_GEOJSON_SIGN = re.compile(r'"type"\s*:\s*"(?:FeatureCollection|GeometryCollection|Topology|Feature)"')
+_LIST_OF_OBJECTS = re.compile(r'"((?:[^"\\]|\\.){1,60})"\s*:\s*\[\s*\{')
+
+
+def object_words(text: str) -> str:
+    """What to do with a file that is one JSON object, which begins with this text."""
+    if _IIIF_SIGN.search(text):
+        return _IIIF
+    if _GEOJSON_SIGN.search(text):
+        return _GEOJSON
+    if rows := _LIST_OF_OBJECTS.search(text):
+        return _("The file is one JSON object. If its rows are in `%(name)s`, import that array alone.", name=rows[1])
+    return _("The file is one JSON object. Import an array of objects, or one object in each line.")

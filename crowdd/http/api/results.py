@@ -1,0 +1,65 @@
+"""PUT of an array of results (interface: result-array)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from crowdd import errors
+from crowdd.domain import queries
+from crowdd.domain.domain import Domain
+from crowdd.domain.records import MAX_ROWS
+from crowdd.errors import InvalidRequestError
+from crowdd.http.answers import Answer, Data
+from crowdd.http.api import schemas
+from crowdd.http.api.operations import PASSWORD
+from crowdd.http.described import JSON, Caller, Doc, Schema, many, reference
+from crowdd.http.incoming import Incoming
+from crowdd.http.routing import Route
+from crowdd.kinds import RESULT
+
+_ABOUT = (
+    f"For owners of the project, administrators. At most {MAX_ROWS:,} results of any of your projects, each once; all"
+    " are changed, or none when one is refused, and the error then has its index as item. The answer is an array in the"
+    " same order. A read-only attribute may stand beside info with its own value; last_version: true refuses a result"
+    " that has a later version. Sent again, the same array changes nothing, so an Idempotency-Key is not needed. Two"
+    " arrays at once take effect one after the other, each as a whole."
+)
+
+
+def _element() -> Schema:
+    """An element of the array: a body of PUT of one result that names it."""
+    one = schemas.change(RESULT)
+    number = {**RESULT.field("id").type.schema(), "minimum": 1, "description": "The result."}
+    return {**one, "properties": {**one["properties"], "id": number}, "required": ["id", "info"]}
+
+
+_DOC = Doc(
+    name="change_results",
+    section=RESULT.name,
+    summary="Change many results",
+    about=_ABOUT,
+    parameters=(PASSWORD,),
+    bodies={JSON: {"type": "array", "items": _element(), "minItems": 1, "maxItems": MAX_ROWS}},
+    answer=many(reference(schemas.answer_name(RESULT))),
+    refusals=(errors.AnonymousError, errors.NotFoundError, errors.InvalidRequestError, errors.TooLargeError),
+    caller=Caller.SIGNED_IN,
+)
+
+
+class ResultsApi:
+    """Filling results in bulk."""
+
+    def __init__(self, domain: Domain) -> None:
+        self._results = domain.results
+
+    def routes(self) -> Iterator[Route]:
+        """PUT /api/result."""
+        yield Route("PUT", "/api/result", self.fill, endpoint="result", doc=_DOC, by_standing=True)
+
+    async def fill(self, incoming: Incoming) -> Answer:
+        """An array of results as they are now."""
+        queries.require_known(RESULT, incoming.query)
+        if incoming.header("if-match") not in ("", "*"):
+            hint = "Leave it out, send last_version: true in the elements, or change the results one by one."
+            raise InvalidRequestError("If-Match names one object, not an array.", hint=hint)
+        return Data(await self._results.fill(incoming.who, incoming.json_body()))

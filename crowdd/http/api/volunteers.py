@@ -1,0 +1,63 @@
+"""Who has answered in a project."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import attrs
+
+from crowdd.domain import queries
+from crowdd.domain.domain import Domain
+from crowdd.errors import AnonymousError, InvalidValueError, NotFoundError
+from crowdd.http.answers import Answer, Data
+from crowdd.http.api.objects import small
+from crowdd.http.api.operations import OFFSET, PASSWORD
+from crowdd.http.described import Caller, Doc, Parameter, many, record
+from crowdd.http.incoming import Incoming
+from crowdd.http.routing import Route, get
+from crowdd.kinds.types import Integer
+
+_COUNT = Integer(least=0).schema()
+_TEXT = {"type": "string"}
+_NONE = {"type": "null"}
+_VOLUNTEER = record(
+    volunteer={**_TEXT, "description": "The code that their answers carry in this project."},
+    sort={"type": "string", "enum": ["account", "external", "anonymous"]},
+    user_id={"anyOf": [_COUNT, _NONE], "description": "The account; null for others."},
+    user_name={"anyOf": [_TEXT, _NONE]},
+    external_uid={"anyOf": [_TEXT, _NONE], "description": "The id of an external user; null for others."},
+    answers={**_COUNT, "description": "How many answers they have given."},
+    barred={"type": "boolean"},
+)
+_LIST = Doc(
+    name="list_volunteers",
+    section="project",
+    summary="List who has answered in a project",
+    about="For owners of the project, administrators. Those with the most answers first.",
+    parameters=(
+        Parameter("object_id", _COUNT, "The number of the project.", where="path"),
+        Parameter("limit", _COUNT, f"How many, {queries.MOST_LIMIT} at most.", empty=True),
+        OFFSET,
+        PASSWORD,
+    ),
+    answer=many(_VOLUNTEER),
+    refusals=(AnonymousError, NotFoundError, InvalidValueError),
+    caller=Caller.SIGNED_IN,
+)
+
+
+class VolunteersApi:
+    """/api/project/<id>/volunteers."""
+
+    def __init__(self, domain: Domain) -> None:
+        self._volunteers = domain.volunteers
+
+    def routes(self) -> Iterator[Route]:
+        yield get("/api/project/<int:object_id>/volunteers", self.listed, endpoint="volunteers", doc=_LIST)
+
+    async def listed(self, incoming: Incoming, object_id: int) -> Answer:
+        limit = queries.number(incoming.query.get("limit", ""), "limit", queries.DEFAULT_LIMIT)
+        offset = queries.number(incoming.query.get("offset", ""), "offset", 0)
+        limit = min(limit, queries.MOST_LIMIT)
+        found = await self._volunteers.listed(incoming.who, small(object_id), limit, offset)
+        return Data([attrs.asdict(each) for each in found])

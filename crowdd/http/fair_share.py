@@ -1,0 +1,93 @@
+"""A fair share of one process for each network: what a flood from one place cannot take from the others."""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from typing import Any
+
+from twisted.internet.defer import Deferred
+
+from crowdd.errors import TooManyRequestsError
+
+MAX_WAITING = 256  # requests of one network that wait; connections have the same limit
+MAX_PER_TURN = 16  # requests of one network that begin in one turn of the reactor
+TURN_SECONDS = 0.002  # what began longer ago began in an earlier turn, if nobody had to wait
+
+
+class FairShare:
+    """At most ``at_once`` requests of one network are answered at a time; further ones wait, in their order.
+
+    Nor do more than MAX_PER_TURN begin in one turn of the reactor, so that requests of other networks that have arrived
+    meanwhile are read before the next ones begin, even when each is refused at once. ``at_once`` 0: no limit. ``clock``
+    has ``seconds`` and ``callLater``.
+    """
+
+    def __init__(self, clock: Any, at_once: int) -> None:
+        self._clock, self._at_once = clock, at_once
+        self._active: Counter[str] = Counter()
+        self._begun: Counter[str] = Counter()  # in this turn of the reactor
+        self._turn_ends = 0.0
+        self._waiting: dict[str, deque[Deferred[None]]] = {}
+        self._planned = False
+
+    async def enter(self, network: str) -> None:
+        """Wait for a place; every call that returns needs one of ``leave``.
+
+        Raises TooManyRequestsError when too many requests of the network wait already.
+        """
+        if not self._at_once:
+            return
+        if self._clock.seconds() >= self._turn_ends and not self._planned:
+            self._begin_turn()
+        queue = self._waiting.get(network)
+        if queue is None and self._has_room(network):
+            self._begin(network)
+            return
+        if queue is None:
+            queue = self._waiting[network] = deque()
+        if len(queue) >= MAX_WAITING:
+            raise TooManyRequestsError("Too many requests of your network are waiting.", retry_after=1)
+        turn: Deferred[None] = Deferred()
+        queue.append(turn)
+        if self._active[network] < self._at_once:
+            self._plan()
+        await turn
+
+    def leave(self, network: str) -> None:
+        """Give the place back; a request that waits begins in a later turn of the reactor."""
+        if not self._at_once:
+            return
+        self._active[network] -= 1
+        if not self._active[network]:
+            del self._active[network]
+        if network in self._waiting:
+            self._plan()
+
+    def _has_room(self, network: str) -> bool:
+        return self._active[network] < self._at_once and self._begun[network] < MAX_PER_TURN
+
+    def _begin(self, network: str) -> None:
+        self._active[network] += 1
+        self._begun[network] += 1
+
+    def _plan(self) -> None:
+        if not self._planned:
+            self._planned = True
+            self._clock.callLater(0, self._next_turn)
+
+    def _next_turn(self) -> None:
+        """Begin what waits, as far as there is room."""
+        self._planned = False
+        self._begin_turn()
+        for network, queue in list(self._waiting.items()):
+            while queue and self._has_room(network):
+                self._begin(network)
+                queue.popleft().callback(None)
+            if not queue:
+                del self._waiting[network]
+            elif self._active[network] < self._at_once:
+                self._plan()
+
+    def _begin_turn(self) -> None:
+        self._begun.clear()
+        self._turn_ends = self._clock.seconds() + TURN_SECONDS

@@ -1,0 +1,38 @@
+"""Libraries and modules that weigh much and are seldom needed: imported at their first use.
+
+A module names them at its top as any other, once for the type checker and once for the program:
+
+    if TYPE_CHECKING:
+        import jwt
+    else:
+        jwt = lazy("jwt")
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from types import ModuleType
+from typing import Any
+
+_NAMES: dict[str, None] = {}
+
+
+class _Lazy(ModuleType):
+    """Stands for a module until something of it is asked for; what was asked for is kept."""
+
+    def __getattr__(self, name: str) -> Any:
+        value = getattr(import_module(self.__name__), name)
+        setattr(self, name, value)
+        return value
+
+
+def lazy(name: str) -> Any:
+    """A stand-in for the module of this name."""
+    _NAMES[name] = None
+    return _Lazy(name)
+
+
+def load_all() -> None:
+    """Imports what there are stand-ins for: a server does so once it serves, that no request has to wait for it."""
+    for name in [*_NAMES]:
+        import_module(name)

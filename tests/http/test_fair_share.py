@@ -1,0 +1,78 @@
+"""No network takes the whole process: its requests beyond its share wait, those of others do not."""
+
+import pytest
+import pytest_twisted
+from support.shows import shows
+from twisted.internet import reactor
+from twisted.internet.defer import ensureDeferred, gatherResults
+from twisted.internet.task import Clock
+
+from crowdd.errors import TooManyRequestsError
+from crowdd.http.fair_share import MAX_PER_TURN, MAX_WAITING, TURN_SECONDS, FairShare
+
+
+def entering(share, clock, order, *networks):
+    for number, network in enumerate(networks):
+        ensureDeferred(share.enter(network)).addCallback(lambda _, name=f"{network}{number}": order.append(name))
+    clock.advance(0)
+
+
+@shows("limit-fair-share")
+def test_beyond_its_share_a_network_waits_in_order_and_others_do_not():
+    clock, order = Clock(), []
+    share = FairShare(clock, 2)
+    entering(share, clock, order, "a", "a", "a", "a", "b")
+    assert order == ["a0", "a1", "b4"]
+    share.leave("a")
+    assert order == ["a0", "a1", "b4"]  # in a later turn of the reactor
+    clock.advance(0)
+    assert order == ["a0", "a1", "b4", "a2"]
+    for _ in range(3):
+        share.leave("a")
+        clock.advance(0)
+    share.leave("b")
+    assert order == ["a0", "a1", "b4", "a2", "a3"]
+    entering(share, clock, order, "a", "a")
+    assert order[-2:] == ["a0", "a1"]
+
+
+def test_so_many_wait_and_no_more_and_zero_is_no_limit():
+    clock, order, refused = Clock(), [], []
+    share = FairShare(clock, 1)
+    entering(share, clock, order, *["a"] * (1 + MAX_WAITING))
+    ensureDeferred(share.enter("a")).addErrback(lambda failure: refused.append(failure.type))
+    assert order == ["a0"] and refused == [TooManyRequestsError]
+    free = FairShare(clock, 0)
+    entering(free, clock, order, *["a"] * 500)
+    assert len(order) == 501
+
+
+def test_requests_refused_at_once_leave_room_for_others_in_each_turn():
+    clock, order = Clock(), []
+    share = FairShare(clock, 100)
+
+    async def refused(name):
+        await share.enter(name[0])
+        order.append(name)
+        share.leave(name[0])
+
+    for name in [f"a{number}" for number in range(2 * MAX_PER_TURN + 1)] + ["b"]:
+        ensureDeferred(refused(name))
+    first = [f"a{number}" for number in range(MAX_PER_TURN)]
+    assert order == [*first, "b"], "the fifth request of a network waits for the next turn"
+    clock.advance(0)
+    assert order == [*first, "b", *(f"a{number}" for number in range(MAX_PER_TURN, 2 * MAX_PER_TURN + 1))]
+    clock.advance(TURN_SECONDS)
+    ensureDeferred(refused("a-later"))
+    assert order[-1] == "a-later" and not clock.getDelayedCalls(), "nobody waits, so nothing is planned"
+
+
+@shows("limit-fair-share")
+@pytest_twisted.ensureDeferred
+@pytest.mark.parametrize("path", ["/api/project", "/nowhere", "/about"])
+async def test_more_requests_at_once_than_the_share_are_all_answered(serve, path):
+    served = await serve(CROWDD_HTTP_MAX_REQUESTS_PER_NETWORK="2")
+    clients = [served.client() for _ in range(12)]
+    answers = await gatherResults([ensureDeferred(client.get(path)) for client in clients])
+    assert {answer.status for answer in answers} == {404 if path == "/nowhere" else 200}
+    assert reactor.running
