@@ -1,4 +1,4 @@
-"""Records of the API as the interface writes them down: attributes, links, times, order of lists."""
+"""Records of the API as docs/interface states them: attributes, links, times, order of lists."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ import re
 from typing import Any
 
 import pytest_twisted
+from support.shows import shows
 
 TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}")
-# interface, Resources: the attributes of each table, as whoever may read all of them gets them.
+# The attributes that clients of PyBossa know, as whoever may read all of them gets them.
 ATTRIBUTES = {
     "taskrun": "id task_id project_id user_id user_ip external_uid info created finish_time calibration timeout"
     " link links",
@@ -25,7 +26,7 @@ ATTRIBUTES = {
     " confirmation_email_sent locale created info flags category catalog_api google_user_id github_user_id"
     " orcid_user_id passwd_hash link",
 }
-# interface, Hypermedia fields: the parents of each kind, in the order of the table.
+# The parents of each kind, in the order of the links.
 PARENTS = {
     "taskrun": ("task", "project"), "project": (), "task": ("project",), "result": ("project", "task"),
     "blogpost": ("project",), "helpingmaterial": ("project",), "category": (), "announcement": (), "user": (),
@@ -46,6 +47,19 @@ async def one_of_each(served: Any) -> tuple[Any, dict[str, dict[str, Any]]]:
     return admin, {kind: rows[0] for kind, rows in lists.items()}
 
 
+@shows(
+    "announcement-fields",
+    "blogpost-fields",
+    "category-fields",
+    "helpingmaterial-fields",
+    "project-fields",
+    "record-list",
+    "record-read",
+    "result-fields",
+    "task-fields",
+    "taskrun-fields",
+    "user-fields",
+)
 @pytest_twisted.ensureDeferred
 async def test_every_attribute_of_the_interface_is_there(served):
     admin, records = await one_of_each(served)
@@ -55,6 +69,7 @@ async def test_every_attribute_of_the_interface_is_there(served):
         assert single == records[kind], kind
 
 
+@shows("link-none", "link-parents", "link-self")
 @pytest_twisted.ensureDeferred
 async def test_links_name_the_object_and_its_parents(served):
     _, records = await one_of_each(served)
@@ -67,6 +82,7 @@ async def test_links_name_the_object_and_its_parents(served):
         assert record.get("links", []) == links and ("links" in record) is bool(parents), kind
 
 
+@shows("format-times")
 @pytest_twisted.ensureDeferred
 async def test_times_are_iso_8601_without_zone_with_microseconds(served):
     _, records = await one_of_each(served)
@@ -76,6 +92,7 @@ async def test_times_are_iso_8601_without_zone_with_microseconds(served):
     assert records["taskrun"]["created"] <= records["taskrun"]["finish_time"]
 
 
+@shows("project-fields", "taskrun-fields")
 @pytest_twisted.ensureDeferred
 async def test_types_are_those_of_the_tables(served):
     _, records = await one_of_each(served)
@@ -87,6 +104,7 @@ async def test_types_are_those_of_the_tables(served):
     assert user["flags"] is None is user["category"] and user["catalog_api"] is None
 
 
+@shows("list-all", "list-anonymous")
 @pytest_twisted.ensureDeferred
 async def test_an_anonymous_list_has_all_rows_by_id_and_so_has_all(served):
     first, second = await served.person("first"), await served.person("second")
@@ -98,6 +116,7 @@ async def test_an_anonymous_list_has_all_rows_by_id_and_so_has_all(served):
     assert [row["id"] for row in (await second.get("/api/project")).json()] == [made[1]["id"]]
 
 
+@shows("error-404", "error-object")
 @pytest_twisted.ensureDeferred
 async def test_a_failed_request_names_method_and_type(served):
     admin = await served.person("admin", admin=True)
@@ -109,9 +128,10 @@ async def test_a_failed_request_names_method_and_type(served):
             error = answer.json()
             assert (error["status"], error["action"], error["target"]) == ("failed", method, kind)
             assert (error["status_code"], answer.status, error["exception_cls"]) == (404, 404, "NotFound")
-            assert error["exception_msg"] == "404 Not Found" and {"code", "hint"} <= error.keys()
+            assert error["exception_msg"] == "404 Not Found" and {"error_code", "hint"} <= error.keys()
 
 
+@shows("error-unknown-attribute", "list-unknown")
 @pytest_twisted.ensureDeferred
 async def test_an_unknown_attribute_is_415_and_named(served):
     admin = await served.person("admin", admin=True)
@@ -125,6 +145,7 @@ async def test_an_unknown_attribute_is_415_and_named(served):
         assert "colour" in answer.json()["exception_msg"]
 
 
+@shows("record-methods", "user-no-post", "user-public")
 @pytest_twisted.ensureDeferred
 async def test_the_user_endpoint_by_actor(served):
     admin, person, nobody = await served.person("admin", admin=True), await served.person("person"), served.client()

@@ -1,0 +1,159 @@
+"""The installation of docs/install.md, and backup and restore of docs/operations.md, as the text stands.
+
+The commands are typed into one root shell, in namespaces of their own: /etc is a copy, /opt, /usr/local, /var/lib and
+/var/backups are empty, and no network but the loopback is there. What this machine cannot do is named in ``INSTEAD``,
+each with its reason; everything else is run to the letter.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+from support.building import built, copied
+from support.live import BIN
+
+from crowdd.storage.server.binaries import find_all
+
+ROOT = Path(__file__).parents[2]
+SITE = next(Path(path) for path in sys.path if path.endswith("site-packages"))
+# Ours may lie where only root can go. What was compiled for one version fits the other of the same number.
+PYTHON = Path(f"/usr/bin/python{sys.version_info.major}.{sys.version_info.minor}")
+
+# What is run in place of a line of the text, and why.
+INSTEAD = {
+    # No release is on an index yet; the text says that the wheel takes its place. What it needs is what the tests have,
+    # and the program twistd is made as pip would make it.
+    "/opt/crowdd/bin/pip install crowdd": (
+        "/opt/crowdd/bin/pip install -q --disable-pip-version-check --no-deps --no-index $WHEEL; "
+        f"mkdir /opt/needed; mount --bind {SITE} /opt/needed; "
+        "echo /opt/needed > $(echo /opt/crowdd/lib/python3*/site-packages)/needed.pth; "
+        f'sed "1s|.*|#!/opt/crowdd/bin/python|" {BIN}/twistd > /opt/crowdd/bin/twistd; chmod 755 /opt/crowdd/bin/twistd'
+    ),
+    # systemd does not run here: the unit's own lines are run, as its user and with its environment.
+    "systemctl daemon-reload": "true",
+    "systemctl enable --now crowdd": "start_unit",
+}
+# What else the shell needs: a PostgreSQL as a package of the system starts it, and what systemd would do.
+BEFORE = """
+set -eu
+mount -t overlay overlay -o lowerdir=/etc,upperdir=$PLACE/etc,workdir=$PLACE/work /etc
+for folder in /opt /usr/local/bin /var/lib /var/backups /var/run/postgresql; do
+  mkdir -p $folder $PLACE/empty$folder; mount --bind $PLACE/empty$folder $folder
+done
+ip link set lo up
+mkdir -p /etc/systemd/system
+chown postgres /var/run/postgresql; chmod 755 /var/run/postgresql
+install -d -o postgres /var/lib/pg
+as_postgres() { runuser -u postgres -- "$@"; }
+(cd / && as_postgres $PG/initdb -D /var/lib/pg/data --auth=peer --encoding=UTF8 > /dev/null)
+(cd / && as_postgres $PG/pg_ctl -D /var/lib/pg/data -w -l /var/lib/pg/log \\
+  -o "-c listen_addresses= -c unix_socket_directories=/var/run/postgresql" start > /dev/null)
+end() { test -z "${SERVER:-}" || { kill $SERVER; wait $SERVER || true; }; (cd / && as_postgres $PG/pg_ctl -D /var/lib/pg/data -m fast stop > /dev/null); }
+trap end EXIT
+start_unit() {
+  unit=/etc/systemd/system/crowdd.service
+  line() { sed -n "s/^$1=//p" $unit; }
+  cd $(line WorkingDirectory)
+  runuser -u $(line User) -- env $(line Environment) $(line ExecStartPre) > /dev/null
+  runuser -u $(line User) -- env $(line Environment) $(line ExecStart) > $PLACE/log 2>&1 & SERVER=$!
+  for i in $(seq 600); do ! curl -sf http://127.0.0.1:8000/ready > /dev/null || break; sleep 0.1; done
+  cd - > /dev/null
+}
+mkdir -p /root/somewhere; cd /root
+PATH=$PG:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
+umask 022
+"""
+
+needs_root = pytest.mark.skipif(
+    os.geteuid() != 0 or not PYTHON.exists(), reason="The text is for root, and for a Python that everybody can run."
+)
+
+
+def commands(page: str, section: str) -> list[str]:
+    """The shell blocks of a section, one by one."""
+    text = (ROOT / "docs" / page).read_text("utf-8").partition(f"\n## {section}\n")[2].partition("\n## ")[0]
+    blocks = re.findall(r"^ *```sh\n(.*?)^ *```$", text, re.MULTILINE | re.DOTALL)
+    return ["".join(line.removeprefix("   ") + "\n" for line in block.splitlines()) for block in blocks]
+
+
+def as_run(block: str) -> str:
+    """The block, with what takes the place of some lines."""
+    return "".join(f"{INSTEAD.get(line, line)}\n" for line in block.splitlines())
+
+
+@pytest.fixture
+def place():
+    """A folder for the namespaces; overlays want one that is none itself."""
+    folder = Path(tempfile.mkdtemp(prefix="crowdd-install-", dir="/tmp"))
+    folder.chmod(0o755)
+    for name in ("etc", "work"):
+        (folder / name).mkdir()
+    yield folder
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def typed(place: Path, script: str, wheel: Path) -> str:
+    """What the root shell prints."""
+    told = {
+        "PLACE": str(place),
+        "WHEEL": str(wheel),
+        "PG": str(find_all()[0].folder),
+        "HOME": "/root",
+        "LANG": "C.UTF-8",
+        "PATH": "/usr/sbin:/usr/bin:/sbin:/bin",
+    }
+    script = BEFORE + script
+    shell = ["unshare", "--mount", "--net", "bash", "-c", script]
+    done = subprocess.run(shell, env=told, cwd="/", capture_output=True, text=True, timeout=300, check=False)
+    log = (place / "log").read_text() if (place / "log").exists() else ""
+    assert done.returncode == 0, done.stdout + done.stderr + log
+    return done.stdout
+
+
+@needs_root
+def test_installation_backup_and_restore_work_as_they_are_written(place, tmp_path):
+    (tmp_path / "checkout").mkdir()
+    wheel = built("wheel", copied(tmp_path / "checkout"), place)
+    *install, doctor = commands("install.md", "For others")
+    passphrase, backup, restore, _postgresql = commands("operations.md", "Backup and restore")
+    moved = """
+kill $SERVER; wait $SERVER || true; SERVER=
+mv /var/lib/crowdd /var/lib/crowdd.before; runuser -u postgres -- dropdb crowdd
+install -d -o crowdd -g crowdd -m 700 /var/lib/crowdd; runuser -u postgres -- createdb --owner crowdd crowdd
+mv /var/backups/crowdd/*.tar /var/backups/crowdd/backup.tar
+"""
+    ask = 'curl -s -o /dev/null -w "%{http_code}\\n" -H "Host: crowd.example.org" http://127.0.0.1:8000'
+    script = "\n".join(
+        [
+            *map(as_run, install),
+            # The data folder that commands and server use is the same one: the finding was that it is not.
+            f"{ask}$(runuser -u crowdd -- crowdctl admin link | grep -o '/account/[^ ]*')",
+            f"{as_run(doctor)} || true".replace("doctor\n", "doctor"),
+            as_run(passphrase),
+            as_run(backup),
+            moved,
+            as_run(restore),
+            "start_unit",
+            f"{ask}/ready",
+            "runuser -u crowdd -- crowdctl check && echo every counter is right",
+            "find /var/lib/crowdd ! -user crowdd | sed 's/^/not of crowdd: /'",
+        ]
+    )
+    said = typed(place, script, wheel).splitlines()
+    assert [line for line in said if line.isdigit()] == ["200", "200"]
+    wrong = [line for line in said if line.startswith("Wrong:")]
+    assert [line for line in wrong if "administrator" not in line] == [], said
+    assert "every counter is right" in said and any(line.startswith("Restored what was committed") for line in said)
+    assert not [line for line in said if line.startswith("not of crowdd")]
+
+
+def test_every_line_with_a_stand_in_is_in_the_text():
+    lines = [line for block in commands("install.md", "For others") for line in block.splitlines()]
+    assert {*INSTEAD} <= {*lines}
