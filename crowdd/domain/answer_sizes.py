@@ -10,11 +10,15 @@ from crowdd.storage import projects
 from crowdd.storage.database import Database
 
 
-async def require(db: Database, project_id: int, info: Any) -> None:
-    """Raises TooLargeError for an ``info`` beyond its project's limit; the database is asked for large ones only."""
+async def require(db: Database, project_id: int, info: Any) -> int:
+    """The size of an ``info`` in bytes; the database is asked for its project's limit where it is large.
+
+    Raises TooLargeError beyond that limit.
+    """
     size = json_bytes(info)
     if size <= MAX_ANSWER_BYTES:
-        return
+        return size
     limit = await projects.max_answer_bytes(db, project_id) or MAX_ANSWER_BYTES
     if size > limit:
         raise too_large("info", limit, size)
+    return size

@@ -32,7 +32,6 @@ from crowdd.errors import (
 )
 from crowdd.kinds import TASK, TASK_RUN
 from crowdd.kinds.kind import EVERYONE, Standing
-from crowdd.kinds.sizes import json_bytes
 from crowdd.languages import _
 from crowdd.storage import contributions, records, tasks
 from crowdd.storage.database import Database, Row, Transactions
@@ -241,9 +240,8 @@ class Contributions:
 
     async def _require_room(self, values: Mapping[str, Any]) -> None:
         """Refuses an answer that is larger than its project allows, or for which its owner has no bytes left."""
-        project_id, info = values["project_id"], values["info"]
-        await answer_sizes.require(self._db, project_id, info)
-        if json_bytes(info) > LARGE_ANSWER:
+        project_id = values["project_id"]
+        if await answer_sizes.require(self._db, project_id, values["info"]) > LARGE_ANSWER:
             await self._quota.require_room(self._db, project_id)
 
     def _given(self, callers: list[Requester], answers: list[dict[str, Any]]) -> list[Row]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, deque
+from collections import defaultdict, deque
 from typing import Any
 
 from twisted.internet.defer import Deferred
@@ -24,8 +24,8 @@ class FairShare:
 
     def __init__(self, clock: Any, at_once: int) -> None:
         self._clock, self._at_once = clock, at_once
-        self._active: Counter[str] = Counter()
-        self._begun: Counter[str] = Counter()  # in this turn of the reactor
+        self._active: defaultdict[str, int] = defaultdict(int)
+        self._begun: defaultdict[str, int] = defaultdict(int)  # in this turn of the reactor
         self._turn_ends = 0.0
         self._waiting: dict[str, deque[Deferred[None]]] = {}
         self._planned = False

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ipaddress
 import re
+from functools import lru_cache
 from typing import Self
 from urllib.parse import urlsplit
 
@@ -20,6 +21,7 @@ _HOST = re.compile(rb"(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._~!$&'()*+,;=%-]+)(?::[0-9]
 _ABSOLUTE = re.compile(rb"https?://([^/?#]*)", re.IGNORECASE)
 
 
+@lru_cache(maxsize=100)  # nearly every request names the same one
 def name_of(host: bytes) -> str | None:
     """The name or address in a Host header, in lower case and without the port; None when it is malformed."""
     found = _HOST.fullmatch(host)

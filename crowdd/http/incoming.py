@@ -51,9 +51,9 @@ class Incoming:
         return presenter.wants_frame(self.path, presenter.MARK in self.query, self.header("sec-fetch-dest").lower())
 
     def header(self, name: str) -> str:
-        """The value of a header, "" when absent."""
-        value = self.request.getHeader(name)
-        return "" if value is None else str(value)
+        """The value of a header, "" when absent; ``name`` is in lower case."""
+        value: str = self.request.header_texts().get(name, "")
+        return value
 
     def cookie(self, name: str) -> str:
         """The value of a cookie, "" when absent."""

@@ -245,7 +245,9 @@ class RateLimit:
 
     async def take(self, endpoint: str, client: LimitedClient) -> Allowance:
         """Counts a request to an end point. What the client's own window refuses does not count for its network."""
-        own = attrs.evolve(await self._taken_of_own(endpoint, client), scope=client.scope)
+        own = await self._taken_of_own(endpoint, client)
+        if client.scope != NETWORK:
+            own = Allowance(own.allowed, own.limit, own.remaining, own.reset, client.scope)
         if not own.allowed or (client.scope == NETWORK and client.project is None):
             return own
         ceiling = self._windows["all keys" if client.scope == KEY else "common"]

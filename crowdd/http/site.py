@@ -54,12 +54,14 @@ class Request(TwistedRequest):
 
     def getHeader(self, key: Any) -> Any:
         """The last value of a header; bytes that are no UTF-8 are replaced, not an error."""
-        if isinstance(key, bytes):
-            return super().getHeader(key)
+        return super().getHeader(key) if isinstance(key, bytes) else self.header_texts().get(key.lower())
+
+    def header_texts(self) -> dict[str, str]:
+        """The last value of each header by its name in lower case."""
         if self._texts is None:
             lines = self.requestHeaders.getAllRawHeaders()
             self._texts = {name.decode("latin-1").lower(): line[-1].decode("utf-8", "replace") for name, line in lines}
-        return self._texts.get(key.lower())
+        return self._texts
 
     def getRequestHostname(self) -> bytes:
         """Always the same: no route depends on the host name, and Klein chokes on odd ones."""

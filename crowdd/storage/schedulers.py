@@ -18,7 +18,7 @@ def names(folder: Path = FOLDER) -> tuple[str, ...]:
 
 def dispatch(known: Iterable[str]) -> str:
     """The functions that choose among schedulers by name: mode_of and next_lane."""
-    others = [name for name in known if name != FALLBACK]
+    others = sorted((name for name in known if name != FALLBACK), key=lambda name: name != "default")  # most ask for it
     modes = "\n".join(f"    WHEN '{name}' THEN RETURN {name}_mode();" for name in others)
     lanes = "\n".join(f"    WHEN '{name}' THEN RETURN {name}_lane(p, p_order, p_lane);" for name in others)
     return f"""

@@ -79,16 +79,18 @@ END $$;
 CREATE FUNCTION submit(p_project bigint, p_actor text, p_task bigint, p_user bigint, p_ip text, p_external text, p_info jsonb,
                        p_calibration bigint, p_media_url text, p_now timestamptz,
                        OUT state text, OUT run bigint, OUT granted timestamptz, OUT late_seconds double precision) LANGUAGE plpgsql AS $$
-DECLARE t task_ledger; l record; held boolean; c int; last int; is_trial boolean; most int; bars boolean; surplus boolean := false; moved boolean := false; whose bigint;
+DECLARE t task_ledger; l record; held boolean; c int; last int; is_trial boolean; most int; bars boolean; surplus boolean := false; moved boolean := false; whose bigint; asked boolean;
 BEGIN
     -- First the lock: every later statement then sees all that came before. Whoever tries a draft holds its project, too, or
     -- publishing would have to lock every task.
-    SELECT trial, counted_per_network, has_bars INTO is_trial, most, bars FROM project_ledger WHERE project_id = p_project;
+    -- Both kinds of leases in one statement: a lease becomes an expired one within one transaction.
+    SELECT trial, counted_per_network, has_bars,
+           EXISTS (SELECT FROM lease WHERE project_id = p_project AND actor = p_actor AND task_id = p_task)
+           OR EXISTS (SELECT FROM past_lease WHERE project_id = p_project AND actor = p_actor AND task_id = p_task)
+      INTO is_trial, most, bars, asked FROM project_ledger WHERE project_id = p_project;
     IF is_trial THEN SELECT trial INTO is_trial FROM project_ledger WHERE project_id = p_project FOR SHARE; END IF;
     IF bars AND is_barred(p_project, p_actor, p_ip) THEN state := 'barred'; RETURN; END IF;
-    -- Whoever never asked for the task locks nothing. One statement: a lease becomes an expired one within one transaction.
-    IF NOT EXISTS (SELECT FROM lease WHERE project_id = p_project AND actor = p_actor AND task_id = p_task
-                   UNION ALL SELECT FROM past_lease WHERE project_id = p_project AND actor = p_actor AND task_id = p_task) THEN
+    IF asked IS NOT TRUE THEN                           -- volunteers who never asked for the task lock nothing
         SELECT id INTO run FROM task_run WHERE project_id = p_project AND task_id = p_task AND actor = p_actor;
         state := CASE WHEN FOUND THEN 'duplicate'
                       WHEN EXISTS (SELECT FROM task_ledger WHERE project_id = p_project AND task_id = p_task) THEN 'no lease' ELSE 'no task' END;
@@ -96,7 +98,7 @@ BEGIN
         RETURN;
     END IF;
     -- An owner's answer does not score: whoever deletes the project waits for it, for the sweep takes away what everybody scored.
-    whose := scorer(p_project, p_user, is_trial);
+    IF p_user IS NOT NULL THEN whose := scorer(p_project, p_user, is_trial); END IF;
     IF NOT is_trial AND p_user IS NOT NULL AND whose IS NULL THEN
         PERFORM FROM project WHERE id = p_project FOR KEY SHARE;
         IF NOT FOUND THEN state := 'no task'; RETURN; END IF;

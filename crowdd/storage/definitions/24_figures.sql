@@ -6,9 +6,11 @@ CREATE FUNCTION time_spent(p_granted timestamptz, p_finished timestamptz, p_late
 SELECT extract(epoch FROM p_finished - p_granted) - coalesce(p_late::numeric, 0) $$;
 
 -- Whose score an answer counts for: nobody's for trials, nor for answers of owners and co-owners in their own project.
-CREATE FUNCTION scorer(p_project bigint, p_user bigint, p_trial boolean) RETURNS bigint STABLE LANGUAGE sql AS $$
-SELECT CASE WHEN p_user IS NOT NULL AND NOT p_trial
-             AND NOT EXISTS (SELECT FROM project WHERE id = p_project AND owners_ids @> ARRAY[p_user]) THEN p_user END $$;
+CREATE FUNCTION scorer(p_project bigint, p_user bigint, p_trial boolean) RETURNS bigint STABLE LANGUAGE plpgsql AS $$
+BEGIN
+    IF p_user IS NULL OR p_trial IS NOT FALSE THEN RETURN NULL; END IF;
+    RETURN CASE WHEN NOT EXISTS (SELECT FROM project WHERE id = p_project AND owners_ids @> ARRAY[p_user]) THEN p_user END;
+END $$;
 
 -- Adds (p_sign 1) or takes away (-1) the answers that people gave in a project from their scores.
 CREATE FUNCTION add_to_scores(p_project bigint, p_users bigint[], p_sign int) RETURNS void LANGUAGE sql AS $$

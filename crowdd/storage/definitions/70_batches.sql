@@ -18,13 +18,13 @@ END $$;
 -- is its place in the array. In the order of tasks, as everybody takes their rows. With p_hurry a row that somebody holds
 -- is not waited for long: one's bad luck must not be everybody's.
 CREATE FUNCTION submit_many(p_answers jsonb, p_hurry boolean, p_now timestamptz)
-RETURNS TABLE (nth bigint, state text, run bigint, granted timestamptz, late_seconds double precision) LANGUAGE plpgsql AS $$
+RETURNS TABLE (nth bigint, project bigint, actor text, state text, run bigint, granted timestamptz, late_seconds double precision) LANGUAGE plpgsql AS $$
 DECLARE a record;
 BEGIN
     IF p_hurry THEN PERFORM set_config('lock_timeout', '250ms', true); END IF;
     FOR a IN SELECT * FROM ROWS FROM (jsonb_to_recordset(p_answers) AS (project bigint, actor text, task bigint, user_id bigint, ip text,
              external text, info jsonb, calibration bigint, media_url text)) WITH ORDINALITY ORDER BY task, ordinality LOOP
-        nth := a.ordinality;
+        nth := a.ordinality; project := a.project; actor := a.actor;
         SELECT s.state, s.run, s.granted, s.late_seconds INTO state, run, granted, late_seconds
           FROM submit(a.project, a.actor, a.task, a.user_id, a.ip, a.external, coalesce(a.info, 'null'), a.calibration, a.media_url, p_now) s;
         RETURN NEXT;
