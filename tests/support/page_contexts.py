@@ -845,6 +845,9 @@ def _import_cases(at: str, owner: Context) -> Iterator[Case]:
     yield Case(
         page, "answers", keys | asked | {"import": exported | {"kind": "answers", "preview": keyed | {"updated": 0}}}
     )
+    results = exported | {"kind": "results", "preview": keyed, "format": "json"}
+    yield Case(page, "results", keys | asked | {"import": results})
+    yield Case(page, "results filled in", keys | asked | {"import": results | {"state": "done"}})
     yield Case(page, "being read", keys | asked | {"import": one | {"state": "reading", "preview": None, "work": work}})
     yield Case(page, "not read", keys | asked | {"import": one | {"state": "unread", "preview": None}})
     useless = {"state": "unreadable", "preview": None, "check_error": "The file has no rows."}
