@@ -6,6 +6,7 @@ import gc
 import os
 from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import click
@@ -59,7 +60,7 @@ class Crowdctl(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        command: click.Command = getattr(import_module(f"crowdd.admin_cli.{cmd_name}"), cmd_name)
+        command: click.Command = getattr(_imported(f"crowdd.admin_cli.{cmd_name}"), cmd_name)
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -85,6 +86,13 @@ class Crowdctl(click.Group):
             raise _refusal(error) from None
         except OSError as error:
             raise click.ClickException(f"{error.filename or 'The system'}: {error.strerror or error}.") from None
+
+
+def _imported(name: str) -> ModuleType:
+    """The module. What is imported stays: no garbage is looked for in it, above all not at the end of the process."""
+    module = import_module(name)
+    gc.freeze()
+    return module
 
 
 class AwayError(click.ClickException):

@@ -1,4 +1,4 @@
-"""Files that came out of crowdd or PyBossa: exports of tasks and of task runs, told by their columns."""
+"""Files that came out of crowdd or PyBossa: exports of tasks, task runs and results, told by their columns."""
 
 from __future__ import annotations
 
@@ -11,31 +11,36 @@ import orjson
 from crowdd.domain.cells import harmless
 from crowdd.domain.import_rows import new_task
 from crowdd.errors import CrowddError, InvalidValueError
-from crowdd.kinds import TASK_RUN
+from crowdd.kinds import RESULT, TASK_RUN, Kind
+from crowdd.kinds.kind import OWNERS, Standing
 from crowdd.kinds.types import Timestamp, iso
 from crowdd.languages import _
 
-TABLE, TASKS, ANSWERS = "table", "tasks", "answers"
-KINDS = (TABLE, TASKS, ANSWERS)
+TABLE, TASKS, ANSWERS, RESULTS = "table", "tasks", "answers", "results"
+KINDS = (TABLE, TASKS, ANSWERS, RESULTS)
 _ATTRIBUTES = ("n_answers", "priority_0", "quorum", "calibration")
 _FOLDER = frozenset({"info", *_ATTRIBUTES})  # of a line that ``crowdctl project export`` writes
 _TASKS = frozenset({"id", "project_id", "created"})
 _ANSWERS = frozenset({"id", "task_id", "project_id", "finish_time"})
 _RESULTS = frozenset({"task_id", "project_id", "task_run_ids"})
+_KEPT: Mapping[str, tuple[str, ...]] = {
+    TASKS: _ATTRIBUTES,
+    ANSWERS: ("created", "finish_time", "timeout", "calibration", "media_url"),
+    RESULTS: (),
+}  # beside info
 _MAX_ID = 2**63 - 1
 _TIME = Timestamp()
+_CREATORS = frozenset({Standing.CREATOR, Standing.ADMIN})
+_FALSE = frozenset({"false", "f", "0"})
 
 
 def kind_of(columns: list[str]) -> str:
-    """What a file with these columns is: TABLE, TASKS or ANSWERS. Raises InvalidValueError for an export of results."""
+    """What a file with these columns is, one of KINDS."""
     names = frozenset(columns)
-    if names >= _RESULTS:
-        words = _(
-            "This is an export of results. crowdd makes results from answers: import the tasks, then the answers."
-        )
-        raise InvalidValueError(words)
     if not ("info" in names or any(name.startswith("info_") for name in names)):
         return TABLE
+    if names >= _RESULTS:
+        return RESULTS
     if names >= _ANSWERS:
         return ANSWERS
     if names >= _TASKS and names & {"n_answers", "state"}:
@@ -43,15 +48,16 @@ def kind_of(columns: list[str]) -> str:
     return TASKS if names == _FOLDER else TABLE
 
 
+def importers(kind: str) -> frozenset[Standing]:
+    """Who may import such a file: answers and results speak for others, so no co-owner does."""
+    return _CREATORS if kind in (ANSWERS, RESULTS) else OWNERS
+
+
 def left_behind(kind: str, columns: list[str]) -> list[str]:
-    """The columns of an export that do not come back."""
-    if kind == TABLE:
+    """The columns of an export that do not come back; none of another file, nor of one that has not been read."""
+    if kind not in _KEPT:
         return []
-    kept = (
-        {"info", *_ATTRIBUTES}
-        if kind == TASKS
-        else {"info", "created", "finish_time", "timeout", "calibration", "media_url"}
-    )
+    kept = {"info", *_KEPT[kind]}
     return [name for name in columns if name not in kept and not name.startswith("info_")]
 
 
@@ -93,6 +99,28 @@ def answer_of(values: Mapping[str, Any], pseudonym: Callable[[int, str], str], l
     }
 
 
+def result_of(values: Mapping[str, Any]) -> dict[str, Any]:
+    """A result as ``domain.results.fill_exported`` takes it. ``info`` None: there is nothing to fill in.
+
+    Raises InvalidValueError.
+    """
+    return {
+        "source": _id(values, "project_id"),
+        "task": _id(values, "task_id"),
+        "result": _id(values, "id") if values.get("id") not in ("", None) else None,
+        "last": str(values.get("last_version")).lower() not in _FALSE,
+        "info": _field(values, "info", _result_info(values), RESULT),
+    }
+
+
+def _result_info(values: Mapping[str, Any]) -> Any:
+    """``info`` as it was. Where an export of PyBossa mixes rows with and without keys, an empty cell is a key less."""
+    if values.get("info") not in ("", None):
+        return _info(values)
+    keys = {name: value for name, value in values.items() if name.startswith("info_") and value not in ("", None)}
+    return _info(keys) if keys else None
+
+
 def _or_none(value: Any) -> Any:
     return None if value == "" else value
 
@@ -105,11 +133,11 @@ def _volunteer(values: Mapping[str, Any], run: int) -> str:
     return f"run {run}"
 
 
-def _field(values: Mapping[str, Any], name: str, value: Any) -> Any:
+def _field(values: Mapping[str, Any], name: str, value: Any, kind: Kind = TASK_RUN) -> Any:
     if value is None:
         return None
     try:
-        return TASK_RUN.field(name).parse(value)
+        return kind.field(name).parse(value)
     except CrowddError as error:
         raise InvalidValueError(f"{name} {error}.") from None
 

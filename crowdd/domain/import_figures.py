@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from crowdd.domain.import_reading import Chunk
@@ -11,7 +11,12 @@ from crowdd.languages import _
 from crowdd.storage.database import Row
 
 MAX_ATOMIC_ROWS = 50_000  # rows of one transaction where the owner wants all or nothing
-_FATES = {"no task": _("Its task has not been imported."), "other": _("Its volunteer has another answer to this task.")}
+_FATES = {
+    "no task": _("Its task has not been imported."),
+    "other": _("Its volunteer has another answer to this task."),
+    "open": _("Its task is not complete. Import its answers first."),
+    "earlier": _("It is an earlier version. Only the last version of a result is imported."),
+}
 
 
 def figures() -> tuple[str, ...]:
@@ -35,12 +40,17 @@ def tally(chunk: Chunk, fates: Sequence[str], refused: Sequence[Any]) -> dict[st
 
 
 def refusals(chunk: Chunk, fates: Sequence[str]) -> list[dict[str, Any]]:
-    """The answers of a chunk that find no place, as refused rows."""
+    """The answers or results of a chunk that find no place, as refused rows."""
     return [
-        {"line": each["line"], "reason": str(_FATES[fate]), "text": f"id {each['run']}, task_id {each['task']}"}
+        {"line": each["line"], "reason": str(_FATES[fate]), "text": _ids(each)}
         for each, fate in zip(chunk.taken, fates, strict=True)
         if fate in _FATES
     ]
+
+
+def _ids(taken: Mapping[str, Any]) -> str:
+    row_id = taken["run"] if "run" in taken else taken["result"]
+    return f"task_id {taken['task']}" if row_id is None else f"id {row_id}, task_id {taken['task']}"
 
 
 def undecided(row: Row) -> str | None:

@@ -1,4 +1,4 @@
-"""Reads a file of an import row by row: which rows become tasks or answers, which are refused, which stand there twice.
+"""Reads a file of an import row by row: what each row becomes, which are refused, which stand there twice.
 
 All of it waits for the disk: call it in a thread.
 """
@@ -46,8 +46,8 @@ class Plan:
 class Chunk:
     """Some rows of a file. ``passed`` counts all of them, ``rows`` those that are not empty.
 
-    ``taken`` are tasks or answers, ``twice`` counts rows that stand in the file before, ``refused`` have line, reason
-    and text, and ``seen`` are the keys of refused rows.
+    ``taken`` are tasks, answers or results, ``twice`` counts rows that stand in the file before, ``refused`` have line,
+    reason and text, and ``seen`` are the keys of refused rows.
     """
 
     passed: int = 0
@@ -108,10 +108,11 @@ class RowReader:
     def skip(self, rows: int) -> None:
         """Passes over rows that were taken before.
 
-        Which of the rows after them stand there twice is known by their keys only: others are found in the project.
+        Which of the rows after them stand there twice is known by their keys only, and for results: others are found in
+        the project.
         """
         for row in islice(self._rows, rows):
-            if self._plan.key is not None:
+            if self._plan.key is not None or self._plan.kind == import_exports.RESULTS:
                 self._read(row, Chunk())
 
     def next_chunk(self) -> Chunk:
@@ -148,6 +149,8 @@ class RowReader:
         if plan.kind == import_exports.ANSWERS:
             answer = import_exports.answer_of(values, plan.pseudonym, plan.latest)
             return answer if self._digests.add(digest_of([answer["source"], answer["run"]])) else None
+        if plan.kind == import_exports.RESULTS:
+            return self._result(import_exports.result_of(values))
         if plan.kind == import_exports.TASKS:
             return self._exported(import_exports.task_of(values))
         task = task_of(values, plan.uses, plan.n_answers)
@@ -165,6 +168,13 @@ class RowReader:
         if not first:
             self._repeated[digest] += 1
         return {**task, "nth": self._repeated[digest]}
+
+    def _result(self, result: dict[str, Any]) -> dict[str, Any] | None:
+        if not self._digests.add(digest_of([result["source"], result["task"], result["result"], result["info"]])):
+            return None
+        if result["last"] and not self._keys.add(digest_of([result["source"], result["task"]])):
+            raise InvalidValueError(_("A row above it is the result of the same task."))
+        return result
 
     def _keyed(self, task: dict[str, Any], name: str) -> dict[str, Any] | None:
         key = key_of(task["info"], name)

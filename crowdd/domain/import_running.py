@@ -12,7 +12,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from crowdd.domain import import_exports, import_rows, rights, task_files
+from crowdd.domain import import_exports, import_rows, results, rights, task_files
 from crowdd.domain.import_figures import figures, refusals, tally, undecided
 from crowdd.domain.import_reading import MAX_ROWS, Chunk, Plan, RowReader, printable
 from crowdd.domain.people.workshop import Workshop
@@ -21,13 +21,11 @@ from crowdd.domain.quota import Quota
 from crowdd.domain.secrets import Secrets
 from crowdd.domain.task_files import Dialect, FileRow, Inspected
 from crowdd.errors import InvalidValueError, NotFoundError, StoppedError
-from crowdd.kinds.kind import OWNERS, Standing
 from crowdd.languages import _
 from crowdd.storage import audit, imports, queue, records, tasks
 from crowdd.storage.database import Database, Row, Transactions
 from crowdd.values import Requester
 
-CREATORS = frozenset({Standing.CREATOR, Standing.ADMIN})
 SHOWN_ROWS = 5
 _KEYS_AT_ONCE = 5000  # tasks whose keys are learnt in one transaction
 _A_DAY = timedelta(days=1)
@@ -187,6 +185,8 @@ class ImportRunner:
             return [], 0
         if row["kind"] == import_exports.ANSWERS:
             return await imports.match_answers(self._db, project_id, taken), 0
+        if row["kind"] == import_exports.RESULTS:
+            return [each["fate"] for each in await imports.match_results(self._db, project_id, taken)], 0
         if row["key_name"] is not None:
             rows = await imports.match_keyed(self._db, project_id, row["key_name"], taken)
             there = [r["fate"] != "added" and not r["retired"] for r in rows]
@@ -288,6 +288,11 @@ class ImportRunner:
             fates = await imports.add_answers(tx, project_id, taken)
             counts = Counter(fates)
             return {"added": counts["added"], "present": counts["present"], "refusals": refusals(chunk, fates)}
+        if row["kind"] == import_exports.RESULTS:
+            fates = await results.fill_exported(tx, project_id, taken)
+            counts = Counter(fates)
+            done = {name: counts[name] for name in ("added", "updated", "present")}
+            return {**done, "refusals": refusals(chunk, fates)}
         if _has_origins(taken):
             return dict(await imports.add_exported(tx, project_id, taken, row["again"]))
         new = taken if row["again"] else await _missing(tx, project_id, taken)
@@ -306,7 +311,7 @@ class ImportRunner:
         standings = await records.standings_to_project(db, row["project_id"], who)
         if standings is None:
             raise NotFoundError("The project has been deleted meanwhile.")
-        rights.require(who, standings, CREATORS if row["kind"] == import_exports.ANSWERS else OWNERS)
+        rights.require(who, standings, import_exports.importers(row["kind"]))
 
 
 async def note_import(tx: Database, who: Requester, row: Row) -> None:

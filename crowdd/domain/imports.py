@@ -16,7 +16,7 @@ from crowdd.domain import import_archives, import_exports, import_rows, rights, 
 from crowdd.domain.changes import Changes, Effect
 from crowdd.domain.import_figures import MAX_ATOMIC_ROWS, undecided
 from crowdd.domain.import_reading import printable
-from crowdd.domain.import_running import CREATORS, ImportRunner, note_import
+from crowdd.domain.import_running import ImportRunner, note_import
 from crowdd.domain.outgoing import Outgoing
 from crowdd.domain.people.workshop import Workshop
 from crowdd.domain.queue import Item, Queue
@@ -206,7 +206,10 @@ class Imports:
         return {
             **found,
             "usual": import_rows.usual(found["format"], found["columns"]),
-            "exportlike": found["kind"] not in ("", import_exports.TABLE) or _is_export(found["columns"]),
+            "exportlike": any(
+                kind not in ("", import_exports.TABLE)
+                for kind in (found["kind"], import_exports.kind_of(found["columns"]))
+            ),
             "left_behind": import_exports.left_behind(found["kind"], found["columns"]),
             "waits": undecided(found) if found["queue_item"] is None else None,
             "max_atomic_rows": MAX_ATOMIC_ROWS,
@@ -279,8 +282,7 @@ class Imports:
             found = await imports.lock_pending(tx, row["id"], import_id)
             if found is None or found["preview"] is None:
                 raise ConflictError(_("This import has begun already."))
-            if found["kind"] == import_exports.ANSWERS:
-                rights.require(who, row["standings"], CREATORS)
+            rights.require(who, row["standings"], import_exports.importers(found["kind"]))
             item = await self._queue.add(tx, WORK, {"import": import_id}, who, row["id"])
             await imports.begin(tx, import_id, on_error or "skip", item)
             await note_import(tx, who, found)
@@ -358,13 +360,6 @@ def _checked(choices: Choices) -> dict[str, Any]:
     if choices.on_error:
         _one_of("on_error", choices.on_error, ON_ERROR)
     return made
-
-
-def _is_export(columns: list[str]) -> bool:
-    try:
-        return import_exports.kind_of(columns) != import_exports.TABLE
-    except InvalidValueError:
-        return False
 
 
 def _require_no_key(wanted: Mapping[str, Any], found: Row) -> None:

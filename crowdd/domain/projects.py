@@ -26,13 +26,14 @@ from crowdd.kinds.kind import OWNERS, Standing
 from crowdd.kinds.task_run import MAX_ANSWER_BYTES, MAX_KEY_LETTERS, MAX_RAISED_BYTES
 from crowdd.languages import _
 from crowdd.languages.tongues import is_tag
-from crowdd.storage import audit, changes, projects, records, schedulers, tasks
+from crowdd.storage import audit, changes, projects, records, schedulers, shelves, tasks
 from crowdd.storage.database import Database, Row, Transactions
 from crowdd.values import Requester
 
 # First segments of addresses below /project/ that are pages, not projects.
 RESERVED_SHORT_NAMES = frozenset({"new", "category", "search", "all", "page"})
 MOST_ACTS = 50
+MAX_HELPED = 100  # projects on the page of a person who answered in them
 _MAX_ATTEMPTS = 20  # at the password of a project, per network
 SWEEP = "sweep_project"
 _BITES_AT_ONCE = 4  # of what a deleted project leaves; the queue takes the rest
@@ -231,9 +232,10 @@ class Projects:
         """What a person owns or co-owns, drafts too."""
         return await projects.of_owner(self._db, user_id)
 
-    async def of_volunteer(self, user_id: int) -> list[Row]:
-        """Published projects that a person has answered in."""
-        return await projects.of_volunteer(self._db, f"u:{user_id}")
+    async def of_volunteer(self, user_id: int) -> tuple[list[Row], int]:
+        """Published projects that a person has answered in, the newest MAX_HELPED of them, and how many there are."""
+        shelf = shelves.Shelf(actor=f"u:{user_id}")
+        return await shelves.on_shelf(self._db, shelf, "id", True, MAX_HELPED, 0)
 
     async def readiness(self, row: Row) -> Readiness:
         """What is missing for publishing."""

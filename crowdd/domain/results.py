@@ -1,4 +1,4 @@
-"""Results over REST, many in one request: owners fill in what they make of the answers."""
+"""Results, many in one request or from a file: owners fill in what they make of the answers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from crowdd.domain.records import MAX_ROWS, NOT_FOUND, bounded, may_know
 from crowdd.errors import InvalidValueError, NotFoundError, TooLargeError, at_item
 from crowdd.kinds import RESULT
 from crowdd.kinds.kind import LINKS, Standing
-from crowdd.storage import results
+from crowdd.storage import imports, results
 from crowdd.storage.database import Database, Transactions
 from crowdd.storage.results import Group
 from crowdd.values import Requester
@@ -70,6 +70,24 @@ class Results:
         for project_id in frozenset().union(*(group.projects for group in found)):
             self._ring(project_id)
         return [orjson.Fragment(view) for view in views]
+
+
+async def fill_exported(tx: Database, project_id: int, rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Fills the results of a project from an export: source, task, result, last and info each (``import_exports``).
+
+    Says of each row what became of it: added, updated where other ``info`` stood there, present, "no task", "open" or
+    "earlier". The caller has the right to it.
+    """
+    found = await imports.match_results(tx, project_id, rows)
+    await results.lock(tx, [row["result_id"] for row in found if row["result_id"] is not None])
+    found = await imports.match_results(tx, project_id, rows)
+    filled = [
+        _filled(match["result_id"], {"info": row["info"]})
+        for match, row in zip(found, rows, strict=True)
+        if match["fate"] in ("added", "updated")
+    ]
+    await _write(tx, filled)
+    return [match["fate"] for match in found]
 
 
 def _ids(bodies: Iterable[Any]) -> list[int]:

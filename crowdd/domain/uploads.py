@@ -16,6 +16,7 @@ from typing import TypeVar
 
 import attrs
 
+from crowdd.domain import data_folder
 from crowdd.errors import TooLargeError
 from crowdd.languages import _
 from crowdd.storage import quota
@@ -80,8 +81,8 @@ class Uploads:
         folder = self._container(container_of(project_id))
         plain = folder / plain_name(name)
         target = plain if plain.is_file() else folder / self._secret_name(project_id, name)
-        if not (target.is_file() and filecmp.cmp(source, target)):
-            _copy(source, target)
+        if not (target.is_file() and data_folder.belongs(target, self._data) and filecmp.cmp(source, target)):
+            _copy(source, target, self._data)
         return f"{target.parent.name}/{target.name}"
 
     def _secret_name(self, project_id: int, name: str) -> str:
@@ -96,7 +97,9 @@ class Uploads:
         if len(upload.content) > MOST_BYTES:
             raise TooLargeError(_("A file may have at most %(most)s bytes.", most=f"{MOST_BYTES:,}"))
         name = secrets.token_hex(16) + suffix_of(upload.content)
-        (self._container(container) / name).write_bytes(upload.content)
+        with (self._container(container) / name).open("xb") as file:
+            data_folder.give(file.fileno(), self._data)
+            file.write(upload.content)
         return f"{container}/{name}"
 
     def forget(self, path: str | None) -> None:
@@ -136,8 +139,14 @@ class Uploads:
 
     def _container(self, container: str) -> Path:
         made = self.folder / container
-        made.mkdir(parents=True, exist_ok=True)
+        for folder in (self.folder, made):
+            data_folder.make(folder, self._data)
         return made
+
+    @property
+    def _data(self) -> Path:
+        """The data folder, whose owner the server runs as."""
+        return self.folder.parent
 
 
 class Journal:
@@ -229,9 +238,12 @@ def plain_name(name: str) -> str:
     return f"{stem}-{mark}{suffix}"
 
 
-def _copy(source: Path, target: Path) -> None:
+def _copy(source: Path, target: Path, data: Path) -> None:
     """Whoever reads the target meanwhile gets the old content or the new one, never a half."""
     draft = target.with_name(f".{target.name}.{os.getpid()}")
-    shutil.copyfile(source, draft)
+    draft.unlink(missing_ok=True)
+    with source.open("rb") as content, draft.open("xb") as file:
+        data_folder.give(file.fileno(), data)
+        shutil.copyfileobj(content, file)
     os.utime(draft, ns=(source.stat().st_atime_ns, source.stat().st_mtime_ns))
     draft.replace(target)

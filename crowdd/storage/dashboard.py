@@ -11,11 +11,12 @@ _LISTED = 100
 # Every day of the week until today, UTC.
 _WEEK = f"""week AS (SELECT d::date AS day FROM (SELECT (clock() AT TIME ZONE 'UTC')::date AS today) t,
     generate_series(today - {_DAYS - 1}, today, interval '1 day') d)"""
-# Who answered on which day: the folded rows and those that are not folded yet.
+# Who answered on which day in projects that were published: the folded rows and those that are not folded yet. What a draft
+# has are trials, as for all figures of the site (storage.statistics).
 _ACTIVE = """runs AS (
-    SELECT day, actor, runs FROM volunteer_day WHERE day >= (SELECT min(day) FROM week)
-    UNION ALL SELECT (hour AT TIME ZONE 'UTC')::date, actor, runs FROM stat_delta
-     WHERE actor <> '' AND runs <> 0 AND hour >= (SELECT min(day) FROM week)::timestamp AT TIME ZONE 'UTC'
+    SELECT day, actor, runs FROM volunteer_day JOIN project_ledger l USING (project_id) WHERE NOT l.trial AND day >= (SELECT min(day) FROM week)
+    UNION ALL SELECT (hour AT TIME ZONE 'UTC')::date, actor, runs FROM stat_delta JOIN project_ledger l USING (project_id)
+     WHERE NOT l.trial AND actor <> '' AND runs <> 0 AND hour >= (SELECT min(day) FROM week)::timestamp AT TIME ZONE 'UTC'
 ), active AS (SELECT day, actor, sum(runs) AS runs FROM runs GROUP BY 1, 2 HAVING sum(runs) > 0)"""
 
 
@@ -42,7 +43,10 @@ async def keep(db: Database, figures: dict[str, Any]) -> None:
 
 
 async def by_day(db: Database) -> list[Row]:
-    """For each day: people with and without an account who answered, answers, new accounts, new tasks."""
+    """For each day: people with and without an account who answered, answers, new accounts, new tasks.
+
+    Trial answers, which go when a draft is published, are left out; so are people who gave no others.
+    """
     return await db.fetch(
         f"""WITH {_WEEK}, {_ACTIVE}, answered AS (
             SELECT day, count(*) FILTER (WHERE actor LIKE 'u:%%') AS users, count(*) FILTER (WHERE actor NOT LIKE 'u:%%') AS anon, sum(runs) AS runs
@@ -55,7 +59,7 @@ async def by_day(db: Database) -> list[Row]:
 
 
 async def returning(db: Database) -> list[Row]:
-    """How many people with an account answered on one day of the week, on two, …: ``days`` and ``people``."""
+    """How many people with an account answered on one day of the week, on two, …: ``days`` and ``people``. Trials do not count."""
     return await db.fetch(
         f"""WITH {_WEEK}, {_ACTIVE}, often AS (SELECT actor, count(*) AS days FROM active WHERE actor LIKE 'u:%%' GROUP BY 1)
         SELECT n AS days, (SELECT count(*) FROM often WHERE days = n) AS people FROM generate_series(1, {_DAYS}) n ORDER BY 1"""

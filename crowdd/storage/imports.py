@@ -257,6 +257,14 @@ async def add_answers(db: Database, project_id: int, rows: Sequence[Mapping[str,
     return [row["fate"] for row in found]
 
 
+async def match_results(db: Database, project_id: int, rows: Sequence[Mapping[str, Any]]) -> list[Row]:
+    """What would become of each exported result, in order: ``result_id`` and ``fate`` (``domain.results.fill_exported``)."""
+    return await db.fetch(
+        "SELECT result_id, fate FROM match_exported_results(%(project)s, %(rows)s)",
+        {"project": project_id, "rows": as_json(list(rows))},
+    )
+
+
 async def count(db: Database, import_id: int, figures: Mapping[str, int]) -> None:
     """Adds to the figures of an import: added, updated, present, twice, kept and refused."""
     names = ("added", "updated", "present", "twice", "kept", "refused")

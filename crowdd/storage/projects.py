@@ -235,17 +235,6 @@ async def of_owner(db: Database, user_id: int) -> list[Row]:
     )
 
 
-async def of_volunteer(db: Database, actor: str, limit: int = 100) -> list[Row]:
-    """Summaries of published projects to which a volunteer contributed."""
-    return await db.fetch(
-        f"SELECT {SUMMARY} FROM {standings.source(PROJECT)} WHERE p.published AND p.lock_id IS NULL AND p.id IN ("
-        " SELECT project_id FROM volunteer WHERE actor = %(actor)s AND runs > 0"
-        " UNION SELECT project_id FROM stat_delta WHERE xact >= (SELECT unfolded_from()) AND actor = %(actor)s AND runs > 0)"
-        " ORDER BY t.id DESC LIMIT %(limit)s",
-        {"actor": actor, "limit": limit},
-    )
-
-
 async def page(db: Database, short_name: str, who: Requester) -> Row | None:
     """The record of a project by its short name, with standings, first_published, lock_id and draft_key."""
     rows = await db.fetch(

@@ -75,8 +75,8 @@ def _conditions(shelf: Shelf) -> list[str]:
         found.append("p.featured")
     if shelf.actor:
         found.append(
-            "p.id IN (SELECT project_id FROM volunteer WHERE actor = %(actor)s AND runs > 0 UNION SELECT project_id"
-            " FROM stat_delta WHERE xact >= (SELECT unfolded_from()) AND actor = %(actor)s AND runs > 0)"
+            "p.id IN (SELECT project_id FROM (SELECT project_id, runs FROM volunteer WHERE actor = %(actor)s UNION ALL SELECT project_id, runs"
+            " FROM stat_delta WHERE xact >= (SELECT unfolded_from()) AND actor = %(actor)s) r GROUP BY 1 HAVING sum(runs) > 0)"
         )
     return found
 

@@ -14,6 +14,7 @@ from support.live import BIN
 from crowdd.storage.server.process import wait_until
 
 EXAMPLE = Path(__file__).parents[2] / "examples/digits"
+NOBODY = 65534
 ABOUT = {"name": "Night birds", "short_name": "birds", "description": "Who sings?"}
 
 
@@ -150,6 +151,26 @@ def test_files_anywhere_in_info_are_uploaded(crowdctl, folder, tmp_path, rows):
     uploads = Path(crowdctl.environment["CROWDD_DATA_DIR"])
     assert [(uploads / path.removeprefix("/")).read_bytes() for path in info["deep"][0]["files"]] == [b"one", b"two"]
     assert len(list((uploads / "uploads").rglob("*.*"))) == 2
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="Only root can give files away.")
+def test_what_root_loads_belongs_to_the_owner_of_the_data_folder(crowdctl, folder, rows):
+    """The server runs as another user: it has to read these files, and to write beside them."""
+    data = Path(crowdctl.environment["CROWDD_DATA_DIR"])
+    data.mkdir(exist_ok=True)
+    os.chown(data, NOBODY, NOBODY)
+    write(folder, "a.png", b"one")
+    write_tasks(folder, [{"info": "a.png"}])
+    crowdctl.json("project", "load", folder)
+    kept = data / stored(rows)[0]["info"].removeprefix("/")
+    crowdctl.json("user", "export", "examples", "--to", folder / "person.zip")
+    made = [data / "secret.key", data / "exports", data / "uploads", kept.parent, kept]
+    assert [(path.name, path.lstat().st_uid) for path in made] == [(path.name, NOBODY) for path in made]
+    # What an earlier version has left to root is mended when the folder is loaded again.
+    for path in (kept, kept.parent):
+        os.chown(path, 0, 0)
+    crowdctl.json("project", "load", folder)
+    assert (kept.lstat().st_uid, kept.parent.lstat().st_uid, kept.read_bytes()) == (NOBODY, NOBODY, b"one")
 
 
 def test_file_with_new_content_keeps_its_address(crowdctl, folder, rows):

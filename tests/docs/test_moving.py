@@ -1,4 +1,4 @@
-"""The commands of docs/differences.md move a project, with its tasks and answers, from one server to another."""
+"""The commands of docs/differences.md move a project, with its tasks, answers and results, from one server to another."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ COMMANDS = "".join(
 )
 
 
-def test_a_project_moves_with_its_tasks_and_answers(live_server, tmp_path):
+def test_a_project_moves_with_its_tasks_answers_and_results(live_server, tmp_path):
     """Both servers are the same one here, so the project gets another name."""
     word = uuid.uuid4().hex[:8]
     owner, volunteer = (Person(live_server.url).register(f"{name}{word}") for name in ("owner", "volunteer"))
@@ -34,6 +34,8 @@ def test_a_project_moves_with_its_tasks_and_answers(live_server, tmp_path):
         volunteer.api(
             "POST", "taskrun", {"project_id": project["id"], "task_id": task["id"], "info": {"answer": "yes"}}
         )
+    first = owner.api("GET", "result", project_id=project["id"])[0]
+    owner.api("PUT", f"result/{first['id']}", {"info": {"label": "wren"}})
     commands = COMMANDS.replace('"name": old["name"]', '"name": old["name"] + " here"')
     assert commands != COMMANDS
     environment = {**os.environ, "OLD": live_server.url, "OLD_KEY": owner.key, "NAME": f"birds{word}"}
@@ -54,3 +56,5 @@ def test_a_project_moves_with_its_tasks_and_answers(live_server, tmp_path):
     states = sorted((task["info"]["n"], task["n_answers"]) for task in owner.api("GET", "task", project_id=moved["id"]))
     assert states == [(0, 1), (1, 1), (2, 1), (3, 2)]
     assert len(owner.api("GET", "taskrun", project_id=moved["id"])) == 2
+    results = sorted(owner.api("GET", "result", project_id=moved["id"]), key=lambda result: result["task_id"])
+    assert [result["info"] for result in results] == [{"label": "wren"}, None]

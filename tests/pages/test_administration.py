@@ -465,6 +465,53 @@ async def test_the_dashboard_counts_the_week(served):
 
 @shows("admin-dashboard")
 @pytest_twisted.ensureDeferred
+async def test_the_dashboard_leaves_out_trial_answers_and_agrees_with_a_recount(served):
+    place = await Place(served).build()
+    draft = await served.project(place.person, "fish")
+    await place.person.post("/api/task", json={"project_id": draft["id"], "info": {}, "n_answers": 1})
+
+    async def answer(who: Any, project: Any) -> None:
+        task = (await who.get(f"/api/project/{project['id']}/newtask")).json()
+        run = {"project_id": project["id"], "task_id": task["id"], "info": 1}
+        assert (await who.post("/api/taskrun", json=run)).status == 200
+
+    async def counted() -> dict[str, Any]:
+        await served.database.execute("UPDATE clock_shift SET ahead = ahead + interval '11 seconds'")
+        page = (await place.boss.page("/admin/dashboard/?refresh=1")).json()
+        names = ("new_task_runs_week", "active_users_last_week", "active_anon_last_week", "returning_users_week")
+        return {name: sum(page[name]["series"][0]) for name in names}
+
+    async def recounted() -> dict[str, Any]:
+        [row] = await served.database.fetch(
+            "SELECT count(*) AS new_task_runs_week, count(DISTINCT user_id) AS active_users_last_week,"
+            " count(DISTINCT actor) FILTER (WHERE user_id IS NULL) AS active_anon_last_week,"
+            " count(DISTINCT user_id) AS returning_users_week"
+            " FROM task_run JOIN project_ledger USING (project_id) WHERE NOT project_ledger.trial"
+        )
+        return dict(row)
+
+    try:
+        await answer(place.person, draft)  # a trial
+        for fold in (False, True):
+            if fold:
+                await served.database.fetch("SELECT fold_stats(clock(), 1000)")
+            assert await counted() == await recounted() and sum((await counted()).values()) == 0, fold
+        await answer(served.client(), place.project)
+        assert await counted() == await recounted()
+        assert (await counted())["new_task_runs_week"] == 1
+        assert (await place.person.post("/project/fish/publish", json={})).status == 200
+        assert await counted() == await recounted(), "the trial has gone"
+        await answer(place.person, draft)
+        for fold in (False, True):
+            if fold:
+                await served.database.fetch("SELECT fold_stats(clock(), 1000)")
+            assert await counted() == await recounted() and (await counted())["new_task_runs_week"] == 2, fold
+    finally:
+        await served.database.execute("UPDATE clock_shift SET ahead = '0'")
+
+
+@shows("admin-dashboard")
+@pytest_twisted.ensureDeferred
 async def test_while_somebody_else_counts_anew_the_dashboard_shows_what_it_has_and_says_so(served, dsn):
     place = await Place(served).build()
     assert (await place.boss.page("/admin/dashboard/")).json()["wait"] is False

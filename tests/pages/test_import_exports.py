@@ -7,6 +7,7 @@ import csv
 import io
 import struct
 import zipfile
+from datetime import UTC, datetime
 from typing import Any
 
 import orjson
@@ -15,7 +16,11 @@ import pytest
 import pytest_twisted
 from support.importing import AT, bring, brought, figures, looked_at, tasks_of
 from support.invariants import invariants
+from support.shows import shows
 from support.working import worked
+
+from crowdd.domain.import_reading import Plan, RowReader
+from crowdd.domain.task_files import detect
 
 FISH = "/project/fish/tasks/import"
 INFOS: list[Any] = [
@@ -197,25 +202,180 @@ async def test_answers_as_a_table_and_as_pybossa_has_them(served):
     assert [row["created"] for row in rows] == ["2015-03-01T10:00:00.100000"] * 3
     assert len({row["volunteer"] for row in rows}) == 2 and "10.0.0.1" not in str(rows)
     await agrees(served)
-    results = orjson.dumps([{"id": 1, "task_id": 1, "project_id": 77, "task_run_ids": [1], "info": None}])
-    assert "export of results" in (await bring(owner, results, at=at))["form"]["errors"]["file"][0]
+
+
+FILLED: list[Any] = [{"label": "=owl()", "ö": [1, None], "sure": 0.75}, "heron, perhaps", None]
+
+
+async def filled(served: Any, owner: Any) -> dict[str, Any]:
+    """The same with results that the owner has filled in."""
+    project = await answered(served, owner, people=2)
+    rows = (await owner.get(f"/api/result?project_id={project['id']}")).json()
+    body = [{"id": row["id"], "info": info} for row, info in zip(rows, FILLED, strict=True)]
+    assert (await owner.put("/api/result", json=body)).status == 200
+    return project
+
+
+async def results_of(owner: Any, project: dict[str, Any]) -> list[Any]:
+    """The info of the results of a project, by their tasks."""
+    rows = (await owner.get(f"/api/result?project_id={project['id']}&limit=100")).json()
+    return [row["info"] for row in sorted(rows, key=lambda row: row["task_id"])]
+
+
+@shows("page-import-export")
+@pytest.mark.parametrize("format_", ["json", "csv", "zip"])
+@pytest_twisted.ensureDeferred
+async def test_tasks_answers_and_results_come_back_in_a_new_project(served, format_):
+    owner = await served.person("owner")
+    birds = await filled(served, owner)
+    inner = "json" if format_ == "zip" else format_
+    files = {kind: await export(owner, kind, inner) for kind in ("task", "task_run", "result")}
+    if format_ == "zip":
+        files = {kind: packed((f"birds_{kind}.json", content)) for kind, content in files.items()}
+    fish = await served.project(owner, "fish")
+    await brought(served, owner, files["task"], f"t.{format_}", at=FISH)
+    early = await bring(owner, files["result"], f"r.{format_}", at=FISH)
+    assert early["status"] == "warning" and "3 of 3 rows are refused" in early["flash"]
+    await brought(served, owner, files["task_run"], f"a.{format_}", at=FISH)
+    found = await looked_at(owner, files["result"], f"r.{format_}", FISH)
+    assert (found["kind"], found["exportlike"]) == ("results", True)
+    assert figures(found["preview"]) == {"added": 2, "present": 1}, "one has nothing to say"
+    assert "task_run_ids" in found["left_behind"] and "info" not in found["left_behind"]
+    page = (await owner.get(f"{FISH}/{found['id']}", headers={"Accept": "text/html"})).text
+    assert "This is an export of results." in page and "Fill in 2 results" in page
+    await owner.post(f"{FISH}/{found['id']}", json={})
+    assert figures((await worked(served))[-1]["result"]) == {"added": 2, "present": 1}
+    assert await results_of(owner, fish) == FILLED == await results_of(owner, birds)
+    assert (await owner.get(f"/api/project/{fish['id']}")).json()["n_results"] == 2
+    for at in (FISH, AT):
+        assert figures(await brought(served, owner, files["result"], f"r.{format_}", at=at)) == {"present": 3}, at
+    await agrees(served)
+
+
+@shows("page-import-export")
+@pytest_twisted.ensureDeferred
+async def test_results_without_a_complete_task_are_refused_one_by_one(served):
+    owner = await served.person("owner")
+    birds = await filled(served, owner)
+    rows = orjson.loads(await export(owner, "result", "json"))
+    runs = orjson.loads(await export(owner, "task_run", "json"))
+    open_, missing = rows[1]["task_id"], rows[2]["task_id"]
+    tasks = [row for row in orjson.loads(await export(owner, "task", "json")) if row["id"] != missing]
+    fish = await served.project(owner, "fish")
+    await brought(served, owner, orjson.dumps(tasks), at=FISH)
+    kept = [run for run in runs if run["task_id"] not in (open_, missing)]
+    await brought(served, owner, orjson.dumps(kept), at=FISH)
+    changed = {**rows[0], "id": rows[0]["id"] + 100, "info": "otherwise"}
+    content = orjson.dumps([
+        *rows, rows[0],                                                # 4: once more
+        changed,                                                       # 5: of the same task, and says something else
+        {**changed, "last_version": False, "task_id": open_},          # 6: was replaced
+        {**rows[0], "task_id": "first"},
+        {**rows[0], "info": "x" * 256_001, "task_id": 7},
+    ])  # fmt: skip
+    result = await brought(served, owner, content, "r.json", at=FISH, on_error="skip")
+    assert figures(result) == {"added": 1, "present": 1, "twice": 1, "refused": 6}
+    errors = (await owner.get(f"{FISH}/{result['import']}/errors")).body.decode("utf-8-sig")
+    told = [(row["line"], row["reason"].partition(".")[0]) for row in csv.DictReader(io.StringIO(errors))]
+    assert told == [
+        ("2", "Its task is not complete"),
+        ("3", "Its task has not been imported"),
+        ("5", "A row above it is the result of the same task"),
+        ("6", "It is an earlier version"),
+        ("7", "`task_id` is not an id"),
+        ("8", told[-1][1]),
+    ]
+    assert "info" in told[-1][1]
+    assert await results_of(owner, fish) == FILLED[:1]
+    # What stood there is replaced, and said to be.
+    found = await looked_at(owner, orjson.dumps([changed]), "r.json", FISH)
+    assert figures(found["preview"]) == {"updated": 1}
+    assert figures(await brought(served, owner, orjson.dumps([changed]), "r.json", at=FISH)) == {"updated": 1}
+    assert await results_of(owner, fish) == ["otherwise"]
+    assert figures(await brought(served, owner, orjson.dumps([{**rows[0], "info": None}]), at=FISH)) == {"present": 1}
+    # All or nothing.
+    stopped = await looked_at(owner, content, "r.json", FISH, on_error="stop")
+    assert "6 of 8 rows are refused, so nothing is added." in stopped["waits"]
+    assert await results_of(owner, fish) == ["otherwise"] and await results_of(owner, birds) == FILLED
+    await agrees(served)
+
+
+def test_after_a_restart_the_second_result_of_a_task_is_still_refused(tmp_path):
+    row = {"id": 1, "project_id": 7, "task_id": 3, "task_run_ids": [4], "last_version": True, "info": "one"}
+    path = tmp_path / "results.ndjson"
+    path.write_bytes(b"".join(orjson.dumps({**row, **more}) + b"\n" for more in ({}, {"id": 2, "info": "two"})))
+    dialect = detect(path)
+    plan = Plan("results", dialect, {}, None, False, None, lambda project, name: name, datetime.now(UTC))
+    for taken in (0, 1):
+        reader = RowReader(path, plan)
+        reader.skip(taken)
+        chunk = reader.next_chunk()
+        reader.close()
+        assert [len(chunk.taken), [each["line"] for each in chunk.refused]] == [1 - taken, [2]]
 
 
 @pytest_twisted.ensureDeferred
-async def test_only_the_owner_imports_answers_and_a_co_owner_does_not(served):
+async def test_results_as_pybossa_has_them(served):
+    owner = await served.person("owner")
+    cats = await served.project(owner, "cats")
+    at = "/project/cats/tasks/import"
+    task = {"project_id": 77, "created": "2015-03-01T10:00:00.1", "state": "completed", "n_answers": 1, "info": {}}
+    run = {"project_id": 77, "created": "2015-03-01T10:00:00.1", "finish_time": "2015-03-01T10:00:09.5", "info": "yes"}
+    tasks = [{**task, "id": n, "info": {"n": n}} for n in (1, 2, 3)]
+    runs = [{**run, "id": n, "task_id": n, "user_id": 5, "user_ip": None} for n in (1, 2, 3)]
+    await brought(served, owner, orjson.dumps(tasks), at=at)
+    await brought(served, owner, orjson.dumps(runs), at=at)
+    table = (
+        ",created,id,info,info_label,info_n,last_version,project_id,task_id,task_run_ids\r\n"
+        "0,2015-03-01T10:00:09.5,8,,cat,4,True,77,1,[1]\r\n"
+        '1,2015-03-01T10:00:09.5,9,"[1, 2]",,,True,77,2,[2]\r\n'
+        "2,2015-03-01T10:00:09.5,10,,,,True,77,3,[3]\r\n"
+        "3,2015-03-01T10:00:09.5,7,,dog,,False,77,1,[1]\r\n"
+    )
+    archive = packed(("cats_result.csv", table.encode()), ("cats_result_info_only.csv", b"a\n1\n"))
+    result = await brought(served, owner, archive, "77_cats_result_csv.zip", at=at, on_error="skip")
+    assert figures(result) == {"added": 2, "present": 1, "refused": 1}
+    assert await results_of(owner, cats) == [{"label": "cat", "n": "4"}, [1, 2], None]
+    await agrees(served)
+
+
+@pytest_twisted.ensureDeferred
+async def test_results_of_trial_answers_are_not_filled_in(served):
+    """They go when the draft is published, with all that they say."""
+    owner = await served.person("owner")
+    await filled(served, owner)
+    files = {kind: await export(owner, kind, "json") for kind in ("task", "task_run", "result")}
+    fish = await served.project(owner, "fish")
+    await brought(served, owner, files["task"], at=FISH)
+    some = orjson.loads(files["task_run"])
+    await brought(served, owner, orjson.dumps(some[:1]), at=FISH)
+    first = (await owner.get(f"/api/project/{fish['id']}/newtask")).json()
+    run = {"project_id": fish["id"], "task_id": first["id"], "info": "trial"}
+    assert (await owner.post("/api/taskrun", json=run)).status == 200
+    assert len(await results_of(owner, fish)) == 1
+    found = await looked_at(owner, files["result"], "r.json", FISH)
+    assert figures(found["preview"]) == {"refused": 3}
+
+
+@pytest_twisted.ensureDeferred
+async def test_only_the_owner_imports_answers_and_results_and_a_co_owner_does_not(served):
     owner, co = await served.person("owner"), await served.person("colleague")
-    await answered(served, owner, people=1)
+    await filled(served, owner)
     runs, tasks = await export(owner, "task_run", "json"), await export(owner, "task", "json")
     await served.project(owner, "fish")
     await brought(served, owner, tasks, at=FISH)
     sql = "UPDATE project SET owners_ids = owners_ids || %(id)s::bigint WHERE short_name = 'fish'"
     await served.database.execute(sql, {"id": co.user_id})
     assert figures(await brought(served, co, b"a\n1\n", at=FISH)) == {"added": 1}
-    answer = await co.post(
-        f"{FISH}?response_format=json", files={"file": ("r.json", "application/json", io.BytesIO(runs))}
-    )
-    assert answer.status == 403
-    assert await worked(served) and (await served.database.fetch("SELECT count(*) AS n FROM task_run"))[0]["n"] == 3
+    n = (await served.database.fetch("SELECT count(*) AS n FROM task_run"))[0]["n"]
+    for content in (runs, await export(owner, "result", "json")):
+        for fields in ({}, {"map": "y"}):
+            files = {"file": ("r.json", "application/json", io.BytesIO(content))}
+            answer = await co.post(f"{FISH}?response_format=json", data={"on_error": "skip", **fields}, files=files)
+            if fields:
+                answer = await co.post(answer.json()["next"], json={"on_error": "skip"})
+            assert answer.status == 403, fields
+    assert await worked(served) and (await served.database.fetch("SELECT count(*) AS n FROM task_run"))[0]["n"] == n
 
 
 @pytest_twisted.ensureDeferred

@@ -95,6 +95,36 @@ async def test_the_shelves_that_are_no_category(served):
     assert sorted(await names(bob, "/project/page/1")) == ["birds", "fish"]
 
 
+@shows("account-profile")
+@pytest_twisted.ensureDeferred
+async def test_a_profile_counts_all_projects_helped_and_says_how_many_it_lists(served):
+    owner, ada = await served.person("owner"), await served.person("ada")
+    birds = await served.project(owner, tasks=1, published=True)
+    await answered(ada, birds, 1)
+    await served.database.execute(
+        "WITH made AS (INSERT INTO project (created, updated, name, short_name, secret_key_sealed, owner_id, owners_ids,"
+        "  category_id, published, first_published)"
+        " SELECT clock(), clock(), 'P ' || n, 'p' || n, '', p.owner_id, p.owners_ids, p.category_id, true, clock()"
+        "  FROM project p, generate_series(1, 120) n RETURNING id),"
+        " ledger AS (INSERT INTO project_ledger (project_id, trial) SELECT id, false FROM made)"
+        " INSERT INTO volunteer (project_id, actor, runs) SELECT id, 'u:' || %(ada)s, 1 FROM made",
+        {"ada": ada.user_id},
+    )
+    for who in (ada, served.client()):
+        assert len((await who.page("/account/ada")).json()["projects_contrib"]) == 100
+        text = (await who.get("/account/ada", headers={"Accept": "text/html"})).text
+        assert "projects helped</dt><dd>121</dd>" in "".join(text.split("\n")), text
+        assert "The newest 100 of 121 projects." in text
+    [run] = (await owner.get("/api/taskrun")).json()
+    await served.database.fetch("SELECT fold_stats(clock(), 1000)")
+    withdrawn = await owner.post(f"/api/project/{birds['id']}/withdraw", json={"taskrun_id": run["id"]})
+    assert withdrawn.status == 200
+    page = (await ada.page("/project/category/historical_contributions/")).json()
+    assert page["pagination"]["total"] == 120, "a withdrawn answer helps no project, also before it is folded"
+    text = (await served.client().get("/account/ada", headers={"Accept": "text/html"})).text
+    assert "The newest 100 of 120 projects." in text
+
+
 @shows("page-category")
 @pytest_twisted.ensureDeferred
 async def test_pages_hold_twenty_and_lose_none(served):

@@ -845,6 +845,9 @@ def _import_cases(at: str, owner: Context) -> Iterator[Case]:
     yield Case(
         page, "answers", keys | asked | {"import": exported | {"kind": "answers", "preview": keyed | {"updated": 0}}}
     )
+    results = exported | {"kind": "results", "preview": keyed, "format": "json"}
+    yield Case(page, "results", keys | asked | {"import": results})
+    yield Case(page, "results filled in", keys | asked | {"import": results | {"state": "done"}})
     yield Case(page, "being read", keys | asked | {"import": one | {"state": "reading", "preview": None, "work": work}})
     yield Case(page, "not read", keys | asked | {"import": one | {"state": "unread", "preview": None}})
     useless = {"state": "unreadable", "preview": None, "check_error": "The file has no rows."}
@@ -929,7 +932,8 @@ def _account_cases() -> Iterator[Case]:
         "projects_contrib": [GALAXIES, *OTHERS], "projects_created": [NIGHT], "projects_published": [NIGHT],
         "projects_draft": [OTHERS[2]],
     }  # fmt: skip
-    nothing: Context = {key: [] for key in lists}
+    nothing: Context = {key: [] for key in lists} | {"n_helped": 0}
+    lists |= {"n_helped": 4}
     at = "/account/ilse/"
     yield Case(
         "account/profile.html",
@@ -941,6 +945,7 @@ def _account_cases() -> Iterator[Case]:
         "account/profile.html", "new", frame(ILSE, at) | nothing | {"user": new, "can_confirm": True, "paused": []}
     )
     yield Case("account/public_profile.html", "open", frame(path=at) | lists | {"user": PERSON})
+    yield Case("account/public_profile.html", "busy", frame(path=at) | lists | {"user": PERSON, "n_helped": 1204})
     hidden = {"name": "ilse", "locale": "en"}
     yield Case("account/public_profile.html", "private", frame(path=at) | nothing | {"user": hidden})
     full = {"accounts": PEOPLE_FULL, "top_users": PEOPLE, "update_feed": FEED, "total": 1312, "title": "People"}

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import re
 from datetime import datetime
-from email.headerregistry import Address
-from email.message import EmailMessage
-from email.policy import SMTP
-from email.utils import format_datetime
+from typing import TYPE_CHECKING
 
 import attrs
 
 from crowdd.domain.mail.letters import Letter
 from crowdd.errors import InvalidValueError
 from crowdd.languages import _
+from crowdd.lazy import lazy
 
-_POLICY = SMTP.clone(linesep="\n")
+if TYPE_CHECKING:
+    from email import headerregistry, policy, utils
+    from email import message as email_message
+else:
+    headerregistry, policy, utils = lazy("email.headerregistry"), lazy("email.policy"), lazy("email.utils")
+    email_message = lazy("email.message")
+
 _LOCAL = re.compile(r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*")
 _LABEL = r"[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
 _DOMAIN = re.compile(rf"(?=.{{1,253}}\Z){_LABEL}(\.{_LABEL})*")
@@ -51,11 +55,11 @@ def compose(letter: Letter, mail_id: int, recipient: str, sender: Sender, at: da
     No line begins with a dot. To SMTP a dot alone is the end of a message, and Twisted doubles those at the beginning
     of a line only within the same 16 KiB.
     """
-    made = EmailMessage(policy=_POLICY)
-    made["From"] = Address(sender.name, addr_spec=sender.address)
-    made["To"] = Address(addr_spec=recipient)
+    made = email_message.EmailMessage(policy=policy.SMTP.clone(linesep="\n"))
+    made["From"] = headerregistry.Address(sender.name, addr_spec=sender.address)
+    made["To"] = headerregistry.Address(addr_spec=recipient)
     made["Subject"] = letter.subject
-    made["Date"] = format_datetime(at)
+    made["Date"] = utils.format_datetime(at)
     made["Message-ID"] = f"<{mail_id}.{int(at.timestamp())}@{sender.host}>"
     made["Auto-Submitted"] = "auto-generated"
     made.set_content(letter.text, cte="quoted-printable")

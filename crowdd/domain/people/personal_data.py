@@ -11,6 +11,7 @@ from typing import Any
 
 import attrs
 
+from crowdd.domain import data_folder
 from crowdd.domain.people.archive import Table, packed
 from crowdd.domain.people.proofs import Proofs
 from crowdd.domain.people.workshop import Workshop
@@ -111,7 +112,7 @@ class PersonalData:
         return done
 
     async def _pack(self, user_id: int, target: Path, told: Progress) -> dict[str, Any]:
-        self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        data_folder.make(self.folder, self.folder.parent, 0o700)
         folder = Path(tempfile.mkdtemp(prefix="making-", dir=self.folder))
         try:
             done = await self._gather(user_id, folder, told)

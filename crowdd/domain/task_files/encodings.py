@@ -5,9 +5,14 @@ from __future__ import annotations
 import codecs
 import re
 from collections.abc import Iterator
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
-from charset_normalizer import from_bytes
+from crowdd.lazy import lazy
+
+if TYPE_CHECKING:
+    import charset_normalizer
+else:
+    charset_normalizer = lazy("charset_normalizer")
 
 PIECE = 1_048_576
 _SAMPLE = 16_384  # bytes that charset-normalizer is shown
@@ -87,5 +92,5 @@ def _other_script(sample: bytes) -> str:
     words = _SIDE_BY_SIDE.findall(sample)
     if len(words) < _MIN_WORDS or sum(map(len, words)) * 3 < high:
         return ""
-    best = from_bytes(sample, cp_isolation=[*_OTHER_SCRIPTS]).best()
+    best = charset_normalizer.from_bytes(sample, cp_isolation=[*_OTHER_SCRIPTS]).best()
     return best.encoding if best and best.encoding in _OTHER_SCRIPTS else ""

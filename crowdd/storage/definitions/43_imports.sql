@@ -148,6 +148,34 @@ SELECT o, coalesce(own.id, x.task_id), CASE
       SELECT y.id FROM task_run y WHERE own.id IS NOT NULL AND y.project_id = p_project AND y.id = (e->>'run')::bigint AND y.task_id = own.id LIMIT 1) mine ON true
  ORDER BY o $$;
 
+-- Which result each one of an export fills, and what becomes of it: added, updated (other info stood there), present (it says
+-- nothing else), no task (theirs did not come), open (it is not complete, or by trial answers only, which go) or earlier (a
+-- version that was replaced). Of an export of the project itself a result is the one with its id. p_rows: {source, task, result,
+-- last, info} each.
+CREATE FUNCTION match_exported_results(p_project bigint, p_rows jsonb) RETURNS TABLE (nth bigint, result_id bigint, fate text) STABLE LANGUAGE sql AS $$
+SELECT o, r.id, CASE
+       WHEN t.task_id IS NULL THEN 'no task'
+       WHEN r.id IS NULL AND NOT (e->>'last')::boolean THEN 'earlier'
+       WHEN r.id IS NULL OR r.passing THEN 'open'
+       WHEN coalesce(e->'info', 'null') IN ('null', r.info) THEN 'present'
+       WHEN r.info = 'null' THEN 'added'
+       ELSE 'updated' END
+  FROM jsonb_array_elements(p_rows) WITH ORDINALITY u(e, o)
+  LEFT JOIN LATERAL (
+      SELECT y.task_id FROM task_origin y
+       WHERE y.project_id = p_project AND y.source = (e->>'source')::bigint AND y.original = (e->>'task')::bigint LIMIT 1) x ON true
+  LEFT JOIN LATERAL (
+      SELECT y.id FROM task y WHERE (e->>'source')::bigint = p_project AND y.project_id = p_project AND y.id = (e->>'task')::bigint LIMIT 1) own ON true
+ CROSS JOIN LATERAL (SELECT coalesce(own.id, x.task_id) AS task_id) t
+  LEFT JOIN LATERAL (
+      SELECT y.id, coalesce(y.info, 'null') AS info,
+             EXISTS (SELECT FROM project_ledger p JOIN task_run a USING (project_id)
+                      WHERE p.project_id = p_project AND p.trial AND a.task_id = t.task_id AND a.counted AND a.trial) AS passing
+        FROM result y WHERE y.project_id = p_project AND y.task_id = t.task_id
+         AND (y.last_version AND (e->>'last')::boolean OR own.id IS NOT NULL AND y.id = (e->>'result')::bigint)
+       ORDER BY own.id IS NOT NULL AND y.id = (e->>'result')::bigint DESC NULLS LAST LIMIT 1) r ON true
+ ORDER BY o $$;
+
 -- Stores answers of an export, as submit does, without leases: they are no trials, count as long as there are places, and tasks
 -- that they complete have their result but no event. p_rows: {source, task, run, actor, uid, info, created, finished, late,
 -- calibration, media_url} each. One row for each, with its fate as above.

@@ -41,7 +41,7 @@ class ProfilePages:
 
     async def _page(self, incoming: Incoming, row: Row) -> Answer:
         own = row["id"] == incoming.who.acting_user
-        contributed = [project_summary(p) for p in await self._projects.of_volunteer(row["id"])]
+        helped, n_helped = await self._projects.of_volunteer(row["id"])
         created = await self._projects.of_owner(row["id"])
         published = [project_summary(p, owned=own) for p in created if p["published"] and (own or not p["locked"])]
         context: dict[str, Any] = {
@@ -49,7 +49,8 @@ class ProfilePages:
             "user": person(
                 row, api_key=self._accounts.api_key(row) if own and incoming.who.sees_own_key else None, private=own
             ),
-            "projects_contrib": contributed,
+            "projects_contrib": [project_summary(p) for p in helped],
+            "_n_helped": n_helped,
             "projects_created": published,
         }
         if own:
