@@ -19,8 +19,8 @@ from support.live import BIN, LiveServer
 from support.receiver import Receiver
 
 from bench import stage, vital
+from bench.attacks import allow_files
 from bench.figures import table
-from bench.hostile import allow_files
 from bench.load import Load
 from bench.stage import Postgres, Project, Sql
 from bench.wire import Client

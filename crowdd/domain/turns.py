@@ -35,6 +35,7 @@ class Turns:
         self._max_waiting_of_one, self._refusal = max_waiting_of_one, refusal
         self._running: set[str] = set()
         self._waiting: list[tuple[str, Deferred[None]]] = []
+        self._serving = False
 
     async def run(self, key: str, work: Callable[[], Awaitable[T]]) -> T:
         """What the work gives or raises. Raises UnavailableError when its turn does not come in time."""
@@ -71,12 +72,16 @@ class Turns:
     def _end(self, key: str) -> None:
         """Gives the turn to those who wait; it is taken before their call goes on."""
         self._running.discard(key)
-        for waiting in list(self._waiting):
-            key, place = waiting
-            if self._can_run(key):
+        if self._serving:  # by a call that ended as soon as it began: the loop below goes on
+            return
+        self._serving = True
+        try:
+            while waiting := next((each for each in self._waiting if self._can_run(each[0])), None):
                 self._waiting.remove(waiting)
-                self._running.add(key)
-                place.callback(None)
+                self._running.add(waiting[0])
+                waiting[1].callback(None)
+        finally:
+            self._serving = False
 
     def _busy(self) -> UnavailableError:
         return UnavailableError(self._refusal, retry_after=2)

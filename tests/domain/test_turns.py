@@ -53,6 +53,21 @@ def test_two_run_at_a_time_and_one_of_each_network():
     assert work.results == {name: name for name in ("a1", "a2", "b1", "c1")}
 
 
+def test_calls_that_end_as_soon_as_they_begin_pass_the_turn_on():
+    turns, ran = Turns(Clock(), 1, 3.0, max_waiting_of_one=90), []
+    work = Work(turns)
+
+    async def at_once(number: int) -> None:
+        ran.append(number)
+
+    work.begin("first", "a")
+    waiting = [
+        ensureDeferred(turns.run("ab"[number % 2], lambda number=number: at_once(number))) for number in range(90)
+    ]
+    work.end("first")
+    assert (ran, [each.result for each in waiting]) == (list(range(90)), [None] * 90)
+
+
 @shows("error-database")
 def test_turn_that_does_not_come_in_time_is_refused():
     clock = Clock()
