@@ -16,8 +16,8 @@ ifneq ($(shell $(venv)python -c '' 2>/dev/null && cat .venv/made-in 2>/dev/null)
 .PHONY: .venv/made-in
 endif
 
-spine = tests/test_loop.py tests/test_crowd.py tests/test_exact.py tests/test_daemon.py tests/api/test_newtask.py \
-  tests/api/test_leases.py tests/api/test_task_runs.py tests/pages/test_live.py
+spine = tests/test_loop.py tests/test_crowd.py tests/test_exact.py tests/test_daemon.py tests/api/tasks/test_newtask.py \
+  tests/api/tasks/test_leases.py tests/api/tasks/test_task_runs.py tests/pages/test_live.py
 
 run: .venv/installed-embedded
 	@exec $(venv)crowdctl serve

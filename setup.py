@@ -7,7 +7,8 @@ from setuptools import find_packages, setup
 from setuptools.command.build_py import build_py
 
 HERE = Path(__file__).parent
-# What crowdd needs that does not lie in its package: a wheel has it in crowdd/shipped (crowdd/domain/shipped.py).
+# What crowdd needs that does not lie in its package: a wheel has it in crowdd/shipped
+# (crowdd/domain/core/package_data.py).
 SHIPPED = ("etc", "examples/digits")
 
 
@@ -48,7 +49,7 @@ setup(
             "py.typed",
             "languages/*.po",
             "domain/mail/templates/*",
-            "domain/people/common_passwords/*",
+            "domain/accounts/authentication/common_passwords/*",
             "storage/migrations/*.sql",
             "storage/definitions/**/*.sql",
             "http/templates/**/*",

@@ -21,7 +21,7 @@ from pathlib import Path
 
 from support.person import Person
 
-from bench import stage
+from bench import testbed
 from bench.figures import table
 
 MOST = 1.1
@@ -58,7 +58,7 @@ def milliseconds(person: Person, path: str, body: dict[str, str]) -> float:
     return taken
 
 
-def measured(url: str, sql: stage.Sql, turns: int, dice: random.Random) -> dict[str, dict[str, list[float]]]:
+def measured(url: str, sql: testbed.Sql, turns: int, dice: random.Random) -> dict[str, dict[str, list[float]]]:
     """The times of both sorts of addresses on each page."""
     times: dict[str, dict[str, list[float]]] = {path: {"known": [], "unknown": []} for path in PATHS}
     for path in PATHS:
@@ -74,7 +74,7 @@ def make_known(dsn: str, place: Path) -> None:
     """The account of the one address that has one: known@example.org."""
     environment = {**os.environ, "CROWDD_DB_DSN": dsn, "CROWDD_DATA_DIR": str(place / "data")}
     words = ("admin", "create", "--name", "known", "--email", "known@example.org", "--password", "a long password")
-    subprocess.run([stage.BIN / "crowdctl", *words], env=environment, cwd=place, check=True, capture_output=True)
+    subprocess.run([testbed.BIN / "crowdctl", *words], env=environment, cwd=place, check=True, capture_output=True)
 
 
 def main() -> int:
@@ -82,10 +82,10 @@ def main() -> int:
     parser.add_argument("--turns", type=int, default=200)
     parser.add_argument("--seed", type=int, default=1)
     arguments = parser.parse_args()
-    with stage.folder() as place, stage.postgres(place) as database:
+    with testbed.folder() as place, testbed.postgres(place) as database:
         make_known(database.dsn, place)
-        with stage.crowdd(database.dsn, place, **SETTINGS) as server:
-            times = measured(server.url, stage.Sql(database.dsn), arguments.turns, random.Random(arguments.seed))
+        with testbed.crowdd(database.dsn, place, **SETTINGS) as server:
+            times = measured(server.url, testbed.Sql(database.dsn), arguments.turns, random.Random(arguments.seed))
     lines: list[tuple[str, object]] = []
     violations = []
     for path, both in times.items():

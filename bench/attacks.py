@@ -15,7 +15,7 @@ from typing import Any, Protocol
 
 import attrs
 
-from bench.stage import Project
+from bench.testbed import Project
 from bench.volunteers import address
 from bench.wire import LostError, Wire
 

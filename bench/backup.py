@@ -31,10 +31,10 @@ from typing import Any
 
 import attrs
 from psycopg2.extensions import make_dsn
-from support.live import BIN, LiveServer
 from support.person import Person
+from support.servers.live import BIN, LiveServer
 
-from bench import stage
+from bench import testbed
 
 WORD = "correct horse battery"
 THREADS = 12
@@ -88,7 +88,7 @@ def main() -> int:
     parser.add_argument("--rate", type=float, default=50.0, help="Answers a second.")
     parser.add_argument("--seconds", type=float, default=60.0, help="How long before and after the backup.")
     options = parser.parse_args()
-    with stage.folder() as place, stage.postgres(place) as postgres:
+    with testbed.folder() as place, testbed.postgres(place) as postgres:
         archive, wanted = live(place, postgres.dsn, options)
         restored(place, postgres.dsn, archive, wanted)
         if os.geteuid() == 0:
@@ -99,9 +99,9 @@ def main() -> int:
 def live(place: Path, dsn: str, options: Any) -> tuple[Path, Wanted]:
     """The backup of a server at work."""
     archive = place / "backup.tar"
-    with stage.crowdd(dsn, place, CROWDD_VOLUNTEERS_COUNTED_PER_NETWORK="0") as server:
+    with testbed.crowdd(dsn, place, CROWDD_VOLUNTEERS_COUNTED_PER_NETWORK="0") as server:
         needed = int(options.rate * options.seconds * 3) // 3
-        project = stage.project(server, tasks=needed, n_answers=30)
+        project = testbed.project(server, tasks=needed, n_answers=30)
         (place / "data/uploads/project-1").mkdir(parents=True)
         for number in range(2000):
             (place / f"data/uploads/project-1/{number:032x}.png").write_bytes(os.urandom(10_000))
@@ -150,11 +150,11 @@ def _percentile(times: list[float], percent: int) -> float:
 
 def restored(place: Path, dsn: str, archive: Path, wanted: Wanted) -> None:
     """Into an empty database and folder of the same machine; what must be refused is refused before."""
-    stage.Sql(make_dsn(dsn, user="postgres", dbname="postgres")).rows("CREATE DATABASE again OWNER crowdd")
+    testbed.Sql(make_dsn(dsn, user="postgres", dbname="postgres")).rows("CREATE DATABASE again OWNER crowdd")
     again, folder = make_dsn(dsn, dbname="again"), place / "again"
     told = {**os.environ, "CROWDD_DB_DSN": again, "CROWDD_DATA_DIR": str(folder)}
     refused(told, place, archive)
-    assert stage.Sql(again).one("SELECT count(*) FROM pg_class WHERE relnamespace = 'public'::regnamespace") == 0
+    assert testbed.Sql(again).one("SELECT count(*) FROM pg_class WHERE relnamespace = 'public'::regnamespace") == 0
     began = time.monotonic()
     done = crowdctl(told, place, "restore", archive, "--json")
     print(f"restored               {time.monotonic() - began:.1f} s, {sum(done['rows'].values()):,} rows")
@@ -197,7 +197,7 @@ def look(told: dict[str, str], place: Path, dsn: str, wanted: Wanted) -> None:
     """Counters and answers."""
     said = subprocess.run([BIN / "crowdctl", "check"], env=told, cwd=place, capture_output=True, text=True, check=False)
     assert (said.returncode, said.stdout) == (0, ""), said
-    there = {row["id"] for row in stage.Sql(dsn).rows("SELECT id FROM task_run")}
+    there = {row["id"] for row in testbed.Sql(dsn).rows("SELECT id FROM task_run")}
     missing = wanted.answers - there
     assert not missing, f"{len(missing)} answers are missing"
     print(f"crowdctl check         silent; all {len(wanted.answers)} answers are there, {len(there)} in all")

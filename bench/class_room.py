@@ -23,13 +23,13 @@ from typing import Any
 
 import attrs
 import requests
-from support.live import LiveServer
+from support.servers.live import LiveServer
 
-from bench import stage, volunteers
+from bench import testbed, volunteers
 from bench.crowd import Crowd
 from bench.crowd import Plan as CrowdPlan
 from bench.figures import table
-from bench.stage import Project
+from bench.testbed import Project
 from bench.wire import Client
 
 LABELS = ("fox", "hare", "marten", "owl")
@@ -146,13 +146,13 @@ def judge(
 
 def play(plan: Plan, dsn: str, place: Path, python: str) -> tuple[list[tuple[str, object]], list[str]]:
     """The whole of it."""
-    with stage.crowdd(dsn, place, **LIMITS) as server:
-        project = stage.project(server, tasks=plan.tasks, n_answers=plan.n_answers)
+    with testbed.crowdd(dsn, place, **LIMITS) as server:
+        project = testbed.project(server, tasks=plan.tasks, n_answers=plan.n_answers)
         info = {"task_presenter": "<p>?</p>", "counted_per_network": plan.pupils}
         project.owner.api("PUT", f"project/{project.id}", {"info": info})
-        room = stage.run(labelled(plan, server, project))
+        room = testbed.run(labelled(plan, server, project))
         path = export(project, server, place)
-    counted = stage.Sql(dsn).one("SELECT count(*) FROM task_run WHERE project_id = %s AND counted", [project.id])
+    counted = testbed.Sql(dsn).one("SELECT count(*) FROM task_run WHERE project_id = %s AND counted", [project.id])
     done = subprocess.run([python, "-c", READ, path], capture_output=True, text=True, check=False)
     if done.returncode:
         return [("crowd-kit", "failed")], [done.stderr.strip().splitlines()[-1]]
@@ -169,7 +169,7 @@ def main() -> int:
     options = vars(parser.parse_args())
     python, seed = options.pop("python"), options.pop("seed")
     random.seed(seed)
-    with stage.folder() as place, stage.postgres(place) as database:
+    with testbed.folder() as place, testbed.postgres(place) as database:
         lines, wrong = play(Plan(**options), database.dsn, place, python_with_crowd_kit(python, place))
     print(table("A class room and accounts", lines, wrong))
     return bool(wrong)

@@ -27,15 +27,15 @@ import attrs
 import psycopg2
 from psycopg2.extras import RealDictCursor
 
-from bench import hot, stage
+from bench import hot, testbed
 from bench.cpu import Cpu, Meter
 from bench.figures import table
 from bench.filled import Filling, fill, set_scheduler
 from bench.pairs import Identity, Rush
-from bench.stage import Postgres, Project, Sql
-from crowdd.domain import assembly
-from crowdd.storage import contributions
+from bench.testbed import Postgres, Project, Sql
+from crowdd.storage.connections import connection_settings
 from crowdd.storage.database import Prepared
+from crowdd.storage.tasks import contributions
 from crowdd.values import Requester
 
 SIZES = [(1_000, 10_000), (100_000, 1_000_000), (1_000_000, 10_000_000)]
@@ -75,7 +75,7 @@ class Explain:
         self._connection = psycopg2.connect(dsn, cursor_factory=RealDictCursor)
         self._connection.autocommit = True
         self._prepared: set[str] = set()
-        for statement in assembly.session(10):
+        for statement in connection_settings.session(10):
             self.rows(statement)
 
     def rows(self, sql: str, values: Any = None) -> list[dict[str, Any]]:
@@ -114,7 +114,7 @@ class Explain:
 
 def build(server: Any, sql: Sql, tasks: int, runs: int) -> Place:
     """A project of this size, with its veterans."""
-    project = stage.project(server, tasks=1, n_answers=1)
+    project = testbed.project(server, tasks=1, n_answers=1)
     wanted = [count for count in VETERANS if count < tasks and 2 * count <= runs]
     keys = hot.accounts(sql, server.data, len(wanted))
     veterans = dict(zip(wanted, keys, strict=True))
@@ -247,9 +247,9 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=2)
     options = parser.parse_args()
     with (
-        stage.folder() as place,
-        stage.postgres(place) as database,
-        stage.crowdd(database.dsn, place, **SETTINGS) as server,
+        testbed.folder() as place,
+        testbed.postgres(place) as database,
+        testbed.crowdd(database.dsn, place, **SETTINGS) as server,
     ):
         began, places = time.monotonic(), []
         for tasks, runs in options.size or SIZES:
@@ -263,7 +263,7 @@ def main() -> int:
             bench.sizes(gate=True)
             database.set("full_page_writes", "on")
         bench.schedulers()
-        bench.wrong += [f"The server's log: {line}" for line in stage.complaints(server)[:3]]
+        bench.wrong += [f"The server's log: {line}" for line in testbed.complaints(server)[:3]]
     print(table("What a pair costs", bench.lines, bench.wrong))
     return 1 if bench.wrong else 0
 

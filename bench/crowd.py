@@ -17,11 +17,11 @@ from typing import Any
 
 import attrs
 import click
-from support.live import LiveServer
+from support.servers.live import LiveServer
 
-from bench import stage, volunteers
+from bench import testbed, volunteers
 from bench.figures import Times, table
-from bench.stage import Project, Sql
+from bench.testbed import Project, Sql
 from bench.wire import Answer, Client, LostError
 
 AGAIN_SECONDS = 0.1  # how soon a volunteer who is told to wait comes back
@@ -163,7 +163,7 @@ class Crowd:
 
 async def play(plan: Plan, server: LiveServer, sql: Sql) -> Outcome:
     """The whole of it on a server; ``sql`` is its database."""
-    project = stage.project(server, tasks=plan.tasks, n_answers=plan.n_answers)
+    project = testbed.project(server, tasks=plan.tasks, n_answers=plan.n_answers)
     mixed = enumerate(volunteers.kinds(plan.clients))
     clients = [await volunteers.make(kind, number, server.port, project) for number, kind in mixed]
     crowd, outcome = Crowd(plan, project, clients), Outcome()
@@ -183,7 +183,7 @@ async def play(plan: Plan, server: LiveServer, sql: Sql) -> Outcome:
     ]
     outcome.lines += [("told to wait", crowd.waits), *crowd.times.lines()]
     judge(plan, project, sql, outcome)
-    outcome.violations += [f"The server's log: {line}" for line in stage.complaints(server)]
+    outcome.violations += [f"The server's log: {line}" for line in testbed.complaints(server)]
     return outcome
 
 
@@ -219,10 +219,10 @@ async def _rush(crowd: Crowd, server: LiveServer) -> int:
     rush = max(1, plan.answers // plan.rushes)
     middle = crowd.pairs + int(rush * random.uniform(0.1, 0.9))
     crowd.turns.give(rush)
-    await stage.until(lambda: crowd.pairs >= middle or crowd.finished, plan.kill_every)
+    await testbed.until(lambda: crowd.pairs >= middle or crowd.finished, plan.kill_every)
     await asyncio.to_thread(server.kill)
     await asyncio.to_thread(server.start)
-    await stage.until(lambda: crowd.finished, due - time.monotonic())
+    await testbed.until(lambda: crowd.finished, due - time.monotonic())
     return 1
 
 
@@ -285,10 +285,10 @@ SELECT (SELECT count(*) FROM task_run WHERE project_id = %(project)s AND counted
 def database(dsn: str, place: Path) -> Iterator[str]:
     """The given database, brought up to date, or one of our own."""
     if not dsn:
-        with stage.postgres(place) as made:
+        with testbed.postgres(place) as made:
             yield made.dsn
         return
-    stage.upgrade(dsn, place)
+    testbed.upgrade(dsn, place)
     yield dsn
 
 
@@ -303,8 +303,8 @@ def main(clients: int, tasks: int, n_answers: int, kill_every: float, dsn: str, 
     """Answers a project with a crowd and looks whether everything is exact. Exit status 1: something is not."""
     random.seed(seed)
     plan = Plan(clients, tasks, n_answers, kill_every)
-    with stage.folder() as place, database(dsn, place) as used, stage.crowdd(used, place) as server:
-        outcome = stage.run(play(plan, server, Sql(used)))
+    with testbed.folder() as place, database(dsn, place) as used, testbed.crowdd(used, place) as server:
+        outcome = testbed.run(play(plan, server, Sql(used)))
     title = f"{clients} volunteers, {tasks} tasks, {n_answers} answers each" + (
         f", killed every {kill_every:g} s" if kill_every else ""
     )

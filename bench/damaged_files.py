@@ -18,10 +18,10 @@ import time
 from collections import Counter
 from pathlib import Path
 
-from support.damaged_files import DAMAGE, ENCODINGS, STYLES, Damaged, GoodFile, good_file, violations
+from support.checks.damaged_files import DAMAGE, ENCODINGS, STYLES, Damaged, GoodFile, good_file, violations
 
 from bench.figures import table
-from crowdd.domain.task_files import Dialect, inspect, read_rows
+from crowdd.domain.transfer.task_files import Dialect, inspect, read_rows
 from crowdd.errors import InvalidValueError
 
 MOST_MEMORY = 64e6  # bytes

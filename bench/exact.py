@@ -19,13 +19,13 @@ from typing import Any
 import attrs
 import click
 import psycopg2
-from support.invariants import invariants
-from support.live import BIN, LiveServer
+from support.checks.invariants import invariants
+from support.servers.live import BIN, LiveServer
 
-from bench import stage
+from bench import testbed
 from bench.crowd import database
 from bench.figures import table
-from bench.stage import Project, Sql
+from bench.testbed import Project, Sql
 from bench.volunteers import address
 from bench.wire import Answer, Client
 from crowdd.storage import schedulers
@@ -74,7 +74,7 @@ class Run:
         self.seen = Seen()
         self.lowered: set[int] = set()
         self.tasks = max(5, plan.tasks // SHARE_FOR_ALL) if sched == "depth_first_all" else plan.tasks
-        self.project: Project = stage.project(server, tasks=self.tasks, n_answers=plan.n_answers)
+        self.project: Project = testbed.project(server, tasks=self.tasks, n_answers=plan.n_answers)
         self._choose()
         self._wanted = self.tasks * (plan.clients if sched == "depth_first_all" else plan.n_answers)
         self._editing = True
@@ -172,7 +172,7 @@ class Run:
         """kill -9, evenly over the answers; what was killed comes back at once."""
         for number in range(self.plan.kills):
             due = self._wanted * (number + 1) / (self.plan.kills + 1)
-            await stage.until(lambda due=due: self.seen.pairs >= due or all(p.done() for p in people), 3600)
+            await testbed.until(lambda due=due: self.seen.pairs >= due or all(p.done() for p in people), 3600)
             if all(person.done() for person in people):
                 return
             await asyncio.to_thread(self._crash, number)
@@ -263,7 +263,7 @@ class Run:
         )
         if checked.returncode:
             self._wrong(f"crowdctl check: {checked.stdout[-500:]}")
-        complaints = [line for line in stage.complaints(self.server) if KILLED not in line]
+        complaints = [line for line in testbed.complaints(self.server) if KILLED not in line]
         self.seen.violations += [f"The server's log: {line}" for line in complaints]
 
     def _wrong(self, sentence: str) -> None:
@@ -278,10 +278,10 @@ def play(plan: Plan, names: list[str], dsn: str, place: Path) -> tuple[list[tupl
     """A line per scheduler, and all that was wrong."""
     lines: list[tuple[str, object]] = []
     violations: list[str] = []
-    with stage.crowdd(dsn, place) as server:
+    with testbed.crowdd(dsn, place) as server:
         for sched in names:
             began = time.monotonic()
-            seen = stage.run(Run(plan, sched, server, Sql(dsn)).play())
+            seen = testbed.run(Run(plan, sched, server, Sql(dsn)).play())
             words = f"{seen.pairs} answers, {seen.late} late, {seen.left} people left, {seen.edits} edits"
             lines.append(
                 (sched, f"{words}, {seen.kills} kills, {seen.lost} lost requests; {time.monotonic() - began:.0f} s")
@@ -309,7 +309,7 @@ def main(
     """Looks whether the ledger stays exact under every scheduler. Exit status 1: something is not."""
     random.seed(seed)
     plan = Plan(clients, tasks, n_answers, kills)
-    with stage.folder() as place, database(dsn, place) as used:
+    with testbed.folder() as place, database(dsn, place) as used:
         lines, violations = play(plan, list(only or schedulers.names()), used, place)
     load = f"load {os.getloadavg()[0]:.0f}"
     click.echo(

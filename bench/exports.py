@@ -23,9 +23,9 @@ from typing import Any
 
 import attrs
 import requests
-from support.live import LiveServer
+from support.servers.live import LiveServer
 
-from bench import stage
+from bench import testbed
 from bench.figures import Times, table
 from bench.imports import memory
 
@@ -66,7 +66,7 @@ class Plan:
     calm_pages: int = 300  # that are asked for before four files are made, and again after
 
 
-def fill(sql: stage.Sql, project: int, plan: Plan, base: int = 10_000_000) -> None:
+def fill(sql: testbed.Sql, project: int, plan: Plan, base: int = 10_000_000) -> None:
     """Rows straight into the tables: a tenth as many finished tasks as answers, the others open."""
     for statement in FILL:
         sql.rows(statement.format(project=project, base=base, tasks=plan.tasks, done=plan.answers // 10))
@@ -89,7 +89,7 @@ def whole(address: str) -> tuple[float, bytes]:
     return time.monotonic() - began, content
 
 
-def rude(sql: stage.Sql, address: str, answers: int) -> list[str]:
+def rude(sql: testbed.Sql, address: str, answers: int) -> list[str]:
     """Somebody reads a little and leaves: most of the answers are never read from the table."""
     before = _read(sql)
     answer = requests.get(address, stream=True, timeout=60)
@@ -139,7 +139,7 @@ def _download(address: str, network: str) -> subprocess.Popen[str]:
     return subprocess.Popen(["bash", "-c", command], stdout=subprocess.PIPE, text=True)
 
 
-def _read(sql: stage.Sql) -> int:
+def _read(sql: testbed.Sql) -> int:
     """How many answers have been read from the table, once nobody has asked for any for a second."""
     newest, since, end = 0.0, time.monotonic(), time.monotonic() + 30
     while time.monotonic() < min(since + 1, end):
@@ -155,12 +155,12 @@ def _read(sql: stage.Sql) -> int:
 _OTHERS = "FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
 
 
-def _last_asked(sql: stage.Sql) -> float:
+def _last_asked(sql: testbed.Sql) -> float:
     """When a session last began to read answers; 0: none of them has."""
     return float(sql.one(f"SELECT coalesce(max(extract(epoch FROM query_start)), 0) {_OTHERS} AND query ~ 'task_run'"))
 
 
-def _end_sessions(sql: stage.Sql) -> None:
+def _end_sessions(sql: testbed.Sql) -> None:
     """A session that has nothing to do tells what it has read after ten seconds, or when it ends."""
     ended = sql.rows(f"SELECT pid, pg_terminate_backend(pid) {_OTHERS} AND state = 'idle'")
     pids = [row["pid"] for row in ended]
@@ -169,7 +169,7 @@ def _end_sessions(sql: stage.Sql) -> None:
         time.sleep(0.05)
 
 
-def files(plan: Plan, server: LiveServer, sql: stage.Sql, at: str) -> tuple[list[tuple[str, object]], list[str]]:
+def files(plan: Plan, server: LiveServer, sql: testbed.Sql, at: str) -> tuple[list[tuple[str, object]], list[str]]:
     """What leaves."""
     lines: list[tuple[str, object]] = []
     wrong: list[str] = []
@@ -231,14 +231,14 @@ def play(
     plan: Plan, dsn: str, place: Path, settled: Callable[[], None] = lambda: None
 ) -> tuple[list[tuple[str, object]], list[str]]:
     """The lines of the table, and what is violated. ``settled`` returns when what was filled in is on the disk."""
-    sql = stage.Sql(dsn)
-    with stage.crowdd(dsn, place) as server:
-        project = stage.project(server, tasks=1, n_answers=1)
+    sql = testbed.Sql(dsn)
+    with testbed.crowdd(dsn, place) as server:
+        project = testbed.project(server, tasks=1, n_answers=1)
         fill(sql, project.id, plan)
         at = f"{server.url}/project/{project.short_name}/tasks"
         lines, wrong = files(plan, server, sql, at)
         more, worse = pages(plan, at, project.owner.key)
-        large = stage.project(server, tasks=1, n_answers=1)
+        large = testbed.project(server, tasks=1, n_answers=1)
         fill(sql, large.id, attrs.evolve(plan, answers=plan.crowd, tasks=plan.crowd // 10), base=100_000_000)
         settled()
         most, worst = crowd(plan, server, large.short_name)
@@ -252,7 +252,7 @@ def main() -> int:
     parser.add_argument("--tasks", type=int, default=Plan().tasks)
     parser.add_argument("--crowd", type=int, default=Plan().crowd)
     options = parser.parse_args()
-    with stage.folder() as place, stage.postgres(place) as database:
+    with testbed.folder() as place, testbed.postgres(place) as database:
         lines, wrong = play(
             Plan(options.answers, options.tasks, options.crowd), database.dsn, place, database.checkpoint
         )

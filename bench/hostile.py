@@ -14,14 +14,14 @@ from typing import Any
 
 import attrs
 import click
-from support.live import LiveServer
 from support.person import Person
+from support.servers.live import LiveServer
 
-from bench import attacks, stage, vital
+from bench import attacks, testbed, vital
 from bench.cpu import Meter
 from bench.figures import table
 from bench.load import Load
-from bench.stage import Project
+from bench.testbed import Project
 from bench.volunteers import address
 from bench.wire import Client, Wire
 
@@ -79,8 +79,8 @@ async def play(plan: Plan, server: LiveServer, project: Project) -> tuple[list[t
         grown = now.memory - before.memory
         lines.append((name, f"{_words(load)}, {grown / 1e6:+.0f} MB, {now.sockets} sockets at its end"))
         violations += [f"{name}: {words}" for words in [*wrong, *_broken(plan, name, calm, load, grown)]]
-    rests = await stage.until(lambda: vital.signs(pid).descriptors <= before.descriptors + 20, 60)
-    given_back = await stage.until(lambda: vital.signs(pid).memory <= before.memory + plan.most_memory_later, 60)
+    rests = await testbed.until(lambda: vital.signs(pid).descriptors <= before.descriptors + 20, 60)
+    given_back = await testbed.until(lambda: vital.signs(pid).memory <= before.memory + plan.most_memory_later, 60)
     after = vital.signs(pid)
     lines.append(("descriptors before and after", f"{before.descriptors} and {after.descriptors}"))
     lines.append(("memory afterwards", f"{(after.memory - before.memory) / 1e6:+.0f} MB"))
@@ -147,7 +147,7 @@ async def _form(port: int) -> dict[str, str]:
 
 async def _begun(pid: int, sockets: int) -> None:
     """Returns when an attack is there; one that is cut off soon may never be so many at once."""
-    await stage.until(lambda: vital.signs(pid).sockets > sockets, 10)
+    await testbed.until(lambda: vital.signs(pid).sockets > sockets, 10)
 
 
 async def _served(plan: Plan, server: LiveServer, project: Project) -> tuple[Served, list[str]]:
@@ -179,10 +179,10 @@ def on_a_stage(
     plan: Plan, play_: Callable[[Plan, LiveServer, Project], Awaitable[Any]], place: Path
 ) -> tuple[list[tuple[str, object]], list[str]]:
     """The whole of it on a PostgreSQL and a server of its own."""
-    with stage.postgres(place) as postgres, stage.crowdd(postgres.dsn, place, **SETTINGS) as server:
-        project = stage.project(server, tasks=20_000, n_answers=3)
-        lines, violations = stage.run(play_(plan, server, project))
-        return lines, violations + stage.complaints(server)
+    with testbed.postgres(place) as postgres, testbed.crowdd(postgres.dsn, place, **SETTINGS) as server:
+        project = testbed.project(server, tasks=20_000, n_answers=3)
+        lines, violations = testbed.run(play_(plan, server, project))
+        return lines, violations + testbed.complaints(server)
 
 
 @click.command()
@@ -193,7 +193,7 @@ def on_a_stage(
 def main(idle: int, seconds: float, rate: float, only: str) -> None:
     """Attack a crowdd of its own."""
     attacks.allow_files()
-    with stage.folder() as place:
+    with testbed.folder() as place:
         plan = Plan(idle=idle, seconds=seconds, rate=rate, only=only)
         lines, violations = on_a_stage(plan, play, place)
     print(table("hostile", lines, violations))

@@ -21,16 +21,16 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import attrs
-from support.live import LiveServer
+from support.servers.live import LiveServer
 
-from bench import stage, volunteers
+from bench import testbed, volunteers
 from bench.cpu import Cpu, Spent
 from bench.figures import table
 from bench.filled import Filling, fill
 from bench.pairs import Identity, Rush
-from bench.stage import Postgres, Project, Sql
-from crowdd.domain import secrets
-from crowdd.http.cookies import VOLUNTEER
+from bench.testbed import Postgres, Project, Sql
+from crowdd.domain.core import secrets
+from crowdd.http.auth.cookies import VOLUNTEER
 
 CONNECTIONS, SESSIONS = 64, 8
 PACE, MOST_MILLISECONDS, LEAST_RATIO = 300, 10.0, 0.9
@@ -139,7 +139,7 @@ def measure(
 ) -> tuple[list[tuple[str, object]], list[str]]:
     """Lines of the table for one size, and the gates that are broken."""
     sql, cpu = Sql(database.dsn), Cpu(server.process.pid, database.pid)
-    project = stage.project(server, tasks=1, n_answers=1)
+    project = testbed.project(server, tasks=1, n_answers=1)
     fill(sql, project.id, filling)
     database.checkpoint()
     rush = Rush(server.port, project.id, people(server, project, sql))
@@ -173,16 +173,16 @@ def main() -> int:
     lines: list[tuple[str, object]] = []
     wrong: list[str] = []
     with (
-        stage.folder() as place,
-        stage.postgres(place) as database,
-        stage.crowdd(database.dsn, place, **SETTINGS) as server,
+        testbed.folder() as place,
+        testbed.postgres(place) as database,
+        testbed.crowdd(database.dsn, place, **SETTINGS) as server,
     ):
         for tasks, runs in options.size or [(1000, 10_000), (100_000, 1_000_000)]:
             filling = Filling(tasks, runs, n_answers=100)
             more, broken = measure(server, database, place, filling, options.seconds, options.rounds)
             lines += more
             wrong += broken
-        wrong += [f"The server's log: {line}" for line in stage.complaints(server)[:3]]
+        wrong += [f"The server's log: {line}" for line in testbed.complaints(server)[:3]]
     print(table("The loop over HTTP", lines, wrong))
     return 1 if wrong else 0
 

@@ -21,9 +21,9 @@ from typing import Any
 
 import attrs
 import requests
-from support.live import LiveServer
+from support.servers.live import LiveServer
 
-from bench import stage
+from bench import testbed
 from bench.cpu import Cpu
 from bench.figures import Times, table
 
@@ -105,7 +105,7 @@ class Looking(threading.Thread):
         return self.times.percentile("page", 99)
 
 
-def bring(server: LiveServer, project: stage.Project, body: bytes, name: str) -> dict[str, Any]:
+def bring(server: LiveServer, project: testbed.Project, body: bytes, name: str) -> dict[str, Any]:
     """Uploads a file, to be imported at once."""
     address = f"{server.url}/project/{project.short_name}/tasks/import?response_format=json"
     key = {"Authorization": project.owner.key}
@@ -115,7 +115,7 @@ def bring(server: LiveServer, project: stage.Project, body: bytes, name: str) ->
     return found
 
 
-def until_done(sql: stage.Sql, item: int, seconds: float) -> dict[str, Any]:
+def until_done(sql: testbed.Sql, item: int, seconds: float) -> dict[str, Any]:
     """The item when it has ended. Raises TimeoutError."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
@@ -127,10 +127,10 @@ def until_done(sql: stage.Sql, item: int, seconds: float) -> dict[str, Any]:
 
 
 def straight(
-    plan: Plan, server: LiveServer, sql: stage.Sql, cpu: Cpu | None
+    plan: Plan, server: LiveServer, sql: testbed.Sql, cpu: Cpu | None
 ) -> tuple[list[tuple[str, object]], list[str]]:
     """One import on a warm server, with somebody who looks on."""
-    project = stage.project(server, tasks=1, n_answers=1)
+    project = testbed.project(server, tasks=1, n_answers=1)
     warm = attrs.evolve(plan, rows=2000)
     until_done(sql, bring(server, project, content(warm, "warm"), f"warm.{plan.format}")["queue_item"], 120)
     body = content(plan, "cold")
@@ -161,9 +161,9 @@ def straight(
     return lines, wrong
 
 
-def killed(plan: Plan, server: LiveServer, sql: stage.Sql) -> tuple[list[tuple[str, object]], list[str]]:
+def killed(plan: Plan, server: LiveServer, sql: testbed.Sql) -> tuple[list[tuple[str, object]], list[str]]:
     """One import during which the server is killed."""
-    project = stage.project(server, tasks=1, n_answers=1)
+    project = testbed.project(server, tasks=1, n_answers=1)
     began = bring(server, project, content(plan, "kills"), f"kills.{plan.format}")
     halves, pauses, wrong = [], [], []
     for number in range(plan.kills):
@@ -191,14 +191,14 @@ def killed(plan: Plan, server: LiveServer, sql: stage.Sql) -> tuple[list[tuple[s
     return lines, wrong
 
 
-def _moved_within(sql: stage.Sql, began: dict[str, Any], added: int) -> float:
+def _moved_within(sql: testbed.Sql, began: dict[str, Any], added: int) -> float:
     """Seconds until the import has added more."""
     start = time.monotonic()
     _reached(sql, began["import"], added + 1)
     return time.monotonic() - start
 
 
-def _reached(sql: stage.Sql, import_id: int, rows: int) -> bool:
+def _reached(sql: testbed.Sql, import_id: int, rows: int) -> bool:
     end = time.monotonic() + 300
     while time.monotonic() < end:
         (row,) = sql.rows("SELECT added, ended FROM task_import WHERE id = %s", (import_id,))
@@ -209,7 +209,7 @@ def _reached(sql: stage.Sql, import_id: int, rows: int) -> bool:
 
 
 def _judged(
-    plan: Plan, ended: dict[str, Any], expected: dict[str, int], sql: stage.Sql, project_id: int, tasks: int
+    plan: Plan, ended: dict[str, Any], expected: dict[str, int], sql: testbed.Sql, project_id: int, tasks: int
 ) -> list[str]:
     wrong = []
     found = {name: (ended["result"] or {}).get(name) for name in expected}
@@ -225,8 +225,8 @@ def _judged(
 
 def play(plan: Plan, dsn: str, place: Path, postmaster: int = 0) -> tuple[list[tuple[str, object]], list[str]]:
     """The lines of the table, and what is violated."""
-    sql = stage.Sql(dsn)
-    with stage.crowdd(dsn, place) as server:
+    sql = testbed.Sql(dsn)
+    with testbed.crowdd(dsn, place) as server:
         assert server.process is not None
         cpu = Cpu(server.process.pid, postmaster) if postmaster else None
         lines, wrong = straight(plan, server, sql, cpu)
@@ -245,7 +245,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=7)
     options = parser.parse_args()
     random.seed(options.seed)
-    with stage.folder() as place, stage.postgres(place) as database:
+    with testbed.folder() as place, testbed.postgres(place) as database:
         lines, wrong = play(Plan(options.rows, options.format, options.kills), database.dsn, place, database.pid)
     print(table("Imports", lines, wrong))
     return bool(wrong)

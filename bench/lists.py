@@ -18,12 +18,12 @@ from typing import Any
 
 from psycopg2.extensions import adapt
 
-from bench import stage
+from bench import testbed
 from bench.cpu import Cpu
 from bench.figures import table
 from crowdd import kinds
-from crowdd.domain import queries
-from crowdd.storage import listing
+from crowdd.domain.core import queries
+from crowdd.storage.core import listing
 from crowdd.values import Requester
 
 KINDS = ("task", "taskrun", "result", "blogpost", "helpingmaterial")
@@ -47,13 +47,13 @@ FILL = (
 )  # fmt: skip
 
 
-def fill(sql: stage.Sql, project: int, base: int, runs: int) -> None:
+def fill(sql: testbed.Sql, project: int, base: int, runs: int) -> None:
     """Rows of a project that is done, straight into the tables."""
     for template in FILL:
         sql.rows(template.format(project=project, base=base, tasks=runs // 10))
 
 
-def middle(sql: stage.Sql, kind: str, project: int) -> int:
+def middle(sql: testbed.Sql, kind: str, project: int) -> int:
     """An id half-way through a project's rows."""
     names = {"taskrun": "task_run"}
     return int(sql.one(f"SELECT (min(id) + max(id)) / 2 FROM {names.get(kind, kind)} WHERE project_id = {project}"))
@@ -68,7 +68,7 @@ def cpu_per_request(cpu: Cpu, reader: Any, address: str, requests: int) -> float
     return cpu.spent().since(before).server / requests * 1000
 
 
-def buffers(sql: stage.Sql, seen: str) -> int:
+def buffers(sql: testbed.Sql, seen: str) -> int:
     """Buffers that a statement touches."""
     plan = sql.rows(f"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) {seen}")[0]["QUERY PLAN"][0]["Plan"]
     return int(plan["Shared Hit Blocks"] + plan["Shared Read Blocks"])
@@ -109,7 +109,7 @@ def load(owner: Any, project: int, tasks: int) -> float:
 
 
 def compare(
-    sql: stage.Sql, cpu: Cpu, reader: Any, kind: str, small: Any, large: Any, requests: int
+    sql: testbed.Sql, cpu: Cpu, reader: Any, kind: str, small: Any, large: Any, requests: int
 ) -> tuple[str, list[str]]:
     """A line of the table for a kind, and what is wrong with it."""
     last = {project.id: middle(sql, kind, project.id) for project in (small, large)}
@@ -137,14 +137,14 @@ def main() -> int:
     options = parser.parse_args()
     lines: list[tuple[str, object]] = []
     violations: list[str] = []
-    with stage.folder() as place, stage.postgres(place) as database, stage.crowdd(database.dsn, place) as server:
-        sql, cpu = stage.Sql(database.dsn), Cpu(server.process.pid, database.pid)
-        small, large = (stage.project(server, tasks=1, n_answers=1) for _ in range(2))
+    with testbed.folder() as place, testbed.postgres(place) as database, testbed.crowdd(database.dsn, place) as server:
+        sql, cpu = testbed.Sql(database.dsn), Cpu(server.process.pid, database.pid)
+        small, large = (testbed.project(server, tasks=1, n_answers=1) for _ in range(2))
         fill(sql, small.id, 10_000_000, 1000)
         fill(sql, large.id, 20_000_000, options.runs)
         sql.rows("ANALYZE")
         for kind in KINDS:
-            line, wrong = compare(sql, cpu, stage.Person(server.url), kind, small, large, options.requests)
+            line, wrong = compare(sql, cpu, testbed.Person(server.url), kind, small, large, options.requests)
             lines.append((kind, line))
             violations += wrong
         seconds = load(small.owner, small.id, 100_000)

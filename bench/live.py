@@ -17,11 +17,11 @@ from typing import Any
 
 import attrs
 import click
-from support.live import LiveServer
+from support.servers.live import LiveServer
 
-from bench import stage
+from bench import testbed
 from bench.figures import table
-from bench.stage import Project, Sql, until
+from bench.testbed import Project, Sql, until
 from bench.wire import Client
 
 MOST_MEMORY = 400e6  # bytes at 5,000 clients
@@ -275,10 +275,10 @@ async def resumed(plan: Plan, server: LiveServer, project: Project, sql: Sql) ->
 async def play(plan: Plan, server: LiveServer, sql: Sql) -> tuple[list[tuple[str, object]], list[str]]:
     """Both parts: lines for people, and violations."""
     tasks = int(plan.rate * (2 * plan.seconds + 8 * (plan.kills + 1))) + 100
-    project = stage.project(server, tasks=tasks, n_answers=1)
+    project = testbed.project(server, tasks=tasks, n_answers=1)
     lines, found = await watched(plan, server, project)
     more, worse = await resumed(plan, server, project, sql)
-    found += [f"The server's log: {line}" for line in stage.complaints(server)]
+    found += [f"The server's log: {line}" for line in testbed.complaints(server)]
     return lines + more, found + worse
 
 
@@ -299,9 +299,9 @@ def main(clients: int, owners: int, seconds: float, rate: float, kills: int) -> 
     raise_limit()
     plan = Plan(clients, owners, seconds, rate, kills)
     with (
-        stage.folder() as place,
-        stage.postgres(place) as postgres,
-        stage.crowdd(postgres.dsn, place, **MANY) as server,
+        testbed.folder() as place,
+        testbed.postgres(place) as postgres,
+        testbed.crowdd(postgres.dsn, place, **MANY) as server,
     ):
         lines, found = asyncio.run(play(plan, server, Sql(postgres.dsn)))
     click.echo(table(f"{clients} watch, {owners} follow", lines, found))

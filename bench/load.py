@@ -8,7 +8,7 @@ import time
 
 from bench.figures import Times
 from bench.requests import Expected, Requests
-from bench.stage import Project
+from bench.testbed import Project
 from bench.volunteers import address
 from bench.wire import Client, LostError
 

@@ -23,7 +23,7 @@ import attrs
 import requests
 from support.person import Person
 
-from bench import stage
+from bench import testbed
 from bench.figures import table
 
 ROWS, DAMAGED, FINISHED = 20_000, 30, 40
@@ -183,7 +183,11 @@ def main() -> int:
     if options.url:
         found = Walk(options.url).run()
     else:
-        with stage.folder() as place, stage.postgres(place) as database, stage.crowdd(database.dsn, place) as server:
+        with (
+            testbed.folder() as place,
+            testbed.postgres(place) as database,
+            testbed.crowdd(database.dsn, place) as server,
+        ):
             found = Walk(server.url).run()
     print(table("A museum's file", found.lines, found.wrong))
     return bool(found.wrong)

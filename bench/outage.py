@@ -7,10 +7,10 @@ import itertools
 import time
 
 import attrs
-from support.live import LiveServer
+from support.servers.live import LiveServer
 
 from bench.requests import Expected, Requests, marks
-from bench.stage import Postgres, Project, Sql
+from bench.testbed import Postgres, Project, Sql
 from bench.volunteers import address
 from bench.wire import Answer, Client
 

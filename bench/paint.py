@@ -12,10 +12,10 @@ from typing import Any
 import attrs
 import click
 from playwright.sync_api import sync_playwright
-from support.chromium import binary
 from support.person import Person
+from support.servers.chromium import binary
 
-from bench import stage
+from bench import testbed
 from bench.figures import table
 from crowdd.http import starters
 
@@ -102,9 +102,9 @@ def measure(url: str, rounds: int) -> list[Waited]:
 def main(rounds: int) -> None:
     """Measures, and ends with 1 when a median is above what is promised."""
     with (
-        stage.folder() as place,
-        stage.postgres(place) as postgres,
-        stage.crowdd(postgres.dsn, place) as server,
+        testbed.folder() as place,
+        testbed.postgres(place) as postgres,
+        testbed.crowdd(postgres.dsn, place) as server,
     ):
         visits = measure(server.url, rounds)
     lines: list[tuple[str, object]] = []

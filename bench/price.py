@@ -23,10 +23,10 @@ from pathlib import Path
 import attrs
 import psycopg2
 
-from bench import stage
+from bench import testbed
 from bench.cpu import Cpu
 from bench.figures import table
-from crowdd.storage.server.binaries import find_all
+from crowdd.embedded.binaries import find_all
 
 MOST_CPU, LEAST_SPEED = 1.15, 0.9
 N_ANSWERS = 3
@@ -65,8 +65,8 @@ class Round:
 class Scales:
     """A project, and pgbench to put answers on one side or the other."""
 
-    def __init__(self, database: stage.Postgres, place: Path, clients: int, answers: int) -> None:
-        self._sql, self._place, self._clients, self._answers = stage.Sql(database.dsn), place, clients, answers
+    def __init__(self, database: testbed.Postgres, place: Path, clients: int, answers: int) -> None:
+        self._sql, self._place, self._clients, self._answers = testbed.Sql(database.dsn), place, clients, answers
         self._cpu = Cpu(os.getpid(), database.pid)
         self._base = 0
         for statement in _SETUP:
@@ -142,8 +142,8 @@ def main() -> int:
     parser.add_argument("--answers", type=int, default=130, help="of each client in each round")
     parser.add_argument("--rounds", type=int, default=7)
     options = parser.parse_args()
-    with stage.folder() as place, stage.postgres(place) as database:
-        stage.Sql(database.dsn).rows("ALTER DATABASE crowdd SET search_path = public, code")
+    with testbed.folder() as place, testbed.postgres(place) as database:
+        testbed.Sql(database.dsn).rows("ALTER DATABASE crowdd SET search_path = public, code")
         scales = Scales(database, place, options.clients, options.answers)
         rounds: dict[str, list[Round]] = {"submit": [], "submit_bare": []}
         for number in range(options.rounds + 1):

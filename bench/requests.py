@@ -8,7 +8,7 @@ from typing import Any
 
 import attrs
 
-from bench.stage import Project, Sql
+from bench.testbed import Project, Sql
 from bench.volunteers import address
 from bench.wire import Answer, Client
 

@@ -24,7 +24,7 @@ import attrs
 import psycopg2
 from psycopg2.extensions import make_dsn
 
-from bench import stage
+from bench import testbed
 from bench.cpu import Cpu
 from bench.figures import table
 
@@ -56,8 +56,8 @@ REPAIRS = ("repair_volunteers", "repair_recent", "repair_hours", "repair_figures
 class Site:
     """A database with a server on it, and where to ask."""
 
-    sql: stage.Sql
-    project: stage.Project
+    sql: testbed.Sql
+    project: testbed.Project
     cpu: Cpu
     addresses: dict[str, str]
 
@@ -101,7 +101,7 @@ def fill(site: Site, users: int, answers: int) -> str:
     return f"{users:,} people, {answers:,} answers in {filled:.0f} s, counted in {recounted:.0f} s"
 
 
-def addresses(project: stage.Project) -> dict[str, str]:
+def addresses(project: testbed.Project) -> dict[str, str]:
     """What is compared, as the owner asks for it: he has no answers, so his rank is that of the last."""
     json = "response_format=json"
     return {
@@ -117,20 +117,20 @@ def addresses(project: stage.Project) -> dict[str, str]:
 def sites(sizes: list[tuple[int, int]], lines: list[tuple[str, object]]) -> Iterator[list[Site]]:
     """A filled site of each size."""
     with contextlib.ExitStack() as stack:
-        place = stack.enter_context(stage.folder())
-        database = stack.enter_context(stage.postgres(place))
+        place = stack.enter_context(testbed.folder())
+        database = stack.enter_context(testbed.postgres(place))
         made = []
         for number, (users, answers) in enumerate(sizes):
             name, folder = f"site{number}", place / f"site{number}"
             folder.mkdir()
             above = make_dsn(database.dsn, dbname="postgres", user="postgres")
-            stage.Sql(above).rows(f"CREATE DATABASE {name} OWNER crowdd")
+            testbed.Sql(above).rows(f"CREATE DATABASE {name} OWNER crowdd")
             dsn = make_dsn(database.dsn, dbname=name)
-            stage.upgrade(dsn, folder)
-            server = stack.enter_context(stage.crowdd(dsn, folder, CROWDD_RATELIMIT_LIMIT="0"))
-            sql = stage.Sql(dsn)
+            testbed.upgrade(dsn, folder)
+            server = stack.enter_context(testbed.crowdd(dsn, folder, CROWDD_RATELIMIT_LIMIT="0"))
+            sql = testbed.Sql(dsn)
             sql.rows(f"ALTER DATABASE {name} SET search_path = public, code")
-            project = stage.project(server, tasks=1, n_answers=1)
+            project = testbed.project(server, tasks=1, n_answers=1)
             made.append(Site(sql, project, Cpu(server.process.pid, database.pid), addresses(project)))
             lines.append((name, fill(made[-1], users, answers)))
         yield made

@@ -1,15 +1,15 @@
 """schemathesis against the API, with all its checks: ``python -m bench.schemathesis``.
 
 As an administrator, as the owner of a project, and without a key, each for so many seconds. Ends with 1 when one of the
-runs finds a fault; what is excused, and why, stands in tests/support/conformance_hooks.py.
+runs finds a fault; what is excused, and why, stands in tests/support/checks/conformance_hooks.py.
 """
 
 from __future__ import annotations
 
 import click
-from support import conformance
+from support.checks import conformance
 
-from bench import stage
+from bench import testbed
 
 TASKS = 80
 CALLERS = ("administrator", "owner", "nobody")
@@ -24,18 +24,18 @@ CALLERS = ("administrator", "owner", "nobody")
 def main(seconds: int, seed: int | None, callers: tuple[str, ...]) -> None:
     """Tries to prove the OpenAPI document wrong."""
     words = [f"--phases={conformance.ALL_PHASES}", f"--max-time={seconds}", *([f"--seed={seed}"] if seed else [])]
-    with stage.folder() as place, stage.postgres(place) as postgres, stage.crowdd(postgres.dsn, place) as server:
+    with testbed.folder() as place, testbed.postgres(place) as postgres, testbed.crowdd(postgres.dsn, place) as server:
         administrator = conformance.administrator(server, "conformance")
         failed = []
         for caller in callers:
             # One that no earlier caller could have closed to the next.
-            project = stage.project(server, tasks=TASKS, n_answers=10)
+            project = testbed.project(server, tasks=TASKS, n_answers=10)
             keys = {"administrator": administrator.key, "owner": project.owner.key, "nobody": ""}
             click.secho(f"As {caller}", bold=True)
             done = conformance.check(server.url, place, project.id, *words, key=keys[caller])
             click.echo(done.stdout)
             failed += [caller] * (done.returncode != 0)
-        complaints = stage.complaints(server)
+        complaints = testbed.complaints(server)
         click.echo("\n".join(["In the server's log:", *(complaints or ["nothing"])]))
     if failed or complaints:
         raise SystemExit(1)

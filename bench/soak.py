@@ -15,14 +15,14 @@ from typing import Any
 
 import attrs
 import click
-from support.live import BIN, LiveServer
-from support.receiver import Receiver
+from support.servers.live import BIN, LiveServer
+from support.servers.receiver import Receiver
 
-from bench import stage, vital
+from bench import testbed, vital
 from bench.attacks import allow_files
 from bench.figures import table
 from bench.load import Load
-from bench.stage import Postgres, Project, Sql
+from bench.testbed import Postgres, Project, Sql
 from bench.wire import Client
 
 SETTLED = 0.2  # of the time: caches, pools and PostgreSQL's sessions fill at the beginning
@@ -190,18 +190,18 @@ class Day:
 
 def play(plan: Plan, place: Path, **settings: str) -> tuple[list[tuple[str, object]], list[str]]:
     """The whole of it on a PostgreSQL and a server of its own."""
-    with stage.postgres(place) as postgres, stage.crowdd(postgres.dsn, place, **SETTINGS, **settings) as server:
+    with testbed.postgres(place) as postgres, testbed.crowdd(postgres.dsn, place, **SETTINGS, **settings) as server:
         return _on(plan, postgres, server)
 
 
 def _on(plan: Plan, postgres: Postgres, server: LiveServer) -> tuple[list[tuple[str, object]], list[str]]:
     sql = Sql(postgres.dsn)
-    day = Day(plan, server, stage.project(server, tasks=plan.tasks, n_answers=2), sql)
+    day = Day(plan, server, testbed.project(server, tasks=plan.tasks, n_answers=2), sql)
     try:
-        stage.run(day.run())
+        testbed.run(day.run())
     finally:
         day.receiver.close()
-    return day.lines(), [*day.judge(), *stage.complaints(server), *recounted(server)]
+    return day.lines(), [*day.judge(), *testbed.complaints(server), *recounted(server)]
 
 
 def recounted(server: LiveServer) -> list[str]:
@@ -220,7 +220,7 @@ def recounted(server: LiveServer) -> list[str]:
 def main(minutes: float, rate: float, tasks: int, workers: int) -> None:
     """Let a crowdd of its own work."""
     allow_files()
-    with stage.folder() as place:
+    with testbed.folder() as place:
         plan = Plan(minutes=minutes, rate=rate, tasks=tasks, sample=min(15.0, minutes * 60 / 20))
         lines, violations = play(plan, place, CROWDD_DAEMON_WORKERS=str(workers))
     print(table("soak", lines, violations))

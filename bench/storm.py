@@ -14,13 +14,13 @@ from pathlib import Path
 
 import attrs
 import click
-from support.live import LiveServer
+from support.servers.live import LiveServer
 
-from bench import stage
+from bench import testbed
 from bench.figures import table
 from bench.outage import Outage
 from bench.requests import Expected, Requests, marks
-from bench.stage import Postgres, Project, Sql
+from bench.testbed import Postgres, Project, Sql
 from bench.wire import SECONDS, Answer, Client, LostError, Wire
 
 REST_SECONDS = 10.0  # how soon after the last answer everything is at rest
@@ -133,7 +133,7 @@ class Storm:
 
 async def at_rest(server: LiveServer, sql: Sql) -> list[str]:
     """Waits until nothing goes on; what is not as it should be then."""
-    rests = await stage.until(lambda: _sessions(sql).keys() == {"idle"}, REST_SECONDS)
+    rests = await testbed.until(lambda: _sessions(sql).keys() == {"idle"}, REST_SECONDS)
     found = [] if rests else [f"The pools do not come to rest: {_sessions(sql)}"]
     client, taken = Client(server.port), []
     for _ in range(40):
@@ -155,7 +155,7 @@ def _sessions(sql: Sql) -> dict[str, int]:
 
 async def many_at_once(plan: Plan, server: LiveServer, sql: Sql) -> tuple[list[tuple[str, object]], list[str]]:
     """The first half: lines for people, and violations."""
-    project = stage.project(server, tasks=max(plan.requests // 4, 200), n_answers=10)
+    project = testbed.project(server, tasks=max(plan.requests // 4, 200), n_answers=10)
     storm, began = Storm(plan, server, project), time.monotonic()
     await storm.run()
     lines = storm.lines(time.monotonic() - began)
@@ -167,7 +167,7 @@ async def database_away(
     plan: Plan, server: LiveServer, sql: Sql, postgres: Postgres
 ) -> tuple[list[tuple[str, object]], list[str]]:
     """The second half: lines for people, and violations."""
-    project = stage.project(server, tasks=500, n_answers=10)
+    project = testbed.project(server, tasks=500, n_answers=10)
     process = server.process
     outage = Outage(server, project, postgres, clients=plan.clients, away=plan.away)
     await outage.run()
@@ -179,20 +179,20 @@ async def database_away(
 
 def complaints(server: LiveServer) -> list[str]:
     """What the server's log has against it."""
-    return [f"The server's log: {line}" for line in stage.complaints(server)]
+    return [f"The server's log: {line}" for line in testbed.complaints(server)]
 
 
 def play(plan: Plan, place: Path) -> tuple[list[tuple[str, object]], list[str]]:
     """Both halves on a PostgreSQL below ``place``: lines for people, and violations."""
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))  # a connection per request, here and in the server
-    with stage.postgres(place) as postgres:
+    with testbed.postgres(place) as postgres:
         sql = Sql(postgres.dsn)
-        with stage.crowdd(postgres.dsn, place, **PATIENT) as server:
-            lines, found = stage.run(many_at_once(plan, server, sql))
+        with testbed.crowdd(postgres.dsn, place, **PATIENT) as server:
+            lines, found = testbed.run(many_at_once(plan, server, sql))
         waiting = {"CROWDD_DB_WAIT_SECONDS": str(plan.wait_seconds)}
-        with stage.crowdd(postgres.dsn, place, **waiting) as server:
-            more, worse = stage.run(database_away(plan, server, sql, postgres))
+        with testbed.crowdd(postgres.dsn, place, **waiting) as server:
+            more, worse = testbed.run(database_away(plan, server, sql, postgres))
         found += sql.broken_rules()
     return lines + more, found + worse
 
@@ -205,7 +205,7 @@ def play(plan: Plan, place: Path) -> tuple[list[tuple[str, object]], list[str]]:
 def main(requests: int, dropped: int, away: float, seed: int | None) -> None:
     """Many requests at once, rude clients, a database that goes away. Exit status 1: somebody else had to suffer."""
     random.seed(seed)
-    with stage.folder() as place:
+    with testbed.folder() as place:
         lines, found = play(Plan(requests, dropped, away), place)
     click.echo(table(f"{requests} requests at once, {dropped} dropped; no database for {away:g} s", lines, found))
     sys.exit(bool(found))

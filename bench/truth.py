@@ -25,9 +25,9 @@ from typing import Any
 
 import attrs
 import psycopg2
-from support.live import BIN, LiveServer
+from support.servers.live import BIN, LiveServer
 
-from bench import stage, volunteers
+from bench import testbed, volunteers
 from bench.figures import Times, table
 from bench.wire import Answer, Client
 
@@ -66,13 +66,13 @@ class Crowd:
 
     plan: Plan
     server: LiveServer
-    projects: list[stage.Project]
+    projects: list[testbed.Project]
     pattern: list[str] = attrs.field(factory=pattern)
     times: Times = attrs.field(factory=Times)
     done: Counter[str] = attrs.field(factory=Counter)
     refused: Counter[str] = attrs.field(factory=Counter)
     wrong: list[str] = attrs.field(factory=list)
-    people: list[tuple[Client, stage.Project, str]] = attrs.field(factory=list)
+    people: list[tuple[Client, testbed.Project, str]] = attrs.field(factory=list)
 
     async def work(self) -> None:
         """Everybody works until so many operations are done."""
@@ -81,7 +81,7 @@ class Crowd:
         self.people = [await maker for maker in makers]
         await asyncio.gather(*(Worker(self, *each).run(numbers) for each in self.people))
 
-    async def _volunteer(self, number: int, kind: str) -> tuple[Client, stage.Project, str]:
+    async def _volunteer(self, number: int, kind: str) -> tuple[Client, testbed.Project, str]:
         project = self.projects[number % len(self.projects)]
         return await volunteers.make(kind, number, self.server.port, project), project, kind
 
@@ -89,7 +89,7 @@ class Crowd:
 class Worker:
     """One client, who is the owner of his project too when it comes to that."""
 
-    def __init__(self, crowd: Crowd, client: Client, project: stage.Project, kind: str) -> None:
+    def __init__(self, crowd: Crowd, client: Client, project: testbed.Project, kind: str) -> None:
         self._crowd, self._client, self._project, self._kind = crowd, client, project, kind
         self._owner = Client(crowd.server.port, query=f"api_key={project.owner.key}")
         self._mine: list[int] = []
@@ -204,7 +204,7 @@ SELECT (SELECT count(*) FROM task_run) AS n_task_runs, (SELECT sum(n_answers) FR
        + (SELECT count(DISTINCT (project_id, actor)) FROM task_run WHERE actor NOT LIKE 'u:%%') AS n_users"""
 
 
-async def compare(crowd: Crowd, sql: stage.Sql, when: str) -> list[str]:
+async def compare(crowd: Crowd, sql: testbed.Sql, when: str) -> list[str]:
     """What the server tells and the rows do not bear out."""
     asked = Client(crowd.server.port, {"Content-Type": "application/json"})
     found = [line async for line in _differences(crowd, sql, asked)]
@@ -212,7 +212,7 @@ async def compare(crowd: Crowd, sql: stage.Sql, when: str) -> list[str]:
     return [f"{when}: {line}" for line in found]
 
 
-async def _differences(crowd: Crowd, sql: stage.Sql, asked: Client) -> AsyncIterator[str]:
+async def _differences(crowd: Crowd, sql: testbed.Sql, asked: Client) -> AsyncIterator[str]:
     for project in crowd.projects:
         async for name, told, counted in _of_project(crowd, sql, asked, project):
             if told != counted:
@@ -232,7 +232,7 @@ async def _differences(crowd: Crowd, sql: stage.Sql, asked: Client) -> AsyncIter
 
 
 async def _of_project(
-    crowd: Crowd, sql: stage.Sql, asked: Client, project: stage.Project
+    crowd: Crowd, sql: testbed.Sql, asked: Client, project: testbed.Project
 ) -> AsyncIterator[tuple[str, Any, Any]]:
     """Each figure of a project: its name, what is told, what is counted. The same figure is told in several places."""
     (rows,) = sql.rows(_PROJECT, {"id": project.id})
@@ -257,7 +257,7 @@ async def _of_project(
     yield "top", top, [dict(row) for row in sql.rows(_TOP, {"id": project.id})]
 
 
-def _own(sql: stage.Sql, client: Client, project: stage.Project) -> int | None:
+def _own(sql: testbed.Sql, client: Client, project: testbed.Project) -> int | None:
     """The answers of an external user; what others are called in the rows is not known here."""
     name, _, uid = client.query.partition("=")
     if name != "external_uid":
@@ -289,10 +289,12 @@ def nobody_folds(dsn: str) -> Iterator[None]:
 
 
 async def play(
-    plan: Plan, server: LiveServer, sql: stage.Sql, place: Path
+    plan: Plan, server: LiveServer, sql: testbed.Sql, place: Path
 ) -> tuple[list[tuple[str, object]], list[str]]:
     """What was done, and what was wrong."""
-    projects = [stage.project(server, tasks=plan.tasks // PROJECTS, n_answers=plan.n_answers) for _ in range(PROJECTS)]
+    projects = [
+        testbed.project(server, tasks=plan.tasks // PROJECTS, n_answers=plan.n_answers) for _ in range(PROJECTS)
+    ]
     crowd = Crowd(plan, server, projects)
     with nobody_folds(sql.dsn):
         unfolded = sql.one("SELECT count(*) FROM stat_delta")
@@ -318,10 +320,10 @@ def main() -> int:
     options = parser.parse_args()
     plan = Plan(clients=options.clients, operations=options.operations)
     with contextlib.ExitStack() as stack:
-        place = stack.enter_context(stage.folder())
-        database = stack.enter_context(stage.postgres(place))
-        server = stack.enter_context(stage.crowdd(database.dsn, place, CROWDD_RATELIMIT_LIMIT="0"))
-        lines, violations = asyncio.run(play(plan, server, stage.Sql(database.dsn), place))
+        place = stack.enter_context(testbed.folder())
+        database = stack.enter_context(testbed.postgres(place))
+        server = stack.enter_context(testbed.crowdd(database.dsn, place, CROWDD_RATELIMIT_LIMIT="0"))
+        lines, violations = asyncio.run(play(plan, server, testbed.Sql(database.dsn), place))
     print(table("Figures that are true at once", lines, violations))
     return 1 if violations else 0
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from support.person import Person
 
-from bench.stage import Project
+from bench.testbed import Project
 from bench.wire import Client
 
 # Of every ten clients; what the people of a project are in life is not known, so each kind has its share.

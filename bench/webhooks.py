@@ -19,13 +19,13 @@ import attrs
 import click
 from standardwebhooks import Webhook, WebhookVerificationError
 from support.ledger import Ledger
-from support.live import LiveServer
-from support.receiver import CLOSE, HANG, Receiver, Request
+from support.servers.live import LiveServer
+from support.servers.receiver import CLOSE, HANG, Receiver, Request
 
-from bench import stage
+from bench import testbed
 from bench.crowd import database
 from bench.figures import table
-from bench.stage import Sql
+from bench.testbed import Sql
 
 BAD = (500, HANG, CLOSE, (302, {"Location": "http://127.0.0.1:9/"}))
 ROLLED_BACK = 0.05  # of the completions, beside those that count
@@ -60,7 +60,7 @@ class Told:
     def __init__(self, server: LiveServer, tasks: int, bad: float) -> None:
         self._bad = bad
         self.receiver = Receiver(self._behave)
-        made = stage.project(server, tasks=tasks, n_answers=1)
+        made = testbed.project(server, tasks=tasks, n_answers=1)
         self.project = made.id
         made.owner.api("PUT", f"project/{made.id}", {"webhook": self.receiver.url})
         self.secret = made.owner.ask("GET", f"/project/{made.short_name}/webhook").json["secret"]
@@ -143,7 +143,7 @@ def play(plan: Plan, server: LiveServer, sql: Sql) -> tuple[list[tuple[str, obje
             bodies = [request.json for request in each.receiver.taken]
             found = judge(rows, bodies, workers.completed[each.project], workers.undone)
             violations += [f"Project {each.project}: {words}" for words in found]
-    violations += [f"The server's log: {line}" for line in stage.complaints(server)]
+    violations += [f"The server's log: {line}" for line in testbed.complaints(server)]
     answers = sum((each.answers for each in told), Counter())
     taken = answers.pop("204", 0)
     events = sum(len(each.heard) for each in told)
@@ -241,14 +241,14 @@ def main(completions: int, kills: int, projects: int, bad: float, dsn: str, seed
     """Completes tasks, kills the server, and looks at what receivers heard. Exit status 1: a promise is broken."""
     random.seed(seed)
     plan = Plan(completions, kills, projects, bad)
-    with stage.folder() as place, database(dsn, place) as used, _server(used, place) as server:
+    with testbed.folder() as place, database(dsn, place) as used, _server(used, place) as server:
         lines, violations = play(plan, server, Sql(used))
     click.echo(table(f"{completions} completions, {kills} kills", lines, violations))
     sys.exit(bool(violations))
 
 
 def _server(dsn: str, place: Path) -> contextlib.AbstractContextManager[LiveServer]:
-    return stage.crowdd(dsn, place, **SETTINGS)
+    return testbed.crowdd(dsn, place, **SETTINGS)
 
 
 if __name__ == "__main__":

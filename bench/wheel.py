@@ -31,8 +31,8 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
-from support.building import built, copied
-from support.programs import Program
+from support.servers.building import built, copied
+from support.servers.programs import Program
 
 from bench import audit
 

@@ -17,26 +17,29 @@ from twisted.logger import Logger
 
 from crowdd import lazy
 from crowdd.config import Settings
-from crowdd.domain import server_key
-from crowdd.domain.assembly import make_domain, make_pool, session
-from crowdd.domain.deliveries import Deliveries
-from crowdd.domain.domain import Domain
+from crowdd.domain.server import server_key
+from crowdd.domain.server.bootstrap import make_domain, make_pool
+from crowdd.domain.server.services import Domain
+from crowdd.domain.webhooks.deliveries import Deliveries
 from crowdd.http.application import Lasting, make_root, make_site
-from crowdd.http.memory import keep_little
 from crowdd.http.metrics import KEPT, Watched
+from crowdd.http.transport.memory import keep_little
 from crowdd.listening import Certificate, allow_connections, bind, read_certificate
-from crowdd.sched.clockwork import Clockwork
 from crowdd.sched.deliveries import Deliverer
-from crowdd.sched.notices import Notices
+from crowdd.sched.job_runner import Clockwork
+from crowdd.sched.notify_bridge import Notices
+from crowdd.sched.queue_worker import Worker
 from crowdd.sched.schedule import every_job
 from crowdd.sched.sequencer import Sequencer
-from crowdd.sched.worker import Worker
-from crowdd.sched.works import works
-from crowdd.storage import checks, projects, schema
-from crowdd.storage.apart import Apart
-from crowdd.storage.leadership import Leadership
-from crowdd.storage.places import Places
-from crowdd.storage.pool import Pool
+from crowdd.sched.task_handlers import works
+from crowdd.storage import schema
+from crowdd.storage.connections.connection_budget import Places
+from crowdd.storage.connections.connection_settings import session
+from crowdd.storage.connections.dedicated_connections import Apart
+from crowdd.storage.connections.leadership import Leadership
+from crowdd.storage.connections.pool import Pool
+from crowdd.storage.projects import projects
+from crowdd.storage.server import recount
 
 log = Logger()
 JOBS_AT_ONCE = 2  # connections for work by the clock
@@ -194,7 +197,7 @@ class Server(Service):
         (await schema.status(self._pool)).require()
         await server_key.settle(self._pool, self._settings.data.dir, self._domain.secrets)
         await projects.set_volunteer_rule(self._pool, self._settings.volunteers.counted_per_network)
-        if await checks.know_cluster(self._pool):
+        if await recount.know_cluster(self._pool):
             log.info("The database has moved to another PostgreSQL: volunteers' places in the order start anew")
 
     def _listen(self) -> None:

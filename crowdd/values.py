@@ -30,7 +30,7 @@ def network(address: str) -> str:
 
 @attrs.frozen
 class Requester:
-    """Who asks, decided once per request (``http.identity``) and never again.
+    """Who asks, decided once per request (``http.auth.identity``) and never again.
 
     At most one of the identities counts: an explicit external user, else the signed-in
     user, else the browser's volunteer cookie, else the network.

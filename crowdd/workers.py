@@ -25,13 +25,13 @@ from twisted.internet.protocol import ProcessProtocol
 from twisted.logger import Logger
 
 from crowdd.config import Settings
-from crowdd.domain import secrets
+from crowdd.domain.core import secrets
+from crowdd.embedded.process import end_with
 from crowdd.errors import ConfigError
 from crowdd.http.metrics import FOLDER
 from crowdd.listening import bind_many, read_certificate
 from crowdd.logs import Journal
 from crowdd.service_manager import NAMED_BY
-from crowdd.storage.server.process import end_with
 
 log = Logger()
 SOCKET, READY = 3, 4  # descriptors of a worker

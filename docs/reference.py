@@ -13,8 +13,8 @@ from twisted.internet.task import Clock
 
 from crowdd.admin_cli.main import STATUSES, main
 from crowdd.config import Settings
-from crowdd.domain.domain import build
-from crowdd.domain.secrets import Secrets
+from crowdd.domain.core.secrets import Secrets
+from crowdd.domain.server.services import build
 from crowdd.http.application import Lasting, make_root
 from crowdd.http.routing import Route
 

@@ -19,28 +19,30 @@ import hypothesis
 import pytest
 import pytest_twisted
 from psycopg2.extensions import make_dsn
-from support.compiled import Compiled, once_per_address
-from support.live import CROWDED, LiveServer
-from support.postgres import TEMPLATE, Postgres
-from support.served import Served, ServedByWorkers
+from support.servers.compiled import Compiled, once_per_address
+from support.servers.live import CROWDED, LiveServer
+from support.servers.postgres import TEMPLATE, Postgres
+from support.servers.served import Served, ServedByWorkers
 from twisted.internet import reactor
 from twisted.internet.defer import ensureDeferred
 from werkzeug.routing import Rule
 
 from crowdd import app, config
-from crowdd.domain import assembly, passwords, secrets
-from crowdd.domain import domain as domain_module
-from crowdd.domain.secrets import Secrets
-from crowdd.http import rendering, static_files
+from crowdd.domain.accounts.authentication import passwords
+from crowdd.domain.core import secrets
+from crowdd.domain.core.secrets import Secrets
+from crowdd.domain.server import bootstrap
+from crowdd.domain.server import services as domain_module
+from crowdd.embedded import find_home, start
+from crowdd.http.html import rendering, static_files
 from crowdd.storage import schema
-from crowdd.storage.pool import Pool
-from crowdd.storage.server import find_home, start
+from crowdd.storage.connections.pool import Pool
 
 # What takes longest, begun first, so that no worker is left alone with it at the end.
 LONG = (
     "test_first_run.py",
     "clients/test_pbs.py",
-    "browser/test_canary.py",
+    "browser/test_markup_probe.py",
     "test_crowd.py",
     "browser/test_accessibility.py",
     "api/test_hostile.py",
@@ -151,7 +153,7 @@ def settings(dsn: str, tmp_path: Path) -> config.Settings:
 @pytest_twisted.async_yield_fixture
 async def pool(settings: config.Settings) -> Any:
     """The server's own pool."""
-    made = assembly.make_pool(reactor, settings)
+    made = bootstrap.make_pool(reactor, settings)
     await made.start()
     yield made
     await made.close()

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from bench import crowd, exports, hostile, imports, live, stage, storm, webhooks
+from bench import crowd, exports, hostile, imports, live, storm, testbed, webhooks
 
 
 @pytest.fixture(autouse=True)
@@ -17,18 +17,18 @@ def the_same_dice():
 @pytest.mark.parametrize("kill_every", [0, 1], ids=["alive", "killed"])
 def test_a_crowd_answers_each_task_exactly_as_often_as_wanted(dsn, tmp_path, kill_every):
     plan = crowd.Plan(clients=30, tasks=60, n_answers=3, kill_every=kill_every, rushes=2, lease_seconds=1)
-    with stage.crowdd(dsn, tmp_path) as server:
-        outcome = stage.run(crowd.play(plan, server, stage.Sql(dsn)))
+    with testbed.crowdd(dsn, tmp_path) as server:
+        outcome = testbed.run(crowd.play(plan, server, testbed.Sql(dsn)))
     assert outcome.violations == []
     assert dict(outcome.lines)["kills"] >= bool(kill_every)
 
 
 def test_what_is_wrong_in_the_end_is_found(dsn, tmp_path):
     plan = crowd.Plan(clients=2, tasks=2, n_answers=1)
-    sql = stage.Sql(dsn)
-    with stage.crowdd(dsn, tmp_path) as server:
-        outcome = stage.run(crowd.play(plan, server, sql))
-    project = stage.Project(sql.one("SELECT id FROM project"), "", "", None)
+    sql = testbed.Sql(dsn)
+    with testbed.crowdd(dsn, tmp_path) as server:
+        outcome = testbed.run(crowd.play(plan, server, sql))
+    project = testbed.Project(sql.one("SELECT id FROM project"), "", "", None)
     assert outcome.violations == []
 
     sql.rows("DELETE FROM event WHERE task_id = (SELECT min(id) FROM task)")
@@ -42,7 +42,7 @@ def test_what_is_wrong_in_the_end_is_found(dsn, tmp_path):
 
 def test_rude_clients_and_a_lost_database_harm_nobody_else():
     plan = storm.Plan(requests=200, dropped=20, away=2, wait_seconds=1, clients=12)
-    with stage.folder() as place:
+    with testbed.folder() as place:
         _, violations = storm.play(plan, place)
     assert violations == []
 
@@ -55,23 +55,23 @@ def test_clients_that_mean_harm_harm_nobody_else(dsn, tmp_path):
     plan = hostile.Plan(
         **few, **memory, seconds=0.7, rate=10, most_slower=anything, most_cpu=anything, most_health=2_000
     )
-    with stage.crowdd(dsn, tmp_path) as server:
-        project = stage.project(server, tasks=100, n_answers=3)
-        lines, violations = stage.run(hostile.play(plan, server, project))
+    with testbed.crowdd(dsn, tmp_path) as server:
+        project = testbed.project(server, tasks=100, n_answers=3)
+        lines, violations = testbed.run(hostile.play(plan, server, project))
     assert violations == [], lines
 
 
 def test_all_who_watch_are_told_and_who_follows_loses_nothing_over_a_kill(dsn, tmp_path):
     plan = live.Plan(clients=200, owners=3, seconds=1, rate=6, kills=1, most_state=10_000, most_event=10_000)
-    with stage.crowdd(dsn, tmp_path, **live.MANY) as server:
-        lines, violations = stage.run(live.play(plan, server, stage.Sql(dsn)))
+    with testbed.crowdd(dsn, tmp_path, **live.MANY) as server:
+        lines, violations = testbed.run(live.play(plan, server, testbed.Sql(dsn)))
     assert violations == [], lines
 
 
 def test_every_completion_is_told_though_server_and_receivers_fail(dsn, tmp_path):
     plan = webhooks.Plan(completions=80, kills=2, projects=2)
-    with stage.crowdd(dsn, tmp_path, **webhooks.SETTINGS) as server:
-        lines, violations = webhooks.play(plan, server, stage.Sql(dsn))
+    with testbed.crowdd(dsn, tmp_path, **webhooks.SETTINGS) as server:
+        lines, violations = webhooks.play(plan, server, testbed.Sql(dsn))
     assert violations == [], lines
     assert dict(lines)["kills"] == 2
 

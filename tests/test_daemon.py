@@ -22,11 +22,11 @@ from pathlib import Path
 import psycopg2
 import pytest
 from psycopg2.extensions import make_dsn
-from support.live import BIN, free_port
 from support.person import Person
-from support.programs import processes_of
+from support.servers.live import BIN, free_port
+from support.servers.programs import processes_of
 
-from crowdd.storage.server.process import alive, wait_until
+from crowdd.embedded.process import alive, wait_until
 
 PATIENCE = 60.0
 

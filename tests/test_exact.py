@@ -3,7 +3,7 @@
 import os
 import random
 
-from support.shows import shows
+from support.checks.shows import shows
 
 from bench import exact
 

@@ -10,8 +10,8 @@ import urllib.request
 from pathlib import Path
 
 import pytest
-from support.live import free_port
-from support.programs import Program, processes_of, spent_by
+from support.servers.live import free_port
+from support.servers.programs import Program, processes_of, spent_by
 
 ROOT = Path(__file__).parent.parent
 READY = "Ctrl-C ends it"

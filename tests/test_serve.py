@@ -15,13 +15,13 @@ from pathlib import Path
 
 import psycopg2
 import pytest
-from support.live import BIN, free_port
-from support.programs import Program, processes_of, spent_by
+from support.servers.live import BIN, free_port
+from support.servers.programs import Program, processes_of, spent_by
 
-from crowdd.admin_cli.reaching import reachable
-from crowdd.admin_cli.restarting import Restarts
-from crowdd.admin_cli.serve import EXAMPLE_FOLDER, IMPATIENT_SECONDS, Stop, status
-from crowdd.storage.server.process import wait_until
+from crowdd.admin_cli.commands.serve import EXAMPLE_FOLDER, IMPATIENT_SECONDS, Stop, status
+from crowdd.admin_cli.health_probe import reachable
+from crowdd.admin_cli.restart_policy import Restarts
+from crowdd.embedded.process import wait_until
 
 ROOT = Path(__file__).parent.parent
 READY = "Ctrl-C ends it"

@@ -2,19 +2,19 @@
 
 import random
 
+from support.checks.shows import shows
 from support.person import Person
-from support.shows import shows
 
-from bench import stage, truth
+from bench import testbed, truth
 
 
 @shows("format-fresh", "project-exact")
 def test_every_figure_is_true_at_once_without_a_job_having_run(dsn, tmp_path):
     random.seed(11)
     plan = truth.Plan(clients=12, operations=250, tasks=40, n_answers=3)
-    sql = stage.Sql(dsn)
-    with stage.crowdd(dsn, tmp_path, CROWDD_RATELIMIT_LIMIT="0") as server:
-        lines, violations = stage.run(truth.play(plan, server, sql, tmp_path))
+    sql = testbed.Sql(dsn)
+    with testbed.crowdd(dsn, tmp_path, CROWDD_RATELIMIT_LIMIT="0") as server:
+        lines, violations = testbed.run(truth.play(plan, server, sql, tmp_path))
     assert violations == []
     assert dict(lines)["unfolded rows"] > 120
     assert [name for name, text in lines if name in truth.MIX and text.startswith("0 done")] == []
@@ -22,17 +22,17 @@ def test_every_figure_is_true_at_once_without_a_job_having_run(dsn, tmp_path):
 
 def test_a_figure_that_is_wrong_is_noticed(dsn, tmp_path):
     random.seed(11)
-    sql = stage.Sql(dsn)
-    with stage.crowdd(dsn, tmp_path, CROWDD_RATELIMIT_LIMIT="0") as server:
-        crowd = truth.Crowd(truth.Plan(), server, [stage.project(server, tasks=2, n_answers=1)])
+    sql = testbed.Sql(dsn)
+    with testbed.crowdd(dsn, tmp_path, CROWDD_RATELIMIT_LIMIT="0") as server:
+        crowd = truth.Crowd(truth.Plan(), server, [testbed.project(server, tasks=2, n_answers=1)])
         volunteer = Person(server.url).register("volunteer")
         task = volunteer.api("GET", f"{crowd.projects[0].id}/newtask")
         volunteer.api("POST", "taskrun", {"project_id": crowd.projects[0].id, "task_id": task["id"], "info": 1})
-        assert stage.run(truth.compare(crowd, sql, "now")) == []
+        assert testbed.run(truth.compare(crowd, sql, "now")) == []
         sql.rows(
             "UPDATE task_run SET actor = 'c:somebody', user_id = NULL, finish_time = finish_time + interval '9 seconds'"
         )
         sql.rows("UPDATE task_ledger SET done = false")
-        told = " ".join(stage.run(truth.compare(crowd, sql, "now")))
+        told = " ".join(testbed.run(truth.compare(crowd, sql, "now")))
     words = ("n_completed_tasks", "average_time", "n_anon", "runs_auth", "top", "leaderboard")
     assert [word for word in words if word not in told] == []

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 import yaml
 from packaging.requirements import Requirement
-from support.building import PARTS, ROOT, built, copied
+from support.servers.building import PARTS, ROOT, built, copied
 
 from bench import audit
 

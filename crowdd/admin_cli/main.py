@@ -60,7 +60,7 @@ class Crowdctl(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        command: click.Command = getattr(_imported(f"crowdd.admin_cli.{cmd_name}"), cmd_name)
+        command: click.Command = getattr(_imported(f"crowdd.admin_cli.commands.{cmd_name}"), cmd_name)
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

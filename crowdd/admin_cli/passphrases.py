@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import click
 
-from crowdd.domain.passphrase import MIN_CHARACTERS
+from crowdd.domain.server.passphrase import MIN_CHARACTERS
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 VARIABLE = "CROWDD_BACKUP_PASSPHRASE"

@@ -10,34 +10,31 @@ from twisted.logger import Logger
 from twisted.web.resource import Resource
 
 from crowdd.config import Settings
-from crowdd.domain.domain import Domain
-from crowdd.domain.people.workshop import Workshop
-from crowdd.domain.readiness import Readiness
-from crowdd.domain.turns import Turns
+from crowdd.domain.core.concurrency.concurrency_limit import Turns
+from crowdd.domain.core.concurrency.worker_thread import Workshop
+from crowdd.domain.server.readiness import Readiness
+from crowdd.domain.server.services import Domain
+from crowdd.http.api.answer_correction import CorrectingApi
+from crowdd.http.api.assignment import Loop
 from crowdd.http.api.bars import BarsApi
 from crowdd.http.api.changes import ChangesApi
-from crowdd.http.api.commenting import Commenting
-from crowdd.http.api.correcting import CorrectingApi
+from crowdd.http.api.commenting_sso import Commenting
 from crowdd.http.api.favourites import FavouritesApi
 from crowdd.http.api.leases import LeasesApi
-from crowdd.http.api.loop import Loop
 from crowdd.http.api.objects import Objects
 from crowdd.http.api.queue import QueueApi
 from crowdd.http.api.results import ResultsApi
 from crowdd.http.api.statistics import StatisticsApi
 from crowdd.http.api.tokens import TokensApi
 from crowdd.http.api.volunteers import VolunteersApi
-from crowdd.http.bodies import Senders
-from crowdd.http.broadcast import Broadcast
-from crowdd.http.cookies import Cookies
-from crowdd.http.cors import Cors
-from crowdd.http.costly import CostlyRequests
-from crowdd.http.csrf import Csrf
-from crowdd.http.downloads import Downloads
-from crowdd.http.fair_share import FairShare
-from crowdd.http.forms import Forms
-from crowdd.http.identity import Identity
-from crowdd.http.limits import Budget, Limits, RateLimit, Share, SharedWindow, Window, block
+from crowdd.http.auth.cookies import Cookies
+from crowdd.http.auth.csrf import Csrf
+from crowdd.http.auth.identity import Identity
+from crowdd.http.auth.refusals import Refusals
+from crowdd.http.html.forms import Forms
+from crowdd.http.html.rendering import Templates
+from crowdd.http.html.static_files import StaticFiles
+from crowdd.http.live_updates import Broadcast
 from crowdd.http.metrics import Metrics
 from crowdd.http.negotiation import Negotiator
 from crowdd.http.pages import account, admin, project
@@ -50,16 +47,19 @@ from crowdd.http.pages.monitoring import Monitoring
 from crowdd.http.pages.security_txt import SecurityTxt
 from crowdd.http.pages.statistics import StatisticsPages
 from crowdd.http.pages.uploads import Uploads
-from crowdd.http.path_table import PathTable
-from crowdd.http.refusals import Refusals
-from crowdd.http.rendering import Templates
-from crowdd.http.router import Front, Router, answers
 from crowdd.http.routing import by_path
-from crowdd.http.site import Site
-from crowdd.http.starting import Starting
-from crowdd.http.static_files import StaticFiles
-from crowdd.http.streams import Streams
-from crowdd.storage import rate_counts
+from crowdd.http.transport.cors import Cors
+from crowdd.http.transport.downloads import Downloads
+from crowdd.http.transport.limits.body_size import Senders
+from crowdd.http.transport.limits.expensive_requests import CostlyRequests
+from crowdd.http.transport.limits.fair_share import FairShare
+from crowdd.http.transport.limits.rate_limits import Budget, Limits, RateLimit, Share, SharedWindow, Window, block
+from crowdd.http.transport.path_table import PathTable
+from crowdd.http.transport.router import Front, Router, answers
+from crowdd.http.transport.site import Site
+from crowdd.http.transport.startup_response import Starting
+from crowdd.http.transport.streams import Streams
+from crowdd.storage.core import rate_counts
 
 log = Logger()
 _HOUR, _DAY, _QUARTER = 3600, 86400, 900

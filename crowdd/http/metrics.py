@@ -24,9 +24,9 @@ from prometheus_client.multiprocess import MultiProcessCollector
 
 from crowdd import __version__
 from crowdd.sched.schedule import overview
-from crowdd.storage import figures
+from crowdd.storage.connections.pool import PoolFigures
 from crowdd.storage.database import Database, Row
-from crowdd.storage.pool import PoolFigures
+from crowdd.storage.server import figures
 
 FOLDER = "PROMETHEUS_MULTIPROC_DIR"
 KEPT = 5.0  # seconds that figures of the database are good for

@@ -11,16 +11,16 @@ import attrs
 import orjson
 
 from crowdd.errors import AnonymousError, CrowddError, ForbiddenError, ProofNeededError, SecondFactorNeededError
-from crowdd.http import presenter
-from crowdd.http.answers import Answer, Data, Download, File, Page, Raw, Redirect, Stream
-from crowdd.http.cookies import Cookies
-from crowdd.http.csrf import Csrf
+from crowdd.http.auth.cookies import Cookies
+from crowdd.http.auth.csrf import Csrf
 from crowdd.http.errors import error_object, headers_of, message_of, status_of
-from crowdd.http.forms import local
-from crowdd.http.heads import put, ready
-from crowdd.http.incoming import Incoming
-from crowdd.http.locales import locale_of
-from crowdd.http.rendering import Templates
+from crowdd.http.html import presenter
+from crowdd.http.html.forms import local
+from crowdd.http.html.locales import locale_of
+from crowdd.http.html.rendering import Templates
+from crowdd.http.request import Incoming
+from crowdd.http.responses import Answer, Data, Download, File, Page, Raw, Redirect, Stream
+from crowdd.http.transport.fixed_headers import put, ready
 from crowdd.languages import RIGHT_TO_LEFT, Languages, Sentence
 
 _JSON = "application/json"

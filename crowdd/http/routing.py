@@ -7,8 +7,8 @@ from typing import Any
 
 import attrs
 
-from crowdd.http.answers import Answer
-from crowdd.http.described import Doc
+from crowdd.http.operation import Doc
+from crowdd.http.responses import Answer
 
 Handler = Callable[..., Awaitable[Answer]]
 

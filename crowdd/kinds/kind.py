@@ -22,7 +22,7 @@ from crowdd.kinds.types import Json, Type, iso
 class Standing(enum.Enum):
     """What a requester is to a row. Rights are sets of these: any one of them is enough.
 
-    ``storage.standings`` has the one SQL expression of each; nothing else decides who somebody is.
+    ``storage.core.roles`` has the one SQL expression of each; nothing else decides who somebody is.
     """
 
     ANYBODY = "anybody"

@@ -195,7 +195,9 @@ UPLOAD_PATH = rf"/uploads/{_NAME_OF_FILE}/{_NAME_OF_FILE}"
 PICTURE_ADDRESS = (
     rf"(?:https?://[A-Za-z0-9.:\[\]-]+)?{UPLOAD_PATH}|https://[A-Za-z0-9.-]+(?::[0-9]+)?(?:[/?#][!-\[\]-~]*)?"
 )
-"""An upload of this server or of another one, or any https address; ``crowdd.domain.pictures`` refuses what is ours."""
+"""An upload of this server or of another one, or any https address; ``crowdd.domain.core.text.picture_addresses``
+refuses what is ours.
+"""
 
 
 @attrs.frozen

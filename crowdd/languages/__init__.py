@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 import attrs
 
 if TYPE_CHECKING:
-    from crowdd.languages.reading import Catalogue
+    from crowdd.languages.catalogues import Catalogue
 
 SOURCE: Final = "en"
 NAMES: Final[Mapping[str, str]] = {
@@ -67,7 +67,7 @@ class Catalogues(Mapping[str, "Catalogue"]):
     def __getitem__(self, code: str) -> Catalogue:
         if code not in self._read:
             # By name: importing what reads them takes a fifth of the start of a command, which says nothing in German.
-            self._read[code] = import_module("crowdd.languages.reading").catalogue(self._paths[code])
+            self._read[code] = import_module("crowdd.languages.catalogues").catalogue(self._paths[code])
         return self._read[code]
 
     def __contains__(self, code: object) -> bool:

@@ -10,13 +10,13 @@ from twisted.internet.defer import CancelledError, Deferred, DeferredList, ensur
 from twisted.logger import Logger
 from twisted.python.failure import Failure
 
-from crowdd.domain.bell import ANY, Bell
-from crowdd.domain.deliveries import Deliveries
-from crowdd.domain.retries import room
+from crowdd.domain.core.change_notifier import ANY, Bell
+from crowdd.domain.webhooks.deliveries import Deliveries
+from crowdd.domain.webhooks.retry_policy import room
 from crowdd.errors import UnavailableError
-from crowdd.sched.looks import Looks
+from crowdd.sched.poll_loop import Looks
+from crowdd.storage.connections.leadership import Leadership
 from crowdd.storage.database import Row
-from crowdd.storage.leadership import Leadership
 
 SOON = 0.05  # seconds after a ring: what happens meanwhile is looked at together
 LOOK = 1.0  # seconds between looks at all projects

@@ -7,11 +7,11 @@ from typing import Any
 
 import attrs
 
-from crowdd.domain.domain import Domain
+from crowdd.domain.server.services import Domain
 from crowdd.sched import jobs
 from crowdd.sched.discovery import declared
-from crowdd.storage import jobs as stored
 from crowdd.storage.database import Database
+from crowdd.storage.server import jobs as stored
 
 MINUTE, HOUR, DAY = 60.0, 3600.0, 86400.0
 _LOGGED_FROM = MINUTE

@@ -13,11 +13,11 @@ from twisted.application.service import Service
 from twisted.internet.defer import Deferred, ensureDeferred
 from twisted.logger import Logger
 
-from crowdd.domain.bell import Bell
+from crowdd.domain.core.change_notifier import Bell
 from crowdd.errors import UnavailableError
-from crowdd.sched.looks import Looks
-from crowdd.storage import events
+from crowdd.sched.poll_loop import Looks
 from crowdd.storage.database import Database
+from crowdd.storage.webhooks import events
 
 SOON = 0.05  # seconds after a ring: what happens meanwhile is numbered together
 LOOK = 2.0  # seconds between looks without a ring

@@ -3,6 +3,7 @@
 import hashlib
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from datetime import datetime
 from typing import Any, Protocol, TypeVar
 
 import attrs
@@ -51,7 +52,7 @@ class Database(Protocol):
 
 
 class Transactions(Database, Protocol):
-    """A database that also runs transactions; ``crowdd.storage.pool.Pool`` is one."""
+    """A database that also runs transactions; ``crowdd.storage.connections.pool.Pool`` is one."""
 
     async def transaction(self, work: Callable[[Database], Awaitable[T]]) -> T:
         """The result of ``work``, committed; rolled back when it raises."""
@@ -72,3 +73,9 @@ async def one(db: Database, sql: Statement, values: Values = None) -> Row:
 def as_json(value: Any) -> Json:
     """The value for a json or jsonb column; None becomes JSON's null."""
     return Json(value, dumps=lambda inner: orjson.dumps(inner).decode())
+
+
+async def now(db: Database) -> datetime:
+    """The time of the database's clock."""
+    moment: datetime = (await one(db, "SELECT clock() AS now"))["now"]
+    return moment

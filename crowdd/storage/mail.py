@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from crowdd.storage import sweeping
+from crowdd.storage.core import batch_delete
 from crowdd.storage.database import Database, Row, one_or_none
 
 _MINUTES = 10  # that one attempt may take at most, before another one is made
@@ -83,4 +83,4 @@ async def forget(db: Database, recipient: str) -> None:
 
 async def sweep(db: Database, days: int) -> int:
     """Removes letters that are older, whatever became of them."""
-    return await sweeping.sweep(db, "mail", "created < clock() - make_interval(days => %(days)s)", {"days": days})
+    return await batch_delete.sweep(db, "mail", "created < clock() - make_interval(days => %(days)s)", {"days": days})

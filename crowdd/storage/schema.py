@@ -15,7 +15,7 @@ from psycopg2.errors import InsufficientPrivilege
 
 from crowdd.errors import CrowddError
 from crowdd.storage import schedulers
-from crowdd.storage.connection import first_line
+from crowdd.storage.connections.connection import first_line
 from crowdd.storage.database import Database, Transactions
 
 HERE = Path(__file__).parent

@@ -16,7 +16,7 @@ import attrs
 import psycopg2
 import pytest
 from psycopg2.extras import RealDictCursor
-from support.live import BIN
+from support.servers.live import BIN
 
 TESTS = Path(__file__).parents[1]
 SECONDS = 60
@@ -41,7 +41,7 @@ class Warm:
 
     def __init__(self, folder: Path) -> None:
         self._files = [folder / name for name in ("told", "output", "complaint")]
-        command = [sys.executable, "-m", "support.warm"]
+        command = [sys.executable, "-m", "support.servers.forked_cli"]
         self._process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=TESTS, start_new_session=True
         )

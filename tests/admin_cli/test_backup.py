@@ -19,13 +19,13 @@ import psycopg2
 import pytest
 from psycopg2.extensions import make_dsn, parse_dsn
 from psycopg2.extras import RealDictCursor
-from support.live import BIN, LiveServer
+from support.servers.live import BIN, LiveServer
 
-from crowdd.domain import backup_archive, passphrase
-from crowdd.domain.backup_archive import Writer
-from crowdd.storage.server.binaries import StartError
-from crowdd.storage.server.process import wait_until
-from crowdd.storage.server.tools import Tools, choose
+from crowdd.domain.server import backup_archive, passphrase
+from crowdd.domain.server.backup_archive import Writer
+from crowdd.embedded.binaries import StartError
+from crowdd.embedded.process import wait_until
+from crowdd.embedded.tools import Tools, choose
 
 WORD = "correct horse battery"
 PASSPHRASE = {"CROWDD_BACKUP_PASSPHRASE": WORD}

@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 import pytest_twisted
-from support.live import BIN
+from support.servers.live import BIN
 
 
 def acts(rows, kind):

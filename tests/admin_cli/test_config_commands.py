@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from crowdd.admin_cli.config import HIDDEN, public
+from crowdd.admin_cli.commands.config import HIDDEN, public
 from crowdd.config import options
 
 

@@ -6,12 +6,12 @@ import os
 import re
 from pathlib import Path
 
-from support.live import LiveServer
-from support.mailbox import certificate
+from support.servers.live import LiveServer
+from support.servers.mailbox import certificate
 
-from crowdd.admin_cli.reaching import complaints, healthy
+from crowdd.admin_cli.health_probe import complaints, healthy
 from crowdd.config import load
-from crowdd.storage.server.process import wait_until
+from crowdd.embedded.process import wait_until
 
 MAIL = {"CROWDD_MAIL_HOST": "mail.example.org", "CROWDD_MAIL_SENDER": "crowd@example.org"}
 TESTS_ARE_NOT_DURABLE = "PostgreSQL runs with fsync off: a power cut loses the database."

@@ -7,11 +7,11 @@ from resource import RUSAGE_CHILDREN, getrusage
 
 import psycopg2
 import pytest
-from support.live import BIN
+from support.servers.live import BIN
 
 from crowdd.admin_cli.main import COMMANDS
+from crowdd.embedded.process import wait_until
 from crowdd.storage import schema
-from crowdd.storage.server.process import wait_until
 
 # Each of these weighs 10 to 60 ms at every start.
 HEAVY = {"webauthn", "jwt", "pyotp", "segno", "zxcvbn", "PIL.Image", "markdown_it", "nh3", "jinja2", "rich", "treq"}
@@ -39,7 +39,7 @@ def test_a_command_imports_no_more_than_it_needs():
     assert not imported("crowdd.admin_cli.main") & {"twisted", "crowdd.domain", "crowdd.storage", "rich", "jinja2"}
     web = {"klein", "twisted.web", "treq", "crowdd.http.application", "babel", "twisted.mail"}
     for name in COMMANDS:
-        assert not imported(f"crowdd.admin_cli.{name}") & (web | HEAVY), name
+        assert not imported(f"crowdd.admin_cli.commands.{name}") & (web | HEAVY), name
 
 
 def test_a_command_at_work_imports_no_more_than_it_needs(crowdctl):

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 import pytest_twisted
-from support.live import BIN
+from support.servers.live import BIN
 
-from crowdd.storage.server.process import wait_until
+from crowdd.embedded.process import wait_until
 
 EXAMPLE = Path(__file__).parents[2] / "examples/digits"
 NOBODY = 65534

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from crowdd.domain.projects import new_secret_key
-from crowdd.domain.secrets import load
+from crowdd.domain.core.secrets import load
+from crowdd.domain.projects.projects import new_secret_key
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import urllib.request
 from pathlib import Path
 
 import pytest
-from support.live import LiveServer
+from support.servers.live import LiveServer
 
 WORD = ("--password", "a good password")
 

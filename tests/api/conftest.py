@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.live import LiveServer
+from support.servers.live import LiveServer
 
 
 @pytest.fixture(scope="module")

@@ -3,7 +3,7 @@
 import orjson
 import pytest_twisted
 from support.browsers import newcomer
-from support.shows import shows
+from support.checks.shows import shows
 from support.wire import error_of, request
 
 KEYS = {"status", "status_code", "action", "target", "exception_cls", "exception_msg", "error_code", "hint"}

@@ -11,10 +11,10 @@ from urllib.parse import urlsplit
 import orjson
 import pytest
 from hypothesis import HealthCheck, given, settings
-from support.conformance import administrator
-from support.hostile import ODD, Answer, Hostile, requests
+from support.checks.conformance import administrator
+from support.checks.hostile import ODD, Answer, Hostile, requests
 
-from crowdd.storage.server.process import wait_until
+from crowdd.embedded.process import wait_until
 
 WARM, COUNT, MOST_GROWTH = 100, 1000, 20_000_000
 

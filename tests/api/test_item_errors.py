@@ -7,9 +7,9 @@ from typing import Any
 import attrs
 import pytest
 import pytest_twisted
-from support.shows import shows
+from support.checks.shows import shows
 
-from crowdd.domain.tasks import TaskBehaviour
+from crowdd.domain.tasks.tasks import TaskBehaviour
 from crowdd.errors import NotFoundError
 from crowdd.kinds import TASK
 from crowdd.values import Requester

@@ -7,9 +7,9 @@ from urllib.parse import quote
 
 import pytest
 import pytest_twisted
-from support.shows import shows
+from support.checks.shows import shows
 
-from crowdd.domain import queries
+from crowdd.domain.core import queries
 from crowdd.errors import InvalidValueError
 from crowdd.kinds import TASK
 from crowdd.values import Requester

@@ -1,7 +1,7 @@
 """Lists that bring more along: related rows, full-text search, favourites."""
 
 import pytest_twisted
-from support.shows import shows
+from support.checks.shows import shows
 
 
 async def answered(served, tasks=2):

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 import pytest_twisted
 import schemathesis
-from support.page_reader import Page
+from support.checks.page_reader import Page
+from support.checks.shows import shows
 from support.person import Person
-from support.shows import shows
 
-from crowdd.domain import queries
+from crowdd.domain.core import queries
 from crowdd.errors import UnknownFieldError
 from crowdd.http.api.openapi import document
 from crowdd.http.error_codes import CODES

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest_twisted
-from support.shows import shows
+from support.checks.shows import shows
 
 from crowdd.values import Requester
 

@@ -3,7 +3,7 @@
 import gzip
 
 import pytest_twisted
-from support.shows import shows
+from support.checks.shows import shows
 from twisted.internet.defer import ensureDeferred, gatherResults
 
 ELSEWHERE = "https://front.example"

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support import conformance
+from support.checks import conformance
 
 # The same requests each time; bench/schemathesis.py looks for new ones.
 SHORT = ("--phases=fuzzing", "--max-examples=3", "--no-shrink", "--seed=20261121")

@@ -7,11 +7,11 @@ import itertools
 import random
 
 import pytest_twisted
-from support.shows import shows
+from support.checks.shows import shows
 
 from crowdd.kinds import KINDS, USER
 from crowdd.kinds.types import Json
-from crowdd.storage import budgets
+from crowdd.storage.core import list_size
 
 NUMBERS = itertools.count()
 LIMITS = {
@@ -193,7 +193,7 @@ async def test_a_list_stops_at_5_mb_and_last_id_goes_on(served):
             sizes.append(len(answer.body))
             last = f"&last_id={page[-1]['id']}" if page else ""
         assert sorted(seen) == list(range(1, 101)), order
-        assert max(sizes) <= budgets.MAX_LIST_BYTES, order
+        assert max(sizes) <= list_size.MAX_LIST_BYTES, order
         assert len(sizes) == 7, order
 
 
@@ -212,7 +212,7 @@ async def test_related_rows_are_within_the_same_5_mb(served):
     while page:
         answer = await ada.get(f"/api/task?project_id={project['id']}&limit=100&related=1{last}")
         page = answer.json()
-        assert len(answer.body) <= budgets.MAX_LIST_BYTES
+        assert len(answer.body) <= list_size.MAX_LIST_BYTES
         seen += [(task["id"], [run["info"]["n"] for run in task["task_runs"]]) for task in page]
         last = f"&last_id={page[-1]['id']}" if page else ""
     assert seen == [(task, [1, 2, 3]) for task in project["tasks"]]
@@ -229,7 +229,7 @@ async def test_a_task_that_many_answers_share_is_counted_as_often_as_it_is_sent(
         {"project": project["id"]},
     )
     answer = await ada.get(f"/api/taskrun?project_id={project['id']}&limit=100&related=1")
-    assert len(answer.body) <= budgets.MAX_LIST_BYTES
+    assert len(answer.body) <= list_size.MAX_LIST_BYTES
     assert len(answer.json()) == 24
 
 
@@ -240,7 +240,7 @@ async def test_newtask_hands_out_as_many_tasks_as_fit(served):
     await served.project(ada, tasks=30, published=True, info={"x": text_of(250_000)})
     answer = await served.client().get("/api/project/1/newtask?limit=30")
     assert len(answer.json()) == 19
-    assert len(answer.body) <= budgets.MAX_LIST_BYTES + 1000
+    assert len(answer.body) <= list_size.MAX_LIST_BYTES + 1000
 
 
 @pytest_twisted.ensureDeferred

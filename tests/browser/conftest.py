@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-from support.chromium import binary
+from support.servers.chromium import binary
 
 FLAGS = (
     "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-sync",
@@ -81,7 +81,7 @@ def elsewhere() -> Iterator[Any]:
 @pytest.fixture(scope="session")
 def other_project(browser: Any, live_server: Any) -> Any:
     """What no presenter may touch: a published project of the same owner."""
-    from stage import Project
+    from presenter_page import Project
     from support.person import Person
 
     return Project(Person(live_server.url).register("framer"), "secrets", 3)
@@ -90,7 +90,7 @@ def other_project(browser: Any, live_server: Any) -> Any:
 @pytest.fixture(scope="session")
 def new_project(other_project: Any) -> Any:
     """Makes a published project of the owner: ``new_project(tasks=1, n_answers=1)``."""
-    from stage import Project
+    from presenter_page import Project
 
     def make(tasks: int = 3, n_answers: int = 1000) -> Project:
         return Project(other_project.owner, f"faces-{uuid.uuid4().hex[:8]}", tasks, n_answers)
@@ -121,7 +121,7 @@ def stage(browser: Any, witness: Any, elsewhere: Any, other_project: Any, new_pr
 
 
 def _stage(browser: Any, witness: Any, elsewhere: Any, other: Any, new_project: Any, **options: Any) -> Any:
-    from stage import Stage
+    from presenter_page import Stage
 
     context = browser.new_context(**options)
     context.set_default_timeout(45_000)  # a busy machine is no failure

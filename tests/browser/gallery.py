@@ -6,11 +6,11 @@ from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import urlsplit
 
-from support.page_contexts import Case
+from support.checks.page_contexts import Case
 
-from crowdd.http.presenter import page_headers
-from crowdd.http.rendering import Templates
-from crowdd.http.static_files import StaticFiles
+from crowdd.http.html.presenter import page_headers
+from crowdd.http.html.rendering import Templates
+from crowdd.http.html.static_files import StaticFiles
 from crowdd.languages import Languages
 
 PLACE = "https://pages.crowdd.test"

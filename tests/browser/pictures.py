@@ -17,14 +17,14 @@ from typing import Any, NamedTuple
 
 from PIL import Image
 from playwright.sync_api import sync_playwright
-from support.chromium import binary
-from support.page_contexts import Case, cases
+from support.checks.page_contexts import Case, cases
+from support.servers.chromium import binary
 
 sys.path.insert(0, str(Path(__file__).parent))  # as pytest has it
 import scenes
 from gallery import Gallery
 
-from bench import stage
+from bench import testbed
 
 IMAGES = Path(__file__).parents[2] / "docs" / "images"
 WIDE, PHONE = (1280, 800), (360, 740)
@@ -104,7 +104,7 @@ def _save(page: Any, path: Path, whole: bool = False) -> Path:
 def play(browser: Any, folder: Path) -> Iterator[Path]:
     """Pictures of a volunteer at work, on a server of their own."""
     screens = {"wide": _screen(WIDE), "phone": _screen(PHONE, SCALE) | {"has_touch": True, "is_mobile": True}}
-    with stage.folder() as place, stage.postgres(place) as postgres, stage.crowdd(postgres.dsn, place) as server:
+    with testbed.folder() as place, testbed.postgres(place) as postgres, testbed.crowdd(postgres.dsn, place) as server:
         for scene, page in scenes.played(browser, server.url, scenes.projects(server.url), **screens):
             yield _save(page, folder / f"{scene.name}.png")
 

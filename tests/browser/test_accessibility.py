@@ -6,7 +6,7 @@ import importlib.resources
 from typing import Any
 
 import pytest
-from support.page_contexts import Case, cases
+from support.checks.page_contexts import Case, cases
 
 pytestmark = pytest.mark.browser
 

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from stage import Person
-from support.page_contexts import ILSE, Case, cases, frame
-from support.page_reader import Page, faults
+from presenter_page import Person
+from support.checks.page_contexts import ILSE, Case, cases, frame
+from support.checks.page_reader import Page, faults
 
 pytestmark = pytest.mark.browser
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from support.shows import shows
+from support.checks.shows import shows
 
 pytestmark = pytest.mark.browser
 PASSWORD = "a good password"

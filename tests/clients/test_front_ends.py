@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest_twisted
 from support.browsers import newcomer
-from support.served import Client, Served
-from support.shows import shows
+from support.checks.shows import shows
+from support.servers.served import Client, Served
 
 JSON = {"Content-Type": "application/json"}
 PNG = b"\x89PNG\r\n\x1a\n" + b"\x00" * 40

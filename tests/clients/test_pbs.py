@@ -17,8 +17,8 @@ from typing import Any
 import attrs
 import pytest
 import pytest_twisted
+from support.checks.shows import shows
 from support.person import Person
-from support.shows import shows
 
 PNG = b"\x89PNG\r\n\x1a\n" + b"\x00" * 40
 PO = """msgid ""

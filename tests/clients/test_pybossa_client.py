@@ -10,8 +10,8 @@ from typing import Any
 
 import pbclient
 import pytest
+from support.checks.shows import shows
 from support.person import Person
-from support.shows import shows
 
 
 @pytest.fixture

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 import pytest_twisted
 from support.browsers import newcomer
-from support.served import Client, Served
-from support.shows import shows
+from support.checks.shows import shows
+from support.servers.served import Client, Served
 
 
 async def browser_of(served: Served, who: str) -> Client:

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
-from support.shows import shows
+from support.checks.shows import shows
 
 from crowdd import errors
 from crowdd.http.error_codes import CODES

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from support.shows import shows
+from support.checks.shows import shows
 
-from crowdd.domain.events import KINDS
+from crowdd.domain.webhooks.events import KINDS
 
 PAGE = Path(__file__).parents[2] / "docs" / "webhooks.md"
 

@@ -16,10 +16,10 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from support.building import built, copied
-from support.live import BIN
+from support.servers.building import built, copied
+from support.servers.live import BIN
 
-from crowdd.storage.server.binaries import find_all
+from crowdd.embedded.binaries import find_all
 
 ROOT = Path(__file__).parents[2]
 SITE = next(Path(path) for path in sys.path if path.endswith("site-packages"))

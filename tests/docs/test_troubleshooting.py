@@ -10,8 +10,8 @@ import uuid
 from pathlib import Path
 
 import pytest
-from support.live import BIN
 from support.person import Person
+from support.servers.live import BIN
 
 PAGE = (Path(__file__).parents[2] / "docs" / "troubleshooting.md").read_text("utf-8")
 COMMANDS = sorted({*re.findall(r"`crowdctl ([^`]+)`", PAGE), *re.findall(r"^crowdctl (.+)$", PAGE, re.MULTILINE)})

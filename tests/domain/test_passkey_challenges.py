@@ -4,7 +4,7 @@ import orjson
 import pytest
 import pytest_twisted
 
-from crowdd.domain.people.passkeys import Challenge, RelyingParty
+from crowdd.domain.accounts.authentication.passkeys import Challenge, RelyingParty
 from crowdd.errors import FormError
 
 CREDENTIAL = orjson.dumps({"id": "AAAA", "rawId": "AAAA", "type": "public-key", "response": {}}).decode()

@@ -6,9 +6,9 @@ from time import process_time
 import pytest
 from twisted.internet.task import Clock
 
-from crowdd.domain.passwords import REMEMBERED_SECONDS, Remembered
-from crowdd.domain.people import strength
-from crowdd.domain.people.strength import assess, is_common, words_of
+from crowdd.domain.accounts.authentication import password_strength
+from crowdd.domain.accounts.authentication.password_strength import assess, is_common, words_of
+from crowdd.domain.accounts.authentication.passwords import REMEMBERED_SECONDS, Remembered
 
 WORDS = words_of("Galaxy Bay", "crowd.uni.example", "ruth", "Ruth Lindgren", "ruth.lindgren@mail.example")
 
@@ -16,10 +16,10 @@ WORDS = words_of("Galaxy Bay", "crowd.uni.example", "ruth", "Ruth Lindgren", "ru
 @pytest.mark.parametrize(
     ("password", "mistake"),
     [
-        ("1234567890", strength.COMMON), ("PASSWORD123", strength.COMMON), ("qwertyuiop", strength.COMMON),
-        ("Galaxy Bay 1", strength.OWN_WORDS), ("crowd.uni.example", strength.OWN_WORDS),
-        ("Lindgren-2024", strength.OWN_WORDS), ("ruth.lindgren@mail.example", strength.OWN_WORDS),
-        ("jjjjjjjjjjjjjj", strength.GUESSABLE), ("hunter2hunter2", strength.GUESSABLE), ("qwertyuiop[]", strength.GUESSABLE),
+        ("1234567890", password_strength.COMMON), ("PASSWORD123", password_strength.COMMON), ("qwertyuiop", password_strength.COMMON),
+        ("Galaxy Bay 1", password_strength.OWN_WORDS), ("crowd.uni.example", password_strength.OWN_WORDS),
+        ("Lindgren-2024", password_strength.OWN_WORDS), ("ruth.lindgren@mail.example", password_strength.OWN_WORDS),
+        ("jjjjjjjjjjjjjj", password_strength.GUESSABLE), ("hunter2hunter2", password_strength.GUESSABLE), ("qwertyuiop[]", password_strength.GUESSABLE),
     ],
 )  # fmt: skip
 def test_a_password_that_is_common_of_the_site_or_easy_is_ruled_out_and_says_what_to_change(password, mistake):
@@ -44,7 +44,7 @@ def test_a_good_password_passes(password):
 def test_the_list_has_the_100_000_most_common_in_any_case():
     assert all(is_common(word) for word in ("123456", "password", "dragon", "1q2w3e4r5t"))
     assert not any(is_common(word) for word in ("", "galaxy bay", "123456\npassword", "\ud800"))
-    assert 95_000 < strength._common().count(b"\n") <= 100_001
+    assert 95_000 < password_strength._common().count(b"\n") <= 100_001
 
 
 def test_no_password_takes_long_to_assess():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest_twisted
 from support import wire
-from support.shows import shows
+from support.checks.shows import shows
 
 HTTPS = {"CROWDD_HTTP_BASE_URL": "https://crowd.example"}
 

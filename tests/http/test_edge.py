@@ -9,15 +9,15 @@ import orjson
 import pytest
 import pytest_twisted
 from support import wire
-from support.shows import shows
+from support.checks.shows import shows
 from twisted.internet import reactor
 from twisted.internet.defer import ensureDeferred, gatherResults
 from twisted.internet.task import deferLater
 
 from crowdd.config import Http, Settings
-from crowdd.http import channel
-from crowdd.http.bodies import BodyLimits, imports_into
-from crowdd.http.hosts import Hosts
+from crowdd.http.transport import channel
+from crowdd.http.transport.hosts import Hosts
+from crowdd.http.transport.limits.body_size import BodyLimits, imports_into
 
 ROWS = b"[" + b",".join([b'{"project_id":1,"task_id":1,"info":0}'] * 200_000) + b"]"
 

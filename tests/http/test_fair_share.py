@@ -2,13 +2,13 @@
 
 import pytest
 import pytest_twisted
-from support.shows import shows
+from support.checks.shows import shows
 from twisted.internet import reactor
 from twisted.internet.defer import ensureDeferred, gatherResults
 from twisted.internet.task import Clock
 
 from crowdd.errors import TooManyRequestsError
-from crowdd.http.fair_share import MAX_PER_TURN, MAX_WAITING, TURN_SECONDS, FairShare
+from crowdd.http.transport.limits.fair_share import MAX_PER_TURN, MAX_WAITING, TURN_SECONDS, FairShare
 
 
 def entering(share, clock, order, *networks):

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from crowdd.http.forms import local
+from crowdd.http.html.forms import local
 
 PARTS = st.sampled_from(
     ["/", "\\", "//", ".", "..", "evil.example", ":", "@", "%2F", "\t", "\n", " ", "http", "?", "#", "[", "é"]

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crowdd.errors import InvalidValueError, TooLargeError
-from crowdd.http import json_arrays
+from crowdd.http.transport import json_arrays
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.text(max_size=8),

@@ -1,13 +1,22 @@
 """Counting per window."""
 
 import pytest
-from support.shows import shows
+from support.checks.shows import shows
 from twisted.internet.defer import Deferred, ensureDeferred
 from twisted.internet.task import Clock
 
-from crowdd.http import limits
-from crowdd.http.heads import ready
-from crowdd.http.limits import BROWSER, KEY, LimitedClient, Limits, RateLimit, SharedWindow, Window, block
+from crowdd.http.transport.fixed_headers import ready
+from crowdd.http.transport.limits import rate_limits
+from crowdd.http.transport.limits.rate_limits import (
+    BROWSER,
+    KEY,
+    LimitedClient,
+    Limits,
+    RateLimit,
+    SharedWindow,
+    Window,
+    block,
+)
 
 
 def clock_at(seconds):
@@ -69,12 +78,12 @@ def test_a_limit_of_nothing_allows_everything():
 
 
 def test_memory_is_bounded(monkeypatch):
-    monkeypatch.setattr(limits, "MOST_KEYS", 10)
+    monkeypatch.setattr(rate_limits, "MOST_KEYS", 10)
     window = Window(clock_at(0), 5, 900)
     assert all(window.take(f"known{n}").allowed for n in range(10))
     for number in range(20_000):
         window.take(f"stranger{number}")
-    assert len(window._used) <= 10 + limits._BUCKETS
+    assert len(window._used) <= 10 + rate_limits._BUCKETS
     assert window.take("known1").allowed and not window.take("stranger1").allowed
 
 
@@ -132,9 +141,9 @@ def test_new_limits_hold_for_keys_too():
 def test_inventing_projects_gains_one_limit_for_each_of_the_first_few_and_one_for_all_others():
     limit = rate_limit(2, room=1000)
     allowed = sum(ask(limit, "task", "a", cookie, n).allowed for cookie in ("", "c") for n in range(1000))
-    assert allowed == 2 * (limits.MAX_PROJECTS + 2)  # each was asked for once, and two of the others passed
-    assert sum(ask(limit, "task", "a", "", n).allowed for n in range(1000)) == limits.MAX_PROJECTS
-    assert len(limit._plain["presenters"]._used) == 2 * (limits.MAX_PROJECTS + 1)
+    assert allowed == 2 * (rate_limits.MAX_PROJECTS + 2)  # each was asked for once, and two of the others passed
+    assert sum(ask(limit, "task", "a", "", n).allowed for n in range(1000)) == rate_limits.MAX_PROJECTS
+    assert len(limit._plain["presenters"]._used) == 2 * (rate_limits.MAX_PROJECTS + 1)
 
 
 def test_presenters_stay_below_the_ceiling_of_an_address_also_without_cookies():
@@ -144,8 +153,8 @@ def test_presenters_stay_below_the_ceiling_of_an_address_also_without_cookies():
 
 
 def test_projects_are_known_for_one_window(monkeypatch):
-    monkeypatch.setattr(limits, "MOST_KEYS", 2)
-    shares = limits.ProjectShares()
+    monkeypatch.setattr(rate_limits, "MOST_KEYS", 2)
+    shares = rate_limits.ProjectShares()
     assert [shares.place("a", n, 900) for n in (1, 2, 3, 4, 5, 1)] == [1, 2, 3, 4, -1, 1]
     assert [shares.place(key, 1, 900) for key in ("b", "c")] == [1, -1]  # memory is bounded
     assert shares.place("c", 5, 1800) == 5
@@ -229,11 +238,11 @@ def test_a_new_window_begins_with_nothing():
 
 
 def test_strangers_without_number_are_no_memory_without_bound(monkeypatch):
-    monkeypatch.setattr(limits, "MOST_KEYS", 10)
+    monkeypatch.setattr(rate_limits, "MOST_KEYS", 10)
     _, (one,) = processes(1)
     for number in range(5000):
         take(one, f"stranger{number}")
-    assert len(one._untold) <= 10 + limits._BUCKETS
+    assert len(one._untold) <= 10 + rate_limits._BUCKETS
 
 
 @shows("limit-rate-processes")

@@ -9,10 +9,10 @@ import pytest
 import pytest_twisted
 from prometheus_client.parser import text_string_to_metric_families
 from support import wire
-from support.shows import shows
+from support.checks.shows import shows
 from twisted.internet.defer import Deferred, ensureDeferred, gatherResults
 
-from crowdd.domain import readiness
+from crowdd.domain.server import readiness
 
 ROOT = Path(__file__).parents[2]
 

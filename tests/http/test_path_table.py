@@ -1,13 +1,14 @@
 """The short way to the hot routes finds what Klein finds, and nothing else."""
 
 import pytest
-from support.served import Served
+from support.servers.served import Served
 from twisted.internet import reactor
 from twisted.web.test.requesthelper import DummyRequest
 from werkzeug.exceptions import HTTPException
 
-from crowdd.http import application, router
-from crowdd.http.path_table import PathTable
+from crowdd.http import application
+from crowdd.http.transport import router
+from crowdd.http.transport.path_table import PathTable
 
 HOT = [
     "/api/7/newtask", "/api/project/7/newtask", "/api/birds/newtask", "/api/project/birds/newtask", "//api//7/newtask",

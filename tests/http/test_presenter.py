@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from support.shows import shows
+from support.checks.shows import shows
 
-from crowdd.http import presenter
+from crowdd.http.html import presenter
 
 TASK = "/project/digits/newtask"
 

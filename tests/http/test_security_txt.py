@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 import pytest_twisted
-from support.shows import shows
+from support.checks.shows import shows
 
 from crowdd.http.pages.security_txt import security_txt
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from crowdd.http.drawings import drawing
-from crowdd.http.static_files import StaticFiles
+from crowdd.http.html.placeholder_images import drawing
+from crowdd.http.html.static_files import StaticFiles
 
 
 @pytest.fixture

@@ -9,12 +9,12 @@ from datetime import UTC, datetime
 
 import pytest
 from jinja2 import UndefinedError
-from support.page_contexts import EVIL, GALAXIES, ILSE, NIGHT, OTHERS, Case, LaidOut, cases, frame, home, project
-from support.page_reader import Page, faults
-from support.shows import shows
+from support.checks.page_contexts import EVIL, GALAXIES, ILSE, NIGHT, OTHERS, Case, LaidOut, cases, frame, home, project
+from support.checks.page_reader import Page, faults
+from support.checks.shows import shows
 
-from crowdd.http.rendering import Templates, parse_time
-from crowdd.http.static_files import StaticFiles
+from crowdd.http.html.rendering import Templates, parse_time
+from crowdd.http.html.static_files import StaticFiles
 from crowdd.languages import Languages
 
 NOW = datetime(2025, 11, 20, 21, 50, tzinfo=UTC)

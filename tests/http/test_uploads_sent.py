@@ -11,12 +11,12 @@ import orjson
 import pytest
 import pytest_twisted
 from support import wire
-from support.shows import shows
+from support.checks.shows import shows
 from twisted.internet import reactor
 from twisted.internet.task import deferLater
 
-from crowdd.http import downloads, router
-from crowdd.http.ranges import wanted
+from crowdd.http.transport import downloads, router
+from crowdd.http.transport.ranges import wanted
 
 SIZE = 10_000_000
 

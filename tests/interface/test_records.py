@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 import pytest_twisted
-from support.shows import shows
+from support.checks.shows import shows
 
 TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}")
 # The attributes that clients of PyBossa know, as whoever may read all of them gets them.

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema_rs import Draft202012Validator
 
-from crowdd.domain import queries
+from crowdd.domain.core import queries
 from crowdd.errors import InvalidValueError
 from crowdd.http.api import schemas
 from crowdd.kinds import KINDS

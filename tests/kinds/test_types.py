@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 
 import pytest
-from support.shows import shows
+from support.checks.shows import shows
 
 from crowdd.errors import InvalidValueError
 from crowdd.kinds.types import (

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from babel.messages.pofile import read_po
 
-from crowdd.domain.targets import require_public
+from crowdd.domain.outbound.url_policy import require_public
 from crowdd.errors import RefusedTargetError
 from crowdd.languages import FOLDER, NAMES, Languages, Sentence, _, ngettext
 from crowdd.languages.update import missing, renewed, said

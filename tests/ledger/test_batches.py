@@ -6,7 +6,7 @@ import json
 
 import pytest
 from psycopg2 import errors
-from support.invariants import invariants
+from support.checks.invariants import invariants
 from support.ledger import Meanwhile
 
 ASK = "SELECT nth, state, coalesce(tasks, '{}') AS tasks FROM ask_many(%(asks)s, %(wait)s, clock())"

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 
 import pytest
-from support.invariants import invariants
+from support.checks.invariants import invariants
+from support.checks.shows import shows
 from support.ledger import Meanwhile
-from support.shows import shows
 
 MINUTES = 60
 

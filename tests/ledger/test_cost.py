@@ -10,8 +10,8 @@ from __future__ import annotations
 import json
 
 import pytest
+from support.checks.shows import shows
 from support.ledger import Ledger
-from support.shows import shows
 
 SMALL, LARGE = 1_000, 100_000
 MOST = {"next_tasks": 95, "submit": 90}  # pages; completion comes to the latter

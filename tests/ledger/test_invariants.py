@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from support.invariants import invariants
+from support.checks.invariants import invariants
 
 BREAKING = {
     "I1 answers": "UPDATE task_ledger SET answers = answers + 1 WHERE n_answers = 2 AND answers = 0",

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from support.invariants import invariants
+from support.checks.invariants import invariants
+from support.checks.shows import shows
 from support.ledger import Ledger, Meanwhile, account
-from support.shows import shows
 
 _RENEW = "SELECT state FROM renew_task(%(p)s, %(a)s, %(me)s, false, '{}', %(t)s, clock())"
 _GIVE_BACK = "SELECT give_back(%(p)s, %(a)s, ARRAY[%(t)s]::bigint[], %(skip)s, clock()) > 0"

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from support.invariants import invariants
+from support.checks.invariants import invariants
+from support.checks.shows import shows
 from support.ledger import Meanwhile
-from support.shows import shows
 
 PRIORITIES = [0.0, 1.0, 0.5, 1.0, 0.0]
 # Positions in PRIORITIES in the order that each lane gives them.

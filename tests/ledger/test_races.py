@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 from psycopg2 import errors
-from support.invariants import invariants
+from support.checks.invariants import invariants
+from support.checks.shows import shows
 from support.ledger import Meanwhile
-from support.shows import shows
 
 
 def whole(ledger, *sessions, highest=0):

@@ -6,7 +6,7 @@ import random
 import threading
 
 import pytest
-from support.invariants import invariants
+from support.checks.invariants import invariants
 from support.ledger import Ledger
 
 WORKS = 4000  # some seconds' worth

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
-from support.shows import shows
+from support.checks.shows import shows
 
 ALL = ["default", "depth_first", "breadth_first", "depth_first_all", "random", "locked", "incremental"]
 

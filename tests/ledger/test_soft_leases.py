@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from support.checks.shows import shows
 from support.ledger import Meanwhile
-from support.shows import shows
 
 _RENEW = "SELECT state FROM renew_task(%(p)s, %(a)s, NULL, false, '{}', %(t)s, clock(), %(a)s)"
 HOUR = 3600

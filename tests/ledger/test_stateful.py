@@ -25,7 +25,7 @@ from twisted.internet import reactor
 from twisted.internet.defer import ensureDeferred
 from twisted.internet.threads import blockingCallFromThread, deferToThread
 
-from crowdd.domain.contributions import lane
+from crowdd.domain.tasks.contributions import lane
 from crowdd.errors import ForbiddenError
 from crowdd.kinds import PROJECT, TASK
 from crowdd.storage import schedulers

@@ -5,7 +5,7 @@ from __future__ import annotations
 import psycopg2
 import pytest
 from psycopg2 import errors
-from support.shows import shows
+from support.checks.shows import shows
 
 HOUR = 3600
 

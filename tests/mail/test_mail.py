@@ -8,19 +8,19 @@ from typing import Any
 
 import pytest
 import pytest_twisted
-from support.mailbox import PASSWORD, USER, Mailbox, certificate
+from support.servers.mailbox import PASSWORD, USER, Mailbox, certificate
 from twisted.internet import reactor
 from twisted.logger import globalLogPublisher
 
 from crowdd.config import Mail as Settings
-from crowdd.domain.mail.letters import FOLDER, Letter, Letters, one_line
+from crowdd.domain.mail.backend import post
 from crowdd.domain.mail.mail import MOST_ATTEMPTS, MOST_PER_HOUR, Mail, Tally, pause
 from crowdd.domain.mail.message import Sender, compose, plain_address
-from crowdd.domain.mail.post import post
+from crowdd.domain.mail.rendering import FOLDER, Letter, Letters, one_line
 from crowdd.errors import ConfigError, ConflictError, InvalidValueError, UnavailableError
 from crowdd.languages import Languages
-from crowdd.sched.worker import Worker
-from crowdd.sched.works import Work
+from crowdd.sched.queue_worker import Worker
+from crowdd.sched.task_handlers import Work
 from crowdd.values import Requester
 
 BASE = "https://crowdd.example"

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 import pytest_twisted
-from matrix.stage import Stage, build
+from matrix.example_site import Stage, build
 from psycopg2.extensions import parse_dsn
-from support.live import CROWDED
-from support.served import Served
+from support.servers.live import CROWDED
+from support.servers.served import Served
 from twisted.internet import reactor
 from twisted.internet.defer import ensureDeferred
 

@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 import attrs
 import orjson
-from matrix.stage import Stage, sees_hidden, standings
+from matrix.example_site import Stage, sees_hidden, standings
 from psycopg2.extras import Json as AsJson
 
 from crowdd.kinds import KINDS

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 import pytest_twisted
+from matrix.example_site import REQUESTERS, Stage, standings
 from matrix.planted import PUBLIC_KEY, Value, plant, recognised, values_of
-from matrix.stage import REQUESTERS, Stage, standings
-from support.shows import shows
+from support.checks.shows import shows
 from twisted.internet.defer import ensureDeferred
 
 from crowdd.kinds import KINDS, USER

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 import pytest_twisted
-from matrix.stage import Stage, add, answer
+from matrix.example_site import Stage, add, answer
 from support.browsers import lock
-from support.shows import shows
+from support.checks.shows import shows
 from twisted.internet.defer import ensureDeferred
 
 from crowdd.kinds import KINDS

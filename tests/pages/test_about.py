@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 import pytest_twisted
-from support.page_reader import Page, faults
-from support.shows import shows
+from support.checks.page_reader import Page, faults
+from support.checks.shows import shows
 
 from crowdd.http.pages.about import ADDRESSES, OURS, Text, read
 from crowdd.languages import NAMES

@@ -10,12 +10,12 @@ from typing import Any
 import psycopg2
 import pytest_twisted
 from support.browsers import signed_in
+from support.checks.page_reader import Page, faults
+from support.checks.shows import shows
 from support.factors import prove
-from support.page_reader import Page, faults
-from support.shows import shows
 from twisted.internet.defer import ensureDeferred, gatherResults
 
-from crowdd.domain.cells import cell
+from crowdd.domain.core.csv_escape import cell
 
 HTML = {"Accept": "text/html"}
 OWN = {"Accept": "text/html", "Sec-Fetch-Site": "same-origin"}

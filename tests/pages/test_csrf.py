@@ -2,7 +2,7 @@
 
 import pytest_twisted
 from support.browsers import PASSWORD, newcomer, sign_in, who
-from support.shows import shows
+from support.checks.shows import shows
 
 JSON = {"Content-Type": "application/json"}
 

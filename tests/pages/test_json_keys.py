@@ -2,7 +2,7 @@
 
 import pytest_twisted
 from support.browsers import lock, newcomer
-from support.shows import shows
+from support.checks.shows import shows
 
 FORM = {"csrf", "errors"}
 REGISTER = FORM | {"confirm", "email_addr", "fullname", "name", "password"}

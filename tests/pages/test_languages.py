@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest_twisted
 from support.browsers import lock, newcomer, registration
-from support.page_reader import Page
-from support.shows import shows
+from support.checks.page_reader import Page
+from support.checks.shows import shows
 
 from crowdd.languages import NAMES
 

@@ -7,8 +7,8 @@ import psycopg2
 import pytest
 import pytest_twisted
 from support.browsers import lock, newcomer, signed_in
+from support.checks.shows import shows
 from support.listening import listen
-from support.shows import shows
 from twisted.internet import reactor
 from twisted.internet.defer import ensureDeferred
 from twisted.internet.task import deferLater

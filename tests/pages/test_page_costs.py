@@ -10,17 +10,17 @@ from typing import Any
 
 import attrs
 import pytest_twisted
-from matrix import stage as matrix
+from matrix import example_site as matrix
 from support.addresses import BESIDE, filled, pages, statements
 from support.browsers import signed_in
-from support.page_contexts import cases
-from support.page_reader import Page
+from support.checks.page_contexts import cases
+from support.checks.page_reader import Page
 from support.sealing import sealed_at_first
 
-from crowdd.http.rendering import Templates
-from crowdd.http.static_files import StaticFiles
+from crowdd.http.html.rendering import Templates
+from crowdd.http.html.static_files import StaticFiles
 from crowdd.languages import Languages
-from crowdd.storage.connection import Connection
+from crowdd.storage.connections.connection import Connection
 
 HTML = {"Accept": "text/html"}
 FIRST_LOAD = 100_000  # bytes, compressed, with style and scripts and what these import

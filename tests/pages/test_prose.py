@@ -7,12 +7,12 @@ from types import SimpleNamespace
 
 import pytest
 import pytest_twisted
-from support.shows import shows
+from support.checks.shows import shows
 from twisted.internet import reactor
 from twisted.internet.defer import DeferredList, ensureDeferred
 from twisted.internet.task import LoopingCall
 
-from crowdd.domain import markdown, markdown_limits, prose
+from crowdd.domain.core.text import markdown, markdown_limits, rendered_text
 from crowdd.errors import InvalidValueError
 
 FINDING = ("|a" * 1500 + "\n" + "|-" * 1500 + "\n" + "x\n" * 60 + "\n") * 150
@@ -117,7 +117,7 @@ async def test_others_are_served_while_the_dearest_text_is_refused(served):
 @pytest_twisted.ensureDeferred
 async def test_only_who_may_write_has_a_text_laid_out(served, monkeypatch):
     laid = []
-    monkeypatch.setattr(prose.markdown, "render", lambda text, top: laid.append(text))
+    monkeypatch.setattr(rendered_text.markdown, "render", lambda text, top: laid.append(text))
     ada, eve = await served.person("ada"), await served.person("eve")
     project = await served.project(ada, tasks=1, published=True)
     change = {"long_description": "# Hello"}
@@ -135,7 +135,7 @@ async def test_reading_renders_nothing(served, monkeypatch):
     assert done.status == 200
     post = {"project_id": project["id"], "title": "News", "body": "# Title\n\nMany **foxes** & owls", "published": True}
     made = (await ada.post("/api/blogpost", json=post)).json()
-    monkeypatch.setattr(prose, "_rendered", None)
+    monkeypatch.setattr(rendered_text, "_rendered", None)
     reader = served.client()
     pages = {path: (await reader.get(f"/project/birds/{path}")).text for path in ("", "newtask", "blog", made["id"])}
     assert "<h3>Hello</h3>" in pages[""] and "<h3>Hello</h3>" in pages["newtask"]
@@ -147,9 +147,9 @@ async def test_reading_renders_nothing(served, monkeypatch):
 async def test_a_text_of_an_older_version_is_laid_out_once_for_many_readers(served, monkeypatch):
     ada = await served.person("ada")
     await one_text(served, ada, "# Hello", tasks=1, published=True)
-    monkeypatch.setattr(prose.markdown, "VERSION", -1)
+    monkeypatch.setattr(rendered_text.markdown, "VERSION", -1)
     laid = []
-    monkeypatch.setattr(prose, "_rendered", lambda text, top: laid.append(text) or markdown.render(text, top))
+    monkeypatch.setattr(rendered_text, "_rendered", lambda text, top: laid.append(text) or markdown.render(text, top))
     readers = [served.client().get("/project/birds/") for _ in range(5)]
     for _ok, page in await DeferredList([ensureDeferred(each) for each in readers]):
         assert "<h3>Hello</h3>" in page.text

@@ -4,7 +4,7 @@ from urllib.parse import quote
 
 import pytest_twisted
 from support.browsers import PASSWORD, registration
-from support.shows import shows
+from support.checks.shows import shows
 
 AWAY = [
     "//evil.example", "///evil.example", "////evil.example", "https://evil.example", "http:evil.example", "https:/evil",

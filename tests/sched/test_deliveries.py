@@ -11,22 +11,22 @@ import attrs
 import pytest
 import pytest_twisted
 from standardwebhooks import Webhook
+from support.checks.refused import PORT, REFUSED
+from support.checks.shows import shows
 from support.ledger import Ledger
-from support.receiver import CLOSE, HANG, Receiver
-from support.refused import PORT, REFUSED
-from support.shows import shows
+from support.servers.receiver import CLOSE, HANG, Receiver
 from twisted.internet import reactor
 from twisted.internet.defer import ensureDeferred
 from twisted.internet.task import deferLater
 
-from crowdd.domain import domain as domain_module
-from crowdd.domain.deliveries import Deliveries
-from crowdd.domain.outgoing import Outgoing
-from crowdd.domain.retries import ATTEMPTS
-from crowdd.domain.secrets import Secrets
-from crowdd.domain.webhooks import opened
+from crowdd.domain.core.secrets import Secrets
+from crowdd.domain.outbound.client import Outgoing
+from crowdd.domain.server import services as domain_module
+from crowdd.domain.webhooks.deliveries import Deliveries
+from crowdd.domain.webhooks.retry_policy import ATTEMPTS
+from crowdd.domain.webhooks.webhooks import opened
 from crowdd.sched.deliveries import Deliverer
-from crowdd.storage.leadership import Leadership
+from crowdd.storage.connections.leadership import Leadership
 from crowdd.values import SYSTEM
 
 PATIENCE = 60
@@ -425,7 +425,7 @@ async def test_the_log_says_why(behave, words, post, receiver):
 
 @pytest_twisted.ensureDeferred
 async def test_refused_addresses_reach_nobody_and_each_leaves_a_line(post, receiver):
-    """Names that lead astray are in tests/domain/test_outgoing.py."""
+    """Names that lead astray are in tests/domain/test_outbound_http.py."""
     port = receiver.url.rpartition(":")[2].partition("/")[0]
     outgoing = Outgoing(reactor, [])
     strict = Deliveries(

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import pytest
 import pytest_twisted
-from support.invariants import invariants
+from support.checks.invariants import invariants
+from support.checks.shows import shows
 from support.ledger import Ledger
-from support.shows import shows
 
-from crowdd.domain import changes, schedulers
-from crowdd.domain import projects as projects_of_owners
+from crowdd.domain.projects import projects as projects_of_owners
+from crowdd.domain.projects import schedulers
+from crowdd.domain.tasks import changes
 
 
 @pytest.fixture(autouse=True)

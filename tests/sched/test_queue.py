@@ -11,16 +11,16 @@ from typing import Any
 import attrs
 import pytest
 import pytest_twisted
-from support.counting import COUNTED, counting
-from support.programs import Program
-from support.shows import shows
+from support.checks.shows import shows
+from support.servers.counting import COUNTED, counting
+from support.servers.programs import Program
 from twisted.internet import reactor
 from twisted.internet.defer import Deferred, DeferredList, gatherResults
 from twisted.internet.task import Clock
 
-from crowdd.domain import queue
-from crowdd.domain.assembly import make_pool
-from crowdd.domain.queue import Ending, after_error, pace, pause
+from crowdd.domain.core import background_queue
+from crowdd.domain.core.background_queue import Ending, after_error, pace, pause
+from crowdd.domain.server.bootstrap import make_pool
 from crowdd.errors import (
     ConflictError,
     InvalidValueError,
@@ -29,8 +29,8 @@ from crowdd.errors import (
     TooManyRequestsError,
     UnavailableError,
 )
-from crowdd.sched.worker import Worker
-from crowdd.sched.works import Work, works
+from crowdd.sched.queue_worker import Worker
+from crowdd.sched.task_handlers import Work, works
 from crowdd.values import SYSTEM, Requester
 
 TESTS = Path(__file__).parents[1]
@@ -135,7 +135,7 @@ async def test_a_failure_is_retried_later_from_the_checkpoint(bench):
     assert (item["state"], item["done"], item["error"]) == ("waiting", 1, "The disk is away.")
     await bench.work_off(work)
     assert (await bench.item(item_id))["attempt"] == 1, "not before its time"
-    await bench.pass_time(seconds=queue.FIRST_PAUSE)
+    await bench.pass_time(seconds=background_queue.FIRST_PAUSE)
     await bench.work_off(work)
     assert await bench.counted() == [(0, 1), (1, 2), (2, 2)]
     assert (await bench.item(item_id))["state"] == "done"
@@ -257,7 +257,7 @@ async def test_whoever_lost_an_item_is_told_while_the_next_is_at_it(bench):
 @pytest_twisted.ensureDeferred
 async def test_work_of_a_killed_process_goes_on_in_another(bench, settings):
     item_id = await bench.add(to=5)
-    command = [sys.executable, "-m", "support.counting", settings.db.dsn, "3"]
+    command = [sys.executable, "-m", "support.servers.counting", settings.db.dsn, "3"]
     killed = Program(command, env={**os.environ, "PYTHONPATH": str(TESTS)}, cwd=TESTS.parent)
     killed.read_until("in the middle")
     await bench.work_off(counting())
@@ -275,7 +275,7 @@ async def test_work_of_a_killed_process_goes_on_in_another(bench, settings):
 @pytest_twisted.ensureDeferred
 async def test_work_goes_on_at_once_when_the_lock_of_its_killed_process_is_free(bench, settings):
     item_id = await bench.add(to=5)
-    command = [sys.executable, "-m", "support.counting", settings.db.dsn, "3", "presence"]
+    command = [sys.executable, "-m", "support.servers.counting", settings.db.dsn, "3", "presence"]
     killed = Program(command, env={**os.environ, "PYTHONPATH": str(TESTS)}, cwd=TESTS.parent)
     killed.read_until("in the middle")
     session = make_pool(reactor, settings, size=1)
@@ -415,7 +415,7 @@ async def test_who_has_less_under_way_comes_first(bench):
 @shows("queue-full")
 @pytest_twisted.ensureDeferred
 async def test_nobody_fills_the_queue(bench, monkeypatch):
-    monkeypatch.setattr(queue, "MOST_UNFINISHED", 2)
+    monkeypatch.setattr(background_queue, "MOST_UNFINISHED", 2)
     ada, bob = await bench.person("ada"), await bench.person("bob")
     item_id = await bench.add(ada)
     await bench.add(ada)

@@ -7,16 +7,16 @@ from typing import Any
 import attrs
 import pytest
 import pytest_twisted
+from support.checks.shows import shows
 from support.ledger import Ledger, Meanwhile
-from support.shows import shows
 from twisted.internet import reactor
 from twisted.internet.defer import DeferredQueue
 from twisted.internet.task import Clock
 
-from crowdd.domain.assembly import make_pool
-from crowdd.domain.bell import Bell
+from crowdd.domain.core.change_notifier import Bell
+from crowdd.domain.server.bootstrap import make_pool
 from crowdd.sched.sequencer import LOOK, LOOKS_PER_CENSUS, SOON, Sequencer
-from crowdd.storage import events
+from crowdd.storage.webhooks import events
 
 EVENTS = "SELECT seq, kind, task_id FROM event WHERE project_id = %(p)s ORDER BY seq NULLS LAST, id"
 

@@ -10,17 +10,20 @@ from typing import Any
 
 import pytest
 import pytest_twisted
-from support.explained import Explained
+from support.checks.explained import Explained
 from support.ledger import Ledger
 from twisted.internet import reactor
 from twisted.internet.defer import ensureDeferred
 
 from bench.filled import Filling, fill
-from bench.stage import Sql
+from bench.testbed import Sql
 from crowdd import config
-from crowdd.domain import assembly
+from crowdd.domain.server import bootstrap
 from crowdd.kinds import TASK, TASK_RUN
-from crowdd.storage import accounts, contributions, projects, records, sessions
+from crowdd.storage.accounts import accounts, sessions
+from crowdd.storage.core import records
+from crowdd.storage.projects import projects
+from crowdd.storage.tasks import contributions
 from crowdd.values import Requester
 
 SIZES = {
@@ -43,7 +46,7 @@ class Site:
         self.projects = {name: ledger.project(tasks=1, n=1) for name in SIZES}
         self.first = {name: fill(Sql(dsn), self.projects[name], filling) for name, filling in SIZES.items()}
         ledger.close()
-        self.pool = assembly.make_pool(
+        self.pool = bootstrap.make_pool(
             reactor, config.load(None, {"CROWDD_DB_DSN": dsn, "CROWDD_DATA_DIR": str(folder)}), size=1
         )
         self.explained = Explained(self.pool)

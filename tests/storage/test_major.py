@@ -11,11 +11,12 @@ from pathlib import Path
 
 import psycopg2
 import pytest
-from support.live import BIN
+from support.servers.live import BIN
 
-from crowdd.storage.server import StartError, cluster, find_home, major
-from crowdd.storage.server.binaries import find_all
-from crowdd.storage.server.process import exchange
+from crowdd.domain.server import major_upgrade
+from crowdd.embedded import StartError, cluster, find_home
+from crowdd.embedded.binaries import find_all
+from crowdd.embedded.process import exchange
 
 FOUND = sorted(find_all(), key=lambda one: one.major)
 OLD, NEW = FOUND[0], FOUND[-1]
@@ -79,9 +80,9 @@ def test_a_move_that_fails_leaves_the_old_folder_in_use(home, monkeypatch):
     def broken(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(major.dump, "restore", broken)
+    monkeypatch.setattr(major_upgrade.dump, "restore", broken)
     with pytest.raises(KeyboardInterrupt):
-        major.move(home, None, None, lambda words: None)
+        major_upgrade.move(home, None, None, lambda words: None)
     assert version(home) == OLD.major
     assert not [*home.folder.glob("postgres.*")]
     with asked(home, OLD) as cursor:
@@ -91,10 +92,10 @@ def test_a_move_that_fails_leaves_the_old_folder_in_use(home, monkeypatch):
 
 @needs_two
 def test_missing_programs_are_named_with_what_to_do(home, monkeypatch):
-    monkeypatch.setattr(major, "find_all", lambda: [NEW])
+    monkeypatch.setattr(major_upgrade, "find_all", lambda: [NEW])
     with pytest.raises(StartError, match=rf"PostgreSQL {OLD.major}, which made .*pip install --target .*--old-bin"):
-        major.move(home, None, None, lambda words: None)
-    moved = major.move(home, OLD.folder, None, lambda words: None)
+        major_upgrade.move(home, None, None, lambda words: None)
+    moved = major_upgrade.move(home, OLD.folder, None, lambda words: None)
     assert moved is not None and version(home) == NEW.major
 
 

@@ -23,9 +23,9 @@ from crowdd.errors import (
     StatementTimeoutError,
     UnavailableError,
 )
-from crowdd.storage.connection import Connection
-from crowdd.storage.pool import Pool, PoolFigures
-from crowdd.storage.waiting import Queue
+from crowdd.storage.connections.connection import Connection
+from crowdd.storage.connections.pool import Pool, PoolFigures
+from crowdd.storage.connections.wait_queue import Queue
 
 PID = "SELECT pg_backend_pid() AS pid"
 

@@ -6,8 +6,8 @@ import pytest_twisted
 from twisted.internet import reactor
 
 from crowdd.errors import InvalidValueError
+from crowdd.storage.connections.pool import Pool
 from crowdd.storage.database import Prepared
-from crowdd.storage.pool import Pool
 
 ADD = Prepared("SELECT %(a)s + %(b)s AS sum, '100 %%' AS percent, %(a)s AS again", b="bigint", a="bigint")
 PLANNED = "SELECT count(*) AS n FROM pg_prepared_statements WHERE name LIKE 'crowdd_%'"

@@ -9,8 +9,8 @@ from support.browsers import newcomer
 
 from crowdd.kinds import PROJECT, TASK
 from crowdd.kinds.kind import Standing
-from crowdd.storage.contributions import VOLUNTEER
-from crowdd.storage.projections import json_of
+from crowdd.storage.core.projections import json_of
+from crowdd.storage.tasks.contributions import VOLUNTEER
 
 STANDINGS = [
     frozenset(some)

@@ -13,9 +13,9 @@ import attrs
 import psycopg2
 import pytest
 
-from crowdd.storage.server import StartError, account, binaries, cluster, find_home, hold, home, start
-from crowdd.storage.server.binaries import Binaries
-from crowdd.storage.server.process import alive, wait_until
+from crowdd.embedded import StartError, account, binaries, cluster, find_home, hold, home, start
+from crowdd.embedded.binaries import Binaries
+from crowdd.embedded.process import alive, wait_until
 
 AS_ROOT = os.geteuid() == 0
 needs_root = pytest.mark.skipif(not AS_ROOT, reason="only root runs PostgreSQL as another user")
@@ -169,7 +169,7 @@ class TestAfterACrash:
 
     def test_it_ends_when_its_starter_is_killed(self, data):
         starter = python(
-            "import pathlib, sys; from crowdd.storage.server import *\n"
+            "import pathlib, sys; from crowdd.embedded import *\n"
             "server = start(find_home(pathlib.Path(sys.argv[1])))\n"
             "print(server.process.pid, flush=True); sys.stdin.read()",
             data,
@@ -243,7 +243,7 @@ class TestLock:
     def test_it_lasts_as_long_as_a_process_that_was_given_it(self, data):
         heir = "import sys; sys.stdin.read()"
         starter = python(
-            "import pathlib, subprocess, sys; from crowdd.storage.server import hold\n"
+            "import pathlib, subprocess, sys; from crowdd.embedded import hold\n"
             "held = hold(pathlib.Path(sys.argv[1]))\n"
             "subprocess.Popen([sys.executable, '-c', sys.argv[2]], pass_fds=[held]); print('held', flush=True)\n"
             "sys.stdin.read()",

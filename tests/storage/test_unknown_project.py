@@ -1,10 +1,10 @@
 """Projects that came after PostgreSQL last looked at the tables: its planner takes them for projects of a single task."""
 
 import pytest_twisted
-from support.explained import Explained
+from support.checks.explained import Explained
 from support.ledger import Ledger
 
-from crowdd.storage import contributions
+from crowdd.storage.tasks import contributions
 from crowdd.values import Requester
 
 TASKS = 1_000

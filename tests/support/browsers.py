@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from crowdd.values import Requester
-from support.served import PASSWORD, Client, Response, Served
+from support.servers.served import PASSWORD, Client, Response, Served
 
 JSON = {"Content-Type": "application/json"}
 

@@ -8,7 +8,7 @@ from typing import Any
 import pyotp
 
 from support.browsers import PASSWORD
-from support.served import Client, Response, Served
+from support.servers.served import Client, Response, Served
 
 
 async def pass_time(served: Served, **length: float) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import io
 from typing import Any
 
-from support.served import Served
-from support.working import worked
+from support.servers.queue_runner import worked
+from support.servers.served import Served
 
 AT = "/project/birds/tasks/import"
 

@@ -16,7 +16,7 @@ import attrs
 import psycopg2
 from psycopg2.extras import Json, RealDictCursor
 
-from support.invariants import Watch
+from support.checks.invariants import Watch
 
 DRAFT = "try-it"  # the key of every draft; everybody here has it
 PATIENCE = 60  # seconds that anything here may take before the test fails
@@ -60,7 +60,7 @@ class Ledger:
         self._watch = Watch(self.connection)
 
     def broken(self, highest: int = 0, share: int = 0) -> list[str]:
-        """The rules that are broken now; see ``support.invariants``."""
+        """The rules that are broken now; see ``support.checks.invariants``."""
         return self._watch.broken(highest, share)
 
     # Plain SQL

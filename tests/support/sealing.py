@@ -6,7 +6,7 @@ import os
 
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
-from crowdd.domain.secrets import Secrets
+from crowdd.domain.core.secrets import Secrets
 
 
 def sealed_at_first(secrets: Secrets, text: str) -> bytes:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from crowdd.domain.mail.letters import Letter
+from crowdd.domain.mail.rendering import Letter
 from crowdd.errors import InvalidValueError
 from crowdd.languages import _
 from crowdd.lazy import lazy

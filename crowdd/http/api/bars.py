@@ -6,14 +6,14 @@ from collections.abc import Iterator
 
 import attrs
 
-from crowdd.domain.barring import Barring
-from crowdd.domain.domain import Domain
+from crowdd.domain.server.services import Domain
+from crowdd.domain.tasks.barring import Barring
 from crowdd.errors import AnonymousError, InvalidValueError, NotFoundError
-from crowdd.http.answers import Answer, Data
 from crowdd.http.api.objects import small
 from crowdd.http.api.operations import PASSWORD, VOLUNTEER
-from crowdd.http.described import JSON, Caller, Doc, Parameter, many, record
-from crowdd.http.incoming import Incoming
+from crowdd.http.operation import JSON, Caller, Doc, Parameter, many, record
+from crowdd.http.request import Incoming
+from crowdd.http.responses import Answer, Data
 from crowdd.http.routing import Route, get, post
 from crowdd.kinds import TASK_RUN
 from crowdd.kinds.types import Integer, Text

@@ -7,15 +7,15 @@ from typing import Any
 
 import attrs
 
-from crowdd.domain import queries
-from crowdd.domain.changes import MOST_NAMED, REASONS, Effect
-from crowdd.domain.domain import Domain
+from crowdd.domain.core import queries
+from crowdd.domain.server.services import Domain
+from crowdd.domain.tasks.changes import MOST_NAMED, REASONS, Effect
 from crowdd.errors import AnonymousError, NotFoundError, TooManyRequestsError
-from crowdd.http.answers import Answer, Data
 from crowdd.http.api.objects import small
 from crowdd.http.api.operations import PASSWORD, VOLUNTEER
-from crowdd.http.described import JSON, Caller, Doc, Parameter, Schema, many, record
-from crowdd.http.incoming import Incoming
+from crowdd.http.operation import JSON, Caller, Doc, Parameter, Schema, many, record
+from crowdd.http.request import Incoming
+from crowdd.http.responses import Answer, Data
 from crowdd.http.routing import Route, post
 from crowdd.kinds import TASK, TASK_RUN
 from crowdd.kinds.types import Boolean, Integer, Text

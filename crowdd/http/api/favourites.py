@@ -6,13 +6,13 @@ from collections.abc import Iterator
 
 import attrs
 
-from crowdd.domain.domain import Domain
+from crowdd.domain.server.services import Domain
 from crowdd.errors import AnonymousError, NotFoundError, TooLargeError
-from crowdd.http.answers import Answer, Data
 from crowdd.http.api import operations
 from crowdd.http.api.objects import small, tagged
-from crowdd.http.described import JSON, Caller, Doc, Parameter, record, reference
-from crowdd.http.incoming import Incoming
+from crowdd.http.operation import JSON, Caller, Doc, Parameter, record, reference
+from crowdd.http.request import Incoming
+from crowdd.http.responses import Answer, Data
 from crowdd.http.routing import Route, get, post
 from crowdd.kinds import TASK
 from crowdd.kinds.types import Integer

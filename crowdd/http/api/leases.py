@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from crowdd.domain.contributions import MOST_LEASES
-from crowdd.domain.domain import Domain
-from crowdd.domain.leases import REASONS, Release
+from crowdd.domain.server.services import Domain
+from crowdd.domain.tasks.contributions import MOST_LEASES
+from crowdd.domain.tasks.leases import REASONS, Release
 from crowdd.errors import AnonymousError, InvalidValueError, NotFoundError, UnknownFieldError
-from crowdd.http.answers import Answer, Data
 from crowdd.http.api.objects import small
 from crowdd.http.api.operations import EXTERNAL_UID, PASSWORD
-from crowdd.http.described import JSON, Caller, Doc, Parameter, record
-from crowdd.http.incoming import Incoming
+from crowdd.http.operation import JSON, Caller, Doc, Parameter, record
+from crowdd.http.request import Incoming
+from crowdd.http.responses import Answer, Data
 from crowdd.http.routing import Route, post
 from crowdd.kinds.types import Boolean, Integer
 

@@ -8,17 +8,17 @@ from typing import Any
 
 import orjson
 
-from crowdd.domain import queries
-from crowdd.domain.domain import Domain
-from crowdd.domain.idempotency import Once, once
-from crowdd.domain.records import Views
-from crowdd.domain.uploads import Upload
+from crowdd.domain.core import queries
+from crowdd.domain.core.idempotency import Once, once
+from crowdd.domain.core.records import Views
+from crowdd.domain.core.uploads import Upload
+from crowdd.domain.server.services import Domain
 from crowdd.errors import NotFoundError
-from crowdd.http.answers import Answer, Data
 from crowdd.http.api import operations
-from crowdd.http.conditions import require_match, tag, tag_of
-from crowdd.http.incoming import Incoming
+from crowdd.http.request import Incoming
+from crowdd.http.responses import Answer, Data
 from crowdd.http.routing import Route, get, post
+from crowdd.http.transport.etags import require_match, tag, tag_of
 from crowdd.kinds import KINDS, PROJECT, PROJECT_STATISTICS
 from crowdd.kinds.kind import Kind
 from crowdd.kinds.types import Json

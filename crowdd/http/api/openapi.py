@@ -8,10 +8,10 @@ from typing import Any
 
 from crowdd import errors
 from crowdd.http.api import schemas
-from crowdd.http.cookies import SESSION
-from crowdd.http.described import JSON, Caller, Doc, Link, Parameter, Schema, reference
+from crowdd.http.auth.cookies import SESSION
 from crowdd.http.error_codes import CODES
 from crowdd.http.errors import UNKNOWN, status_of_class
+from crowdd.http.operation import JSON, Caller, Doc, Link, Parameter, Schema, reference
 from crowdd.http.routing import Route
 from crowdd.kinds.kind import Kind
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from crowdd import errors
-from crowdd.domain.queries import CONTROL, CONTROL_OF, DEFAULT_LIMIT, MOST_LIMIT, UNSPECIFIC
+from crowdd.domain.core.queries import CONTROL, CONTROL_OF, DEFAULT_LIMIT, MOST_LIMIT, UNSPECIFIC
 from crowdd.http.api.schemas import answer_name, change, change_name, creation, creation_name, filtered, form, people
-from crowdd.http.described import JSON, Caller, Doc, Link, Parameter, Schema, many, reference, some
+from crowdd.http.operation import JSON, Caller, Doc, Link, Parameter, Schema, many, reference, some
 from crowdd.kinds import TASK_RUN
 from crowdd.kinds.kind import EVERYONE, Kind, Standing
 from crowdd.kinds.types import Boolean, Integer, Text

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from crowdd.domain import queries
-from crowdd.domain.domain import Domain
-from crowdd.domain.queue import STATES
+from crowdd.domain.core import queries
+from crowdd.domain.core.background_queue import STATES
+from crowdd.domain.server.services import Domain
 from crowdd.errors import AnonymousError, ConflictError, InvalidValueError, NotFoundError, UnknownFieldError
-from crowdd.http.answers import Answer, Data
 from crowdd.http.api.objects import small
-from crowdd.http.described import Caller, Doc, Link, Parameter, Schema, many, record
-from crowdd.http.incoming import Incoming
+from crowdd.http.operation import Caller, Doc, Link, Parameter, Schema, many, record
+from crowdd.http.request import Incoming
+from crowdd.http.responses import Answer, Data
 from crowdd.http.routing import Route, get, post
 from crowdd.kinds.kind import outward
 from crowdd.kinds.types import Integer

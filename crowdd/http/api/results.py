@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from crowdd import errors
-from crowdd.domain import queries
-from crowdd.domain.domain import Domain
-from crowdd.domain.records import MAX_ROWS
+from crowdd.domain.core import queries
+from crowdd.domain.core.records import MAX_ROWS
+from crowdd.domain.server.services import Domain
 from crowdd.errors import InvalidRequestError
-from crowdd.http.answers import Answer, Data
 from crowdd.http.api import schemas
 from crowdd.http.api.operations import PASSWORD
-from crowdd.http.described import JSON, Caller, Doc, Schema, many, reference
-from crowdd.http.incoming import Incoming
+from crowdd.http.operation import JSON, Caller, Doc, Schema, many, reference
+from crowdd.http.request import Incoming
+from crowdd.http.responses import Answer, Data
 from crowdd.http.routing import Route
 from crowdd.kinds import RESULT
 

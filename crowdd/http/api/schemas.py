@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from crowdd.http.described import Schema, many, reference
+from crowdd.http.operation import Schema, many, reference
 from crowdd.kinds.kind import EVERYONE, LINKS, Field, Kind, Standing, Write
 from crowdd.kinds.types import Integer, Json
 

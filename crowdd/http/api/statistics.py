@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from crowdd.domain.domain import Domain
-from crowdd.http.answers import Answer
+from crowdd.domain.server.services import Domain
 from crowdd.http.api.objects import tagged
-from crowdd.http.described import Doc, many, record
-from crowdd.http.incoming import Incoming
+from crowdd.http.operation import Doc, many, record
+from crowdd.http.request import Incoming
+from crowdd.http.responses import Answer
 from crowdd.http.routing import Route, get
 from crowdd.kinds.types import Integer
 

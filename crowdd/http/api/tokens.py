@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from crowdd.domain.domain import Domain
-from crowdd.domain.people.identities import PROVIDERS
+from crowdd.domain.accounts.social.oauth import PROVIDERS
+from crowdd.domain.server.services import Domain
 from crowdd.errors import AnonymousError, NotFoundError
-from crowdd.http.answers import Answer, Data
-from crowdd.http.described import Caller, Doc, Parameter, Schema
-from crowdd.http.incoming import Incoming
+from crowdd.http.operation import Caller, Doc, Parameter, Schema
+from crowdd.http.request import Incoming
+from crowdd.http.responses import Answer, Data
 from crowdd.http.routing import Route, get
 
 _TOKEN: Schema = {

@@ -6,14 +6,14 @@ from collections.abc import Iterator
 
 import attrs
 
-from crowdd.domain import queries
-from crowdd.domain.domain import Domain
+from crowdd.domain.core import queries
+from crowdd.domain.server.services import Domain
 from crowdd.errors import AnonymousError, InvalidValueError, NotFoundError
-from crowdd.http.answers import Answer, Data
 from crowdd.http.api.objects import small
 from crowdd.http.api.operations import OFFSET, PASSWORD
-from crowdd.http.described import Caller, Doc, Parameter, many, record
-from crowdd.http.incoming import Incoming
+from crowdd.http.operation import Caller, Doc, Parameter, many, record
+from crowdd.http.request import Incoming
+from crowdd.http.responses import Answer, Data
 from crowdd.http.routing import Route, get
 from crowdd.kinds.types import Integer
 

@@ -10,9 +10,9 @@ from typing import Final
 import attrs
 
 from crowdd.config import Site
-from crowdd.http.answers import Answer, Page, Redirect
-from crowdd.http.incoming import Incoming
-from crowdd.http.locales import locale_of
+from crowdd.http.html.locales import locale_of
+from crowdd.http.request import Incoming
+from crowdd.http.responses import Answer, Page, Redirect
 from crowdd.http.routing import Route, get
 from crowdd.languages import NAMES, SOURCE
 

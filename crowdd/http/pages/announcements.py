@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from crowdd.domain.domain import Domain
-from crowdd.http.answers import Answer, Page
-from crowdd.http.incoming import Incoming
+from crowdd.domain.server.services import Domain
+from crowdd.http.request import Incoming
+from crowdd.http.responses import Answer, Page
 from crowdd.http.routing import Route, get
 from crowdd.kinds import ANNOUNCEMENT
 from crowdd.values import Requester

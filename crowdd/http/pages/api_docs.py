@@ -6,13 +6,13 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 import crowdd
-from crowdd.http.answers import Answer, Data, Page
 from crowdd.http.api.objects import tagged
 from crowdd.http.api.openapi import document
 from crowdd.http.api.reference import sections
-from crowdd.http.described import Doc, many, record
 from crowdd.http.error_codes import CODES
-from crowdd.http.incoming import Incoming
+from crowdd.http.operation import Doc, many, record
+from crowdd.http.request import Incoming
+from crowdd.http.responses import Answer, Data, Page
 from crowdd.http.routing import Route, get
 from crowdd.kinds import KINDS
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from crowdd.domain.domain import Domain
-from crowdd.domain.shelves import FEATURED
-from crowdd.domain.summaries import person, project_summary
-from crowdd.http.answers import Answer, Page, Redirect
-from crowdd.http.cookies import YEAR, Cookies
-from crowdd.http.forms import local
-from crowdd.http.incoming import Incoming
-from crowdd.http.locales import COOKIE
+from crowdd.domain.projects.project_lists import FEATURED
+from crowdd.domain.projects.serializers import person, project_summary
+from crowdd.domain.server.services import Domain
+from crowdd.http.auth.cookies import YEAR, Cookies
+from crowdd.http.html.forms import local
+from crowdd.http.html.locales import COOKIE
+from crowdd.http.request import Incoming
+from crowdd.http.responses import Answer, Page, Redirect
 from crowdd.http.routing import Route, get, post
 from crowdd.kinds import CATEGORY, USER
 from crowdd.kinds.kind import outward

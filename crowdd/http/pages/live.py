@@ -6,15 +6,15 @@ from collections.abc import Awaitable, Callable, Iterator
 
 import attrs
 
-from crowdd.domain.domain import Domain
-from crowdd.domain.live import state_of
+from crowdd.domain.projects.live_state import state_of
+from crowdd.domain.server.services import Domain
 from crowdd.errors import InvalidValueError
-from crowdd.http.answers import Answer, Data, Stream
-from crowdd.http.broadcast import Broadcast
-from crowdd.http.identity import Identity
-from crowdd.http.incoming import Incoming
+from crowdd.http.auth.identity import Identity
+from crowdd.http.live_updates import Broadcast
+from crowdd.http.request import Incoming
+from crowdd.http.responses import Answer, Data, Stream
 from crowdd.http.routing import Route, get
-from crowdd.http.streams import Client, event
+from crowdd.http.transport.streams import Client, event
 from crowdd.storage.database import Row
 from crowdd.values import Requester
 

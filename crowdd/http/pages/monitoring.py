@@ -9,10 +9,10 @@ from typing import Any
 
 import orjson
 
-from crowdd.domain.readiness import OK, Readiness
+from crowdd.domain.server.readiness import OK, Readiness
 from crowdd.errors import ForbiddenError
-from crowdd.http.answers import Answer, Raw
-from crowdd.http.incoming import Incoming
+from crowdd.http.request import Incoming
+from crowdd.http.responses import Answer, Raw
 from crowdd.http.routing import Route, get
 
 HEALTH = "/health"

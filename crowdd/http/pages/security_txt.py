@@ -8,9 +8,9 @@ from typing import Any
 
 from crowdd.config import Settings
 from crowdd.errors import NotFoundError
-from crowdd.http.answers import Answer, Raw
-from crowdd.http.incoming import Incoming
-from crowdd.http.presenter import api_headers
+from crowdd.http.html.presenter import api_headers
+from crowdd.http.request import Incoming
+from crowdd.http.responses import Answer, Raw
 from crowdd.http.routing import Route, get
 
 PATH = "/.well-known/security.txt"

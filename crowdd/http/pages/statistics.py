@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from crowdd.domain.domain import Domain
-from crowdd.domain.summaries import person
-from crowdd.http.answers import Answer, Page
-from crowdd.http.incoming import Incoming
+from crowdd.domain.projects.serializers import person
+from crowdd.domain.server.services import Domain
+from crowdd.http.request import Incoming
+from crowdd.http.responses import Answer, Page
 from crowdd.http.routing import Route, get
 from crowdd.languages import _
 

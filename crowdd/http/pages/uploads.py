@@ -6,14 +6,14 @@ from collections.abc import Iterator
 
 import attrs
 
-from crowdd.domain import uploads
-from crowdd.domain.domain import Domain
+from crowdd.domain.core import uploads
+from crowdd.domain.server.services import Domain
 from crowdd.errors import NotFoundError
-from crowdd.http import ranges
-from crowdd.http.answers import Answer, File, Raw
-from crowdd.http.incoming import Incoming
-from crowdd.http.presenter import upload_headers
+from crowdd.http.html.presenter import upload_headers
+from crowdd.http.request import Incoming
+from crowdd.http.responses import Answer, File, Raw
 from crowdd.http.routing import Route, get
+from crowdd.http.transport import ranges
 
 _CACHED = "public, max-age=86400"
 _HEADERS = {**upload_headers(), "Accept-Ranges": "bytes"}

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from twisted.logger import Logger
 
-from crowdd.domain.check import Checking
-from crowdd.domain.domain import Domain
+from crowdd.domain.server.recount import Checking
+from crowdd.domain.server.services import Domain
 from crowdd.sched.schedule import DAY, Job
 
 log = Logger()

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from crowdd.domain.domain import Domain
+from crowdd.domain.server.services import Domain
 from crowdd.sched.schedule import Job
-from crowdd.storage import statistics
+from crowdd.storage.projects import statistics
 
 
 async def _fold(domain: Domain) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from crowdd.domain.domain import Domain
+from crowdd.domain.server.services import Domain
 from crowdd.sched.schedule import Job
 
 

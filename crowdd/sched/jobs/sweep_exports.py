@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from crowdd.domain.domain import Domain
+from crowdd.domain.server.services import Domain
 from crowdd.sched.schedule import HOUR, Job
 
 

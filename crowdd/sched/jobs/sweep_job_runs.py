@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from crowdd.domain.domain import Domain
+from crowdd.domain.server.services import Domain
 from crowdd.sched.schedule import DAY, Job
-from crowdd.storage import jobs
+from crowdd.storage.server import jobs
 
 KEPT_DAYS = 30
 

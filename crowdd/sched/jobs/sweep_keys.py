@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from crowdd.domain.domain import Domain
+from crowdd.domain.server.services import Domain
 from crowdd.sched.schedule import MINUTE, Job
-from crowdd.storage import idempotency
+from crowdd.storage.core import idempotency
 
 
 async def _sweep(domain: Domain) -> str:

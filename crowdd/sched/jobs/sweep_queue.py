@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from crowdd.domain.domain import Domain
+from crowdd.domain.server.services import Domain
 from crowdd.sched.schedule import HOUR, Job
-from crowdd.sched.works import works
+from crowdd.sched.task_handlers import works
 
 UNKNOWN_HOURS = 24
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from crowdd.domain import orphans
-from crowdd.domain.domain import Domain
+from crowdd.domain.server import upload_gc
+from crowdd.domain.server.services import Domain
 from crowdd.sched.schedule import DAY, Job
 
 
 async def _sweep(domain: Domain) -> str:
-    return f"{await orphans.sweep(domain.db, domain.uploads)} removed"
+    return f"{await upload_gc.sweep(domain.db, domain.uploads)} removed"
 
 
 JOB = Job("sweep_uploads", DAY, _sweep)

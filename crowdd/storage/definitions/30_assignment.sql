@@ -1,5 +1,5 @@
 -- Asking for tasks: exact redundancy at a cost that does not grow with tasks, answers, or the answers of the volunteer.
--- Where a volunteer is in the order of the tasks, and how the next one is found: 32_lanes.sql. What decides on that order:
+-- Where a volunteer is in the order of the tasks, and how the next one is found: 32_candidate_scan.sql. What decides on that order:
 -- schedulers, a file for each.
 
 -- The end of a lease, once it is prolonged: a lease time from now, but no more than six lease times after it was granted. The

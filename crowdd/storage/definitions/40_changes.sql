@@ -1,5 +1,5 @@
 -- What owners change of tasks while people work. Each function is consistent in itself; mass changes call them in chunks of
--- tasks by id, each a transaction (crowdd/domain/changes.py). What they would do, previews say (46_previews.sql).
+-- tasks by id, each a transaction (crowdd/domain/tasks/changes.py). What they would do, previews say (46_previews.sql).
 
 -- Removes positions that count no longer, but for those that somebody is just writing: he may wait for a task of ours.
 CREATE FUNCTION forget_positions(p_project bigint) RETURNS void LANGUAGE plpgsql AS $$

@@ -1,4 +1,4 @@
--- Cells of tables (CSV) that a spreadsheet may open. The rules are those of crowdd/domain/cells.py; a test compares the two.
+-- Cells of tables (CSV) that a spreadsheet may open. The rules are those of crowdd/domain/core/csv_escape.py; a test compares the two.
 
 -- A text as a cell: with an apostrophe before what a spreadsheet takes for the beginning of a formula, and in quotation marks
 -- where commas, quotation marks or line breaks demand it.

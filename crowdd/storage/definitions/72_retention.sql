@@ -1,4 +1,4 @@
--- What is kept of people ends after some time: bounded bites, one transaction each (crowdd/domain/retention.py).
+-- What is kept of people ends after some time: bounded bites, one transaction each (crowdd/domain/server/retention.py).
 
 -- Removes the pseudonyms of addresses from answers that were stored before a time, among the next p_most answers. Returns how
 -- many answers it looked at; 0 at the end. It goes on where it stopped: ids rise with the time of the answer.

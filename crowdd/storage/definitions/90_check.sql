@@ -1,4 +1,4 @@
--- Recounting counters from the rows, in a running system (crowdd/domain/check.py lists the checks).
+-- Recounting counters from the rows, in a running system (crowdd/domain/server/recount.py lists the checks).
 --
 -- No false alarm while answers come in: whoever changes rows changes their counters in the same transaction, so every
 -- snapshot has both or neither, and a check is one statement, hence one snapshot, without a lock. What differs there

@@ -1,4 +1,4 @@
--- Who signed in, who was refused, and what changed of accounts: written by domain.security_log, swept after [log]
+-- Who signed in, who was refused, and what changed of accounts: written by domain.core.security_log, swept after [log]
 -- security_days.
 
 CREATE TABLE security_log (
@@ -7,7 +7,7 @@ CREATE TABLE security_log (
     at timestamptz NOT NULL,                            -- of the first
     last_at timestamptz NOT NULL,                       -- of the last
     count bigint NOT NULL DEFAULT 1,
-    kind text NOT NULL,                                 -- one of domain.security_log.KINDS
+    kind text NOT NULL,                                 -- one of domain.core.security_log.KINDS
     user_id bigint,                                     -- the account that it is about
     actor_id bigint,                                    -- the account that did it, where that is another one
     tried text NOT NULL DEFAULT '',                     -- keyed hash of what was typed where there is no such account

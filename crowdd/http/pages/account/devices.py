@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from urllib.parse import quote
 
-from crowdd.domain.domain import Domain
+from crowdd.domain.server.services import Domain
 from crowdd.errors import InvalidValueError, NotFoundError
-from crowdd.http.answers import Answer, Page, Redirect
-from crowdd.http.forms import Forms
-from crowdd.http.incoming import Incoming
-from crowdd.http.pages.account.entry import Entry, claimed_words, own_account
+from crowdd.http.html.forms import Forms
+from crowdd.http.pages.account.access import Entry, claimed_words, own_account
+from crowdd.http.request import Incoming
+from crowdd.http.responses import Answer, Page, Redirect
 from crowdd.http.routing import Route, get, post
 from crowdd.kinds.kind import outward
 from crowdd.kinds.types import Integer

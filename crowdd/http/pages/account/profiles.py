@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from crowdd.domain.domain import Domain
-from crowdd.domain.summaries import person, project_summary
-from crowdd.http.answers import Answer, Page, Redirect
-from crowdd.http.forms import Forms
-from crowdd.http.incoming import Incoming
-from crowdd.http.pages.account.entry import me, own_account
+from crowdd.domain.projects.serializers import person, project_summary
+from crowdd.domain.server.services import Domain
+from crowdd.http.html.forms import Forms
+from crowdd.http.pages.account.access import me, own_account
+from crowdd.http.request import Incoming
+from crowdd.http.responses import Answer, Page, Redirect
 from crowdd.http.routing import Route, get, post
 from crowdd.languages import _
 from crowdd.storage.database import Row

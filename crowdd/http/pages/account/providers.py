@@ -9,19 +9,19 @@ from urllib.parse import quote
 
 import orjson
 
-from crowdd.domain.domain import Domain
-from crowdd.domain.people import recent_proof
-from crowdd.domain.people.arrivals import NoAddressError
-from crowdd.domain.people.identities import PROVIDERS, TITLES, Flow, ProviderIdentity
-from crowdd.domain.people.providers import FLOW_SECONDS
+from crowdd.domain.accounts.authentication import recent_proof
+from crowdd.domain.accounts.social.oauth import PROVIDERS, TITLES, Flow, ProviderIdentity
+from crowdd.domain.accounts.social.providers import FLOW_SECONDS
+from crowdd.domain.accounts.social.social_login import NoAddressError
+from crowdd.domain.server.services import Domain
 from crowdd.errors import ForbiddenError, ProviderError
-from crowdd.http.answers import Answer, Page, Redirect
-from crowdd.http.confirm import Confirm, Question
-from crowdd.http.cookies import FLOW, NEWCOMER
+from crowdd.http.auth.confirmation import Confirm, Question
+from crowdd.http.auth.cookies import FLOW, NEWCOMER
 from crowdd.http.errors import message_of
-from crowdd.http.forms import Forms
-from crowdd.http.incoming import Incoming
-from crowdd.http.pages.account.entry import SECOND_PAGE, Entry, me, next_address, own_account
+from crowdd.http.html.forms import Forms
+from crowdd.http.pages.account.access import SECOND_PAGE, Entry, me, next_address, own_account
+from crowdd.http.request import Incoming
+from crowdd.http.responses import Answer, Page, Redirect
 from crowdd.http.routing import Route, get, post
 from crowdd.languages import _
 

@@ -6,15 +6,15 @@ from collections.abc import Awaitable, Callable, Iterator
 from typing import Any
 from urllib.parse import quote
 
-from crowdd.domain.domain import Domain
-from crowdd.domain.people.identities import TITLES
-from crowdd.domain.people.profiles import Profile
+from crowdd.domain.accounts.profiles import Profile
+from crowdd.domain.accounts.social.oauth import TITLES
+from crowdd.domain.server.services import Domain
 from crowdd.errors import FormError, InvalidValueError
-from crowdd.http.answers import Answer, Page, Redirect
-from crowdd.http.confirm import Confirm, refuse_json
-from crowdd.http.forms import CORRECT, Forms, crop_box
-from crowdd.http.incoming import Incoming
-from crowdd.http.pages.account.entry import Entry, changed_words, me, own_account
+from crowdd.http.auth.confirmation import Confirm, refuse_json
+from crowdd.http.html.forms import CORRECT, Forms, crop_box
+from crowdd.http.pages.account.access import Entry, changed_words, me, own_account
+from crowdd.http.request import Incoming
+from crowdd.http.responses import Answer, Page, Redirect
 from crowdd.http.routing import Route, get, post
 from crowdd.languages import _
 from crowdd.storage.database import Row

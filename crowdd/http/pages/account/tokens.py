@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from typing import Any
 from urllib.parse import quote
 
-from crowdd.domain.domain import Domain
-from crowdd.domain.people.api_tokens import SCOPES
+from crowdd.domain.accounts.api_tokens import SCOPES
+from crowdd.domain.server.services import Domain
 from crowdd.errors import FormError, InvalidValueError
-from crowdd.http.answers import Answer, Page, Redirect
-from crowdd.http.forms import CORRECT, Forms
-from crowdd.http.incoming import Incoming
-from crowdd.http.pages.account.entry import own_account
+from crowdd.http.html.forms import CORRECT, Forms
+from crowdd.http.pages.account.access import own_account
+from crowdd.http.request import Incoming
+from crowdd.http.responses import Answer, Page, Redirect
 from crowdd.http.routing import Route, get, post
 from crowdd.kinds.kind import outward
 from crowdd.kinds.types import Integer

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from crowdd.domain.domain import Domain
-from crowdd.http.forms import Forms
+from crowdd.domain.server.services import Domain
+from crowdd.http.html.forms import Forms
 from crowdd.http.pages.admin.announcements import AdminAnnouncements
 from crowdd.http.pages.admin.categories import AdminCategories
 from crowdd.http.pages.admin.dashboard import AdminDashboard
 from crowdd.http.pages.admin.featured import AdminFeatured
-from crowdd.http.pages.admin.operation import AdminMail, AdminOperation, AdminQueue
+from crowdd.http.pages.admin.operations import AdminMail, AdminOperation, AdminQueue
 from crowdd.http.pages.admin.security import AdminSecurity
 from crowdd.http.pages.admin.users import AdminUsers
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from crowdd.domain.domain import Domain
+from crowdd.domain.server.services import Domain
 from crowdd.errors import CostlyTextError
-from crowdd.http.answers import Answer, Page, Redirect
-from crowdd.http.forms import Forms
-from crowdd.http.incoming import Incoming
-from crowdd.http.pages.admin.entry import MOST_LETTERS, admins_only, lacking
+from crowdd.http.html.forms import Forms
+from crowdd.http.pages.admin.access import MOST_LETTERS, admins_only, lacking
 from crowdd.http.pages.announcements import NEWEST
-from crowdd.http.pages.left_out import LeftOut
+from crowdd.http.pages.omitted_pictures import LeftOut
+from crowdd.http.request import Incoming
+from crowdd.http.responses import Answer, Page, Redirect
 from crowdd.http.routing import Route, get, post
 from crowdd.kinds import ANNOUNCEMENT
 from crowdd.languages import _

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from crowdd.domain.domain import Domain
-from crowdd.domain.projects import slug
+from crowdd.domain.projects.projects import slug
+from crowdd.domain.server.services import Domain
 from crowdd.errors import ConflictError
-from crowdd.http.answers import Answer, Page, Redirect
-from crowdd.http.forms import Forms
-from crowdd.http.incoming import Incoming
-from crowdd.http.pages.admin.entry import MOST_LETTERS, admins_only, lacking, taken
+from crowdd.http.html.forms import Forms
+from crowdd.http.pages.admin.access import MOST_LETTERS, admins_only, lacking, taken
+from crowdd.http.request import Incoming
+from crowdd.http.responses import Answer, Page, Redirect
 from crowdd.http.routing import Route, get, post
 from crowdd.kinds import CATEGORY
 from crowdd.kinds.kind import outward

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from crowdd.domain.administration import ACTS
-from crowdd.domain.domain import Domain
+from crowdd.domain.server.administration import ACTS
+from crowdd.domain.server.services import Domain
 from crowdd.errors import InvalidValueError
-from crowdd.http.answers import Answer, Page, Redirect
-from crowdd.http.incoming import Incoming
-from crowdd.http.pages.admin.entry import admins_only
+from crowdd.http.pages.admin.access import admins_only
+from crowdd.http.request import Incoming
+from crowdd.http.responses import Answer, Page, Redirect
 from crowdd.http.routing import Route, get
 from crowdd.kinds.kind import outward
 from crowdd.languages import _

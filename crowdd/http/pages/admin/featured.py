@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from crowdd.domain.domain import Domain
-from crowdd.domain.summaries import project_summary
+from crowdd.domain.projects.serializers import project_summary
+from crowdd.domain.server.services import Domain
 from crowdd.errors import InvalidValueError
-from crowdd.http.answers import Answer, Page, Redirect
-from crowdd.http.forms import Forms
-from crowdd.http.incoming import Incoming
-from crowdd.http.pages.admin.entry import admins_only
+from crowdd.http.html.forms import Forms
+from crowdd.http.pages.admin.access import admins_only
+from crowdd.http.request import Incoming
+from crowdd.http.responses import Answer, Page, Redirect
 from crowdd.http.routing import Route, get, post
 from crowdd.kinds import PROJECT
 from crowdd.languages import _

@@ -9,16 +9,16 @@ from typing import Any
 
 import orjson
 
-from crowdd.domain.cells import cell
-from crowdd.domain.domain import Domain
-from crowdd.domain.summaries import person
+from crowdd.domain.core.csv_escape import cell
+from crowdd.domain.projects.serializers import person
+from crowdd.domain.server.services import Domain
 from crowdd.errors import ForbiddenError, InvalidValueError
-from crowdd.http.answers import Answer, Page, Raw, Redirect
-from crowdd.http.confirm import Confirm, Question
-from crowdd.http.forms import Forms
-from crowdd.http.incoming import Incoming
-from crowdd.http.pages.admin.entry import admins_only
-from crowdd.http.presenter import api_headers
+from crowdd.http.auth.confirmation import Confirm, Question
+from crowdd.http.html.forms import Forms
+from crowdd.http.html.presenter import api_headers
+from crowdd.http.pages.admin.access import admins_only
+from crowdd.http.request import Incoming
+from crowdd.http.responses import Answer, Page, Raw, Redirect
 from crowdd.http.routing import Route, get, post
 from crowdd.languages import _
 from crowdd.storage.database import Row

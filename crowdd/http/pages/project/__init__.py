@@ -4,34 +4,34 @@ from __future__ import annotations
 
 from typing import Any
 
-from crowdd.domain.domain import Domain
-from crowdd.http.confirm import Confirm
-from crowdd.http.cookies import Cookies
-from crowdd.http.forms import Forms
-from crowdd.http.pages.project.auditing import ProjectAuditPages
+from crowdd.domain.server.services import Domain
+from crowdd.http.auth.confirmation import Confirm
+from crowdd.http.auth.cookies import Cookies
+from crowdd.http.html.forms import Forms
+from crowdd.http.html.rendering import Templates
+from crowdd.http.pages.project.audit_log import ProjectAuditPages
+from crowdd.http.pages.project.background_tasks import WorkPages
 from crowdd.http.pages.project.blog import BlogPages
-from crowdd.http.pages.project.changing import ChangePages
-from crowdd.http.pages.project.creating import NewProjectPages
-from crowdd.http.pages.project.deleting import DeletingPages
-from crowdd.http.pages.project.editing import EditorPages
-from crowdd.http.pages.project.exporting import ExportPages
-from crowdd.http.pages.project.importing import ImportPages
+from crowdd.http.pages.project.creation import NewProjectPages
+from crowdd.http.pages.project.data.exports import ExportPages
+from crowdd.http.pages.project.data.imports import ImportPages
+from crowdd.http.pages.project.data.task_changes import ChangePages
+from crowdd.http.pages.project.data.tasks import TaskPages
+from crowdd.http.pages.project.data.volunteers import VolunteerPages
+from crowdd.http.pages.project.deletion import DeletingPages
+from crowdd.http.pages.project.details import UpdatePages
 from crowdd.http.pages.project.overview import OverviewPages
 from crowdd.http.pages.project.owners import OwnersPages
 from crowdd.http.pages.project.password import PasswordPages
 from crowdd.http.pages.project.pictures import PicturePages
-from crowdd.http.pages.project.presenting import PresentingPages
-from crowdd.http.pages.project.publishing import PublishingPages
+from crowdd.http.pages.project.presenters.editor import EditorPages
+from crowdd.http.pages.project.presenters.pages import PresentingPages
+from crowdd.http.pages.project.project_lists import ShelfPages
+from crowdd.http.pages.project.publication import PublishingPages
 from crowdd.http.pages.project.settings import ProjectSettingsPages
-from crowdd.http.pages.project.shelves import ShelfPages
 from crowdd.http.pages.project.statistics import ProjectStatisticsPages
-from crowdd.http.pages.project.tasks import TaskPages
-from crowdd.http.pages.project.updating import UpdatePages
 from crowdd.http.pages.project.views import ProjectViews
-from crowdd.http.pages.project.volunteers import VolunteerPages
 from crowdd.http.pages.project.webhooks import WebhookPages
-from crowdd.http.pages.project.working import WorkPages
-from crowdd.http.rendering import Templates
 
 
 def rooms(domain: Domain, forms: Forms, cookies: Cookies, templates: Templates) -> list[Any]:

@@ -6,15 +6,15 @@ from collections.abc import Iterator
 from typing import Any
 from urllib.parse import quote
 
-from crowdd.domain import rights
-from crowdd.domain.domain import Domain
-from crowdd.domain.records import NOT_FOUND
+from crowdd.domain.core import rights
+from crowdd.domain.core.records import NOT_FOUND
+from crowdd.domain.server.services import Domain
 from crowdd.errors import CostlyTextError, NotFoundError
-from crowdd.http.answers import Answer, Page, Redirect
-from crowdd.http.forms import CORRECT, Forms
-from crowdd.http.incoming import Incoming
-from crowdd.http.pages.left_out import LeftOut
+from crowdd.http.html.forms import CORRECT, Forms
+from crowdd.http.pages.omitted_pictures import LeftOut
 from crowdd.http.pages.project.views import ProjectViews, locked_out
+from crowdd.http.request import Incoming
+from crowdd.http.responses import Answer, Page, Redirect
 from crowdd.http.routing import Route, get, post
 from crowdd.kinds import BLOGPOST
 from crowdd.languages import _

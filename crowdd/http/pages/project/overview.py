@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from urllib.parse import quote
 
-from crowdd.domain.domain import Domain
-from crowdd.domain.projects import draft_key
-from crowdd.http.answers import Answer, Page, Redirect
-from crowdd.http.cookies import Cookies
-from crowdd.http.incoming import Incoming
+from crowdd.domain.projects.projects import draft_key
+from crowdd.domain.server.services import Domain
+from crowdd.http.auth.cookies import Cookies
 from crowdd.http.pages.project.views import ProjectViews, locked_out
+from crowdd.http.request import Incoming
+from crowdd.http.responses import Answer, Page, Redirect
 from crowdd.http.routing import Route, get
 
 _POSTS = 2

@@ -6,14 +6,14 @@ from collections.abc import Iterator
 from typing import Any
 from urllib.parse import quote
 
-from crowdd.domain.domain import Domain
-from crowdd.domain.summaries import person
+from crowdd.domain.projects.serializers import person
+from crowdd.domain.server.services import Domain
 from crowdd.errors import FormError
-from crowdd.http.answers import Answer, Page, Redirect
-from crowdd.http.confirm import Confirm, Question
-from crowdd.http.forms import CORRECT, Forms
-from crowdd.http.incoming import Incoming
+from crowdd.http.auth.confirmation import Confirm, Question
+from crowdd.http.html.forms import CORRECT, Forms
 from crowdd.http.pages.project.views import ProjectViews, locked_out
+from crowdd.http.request import Incoming
+from crowdd.http.responses import Answer, Page, Redirect
 from crowdd.http.routing import Route, get, post
 from crowdd.kinds.kind import outward
 from crowdd.languages import _

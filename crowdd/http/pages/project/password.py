@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from typing import Any
 from urllib.parse import quote
 
-from crowdd.domain.domain import Domain
-from crowdd.http.answers import Answer, Page, Redirect
-from crowdd.http.cookies import Cookies
-from crowdd.http.forms import Forms, local
-from crowdd.http.incoming import Incoming
+from crowdd.domain.server.services import Domain
+from crowdd.http.auth.cookies import Cookies
+from crowdd.http.html.forms import Forms, local
+from crowdd.http.request import Incoming
+from crowdd.http.responses import Answer, Page, Redirect
 from crowdd.http.routing import Route, get, post
 from crowdd.languages import _
 

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from typing import Any
 from urllib.parse import quote
 
-from crowdd.domain.domain import Domain
-from crowdd.domain.summaries import person
+from crowdd.domain.projects.serializers import person
+from crowdd.domain.server.services import Domain
 from crowdd.errors import InvalidValueError
-from crowdd.http.answers import Answer, Page, Redirect
-from crowdd.http.forms import CORRECT, Forms
-from crowdd.http.incoming import Incoming
+from crowdd.http.html.forms import CORRECT, Forms
 from crowdd.http.pages.project.views import ProjectViews, locked_out
+from crowdd.http.request import Incoming
+from crowdd.http.responses import Answer, Page, Redirect
 from crowdd.http.routing import Route, get, post
 from crowdd.kinds import PROJECT
 from crowdd.kinds.task_run import MAX_ANSWER_BYTES, MAX_RAISED_BYTES

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
 
-from crowdd.domain.domain import Domain
-from crowdd.http.answers import Answer, Page
-from crowdd.http.incoming import Incoming
+from crowdd.domain.server.services import Domain
 from crowdd.http.pages.project.views import ProjectViews, locked_out
+from crowdd.http.request import Incoming
+from crowdd.http.responses import Answer, Page
 from crowdd.http.routing import Route, get
 
 

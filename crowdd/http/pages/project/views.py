@@ -9,15 +9,15 @@ from urllib.parse import quote
 
 import attrs
 
-from crowdd.domain.domain import Domain
-from crowdd.domain.projects import link_word
-from crowdd.domain.prose import Laid
-from crowdd.domain.summaries import person
-from crowdd.domain.words import ago
+from crowdd.domain.core.text.relative_time import ago
+from crowdd.domain.core.text.rendered_text import Laid
+from crowdd.domain.projects.projects import link_word
+from crowdd.domain.projects.serializers import person
+from crowdd.domain.server.services import Domain
 from crowdd.errors import ForbiddenError
-from crowdd.http.answers import Answer, Redirect
-from crowdd.http.incoming import Incoming
-from crowdd.http.pages.left_out import LeftOut
+from crowdd.http.pages.omitted_pictures import LeftOut
+from crowdd.http.request import Incoming
+from crowdd.http.responses import Answer, Redirect
 from crowdd.http.routing import Handler
 from crowdd.kinds import BLOGPOST, PROJECT
 from crowdd.kinds.kind import OWNERS

@@ -1,0 +1,1 @@
+"""The commands of crowdctl, one file per group."""

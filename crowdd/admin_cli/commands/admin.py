@@ -1,0 +1,127 @@
+"""``crowdctl admin``: administrators, and how the first one comes about."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from crowdd.admin_cli.groups import Group
+from crowdd.admin_cli.lookups import account
+from crowdd.admin_cli.output import json_option, listing, say
+from crowdd.admin_cli.prompts import in_a_sentence, password_option, registration
+from crowdd.admin_cli.runtime import with_domain
+from crowdd.domain.accounts.registration import Registration
+from crowdd.domain.server.services import Domain
+from crowdd.errors import ConflictError, FormError, NotFoundError
+from crowdd.values import SYSTEM
+
+_COLUMNS = ("id", "name", "fullname", "email_addr", "created")
+
+
+@click.group(cls=Group)
+def admin() -> None:
+    """Administrators, and how the first one comes about.
+
+    WHO is an id, a nickname or an e-mail address.
+    """
+
+
+@admin.command()
+@click.option("--name", required=True, help="Nickname.")
+@click.option("--email", required=True, help="E-mail address.")
+@password_option
+@click.option("--fullname", help="Full name; the nickname when it is left out.")
+@json_option
+@click.pass_obj
+def create(
+    config: Path | None, name: str, email: str, password: str | None, fullname: str | None, as_json: bool
+) -> None:
+    """Make an administrator and print the API key.
+
+    An account with this name and e-mail that is there already becomes one, and keeps its password.
+    """
+    form = registration(name, fullname, email, password)
+    done = with_domain(config, lambda domain: _create(domain, form))
+    verb = "Created" if done["created"] else "Found"
+    say(as_json, done, f"{verb} administrator {name}, id {done['id']}.", f"API key: {done['api_key']}")
+
+
+@admin.command()
+@click.argument("who")
+@json_option
+@click.pass_obj
+def add(config: Path | None, who: str, as_json: bool) -> None:
+    """Make the account WHO an administrator."""
+    done = with_domain(config, lambda domain: _set(domain, who, True))
+    say(as_json, done, f"{done['name']} is an administrator{' now' if done['changed'] else ' already'}.")
+
+
+@admin.command()
+@click.argument("who")
+@json_option
+@click.pass_obj
+def remove(config: Path | None, who: str, as_json: bool) -> None:
+    """Take the administrator's rights from the account WHO."""
+    done = with_domain(config, lambda domain: _set(domain, who, False))
+    say(as_json, done, f"{done['name']} is {'no administrator any more' if done['changed'] else 'no administrator'}.")
+
+
+@admin.command("list")
+@json_option
+@click.pass_obj
+def list_(config: Path | None, as_json: bool) -> None:
+    """List the administrators."""
+    listing(as_json, with_domain(config, lambda domain: domain.accounts.admins()), _COLUMNS)
+
+
+@admin.command()
+@json_option
+@click.pass_obj
+def link(config: Path | None, as_json: bool) -> None:
+    """Print a link that makes the first administrator, once. Links printed before end."""
+    url = with_domain(config, _link)
+    say(as_json, {"url": url}, url or "There is an administrator already: sign in, or use crowdctl admin add.")
+
+
+async def _create(domain: Domain, form: Registration) -> dict[str, Any]:
+    found = await _find(domain, form)
+    if found is None:
+        user_id = await _register(domain, form)
+    else:
+        user_id = found["id"]
+        await domain.accounts.set_admin(user_id, True, SYSTEM)
+    key = domain.accounts.api_key(await domain.accounts.profile(user_id))
+    return {"id": user_id, "name": form.name, "api_key": key, "created": found is None}
+
+
+async def _find(domain: Domain, form: Registration) -> dict[str, Any] | None:
+    try:
+        row = await domain.accounts.find(form.name)
+    except NotFoundError:
+        return None
+    if row["email_addr"].lower() != form.email_addr.strip().lower():
+        raise ConflictError(
+            f"The account {row['name']} has another e-mail address.",
+            hint=f"To make it an administrator: crowdctl admin add {row['name']}",
+        )
+    return row
+
+
+async def _register(domain: Domain, form: Registration) -> int:
+    try:
+        return await domain.accounts.register(form, SYSTEM, admin=True)
+    except FormError as error:
+        raise in_a_sentence(error) from None
+
+
+async def _set(domain: Domain, who: str, wanted: bool) -> dict[str, Any]:
+    row = await account(domain, who)
+    changed = await domain.accounts.set_admin(row["id"], wanted, SYSTEM)
+    return {"id": row["id"], "name": row["name"], "admin": wanted, "changed": changed}
+
+
+async def _link(domain: Domain) -> str | None:
+    key = await domain.accounts.first_admin_link()
+    return f"{domain.settings.base_url}/account/first-admin?key={key}" if key else None

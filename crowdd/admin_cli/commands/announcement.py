@@ -1,0 +1,102 @@
+"""``crowdctl announcement``: what the site tells everybody."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from crowdd.admin_cli.groups import Group
+from crowdd.admin_cli.lookups import given, known
+from crowdd.admin_cli.output import json_option, listing, say
+from crowdd.admin_cli.prompts import confirm, yes_option
+from crowdd.admin_cli.runtime import with_domain
+from crowdd.domain.server.services import Domain
+from crowdd.kinds import ANNOUNCEMENT
+from crowdd.values import SYSTEM
+
+_COLUMNS = ("id", "created", "updated", "published", "title")
+
+
+@click.group(cls=Group)
+def announcement() -> None:
+    """Announcements: what the site tells everybody.
+
+    ID is the number that an announcement has in the list.
+    """
+
+
+@announcement.command("list")
+@click.option("--limit", type=click.IntRange(1, 100), default=20, show_default=True, help="How many; the newest.")
+@json_option
+@click.pass_obj
+def list_(config: Path | None, limit: int, as_json: bool) -> None:
+    """List the newest announcements, those that are not published yet too."""
+    newest = {"limit": str(limit), "orderby": "created", "desc": "true"}
+    listing(as_json, with_domain(config, lambda d: d.records.list(ANNOUNCEMENT, SYSTEM, newest)), _COLUMNS)
+
+
+@announcement.command()
+@click.option("--title", required=True, help="Its title.")
+@click.option("--body", required=True, help="What it says, in Markdown.")
+@click.option("--media-url", help="Address of a picture.")
+@click.option("--draft", is_flag=True, help="Publish it later.")
+@json_option
+@click.pass_obj
+def add(config: Path | None, /, draft: bool, as_json: bool, **fields: str | None) -> None:
+    """Add an announcement; everybody sees it at once unless it is a draft."""
+    body = {**given(**fields), "published": not draft}
+    made = with_domain(config, lambda domain: domain.records.create(ANNOUNCEMENT, SYSTEM, body))
+    say(as_json, made, f"Added announcement {made['id']}, {_state(made)}.")
+
+
+@announcement.command()
+@click.argument("number", metavar="ID", type=int)
+@click.option("--title", help="Another title.")
+@click.option("--body", help="Other words, in Markdown.")
+@click.option("--media-url", help="Address of another picture.")
+@click.option("--draft", is_flag=True, help="Take it back: only administrators see it.")
+@json_option
+@click.pass_obj
+def edit(config: Path | None, /, number: int, draft: bool, as_json: bool, **fields: str | None) -> None:
+    """Change an announcement: what is not given stays."""
+    changes = {**given(**fields), **({"published": False} if draft else {})}
+    if not changes:
+        raise click.UsageError("Say what to change: --title, --body, --media-url or --draft.")
+    changed = with_domain(config, lambda domain: _change(domain, number, changes))
+    say(as_json, changed, f"Changed announcement {number}, {_state(changed)}.")
+
+
+@announcement.command()
+@click.argument("number", metavar="ID", type=int)
+@json_option
+@click.pass_obj
+def publish(config: Path | None, number: int, as_json: bool) -> None:
+    """Let everybody see an announcement."""
+    changed = with_domain(config, lambda domain: _change(domain, number, {"published": True}))
+    say(as_json, changed, f"Announcement {number} is {_state(changed)}.")
+
+
+@announcement.command()
+@click.argument("number", metavar="ID", type=int)
+@yes_option
+@json_option
+@click.pass_obj
+def remove(config: Path | None, number: int, yes: bool, as_json: bool) -> None:
+    """Remove an announcement."""
+    confirm(yes, f"Announcement {number} will be removed.")
+    with_domain(config, lambda domain: _remove(domain, number))
+    say(as_json, {"id": number}, f"Removed announcement {number}.")
+
+
+def _state(row: dict[str, Any]) -> str:
+    return "published" if row["published"] else "a draft"
+
+
+async def _change(domain: Domain, number: int, changes: dict[str, Any]) -> dict[str, Any]:
+    return await known(domain.records.change(ANNOUNCEMENT, SYSTEM, number, changes), f"announcement {number}")
+
+
+async def _remove(domain: Domain, number: int) -> None:
+    await known(domain.records.delete(ANNOUNCEMENT, SYSTEM, number), f"announcement {number}")

@@ -1,0 +1,77 @@
+"""``crowdctl audit``: who changed what, and the security log."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import click
+
+from crowdd.admin_cli.lookups import given
+from crowdd.admin_cli.output import json_option, listing
+from crowdd.admin_cli.runtime import with_domain
+from crowdd.domain.core.security_log import KINDS
+from crowdd.storage.database import Row
+from crowdd.values import SYSTEM
+
+_ACTS = (
+    "id", "at", "user_name", "via", "action", "kind", "object_id", "project_id", "attribute", "before", "after",
+    "network", "request_id",
+)  # fmt: skip
+_SECURITY = (
+    "id", "at", "last_at", "count", "kind", "user_id", "user_name", "actor_name", "tried", "network", "request_id",
+    "agent", "detail",
+)  # fmt: skip
+_UNITS = {"m": "minutes", "h": "hours", "d": "days"}
+
+
+def _time(_ctx: click.Context, _option: click.Parameter, text: str | None) -> datetime | None:
+    """A time as ISO 8601 (UTC unless it says otherwise), or an age: 30m, 12h, 7d."""
+    if text is None:
+        return None
+    age = re.fullmatch(r"(\d{1,6})([mhd])", text)
+    if age:
+        return datetime.now(UTC) - timedelta(**{_UNITS[age[2]]: int(age[1])})
+    try:
+        found = datetime.fromisoformat(text)
+    except ValueError:
+        raise click.BadParameter(f"{text!r} is not a time such as 2026-05-01T12:00 or an age such as 7d.") from None
+    return found if found.tzinfo else found.replace(tzinfo=UTC)
+
+
+@click.command()
+@click.option("--security", is_flag=True, help="Show the security log: sign-ins, refusals, changes of accounts.")
+@click.option("--account", help="Only this account; with --security also an address that was tried.")
+@click.option("--kind", "kinds", multiple=True, help="Only this kind; with --security it may be given several times.")
+@click.option("--since", callback=_time, help="Only since this time (2026-05-01T12:00) or age (30m, 12h, 7d).")
+@click.option("--before", type=int, metavar="ID", help="Only entries before this one: to read on.")
+@click.option("--limit", type=click.IntRange(1, 10_000), default=50, show_default=True, help="How many entries.")
+@json_option
+@click.pass_obj
+def audit(
+    config: Path | None, /, security: bool, kinds: tuple[str, ...], limit: int, as_json: bool, **chosen: Any
+) -> None:
+    """Show the audit log, or with --security the security log, the newest entries first."""
+    if security:
+        listing(as_json, _security(config, kinds, limit, **chosen), _SECURITY)
+    else:
+        listing(as_json, _acts(config, kinds, limit, **chosen), _ACTS)
+
+
+def _security(config: Path | None, kinds: tuple[str, ...], limit: int, account: str | None, **chosen: Any) -> list[Row]:
+    unknown = [kind for kind in kinds if kind not in KINDS]
+    if unknown:
+        raise click.BadParameter(f"{unknown[0]!r} is not one of {', '.join(sorted(KINDS))}.", param_hint="--kind")
+    return with_domain(
+        config,
+        lambda domain: domain.administration.security(SYSTEM, account or "", limit, kinds=kinds, **given(**chosen)),
+    )
+
+
+def _acts(config: Path | None, kinds: tuple[str, ...], limit: int, account: str | None, **chosen: Any) -> list[Row]:
+    if len(kinds) > 1:
+        raise click.UsageError("Without --security, --kind may be given once.")
+    wanted = given(user=account, kind=kinds[0] if kinds else None, **chosen)
+    return with_domain(config, lambda domain: domain.administration.acts(SYSTEM, most=limit, **wanted))

@@ -1,0 +1,94 @@
+"""``crowdctl category``: shelves for projects."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from crowdd.admin_cli.groups import Group
+from crowdd.admin_cli.lookups import category as found
+from crowdd.admin_cli.lookups import given
+from crowdd.admin_cli.output import json_option, listing, say
+from crowdd.admin_cli.prompts import confirm, yes_option
+from crowdd.admin_cli.runtime import with_domain
+from crowdd.domain.projects.projects import slug
+from crowdd.domain.server.services import Domain
+from crowdd.errors import ConflictError
+from crowdd.kinds import CATEGORY
+from crowdd.values import SYSTEM
+
+_COLUMNS = ("id", "short_name", "name", "description", "n_projects")
+
+
+@click.group(cls=Group)
+def category() -> None:
+    """Categories: shelves that projects stand on.
+
+    CATEGORY is an id or a short name.
+    """
+
+
+@category.command("list")
+@json_option
+@click.pass_obj
+def list_(config: Path | None, as_json: bool) -> None:
+    """List the categories, each with the number of its published projects."""
+    listing(as_json, with_domain(config, lambda domain: domain.administration.categories(SYSTEM)), _COLUMNS)
+
+
+@category.command()
+@click.option("--name", required=True, help="Its name.")
+@click.option("--short-name", help="The name that stands in addresses; made of the name when it is left out.")
+@click.option("--description", default="", help="One sentence about it.")
+@json_option
+@click.pass_obj
+def add(config: Path | None, name: str, short_name: str | None, description: str, as_json: bool) -> None:
+    """Add a category."""
+    body = {"name": name, "short_name": short_name or slug(name, "category"), "description": description}
+    made = with_domain(config, lambda domain: domain.records.create(CATEGORY, SYSTEM, body))
+    say(as_json, made, f"Added {made['short_name']}, id {made['id']}.")
+
+
+@category.command()
+@click.argument("which", metavar="CATEGORY")
+@click.option("--name", help="Another name.")
+@click.option("--short-name", help="Another short name; addresses with the old one end.")
+@click.option("--description", help="Another sentence about it.")
+@json_option
+@click.pass_obj
+def edit(config: Path | None, /, which: str, as_json: bool, **fields: str | None) -> None:
+    """Change a category: what is not given stays."""
+    changes = given(**fields)
+    if not changes:
+        raise click.UsageError("Say what to change: --name, --short-name or --description.")
+
+    async def work(domain: Domain) -> dict[str, Any]:
+        return await domain.records.change(CATEGORY, SYSTEM, (await found(domain, which))["id"], changes)
+
+    changed = with_domain(config, work)
+    say(as_json, changed, f"Changed {changed['short_name']}.")
+
+
+@category.command()
+@click.argument("which", metavar="CATEGORY")
+@yes_option
+@json_option
+@click.pass_obj
+def remove(config: Path | None, which: str, yes: bool, as_json: bool) -> None:
+    """Remove a category that no project is in. The last one stays."""
+    confirm(yes, f"The category {which} will be removed.")
+    row = with_domain(config, lambda domain: _remove(domain, which))
+    say(as_json, row, f"Removed {row['short_name']}.")
+
+
+async def _remove(domain: Domain, which: str) -> dict[str, Any]:
+    row = await found(domain, which)
+    try:
+        await domain.records.delete(CATEGORY, SYSTEM, row["id"])
+    except ConflictError as error:
+        if error.constraint:
+            raise ConflictError(f"There are projects in {row['short_name']}: it stays.") from None
+        raise
+    return {"id": row["id"], "short_name": row["short_name"]}

@@ -1,0 +1,102 @@
+"""``crowdctl db``: the database's tables."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import attrs
+import click
+
+from crowdd.admin_cli.groups import Group
+from crowdd.admin_cli.output import json_option, listing, print_json, say
+from crowdd.admin_cli.runtime import as_owner, with_database
+from crowdd.config import Settings, load
+from crowdd.domain.server.major_upgrade import move
+from crowdd.embedded import find_home, hold
+from crowdd.errors import ConfigError
+from crowdd.storage import schema
+
+_FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
+
+
+@click.group(cls=Group)
+def db() -> None:
+    """The database: its version, and bringing it to the one of this program."""
+
+
+@db.command()
+@click.option(
+    "--postgresql",
+    is_flag=True,
+    help="Move the database that crowdctl serve made to the newest PostgreSQL that is here. Stop the server first.",
+)
+@click.option("--old-bin", type=_FOLDER, help="Folder of the programs that made the database.")
+@click.option("--new-bin", type=_FOLDER, help="Folder of the programs to move to; the newest when it is left out.")
+@json_option
+@click.pass_obj
+def upgrade(config: Path | None, postgresql: bool, old_bin: Path | None, new_bin: Path | None, as_json: bool) -> None:
+    """Bring the database to this version. An empty one gets its tables; all or nothing is done.
+
+    It connects by [db] migrate_dsn where that is set.
+    """
+    if postgresql:
+        _move(load(config), old_bin, new_bin, as_json)
+        return
+    if old_bin or new_bin:
+        raise click.UsageError("--old-bin and --new-bin go with --postgresql.")
+    applied = as_owner(config, schema.upgrade)
+    names = ", ".join(_name(number) for number in applied)
+    say(as_json, {"applied": applied}, f"Applied {names}." if applied else "The database is up to date.")
+
+
+@db.command()
+@json_option
+@click.pass_obj
+def status(config: Path | None, as_json: bool) -> None:
+    """Show which migrations the database has had."""
+    found = with_database(config, schema.status)
+    rows = [
+        {"migration": _name(number), "applied": number in found.applied}
+        for number in sorted({*found.applied, *found.known})
+    ]
+    if as_json:
+        print_json({"current": found.current, "functions_current": found.definitions_current, "migrations": rows})
+        return
+    listing(False, rows, ("migration", "applied"))
+    try:
+        found.require()
+        click.echo("The database is up to date.")
+    except schema.SchemaError as error:
+        click.echo(str(error))
+
+
+def _move(settings: Settings, old_bin: Path | None, new_bin: Path | None, as_json: bool) -> None:
+    if settings.db.dsn:
+        raise ConfigError(
+            "[db] dsn names a PostgreSQL that somebody else runs: upgrade that one by its own documentation.",
+            hint="Or: crowdctl backup there, crowdctl restore into the new one.",
+        )
+    folder = settings.data.dir
+    if not (folder / "postgres").exists():
+        raise ConfigError(f"There is no database of crowdd's own in {folder.absolute()}.")
+    lock = hold(folder)
+    try:
+        moved = move(find_home(folder), old_bin, new_bin, lambda words: click.echo(words, err=True))
+    finally:
+        os.close(lock)
+    if moved is None:
+        say(as_json, {"moved": False}, "The database has the newest PostgreSQL that is here.")
+        return
+    say(
+        as_json,
+        {"moved": True, **attrs.asdict(moved)},
+        f"Moved from PostgreSQL {moved.before} to {moved.after}: {moved.rows:,} rows compared.",
+        f"The old folder is {moved.old_folder}: remove it once the server has run well. What you changed in its "
+        "postgresql.conf is not in the new one.",
+    )
+
+
+def _name(number: int) -> str:
+    path = schema.migrations().get(number)
+    return path.stem if path else f"{number:04} (of a newer version)"

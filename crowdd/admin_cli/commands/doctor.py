@@ -1,0 +1,96 @@
+"""``crowdctl doctor``: looks at everything, says in sentences what is wrong and what to do."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import time
+from pathlib import Path
+
+import attrs
+import click
+
+from crowdd.admin_cli.health_probe import complaints
+from crowdd.admin_cli.output import json_option, print_json
+from crowdd.admin_cli.runtime import with_database
+from crowdd.config import Settings, load
+from crowdd.domain.core import secrets as keys
+from crowdd.domain.server import server_key
+from crowdd.domain.server.doctor_rules import Facts, Finding, of_data_folder, of_server, of_settings
+from crowdd.domain.server.recount import Checking
+from crowdd.domain.webhooks.webhooks import state_view
+from crowdd.errors import CrowddError
+from crowdd.http.errors import message_of
+from crowdd.sched.schedule import overview
+from crowdd.storage import schema
+from crowdd.storage.connections.pool import Pool
+from crowdd.storage.server.db_health import condition
+from crowdd.storage.webhooks import webhooks
+
+
+@click.command()
+@click.option("--thorough", is_flag=True, help="Recount every counter too, as crowdctl check does.")
+@json_option
+@click.pass_context
+def doctor(ctx: click.Context, thorough: bool, as_json: bool) -> None:
+    """Look at settings, data folder, database, server, jobs, queue, letters and webhooks, and say what is wrong.
+
+    Each finding says what to do about it. Changes nothing. Ends with 1 when something is wrong, with 0 when all is well
+    or there is only advice.
+    """
+    found = examine(ctx.obj, thorough)
+    if as_json:
+        print_json([attrs.asdict(finding) for finding in found])
+    else:
+        for finding in found:
+            click.echo(finding.sentence())
+        if not any(finding.wrong for finding in found):
+            click.echo("Nothing is wrong.")
+    ctx.exit(int(any(finding.wrong for finding in found)))
+
+
+def examine(config: Path | None, thorough: bool) -> list[Finding]:
+    """Everything that was found; what cannot be looked at is a finding too."""
+    try:
+        settings = load(config)
+    except CrowddError as error:
+        return [Finding(message_of(error), "Correct it; crowdctl config show lists the settings.")]
+    found = of_settings(settings)
+    try:
+        return found + with_database(config, lambda pool: _of_database(settings, pool, thorough))
+    except CrowddError as error:
+        return [*found, *of_data_folder(*_folder(settings)), Finding(message_of(error), error.hint)]
+
+
+async def _of_database(settings: Settings, pool: Pool, thorough: bool) -> list[Finding]:
+    (await schema.status(pool)).require()
+    free_bytes, key_mode = _folder(settings)
+    key = await server_key.find(pool, keys.existing(settings.data.dir))
+    facts = Facts(
+        free_bytes=free_bytes,
+        key_mode=key_mode,
+        key_complaint=key.complaint(settings.data.dir),
+        complaints=complaints(settings),
+        base_url=settings.base_url,
+        now=time.time(),
+        database=await condition(pool),
+        jobs=await overview(pool),
+        webhooks=[state_view(row) for row in await webhooks.states(pool)],
+        backup_days=settings.data.backup_days,
+        configured=bool(settings.db.dsn),
+    )
+    return of_server(facts) + (await _recounted(pool) if thorough else [])
+
+
+def _folder(settings: Settings) -> tuple[int, int | None]:
+    """Free bytes of the data folder (or of where it will be), and the permissions of the key in it."""
+    folder = settings.data.dir.absolute()
+    while not folder.is_dir():
+        folder = folder.parent
+    key = settings.data.dir / keys.FILE
+    return shutil.disk_usage(folder).free, os.stat(key).st_mode & 0o777 if key.exists() else None
+
+
+async def _recounted(pool: Pool) -> list[Finding]:
+    found = [difference.sentence() async for difference in Checking(pool).run(repair=False)]
+    return [Finding(f"{sentence}.", "crowdctl check --repair sets it right.") for sentence in found]

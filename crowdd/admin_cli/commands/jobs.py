@@ -1,0 +1,78 @@
+"""``crowdctl jobs``: work by the clock."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from crowdd.admin_cli.groups import Group
+from crowdd.admin_cli.output import json_option, listing, say
+from crowdd.admin_cli.runtime import with_domain
+from crowdd.domain.server.services import Domain
+from crowdd.errors import NotFoundError
+from crowdd.sched.job_runner import Clockwork, Turn
+from crowdd.sched.schedule import OVERVIEW, Job, every_job, overview
+from crowdd.storage.server import jobs as stored
+
+_LOG = ("began", "seconds", "outcome", "words")
+_WORDS = {
+    "busy": "{name} runs in another process just now.",
+    "broken": "The last run of {name} ended with its process. That has been written down; run it again.",
+}
+
+
+@click.group(cls=Group)
+def jobs() -> None:
+    """Work that the server does by the clock."""
+
+
+@jobs.command("list")
+@json_option
+@click.pass_obj
+def list_(config: Path | None, as_json: bool) -> None:
+    """List the jobs: how the last run went and when the next is due."""
+    listing(as_json, with_domain(config, lambda domain: overview(domain.db)), OVERVIEW)
+
+
+@jobs.command()
+@click.argument("name")
+@click.option("--limit", default=20, show_default=True, help="How many runs.")
+@json_option
+@click.pass_obj
+def show(config: Path | None, name: str, limit: int, as_json: bool) -> None:
+    """List the runs of the job NAME that are in the log, the newest first.
+
+    Of a job that runs more often than every minute only those that failed are.
+    """
+    _find(name)
+    listing(as_json, with_domain(config, lambda domain: stored.log(domain.db, name, limit)), _LOG)
+
+
+@jobs.command()
+@click.argument("name")
+@json_option
+@click.pass_obj
+def run(config: Path | None, name: str, as_json: bool) -> None:
+    """Run the job NAME now, whether it is due or not; not while it runs in the server."""
+    job = _find(name)
+    turn = with_domain(config, lambda domain: _turn(domain, job))
+    done: dict[str, Any] = {"name": name, "outcome": turn.state, "seconds": turn.seconds, "words": turn.words}
+    said = _WORDS.get(turn.state, "{name} {outcome}: {words}").format(**done)
+    say(as_json, done, said)
+    if turn.state != "done":
+        sys.exit(1)
+
+
+async def _turn(domain: Domain, job: Job) -> Turn:
+    # A command has one connection: its session holds the lock while the work goes on in it.
+    return await Clockwork(None, domain.db, domain, [job]).turn(job, early=True)
+
+
+def _find(name: str) -> Job:
+    for job in every_job():
+        if job.name == name:
+            return job
+    raise NotFoundError(f"There is no job {name}.", hint="crowdctl jobs list shows them.")

@@ -1,0 +1,91 @@
+"""``crowdctl mail``: letters that were written."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from crowdd.admin_cli.groups import Group
+from crowdd.admin_cli.lookups import known
+from crowdd.admin_cli.output import console, json_option, listing, print_json, say
+from crowdd.admin_cli.runtime import with_domain
+from crowdd.domain.server.services import Domain
+from crowdd.errors import CrowddError
+from crowdd.storage.database import Row
+from crowdd.values import SYSTEM
+
+_COLUMNS = ("id", "created", "state", "recipient", "template", "subject", "attempts", "due", "error")
+_STATES = ("waiting", "held", "sent", "dead")
+
+
+@click.group(cls=Group)
+def mail() -> None:
+    """Letters: those on their way, and those that are held because mail is off ([mail] host).
+
+    ID is the number that a letter has in the list.
+    """
+
+
+@mail.command("list")
+@click.option("--state", type=click.Choice(_STATES), help="Only those in this state.")
+@click.option("--limit", default=50, show_default=True, help="How many.")
+@json_option
+@click.pass_obj
+def list_(config: Path | None, state: str | None, limit: int, as_json: bool) -> None:
+    """List the last letters, the newest first."""
+    listing(as_json, with_domain(config, lambda domain: domain.mail.list(limit, state)), _COLUMNS)
+
+
+@mail.command()
+@click.argument("mail_id", metavar="ID", type=int)
+@json_option
+@click.pass_obj
+def show(config: Path | None, mail_id: int, as_json: bool) -> None:
+    """Show one letter, with the links in it. The text of a letter is gone once it was sent."""
+    row = with_domain(config, lambda domain: known(domain.mail.get(mail_id), f"letter {mail_id}"))
+    if as_json:
+        print_json(row)
+        return
+    text = row["text"] or "(sent, and its text is gone)"
+    head = f"To: {row['recipient']}\nSubject: {row['subject']}\nState: {row['state']} {row['error']}"
+    console().print(plain(f"{head}\n\n{text}"))
+
+
+@mail.command()
+@click.argument("mail_id", metavar="ID", type=int)
+@json_option
+@click.pass_obj
+def send(config: Path | None, mail_id: int, as_json: bool) -> None:
+    """Let a letter that is held or dead be delivered after all."""
+    row = with_domain(config, lambda domain: _again(domain, mail_id))
+    say(as_json, {"id": row["id"], "state": row["state"]}, f"Letter {mail_id} waits for its turn.")
+
+
+@mail.command()
+@click.argument("address")
+@click.option("--locale", default="en", show_default=True, help="In which language.")
+@json_option
+@click.pass_obj
+def test(config: Path | None, address: str, locale: str, as_json: bool) -> None:
+    """Write a letter to ADDRESS, to see whether mail arrives. The server delivers it within seconds."""
+    mail_id = with_domain(config, lambda domain: _test(domain, address, locale))
+    say(as_json, {"id": mail_id}, f"Letter {mail_id} waits for its turn: crowdctl mail show {mail_id}")
+
+
+async def _again(domain: Domain, mail_id: int) -> Row:
+    row = await known(domain.mail.again(mail_id), f"letter {mail_id}")
+    await domain.administration.note("send_again", "mail", mail_id, SYSTEM)
+    return row
+
+
+async def _test(domain: Domain, address: str, locale: str) -> int:
+    mail_id = await domain.mail.send(domain.db, address, "test", {}, locale)
+    if mail_id is None:
+        raise CrowddError(f"{address} has had many letters within an hour. Try again later.")
+    return mail_id
+
+
+def plain(text: str) -> str:
+    """The text without what steers a terminal."""
+    return "".join(each if each.isprintable() or each == "\n" else "\N{REPLACEMENT CHARACTER}" for each in text)

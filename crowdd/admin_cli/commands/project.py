@@ -1,0 +1,327 @@
+"""``crowdctl project``: whole projects."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import attrs
+import click
+
+from crowdd.admin_cli import export_files
+from crowdd.admin_cli.groups import Group
+from crowdd.admin_cli.lookups import account, category, given
+from crowdd.admin_cli.lookups import project as found
+from crowdd.admin_cli.output import details, json_option, listing, say, watching
+from crowdd.admin_cli.prompts import confirm, yes_option
+from crowdd.admin_cli.runtime import with_domain
+from crowdd.domain.server.services import Domain
+from crowdd.domain.transfer import folder_export, folder_import, project_folder
+from crowdd.domain.transfer.exports import FORMATS, KINDS
+from crowdd.domain.transfer.missing_files import Missing
+from crowdd.errors import ConflictError, NotFoundError
+from crowdd.kinds import PROJECT
+from crowdd.storage.database import Row
+from crowdd.values import SYSTEM
+
+_WORTH_WATCHING = 1000  # tasks
+_LIST = (
+    "id", "short_name", "name", "owner", "published", "featured",
+    "n_tasks", "n_completed_tasks", "n_task_runs", "n_volunteers", "overall_progress", "last_activity_raw",
+)  # fmt: skip
+_SHOW = (
+    *_LIST, "description", "created", "updated", "owner_id", "owners_ids", "category_id", "n_results", "n_blogposts",
+    "allow_anonymous_contributors", "zip_download", "webhook",
+)  # fmt: skip
+_PAGE = 100  # rows of a list at most
+_SHOWN = 20  # values that name files which are not there
+
+
+@click.group(cls=Group)
+def project() -> None:
+    """Projects: loaded from folders, opened, paused, featured, handed over, deleted.
+
+    PROJECT is an id or a short name.
+    """
+
+
+@project.command("list")
+@click.option("--owner", metavar="WHO", help="Only those of this account: id, nickname or e-mail address.")
+@click.option("--category", "shelf", metavar="CATEGORY", help="Only those on this shelf: id or short name.")
+@click.option("--published/--not-published", default=None, help="Only those that are open, or that are not.")
+@click.option("--featured/--not-featured", default=None, help="Only those that are featured, or that are not.")
+@click.option("--after", type=int, default=0, metavar="ID", help="Only ids above this one: to read on.")
+@click.option("--limit", type=click.IntRange(1), default=100, show_default=True, help="How many.")
+@json_option
+@click.pass_obj
+def list_(config: Path | None, /, as_json: bool, **chosen: Any) -> None:
+    """List the projects by their ids, drafts too."""
+    listing(as_json, with_domain(config, lambda domain: _list(domain, **chosen)), _LIST)
+
+
+@project.command()
+@click.argument("which", metavar="PROJECT")
+@json_option
+@click.pass_obj
+def show(config: Path | None, which: str, as_json: bool) -> None:
+    """Show a project: who it belongs to, how far it is, and what it lacks before it can be published."""
+    details(as_json, with_domain(config, lambda domain: _show(domain, which)))
+
+
+@project.command()
+@click.argument("which", metavar="PROJECT")
+@json_option
+@click.pass_obj
+def publish(config: Path | None, which: str, as_json: bool) -> None:
+    """Open a project to everybody. The first time, answers that were given to try it go."""
+    row, changed = with_domain(config, lambda domain: _opened(domain, which))
+    _say_state(as_json, row, "published", changed)
+
+
+@project.command()
+@click.argument("which", metavar="PROJECT")
+@json_option
+@click.pass_obj
+def pause(config: Path | None, which: str, as_json: bool) -> None:
+    """Hand out no more tasks of a project; answers on their way still count."""
+    row, changed = with_domain(config, lambda domain: _paused(domain, which))
+    _say_state(as_json, row, "not published", changed)
+
+
+@project.command()
+@click.argument("which", metavar="PROJECT")
+@click.option("--remove", is_flag=True, help="Feature it no more.")
+@json_option
+@click.pass_obj
+def feature(config: Path | None, which: str, remove: bool, as_json: bool) -> None:
+    """Show a project first on the list of projects."""
+    row, changed = with_domain(config, lambda domain: _featured(domain, which, not remove))
+    _say_state(as_json, row, "not featured" if remove else "featured", changed)
+
+
+@project.command()
+@click.argument("which", metavar="PROJECT")
+@click.option("--to", "person", metavar="WHO", required=True, help="Id, nickname or e-mail address of the new owner.")
+@click.option("--keep-owners", is_flag=True, help="Let the owner of before and co-owners go on as co-owners.")
+@yes_option
+@json_option
+@click.pass_obj
+def transfer(config: Path | None, which: str, person: str, keep_owners: bool, yes: bool, as_json: bool) -> None:
+    """Give a project to another account. Those who owned it before lose their rights unless they are kept."""
+    confirm(yes, f"The project {which} will belong to {person}.")
+    done = with_domain(config, lambda domain: _transfer(domain, which, person, keep_owners))
+    say(as_json, done, f"{done['short_name']} belongs to {done['owner']} now.")
+
+
+@project.command()
+@click.argument("which", metavar="PROJECT")
+@yes_option
+@json_option
+@click.pass_obj
+def delete(config: Path | None, which: str, yes: bool, as_json: bool) -> None:
+    """Delete a project with its tasks, answers, results and files.
+
+    Nobody finds it any more; of a large one the running server (or the next one) takes the rest away.
+    """
+    confirm(yes, f"The project {which} and everything in it will be deleted.")
+    row = with_domain(config, lambda domain: _delete(domain, which))
+    say(as_json, {"id": row["id"], "short_name": row["short_name"]}, f"{row['short_name']} is gone.")
+
+
+@project.command()
+@click.argument("directory", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.option("--owner", metavar="NAME", help="Whose a new project is; the first administrator's unless given.")
+@click.option("--publish/--no-publish", default=None, help="Open it at the end, or leave it as it is.")
+@click.option("--if-empty", is_flag=True, help="Do nothing when the server has a project already.")
+@click.option("--strict", is_flag=True, help="Refuse a folder whose tasks name files that are not in it.")
+@json_option
+@click.pass_obj
+def load(
+    config: Path | None,
+    directory: Path,
+    owner: str | None,
+    publish: bool | None,
+    if_empty: bool,
+    strict: bool,
+    as_json: bool,
+) -> None:
+    """Load the project in the folder DIRECTORY; loading it again brings it up to date and doubles nothing.
+
+    The folder holds project.json (name, short_name, description, category, n_answers, published, info ...),
+    presenter.html, results.html, tutorial.html, long_description.md, and tasks.ndjson or tasks.csv. Files that
+    info names are uploaded. Values of tasks that look like files and are not in the folder stay as they are and are
+    listed on standard error (with --json as missing_files); with --strict nothing is loaded then, and the exit status
+    is 1.
+    """
+    with _watching(directory, as_json, strict) as (source, progress):
+        done = with_domain(
+            config, lambda domain: _load(domain, source, if_empty, owner=owner, publish=publish, progress=progress)
+        )
+    say(as_json, done, _words(done))
+
+
+@project.command()
+@click.argument("which", metavar="PROJECT")
+@click.option(
+    "--to",
+    "target",
+    required=True,
+    type=click.Path(file_okay=False, path_type=Path),
+    help="The folder to write to; made when it is not there.",
+)
+@click.option(
+    "--type", "types", multiple=True, type=click.Choice([*KINDS]), help="Only this of the answers; may be repeated."
+)
+@click.option(
+    "--format", "format_", default="json", show_default=True, type=click.Choice([*FORMATS]), help="Of the answers."
+)
+@click.option("--raw", is_flag=True, help="Leave texts of tables as they are, also those a spreadsheet would run.")
+@click.option("--resume", is_flag=True, help="Keep the files that are whole, and write only the others.")
+@json_option
+@click.pass_obj
+def export(
+    config: Path | None,
+    which: str,
+    target: Path,
+    types: tuple[str, ...],
+    format_: str,
+    raw: bool,
+    resume: bool,
+    as_json: bool,
+) -> None:
+    """Write a project to a folder that can be loaded, on another server too, and its answers beside it.
+
+    The folder has what `crowdctl project load` takes: project.json, its texts, tasks.ndjson, and the files that these
+    name. The owner, the password, the blog, and tasks that were taken out are not in it. The folder answers in it has
+    tasks, answers and results as their owners download them, with all that administrators may see; --type writes only
+    these. A file has its name only when it is whole, so that an export that was interrupted can be resumed.
+    """
+    files = [(type_, format_) for type_ in types or KINDS]
+    with watching("Writing rows", quiet=as_json) as told:
+        done = with_domain(
+            config,
+            lambda d: _export(d, which, target, files, told, whole=not types, raw=raw, resume=resume),
+        )
+    say(as_json, done, *_written(target / folder_export.FILES, done))
+
+
+def _written(named: Path, done: list[dict[str, Any]]) -> list[str]:
+    """A line for each file, and one for all of those that texts name."""
+    lines = [f"{file['file']} ({file['bytes']} bytes)" for file in done if Path(file["file"]).parent != named]
+    more = len(done) - len(lines)
+    return [*lines, f"{named} ({more} files)"] if more else lines
+
+
+async def _export(
+    domain: Domain,
+    which: str,
+    target: Path,
+    files: list[tuple[str, str]],
+    told: Callable[[int], None],
+    **how: bool,
+) -> list[dict[str, Any]]:
+    return await export_files.export(domain, await found(domain, which), target, files, told, **how)
+
+
+async def _load(domain: Domain, source: project_folder.Folder, if_empty: bool, **how: Any) -> dict[str, Any] | None:
+    if if_empty and await domain.projects.any_at_all():
+        return None
+    done = await folder_import.load(domain, source, **how)
+    missing = {"values": source.missing.values, "tasks": source.missing.tasks}
+    named = [attrs.asdict(one) for one in source.missing.named]
+    url = f"{domain.settings.base_url}/project/{done.short_name}/"
+    return {**attrs.asdict(done), "missing_files": {**missing, "first": named}, "url": url}
+
+
+@contextlib.contextmanager
+def _watching(
+    directory: Path, as_json: bool, strict: bool
+) -> Iterator[tuple[project_folder.Folder, Callable[[int], object]]]:
+    """The folder, and what is to be told of progress: a bar where there is time to see it."""
+    source = project_folder.read(directory)
+    _require_files(source.missing, strict, as_json)
+    with watching("Loading tasks", source.n_tasks, quiet=as_json or source.n_tasks <= _WORTH_WATCHING) as told:
+        yield source, told
+
+
+def _require_files(missing: Missing, strict: bool, quiet: bool) -> None:
+    """Warns of files that are not there, unless ``quiet``. Raises NotFoundError instead when ``strict``."""
+    if missing.values and strict:
+        raise NotFoundError(f"{missing}: {'; '.join(missing.lines(_SHOWN))}.")
+    if missing.values and not quiet:
+        click.echo("\n  ".join((f"Warning: {missing}:", *missing.lines(_SHOWN))), err=True)
+
+
+def _words(done: dict[str, Any] | None) -> str:
+    if done is None:
+        return "There are projects already: nothing was loaded."
+    verb = "Created" if done["created"] else "Updated"
+    state = "published" if done["published"] else "not published"
+    return f"{verb} {done['short_name']}: {done['added']} of {done['tasks']} tasks added, {state}. {done['url']}"
+
+
+async def _list(
+    domain: Domain, owner: str | None, shelf: str | None, after: int, limit: int, **flags: bool | None
+) -> list[dict[str, Any]]:
+    """Page by page: a list of the API has a hundred rows at most."""
+    chosen = {name: str(value).lower() for name, value in given(**flags).items()}
+    if owner is not None:
+        chosen["owner_id"] = str((await account(domain, owner))["id"])
+    if shelf is not None:
+        chosen["category_id"] = str((await category(domain, shelf))["id"])
+    rows: list[dict[str, Any]] = []
+    while len(rows) < limit:
+        page = {"limit": str(min(_PAGE, limit - len(rows))), "last_id": str(rows[-1]["id"] if rows else after)}
+        more = await domain.records.list(PROJECT, SYSTEM, {**chosen, **page})
+        if not more:
+            break
+        rows += more
+    return rows
+
+
+async def _show(domain: Domain, which: str) -> dict[str, Any]:
+    row = await found(domain, which)
+    view = await domain.records.get(PROJECT, SYSTEM, row["id"])
+    ready = await domain.projects.readiness(row)
+    lacks = [name for name, there in (("presenter", ready.presenter), ("tasks", ready.tasks)) if not there]
+    address = f"{domain.settings.base_url}/project/{row['short_name']}/"
+    more = {"paused": not row["published"] and row["first_published"] is not None, "locked": row["lock_id"] is not None}
+    return {**{name: view[name] for name in _SHOW}, **more, "lacks": lacks, "url": address}
+
+
+async def _opened(domain: Domain, which: str) -> tuple[Row, bool]:
+    row = await found(domain, which)
+    return row, await domain.projects.publish(row, SYSTEM)
+
+
+async def _paused(domain: Domain, which: str) -> tuple[Row, bool]:
+    row = await found(domain, which)
+    return row, await domain.projects.pause(row, SYSTEM)
+
+
+async def _featured(domain: Domain, which: str, featured: bool) -> tuple[Row, bool]:
+    row = await found(domain, which)
+    if row["featured"] is not featured:
+        await domain.records.change(PROJECT, SYSTEM, row["id"], {"featured": featured})
+    return row, row["featured"] is not featured
+
+
+def _say_state(as_json: bool, row: Row, state: str, changed: bool) -> None:
+    done = {"id": row["id"], "short_name": row["short_name"], "changed": changed}
+    say(as_json, done, f"{row['short_name']} is {state}{' now' if changed else ' already'}.")
+
+
+async def _transfer(domain: Domain, which: str, person: str, keep: bool) -> dict[str, Any]:
+    row, to = await found(domain, which), await account(domain, person)
+    if to["restrict"]:
+        raise ConflictError(f"{to['name']} is blocked, and can own nothing.")
+    owner = await domain.ownership.transfer(row, to["email_addr"], keep, SYSTEM)
+    return {"id": row["id"], "short_name": row["short_name"], "owner": owner}
+
+
+async def _delete(domain: Domain, which: str) -> Row:
+    row = await found(domain, which)
+    await domain.records.delete(PROJECT, SYSTEM, row["id"])
+    return row

@@ -1,0 +1,109 @@
+"""``crowdctl secrets``: the keys that the server encrypts with."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import attrs
+import click
+
+from crowdd.admin_cli.groups import Group
+from crowdd.admin_cli.output import json_option, listing, say
+from crowdd.admin_cli.prompts import confirm, yes_option
+from crowdd.admin_cli.runtime import with_database, with_domain
+from crowdd.config import Settings, load
+from crowdd.domain.core import secrets as keys
+from crowdd.domain.server.key_replacement import ALSO, KeyReplacement, Loss
+from crowdd.domain.server.key_rotation import Resealing
+from crowdd.errors import ConfigError
+from crowdd.storage import schema
+from crowdd.storage.connections.pool import Pool
+
+
+@click.group(cls=Group)
+def secrets() -> None:
+    """The keys in secret.key: the first line seals, all lines open."""
+
+
+@secrets.command("list")
+@json_option
+@click.pass_obj
+def list_(config: Path | None, as_json: bool) -> None:
+    """List the keys by their public ids, the one that seals first."""
+    roots = _of_the_folder(load(config)).roots
+    uses = ["seals and signs"] + ["opens"] * (len(roots) - 1)
+    uses[-1] += ", finds and hides addresses" if uses[-1] else ""
+    rows = [{"id": keys.key_id(root).hex(), "use": use} for root, use in zip(roots, uses, strict=True)]
+    listing(as_json, rows, ("id", "use"))
+
+
+@secrets.command()
+@yes_option
+@json_option
+@click.pass_obj
+def add(config: Path | None, yes: bool, as_json: bool) -> None:
+    """Put a new key before the others.
+
+    Start the server again at once, then run: crowdctl secrets rotate.
+    """
+    confirm(yes, "Running servers cannot read what the new key seals until they are started again.")
+    made = keys.add(load(config).data.dir)
+    name = keys.key_id(made.root).hex()
+    say(as_json, {"id": name}, f"Key {name} seals from now on. Start the server again, then: crowdctl secrets rotate")
+
+
+@secrets.command()
+@json_option
+@click.pass_context
+def rotate(ctx: click.Context, as_json: bool) -> None:
+    """Seal every stored secret with the first key. It can be broken off and begun again.
+
+    Ends with 1 when there are secrets that no key opens.
+    """
+    done = with_domain(ctx.obj, lambda domain: Resealing(domain.db, domain.secrets).run())
+    listing(as_json, [attrs.asdict(one) for one in done], ("table", "column", "changed", "unreadable"))
+    ctx.exit(int(any(one.unreadable for one in done)))
+
+
+@secrets.command()
+@click.option("--new-key", is_flag=True, help="Do it: make anew or remove what depends on the lost key.")
+@yes_option
+@json_option
+@click.pass_obj
+def adopt(config: Path | None, new_key: bool, yes: bool, as_json: bool) -> None:
+    """Say what stops working when the database goes on without its key file, or go on without it.
+
+    For a secret.key that is lost, or a last line that was removed on purpose. Stop the server first. Without --new-key
+    nothing is changed.
+    """
+    settings = load(config)
+    if new_key:
+        confirm(yes, "What depends on a lost key stops working: crowdctl secrets adopt lists it.")
+    lost = with_database(config, lambda pool: _adopt(settings, pool, new_key))
+    if lost is None:
+        say(as_json, {"needed": False, "done": False, "losses": []}, "The key file is the one of this database.")
+        return
+    sentences = [loss.sentence() for loss in lost]
+    end = "The database has taken the key file. Start the server." if new_key else "Nothing was changed: say --new-key."
+    rows = [attrs.asdict(loss) for loss in lost]
+    say(as_json, {"needed": True, "done": new_key, "losses": rows}, *sentences, ALSO, end)
+
+
+async def _adopt(settings: Settings, pool: Pool, new_key: bool) -> list[Loss] | None:
+    """What is lost; None when the keys fit."""
+    (await schema.status(pool)).require()
+    folder = settings.data.dir
+    replacement = KeyReplacement(pool, folder, keys.load(folder))
+    try:
+        if not await replacement.needed():
+            return None
+        return await (replacement.run() if new_key else replacement.losses())
+    finally:
+        keys.forget_candidate(folder)
+
+
+def _of_the_folder(settings: Settings) -> keys.Secrets:
+    found = keys.existing(settings.data.dir)
+    if found is None:
+        raise ConfigError(f"There is no {keys.FILE} in {settings.data.dir}.")
+    return found

@@ -1,0 +1,245 @@
+"""``crowdctl user``: accounts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import attrs
+import click
+
+from crowdd.admin_cli.groups import Group
+from crowdd.admin_cli.lookups import account
+from crowdd.admin_cli.output import details, json_option, listing, say, watching
+from crowdd.admin_cli.prompts import confirm, in_a_sentence, password_option, registration, secret, yes_option
+from crowdd.admin_cli.runtime import with_domain
+from crowdd.domain.accounts.registration import Registration
+from crowdd.domain.server.administration import MOST_FOUND
+from crowdd.domain.server.services import Domain
+from crowdd.errors import ConflictError, CrowddError, FormError
+from crowdd.values import SYSTEM
+
+_LIST = ("id", "name", "fullname", "email_addr", "created", "admin", "restrict")
+_SHOW = (*_LIST, "locale", "valid_email", "has_password", "privacy_mode", "subscribed", "n_answers", "rank")
+
+
+@click.group(cls=Group)
+def user() -> None:
+    """Accounts: looked up, made, blocked, deleted; their keys and passwords.
+
+    WHO is an id, a nickname or an e-mail address.
+    """
+
+
+@user.command("list")
+@click.option("--search", metavar="WORDS", help=f"Only who has these words in names or address; {MOST_FOUND} at most.")
+@click.option("--after", type=int, default=0, metavar="ID", help="Only ids above this one: to read on.")
+@click.option("--limit", type=click.IntRange(1, 50_000), default=100, show_default=True, help="How many.")
+@json_option
+@click.pass_obj
+def list_(config: Path | None, search: str | None, after: int, limit: int, as_json: bool) -> None:
+    """List accounts by their ids, or those that are searched for."""
+
+    async def work(domain: Domain) -> list[dict[str, Any]]:
+        if search is not None:
+            found = await domain.administration.found(search, SYSTEM)
+            return [row for row in found if row["id"] > after][:limit]
+        return await domain.administration.exported(after, SYSTEM, limit)
+
+    listing(as_json, with_domain(config, work), _LIST)
+
+
+@user.command()
+@click.argument("who")
+@json_option
+@click.pass_obj
+def show(config: Path | None, who: str, as_json: bool) -> None:
+    """Show the account WHO, and the short names of the projects that it owns or helps to own."""
+
+    async def work(domain: Domain) -> dict[str, Any]:
+        row = await account(domain, who)
+        owned = [project["short_name"] for project in await domain.projects.of_owner(row["id"])]
+        return {**{name: row[name] for name in _SHOW}, "projects": owned}
+
+    details(as_json, with_domain(config, work))
+
+
+@user.command()
+@click.option("--name", required=True, help="Nickname.")
+@click.option("--email", required=True, help="E-mail address.")
+@password_option
+@click.option("--fullname", help="Full name; the nickname when it is left out.")
+@click.option("--locale", default="en", show_default=True, help="Language of pages and letters.")
+@json_option
+@click.pass_obj
+def create(
+    config: Path | None,
+    name: str,
+    email: str,
+    password: str | None,
+    fullname: str | None,
+    locale: str,
+    as_json: bool,
+) -> None:
+    """Make an account and print its API key."""
+    form = registration(name, fullname, email, password)
+    done = with_domain(config, lambda domain: _create(domain, form, locale))
+    say(as_json, done, f"Created {name}, id {done['id']}.", f"API key: {done['api_key']}")
+
+
+@user.command()
+@click.argument("who")
+@json_option
+@click.pass_obj
+def block(config: Path | None, who: str, as_json: bool) -> None:
+    """Sign WHO out everywhere and let nobody in with that account any more."""
+    _restrict(config, who, True, as_json)
+
+
+@user.command()
+@click.argument("who")
+@json_option
+@click.pass_obj
+def unblock(config: Path | None, who: str, as_json: bool) -> None:
+    """Let WHO in again."""
+    _restrict(config, who, False, as_json)
+
+
+@user.command("reset-api-key")
+@click.argument("who")
+@json_option
+@click.pass_obj
+def reset_api_key(config: Path | None, who: str, as_json: bool) -> None:
+    """Give the account WHO a new API key and print it. The old one is worth nothing at once."""
+
+    async def work(domain: Domain) -> dict[str, object]:
+        row = await account(domain, who)
+        key = await domain.accounts.reset_api_key(row["id"], SYSTEM)
+        return {"id": row["id"], "name": row["name"], "api_key": key}
+
+    done = with_domain(config, work)
+    say(as_json, done, f"API key of {done['name']}: {done['api_key']}")
+
+
+@user.command("reset-password")
+@click.argument("who")
+@click.option("--letter", is_flag=True, help="Write a letter with a link instead, and change nothing.")
+@password_option
+@json_option
+@click.pass_obj
+def reset_password(config: Path | None, who: str, letter: bool, password: str | None, as_json: bool) -> None:
+    """Give the account WHO a new password, which ends its sessions. A letter tells the person."""
+    word = None if letter else secret(password)
+    done = with_domain(config, lambda domain: _reset_password(domain, who, word))
+    said = "has a new password" if word is not None else "is sent a link for a new password"
+    say(as_json, done, f"{done['name']} {said}.")
+
+
+@user.command("remove-factors")
+@click.argument("who")
+@yes_option
+@json_option
+@click.pass_obj
+def remove_factors(config: Path | None, who: str, yes: bool, as_json: bool) -> None:
+    """Remove the second factors of WHO, who lost them: authenticator app, passkeys and recovery codes.
+
+    The password alone signs them in afterwards. Make sure first that it is they who ask. A letter tells them.
+    """
+    confirm(yes, f"Without a second factor, the password alone opens the account {who}.")
+
+    async def work(domain: Domain) -> dict[str, object]:
+        row = await account(domain, who)
+        removed = await domain.people.second_factors.remove_all(row["id"], SYSTEM)
+        return {"id": row["id"], "name": row["name"], "removed": removed}
+
+    done = with_domain(config, work)
+    say(as_json, done, f"Removed {done['removed']} second factors of {done['name']}.")
+
+
+@user.command()
+@click.argument("who")
+@yes_option
+@json_option
+@click.pass_obj
+def delete(config: Path | None, who: str, yes: bool, as_json: bool) -> None:
+    """Delete the account WHO. Its answers stay with their projects, under a pseudonym.
+
+    Nobody can sign in with it from now on; the running server (or the next one) takes the rest away. Somebody who owns
+    projects cannot go before these are handed over or deleted.
+    """
+    confirm(yes, f"The account {who} and what belongs to it will be deleted.")
+    done = with_domain(config, lambda domain: _delete(domain, who))
+    say(as_json, done, f"{done['name']} is gone. What is left is taken away in the background: crowdctl queue list")
+
+
+@user.command()
+@click.argument("who")
+@click.option(
+    "--to",
+    "target",
+    required=True,
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="The file to write; it must not exist.",
+)
+@json_option
+@click.pass_obj
+def export(config: Path | None, who: str, target: Path, as_json: bool) -> None:
+    """Write everything that is known about WHO to a zip file: each table as JSON and as CSV."""
+    with watching("Gathering rows", quiet=as_json) as told:
+        done = with_domain(config, lambda domain: _export(domain, who, target, told))
+    say(as_json, done, f"{done['rows']} rows of {done['name']} are in {target} ({done['bytes']} bytes).")
+
+
+async def _create(domain: Domain, form: Registration, locale: str) -> dict[str, Any]:
+    if locale not in domain.languages.names:
+        raise CrowddError(f"There is no language {locale}, only {', '.join(domain.languages.names)}.")
+    try:
+        user_id = await domain.accounts.register(form, attrs.evolve(SYSTEM, locale=locale))
+    except FormError as error:
+        raise in_a_sentence(error) from None
+    key = domain.accounts.api_key(await domain.accounts.profile(user_id))
+    return {"id": user_id, "name": form.name, "api_key": key}
+
+
+def _restrict(config: Path | None, who: str, restrict: bool, as_json: bool) -> None:
+    async def work(domain: Domain) -> dict[str, Any]:
+        row = await account(domain, who)
+        change = domain.administration.block if restrict else domain.administration.unblock
+        return {"id": row["id"], "name": row["name"], "changed": await change(row["id"], SYSTEM)}
+
+    done = with_domain(config, work)
+    say(as_json, done, f"{done['name']} is {'' if restrict else 'not '}blocked{'' if done['changed'] else ' already'}.")
+
+
+async def _reset_password(domain: Domain, who: str, word: str | None) -> dict[str, Any]:
+    row = await account(domain, who)
+    done = {"id": row["id"], "name": row["name"]}
+    if word is None:
+        if not await domain.people.recovery.write(row["id"]):
+            raise ConflictError(f"{row['name']} is blocked, and is sent nothing.")
+        await domain.administration.note("send_reset_link", "user", row["id"], SYSTEM)
+        return {**done, "letter": True}
+    words, _ = await domain.people.policy.mistakes(word, word, (row["name"], row["fullname"], row["email_addr"]))
+    if words:
+        raise CrowddError(f"password: {' '.join(words)}")
+    await domain.people.profiles.set_password(row["id"], word, SYSTEM)
+    return {**done, "letter": False}
+
+
+async def _delete(domain: Domain, who: str) -> dict[str, Any]:
+    row = await account(domain, who)
+    if owned := await domain.people.farewell.obstacles(row["id"]):
+        names = ", ".join(project["short_name"] for project in owned)
+        raise ConflictError(f"{row['name']} owns projects: {names}.", hint="crowdctl project transfer hands them over.")
+    await domain.people.farewell.begin(row, SYSTEM)
+    return {"id": row["id"], "name": row["name"]}
+
+
+async def _export(domain: Domain, who: str, target: Path, show: Callable[[int], None]) -> dict[str, Any]:
+    async def told(done: int) -> None:
+        show(done)
+
+    row = await account(domain, who)
+    done = await domain.people.personal_data.write_to(row["id"], target, SYSTEM, told)
+    return {"id": row["id"], "name": row["name"], "file": str(target), **done}

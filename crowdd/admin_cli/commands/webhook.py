@@ -1,0 +1,165 @@
+"""``crowdctl webhook``: what projects' receivers are told. The running server sends; commands say what."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from crowdd.admin_cli.groups import Group
+from crowdd.admin_cli.lookups import known
+from crowdd.admin_cli.lookups import project as named
+from crowdd.admin_cli.output import json_option, listing, print_json, say
+from crowdd.admin_cli.runtime import with_domain
+from crowdd.domain.server.services import Domain
+from crowdd.domain.webhooks.webhooks import MOST_LISTED, STATES
+from crowdd.storage.database import Row
+from crowdd.values import SYSTEM
+
+_LIST = ("short_name", "state", "n_waiting", "n_failed", "n_missed", "last_delivered", "url")
+_SHORT = ("id", "sequence", "event", "task_id", "state", "attempts")
+_LOG = (*_SHORT, "response_status_code", "seconds", "updated", "problem")
+_ATTEMPT = ("at", "status", "seconds", "problem", "url")
+Work = Callable[[Domain, Row], Awaitable[Any]]
+
+
+@click.group(cls=Group)
+def webhook() -> None:
+    """What projects tell their receivers, and sending it once more. The running server sends.
+
+    PROJECT is an id or a short name.
+    """
+
+
+def _of_project(config: Path | None, which: str, work: Work) -> Any:
+    """What the work returns, done with a project as its owners would."""
+
+    async def found(domain: Domain) -> Any:
+        return await work(domain, await named(domain, which))
+
+    return with_domain(config, found)
+
+
+@webhook.command("list")
+@json_option
+@click.pass_obj
+def list_(config: Path | None, as_json: bool) -> None:
+    """List the webhooks of all projects, those in trouble first."""
+    listing(as_json, with_domain(config, lambda domain: domain.webhooks.all_states()), _LIST)
+
+
+@webhook.command()
+@click.argument("project")
+@click.argument("delivery", type=int, required=False)
+@click.option("--state", type=click.Choice(STATES), help="Only deliveries in this state.")
+@click.option(
+    "--most", type=click.IntRange(1, MOST_LISTED), default=20, show_default=True, help="How many; the newest."
+)
+@json_option
+@click.pass_obj
+def show(config: Path | None, project: str, delivery: int | None, state: str | None, most: int, as_json: bool) -> None:
+    """Show the webhook of PROJECT with its newest deliveries, or one DELIVERY with all its attempts."""
+    if delivery is not None:
+        _show_delivery(config, project, delivery, as_json)
+        return
+
+    async def work(domain: Domain, row: Row) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+        log = await domain.webhooks.log(row, SYSTEM, most, only=state)
+        return await domain.webhooks.state(row, SYSTEM), log
+
+    found, log = _of_project(config, project, work)
+    if as_json:
+        print_json({**found, "deliveries": log})
+        return
+    click.echo(_words(found))
+    listing(False, log, _LOG)
+
+
+def _show_delivery(config: Path | None, project: str, delivery: int, as_json: bool) -> None:
+    async def work(domain: Domain, row: Row) -> dict[str, Any]:
+        what = f"delivery {delivery} of {row['short_name']}"
+        return await known(domain.webhooks.delivery(row, SYSTEM, delivery), what)
+
+    found = _of_project(config, project, work)
+    if as_json:
+        print_json(found)
+        return
+    listing(False, [found], _SHORT)
+    listing(False, found["attempts_made"], _ATTEMPT)
+    for attempt in found["attempts_made"][-1:]:
+        click.echo(f"\n{attempt['body']}\n\n{attempt['answer']}")
+
+
+def _words(found: dict[str, Any]) -> str:
+    if found["url"] is None:
+        return f"{found['short_name']} has no webhook."
+    state = {"on": "works", "failing": "fails", "off": "is switched off"}[found["state"]]
+    why = f" ({found['why_off']})" if found["why_off"] else ""
+    return f"{found['url']} {state}{why}; {found['n_waiting']} waiting, {found['n_failed']} failed."
+
+
+@webhook.command()
+@click.argument("project")
+@json_option
+@click.pass_obj
+def test(config: Path | None, project: str, as_json: bool) -> None:
+    """Send a test to the receiver of PROJECT."""
+    delivery = _of_project(config, project, lambda domain, row: domain.webhooks.ping(row, SYSTEM))
+    said = f"The server sends it now. What comes of it: crowdctl webhook show {project} {delivery}"
+    say(as_json, {"delivery": delivery}, said)
+
+
+@webhook.command()
+@click.argument("project")
+@click.option("--delivery", type=int, help="This one, by its number in the log.")
+@click.option("--from", "first", type=click.IntRange(1), help="Events from this sequence on.")
+@click.option("--to", "last", type=click.IntRange(1), help="Events up to this sequence; the newest unless given.")
+@click.option("--failed", is_flag=True, help="All that failed.")
+@json_option
+@click.pass_obj
+def redeliver(
+    config: Path | None,
+    project: str,
+    delivery: int | None,
+    first: int | None,
+    last: int | None,
+    failed: bool,
+    as_json: bool,
+) -> None:
+    """Send deliveries of PROJECT once more: one, a range of events, or all that failed."""
+    if (delivery is not None) + (first is not None) + failed != 1:
+        raise click.UsageError("Say which: --delivery, --from (and --to), or --failed.")
+
+    async def work(domain: Domain, row: Row) -> int:
+        if first is not None:
+            return await domain.webhooks.replay(row, SYSTEM, first, last)
+        if failed:
+            return await domain.webhooks.all_failed_again(row, SYSTEM)
+        what = f"delivery {delivery} of {row['short_name']}"
+        await known(domain.webhooks.again(row, SYSTEM, delivery or 0), what)
+        return 1
+
+    count = _of_project(config, project, work)
+    say(as_json, {"deliveries": count}, f"{count} sent once more.")
+
+
+@webhook.command()
+@click.argument("project")
+@json_option
+@click.pass_obj
+def backfill(config: Path | None, project: str, as_json: bool) -> None:
+    """Send what happened in PROJECT while it had no webhook."""
+    count = _of_project(config, project, lambda domain, row: domain.webhooks.backfill(row, SYSTEM))
+    say(as_json, {"events": count}, f"{count} events are sent." if count else "There is nothing to send.")
+
+
+@webhook.command("on")
+@click.argument("project")
+@json_option
+@click.pass_obj
+def on(config: Path | None, project: str, as_json: bool) -> None:
+    """Go on with the webhook of PROJECT after it was switched off."""
+    _of_project(config, project, lambda domain, row: domain.webhooks.switch_on(row, SYSTEM))
+    say(as_json, {"state": "on"}, "It goes on; what waited goes now.")

@@ -1,0 +1,52 @@
+"""What a command asks of the person in front of it: a password, and whether it is meant."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+
+from crowdd.domain.accounts.registration import Registration
+from crowdd.errors import CrowddError, FormError
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+yes_option: Callable[[Command], Command] = click.option("--yes", is_flag=True, help="Do it without asking.")
+password_option: Callable[[Command], Command] = click.option(
+    "--password", help="Password; asked for, or read from standard input, when it is left out."
+)
+
+
+def confirm(yes: bool, sentence: str) -> None:
+    """Passes when ``yes`` was said or is said now; there is nobody to ask but at a terminal."""
+    if yes:
+        return
+    if not sys.stdin.isatty():
+        raise click.UsageError(f"{sentence} This cannot be undone: say --yes.")
+    click.confirm(f"{sentence} This cannot be undone. Go on?", abort=True)
+
+
+def secret(said: str | None) -> str:
+    """The password that was said; else from a terminal, unseen and twice; else the first line of what comes in."""
+    if said is not None:
+        return said
+    if sys.stdin.isatty():
+        return str(click.prompt("Password", hide_input=True, confirmation_prompt=True))
+    line = sys.stdin.readline().rstrip("\r\n")
+    if not line:
+        raise click.UsageError("Missing option '--password', and nothing comes from standard input.")
+    return line
+
+
+def registration(name: str, fullname: str | None, email: str, password: str | None) -> Registration:
+    """What somebody would have typed who signs up."""
+    word = secret(password)
+    return Registration(name, fullname or name, email, word, word)
+
+
+def in_a_sentence(error: FormError) -> CrowddError:
+    """The mistakes of a form as one refusal."""
+    sentences = (f"{field}: {' '.join(words)}" for field, words in error.errors.items() if field != "confirm")
+    return CrowddError(" ".join(sentences))

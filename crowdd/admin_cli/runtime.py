@@ -1,0 +1,125 @@
+"""Runs the work of one command: the reactor, a database, the rules, and an orderly end."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Awaitable, Callable, Coroutine
+from pathlib import Path
+from typing import Any, TypeVar
+
+import attrs
+from twisted.internet import reactor as installed
+from twisted.internet.defer import TimeoutError, ensureDeferred
+from twisted.internet.error import ReactorNotRunning
+from twisted.python.failure import Failure
+
+from crowdd.admin_cli.embedded_database import reachable
+from crowdd.config import Settings, load
+from crowdd.domain.server import server_key
+from crowdd.domain.server.bootstrap import make_domain, make_pool
+from crowdd.domain.server.services import Domain
+from crowdd.errors import UnavailableError
+from crowdd.sched.notify_bridge import Notices
+from crowdd.storage import schema
+from crowdd.storage.connections.pool import Pool
+
+T = TypeVar("T")
+reactor: Any = installed
+
+
+def with_domain(config: Path | None, work: Callable[[Domain], Awaitable[T]], *, connections: int = 1) -> T:
+    """What ``work`` returns, done by the rules on a database of this version; raises what it raises.
+
+    One connection is enough for whatever does one thing after the other. Raises ConfigError, UnavailableError,
+    SchemaError, StartError when it cannot begin. Once per process.
+    """
+
+    async def by_the_rules(settings: Settings, pool: Pool) -> T:
+        (await schema.status(pool)).require()
+        domain = make_domain(reactor, settings, pool)
+        await server_key.settle(pool, settings.data.dir, domain.secrets)
+        notices = Notices(reactor, pool, domain.bell)
+        domain.passwords.start()
+        notices.startService()
+        try:
+            return await work(domain)
+        finally:
+            await notices.stopService()
+            domain.passwords.stop()
+            await domain.security_log.close()
+
+    return _with_pool(load(config), by_the_rules, connections)
+
+
+def with_database(config: Path | None, work: Callable[[Pool], Awaitable[T]]) -> T:
+    """The same on a database of any version, also an empty one, and without the rules."""
+    return _with_pool(load(config), lambda settings, pool: work(pool))
+
+
+def as_owner(config: Path | None, work: Callable[[Pool], Awaitable[T]]) -> T:
+    """The same as the role that owns the tables, where the configuration names one of its own."""
+    settings = load(config)
+    owner = attrs.evolve(settings.db, dsn=settings.db.migrate_dsn or settings.db.dsn)
+    return _with_pool(attrs.evolve(settings, db=owner), lambda settings, pool: work(pool))
+
+
+def as_owner_of(settings: Settings, dsn: str, work: Callable[[Pool], Awaitable[T]]) -> T:
+    """The same on a database that is there already, as the role of this DSN."""
+    named = attrs.evolve(settings, db=attrs.evolve(settings.db, dsn=dsn))
+    return _with_settings(_patient(named, 1), lambda settings, pool: work(pool))
+
+
+def _with_pool(settings: Settings, work: Callable[[Settings, Pool], Awaitable[T]], connections: int = 1) -> T:
+    with reachable(settings) as found:
+        return _with_settings(_patient(found, connections), work)
+
+
+def _with_settings(settings: Settings, work: Callable[[Settings, Pool], Awaitable[T]]) -> T:
+    pool = make_pool(reactor, settings)
+
+    async def connected() -> T:
+        try:
+            await _start(pool, settings.db.wait_seconds)
+            return await work(settings, pool)
+        finally:
+            await pool.close()
+
+    return _on_the_reactor(connected)
+
+
+def _patient(settings: Settings, connections: int) -> Settings:
+    """A command needs few connections, and its statements may take as long as they take."""
+    return attrs.evolve(settings, db=attrs.evolve(settings.db, pool_size=connections, statement_seconds=0))
+
+
+async def _start(pool: Pool, seconds: int) -> None:
+    try:
+        await pool.start().addTimeout(seconds, reactor)
+    except TimeoutError:
+        message = f"The database has not answered for {seconds} seconds. Is it running, and is [db] dsn right?"
+        raise UnavailableError(message) from None
+
+
+def _on_the_reactor(work: Callable[[], Coroutine[Any, Any, T]]) -> T:
+    """Runs the reactor until the work has ended. Raises KeyboardInterrupt when a signal ends it before."""
+    ended: list[T | Failure] = []
+
+    def begin() -> None:
+        ensureDeferred(work()).addBoth(end)
+
+    def end(result: T | Failure) -> None:
+        ended.append(result)
+        with contextlib.suppress(ReactorNotRunning):
+            reactor.stop()
+
+    def stopped() -> None:
+        # Unless the work has stopped it, a signal did: what the work says from now on is about lost connections.
+        if not ended:
+            ended.append(Failure(KeyboardInterrupt()))
+
+    reactor.callWhenRunning(begin)
+    reactor.addSystemEventTrigger("before", "shutdown", stopped)
+    reactor.run()
+    if isinstance(ended[0], Failure):
+        ended[0].raiseException()
+    return ended[0]

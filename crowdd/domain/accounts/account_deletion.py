@@ -1,0 +1,130 @@
+"""People who go: their answers stay with the projects, under a random pseudonym in each; all else about them goes.
+
+It is begun while the person looks on (nobody can sign in any more, no key works) and carried out by the queue, in short
+transactions. Whoever reads from half-way on sees some answers under the account and some under the pseudonym, never
+one twice or none.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import ipaddress
+import secrets as random
+from collections.abc import Awaitable, Callable
+
+import attrs
+
+from crowdd.domain.accounts.answer_claims import by_project
+from crowdd.domain.accounts.personal_data import PersonalData
+from crowdd.domain.core.background_queue import Queue
+from crowdd.domain.core.secrets import Secrets
+from crowdd.domain.core.uploads import Uploads
+from crowdd.errors import ForbiddenError
+from crowdd.languages import _
+from crowdd.storage import mail
+from crowdd.storage.accounts import people, personal_data
+from crowdd.storage.core import audit
+from crowdd.storage.database import Database, Row, Transactions
+from crowdd.values import Requester
+
+WORK = "delete_account"
+AT_ONCE = 500
+_JOB = Requester(via="job")
+Progress = Callable[[int], Awaitable[None]]
+
+
+class Farewell:
+    """Deletes accounts. ``ring`` tells who watches a project that its figures have changed."""
+
+    def __init__(
+        self,
+        db: Transactions,
+        queue: Queue,
+        uploads: Uploads,
+        secrets: Secrets,
+        exports: PersonalData,
+        ring: Callable[[int], None],
+    ) -> None:
+        self._db, self._queue, self._uploads, self._secrets = db, queue, uploads, secrets
+        self._exports, self._ring = exports, ring
+
+    async def obstacles(self, user_id: int) -> list[Row]:
+        """Projects that have to be handed over or deleted before: id, short_name, name."""
+        return await personal_data.owned(self._db, user_id)
+
+    async def begin(self, row: Row, who: Requester) -> None:
+        """Ends an account. Raises ForbiddenError while it owns projects, or is the last administrator's."""
+
+        async def work(tx: Database) -> None:
+            if owned := await personal_data.owned(tx, row["id"]):
+                names = ", ".join(project["short_name"] for project in owned)
+                raise ForbiddenError(
+                    _("You own projects: %(names)s. Hand them over or delete them first.", names=names)
+                )
+            if row["admin"] and not await personal_data.other_admins(tx, row["id"]):
+                raise ForbiddenError(_("You are the last administrator. Make another one first."))
+            await personal_data.say_farewell(tx, row["id"], random.token_hex(16))
+            await self._queue.add(tx, WORK, {"user_id": row["id"]}, attrs.evolve(_JOB, via=who.via))
+            await audit.write(tx, who, "delete", "user", row["id"])
+
+        await self._db.transaction(work)
+
+    async def carry_out(self, user_id: int, told: Progress) -> int:
+        """Moves the answers and removes the account; can be repeated. How many answers there were."""
+        seed = await personal_data.farewell_seed(self._db, user_id) or random.token_hex(16)
+        moved = await self._move_all(user_id, seed, told)
+        for project_id in await people.projects_with_rights(self._db, f"u:{user_id}"):
+            await people.forget_volunteer(self._db, project_id, f"u:{user_id}")
+        address = await personal_data.address(self._db, user_id)
+        if address is not None:
+            await mail.forget(self._db, address)
+            subject = self._secrets.digest("address", address.strip().lower())
+            files = await self._db.transaction(lambda tx: personal_data.remove(tx, user_id, subject))
+            self._exports.forget(files)
+        self._uploads.drop_container(f"user-{user_id}")
+        moved += await self._move_all(user_id, seed, told)
+        await self._forget_in_events(user_id, moved, told)
+        await personal_data.forget_words(self._db, user_id)
+        return moved
+
+    async def _forget_in_events(self, user_id: int, moved: int, told: Progress) -> None:
+        """Takes the account out of all events; they said whose answers counted."""
+        last: tuple[int, int] | None = (0, 0)
+        while last is not None:
+            last = await personal_data.forget_in_events(self._db, user_id, last)
+            await told(moved)
+
+    async def _move_all(self, user_id: int, seed: str, told: Progress) -> int:
+        moved = 0
+        while rows := await personal_data.runs_of(self._db, user_id, AT_ONCE):
+            for project_id, tasks in by_project(rows):
+                pseudonym = pseudonym_in(seed, project_id)
+                whose, to = (f"u:{user_id}", user_id), (f"i:{pseudonym}", None, pseudonym)
+                moved += await people.move_runs(self._db, project_id, tasks, whose, to)
+                self._ring(project_id)
+            await told(moved)
+        return moved
+
+    async def finish(self) -> int:
+        """Goes after those who went in the last hours: answers that were on their way then. How many were found."""
+        found = 0
+        for row in await personal_data.farewells(self._db):
+            if more := await self._move_all(row["user_id"], row["pseudonym"], _quiet):
+                await self._forget_in_events(row["user_id"], more, _quiet)
+            found += more
+            if row["old"]:
+                await personal_data.forget_farewell(self._db, row["user_id"])
+        return found
+
+
+async def _quiet(done: int) -> None:
+    """Nobody is told."""
+
+
+def pseudonym_in(seed: str, project_id: int) -> str:
+    """An address that nobody has: of the private part of IPv6, so that it meets no other pseudonym.
+
+    As random as the seed, which is forgotten in the end; another one in each project.
+    """
+    digest = hashlib.sha256(f"{seed} {project_id}".encode()).digest()
+    return str(ipaddress.IPv6Address((0xFD << 120) | int.from_bytes(digest[:15], "big")))

@@ -1,0 +1,312 @@
+"""Accounts: made and found, their API keys, administrators and the first of them."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
+from typing import Any
+
+import attrs
+
+from crowdd.config import Accounts as AccountSettings
+from crowdd.domain.accounts import account_validation
+from crowdd.domain.accounts.account_validation import EXAMPLES
+from crowdd.domain.accounts.administrators import Administrators
+from crowdd.domain.accounts.authentication import recent_proof
+from crowdd.domain.accounts.authentication.password_policy import PasswordPolicy
+from crowdd.domain.accounts.authentication.passwords import Passwords
+from crowdd.domain.accounts.registration import Registration
+from crowdd.domain.core import rights
+from crowdd.domain.core.attempt_limits import HOUR_MINUTES, Attempts, Limit
+from crowdd.domain.core.concurrency.batching import Gather, Gathering
+from crowdd.domain.core.records import NOT_FOUND, Behaviour
+from crowdd.domain.core.secrets import Secrets, place, token
+from crowdd.domain.core.security_log import KEY_MADE, SecurityLog
+from crowdd.errors import ConflictError, ForbiddenError, FormError, NotFoundError
+from crowdd.kinds import USER
+from crowdd.kinds.kind import Standing
+from crowdd.kinds.types import clean_text
+from crowdd.kinds.user import is_guarded
+from crowdd.languages import _
+from crowdd.storage.accounts import accounts, one_time_links, user_search
+from crowdd.storage.core import audit
+from crowdd.storage.database import Database, Row, Transactions
+from crowdd.values import SYSTEM, Requester
+
+LINK_HOURS = 48
+
+
+class Accounts:
+    """Everything about accounts that pages, API and command line share."""
+
+    def __init__(
+        self,
+        db: Transactions,
+        gathering: Gathering,
+        passwords: Passwords,
+        policy: PasswordPolicy,
+        attempts: Attempts,
+        secrets: Secrets,
+        settings: AccountSettings,
+        security_log: SecurityLog,
+        administrators: Administrators,
+    ) -> None:
+        self._db, self._passwords, self._policy, self._attempts = db, passwords, policy, attempts
+        self._secrets, self._settings = secrets, settings
+        self._security_log, self._administrators = security_log, administrators
+        # Looked up at each request: a key or an account that ends has ended at once, in every process.
+        self._keys: Gather[bytes, Row | None] = gathering(partial(accounts.by_key, db))
+
+    # Requesters
+
+    async def by_key(self, key: str) -> Row | None:
+        """The account of an API key, or None."""
+        return await self._keys.add(self.key_hash(key)) if 0 < len(key) < 200 else None
+
+    def key_hash(self, key: str) -> bytes:
+        """What an API key is looked up by."""
+        return self._secrets.digest("api_key", key)
+
+    # Signing up
+
+    async def register(
+        self,
+        form: Registration,
+        who: Requester,
+        *,
+        admin: bool = False,
+        passwordless: bool = False,
+        proved: bool = False,
+        then: Callable[[Database, int], Awaitable[None]] | None = None,
+    ) -> int:
+        """The id of a new account; ``then`` is done in the same transaction. ``proved``: the person reads the address.
+
+        Raises FormError, also for a name or address that is taken; TooManyRequestsError, BusyError.
+        """
+        await self.require_acceptable(form, who, passwordless=passwordless)
+        hashed = None if passwordless else await self._passwords.hash(form.password)
+
+        async def work(tx: Database) -> int:
+            user_id = await self.add(tx, form, hashed, who, admin=admin, proved=proved)
+            if then is not None:
+                await then(tx, user_id)
+            return user_id
+
+        return await self._db.transaction(work)
+
+    async def require_acceptable(self, form: Registration, who: Requester, *, passwordless: bool) -> None:
+        """Passes when somebody may sign up so, and counts it for their network.
+
+        Raises FormError for mistakes and a name that is taken, which are not counted; TooManyRequestsError, BusyError.
+        """
+        if mistakes := await self._policy.of_registration(form, passwordless=passwordless):
+            raise FormError(mistakes)
+        if await accounts.by_name(self._db, form.name) is not None:
+            raise FormError({"name": [_("This name is taken.")]})
+        allowed = self._settings.signups_per_hour
+        if allowed and who.via != "cli":
+            await self._attempts.count(Limit(f"signup:{who.network}", allowed, HOUR_MINUTES))
+
+    async def add(
+        self,
+        tx: Database,
+        form: Registration,
+        hashed: str | None,
+        who: Requester,
+        *,
+        admin: bool = False,
+        proved: bool = False,
+    ) -> int:
+        """The id of a new account of somebody whose words were checked. Raises FormError for what is taken."""
+        key = token()
+        hashed_key = self.key_hash(key)
+        values = {
+            "name": form.name,
+            "fullname": form.fullname.strip(),
+            "email_addr": form.email_addr.strip(),
+            "passwd_hash": hashed,
+            "api_key_hash": hashed_key,
+            "api_key_sealed": b"",
+            "admin": admin,
+            "valid_email": proved,
+            "locale": who.locale,
+        }
+        try:
+            user_id = await accounts.add(tx, values)
+        except ConflictError as error:
+            raise FormError(account_validation.taken(error)) from None
+        await accounts.set_key(tx, user_id, hashed_key, self._sealed(user_id, key))
+        maker = who if who.user_id or who.via == "cli" else attrs.evolve(who, user_id=user_id, user_name=form.name)
+        await audit.write(tx, maker, "create", "user", user_id, after={"admin": admin})
+        if admin:
+            await self._administrators.made(tx, user_id, maker)
+        return user_id
+
+    # Profiles and keys
+
+    async def profile(self, user_id: int) -> Row:
+        """The row of an account with score and rank."""
+        row = await accounts.profile(self._db, user_id)
+        if row is None:
+            raise NotFoundError(NOT_FOUND)
+        return row
+
+    async def find(self, name: str) -> Row:
+        """id, name, e-mail and roles of the account with that nickname or e-mail; NotFoundError when there is none."""
+        row = await (accounts.by_email if "@" in name else accounts.by_name)(self._db, name)
+        if row is None:
+            raise NotFoundError(f"There is no account {name}.")
+        return row
+
+    async def find_by_name(self, name: str) -> Row:
+        """The same by nickname only, blocked ones left out: what an address names."""
+        row = await accounts.by_name(self._db, clean_text(name))
+        if row is None or row["restrict"]:
+            raise NotFoundError(NOT_FOUND)
+        return row
+
+    async def top(self, limit: int) -> list[Row]:
+        """Those with the most answers."""
+        return await accounts.top(self._db, limit)
+
+    async def leaderboard(self, who: Requester, limit: int, window: int) -> list[Row]:
+        """The first ``limit`` people; then who asks, if he is not among them, with ``window`` others on both sides."""
+        rows = await accounts.top(self._db, limit)
+        if who.acting_user is None:
+            return rows
+        known = {row["id"] for row in rows}
+        near = await accounts.around(self._db, who.acting_user, window)
+        return rows + [row for row in near if row["id"] not in known]
+
+    async def reset_api_key(self, user_id: int, who: Requester) -> str:
+        """A new API key; the old one is worth nothing at once."""
+        itself = frozenset({Standing.SELF}) if who.acting_user == user_id else frozenset()
+        rights.require(who, rights.of_requester(who) | itself, USER.rights.update)
+        return await self._db.transaction(lambda tx: self.renew_key(tx, user_id, who))
+
+    async def renew_key(self, tx: Database, user_id: int, who: Requester) -> str:
+        """The same within a transaction, for somebody whose right was checked."""
+        key = token()
+        await accounts.set_key(tx, user_id, self.key_hash(key), self._sealed(user_id, key))
+        await audit.write(tx, who, "reset_api_key", "user", user_id)
+        await self._security_log.note(tx, KEY_MADE, who, user_id=user_id)
+        return key
+
+    def api_key(self, row: Row) -> str:
+        """The API key of an account row."""
+        return self._secrets.unseal(row["api_key_sealed"], _place(row["id"]))
+
+    def _sealed(self, user_id: int, key: str) -> bytes:
+        """The key as it is stored: bound to its account, so it can be sealed only once the account has its id."""
+        return self._secrets.seal(key, _place(user_id))
+
+    async def of_examples(self) -> Row:
+        """The account that owns projects loaded before there was anybody; nobody can sign in to it."""
+        form = Registration(EXAMPLES, EXAMPLES.title(), f"{EXAMPLES}-{token()}@example.invalid", "", "")
+        if await accounts.by_name(self._db, EXAMPLES) is None:
+            await self._db.transaction(lambda tx: self.add(tx, form, None, SYSTEM))
+        return await self.find(EXAMPLES)
+
+    # Administrators
+
+    async def set_admin(self, user_id: int, admin: bool, who: Requester) -> bool:
+        """Makes an administrator or unmakes one; False when nothing changed. The last one stays."""
+        rights.require(who, rights.of_requester(who), frozenset({Standing.ADMIN}))
+
+        async def work(tx: Database) -> bool:
+            row = None if admin else await user_search.lock(tx, user_id)
+            if row and row["admin"]:
+                await _leave_one(tx, user_id)
+            changed = await accounts.set_admin(tx, user_id, admin)
+            if changed:
+                await audit.write(tx, who, "add_admin" if admin else "remove_admin", "user", user_id)
+                await self._administrators.changed(tx, user_id, admin, who)
+            return changed
+
+        return await self._db.transaction(work)
+
+    async def admins(self) -> list[Row]:
+        """All administrators."""
+        return await accounts.admins(self._db)
+
+    async def first_admin_link(self) -> str | None:
+        """The token of a fresh link that makes the first administrator; None once there is one. Older links end."""
+        if await self.admins():
+            return None
+        made = token()
+
+        async def work(tx: Database) -> None:
+            await one_time_links.drop(tx, "first_admin")
+            await one_time_links.add(tx, self._secrets.digest("link", made), "first_admin", LINK_HOURS)
+
+        await self._db.transaction(work)
+        return made
+
+    async def first_admin_open(self, link: str) -> None:
+        """Passes while the link works; NotFoundError otherwise."""
+        row = await one_time_links.find(self._db, self._secrets.digest("link", link), "first_admin")
+        if row is None or await self.admins():
+            raise NotFoundError(
+                _("This link has been used or has run out."), hint="Start the server again for a new one."
+            )
+
+    async def make_first_admin(self, link: str, form: Registration, who: Requester) -> int:
+        """The id of the first administrator; the link is used up in the same transaction."""
+        await self.first_admin_open(link)
+        if mistakes := await self._policy.of_registration(form, passwordless=False):
+            raise FormError(mistakes)
+        hashed = await self._passwords.hash(form.password)
+
+        async def work(tx: Database) -> int:
+            if await one_time_links.use(tx, self._secrets.digest("link", link), "first_admin") is None:
+                raise NotFoundError(_("This link has been used or has run out."))
+            return await self.add(tx, form, hashed, who, admin=True)
+
+        return await self._db.transaction(work)
+
+
+def _place(user_id: int) -> str:
+    return place("account", "api_key_sealed", user_id)
+
+
+class UserBehaviour(Behaviour):
+    """People change their own record; administrators everybody's, and that is written down."""
+
+    def __init__(self, administrators: Administrators) -> None:
+        super().__init__(USER)
+        self._administrators = administrators
+
+    async def change(self, tx: Database, who: Requester, row: Row, changes: dict[str, Any]) -> None:
+        if "admin" in changes:
+            recent_proof.require(who)
+        if changes.get("admin") is False and row["id"] == who.user_id:
+            raise ForbiddenError(_("You cannot take the administrator's rights from yourself."))
+        if "info" in changes and not who.acting_admin:
+            changes = {**changes, "info": guarded(row["info"], changes["info"])}
+        if changes.get("admin") is False:
+            await _leave_one(tx, row["id"])
+        await super().change(tx, who, row, changes)
+        for name, value in changes.items():
+            shown = name in ("admin", "pro", "flags", "category")
+            before, after = (row[name], value) if shown else (None, None)
+            await audit.write(tx, who, "update", "user", row["id"], attribute=name, before=before, after=after)
+        if changes.get("admin", row["admin"]) is not row["admin"]:
+            await self._administrators.changed(tx, row["id"], changes["admin"], who)
+
+
+def guarded(stored: Mapping[str, Any], wanted: Mapping[str, Any]) -> dict[str, Any]:
+    """The new ``info`` of a person who is no administrator: what they may not write stays as it is stored.
+
+    Raises ForbiddenError for a guarded key with another value than the stored one.
+    """
+    kept = {key: value for key, value in stored.items() if is_guarded(key)}
+    for key, value in wanted.items():
+        if is_guarded(key) and (key not in kept or kept[key] != value):
+            raise ForbiddenError(f"You may not change info.{key[:100]}.")
+    return {**wanted, **kept}
+
+
+async def _leave_one(tx: Database, user_id: int) -> None:
+    """Two who take each other's rights at once would leave nobody."""
+    if await user_search.is_last_admin(tx, user_id):
+        raise ForbiddenError(_("The last administrator stays."), hint="Make another one first.")

@@ -1,0 +1,78 @@
+"""Answers given in a browser before its person signed up (interface: taskrun-claim)."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from itertools import groupby
+
+import attrs
+
+from crowdd.domain.core.background_queue import Queue
+from crowdd.storage.accounts import people
+from crowdd.storage.core import audit
+from crowdd.storage.database import Row, Transactions
+from crowdd.values import Requester
+
+WORK = "claim_answers"
+AT_ONCE = 500  # answers that change hands before somebody gets an answer
+_MOST_COUNTED = 1000
+
+
+class Claims:
+    """Puts anonymous answers under an account. Where the account has answered the task itself, they stay anonymous."""
+
+    def __init__(self, db: Transactions, queue: Queue, ring: Callable[[int], None]) -> None:
+        self._db, self._queue, self._ring = db, queue, ring
+
+    async def offered(self, volunteer: str, user_id: int | None = None) -> int:
+        """How many answers of a browser could be claimed, counted up to 1,000."""
+        if not volunteer:
+            return 0
+        return len(await people.claimable(self._db, f"c:{volunteer}", f"u:{user_id or 0}", _MOST_COUNTED))
+
+    async def claim(self, user_id: int, volunteer: str, who: Requester) -> int:
+        """Moves answers and open questions of a browser to an account; says how many answers that were.
+
+        What is more than AT_ONCE the queue does, soon.
+        """
+        if not volunteer:
+            return 0
+        moved = await self._claim_some(user_id, volunteer)
+        await self._take_rights(user_id, volunteer)
+        by = attrs.evolve(who, user_id=user_id)
+        if moved >= AT_ONCE:
+            await self._queue.add(self._db, WORK, {"user_id": user_id, "volunteer": volunteer}, by)
+        if moved:
+            await audit.write(self._db, by, "claim", "user", user_id)
+        return moved
+
+    async def claim_all(self, user_id: int, volunteer: str, told: Callable[[int], Awaitable[None]]) -> int:
+        """Moves what is left; ``told`` hears how many answers so far."""
+        moved = 0
+        while n := await self._claim_some(user_id, volunteer):
+            moved += n
+            await told(moved)
+        return moved
+
+    async def _claim_some(self, user_id: int, volunteer: str) -> int:
+        """Moves some answers, a transaction for each project; 0 when none is left."""
+        browser, account = f"c:{volunteer}", f"u:{user_id}"
+        rows = await people.claimable(self._db, browser, account, AT_ONCE)
+        return sum([await self._move(project_id, tasks, browser, user_id) for project_id, tasks in by_project(rows)])
+
+    async def _move(self, project_id: int, tasks: list[int], browser: str, user_id: int) -> int:
+        to = (f"u:{user_id}", user_id, None)
+        moved = await people.move_runs(self._db, project_id, tasks, (browser, None), to)
+        self._ring(project_id)
+        return moved
+
+    async def _take_rights(self, user_id: int, volunteer: str) -> None:
+        for project_id in await people.projects_with_rights(self._db, f"c:{volunteer}"):
+            await people.move_rights(self._db, project_id, f"c:{volunteer}", f"u:{user_id}")
+
+
+def by_project(rows: list[Row]) -> list[tuple[int, list[int]]]:
+    """Rows that are in the order of their projects: the tasks of each project."""
+    return [
+        (project_id, [row["task_id"] for row in some]) for project_id, some in groupby(rows, lambda r: r["project_id"])
+    ]

@@ -1,0 +1,97 @@
+"""Named API tokens: made for one program each, with a scope, shown once."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from crowdd.domain.core.concurrency.batching import Gather, Gathering
+from crowdd.domain.core.secrets import Secrets, token
+from crowdd.domain.core.security_log import TOKEN_MADE, TOKEN_REMOVED, SecurityLog
+from crowdd.errors import FormError, NotFoundError
+from crowdd.languages import _
+from crowdd.storage.accounts import api_tokens, second_factors
+from crowdd.storage.core import audit
+from crowdd.storage.database import Database, Row, Transactions
+from crowdd.values import Requester
+
+PREFIX = "crowdd_"  # what tells a token from a key, a JWT and other sites' tokens; secret scanners look for it
+SCOPES = ("read", "answer", "project", "everything")
+MAX_TOKENS = 50
+MAX_NAME = 60
+MAX_DAYS = 3650
+
+
+class ApiTokens:
+    """Found at each request: a token that is revoked or expires has ended at once, in every process."""
+
+    def __init__(self, db: Transactions, gathering: Gathering, secrets: Secrets, security_log: SecurityLog) -> None:
+        self._db, self._secrets, self._security_log = db, secrets, security_log
+        self._found: Gather[bytes, Row | None] = gathering(partial(api_tokens.by_hash, db))
+
+    async def find(self, text: str) -> Row | None:
+        """The account of a token with its scope and project_id, or None. Stores the time of use once an hour."""
+        if not text.startswith(PREFIX) or len(text) > 200:
+            return None
+        row = await self._found.add(self._hash(text))
+        if row and row["stale"]:
+            await api_tokens.note_use(self._db, row["token_id"])
+        return row
+
+    async def listed(self, user_id: int) -> list[Row]:
+        """The tokens of a person, the newest first: id, name, scope, project, created, expires, last_used, expired."""
+        return await api_tokens.of_user(self._db, user_id)
+
+    async def create(self, user_id: int, name: str, scope: str, project: str, days: str, who: Requester) -> str:
+        """A new token; ``project`` is the id or short name of a project of theirs, ``days`` "" for no end.
+
+        Raises FormError.
+        """
+        project_id = await self._project(user_id, scope, project)
+        mistakes = _mistakes(name, scope, days)
+        if scope == "project" and project_id is None:
+            mistakes["project"] = [_("Name a project that you own.")]
+        if mistakes:
+            raise FormError(mistakes)
+        made = PREFIX + token()
+
+        async def work(tx: Database) -> str:
+            await second_factors.lock(tx, user_id)
+            if await api_tokens.count(tx, user_id) >= MAX_TOKENS:
+                raise FormError({"name": [_("You have %(most)s tokens. Revoke one first.", most=MAX_TOKENS)]})
+            life = int(days) if days else None
+            await api_tokens.add(tx, user_id, self._hash(made), name.strip(), scope, project_id, life)
+            await audit.write(tx, who, "create_token", "user", user_id, project_id=project_id, after={"scope": scope})
+            await self._security_log.note(tx, TOKEN_MADE, who, user_id=user_id, detail=scope)
+            return made
+
+        return await self._db.transaction(work)
+
+    async def revoke(self, user_id: int, token_id: int, who: Requester) -> None:
+        """Ends a token. Raises NotFoundError."""
+
+        async def work(tx: Database) -> None:
+            if not await api_tokens.drop(tx, user_id, token_id):
+                raise NotFoundError(_("This token has been revoked already."))
+            await audit.write(tx, who, "revoke_token", "user", user_id)
+            await self._security_log.note(tx, TOKEN_REMOVED, who, user_id=user_id)
+
+        await self._db.transaction(work)
+
+    async def _project(self, user_id: int, scope: str, reference: str) -> int | None:
+        if scope != "project" or not reference.strip():
+            return None
+        return await api_tokens.owned_project(self._db, user_id, reference.strip())
+
+    def _hash(self, text: str) -> bytes:
+        return self._secrets.digest("api_token", text)
+
+
+def _mistakes(name: str, scope: str, days: str) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    if not 1 <= len(name.strip()) <= MAX_NAME or not name.strip().isprintable():
+        found["name"] = [_("Use 1 to %(most)s characters.", most=MAX_NAME)]
+    if scope not in SCOPES:
+        found["scope"] = [_("Choose one of the scopes.")]
+    if days and not (days.isascii() and days.isdigit() and len(days) < 6 and 1 <= int(days) <= MAX_DAYS):
+        found["days"] = [_("Use a number from 1 to %(most)s.", most=MAX_DAYS)]
+    return found

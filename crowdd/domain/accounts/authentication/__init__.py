@@ -1,0 +1,1 @@
+"""How users prove who they are: passwords, passkeys, second factors, sessions."""

@@ -1,0 +1,130 @@
+"""A new password for who has lost the old one.
+
+Whoever asks gets the same answer in the same time: the address is looked up once, and the letter is written by the
+queue, later, if there is anybody to write to.
+"""
+
+from __future__ import annotations
+
+import attrs
+
+from crowdd.config import Accounts as AccountSettings
+from crowdd.domain.accounts import account_validation
+from crowdd.domain.accounts.access_revocation import RESET as PURPOSE
+from crowdd.domain.accounts.access_revocation import Revoked, Revoking
+from crowdd.domain.accounts.authentication.password_policy import PasswordPolicy
+from crowdd.domain.accounts.authentication.passwords import Passwords
+from crowdd.domain.accounts.email_links import Proofs, greeted, letter_limits
+from crowdd.domain.core.attempt_limits import NETWORK_FACTOR, Attempts, Limit
+from crowdd.domain.core.background_queue import Queue
+from crowdd.domain.core.security_log import RESET_ASKED, RESET_DONE, SecurityLog
+from crowdd.errors import FormError
+from crowdd.storage.accounts import accounts
+from crowdd.storage.core import audit
+from crowdd.storage.database import Database, Transactions
+from crowdd.values import Requester
+
+WORK = "reset_letter"
+_JOB = Requester(via="job")
+_MAX_LETTERS = 3  # to one address from one network in 15 minutes
+
+
+@attrs.frozen
+class Recovered:
+    """An account with a new password, and what else has ended."""
+
+    user_id: int
+    revoked: Revoked
+
+
+class Recovery:
+    """Letters with links, and what happens when they are opened."""
+
+    def __init__(
+        self,
+        db: Transactions,
+        passwords: Passwords,
+        policy: PasswordPolicy,
+        proofs: Proofs,
+        revoking: Revoking,
+        attempts: Attempts,
+        queue: Queue,
+        settings: AccountSettings,
+        security_log: SecurityLog,
+    ) -> None:
+        self._security_log = security_log
+        self._db, self._passwords, self._policy = db, passwords, policy
+        self._proofs, self._revoking, self._attempts = proofs, revoking, attempts
+        self._queue, self._settings = queue, settings
+
+    async def ask(self, email: str, who: Requester) -> None:
+        """Has a letter written if there is such an account. Raises FormError, TooManyRequestsError."""
+        if mistakes := account_validation.email(email):
+            raise FormError({"email_addr": mistakes})
+        address = email.strip().lower()
+        await self._attempts.count(*letter_limits("forgot", address, who, _MAX_LETTERS))
+        row = await accounts.by_email(self._db, address)
+        about, tried = (row["id"], "") if row else (None, address)
+        self._security_log.count(RESET_ASKED, who, user_id=about, tried=tried)
+        arguments = {"user_id": row["id"] if row else None, "network": who.network}
+        await self._queue.add(self._db, WORK, arguments, _JOB)
+
+    async def write(self, user_id: int | None, network: str = "") -> bool:
+        """Writes the letter that a network asked for; False when there is nobody to write to."""
+        row = await accounts.profile(self._db, user_id) if user_id is not None else None
+        if row is None or row["restrict"]:
+            return False
+
+        async def work(tx: Database) -> None:
+            await self._proofs.send_link(
+                tx,
+                PURPOSE,
+                "/account/reset-password",
+                row["email_addr"],
+                "reset_password",
+                row["locale"],
+                origin=network,
+                user_id=row["id"],
+                said="Choose a new password.",
+                name=greeted(row),
+            )
+
+        await self._db.transaction(work)
+        return True
+
+    async def open(self, key: str, who: Requester) -> None:
+        """Passes while the link works. Raises ForbiddenError, TooManyRequestsError."""
+        limit = Limit(f"reset:{who.network}", self._settings.attempts * NETWORK_FACTOR)
+        await self._attempts.count(limit)
+        await self._proofs.look(self._db, key, PURPOSE)
+        await self._attempts.take_back(limit)
+
+    async def reset(self, key: str, new: str, confirm: str, who: Requester) -> Recovered:
+        """The account that has a new password now. Every session of it has ended, and so have links in other letters.
+
+        The API key is a new one, and what was connected before anybody had proved the address is disconnected: whoever
+        opens the letter reads that address, and whoever was in before may have been somebody else.
+        Raises FormError, ForbiddenError, TooManyRequestsError, BusyError.
+        """
+        await self.open(key, who)
+        user_id = await self._proofs.owner(self._db, key, PURPOSE)
+        row = await accounts.profile(self._db, user_id)
+        about = (row["name"], row["fullname"], row["email_addr"]) if row else ()
+        words, again = await self._policy.mistakes(new, confirm, about)
+        if mistakes := account_validation.found({"new_password": words, "confirm": again}):
+            raise FormError(mistakes)
+        hashed = await self._passwords.hash(new)
+        return await self._db.transaction(lambda tx: self._set(tx, key, hashed, who))
+
+    async def _set(self, tx: Database, key: str, hashed: str, who: Requester) -> Recovered:
+        user_id = await self._proofs.owner(tx, key, PURPOSE)
+        row = await accounts.address(tx, user_id)  # locked first, as the confirmation of an address does
+        await self._proofs.use(tx, key, PURPOSE)
+        await accounts.set_password(tx, user_id, hashed)
+        revoked = await self._revoking.after_reset(tx, user_id, who)
+        await accounts.note_valid(tx, user_id)
+        await audit.write(tx, who, "reset_password", "user", user_id)
+        await self._security_log.note(tx, RESET_DONE, who, user_id=user_id)
+        said = {"new_key": revoked.new_key, "providers": revoked.providers, "name": greeted(row)}
+        await self._proofs.send(tx, row["email_addr"], "password_changed", row["locale"], **said)
+        return Recovered(user_id, revoked)

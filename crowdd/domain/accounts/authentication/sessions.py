@@ -1,0 +1,94 @@
+"""Sessions: rows on the server, so that they can be listed and ended."""
+
+from __future__ import annotations
+
+import re
+from functools import partial
+from typing import Any
+
+from crowdd.domain.core.concurrency.batching import Gather, Gathering
+from crowdd.domain.core.secrets import Secrets, token
+from crowdd.storage.accounts import sessions
+from crowdd.storage.database import Row, Transactions
+from crowdd.values import Requester
+
+_AGENT = 300  # characters that are kept of what a browser calls itself
+_BROWSERS = (
+    ("Edg", "Edge"), ("OPR", "Opera"), ("SamsungBrowser", "Samsung Internet"), ("Firefox", "Firefox"),
+    ("FxiOS", "Firefox"), ("Chrome", "Chrome"), ("CriOS", "Chrome"), ("Safari", "Safari"), ("curl", "curl"),
+    ("python", "Python"),
+)  # fmt: skip
+_SYSTEMS = (
+    ("Android", "Android"), ("iPhone", "iPhone"), ("iPad", "iPad"), ("Windows", "Windows"), ("CrOS", "ChromeOS"),
+    ("Mac OS X", "macOS"), ("Linux", "Linux"),
+)  # fmt: skip
+
+
+class Sessions:
+    """Opened at sign-in; found by the token in the cookie, of which only a hash is stored."""
+
+    def __init__(self, db: Transactions, gathering: Gathering, secrets: Secrets, days: int, max_days: int) -> None:
+        self._db, self._secrets, self._days, self._max_days = db, secrets, min(days, max_days), max_days
+        # Looked up at each request: a session that ends has ended at once, in every process.
+        self._found: Gather[bytes, Row | None] = gathering(partial(sessions.find, db))
+
+    async def find(self, session_token: str, *, renew: bool = True) -> tuple[Row | None, bytes]:
+        """The account of a session cookie, or None, and the hash that names the session, which is prolonged by it."""
+        session = self._hash(session_token)
+        row = await self._found.add(session)
+        if row and row["stale"] and renew:
+            await sessions.touch(self._db, session, self._days, self._max_days)
+        return row, session
+
+    async def open(self, user_id: int, agent: str, who: Requester) -> str:
+        """The token of a new session, for a cookie."""
+        session_token = token()
+        await sessions.open_one(self._db, self._hash(session_token), user_id, self._days, agent[:_AGENT], who.network)
+        return session_token
+
+    async def prove(self, who: Requester) -> None:
+        """Notes that the person of the session in use gave the password or a second factor just now."""
+        await sessions.prove(self._db, who.session)
+
+    async def used_by_admin(self, who: Requester) -> None:
+        """Notes that the session in use was used below /admin just now."""
+        await sessions.touch_admin(self._db, who.session)
+
+    async def close(self, who: Requester) -> None:
+        """Signs out."""
+        if who.session:
+            await sessions.close(self._db, who.session)
+
+    async def listed(self, user_id: int, who: Requester) -> list[dict[str, Any]]:
+        """The live sessions of a person, the latest first: id, device, created, last_seen, current."""
+        rows = await sessions.of_user(self._db, user_id)
+        return [
+            {
+                "id": row["id"],
+                "device": device_words(row["agent"]),
+                "created": row["created"],
+                "last_seen": row["last_seen"],
+                "current": bytes(row["token_hash"]) == who.session,
+            }
+            for row in rows
+        ]
+
+    async def end(self, user_id: int, session_id: int) -> bool:
+        """Ends one session of a person; False when there is none of that number."""
+        return await sessions.end(self._db, user_id, session_id)
+
+    async def end_all(self, user_id: int) -> int:
+        """Signs a person out everywhere; says how many sessions that were."""
+        return await sessions.end_all(self._db, user_id)
+
+    def _hash(self, session_token: str) -> bytes:
+        return self._secrets.digest("session", session_token)
+
+
+def device_words(agent: str) -> str:
+    """What a browser calls itself as "Firefox on Linux"; its first word where nothing of it is known."""
+    browser = next((name for mark, name in _BROWSERS if mark in agent), "")
+    system = next((name for mark, name in _SYSTEMS if mark in agent), "")
+    if browser and system:
+        return f"{browser} on {system}"
+    return browser or system or (re.split(r"[\s/;(]", agent.strip())[0][:40] or "?")

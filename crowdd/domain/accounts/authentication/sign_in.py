@@ -1,0 +1,116 @@
+"""Signing in with a password, and what holds guessers up."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import TypedDict
+
+import attrs
+
+from crowdd.config import Accounts as AccountSettings
+from crowdd.domain.accounts.account_validation import LONGEST_PASSWORD
+from crowdd.domain.accounts.authentication.passwords import Passwords
+from crowdd.domain.core.attempt_limits import HOUR_MINUTES, NETWORK_FACTOR, Attempts, Limit
+from crowdd.domain.core.secrets import token
+from crowdd.domain.core.security_log import PASSWORD_WRONG, SIGN_IN_FAILED, SIGN_IN_THROTTLED, SecurityLog
+from crowdd.errors import BusyError, FormError, TooManyRequestsError
+from crowdd.languages import _
+from crowdd.storage.accounts import accounts
+from crowdd.storage.database import Row, Transactions
+from crowdd.values import Requester
+
+WRONG = _("Incorrect e-mail or password.")
+
+
+class _Tried(TypedDict):
+    """Whom a sign-in is about: an account, or what was typed where there is none."""
+
+    user_id: int | None
+    tried: str
+
+
+@attrs.frozen
+class Device:
+    """A browser, and the accounts that signed in on it before."""
+
+    name: str = ""
+    people: tuple[int, ...] = ()
+
+    def with_person(self, user_id: int) -> Device:
+        """The same device after somebody signed in; it remembers the last ten."""
+        return Device(self.name or token(), (*[known for known in self.people if known != user_id][-9:], user_id))
+
+
+UNKNOWN_DEVICE = Device()
+
+
+class SigningIn:
+    """Passwords checked in the time that any answer takes, for addresses known and unknown."""
+
+    def __init__(
+        self,
+        db: Transactions,
+        passwords: Passwords,
+        attempts: Attempts,
+        settings: AccountSettings,
+        security_log: SecurityLog,
+    ) -> None:
+        self._db, self._passwords, self._attempts, self._settings = db, passwords, attempts, settings
+        self._security_log = security_log
+
+    async def sign_in(self, email: str, password: str, who: Requester, device: Device = UNKNOWN_DEVICE) -> int:
+        """The id of the account. Raises FormError in the same words for an unknown address and a wrong password.
+
+        Raises TooManyRequestsError after many failures, before the password is looked at; on a device where the person
+        signed in before only its own failures count. Raises BusyError.
+        """
+        row = await accounts.by_login(self._db, email.strip())
+        words = password[:LONGEST_PASSWORD]
+        tried: _Tried = {"user_id": row["id"], "tried": ""} if row else {"user_id": None, "tried": email or "-"}
+        try:
+            right = await self._attempts.guess(lambda: self._fits(row, words), *self._limits(email, who, device, row))
+        except TooManyRequestsError:
+            self._security_log.count(SIGN_IN_THROTTLED, who, **tried)
+            raise
+        if row is None or not right:
+            self._security_log.count(SIGN_IN_FAILED, who, **tried)
+            raise FormError({"email": [WRONG]})
+        await self._renew_hash(row, words)
+        return int(row["id"])
+
+    async def require_password(
+        self, user_id: int, password: str, who: Requester, *, field: str = "current_password"
+    ) -> None:
+        """Passes when it is the person's own; raises FormError for the field, TooManyRequestsError, BusyError."""
+        stored = await accounts.passwd_hash(self._db, user_id)
+        allowed, hourly = self._settings.attempts, self._settings.max_login_failures_per_hour
+        limits = (
+            Limit(f"password:{user_id}|{who.network}", allowed),
+            Limit(f"password:{user_id}", hourly, HOUR_MINUTES),
+        )
+        if not await self._attempts.guess(lambda: self._passwords.check(stored, password[:LONGEST_PASSWORD]), *limits):
+            self._security_log.count(PASSWORD_WRONG, who, user_id=user_id)
+            raise FormError({field: [_("This is not your password.")]})
+
+    async def _fits(self, row: Row | None, password: str) -> bool:
+        fits = await self._passwords.check(row["passwd_hash"] if row else None, password)
+        return row is not None and fits and not row["restrict"]
+
+    async def _renew_hash(self, row: Row, password: str) -> None:
+        """Stores a hash with the parameters of today, which is possible only while the password is known."""
+        if self._passwords.is_outdated(row["passwd_hash"]):
+            with contextlib.suppress(BusyError):  # next time
+                renewed = await self._passwords.hash(password)
+                await accounts.renew_hash(self._db, row["id"], row["passwd_hash"], renewed)
+
+    def _limits(self, login: str, who: Requester, device: Device, row: Row | None) -> tuple[Limit, ...]:
+        """How many failures are allowed, by what they are counted under: the account, whatever names it."""
+        allowed = self._settings.attempts
+        if row is not None and row["id"] in device.people:
+            return (Limit(f"signin:{device.name}|{row['id']}", allowed),)
+        whose = f"account {row['id']}" if row is not None else login.strip().lower()[:254]
+        return (
+            Limit(f"signin:{whose}|{who.network}", allowed),
+            Limit(f"signin:{who.network}", allowed * NETWORK_FACTOR),
+            Limit(f"signin:{whose}", self._settings.max_login_failures_per_hour, HOUR_MINUTES),
+        )

@@ -1,0 +1,188 @@
+"""Addresses that are confirmed by a letter: of somebody who signs up, and new ones of people with an account.
+
+Nobody learns from the answers whether an address is known: its owner is told, by mail.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import attrs
+
+from crowdd.config import Settings
+from crowdd.domain.accounts import account_validation
+from crowdd.domain.accounts.access_revocation import ADDRESS, RESET
+from crowdd.domain.accounts.accounts import Accounts
+from crowdd.domain.accounts.authentication.passwords import Passwords
+from crowdd.domain.accounts.email_links import Proofs, greeted, letter_limits
+from crowdd.domain.accounts.registration import Registration
+from crowdd.domain.accounts.social.oauth import ProviderIdentity
+from crowdd.domain.accounts.social.social_login import Arrivals
+from crowdd.domain.core.attempt_limits import Attempts
+from crowdd.domain.core.security_log import ADDRESS_CHANGED, SecurityLog
+from crowdd.errors import AnonymousError, ConflictError, FormError
+from crowdd.storage.accounts import accounts, one_time_links, sessions
+from crowdd.storage.core import audit
+from crowdd.storage.database import Database, Row, Transactions
+from crowdd.values import Requester
+
+REGISTER = "register"
+PATH = "/account/register/confirmation"
+_MAX_LETTERS = 5  # to one address from one network in 15 minutes
+
+
+@attrs.frozen
+class Confirmed:
+    """What an opened link has done: the account, and whether it is new."""
+
+    user_id: int
+    new: bool
+
+
+class Confirming:
+    """``required``: new accounts and addresses must be confirmed by a letter; ``possible``: they can be."""
+
+    def __init__(
+        self,
+        db: Transactions,
+        accounts_: Accounts,
+        arrivals: Arrivals,
+        passwords: Passwords,
+        proofs: Proofs,
+        attempts: Attempts,
+        settings: Settings,
+        security_log: SecurityLog,
+    ) -> None:
+        self._security_log = security_log
+        self._db, self._accounts, self._arrivals, self._passwords = db, accounts_, arrivals, passwords
+        self._proofs, self._attempts = proofs, attempts
+        self.required, self.possible = settings.confirms_email, settings.confirms_email or bool(settings.mail.host)
+
+    async def register(self, form: Registration, identity: ProviderIdentity | None, who: Requester) -> None:
+        """Writes to whoever signs up, or to the owner of an address that has an account already.
+
+        Both cost the same. Raises FormError, TooManyRequestsError, BusyError.
+        """
+        await self._accounts.require_acceptable(form, who, passwordless=identity is not None)
+        await self._limit(form.email_addr, who)
+        hashed = None if identity else await self._passwords.hash(form.password)
+        data = {
+            "name": form.name,
+            "fullname": form.fullname.strip(),
+            "email_addr": form.email_addr.strip(),
+            "passwd_hash": hashed,
+            "locale": who.locale,
+            "identity": identity.packed() if identity else None,
+        }
+        known = await accounts.by_email(self._db, form.email_addr.strip())
+        await self._db.transaction(lambda tx: self._write(tx, known, data, who))
+
+    async def _write(self, tx: Database, known: Row | None, data: dict[str, Any], who: Requester) -> None:
+        if known is not None:
+            await self._tell_owner(tx, known, who)
+            return
+        await self._proofs.send_link(
+            tx,
+            REGISTER,
+            PATH,
+            data["email_addr"],
+            "confirm_registration",
+            who.locale,
+            origin=who.network,
+            data=data,
+            said="Thanks for signing up.",
+        )
+
+    async def _tell_owner(self, tx: Database, known: Row, who: Requester) -> None:
+        """Somebody typed an address that has an account: its owner hears of it, with a way in."""
+        await self._proofs.send_link(
+            tx,
+            RESET,
+            "/account/reset-password",
+            known["email_addr"],
+            "known_address",
+            known["locale"],
+            origin=who.network,
+            user_id=known["id"],
+            said="Choose a new password.",
+            name=greeted(known),
+        )
+
+    async def change(self, row: Row, email: str, who: Requester) -> None:
+        """Writes to an address that is to become a person's; until the link is opened the old one stays.
+
+        Raises TooManyRequestsError; AnonymousError when the session has ended meanwhile: a link that is made after a
+        new password must not come from before it.
+        """
+        await self._limit(email, who)
+        known = await accounts.by_email(self._db, email.strip())
+
+        async def work(tx: Database) -> None:
+            await accounts.note_sent(tx, row["id"])
+            if who.session and not await sessions.is_live(tx, who.session):
+                raise AnonymousError("You have been signed out.", code="signed_out", hint="Sign in again.")
+            if known is not None and known["id"] != row["id"]:
+                await self._tell_owner(tx, known, who)
+                return
+            await self._proofs.send_link(
+                tx,
+                ADDRESS,
+                PATH,
+                email.strip(),
+                "confirm_address",
+                row["locale"],
+                origin=who.network,
+                user_id=row["id"],
+                data={"email_addr": email.strip()},
+                said="Your address is confirmed.",
+            )
+
+        await self._db.transaction(work)
+
+    async def look(self, key: str) -> str:
+        """REGISTER or ADDRESS, for a link that works. Raises ForbiddenError."""
+        return await self._proofs.look(self._db, key, REGISTER, ADDRESS)
+
+    async def confirm(self, key: str, who: Requester) -> Confirmed:
+        """Does what a link is for. Raises ForbiddenError; FormError when name or address are taken meanwhile."""
+        if await self.look(key) == REGISTER:
+            return Confirmed(await self._create(key, who), True)
+        return Confirmed(await self._confirm_address(key, who), False)
+
+    async def _create(self, key: str, who: Requester) -> int:
+        async def work(tx: Database) -> int:
+            _user, data = await self._proofs.use(tx, key, REGISTER)
+            identity = ProviderIdentity.unpacked(data["identity"]) if data["identity"] else None
+            form = Registration(data["name"], data["fullname"], data["email_addr"], "", "")
+            as_said = attrs.evolve(who, locale=data["locale"])
+            user_id = await self._accounts.add(tx, form, data["passwd_hash"], as_said, proved=True)
+            if identity is not None:
+                await self._arrivals.connect_in(tx, user_id, identity)
+            return user_id
+
+        return await self._db.transaction(work)
+
+    async def _confirm_address(self, key: str, who: Requester) -> int:
+        async def work(tx: Database) -> int:
+            user_id = await self._proofs.owner(tx, key, ADDRESS)
+            before = await accounts.address(tx, user_id)  # locked first, as a reset does, which ends this link
+            _owner, data = await self._proofs.use(tx, key, ADDRESS)
+            try:
+                await accounts.set_address(tx, user_id, data["email_addr"])
+            except ConflictError as error:
+                raise FormError(account_validation.taken(error)) from None
+            await audit.write(tx, who, "confirm_address", "user", user_id)
+            if before["email_addr"].lower() != data["email_addr"].lower():
+                await self._security_log.note(tx, ADDRESS_CHANGED, who, user_id=user_id)
+                await self.tell_old(tx, before)
+            return user_id
+
+        return await self._db.transaction(work)
+
+    async def tell_old(self, tx: Database, before: Row) -> None:
+        """Writes to an address that is a person's no more; links that went there end."""
+        await one_time_links.drop_of_subject(tx, self._proofs.subject(before["email_addr"]), RESET)
+        await self._proofs.send(tx, before["email_addr"], "address_changed", before["locale"], name=greeted(before))
+
+    async def _limit(self, email: str, who: Requester) -> None:
+        await self._attempts.count(*letter_limits("letter", email, who, _MAX_LETTERS))

@@ -1,0 +1,108 @@
+"""Volunteers of another user base: tokens that a project's secret key buys (RFC 7519, HS256 only).
+
+Tokens are signed with a key derived from the secret key and this server's own secret: who knows the secret key can ask
+for tokens as long as it is the project's, and can make none.
+"""
+
+from __future__ import annotations
+
+import hmac
+from collections.abc import Mapping
+from datetime import timedelta
+from functools import lru_cache, partial
+from typing import TYPE_CHECKING, Any
+
+from crowdd.domain.core.concurrency.batching import Gather, Gathering
+from crowdd.domain.core.records import NOT_FOUND
+from crowdd.domain.core.secrets import Secrets, place
+from crowdd.errors import AnonymousError, ForbiddenError, InvalidRequestError, NotFoundError
+from crowdd.lazy import lazy
+from crowdd.storage.database import Database, Row, now
+from crowdd.storage.projects import projects
+
+if TYPE_CHECKING:
+    import jwt
+else:
+    jwt = lazy("jwt")
+
+_CLAIMS: Any = {"require": ["project_id", "short_name", "iat", "exp"], "verify_exp": False, "verify_iat": False}
+
+
+class ExternalUsers:
+    """Gives tokens out and checks them. ``hours`` is the life of a token."""
+
+    def __init__(self, db: Database, gathering: Gathering, secrets: Secrets, hours: int) -> None:
+        self._db, self._secrets, self._life = db, secrets, timedelta(hours=hours)
+        self._keys: Gather[int, Row] = gathering(partial(projects.secret_keys, db))
+
+    async def token(self, short_name: str, secret_key: str | None, uid: str | None = None) -> str:
+        """A token for whoever knows the project's secret key; with ``uid`` it is for this external user only.
+
+        Raises ForbiddenError without a key, NotFoundError for a wrong key and an unknown project alike, and
+        InvalidRequestError without ``uid`` where the project demands tokens that name their external user.
+        """
+        if not secret_key:
+            raise ForbiddenError(
+                "The Authorization header with the project's secret key is missing.", code="key_missing"
+            )
+        row = await projects.secret_key(self._db, short_name)
+        key = self._secrets.unseal(row["secret_key_sealed"], _place(row["id"])) if row else ""
+        if row is None or not hmac.compare_digest(key.encode(), secret_key.encode("utf-8", "surrogatepass")):
+            raise NotFoundError(NOT_FOUND)
+        if uid is None and row["token_per_volunteer"]:
+            raise InvalidRequestError("Send external_uid: each token of this project is for one external user.")
+        issued = await now(self._db)
+        claims = {"project_id": row["id"], "short_name": row["short_name"], "iat": issued, "exp": issued + self._life}
+        claims |= {} if uid is None else {"external_uid": uid}
+        return jwt.encode(claims, signing_key(self._secrets, key), algorithm="HS256")
+
+    async def verify(self, header: str | None, project_id: int, uid: str) -> str | None:
+        """Passes when ``Authorization: Bearer <token>`` was made for the project and the user, and has not run out.
+
+        The project's draft key, None once it was published. Raises AnonymousError whose code says what is wrong.
+        """
+        words = (header or "").split()
+        if len(words) != 2 or words[0].lower() != "bearer":
+            raise AnonymousError("An external user needs Authorization: Bearer <token>.", code="invalid_header")
+        row = await self._keys.add(project_id)
+        if row["id"] is None:
+            raise NotFoundError(NOT_FOUND)
+        claims = _claims(self._secrets, words[1], bytes(row["secret_key_sealed"]), row["id"])
+        if claims["project_id"] != row["id"] or claims["short_name"] != row["short_name"]:
+            raise AnonymousError("The token was made for another project.", code="wrong_project")
+        if not claims["exp"] > row["now"]:
+            raise AnonymousError("The token has run out.", code="token_expired", hint="Ask for a new one.")
+        _require_user(claims, uid, named=row["token_per_volunteer"])
+        return None if row["draft_key"] is None else str(row["draft_key"])
+
+
+def signing_key(secrets: Secrets, secret_key: str) -> bytes:
+    """The key that signs a project's tokens."""
+    return secrets.digest("external token", secret_key)
+
+
+def _require_user(claims: Mapping[str, Any], uid: str, *, named: bool) -> None:
+    """Passes for the user whom a token names, and for everybody when it may name none."""
+    if named and "external_uid" not in claims:
+        hint = "Ask for a token with external_uid."
+        raise AnonymousError("The token names no external user.", code="token_names_nobody", hint=hint)
+    if claims.get("external_uid", uid) != uid:
+        raise AnonymousError("The token was made for another external user.", code="wrong_external_uid")
+
+
+def _place(project_id: int) -> str:
+    return place("project", "secret_key_sealed", project_id)
+
+
+@lru_cache(maxsize=1000)
+def _claims(secrets: Secrets, token: str, sealed_key: bytes, project_id: int) -> Mapping[str, Any]:
+    """What a token says that was made with this key; remembered, since each request of its users brings it again."""
+    bad = AnonymousError("The token is not valid for this project.", code="decode_error")
+    try:
+        key = signing_key(secrets, secrets.unseal(sealed_key, _place(project_id)))
+        claims = dict(jwt.decode(token, key, algorithms=["HS256"], options=_CLAIMS))
+    except jwt.PyJWTError:
+        raise bad from None
+    if not isinstance(claims["exp"], int | float):
+        raise bad
+    return claims

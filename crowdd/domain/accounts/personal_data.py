@@ -1,0 +1,164 @@
+"""Everything about a person as a file of his own: asked for, made by the queue, kept for some days, then gone."""
+
+from __future__ import annotations
+
+import secrets as random
+import shutil
+import tempfile
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import attrs
+
+from crowdd.domain.accounts.email_links import Proofs
+from crowdd.domain.accounts.zip_export import Table, packed
+from crowdd.domain.core import data_folder
+from crowdd.domain.core.background_queue import Queue
+from crowdd.domain.core.concurrency.worker_thread import Workshop
+from crowdd.domain.core.uploads import Uploads
+from crowdd.errors import ConflictError, NotFoundError
+from crowdd.languages import _
+from crowdd.storage.accounts import accounts, personal_data
+from crowdd.storage.core import audit
+from crowdd.storage.database import Database, Row, Transactions
+from crowdd.values import Requester
+
+WORK = "personal_export"
+KEPT_DAYS = 3
+_READ_ME = """Everything that this site knows about you, each table as JSON and as CSV.
+
+account        what you told us, and what you chose
+sessions       where you are signed in
+projects       what you own or help to own
+task_runs      your answers
+favourites     tasks that you marked
+blogposts      what you wrote
+announcements  what you announced
+acts           what you did that is written down
+letters        which mails went to you
+picture.png    your picture, if you gave us one
+
+Passwords and keys are not in here: nobody but you should have them in a file.
+"""
+Progress = Callable[[int], Awaitable[None]]
+
+
+@attrs.frozen
+class Export:
+    """Where somebody's request stands: none, waiting or ready."""
+
+    state: str
+    requested: Any = None
+    ready: Any = None
+    bytes: int | None = None
+
+
+class PersonalData:
+    """Exports of people, below ``folder``: never under an address that can be guessed, and never without asking who."""
+
+    def __init__(
+        self, db: Transactions, queue: Queue, uploads: Uploads, workshop: Workshop, proofs: Proofs, folder: Path
+    ) -> None:
+        self._db, self._queue, self._uploads = db, queue, uploads
+        self._workshop, self._proofs, self.folder = workshop, proofs, folder
+
+    async def status(self, user_id: int) -> Export:
+        """What became of the last request."""
+        row = await personal_data.export(self._db, user_id)
+        if row is None:
+            return Export("none")
+        return Export("ready" if row["ready"] else "waiting", row["requested"], row["ready"], row["bytes"])
+
+    async def request(self, user_id: int, who: Requester) -> bool:
+        """Has an export made; False when one is under way. The one before goes."""
+
+        async def work(tx: Database) -> tuple[bool, str | None]:
+            new, before = await personal_data.request_export(tx, user_id)
+            if new:
+                await self._queue.add(tx, WORK, {"user_id": user_id}, who)
+                await audit.write(tx, who, "export", "user", user_id)
+            return new, before
+
+        new, before = await self._db.transaction(work)
+        self.forget([before] if before else [])
+        return new
+
+    async def file(self, user_id: int) -> Path:
+        """The file that is ready. Raises NotFoundError."""
+        row: Row = await personal_data.export(self._db, user_id) or {}
+        path = self.folder / str(row.get("file") or "none")
+        if not row.get("file") or not path.is_file():
+            raise NotFoundError(_("There is no export of your data (any more). Ask for a new one."))
+        return path
+
+    async def read(self, path: Path) -> bytes:
+        """The content of a file, read in a thread."""
+        return await self._workshop.do(path.read_bytes)
+
+    async def make(self, user_id: int, told: Progress) -> dict[str, Any]:
+        """Makes the file; ``told`` hears how many rows are in it so far."""
+        name = f"{random.token_hex(16)}.zip"
+        done = await self._pack(user_id, self.folder / name, told)
+        if not await self._db.transaction(lambda tx: self._ready(tx, user_id, name, done["bytes"])):
+            self.forget([name])
+        return done
+
+    async def write_to(self, user_id: int, target: Path, who: Requester, told: Progress) -> dict[str, Any]:
+        """The same at once, to a new file of the operator's choice; nobody is written to. Raises ConflictError."""
+        if target.exists():
+            raise ConflictError(f"{target} is there already.")
+        done = await self._pack(user_id, target, told)
+        await audit.write(self._db, who, "export", "user", user_id)
+        return done
+
+    async def _pack(self, user_id: int, target: Path, told: Progress) -> dict[str, Any]:
+        data_folder.make(self.folder, self.folder.parent, 0o700)
+        folder = Path(tempfile.mkdtemp(prefix="making-", dir=self.folder))
+        try:
+            done = await self._gather(user_id, folder, told)
+            return {"rows": done, "bytes": await self._workshop.do(packed, folder, target)}
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
+    async def _ready(self, tx: Database, user_id: int, name: str, size: int) -> bool:
+        """Writes that the file is there, and to the person; False when he has gone meanwhile."""
+        if not await personal_data.keep_export(tx, user_id, name, size):
+            return False
+        row = await accounts.address(tx, user_id)
+        # While mail is off its links appear in the log, where nobody's name belongs.
+        await self._proofs.send_page(tx, "/account/profile", row, "export_ready", days=KEPT_DAYS)
+        return True
+
+    async def _gather(self, user_id: int, folder: Path, told: Progress) -> int:
+        (folder / "README.txt").write_text(_READ_ME, "utf-8")
+        done = 0
+        for part in personal_data.PARTS:
+            table, after = Table(folder, part), 0
+            while rows := await personal_data.rows(self._db, part, user_id, after):
+                await self._workshop.do(table.add, rows)
+                done, after = done + len(rows), rows[-1]["id"]
+                await told(done)
+            table.end()
+        picture = await personal_data.avatar(self._db, user_id)
+        if picture and (self._uploads.folder / picture).is_file():
+            shutil.copyfile(self._uploads.folder / picture, folder / "picture.png")
+        return done
+
+    def forget(self, names: list[str]) -> None:
+        """Removes files."""
+        for name in names:
+            (self.folder / name).unlink(missing_ok=True)
+
+    async def sweep(self, now: float) -> int:
+        """Removes exports that have had their days, and what a broken-off attempt left; ``now`` in epoch seconds."""
+        old = await personal_data.drop_old_exports(self._db, KEPT_DAYS)
+        self.forget(old)
+        kept = await personal_data.exports_kept(self._db)
+        left = [path for path in self.folder.glob("*") if path.name not in kept and now - path.stat().st_mtime > _A_DAY]
+        for path in left:
+            shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
+        return len(old) + len(left)
+
+
+_A_DAY = 86400.0

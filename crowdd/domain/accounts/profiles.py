@@ -1,0 +1,160 @@
+"""What people change of their own account."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Collection
+from typing import Any
+
+import attrs
+
+from crowdd.domain.accounts import account_validation
+from crowdd.domain.accounts.access_revocation import Revoked, Revoking
+from crowdd.domain.accounts.authentication import recent_proof
+from crowdd.domain.accounts.authentication.password_policy import PasswordPolicy
+from crowdd.domain.accounts.authentication.passwords import Passwords
+from crowdd.domain.accounts.authentication.sign_in import SigningIn
+from crowdd.domain.accounts.email_confirmation import Confirming
+from crowdd.domain.accounts.email_links import Proofs, greeted
+from crowdd.domain.core.security_log import ADDRESS_CHANGED, PASSWORD_CHANGED, SecurityLog
+from crowdd.errors import ConflictError, FormError
+from crowdd.kinds import USER
+from crowdd.languages import _
+from crowdd.storage.accounts import accounts
+from crowdd.storage.core import audit, records
+from crowdd.storage.database import Database, Row, Transactions
+from crowdd.values import Requester
+
+_LONGEST_KEY = 500
+
+
+@attrs.frozen
+class Profile:
+    """What a person says of himself on the settings page."""
+
+    name: str
+    fullname: str
+    email_addr: str
+    locale: str
+    privacy_mode: bool
+    subscribed: bool
+
+    def mistakes(self, locales: Collection[str]) -> account_validation.Mistakes:
+        """What is wrong with it, per field."""
+        return account_validation.found(
+            {
+                "name": account_validation.name(self.name),
+                "fullname": account_validation.fullname(self.fullname),
+                "email_addr": account_validation.email(self.email_addr),
+                "locale": [] if self.locale in locales else [_("Choose one of the languages of this site.")],
+            }
+        )
+
+    def changes(self, row: Row) -> dict[str, Any]:
+        """What differs from the stored row."""
+        said = {**attrs.asdict(self), "fullname": self.fullname.strip(), "email_addr": self.email_addr.strip()}
+        return {name: value for name, value in said.items() if value != row[name]}
+
+
+class Profiles:
+    """Changes of an account by its owner or an administrator; each is written down, without values."""
+
+    def __init__(
+        self,
+        db: Transactions,
+        passwords: Passwords,
+        policy: PasswordPolicy,
+        signing_in: SigningIn,
+        confirming: Confirming,
+        proofs: Proofs,
+        revoking: Revoking,
+        security_log: SecurityLog,
+    ) -> None:
+        self._security_log = security_log
+        self._db, self._passwords, self._policy, self._signing_in = db, passwords, policy, signing_in
+        self._confirming, self._proofs, self._revoking = confirming, proofs, revoking
+
+    async def update(self, row: Row, said: Profile, locales: Collection[str], who: Requester) -> bool:
+        """Stores a profile; True when a new address is to be confirmed first.
+
+        Raises FormError, also for a name or address that is taken, and ProofNeededError where the address changes.
+        """
+        if mistakes := said.mistakes({*locales, row["locale"]}):
+            raise FormError(mistakes)
+        changes = said.changes(row)
+        moves = said.email_addr.strip().lower() != row["email_addr"].lower()
+        if moves:
+            recent_proof.require(who)
+        waits = moves and self._confirming.required
+        if waits:
+            await self._confirming.change(row, changes.pop("email_addr"), who)
+        elif moves:
+            changes["valid_email"] = False  # nobody has proved that they read the new one
+        await self._write(row["id"], changes, who, self._confirming.tell_old if moves and not waits else None, row)
+        return waits
+
+    async def set_service(self, user_id: int, catalog_api: str, who: Requester) -> None:
+        """Stores the key of an external data catalogue; an empty one removes it."""
+        if len(catalog_api) > _LONGEST_KEY:
+            raise FormError({"catalog_api": [_("Use at most %(most)s characters.", most=_LONGEST_KEY)]})
+        await self._write(user_id, {"catalog_api": catalog_api.strip() or None}, who)
+
+    async def subscribe(self, user_id: int, wanted: bool | None) -> None:
+        """Notes that the person was asked about the newsletter, and the answer (None: nothing was said)."""
+        answer = {} if wanted is None else {"subscribed": wanted}
+        await records.update(self._db, USER, user_id, {"newsletter_prompted": True, **answer})
+
+    async def change_password(
+        self, row: Row, current: str, new: str, confirm: str, who: Requester, *, revoke: bool = False
+    ) -> Revoked:
+        """A new password for somebody who knows the old one, and what else has ended.
+
+        Raises FormError, TooManyRequestsError, BusyError, ForbiddenError without a session.
+        """
+        recent_proof.require_session(who)
+        about = (row["name"], row["fullname"], row["email_addr"])
+        words, again = await self._policy.mistakes(new, confirm, about)
+        if mistakes := account_validation.found({"new_password": words, "confirm": again}):
+            raise FormError(mistakes)
+        await self._signing_in.require_password(row["id"], current, who)
+        return await self.set_password(row["id"], new, who, revoke=revoke)
+
+    async def set_password(self, user_id: int, new: str, who: Requester, *, revoke: bool = False) -> Revoked:
+        """The same for somebody who has proved otherwise to be the person. Ends every session and link in a letter.
+
+        ``revoke``: somebody else may have had access, so that the API key is replaced and providers are disconnected.
+        """
+        hashed = await self._passwords.hash(new)
+        return await self._db.transaction(lambda tx: self._set_password(tx, user_id, hashed, who, revoke))
+
+    async def _set_password(self, tx: Database, user_id: int, hashed: str, who: Requester, revoke: bool) -> Revoked:
+        row = await accounts.address(tx, user_id)
+        await accounts.set_password(tx, user_id, hashed)
+        end = self._revoking.after_suspicion if revoke else self._revoking.after_change
+        revoked = await end(tx, user_id, who)
+        await audit.write(tx, who, "change_password", "user", user_id)
+        await self._security_log.note(tx, PASSWORD_CHANGED, who, user_id=user_id)
+        said = {"new_key": revoked.new_key, "providers": revoked.providers, "name": greeted(row)}
+        await self._proofs.send(tx, row["email_addr"], "password_changed", row["locale"], **said)
+        return revoked
+
+    async def _write(
+        self,
+        user_id: int,
+        changes: dict[str, Any],
+        who: Requester,
+        then: Callable[[Database, Row], Awaitable[None]] | None = None,
+        before: Row | None = None,
+    ) -> None:
+        async def work(tx: Database) -> None:
+            try:
+                await records.update(tx, USER, user_id, changes)
+            except ConflictError as error:
+                raise FormError(account_validation.taken(error)) from None
+            for name in changes:
+                await audit.write(tx, who, "update", "user", user_id, attribute=name)
+            if "email_addr" in changes:
+                await self._security_log.note(tx, ADDRESS_CHANGED, who, user_id=user_id)
+            if then is not None and before is not None:
+                await then(tx, before)
+
+        await self._db.transaction(work)

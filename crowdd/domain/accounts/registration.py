@@ -1,0 +1,34 @@
+"""What somebody says who signs up."""
+
+from __future__ import annotations
+
+import attrs
+
+from crowdd.domain.accounts import account_validation
+
+
+@attrs.frozen
+class Registration:
+    """What somebody who signs up says."""
+
+    name: str
+    fullname: str
+    email_addr: str
+    password: str = attrs.field(repr=False)
+    confirm: str = attrs.field(repr=False)
+
+    def mistakes(self, shortest_password: int | None) -> account_validation.Mistakes:
+        """What is wrong with it, per field; None: who comes from a provider has no password."""
+        password, confirm = ([], []) if shortest_password is None else self._password(shortest_password)
+        return account_validation.found(
+            {
+                "fullname": account_validation.fullname(self.fullname),
+                "name": account_validation.name(self.name),
+                "email_addr": account_validation.email(self.email_addr),
+                "password": password,
+                "confirm": confirm,
+            }
+        )
+
+    def _password(self, shortest: int) -> tuple[list[str], list[str]]:
+        return account_validation.password(self.password, self.confirm, shortest)

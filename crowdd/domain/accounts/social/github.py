@@ -1,0 +1,54 @@
+"""What GitHub says about a person: OAuth 2 with state and PKCE, then its API; it knows no ID tokens."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from crowdd.domain.accounts.social.oauth import Client, Flow, ProviderIdentity
+from crowdd.domain.accounts.social.openid import ask
+from crowdd.domain.outbound.client import Outgoing
+from crowdd.errors import ProviderError
+from crowdd.languages import _
+
+
+class GitHub:
+    """GitHub, or an enterprise's own at ``site`` with its API at ``api``."""
+
+    def __init__(self, client: Client, site: str, api: str, outgoing: Outgoing) -> None:
+        self.client, self._site, self._api, self._outgoing = client, site.rstrip("/"), api.rstrip("/"), outgoing
+
+    async def address(self, flow: Flow, redirect_uri: str, now: float) -> str:
+        """Where the browser goes to be asked."""
+        endpoint = f"{self._site}/login/oauth/authorize"
+        return self.client.authorization(endpoint, flow, redirect_uri, scope="read:user user:email")
+
+    async def identity(self, code: str, flow: Flow, redirect_uri: str, now: float) -> ProviderIdentity:
+        """Who came back with this code. Raises ProviderError."""
+        form = self.client.exchange(code, flow, redirect_uri)
+        told = await self._ask("POST", f"{self._site}/login/oauth/access_token", form)
+        token = told.get("access_token") if isinstance(told, dict) else None
+        if not isinstance(token, str) or not token:
+            raise ProviderError(_("GitHub did not take the code of this sign-in."))
+        person = await self._ask("GET", f"{self._api}/user", token=token)
+        emails = await self._ask("GET", f"{self._api}/user/emails", token=token)
+        if not isinstance(person, dict) or not isinstance(person.get("id"), int):
+            raise ProviderError(_("GitHub did not say who it is."))
+        return ProviderIdentity(
+            provider=self.client.name,
+            id=str(person["id"]),
+            fullname=str(person.get("name") or ""),
+            nickname=str(person.get("login") or ""),
+            email=_verified(emails),
+            token=token,
+        )
+
+    async def _ask(self, method: str, url: str, form: dict[str, str] | None = None, token: str = "") -> Any:
+        return await ask(self._outgoing, self.client.title, method, url, form, token)
+
+
+def _verified(emails: Any) -> str:
+    """The primary address among those that GitHub has verified, else the first of them."""
+    rows = emails if isinstance(emails, list) else []
+    good = [row for row in rows if isinstance(row, dict) and row.get("verified") is True and row.get("email")]
+    first = sorted(good, key=lambda row: row.get("primary") is not True)
+    return str(first[0]["email"]) if first else ""

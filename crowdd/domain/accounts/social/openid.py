@@ -1,0 +1,176 @@
+"""What an OpenID provider says about a person (OpenID Connect Core 1.0), believed only after every check.
+
+Code flow with state, nonce and PKCE. An ID token counts when it is signed by a key of the provider with an algorithm of
+public keys, made for us, by the provider that was asked, for this sign-in, and now.
+"""
+
+from __future__ import annotations
+
+import hmac
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode, urlsplit
+
+import orjson
+
+from crowdd.domain.accounts.social.oauth import Client, Flow, ProviderIdentity
+from crowdd.domain.outbound.client import Outgoing, Reply
+from crowdd.errors import ProviderError, RefusedTargetError, UnreachableError
+from crowdd.languages import _
+from crowdd.lazy import lazy
+
+if TYPE_CHECKING:
+    import jwt
+else:
+    jwt = lazy("jwt")
+
+ALGORITHMS = frozenset({"RS256", "RS384", "RS512", "PS256", "ES256", "ES384", "EdDSA"})
+_KEPT_SECONDS = 3600.0  # how long a provider's addresses and keys are believed without asking again
+_LEAST_PAUSE = 60.0  # between two questions for keys: an unknown key must not become a flood
+_LEEWAY = 120.0  # seconds by which clocks may differ
+_REQUIRED: Any = {"require": ["iss", "sub", "aud", "exp", "iat"], "verify_exp": False, "verify_iat": False}
+_SECONDS, _MOST_BYTES = 10.0, 200_000
+
+
+class OpenIdProvider:
+    """One provider: ``google`` or ``orcid``. Its addresses come from its own document (Discovery 1.0)."""
+
+    def __init__(self, client: Client, issuer: str, scope: str, outgoing: Outgoing) -> None:
+        self.client, self._issuer, self._scope, self._outgoing = client, issuer.rstrip("/"), scope, outgoing
+        self._document: dict[str, Any] = {}
+        self._keys: dict[str, Any] = {}
+        self._document_at = self._keys_at = float("-inf")
+
+    async def address(self, flow: Flow, redirect_uri: str, now: float) -> str:
+        """Where the browser goes to be asked. Raises ProviderError."""
+        document = await self._discover(now)
+        return self.client.authorization(
+            document["authorization_endpoint"], flow, redirect_uri, scope=self._scope, nonce=flow.nonce
+        )
+
+    async def identity(self, code: str, flow: Flow, redirect_uri: str, now: float) -> ProviderIdentity:
+        """Who came back with this code. Raises ProviderError."""
+        document = await self._discover(now)
+        form = self.client.exchange(code, flow, redirect_uri)
+        told = await ask(self._outgoing, self.client.name, "POST", document["token_endpoint"], form)
+        token = told.get("id_token")
+        if not isinstance(token, str):
+            raise self._doubt(_("sent no ID token"))
+        claims = await self._claims(token, flow, now)
+        return self._person(claims, str(told.get("access_token") or ""))
+
+    def _person(self, claims: Mapping[str, Any], access_token: str) -> ProviderIdentity:
+        verified = claims.get("email_verified") in (True, "true")
+        names = (claims.get("name"), f"{claims.get('given_name') or ''} {claims.get('family_name') or ''}".strip())
+        return ProviderIdentity(
+            provider=self.client.name,
+            id=str(claims["sub"]),
+            fullname=str(next((name for name in names if name), "")),
+            nickname=str(claims.get("preferred_username") or ""),
+            email=str(claims.get("email") or "") if verified else "",
+            token=access_token,
+        )
+
+    async def _claims(self, token: str, flow: Flow, now: float) -> Mapping[str, Any]:
+        try:
+            header = jwt.get_unverified_header(token)
+            if header.get("alg") not in ALGORITHMS:
+                raise self._doubt(_("signed in a way that proves nothing"))
+            key = await self._key(header.get("kid"), now)
+            claims = jwt.decode(
+                token,
+                key,
+                algorithms=[header["alg"]],
+                audience=self.client.id,
+                issuer=self._issuers(),
+                options=_REQUIRED,
+            )
+        except (jwt.PyJWTError, ValueError, TypeError) as error:
+            words = _("sent an ID token that is not valid (%(error)s)", error=type(error).__name__)
+            raise self._doubt(words) from None
+        self._check(claims, flow, now)
+        return claims
+
+    def _issuers(self) -> list[str]:
+        """Google's tokens may name it without the scheme (its own documentation)."""
+        return (
+            [self._issuer, "accounts.google.com"] if self._issuer == "https://accounts.google.com" else [self._issuer]
+        )
+
+    def _check(self, claims: Mapping[str, Any], flow: Flow, now: float) -> None:
+        """What PyJWT does not: the nonce, the party that the token is for, and the time by our own clock."""
+        audience, party = claims["aud"], claims.get("azp")
+        if (isinstance(audience, list) and len(audience) > 1 and party is None) or party not in (None, self.client.id):
+            raise self._doubt(_("sent an ID token for somebody else"))
+        if not hmac.compare_digest(str(claims.get("nonce", "")).encode(), flow.nonce.encode()):
+            raise self._doubt(_("sent an ID token of another sign-in"))
+        times = [claims["exp"], claims["iat"], claims.get("nbf", 0)]
+        if not all(isinstance(time, int | float) for time in times):
+            raise self._doubt(_("sent an ID token without times"))
+        if claims["exp"] <= now - _LEEWAY or max(times[1:]) > now + _LEEWAY:
+            raise self._doubt(_("sent an ID token that has run out, or is not valid yet"))
+        if not isinstance(claims["sub"], str) or not 0 < len(claims["sub"]) <= 255:
+            raise self._doubt(_("did not say who it is"))
+
+    async def _discover(self, now: float) -> dict[str, Any]:
+        if now - self._document_at < _KEPT_SECONDS:
+            return self._document
+        there = f"{self._issuer}/.well-known/openid-configuration"
+        document = await ask(self._outgoing, self.client.name, "GET", there)
+        if document.get("issuer") != self._issuer:
+            raise self._doubt(_("says that it is another provider"))
+        for name in ("authorization_endpoint", "token_endpoint", "jwks_uri"):
+            scheme = urlsplit(str(document.get(name, ""))).scheme
+            if scheme not in ("https", urlsplit(self._issuer).scheme):
+                raise self._doubt(_("has no safe %(name)s", name=name))
+        self._document, self._document_at = document, now
+        return document
+
+    async def _key(self, kid: object, now: float) -> Any:
+        """The public key of that name; asked for anew when it is unknown, as providers change their keys."""
+        stale = now - self._keys_at >= _KEPT_SECONDS
+        if stale or (kid not in self._keys and now - self._keys_at >= _LEAST_PAUSE):
+            found = await ask(self._outgoing, self.client.name, "GET", self._document["jwks_uri"])
+            usable = [key for key in jwt.PyJWKSet.from_dict(found).keys if key.public_key_use in (None, "sig")]
+            self._keys, self._keys_at = {str(key.key_id): key.key for key in usable if key.key_type != "oct"}, now
+        if kid is None and len(self._keys) == 1:
+            return next(iter(self._keys.values()))
+        if kid not in self._keys:
+            raise self._doubt(_("signed with a key that is not its own"))
+        return self._keys[str(kid)]
+
+    def _doubt(self, words: str) -> ProviderError:
+        return ProviderError(
+            _("%(provider)s cannot be believed: it %(reason)s.", provider=self.client.title, reason=words)
+        )
+
+
+async def ask(
+    outgoing: Outgoing, provider: str, method: str, url: str, form: Mapping[str, str] | None = None, token: str = ""
+) -> Any:
+    """The JSON that a provider answers with 200. Raises ProviderError."""
+    headers = {"Accept": "application/json"}
+    headers |= {"Content-Type": "application/x-www-form-urlencoded"} if form else {}
+    headers |= {"Authorization": f"Bearer {token}"} if token else {}
+    body = urlencode(form).encode() if form else None
+    try:
+        reply = await outgoing.request(method, url, headers, body, seconds=_SECONDS, most_bytes=_MOST_BYTES)
+    except (RefusedTargetError, UnreachableError) as error:
+        words = _("%(provider)s cannot be asked: %(reason)s", provider=provider, reason=error.args[0])
+        raise ProviderError(words) from None
+    return _json(provider, reply)
+
+
+def _json(provider: str, reply: Reply) -> Any:
+    if reply.status != 200 or not reply.whole:
+        raise ProviderError(
+            _(
+                "%(provider)s refused to say who you are (it answered %(status)s).",
+                provider=provider,
+                status=reply.status,
+            )
+        )
+    try:
+        return orjson.loads(reply.body)
+    except orjson.JSONDecodeError:
+        raise ProviderError(_("%(provider)s answered something that is no JSON.", provider=provider)) from None

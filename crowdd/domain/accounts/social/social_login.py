@@ -1,0 +1,147 @@
+"""People who come from a provider: known ones signed in, accounts connected, new accounts made."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from typing import Any
+
+from crowdd.domain.accounts import account_validation
+from crowdd.domain.accounts.accounts import Accounts
+from crowdd.domain.accounts.registration import Registration
+from crowdd.domain.accounts.social.oauth import PROVIDERS, TITLES, ProviderIdentity
+from crowdd.domain.core.secrets import Secrets, place
+from crowdd.errors import ConflictError, NotFoundError, ProviderError
+from crowdd.languages import _
+from crowdd.storage.accounts import accounts, provider_tokens
+from crowdd.storage.core import audit
+from crowdd.storage.database import Database, Row, Transactions
+from crowdd.values import Requester
+
+_NAMES_TRIED = 50
+
+
+class NoAddressError(ProviderError):
+    """The provider gave no address that it has verified: the person has to name one."""
+
+
+class Arrivals:
+    """Finds or makes the account of a provider's person; never joins two by an address alone."""
+
+    def __init__(self, db: Transactions, accounts_: Accounts, secrets: Secrets) -> None:
+        self._db, self._accounts, self._secrets = db, accounts_, secrets
+
+    async def sign_in(self, identity: ProviderIdentity, who: Requester) -> tuple[int, bool]:
+        """The account, and whether it is new. Raises ProviderError; NoAddressError when there is no address."""
+        row = await accounts.by_provider(self._db, identity.provider, identity.id)
+        if row is not None:
+            if row["restrict"]:
+                raise ProviderError(_("This account is blocked."))
+            await self._keep(self._db, row["id"], identity)
+            return int(row["id"]), False
+        if not identity.email or account_validation.email(identity.email):
+            raise NoAddressError(
+                _("%(provider)s did not tell us an e-mail address.", provider=TITLES[identity.provider])
+            )
+        if await accounts.by_email(self._db, identity.email) is not None:
+            words = _(
+                "There is an account with this e-mail already. Sign in with your password, then connect %(provider)s in"
+                " your settings.",
+                provider=TITLES[identity.provider],
+            )
+            raise ProviderError(words)
+        return await self.register(identity, await self._introduced(identity), who), True
+
+    async def register(self, identity: ProviderIdentity, form: Registration, who: Requester) -> int:
+        """A new account without a password, connected from the beginning. Raises FormError."""
+
+        async def connect(tx: Database, user_id: int) -> None:
+            await self.connect_in(tx, user_id, identity)
+
+        proved = bool(identity.email) and form.email_addr.strip().lower() == identity.email.strip().lower()
+        return await self._accounts.register(form, who, passwordless=True, proved=proved, then=connect)
+
+    async def connect(self, user_id: int, identity: ProviderIdentity, who: Requester) -> None:
+        """Lets a person sign in with a provider from now on. Raises ProviderError when another account does."""
+
+        async def work(tx: Database) -> None:
+            await self.connect_in(tx, user_id, identity)
+            await audit.write(tx, who, "connect", "user", user_id, attribute=identity.provider)
+
+        await self._db.transaction(work)
+
+    async def knows(self, user_id: int, identity: ProviderIdentity) -> bool:
+        """Whether this person of a provider signs in to the account."""
+        row = await accounts.by_provider(self._db, identity.provider, identity.id)
+        return row is not None and row["id"] == user_id
+
+    async def disconnect(self, row: Row, provider: str, who: Requester) -> None:
+        """Ends it. Raises NotFoundError, and ProviderError when nothing else is left to sign in with."""
+        if provider not in PROVIDERS or not row[f"{provider}_user_id"]:
+            raise NotFoundError(_("Your account is not connected to it."))
+        others = [name for name in PROVIDERS if name != provider and row[f"{name}_user_id"]]
+        if not row["has_password"] and not others:
+            raise ProviderError(
+                _("You could not sign in any more. Set a password first: use Forgotten? on the sign-in page.")
+            )
+
+        async def work(tx: Database) -> None:
+            await accounts.set_provider(tx, row["id"], provider, None)
+            await provider_tokens.drop(tx, row["id"], provider)
+            await audit.write(tx, who, "disconnect", "user", row["id"], attribute=provider)
+
+        await self._db.transaction(work)
+
+    async def tokens(self, user_id: int) -> dict[str, dict[str, Any]]:
+        """What providers gave a person for their own APIs: {"<provider>_token": {"oauth_token": …}}."""
+        rows = await provider_tokens.of_user(self._db, user_id)
+        places = {row["provider"]: _place(user_id, row["provider"]) for row in rows}
+        opened = {row["provider"]: self._secrets.unseal(row["sealed"], places[row["provider"]]) for row in rows}
+        return {f"{provider}_token": {"oauth_token": text} for provider, text in opened.items()}
+
+    async def connect_in(self, tx: Database, user_id: int, identity: ProviderIdentity) -> None:
+        """The same within a transaction, for an account that is just being made."""
+        try:
+            await accounts.set_provider(tx, user_id, identity.provider, identity.id)
+        except ConflictError:
+            words = _("Another account is connected to this %(provider)s account.", provider=TITLES[identity.provider])
+            raise ProviderError(words) from None
+        await self._keep(tx, user_id, identity)
+
+    async def _keep(self, tx: Database, user_id: int, identity: ProviderIdentity) -> None:
+        if identity.token:
+            sealed = self._secrets.seal(identity.token, _place(user_id, identity.provider))
+            await provider_tokens.keep(tx, user_id, identity.provider, sealed)
+
+    async def _introduced(self, identity: ProviderIdentity) -> Registration:
+        """What the person would have typed: a free nickname, and a name."""
+        name = await self._free_name(identity)
+        return introduction(identity, name, identity.email)
+
+    async def _free_name(self, identity: ProviderIdentity) -> str:
+        wanted = nickname(identity)
+        for number in range(1, _NAMES_TRIED):
+            name = wanted if number == 1 else f"{wanted[:31]}{number}"
+            if not account_validation.name(name) and await accounts.by_name(self._db, name) is None:
+                return name
+        raise ProviderError(_("No free user name was found for you. Make an account with one of your choice."))
+
+
+def _place(user_id: int, provider: str) -> str:
+    return place("provider_token", "sealed", f"{user_id}.{provider}")
+
+
+def introduction(identity: ProviderIdentity, name: str, email: str) -> Registration:
+    """A registration of a provider's person, who has no password."""
+    plain = " ".join(identity.fullname.split())[:100]
+    return Registration(name, name if account_validation.fullname(plain) else plain, email, "", "")
+
+
+def nickname(identity: ProviderIdentity) -> str:
+    """A nickname made of what a provider calls somebody: ASCII, small, at least three characters."""
+    for words in (identity.nickname, identity.fullname, identity.email.partition("@")[0]):
+        plain = unicodedata.normalize("NFKD", words).encode("ascii", "ignore").decode().lower()
+        found = re.sub(r"[^a-z0-9_.-]+", "", plain).strip("._-")[:35]
+        if len(found) >= 3 and found not in account_validation.RESERVED_NAMES:
+            return found
+    return f"{identity.provider}-person"

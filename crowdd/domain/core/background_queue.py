@@ -1,0 +1,278 @@
+"""The queue: long work as rows that outlive the process that does it. ``crowdd.sched.queue_worker`` does what waits
+here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Collection, Mapping
+from datetime import datetime
+from typing import Any
+
+import attrs
+
+from crowdd.domain.core import rights
+from crowdd.errors import (
+    ConflictError,
+    CrowddError,
+    NotFoundError,
+    StatementTimeoutError,
+    StoppedError,
+    TooManyRequestsError,
+    UnavailableError,
+)
+from crowdd.kinds.kind import Standing
+from crowdd.storage.core import queue
+from crowdd.storage.database import Database, Row
+from crowdd.values import Requester
+
+MOST_UNFINISHED, MOST_OF_OPERATOR = 100, 10_000
+"""Items that may wait or run at a time: of one person, and of nobody in particular."""
+
+KEPT_DAYS, DEAD_DAYS = 14, 90
+"""How long an item is kept after its end, and a dead one."""
+
+FIRST_PAUSE, LONGEST_PAUSE, PAUSE_GROWTH = 10.0, 3600.0, 3.0  # seconds, seconds, factor
+_NOT_FOUND = "404 Not Found"
+
+
+class QuietError(CrowddError):
+    """A work said nothing for longer than it promised."""
+
+
+# What may go away by itself; any other refusal of ours would only be repeated.
+_PASSING = (UnavailableError, StatementTimeoutError, TooManyRequestsError, QuietError)
+
+
+@attrs.define(eq=False)
+class Item:
+    """A piece of work in the hands of whoever does it. ``who`` asked for it, with the rights that are left of his.
+
+    ``done``, ``total`` and ``checkpoint`` are what an earlier attempt left; a fresh item has 0, None and None.
+    """
+
+    id: int
+    name: str
+    arguments: dict[str, Any]
+    who: Requester
+    project_id: int | None
+    done: int
+    total: int | None
+    checkpoint: Any
+    attempt: int
+    failures: int
+    cancelled: bool
+    email_addr: str | None  # of whoever asked for it
+    _db: Database = attrs.field(repr=False)
+    _told: Callable[[], object] = attrs.field(default=lambda: None, repr=False)
+    ending: bool = False  # the server ends: stop where you are
+
+    async def progress(
+        self, done: int, total: int | None = None, checkpoint: Any = None, *, within: Database | None = None
+    ) -> None:
+        """Says how far the work is, out of how much; saves where it can go on, and shows that it is alive.
+
+        Raises StoppedError, which the work lets pass, when it is to end. ``within`` is a transaction of the work: it
+        and the checkpoint are then kept together or not at all, so that no part is ever done twice.
+        """
+        row = await queue.progress(within or self._db, self.id, self.attempt, done, total, checkpoint)
+        if row is None:
+            raise StoppedError("lost")
+        self.done, self.total, self.failures = done, total, row["failures"]
+        self.checkpoint = self.checkpoint if checkpoint is None else checkpoint
+        self._told()
+        if row["cancel"]:
+            raise StoppedError("cancelled")
+        if self.ending:
+            raise StoppedError("ending")
+
+    async def beat(self) -> bool:
+        """Shows that its process is alive; False when the item is not in our hands any more."""
+        return await queue.beat(self._db, self.id, self.attempt)
+
+    def on_progress(self, told: Callable[[], object]) -> None:
+        """Has ``told`` called at each progress."""
+        self._told = told
+
+
+@attrs.frozen
+class Ending:
+    """What becomes of an item: done, dead or cancelled, or waiting for ``pause`` seconds; ``failed`` if it did."""
+
+    state: str
+    error: str = ""
+    pause: float = 0.0
+    failed: bool = False
+    result: Any = None
+
+
+def after_error(error: BaseException, failures: int, most_attempts: int) -> Ending:
+    """What becomes of an item whose attempt ended in an error; ``failures`` were before it, in a row."""
+    if isinstance(error, StoppedError):
+        return Ending("cancelled") if error.reason == "cancelled" else Ending("waiting")
+    words = words_for(error)
+    final = isinstance(error, CrowddError) and not isinstance(error, _PASSING)
+    if final or failures + 1 >= most_attempts:
+        return Ending("dead", words)
+    return Ending("waiting", words, pause(failures), failed=True)
+
+
+def pause(failures: int) -> float:
+    """Seconds from a failure to the next attempt, when so many went before it in a row: 10, 30, 90 … an hour."""
+    return min(LONGEST_PAUSE, FIRST_PAUSE * PAUSE_GROWTH ** min(failures, 20))
+
+
+def words_for(error: BaseException) -> str:
+    """What the owner of an item may read of an error: our own words, of a stranger only its name."""
+    if isinstance(error, CrowddError):
+        return (str(error) or "It was refused.")[:1000]
+    return f"{type(error).__name__}. The server's log says more."
+
+
+@attrs.frozen
+class Pace:
+    """How fast a running item goes: per second, and seconds to its end; None where nobody can tell."""
+
+    rate: float | None = None
+    eta: float | None = None
+
+
+def pace(row: Row) -> Pace:
+    """From what its last attempt has done since it began."""
+    began: datetime | None = row["began"]
+    if row["state"] != "running" or began is None or row["progressed"] is None:
+        return Pace()
+    seconds = (row["progressed"] - began).total_seconds()
+    more = row["done"] - row["done_before"]
+    if seconds <= 0 or more <= 0:
+        return Pace()
+    rate = more / seconds
+    return Pace(rate, None if row["total"] is None else max(0, row["total"] - row["done"]) / rate)
+
+
+class Queue:
+    """Putting work in, and looking after it."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+
+    async def add(
+        self, db: Database, name: str, arguments: dict[str, Any], who: Requester, project_id: int | None = None
+    ) -> int:
+        """The id of a new item for the work ``name`` (crowdd/sched/tasks); inside a transaction it waits for its
+        commit.
+
+        Whether the requester may is decided before, by whoever adds it. Raises TooManyRequestsError for somebody
+        whose items are many already.
+        """
+        most = MOST_OF_OPERATOR if who.acting_user is None else MOST_UNFINISHED
+        item_id = await queue.add(db, name, arguments, who, project_id, most)
+        if item_id is None:
+            words = f"{most} pieces of work wait for you already."
+            raise TooManyRequestsError(words, retry_after=60, code="queue_full", hint="Wait until some are done.")
+        return item_id
+
+    async def claim(self, names: Collection[str], worker: str | None = None) -> Item | None:
+        """The next item that is due, for a worker that can do work of these names; None when nothing is.
+
+        ``worker`` is its name where ``storage.core.queue.hold_presence`` says that it is alive.
+        """
+        row = await queue.claim(self._db, list(names), worker)
+        return None if row is None else _item(row, self._db)
+
+    async def settle(self, item: Item, ending: Ending) -> bool:
+        """Writes down what becomes of an item; False when it was not in our hands any more."""
+        if ending.state == "waiting":
+            args = (ending.pause, ending.error, ending.failed)
+            return await queue.put_back(self._db, item.id, item.attempt, *args)
+        return await queue.end(self._db, item.id, item.attempt, ending.state, ending.error, ending.result)
+
+    async def bury_unknown(self, names: Collection[str], hours: int) -> int:
+        """Ends items that have waited so long for a server that knows their work; returns how many."""
+        return await queue.bury_unknown(self._db, list(names), hours, "No server here knows this work.")
+
+    async def sweep(self) -> int:
+        """Removes what ended long ago."""
+        return await queue.sweep(self._db, KEPT_DAYS, DEAD_DAYS)
+
+    # For those who wait
+
+    async def _rows(self, who: Requester, chosen: Mapping[str, Any]) -> list[Row]:
+        rights.require(who, rights.of_requester(who), frozenset({Standing.SIGNED_IN, Standing.ADMIN}))
+        return await queue.list_(self._db, who, **chosen)
+
+    async def list_whole(self, who: Requester, **chosen: Any) -> list[dict[str, Any]]:
+        """The same with WHOLE in each."""
+        return [view(row, whole=True) for row in await self._rows(who, chosen)]
+
+    async def list(self, who: Requester, **chosen: Any) -> list[dict[str, Any]]:
+        """One's own items and those of one's projects, the newest first, as ``view`` shows them.
+
+        ``state``, ``name``, ``project_id``, ``before`` (an id) and ``limit`` choose; ``everybodys`` is for
+        administrators. Raises AnonymousError.
+        """
+        return [view(row) for row in await self._rows(who, chosen)]
+
+    async def get(self, who: Requester, item_id: int, *, whole: bool = False) -> dict[str, Any]:
+        """One item as ``view`` shows it. Raises NotFoundError, also for other people's."""
+        return view(await self._seen(self._db, who, item_id), whole)
+
+    async def cancel(self, who: Requester, item_id: int) -> dict[str, Any]:
+        """Ends a waiting item at once; a running one is asked to stop, and its state says cancelled when it has.
+
+        Raises ConflictError when it has ended already.
+        """
+        return await self._change(who, item_id, queue.cancel, "This work has ended already.")
+
+    async def retry(self, who: Requester, item_id: int) -> dict[str, Any]:
+        """Lets a dead or cancelled item begin again, at its checkpoint. Raises ConflictError for others."""
+        return await self._change(who, item_id, queue.retry, "Only work that is dead or was cancelled can be retried.")
+
+    async def _change(
+        self, who: Requester, item_id: int, change: Callable[[Database, int], Awaitable[bool]], refusal: str
+    ) -> dict[str, Any]:
+        await self._seen(self._db, who, item_id)
+        if not await change(self._db, item_id):
+            raise ConflictError(refusal)
+        return view(await self._seen(self._db, who, item_id))
+
+    async def _seen(self, db: Database, who: Requester, item_id: int) -> Row:
+        rights.require(who, rights.of_requester(who), frozenset({Standing.SIGNED_IN, Standing.ADMIN}))
+        row = await queue.one_of(db, who, item_id)
+        if row is None:
+            raise NotFoundError(_NOT_FOUND)
+        return row
+
+
+STATES = ("waiting", "running", "done", "dead", "cancelled")
+VIEW = (
+    "id", "name", "project_id", "user_id", "state", "created", "due", "began", "ended", "attempt", "done", "total",
+    "result", "error",
+)  # fmt: skip
+WHOLE = ("user_name", "via", "failures", "arguments", "checkpoint")
+
+
+def view(row: Row, whole: bool = False) -> dict[str, Any]:
+    """What the owner of an item sees: VIEW, and ``cancelling``, ``rate`` (per second) and ``eta`` (seconds).
+
+    The ``whole`` item has WHOLE too, which is between the work and the operator.
+    """
+    now = pace(row)
+    cancelling = row["cancel"] and row["state"] == "running"
+    shown = {name: row[name] for name in VIEW} | {"cancelling": cancelling, "rate": now.rate, "eta": now.eta}
+    return shown | {name: row[name] for name in WHOLE} if whole else shown
+
+
+def _item(row: Row, db: Database) -> Item:
+    who = Requester(
+        user_id=row["user_id"],
+        user_name=row["user_name"] or "",
+        fullname=row["fullname"] or "",
+        admin=row["is_admin"],
+        locale=row["locale"] or "en",
+        via="job",
+    )
+    kept = {name: row[name] for name in ("id", "name", "arguments", "project_id", "done", "total", "checkpoint")}
+    # Nothing is done for somebody who has been blocked since.
+    cancelled = row["cancel"] or row["blocked"]
+    more = {name: row[name] for name in ("attempt", "failures", "email_addr")}
+    return Item(**kept, **more, who=who, cancelled=cancelled, db=db)

@@ -1,0 +1,1 @@
+"""Batching, worker threads and limits on how much runs at the same time."""

@@ -1,0 +1,413 @@
+"""Domain objects over REST: one way in and one way out for every kind.
+
+What all kinds share is here; what a kind does in particular when it is created, changed or deleted is its Behaviour.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import partial
+from typing import Any, TypeVar, cast
+
+from crowdd.domain.core import queries, rights
+from crowdd.domain.core.concurrency.concurrency_limit import Turns
+from crowdd.domain.core.idempotency import Once
+from crowdd.domain.core.item_errors import SLICE, Pause, each_in_turns, refused_item
+from crowdd.domain.core.quota import Quota
+from crowdd.domain.core.secrets import Secrets, place
+from crowdd.domain.core.text import picture_addresses, rendered_text
+from crowdd.domain.core.text.relative_time import ago
+from crowdd.domain.core.text.rendered_text import Prose
+from crowdd.domain.core.uploads import Journal, Upload, Uploads, with_files
+from crowdd.errors import InvalidRequestError, InvalidValueError, NotFoundError, TooLargeError, at_item
+from crowdd.kinds import KINDS
+from crowdd.kinds.kind import OWNERS, Kind, Relation, Standing
+from crowdd.languages import _
+from crowdd.storage.core import audit, listing, records
+from crowdd.storage.core.list_size import MAX_LIST_BYTES
+from crowdd.storage.core.listing import Query
+from crowdd.storage.database import Database, Row, Transactions
+from crowdd.storage.tasks import contributions
+from crowdd.values import Requester
+
+T = TypeVar("T")
+Views = list[dict[str, Any]]
+Rows = list[Row]
+Match = Callable[[dict[str, Any]], None]
+NOT_FOUND = "404 Not Found"
+MAX_ROWS = 10_000  # of one request
+STRANGER_SECONDS = 2  # for a statement that may read a large part of a table, without an account
+
+
+def _any(view: dict[str, Any]) -> None:
+    """Whatever the row has become."""
+
+
+class Behaviour:
+    """What happens when a row of a kind is created, changed or deleted; the plain case is one row of one table."""
+
+    def __init__(self, kind: Kind) -> None:
+        self.kind = kind
+
+    async def create(self, tx: Database, who: Requester, rows: list[dict[str, Any]]) -> list[int]:
+        """The ids of new rows, which are parsed and allowed."""
+        return [await records.insert(tx, self.kind, await self.prepare(tx, who, values)) for values in rows]
+
+    async def lock(self, tx: Database, row_id: int) -> None:
+        """Makes others who change the row wait."""
+        await records.lock(tx, self.kind, row_id)
+
+    async def prepare(self, tx: Database, who: Requester, values: dict[str, Any]) -> dict[str, Any]:
+        """The columns of a new row: what the server adds to what was given."""
+        return values
+
+    async def change(self, tx: Database, who: Requester, row: Row, changes: dict[str, Any]) -> None:
+        """Writes changes of a row, which are parsed and allowed."""
+        await records.update(tx, self.kind, row["id"], changes)
+
+    async def attach(self, tx: Database, row: Row, upload: Upload, files: Journal) -> None:
+        """Gives a row its file; only for kinds that have files."""
+        raise InvalidRequestError(f"A {self.kind.name} has no file.")
+
+    async def delete(self, tx: Database, who: Requester, row: Row, files: Journal) -> None:
+        """Deletes a row; whoever may is allowed."""
+        await records.delete(tx, self.kind, row["id"])
+
+
+class Records:
+    """Lists, reads, creates, changes and deletes; every row leaves through ``view``."""
+
+    def __init__(
+        self,
+        db: Transactions,
+        ring: Callable[[int], None],
+        secrets: Secrets,
+        uploads: Uploads,
+        base_url: str,
+        behaviours: Mapping[str, Behaviour],
+        turns: Turns,
+        texts: Prose,
+        quota: Quota,
+        pause: Pause,
+    ) -> None:
+        """``turns`` are those of lists that may read much of a table; ``pause`` lets the reactor serve others."""
+        self._turns, self._prose, self._quota, self._pause = turns, texts, quota, pause
+        self._db, self._ring, self._secrets, self._uploads = db, ring, secrets, uploads
+        self.base_url, self._behaviours = base_url, behaviours
+
+    async def list(self, kind: Kind, who: Requester, arguments: Mapping[str, str]) -> list[dict[str, Any]]:
+        """The rows that the arguments ask for and the requester may see."""
+        rows = await self._selected(queries.parse(kind, arguments, who), who)
+        return [self._found(kind, row) for row in rows]
+
+    async def list_related(self, kind: Kind, who: Requester, arguments: Mapping[str, str]) -> Views:
+        """The same with the rows that belong to each (``related``)."""
+        rows = await self._selected(queries.parse(kind, arguments, who), who)
+        views = [self._found(kind, row) for row in rows]
+        left = MAX_LIST_BYTES - sum(row["bytes"] for row in rows)
+        for name, relation in kind.related.items():
+            kept, left = await self._relate(KINDS[relation.kind], name, relation, who, rows, views, left)
+            del rows[kept:], views[kept:]
+        return views
+
+    async def _selected(self, query: Query, who: Requester) -> Rows:
+        """The rows of a list; those that may cost much take turns, and have less time for people without an account."""
+        if who.via == "cli" or not listing.is_dear(query):
+            return await listing.select(self._db, query, who)
+
+        async def within_time(tx: Database) -> Rows:
+            await contributions.limit_time(tx, STRANGER_SECONDS)
+            return await listing.select(tx, query, who)
+
+        async def search() -> Rows:
+            if who.signed_in:
+                return await listing.select(self._db, query, who)
+            return await self._db.transaction(within_time)
+
+        return await self._turns.run(who.network, search)
+
+    def _found(self, kind: Kind, row: Row) -> dict[str, Any]:
+        """A row of a list; one of a full-text search says where its words were found."""
+        extra: Row = {name: row[name] for name in ("headline", "rank") if name in row and name not in kind.by_name}
+        return {**self.view(kind, row), **extra}
+
+    async def _relate(
+        self,
+        other: Kind,
+        name: str,
+        relation: Relation,
+        who: Requester,
+        rows: Sequence[Row],
+        views: Views,
+        left: int,
+    ) -> tuple[int, int]:
+        """Adds related rows to as many views as ``left`` bytes allow: how many those are, and what is left then.
+
+        One statement for each sort of related rows, whatever the number of rows; only what the requester may see.
+        """
+        keys = list(dict.fromkeys(row[relation.own] for row in rows))
+        related = await records.related(self._db, other, relation.theirs, keys, relation.most, who, max(left, 0))
+        kept, left = _fitting([row[relation.own] for row in rows], related, relation.theirs, left)
+        found: dict[int, Views] = {}
+        for row in related:
+            found.setdefault(row[relation.theirs], []).append(self.view(other, row))
+        for row, view in zip(rows[:kept], views[:kept], strict=True):
+            mine = found.get(row[relation.own], [])
+            view[name] = mine if relation.most > 1 else (mine[0] if mine else None)
+        return kept, left
+
+    async def of_ids(self, kind: Kind, who: Requester, ids: Sequence[int]) -> dict[int, dict[str, Any]]:
+        """The rows with these ids that there are and that the requester may get, by id."""
+        found = await records.rows(self._db, kind, ids, who)
+        return {row["id"]: self.view(kind, row) for row in found if row["standings"] & kind.rights.get}
+
+    async def get(self, kind: Kind, who: Requester, row_id: int) -> dict[str, Any]:
+        """One row. Raises NotFoundError, AnonymousError, ForbiddenError."""
+        row = await self.find(self._db, kind, who, row_id)
+        rights.require(who, row["standings"], kind.rights.get)
+        return self.view(kind, row)
+
+    async def create(
+        self, kind: Kind, who: Requester, body: Any, upload: Upload | None = None, once: Once | None = None
+    ) -> Any:
+        """A new row as its maker sees it; for an array of bodies all rows, or none when one is refused.
+
+        A request that is sent again (``once``) gets what the first one made.
+        """
+        many = isinstance(body, list) and kind.bulk
+        bodies: Sequence[Any] = bounded(body, MAX_ROWS) if many else [body]
+        if kind.has_texts:
+            await self._admit_new(kind, who, body)
+
+        async def work(tx: Database, files: Journal) -> list[dict[str, Any]]:
+            before = await once.made_before(tx) if once else None
+            if before is not None:
+                return await self.views_of(tx, kind, who, before)
+            standings = await self._allow_creations(tx, kind, who, bodies, many)
+
+            def parsed(one: Any) -> dict[str, Any]:
+                values = kind.creation(_object(one))
+                kind.require_writers(values, standings[values.get("project_id")])
+                picture_addresses.check(kind, values, {}, self.base_url)
+                return values
+
+            rows = await each_in_turns(bodies, many, parsed, self._pause)
+            ids = await refused_item(tx, rows, many, partial(self._behaviours[kind.name].create, tx, who))
+            await self._attach(tx, kind, who, ids[:1], upload, files)
+            if once:
+                await once.keep(tx, ids)
+            return await self.views_of(tx, kind, who, ids)
+
+        made = await self._with_files(who, work)
+        self._tell(kind, made)
+        return made if many else made[0]
+
+    async def change(
+        self, kind: Kind, who: Requester, row_id: int, body: Any, upload: Upload | None = None, match: Match = _any
+    ) -> dict[str, Any]:
+        """A changed row as its owner sees it (interface: record-change). ``match`` may refuse the row as it is."""
+        if kind.has_texts:
+            await self._admit_changed(kind, who, row_id, body)
+
+        async def work(tx: Database, files: Journal) -> dict[str, Any]:
+            row = await self._locked(tx, kind, who, row_id, kind.rights.update)
+            match(self.view(kind, row))
+            changes = kind.change(self._open(kind, row), _object(body), row["standings"])
+            if changes:
+                picture_addresses.check(kind, changes, row, self.base_url)
+                await self._behaviours[kind.name].change(tx, who, row, changes)
+            await self._attach(tx, kind, who, [row_id], upload, files)
+            return self.view(kind, await self.find(tx, kind, who, row_id))
+
+        changed = await self._with_files(who, work)
+        self._tell(kind, [changed])
+        return changed
+
+    async def _with_files(self, who: Requester, work: Callable[[Database, Journal], Awaitable[T]]) -> T:
+        return await with_files(self._db, self._uploads, work, lambda tx: self._quota.require(tx, who))
+
+    async def _admit_new(self, kind: Kind, who: Requester, body: Any) -> None:
+        """Lays out the texts of a new row for who may make it, while no transaction is open."""
+        rendered_text.require_small(kind, _object(body))
+        values = kind.creation(body)
+        await self._allow_creation(self._db, kind, who, values.get("project_id"))
+        await self._prose.admit(kind, values)
+
+    async def _admit_changed(self, kind: Kind, who: Requester, row_id: int, body: Any) -> None:
+        """The same of a row that changes, for texts that become others."""
+        names = [field.name for field in kind.fields if field.heading and field.name in _object(body)]
+        if names:
+            row = await self.find(self._db, kind, who, row_id)
+            rights.require(who, row["standings"], kind.rights.update)
+            await self._prose.admit(kind, {name: body[name] for name in names if body[name] != row[name]})
+
+    async def delete(self, kind: Kind, who: Requester, row_id: int) -> None:
+        """Deletes a row and its files."""
+
+        async def work(tx: Database, files: Journal) -> Row:
+            row = await self._locked(tx, kind, who, row_id, kind.rights.delete)
+            await self._behaviours[kind.name].delete(tx, who, row, files)
+            await audit.write(tx, who, "delete", kind.name, row_id, project_id=row.get("project_id"))
+            return row
+
+        self._tell(kind, [await self._with_files(who, work)])
+
+    def _tell(self, kind: Kind, rows: Sequence[Mapping[str, Any]]) -> None:
+        """Rings for the projects of rows whose change is committed."""
+        for project_id in {_project_of(kind, row) for row in rows}:
+            if project_id is not None:
+                self._ring(project_id)
+
+    async def views_of(
+        self, tx: Database, kind: Kind, who: Requester, ids: Sequence[int], also: frozenset[Standing] = frozenset()
+    ) -> Views:
+        """Rows by their ids in this order; NotFoundError when one is gone. ``also``: standings that no row can tell."""
+        found: dict[int, dict[str, Any]] = {}
+        for first in range(0, len(ids), SLICE):  # between two statements the reactor serves others
+            for row in await records.rows(tx, kind, ids[first : first + SLICE], who):
+                found[row["id"]] = self.view(kind, {**row, "standings": row["standings"] | also})
+        if len(found) < len(set(ids)):
+            raise NotFoundError(NOT_FOUND, hint="What this request made has been deleted since.")
+        return [found[row_id] for row_id in ids]
+
+    async def _locked(self, tx: Database, kind: Kind, who: Requester, row_id: int, wanted: frozenset[Standing]) -> Row:
+        await self._behaviours[kind.name].lock(tx, row_id)
+        row = await self.find(tx, kind, who, row_id)
+        rights.require(who, row["standings"], wanted)
+        return row
+
+    async def _attach(
+        self, tx: Database, kind: Kind, who: Requester, ids: Sequence[int], upload: Upload | None, files: Journal
+    ) -> None:
+        behaviour = self._behaviours[kind.name]
+        if upload is None:
+            return
+        for row_id in ids:
+            await behaviour.attach(tx, await self.find(tx, kind, who, row_id), upload, files)
+
+    async def find(self, db: Database, kind: Kind, who: Requester, row_id: int) -> Row:
+        """A row with the requester's standings; NotFoundError when there is none, or when it is of somebody's draft."""
+        row = await records.get(db, kind, row_id, who)
+        if row is None or (who.presenter is not None and _project_of(kind, row) != who.presenter):
+            raise NotFoundError(NOT_FOUND)
+        if not may_know(kind, row["standings"]):
+            raise NotFoundError(NOT_FOUND)
+        return row
+
+    def view(self, kind: Kind, row: Row) -> dict[str, Any]:
+        """The row as a requester with its standings may see it."""
+        return kind.view(self._open(kind, row), row["standings"], self.base_url)
+
+    def public_view(self, kind: Kind, row: Row) -> dict[str, Any]:
+        """The row as everybody may see it, whoever asks."""
+        return self.view(kind, {**row, "standings": frozenset({Standing.ANYBODY})})
+
+    def _open(self, kind: Kind, row: Row) -> Row:
+        """The row with sealed attributes decrypted for those who may read them, and masked ones for all others."""
+        opened: Row = {}
+        for field in kind.fields:
+            if field.sealed:
+                readable = field.read & row["standings"]
+                opened[field.name] = self._unsealed(kind, f"{field.name}_sealed", row) if readable else None
+            if field.masked and not field.read & row["standings"] and row[field.name] is not None:
+                opened[f"{field.name}_masked"] = self._secrets.masked(row["project_id"], row[field.name])
+        if "last_activity_raw" in row:
+            opened["last_activity"] = ago(row["last_activity_raw"])
+        return {**row, **opened}
+
+    def _unsealed(self, kind: Kind, column: str, row: Row) -> str:
+        return self._secrets.unseal(row[column], place(kind.table, column, row["id"]))
+
+    async def _allow_creations(
+        self, tx: Database, kind: Kind, who: Requester, bodies: Sequence[Any], many: bool
+    ) -> dict[int | None, frozenset[Standing]]:
+        """The standings to each project that the bodies name; asked before they are parsed, which takes longer.
+
+        A body that names no project is parsed here: what is wrong with it is raised.
+        """
+        if "project_id" not in kind.by_name:
+            return {None: await self._allow_creation(tx, kind, who, None)}
+        first: dict[int | None, int] = {}  # the body that named a project first
+        named = await each_in_turns(bodies, many, partial(_named_project, kind), self._pause)
+        for number, project_id in enumerate(named):
+            first.setdefault(project_id, number)
+        standings = {}
+        for project_id, number in first.items():
+            with at_item(number if many else None):
+                standings[project_id] = await self._allow_creation(tx, kind, who, project_id)
+        return standings
+
+    async def _allow_creation(
+        self, tx: Database, kind: Kind, who: Requester, project_id: int | None
+    ) -> frozenset[Standing]:
+        have: frozenset[Standing] | None = rights.of_requester(who)
+        if project_id is not None:
+            have = await records.standings_to_project(tx, project_id, who)
+            if have is None or not have & (OWNERS | {Standing.REACHABLE}):
+                raise NotFoundError(NOT_FOUND, hint=f"There is no project {project_id}.")
+        rights.require(who, have or frozenset(), kind.rights.create)
+        return have or frozenset()
+
+
+def may_know(kind: Kind, standings: frozenset[Standing]) -> bool:
+    """Whether somebody may learn that a row exists: one of a draft is as good as none for others than its owners."""
+    return not records.has_project(kind) or bool(standings & (kind.rights.get | {Standing.REACHABLE}))
+
+
+def _fitting(keys: Sequence[int], related: Sequence[Row], column: str, left: int) -> tuple[int, int]:
+    """How many rows, by their keys, keep within ``left`` bytes with what is related to them; and what is left then.
+
+    The first row always stays, with as much as was read of it.
+    """
+    cut = bool(related) and len(related) < related[0]["n_rows"]
+    incomplete = related[-1][column] if cut else None
+    sizes: dict[int, int] = {}
+    for row in related:
+        sizes[row[column]] = sizes.get(row[column], 0) + row["bytes"]
+    for number, key in enumerate(keys):
+        left -= sizes.get(key, 0)
+        if number and (left < 0 or key == incomplete):
+            return number, left + sizes.get(key, 0)
+    return (len(keys) if incomplete is None or incomplete != keys[0] else min(1, len(keys))), left
+
+
+def _project_of(kind: Kind, row: Mapping[str, Any]) -> Any:
+    return row["id"] if kind.name == "project" else row.get("project_id")
+
+
+def _named_project(kind: Kind, body: Any) -> int | None:
+    """The project of a new row, by its body alone."""
+    values = _object(body)
+    try:
+        return cast("int | None", kind.field("project_id").parse(values["project_id"]))
+    except (KeyError, InvalidValueError):
+        return cast("int | None", kind.creation(values).get("project_id"))
+
+
+def bounded(bodies: list[Any], most: int) -> list[Any]:
+    """The bodies of an array that is not empty. Raises TooLargeError when there are more than ``most``."""
+    if len(bodies) > most:
+        words = _("A request may hold at most %(most)s rows, not %(rows)s.", most=f"{most:,}", rows=f"{len(bodies):,}")
+        raise TooLargeError(words, code="too_many_rows", hint="Send them in several requests.")
+    return not_empty(bodies)
+
+
+def not_empty(bodies: list[Any]) -> list[Any]:
+    """The bodies of an array; an empty one is refused: it names no project that one could have rights to."""
+    if not bodies:
+        raise InvalidValueError("The array is empty.")
+    return bodies
+
+
+def _object(body: Any) -> Mapping[str, Any]:
+    if not isinstance(body, dict):
+        raise InvalidValueError("The body is not a JSON object.")
+    return body
+
+
+def kind_named(name: str) -> Kind:
+    """The kind whose name stands in an address; NotFoundError when there is none."""
+    try:
+        return KINDS[name]
+    except KeyError:
+        raise NotFoundError(NOT_FOUND) from None

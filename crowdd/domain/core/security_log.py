@@ -1,0 +1,315 @@
+"""The security log: who signed in, who was refused, and what changed of accounts.
+
+``note`` writes an act into the transaction that does it. ``count`` is for what anybody can cause as often as they like:
+it returns at once, equal entries of an hour share one row with a count, and rows are bounded (``Budget``). What was
+counted is written within a second, by one statement at a time. Both also write a line to the log of the server.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections import Counter
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+import attrs
+from twisted.internet.defer import CancelledError, Deferred, ensureDeferred
+from twisted.internet.task import deferLater
+from twisted.logger import Logger
+
+from crowdd.domain.core.secrets import Secrets
+from crowdd.errors import UnavailableError
+from crowdd.logs import request_id
+from crowdd.storage.core import security_log
+from crowdd.storage.database import Database, Row, Transactions
+from crowdd.values import Requester
+
+PAUSE = 1.0  # seconds between two statements
+MAX_ROWS_OF_KIND, MAX_ROWS_OF_NETWORK = 1000, 20  # new rows of a kind in an hour; and of one network among them
+MORE, MORE_NETWORKS = "(more of this network)", "(more networks)"
+_MAX_AGENT, _MAX_DETAIL, _MAX_KEYS = 200, 200, 10_000
+_DAY, _HOUR = 86_400, 3600
+
+log = Logger()
+
+
+@attrs.frozen
+class Kind:
+    """A kind of entry: its name in the table and the log, and what it means."""
+
+    name: str
+    meaning: str
+
+
+SIGN_IN = Kind("sign_in", "Somebody signed in; the detail says how.")
+SIGN_IN_FAILED = Kind("sign_in_failed", "A wrong password, an unknown account, or a blocked one.")
+SIGN_IN_THROTTLED = Kind("sign_in_throttled", "A sign-in that was not looked at, after too many failures.")
+SIGN_OUT = Kind("sign_out", "Somebody signed out.")
+NEW_DEVICE = Kind("new_device", "A sign-in in a browser that the account had not signed in with before.")
+PASSWORD_WRONG = Kind("password_wrong", "A signed-in person gave a wrong password where it is asked for again.")
+PASSWORD_CHANGED = Kind("password_changed", "A password was changed by its owner or on the command line.")
+RESET_ASKED = Kind("reset_asked", "A letter with a link to a new password was asked for.")
+RESET_DONE = Kind("reset_done", "A password was replaced by such a link.")
+ADDRESS_CHANGED = Kind("address_changed", "An account has another e-mail address.")
+KEY_MADE = Kind("key_made", "An account has a new API key.")
+KEY_NEW_NETWORK = Kind("key_new_network", "An API key or token was used from a network not seen before.")
+TOKEN_MADE = Kind("token_made", "A named API token was made.")
+TOKEN_REMOVED = Kind("token_removed", "A named API token was removed.")
+FACTOR_ADDED = Kind("factor_added", "A second factor was added to an account.")
+FACTOR_REMOVED = Kind("factor_removed", "A second factor was removed from an account.")
+RECOVERY_CODE_USED = Kind("recovery_code_used", "A recovery code was used in place of a second factor.")
+CSRF_REFUSED = Kind("csrf_refused", "A form without a valid token.")
+ORIGIN_REFUSED = Kind("origin_refused", "A request that another site's page or a presenter may not make.")
+ADMIN_REFUSED = Kind("admin_refused", "A page below /admin was asked for without the rights of an administrator.")
+ADMIN_MADE = Kind("admin_made", "An account has the rights of an administrator.")
+ADMIN_REMOVED = Kind("admin_removed", "An account lost the rights of an administrator.")
+ACCOUNT_BLOCKED = Kind("account_blocked", "An account was blocked.")
+ACCOUNT_UNBLOCKED = Kind("account_unblocked", "An account was unblocked.")
+
+KINDS = {kind.name: kind for kind in tuple(vars().values()) if isinstance(kind, Kind)}
+
+
+@attrs.frozen
+class Subject:
+    """What equal entries have in common."""
+
+    kind: str
+    network: str
+    user_id: int | None = None
+    actor_id: int | None = None
+    tried: str = ""
+    detail: str = ""
+
+
+@attrs.frozen
+class Counted:
+    """How often something happened since it was last written, with the request and browser of the first time."""
+
+    count: int
+    request_id: str
+    agent: str
+
+    def more(self, count: int) -> Counted:
+        """The same, so many times more."""
+        return attrs.evolve(self, count=self.count + count)
+
+
+@attrs.frozen
+class _Use:
+    """Who used a key, in which request."""
+
+    who: Requester
+    request_id: str
+
+
+class Budget:
+    """Which entries get rows of their own in an hour, so that nobody can fill the table.
+
+    Beyond the bounds all entries of a kind and network share a row, and beyond those all of a kind.
+    """
+
+    def __init__(self) -> None:
+        self._hour = 0
+        self._known: set[Subject] = set()
+        self._rows: Counter[object] = Counter()
+
+    def place(self, subject: Subject, hour: int) -> Subject:
+        """The entry that this one is counted as."""
+        if hour != self._hour:
+            self._hour = hour
+            self._known.clear()
+            self._rows.clear()
+        here = (subject.kind, subject.network)
+        if subject not in self._known and self._rows[here] >= MAX_ROWS_OF_NETWORK:
+            subject = Subject(*here, detail=MORE)
+        if subject not in self._known and self._rows[subject.kind] >= MAX_ROWS_OF_KIND:
+            return Subject(subject.kind, "", detail=MORE_NETWORKS)
+        if subject not in self._known:
+            self._known.add(subject)
+            self._rows.update((here, subject.kind))
+        return subject
+
+
+class SecurityLog:
+    """One for each process; ``clock`` is the reactor's."""
+
+    def __init__(self, clock: Any, db: Transactions, secrets: Secrets) -> None:
+        self._clock, self._db, self._secrets = clock, db, secrets
+        self._budget = Budget()
+        self._waiting: dict[Subject, Counted] = {}
+        self._uses: dict[tuple[bytes, str], _Use] = {}
+        self._used: dict[tuple[bytes, str], int] = {}  # the day on which a use was last written
+        self._begin: Any = None
+        self._writing: Deferred[None] | None = None
+        self._pause: Deferred[None] | None = None
+        self._closing = False
+
+    async def note(
+        self, db: Database, kind: Kind, who: Requester, *, user_id: int | None = None, detail: str = ""
+    ) -> None:
+        """Write an act of ``who`` into a transaction; ``user_id`` is the account concerned, their own unless given."""
+        subject = _subject(kind, who, user_id, "", detail)
+        counted = Counted(1, request_id.get(), _plain(who.agent, _MAX_AGENT))
+        await security_log.insert(db, _row(subject, counted))
+        _tell(subject, counted)
+
+    def count(
+        self,
+        kind: Kind,
+        who: Requester,
+        *,
+        user_id: int | None = None,
+        tried: str = "",
+        detail: str = "",
+        request: str = "",
+    ) -> None:
+        """Count something that happened. ``tried`` is what was typed for an account, of which a keyed hash is kept.
+
+        ``request`` is the id of the request where it is not the one that is being answered.
+        """
+        subject = _subject(kind, who, user_id, self.hidden(tried) if tried else "", detail)
+        counted = Counted(1, request or request_id.get(), _plain(who.agent, _MAX_AGENT))
+        self._add(subject, counted)
+
+    def hidden(self, tried: str) -> str:
+        """The keyed hash under which a typed name or address stands in the log."""
+        return self._secrets.digest("tried", tried.strip().lower()).hex()[:32]
+
+    def key_used(self, key: bytes, who: Requester) -> None:
+        """Note that an API key or token, given by the hash it is found by, was used; written once a day and network."""
+        use, today = (key, who.network), int(self._clock.seconds()) // _DAY
+        if self._used.get(use) == today:
+            return
+        self._used.pop(use, None)
+        self._used[use] = today
+        if len(self._used) > _MAX_KEYS:
+            del self._used[next(iter(self._used))]
+        self._uses[use] = _Use(who, request_id.get())
+        self._wake()
+
+    async def latest(
+        self,
+        limit: int,
+        *,
+        before: int | None = None,
+        account: int | None = None,
+        tried: str = "",
+        kinds: Sequence[str] = (),
+        since: datetime | None = None,
+    ) -> list[Row]:
+        """Entries, the newest first: of an account, or where this was typed for one; of some kinds; since a time."""
+        hidden, wanted = self.hidden(tried) if tried else None, list(kinds) or None
+        return await security_log.latest(
+            self._db, limit, before=before, account=account, tried=hidden, kinds=wanted, since=since
+        )
+
+    async def sweep(self, db: Database, days: int) -> int:
+        """Remove what is older; how many rows there were."""
+        return await security_log.sweep(db, days)
+
+    async def close(self) -> None:
+        """Write what was counted, once; for the end of the process."""
+        self._closing = True
+        if self._begin is not None:
+            self._begin.cancel()
+            self._start()
+        if self._pause is not None:
+            self._pause.cancel()
+        if self._writing is not None:
+            await self._writing
+        self._closing = False
+
+    def _add(self, subject: Subject, counted: Counted) -> None:
+        place = self._budget.place(subject, int(self._clock.seconds()) // _HOUR)
+        known = self._waiting.get(place)
+        self._waiting[place] = known.more(counted.count) if known else counted
+        self._wake()
+
+    def _wake(self) -> None:
+        """From the reactor, where no request is being answered whose id the lines of others would bear."""
+        if self._begin is None and self._writing is None:
+            self._begin = self._clock.callLater(0, self._start)
+
+    def _start(self) -> None:
+        self._begin = None
+        writing = ensureDeferred(self._write_all())
+        self._writing = None if writing.called else writing
+
+    async def _write_all(self) -> None:
+        try:
+            while self._waiting or self._uses:
+                written = await self._write()
+                if self._closing and not written:
+                    break
+                await self._rest()
+        finally:
+            self._writing = None
+
+    async def _rest(self) -> None:
+        if self._closing:
+            return
+        self._pause = deferLater(self._clock, PAUSE)
+        with contextlib.suppress(CancelledError):
+            await self._pause
+        self._pause = None
+
+    async def _write(self) -> bool:
+        """Write what waits; False when the database is away: then it goes on waiting."""
+        uses, self._uses, waiting = self._uses, {}, {}
+        try:
+            await self._write_uses(uses)
+            uses = {}
+            waiting, self._waiting = self._waiting, {}
+            if waiting:
+                await security_log.add(self._db, [_row(subject, counted) for subject, counted in waiting.items()])
+        except UnavailableError:
+            self._put_back(uses, waiting)
+            return False
+        except Exception:
+            log.failure("security log: entries could not be written and are lost")
+            return True
+        for subject, counted in waiting.items():
+            _tell(subject, counted)
+        return True
+
+    def _put_back(self, uses: dict[tuple[bytes, str], _Use], waiting: dict[Subject, Counted]) -> None:
+        self._uses = uses | self._uses
+        for subject, counted in waiting.items():
+            later = self._waiting.get(subject)
+            self._waiting[subject] = counted.more(later.count if later else 0)
+
+    async def _write_uses(self, uses: dict[tuple[bytes, str], _Use]) -> None:
+        if not uses:
+            return
+        known = [(key, network, use.who.user_id or 0) for (key, network), use in uses.items()]
+        for found in await security_log.keys_seen(self._db, known):
+            use = uses[found]
+            counted = Counted(1, use.request_id, _plain(use.who.agent, _MAX_AGENT))
+            self._add(_subject(KEY_NEW_NETWORK, use.who, None, "", ""), counted)
+
+
+def _subject(kind: Kind, who: Requester, user_id: int | None, tried: str, detail: str) -> Subject:
+    about = who.user_id if user_id is None and not tried else user_id
+    actor = None if who.user_id == about else who.user_id
+    return Subject(kind.name, who.network, about, actor, tried, _plain(detail, _MAX_DETAIL))
+
+
+def _plain(text: str, most: int) -> str:
+    """The beginning of a text as PostgreSQL takes it, in one line."""
+    shown = text[:most].encode("utf-8", "replace").decode()
+    return "".join(character if character.isprintable() else " " for character in shown)
+
+
+def _row(subject: Subject, counted: Counted) -> dict[str, Any]:
+    return {**attrs.asdict(subject), **attrs.asdict(counted)}
+
+
+def _tell(subject: Subject, counted: Counted) -> None:
+    """A line in the log of the server: of text what can be searched, of JSON all fields."""
+    row = {name: value for name, value in _row(subject, counted).items() if value not in (None, "")}
+    words = " ".join(f"{name}={row[name]}" for name in _SHOWN if name in row)
+    log.info("security event: {words}", words=words, security=row, request_id=counted.request_id)
+
+
+_SHOWN = ("kind", "user_id", "actor_id", "tried", "network", "count", "detail")

@@ -1,0 +1,1 @@
+"""Texts for people: Markdown, the HTML that is made of it, and relative times."""

@@ -1,0 +1,1 @@
+"""Requests to other servers, at addresses that somebody else chose."""

@@ -1,0 +1,228 @@
+"""The only way out of the server: requests to addresses that somebody else chose (record 28).
+
+The name is resolved once, every address that it has is checked, and the connection goes to a checked one: between the
+check and the connection nobody is asked again. A redirect is followed by ``fetch`` alone, which
+checks each address on the way like the first. No proxy is used, no cookie kept.
+``crowdd.domain.outbound.outbound_http`` is the part that speaks HTTP.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence, Set
+from importlib import import_module
+from typing import Any
+from urllib.parse import urljoin
+
+import attrs
+from twisted.internet import error as network
+from twisted.internet.defer import CancelledError, Deferred, ensureDeferred
+from twisted.internet.interfaces import IResolutionReceiver
+from twisted.python.failure import Failure
+from zope.interface import implementer
+
+from crowdd.config import endpoints
+from crowdd.domain.outbound.url_policy import Target, require_public, target
+from crowdd.errors import RefusedTargetError, UnreachableError
+from crowdd.languages import _
+
+MAX_REDIRECTS = 5
+_REDIRECTS = frozenset({301, 302, 303, 307, 308})
+Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
+
+
+@attrs.frozen
+class Reply:
+    """What another server answered. ``body`` may have been cut (``whole`` false); header names are in lower case."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+    whole: bool
+
+
+class Outgoing:
+    """Asks other servers, as far as they are public or the operator's allow-list names their host and port.
+
+    ``resolve(host, port)`` gives the addresses of a name; ``trust_root`` are the certificates to believe, the system's
+    unless given.
+    """
+
+    def __init__(
+        self, reactor: Any, allowed: Iterable[str], resolve: Resolve | None = None, trust_root: Any = None
+    ) -> None:
+        self._reactor = reactor
+        self._allowed = frozenset(endpoint for word in allowed for endpoint in endpoints(word))
+        self._lookups = Lookups(resolve or SystemNames(reactor).addresses)
+        self._trust_root = trust_root
+
+    def target(self, url: str) -> Target:
+        """What a URL names; RefusedTargetError when it can be seen without asking anybody that it is refused."""
+        return target(url, self._allowed)
+
+    async def request(
+        self,
+        method: str,
+        url: str,
+        headers: Mapping[str, str] | None = None,
+        body: bytes | None = None,
+        *,
+        seconds: float = 15.0,
+        most_bytes: int = 65_536,
+        sink: Callable[[bytes], object] | None = None,
+    ) -> Reply:
+        """The answer of another server, whatever its status; at most ``most_bytes`` of its body are read.
+
+        ``sink`` is given the body piece by piece as it comes; the reply then has none.
+
+        Raises RefusedTargetError before anything was sent, UnreachableError when there is no answer within
+        ``seconds``; both say in a sentence why.
+        """
+        there = self.target(url)
+        asking = self._ask(method, there, headers or {}, body, most_bytes, sink)
+        return await self._in_time(asking, there, seconds)
+
+    async def fetch(self, url: str, *, seconds: float, most_bytes: int, sink: Callable[[bytes], object]) -> Reply:
+        """GET without credentials, over at most MAX_REDIRECTS redirects; ``sink`` gets the body of the last answer.
+
+        Each address is checked like the first, and https leads to https only. ``seconds`` are for all together.
+        Raises as ``request``.
+        """
+        there, end = self.target(url), self._reactor.seconds() + seconds
+        for _hop in range(MAX_REDIRECTS + 1):
+            asking = self._ask("GET", there, {}, None, most_bytes, sink, _REDIRECTS)
+            reply = await self._in_time(asking, there, max(0.0, end - self._reactor.seconds()))
+            if reply.status not in _REDIRECTS:
+                return reply
+            there = self._next_target(there, reply.headers.get("location", ""))
+        raise UnreachableError(_("The address redirects more than %(max)s times.", max=MAX_REDIRECTS))
+
+    def _next_target(self, there: Target, location: str) -> Target:
+        if not location:
+            raise UnreachableError(_("%(host)s redirects without saying where to.", host=there.host))
+        try:
+            following = self.target(urljoin(there.url, location))
+        except (RefusedTargetError, ValueError) as refused:
+            words = _("The address cannot be understood.")
+            reason = refused.args[0] if isinstance(refused, RefusedTargetError) else words
+            address = location[:300]
+            words = _("%(host)s redirects to %(address)s. %(reason)s", host=there.host, address=address, reason=reason)
+            raise RefusedTargetError(words) from None
+        if there.scheme == "https" and following.scheme != "https":
+            words = _("%(host)s redirects from https to http, which is not secure.", host=there.host)
+            raise RefusedTargetError(words)
+        return following
+
+    async def _in_time(self, work: Coroutine[Any, Any, Reply], there: Target, seconds: float) -> Reply:
+        asking = ensureDeferred(work)
+        timer = self._reactor.callLater(seconds, asking.cancel)
+        try:
+            return await asking
+        except RefusedTargetError:
+            raise
+        except Exception as problem:
+            if timer.active() and isinstance(self._http.innermost(problem), CancelledError):
+                raise CancelledError from problem  # not the time: nobody wants the answer any more
+            raise UnreachableError(self._http.why(problem, there, seconds)) from problem
+        finally:
+            if timer.active():
+                timer.cancel()
+
+    async def _ask(
+        self,
+        method: str,
+        there: Target,
+        headers: Mapping[str, str],
+        body: bytes | None,
+        most_bytes: int,
+        sink: Callable[[bytes], object] | None,
+        bodiless: Set[int] = frozenset(),
+    ) -> Reply:
+        addresses = await self._addresses(there)
+        asked = (method, headers, body, most_bytes, sink, bodiless)
+        return await self._http.run(self._reactor, there, addresses, self._trust_root, *asked)
+
+    @property
+    def _http(self) -> Any:
+        # By name: importing it takes a good part of the start of a command, and most commands ask nobody.
+        return import_module("crowdd.domain.outbound.outbound_http")
+
+    async def _addresses(self, there: Target) -> Sequence[str]:
+        """The addresses to connect to, each of them checked."""
+        found = await self._lookups.addresses(there.host, there.port)
+        if not found:
+            raise network.DNSLookupError(there.host)
+        if not there.trusted:
+            for address in found:
+                _require_public(there.host, address)
+        return found
+
+
+def _require_public(host: str, address: str) -> None:
+    try:
+        require_public(ipaddress.ip_address(address))
+    except RefusedTargetError as refused:
+        raise RefusedTargetError(_("%(host)s: %(reason)s", host=host, reason=refused.args[0])) from None
+
+
+class Lookups:
+    """Names that are being resolved: whoever asks for one meanwhile gets the same answer, so that a slow name server
+    holds one thread for each of its names, not one for each request.
+    """
+
+    def __init__(self, resolve: Resolve) -> None:
+        self._resolve = resolve
+        self._waiting: dict[tuple[str, int], list[Deferred[Sequence[str]]]] = {}
+
+    async def addresses(self, host: str, port: int) -> Sequence[str]:
+        """The addresses of a host."""
+        key = (host, port)
+        place: Deferred[Sequence[str]] = Deferred(lambda gone: self._leave(key, gone))
+        if key in self._waiting:
+            self._waiting[key].append(place)
+        else:
+            self._waiting[key] = [place]
+            ensureDeferred(self._look(key))
+        return await place
+
+    def _leave(self, key: tuple[str, int], place: Deferred[Sequence[str]]) -> None:
+        if place in self._waiting.get(key, []):
+            self._waiting[key].remove(place)
+
+    async def _look(self, key: tuple[str, int]) -> None:
+        outcome: Any
+        try:
+            outcome = await self._resolve(*key)
+        except Exception:
+            outcome = Failure()
+        for place in self._waiting.pop(key):
+            place.callback(outcome)
+
+
+class SystemNames:
+    """Resolves names as the system does (hosts file, name servers), in the reactor's threads."""
+
+    def __init__(self, reactor: Any) -> None:
+        self._reactor = reactor
+
+    def addresses(self, host: str, port: int) -> Deferred[Sequence[str]]:
+        """The addresses of a name, or of an address itself; none when there is no such name."""
+        receiver = _Receiver()
+        self._reactor.nameResolver.resolveHostName(receiver, host, port)
+        return receiver.done
+
+
+@implementer(IResolutionReceiver)
+class _Receiver:
+    def __init__(self) -> None:
+        self.done: Deferred[Sequence[str]] = Deferred()
+        self._found: list[str] = []
+
+    def resolutionBegan(self, resolutionInProgress: Any) -> None:
+        """Nothing to note."""
+
+    def addressResolved(self, address: Any) -> None:
+        self._found.append(address.host)
+
+    def resolutionComplete(self) -> None:
+        self.done.callback(list(dict.fromkeys(self._found)))

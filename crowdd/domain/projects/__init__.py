@@ -1,0 +1,1 @@
+"""Projects: their life, owners, statistics, pictures and lists."""

@@ -1,0 +1,11 @@
+"""Who sees the answers to which tasks of a project."""
+
+from __future__ import annotations
+
+from crowdd.kinds.kind import OWNERS
+from crowdd.storage.database import Row
+
+
+def complete_only(row: Row) -> bool:
+    """Whether those who see a project (its row) see the answers to its complete tasks only."""
+    return row["info"].get("answers_when_complete") is True and not row["standings"] & OWNERS

@@ -1,0 +1,70 @@
+"""What those who watch a project are told: its state, and its events."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import attrs
+
+from crowdd.kinds.types import iso
+from crowdd.storage.database import Database, Row
+from crowdd.storage.projects import live
+from crowdd.storage.webhooks import events
+
+MOST_EVENTS = 200  # read at once
+
+
+@attrs.frozen
+class Live:
+    """Reads what is told; who may hear it is asked before."""
+
+    db: Database
+
+    async def state(self, project_id: int) -> Row | None:
+        """What ``state_of`` and ``access`` are made of, or None when the project is gone."""
+        return await live.state(self.db, project_id)
+
+    async def events(self, project: Row, after: int) -> list[dict[str, Any]]:
+        """The next events of a project (its record) with a number above ``after``, at most MOST_EVENTS."""
+        return [
+            told(row, project["short_name"]) for row in await events.after(self.db, project["id"], after, MOST_EVENTS)
+        ]
+
+    async def last_event(self, project_id: int) -> int:
+        """The number of the last event, 0 before the first."""
+        return await events.last_seq(self.db, project_id)
+
+
+def state_of(row: Row) -> dict[str, Any]:
+    """The state of a project as everybody who may see it is told."""
+    last = row["last_activity_raw"]
+    paused = row["first_published"] is not None and not row["published"]
+    return {
+        "status": "open" if row["published"] else "paused" if paused else "draft",
+        "n_tasks": int(row["n_tasks"]),
+        "n_completed_tasks": int(row["n_completed_tasks"]),
+        "n_task_runs": int(row["n_task_runs"]),
+        "n_volunteers": int(row["n_volunteers"]),
+        "overall_progress": int(row["overall_progress"]),
+        "last_activity": None if last is None else iso(last),
+    }
+
+
+def access(row: Row) -> Any:
+    """What decides who may see the state: as long as it stays equal, nobody gains or loses by the project itself."""
+    keys = row["lock_id"], row["draft_key"]
+    return row["short_name"], any(keys) and (*keys, tuple(row["owners_ids"]))
+
+
+def told(row: Row, short_name: str) -> dict[str, Any]:
+    """An event as owners are told, with the keys that webhooks have."""
+    return {
+        "event": row["kind"],
+        "sequence": row["seq"],
+        "fired_at": iso(row["at"]),
+        "project_id": row["project_id"],
+        "project_short_name": short_name,
+        "task_id": row["task_id"],
+        "result_id": row["result_id"],
+        **row["data"],
+    }

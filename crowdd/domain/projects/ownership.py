@@ -1,0 +1,209 @@
+"""Who runs a project: co-owners, invitations by link, handing it over, and the key for external users."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from crowdd.domain.accounts.accounts import Accounts
+from crowdd.domain.core import rights
+from crowdd.domain.core.attempt_limits import Attempts, Limit
+from crowdd.domain.core.records import NOT_FOUND
+from crowdd.domain.core.secrets import Secrets, token
+from crowdd.domain.projects.projects import new_secret_key
+from crowdd.errors import AnonymousError, ForbiddenError, FormError, NotFoundError
+from crowdd.kinds.kind import ADMINS, OWNERS, Standing
+from crowdd.languages import _
+from crowdd.storage.accounts import one_time_links
+from crowdd.storage.core import audit
+from crowdd.storage.database import Database, Row, Transactions
+from crowdd.storage.projects import ownership, projects
+from crowdd.values import Requester
+
+PURPOSE: Final = "coowner"
+INVITATION_HOURS: Final = 7 * 24
+MOST_OWNERS: Final = 50
+CREATORS: Final = ADMINS | {Standing.CREATOR}
+_MAX_ATTEMPTS = 20  # to name an account that there is not
+_SPENT = _("This invitation has been used, or has run out. Ask for a new one.")
+
+
+class Ownership:
+    """Every change is written down. ``row`` is a project's row as ``Projects.owned`` gives it."""
+
+    def __init__(self, db: Transactions, secrets: Secrets, accounts: Accounts, attempts: Attempts) -> None:
+        self._db, self._secrets, self._accounts, self._attempts = db, secrets, accounts, attempts
+
+    async def owners(self, row: Row) -> list[Row]:
+        """Accounts with score and rank, the owner first (``is_creator``)."""
+        return await ownership.owners(self._db, row["id"])
+
+    async def found(self, name: str) -> Row | None:
+        """The account with exactly this nickname, score and rank; None when there is none."""
+        try:
+            known = await self._accounts.find_by_name(name)
+        except NotFoundError:
+            return None
+        return await self._accounts.profile(known["id"])
+
+    async def add(self, row: Row, name: str, who: Requester) -> bool:
+        """Makes somebody a co-owner; False when he is one. NotFoundError for an unknown name."""
+        rights.require(who, row["standings"], OWNERS)
+        person = await self._accounts.find_by_name(name)
+
+        async def work(tx: Database) -> bool:
+            return await _add(tx, row["id"], person["id"], person["name"], who)
+
+        return await self._db.transaction(work)
+
+    async def remove(self, row: Row, name: str, who: Requester) -> bool:
+        """Takes a co-owner's rights; False when there are none. ForbiddenError for the owner.
+
+        The open invitation and a draft's link end and the secret key is replaced: co-owners could see them.
+        """
+        rights.require(who, row["standings"], OWNERS)
+        person = await self._accounts.find_by_name(name)
+
+        async def work(tx: Database) -> bool:
+            held = await _held(tx, row["id"])
+            if held["owner_id"] == person["id"]:
+                raise ForbiddenError(_("The owner stays. Hand the project over instead."))
+            if person["id"] not in held["owners_ids"]:
+                return False
+            left = [user_id for user_id in held["owners_ids"] if user_id != person["id"]]
+            await ownership.set_owners(tx, row["id"], held["owner_id"], left)
+            await self._close(tx, row["id"])
+            await _note(tx, who, "remove_coowner", row["id"], before=person["name"])
+            return True
+
+        return await self._db.transaction(work)
+
+    async def _close(self, tx: Database, project_id: int) -> None:
+        """Ends what former owners know: the open invitation, the secret key, the link to try a draft."""
+        await one_time_links.drop_of_subject(tx, self._subject(project_id), PURPOSE)
+        await projects.set_secret_key(tx, project_id, new_secret_key(self._secrets, project_id))
+        await projects.renew_draft_key(tx, project_id)
+
+    # Invitations
+
+    async def invite(self, row: Row, who: Requester) -> str:
+        """The key of a link that makes one person a co-owner, once, within INVITATION_HOURS; the one before ends."""
+        rights.require(who, row["standings"], OWNERS)
+        key, subject = token(), self._subject(row["id"])
+
+        async def work(tx: Database) -> None:
+            await one_time_links.drop_of_subject(tx, subject, PURPOSE)
+            kept = {"project_id": row["id"], "by": who.fullname or who.user_name}
+            await one_time_links.add(tx, self._hash(key), PURPOSE, INVITATION_HOURS, who.user_id, kept, subject)
+            await _note(tx, who, "invite_coowner", row["id"])
+
+        await self._db.transaction(work)
+        return key
+
+    async def withdraw(self, row: Row, who: Requester) -> None:
+        """Ends the open invitation."""
+        rights.require(who, row["standings"], OWNERS)
+        await one_time_links.drop_of_subject(self._db, self._subject(row["id"]), PURPOSE)
+
+    async def invitation(self, row: Row) -> Row | None:
+        """created and expires of the open invitation."""
+        return await ownership.invitation(self._db, self._subject(row["id"]), PURPOSE)
+
+    async def invited(self, key: str, short_name: str) -> dict[str, Any]:
+        """What an invitation is to: ``project`` (name, short_name), and ``by``. Raises ForbiddenError."""
+        link = await one_time_links.find(self._db, self._hash(key), PURPOSE)
+        project = await ownership.named(self._db, link["data"]["project_id"]) if link else None
+        if link is None or project is None or project["short_name"] != short_name:
+            raise ForbiddenError(_SPENT)
+        return {"project": {name: project[name] for name in ("name", "short_name")}, "by": link["data"]["by"]}
+
+    async def accept(self, key: str, short_name: str, who: Requester) -> bool:
+        """Makes the requester a co-owner; False when he was one. Raises AnonymousError, ForbiddenError."""
+        if who.acting_user is None:
+            raise AnonymousError(_("Sign in first."))
+        await self.invited(key, short_name)
+        user_id = who.acting_user
+
+        async def work(tx: Database) -> bool:
+            link = await one_time_links.use(tx, self._hash(key), PURPOSE)
+            if link is None:
+                raise ForbiddenError(_SPENT)
+            return await _add(tx, link["data"]["project_id"], user_id, who.user_name, who)
+
+        return await self._db.transaction(work)
+
+    def _hash(self, key: str) -> bytes:
+        return self._secrets.digest("link", key)
+
+    def _subject(self, project_id: int) -> bytes:
+        return self._secrets.digest("invitation", str(project_id))
+
+    # The owner himself
+
+    async def transfer(self, row: Row, to: str, keep: bool, who: Requester) -> str:
+        """Gives the project to the account of that address or nickname, and tells the nickname.
+
+        ``keep``: the owner of before stays as co-owner, and so do the others; else all rights of theirs end. Only the
+        owner and administrators may. Raises FormError for ``email_addr``, TooManyRequestsError after many guesses.
+        """
+        rights.require(who, row["standings"], CREATORS)
+        person = await self._guessed(to.strip(), who)
+
+        async def work(tx: Database) -> None:
+            held = await _held(tx, row["id"])
+            others = [user_id for user_id in held["owners_ids"] if user_id != person["id"]] if keep else []
+            await ownership.set_owners(tx, row["id"], person["id"], [person["id"], *others])
+            if keep:
+                await one_time_links.drop_of_subject(tx, self._subject(row["id"]), PURPOSE)
+            else:
+                await self._close(tx, row["id"])
+            after = {"owner_id": person["id"], "coowners": len(others)}
+            before = {"owner_id": held["owner_id"], "coowners": len(held["owners_ids"]) - 1}
+            await _note(tx, who, "transfer", row["id"], before=before, after=after)
+
+        await self._db.transaction(work)
+        return str(person["name"])
+
+    async def _guessed(self, to: str, who: Requester) -> Row:
+        """Somebody who names addresses to learn which have accounts is stopped."""
+        limit = Limit(f"transfer:{who.actor}", _MAX_ATTEMPTS)
+        await self._attempts.count(limit)
+        try:
+            person = await self._accounts.find(to)
+            if not person["restrict"]:
+                await self._attempts.take_back(limit)
+                return person
+        except NotFoundError:
+            pass
+        raise FormError({"email_addr": [_("There is no account with this e-mail or user name.")]})
+
+    async def reset_secret_key(self, row: Row, who: Requester) -> None:
+        """A new key for external users; tokens made with the old one end."""
+        rights.require(who, row["standings"], OWNERS)
+
+        async def work(tx: Database) -> None:
+            await projects.set_secret_key(tx, row["id"], new_secret_key(self._secrets, row["id"]))
+            await _note(tx, who, "reset_secret_key", row["id"])
+
+        await self._db.transaction(work)
+
+
+async def _held(tx: Database, project_id: int) -> Row:
+    held = await ownership.lock(tx, project_id)
+    if held is None:
+        raise NotFoundError(NOT_FOUND)
+    return held
+
+
+async def _add(tx: Database, project_id: int, user_id: int, name: str, who: Requester) -> bool:
+    held = await _held(tx, project_id)
+    if user_id in held["owners_ids"]:
+        return False
+    if len(held["owners_ids"]) >= MOST_OWNERS:
+        raise ForbiddenError(_("A project has at most %(most)s owners.", most=MOST_OWNERS))
+    await ownership.set_owners(tx, project_id, held["owner_id"], [*held["owners_ids"], user_id])
+    await _note(tx, who, "add_coowner", project_id, after=name)
+    return True
+
+
+async def _note(tx: Database, who: Requester, action: str, project_id: int, **more: Any) -> None:
+    await audit.write(tx, who, action, "project", project_id, project_id=project_id, **more)

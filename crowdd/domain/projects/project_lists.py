@@ -1,0 +1,113 @@
+"""Where people look for projects: categories, the shelves that are none, and the search."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+import attrs
+
+from crowdd.domain.core import rights
+from crowdd.domain.core.records import NOT_FOUND
+from crowdd.errors import AnonymousError, NotFoundError, UnknownFieldError
+from crowdd.kinds.kind import ADMINS
+from crowdd.languages import _
+from crowdd.storage.database import Row, Transactions
+from crowdd.storage.projects import project_lists, projects
+from crowdd.storage.projects.project_lists import Shelf
+from crowdd.values import Requester
+
+PER_PAGE: Final = 20
+MOST_WORDS, MOST_LETTERS = 8, 200
+
+
+def _special(name: str, short_name: str, description: str) -> dict[str, Any]:
+    return {"id": None, "name": name, "short_name": short_name, "description": description, "created": None}
+
+
+FEATURED: Final = _special("Featured", "featured", "Projects that the people of this site recommend")
+EVERYTHING: Final = _special("All projects", "all", "")
+DRAFTS: Final = _special("Drafts", "draft", "Not published, or paused")
+CONTRIBUTED: Final = _special("Yours", "historical_contributions", "Projects in which you answered")
+
+
+@attrs.frozen
+class Found:
+    """A page of projects: summaries, and how many there are on all pages."""
+
+    rows: list[Row]
+    total: int
+    page: int
+
+    def pagination(self) -> dict[str, Any]:
+        """As front ends read it."""
+        more = self.page * PER_PAGE < self.total
+        return {"page": self.page, "per_page": PER_PAGE, "total": self.total, "prev": self.page > 1, "next": more}
+
+
+class Shelves:
+    """Lists of projects that everybody may see; ``draft`` is for administrators alone."""
+
+    def __init__(self, db: Transactions) -> None:
+        self._db = db
+
+    async def categories(self) -> list[Row]:
+        """All categories by name."""
+        return await projects.categories(self._db)
+
+    async def category(
+        self, name: str, who: Requester, page: int, order: str, descending: bool
+    ) -> tuple[Mapping[str, Any], list[Row], Found]:
+        """The category of that short name, all categories, and a page of its projects.
+
+        Raises NotFoundError for an unknown category and for a page behind the last, UnknownFieldError for an unknown
+        order, AnonymousError and ForbiddenError for shelves that are not for everybody.
+        """
+        known = await self.categories()
+        chosen, shelf = _shelf(name, known, who)
+        found = await self._found(shelf, page, order, descending)
+        return chosen, known, found
+
+    async def _found(self, shelf: Shelf, page: int, order: str, descending: bool) -> Found:
+        if order and order not in project_lists.ORDERS:
+            raise UnknownFieldError(f"type object 'project' has no attribute '{order[:100]}'")
+        rows, total = await project_lists.on_shelf(self._db, shelf, order or None, descending, PER_PAGE, _offset(page))
+        return _page(rows, total, page)
+
+    async def search(self, text: str, page: int) -> Found:
+        """Projects whose name or sentence holds all the words; misspelt ones come behind."""
+        text = text[:MOST_LETTERS].strip()
+        if not text:
+            return Found([], 0, 1)
+        rows, total = await project_lists.search(self._db, text, text.split()[:MOST_WORDS], PER_PAGE, _offset(page))
+        return _page(rows, total, page)
+
+
+def _shelf(name: str, known: list[Row], who: Requester) -> tuple[Mapping[str, Any], Shelf]:
+    if name == "featured":
+        return FEATURED, Shelf(featured=True)
+    if name == "all":
+        return EVERYTHING, Shelf()
+    if name == "draft":
+        rights.require(who, rights.of_requester(who), ADMINS)
+        return DRAFTS, Shelf(drafts=True)
+    if name == "historical_contributions":
+        if who.acting_user is None:
+            raise AnonymousError(_("Sign in first."))
+        return CONTRIBUTED, Shelf(actor=f"u:{who.acting_user}")
+    category = next((row for row in known if row["short_name"] == name), None)
+    if category is None:
+        raise NotFoundError(NOT_FOUND)
+    return category, Shelf(category_id=category["id"])
+
+
+def _offset(page: int) -> int:
+    if not 1 <= page <= 1_000_000:
+        raise NotFoundError(NOT_FOUND)
+    return (page - 1) * PER_PAGE
+
+
+def _page(rows: list[Row], total: int, page: int) -> Found:
+    if page > 1 and not rows:
+        raise NotFoundError(NOT_FOUND)
+    return Found(rows, total, page)

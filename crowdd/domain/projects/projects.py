@@ -1,0 +1,420 @@
+"""Projects: made, changed, opened, paused, locked and deleted by their owners."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import attrs
+
+from crowdd.domain.accounts.authentication.passwords import Passwords
+from crowdd.domain.core import rights
+from crowdd.domain.core.attempt_limits import NETWORK_FACTOR, Attempts, Limit
+from crowdd.domain.core.background_queue import Item, Queue
+from crowdd.domain.core.quota import Quota
+from crowdd.domain.core.records import NOT_FOUND, Behaviour
+from crowdd.domain.core.secrets import Secrets, place, token
+from crowdd.domain.core.uploads import Journal
+from crowdd.domain.projects.answer_recount import recount
+from crowdd.domain.projects.schedulers import choose
+from crowdd.domain.webhooks.webhooks import Webhooks
+from crowdd.errors import AnonymousError, ForbiddenError, InvalidRequestError, InvalidValueError, NotFoundError
+from crowdd.kinds import PROJECT, Kind
+from crowdd.kinds.kind import OWNERS, Standing
+from crowdd.kinds.task_run import MAX_ANSWER_BYTES, MAX_KEY_LETTERS, MAX_RAISED_BYTES
+from crowdd.languages import _
+from crowdd.languages.content_languages import is_tag
+from crowdd.storage import schedulers
+from crowdd.storage.core import audit, records
+from crowdd.storage.database import Database, Row, Transactions
+from crowdd.storage.projects import project_lists, projects
+from crowdd.storage.tasks import changes, tasks
+from crowdd.values import Requester
+
+# First segments of addresses below /project/ that are pages, not projects.
+RESERVED_SHORT_NAMES = frozenset({"new", "category", "search", "all", "page"})
+MOST_ACTS = 50
+MAX_HELPED = 100  # projects on the page of a person who answered in them
+_MAX_ATTEMPTS = 20  # at the password of a project, per network
+SWEEP = "sweep_project"
+_BITES_AT_ONCE = 4  # of what a deleted project leaves; the queue takes the rest
+_TRIALS_AT_ONCE = 5000
+_KNOWN = OWNERS | {Standing.REACHABLE}
+_SHORTEST_LEASE, _LONGEST_LEASE = 60, 7 * 86400  # seconds
+MAX_PER_NETWORK = 1000  # answers of one network that an owner may let count per task
+
+
+class ProjectBehaviour(Behaviour):
+    """What REST does to a project."""
+
+    def __init__(self, secrets: Secrets, webhooks: Webhooks, queue: Queue, quota: Quota) -> None:
+        super().__init__(PROJECT)
+        self._secrets, self._webhooks, self._queue, self._quota = secrets, webhooks, queue, quota
+
+    async def create(self, tx: Database, who: Requester, rows: list[dict[str, Any]]) -> list[int]:
+        made = []
+        for values in rows:
+            project_id = await projects.add(tx, await self.prepare(tx, who, values))
+            await projects.set_secret_key(tx, project_id, new_secret_key(self._secrets, project_id))
+            await self._follow(tx, who, project_id, values)
+            await self._webhooks.follow(tx, project_id, None, values["webhook"] or None)
+            await audit.write(
+                tx, who, "create", "project", project_id, project_id=project_id, after={"name": values["name"]}
+            )
+            made.append(project_id)
+            if who.user_id is not None:
+                await self._quota.require_project(tx, who, who.user_id)
+        return made
+
+    async def prepare(self, tx: Database, who: Requester, values: dict[str, Any]) -> dict[str, Any]:
+        values["short_name"] = _free_name(values["short_name"] or slug(values["name"]))
+        values["category_id"] = await _category(tx, values["category_id"])
+        check_info(values["info"])
+        return {
+            **values,
+            "webhook": values["webhook"] or None,
+            "owner_id": who.user_id,
+            "owners_ids": [who.user_id],
+            "secret_key_sealed": b"",  # bound to the id, which comes with the row
+        }
+
+    async def change(self, tx: Database, who: Requester, row: Row, changes: dict[str, Any]) -> None:
+        if "short_name" in changes:
+            _free_name(changes["short_name"])
+        if "category_id" in changes:
+            changes["category_id"] = await _category(tx, changes["category_id"])
+        if "info" in changes:
+            check_info(changes["info"])
+        if "webhook" in changes:
+            changes["webhook"] = changes["webhook"] or None
+            await self._webhooks.follow(tx, row["id"], row["webhook"], changes["webhook"])
+        await records.update(tx, PROJECT, row["id"], changes)
+        await self._follow(tx, who, row["id"], changes)
+        for name, value in changes.items():
+            before, after = audit.shortened(row[name]), audit.shortened(value)
+            await audit.write(
+                tx,
+                who,
+                "update",
+                "project",
+                row["id"],
+                project_id=row["id"],
+                attribute=name,
+                before=before,
+                after=after,
+            )
+
+    async def delete(self, tx: Database, who: Requester, row: Row, files: Journal) -> None:
+        """Nobody finds the project any more; what hangs on it goes at once, or by the queue when it is much."""
+        await projects.delete(tx, row["id"])
+        files.drop_project(row["id"])
+        for _bite in range(_BITES_AT_ONCE):
+            if not await changes.sweep(tx, row["id"]):
+                return
+        await self._queue.add(tx, SWEEP, {"project_id": row["id"]}, who)
+
+    async def _follow(self, tx: Database, who: Requester, project_id: int, values: dict[str, Any]) -> None:
+        if await projects.touch(tx, project_id):
+            await recount(tx, self._queue, who, project_id)
+        if "info" in values:
+            await choose(tx, self._queue, who, project_id, values["info"].get("sched") or "default")
+
+
+def new_secret_key(secrets: Secrets, project_id: int) -> bytes:
+    """A new key for external users of a project, sealed."""
+    return secrets.seal(token(), place("project", "secret_key_sealed", project_id))
+
+
+async def sweep(db: Transactions, item: Item) -> None:
+    """Takes away what a deleted project left, bite by bite."""
+
+    async def bite(tx: Database) -> int:
+        gone = await changes.sweep(tx, item.arguments["project_id"])
+        await item.progress(item.done + gone, within=tx)
+        return gone
+
+    while await db.transaction(bite):
+        pass
+
+
+@attrs.frozen
+class Readiness:
+    """What a draft still lacks before it can be published."""
+
+    presenter: bool
+    tasks: bool
+
+    @property
+    def ready(self) -> bool:
+        """Nothing is missing."""
+        return self.presenter and self.tasks
+
+
+class Projects:
+    """What owners do with a project as a whole, for pages, API and command line alike."""
+
+    def __init__(
+        self, db: Transactions, ring: Callable[[int], None], passwords: Passwords, attempts: Attempts, quota: Quota
+    ) -> None:
+        self._quota = quota
+        self._db, self._ring, self._passwords, self._attempts = db, ring, passwords, attempts
+
+    async def page(self, short_name: str, who: Requester) -> Row:
+        """The record of a project for its pages.
+
+        Raises NotFoundError when there is none, or it is a draft that the requester may not see, and ForbiddenError
+        with code ``project_password`` when it is locked.
+        """
+        row = await projects.page(self._db, short_name, who)
+        if row is None or not row["standings"] & _KNOWN:
+            raise NotFoundError(NOT_FOUND)
+        if not row["standings"] & PROJECT.rights.get:
+            raise ForbiddenError(_("This project asks for a password."), code="project_password")
+        return row
+
+    async def owned(self, short_name: str, who: Requester) -> Row:
+        """The same for those who may change it. AnonymousError tells nobody whether there is such a project."""
+        try:
+            row = await self.page(short_name, who)
+        except NotFoundError:
+            if who.acting_user is None and not who.acting_admin:
+                raise AnonymousError(_("Sign in first.")) from None
+            raise
+        rights.require(who, row["standings"], OWNERS)
+        return row
+
+    async def with_link(self, short_name: str, key: str, who: Requester) -> Requester:
+        """The requester with the "try it" link of a draft; unchanged once the project was published.
+
+        Raises NotFoundError for a wrong link, and for one that was replaced.
+        """
+        row = await projects.page(self._db, short_name, who)
+        if row is not None and row["first_published"] is not None:
+            return who
+        if row is None or row["draft_key"] != draft_key(key):
+            raise NotFoundError(NOT_FOUND, hint="This link has ended. Ask the project's owner for a new one.")
+        return attrs.evolve(who, unlocked=(*who.unlocked, draft_key(key)))
+
+    async def renew_link(self, row: Row, who: Requester) -> None:
+        """Ends the "try it" link of a draft; the next one is another. ForbiddenError for a published project."""
+        rights.require(who, row["standings"], OWNERS)
+
+        async def work(tx: Database) -> None:
+            if not await projects.renew_draft_key(tx, row["id"]):
+                raise ForbiddenError(_("Only a draft has a link to try it."), code="no_draft")
+            await audit.write(tx, who, "renew_link", "project", row["id"], project_id=row["id"])
+
+        await self._db.transaction(work)
+        self._ring(row["id"])
+
+    async def of_object(self, kind: Kind, row_id: int) -> int | None:
+        """The project of a row: itself, its parent, or None where there is none."""
+        if kind.name == PROJECT.name:
+            return row_id
+        return await records.project_of(self._db, kind, row_id) if "project_id" in kind.by_name else None
+
+    async def id_of(self, short_name: str) -> int | None:
+        """The id of a project, whoever asks; None when there is none."""
+        return await projects.id_of(self._db, short_name)
+
+    async def listed(self, who: Requester) -> list[Row]:
+        """Published projects that everybody may see, the liveliest first."""
+        return await projects.listed(self._db, who)
+
+    async def categories(self) -> list[Row]:
+        """All categories."""
+        return await projects.categories(self._db)
+
+    async def any_at_all(self) -> bool:
+        """Whether there is a project, be it a draft."""
+        return await projects.any_at_all(self._db)
+
+    async def of_owner(self, user_id: int) -> list[Row]:
+        """What a person owns or co-owns, drafts too."""
+        return await projects.of_owner(self._db, user_id)
+
+    async def of_volunteer(self, user_id: int) -> tuple[list[Row], int]:
+        """Published projects that a person has answered in, the newest MAX_HELPED of them, and how many there are."""
+        shelf = project_lists.Shelf(actor=f"u:{user_id}")
+        return await project_lists.on_shelf(self._db, shelf, "id", True, MAX_HELPED, 0)
+
+    async def readiness(self, row: Row) -> Readiness:
+        """What is missing for publishing."""
+        return Readiness(
+            presenter=bool(row["info"].get("task_presenter")),
+            tasks=await tasks.any_of(self._db, row["id"]) is not None,
+        )
+
+    async def publish(self, row: Row, who: Requester) -> bool:
+        """Opens the project; the first time trial answers go. False when it is published already.
+
+        Raises ForbiddenError when the presenter or the tasks are missing.
+        """
+        rights.require(who, row["standings"], OWNERS)
+        ready = await self.readiness(row)
+        if not ready.ready:
+            missing = "a task presenter" if not ready.presenter else "tasks"
+            raise ForbiddenError(
+                f"The project lacks {missing}.", code="not_ready", hint=f"Add {missing}, then publish."
+            )
+
+        await self._clear_trials(row)
+
+        async def work(tx: Database) -> bool:
+            done = await projects.publish(tx, row["id"])
+            if done:
+                await audit.write(tx, who, "publish", "project", row["id"], project_id=row["id"])
+            return done
+
+        done = await self._db.transaction(work)
+        self._ring(row["id"])
+        return done
+
+    async def answers_wanted(self, row: Row, who: Requester) -> dict[str, int]:
+        """How many answers the open and finished tasks ask for: ``answers`` in all, ``fewest`` and ``most`` of a task.
+
+        ``imported``: how many answers came with an import, which stay when the project is published.
+        """
+        rights.require(who, row["standings"], OWNERS)
+        return await changes.answers_wanted(self._db, row["id"])
+
+    async def volunteer_rule(self) -> int:
+        """How many anonymous answers of one network count per task where a project says nothing; 0: no limit."""
+        return await projects.volunteer_rule(self._db)
+
+    async def acts(self, row: Row, who: Requester, before: int | None = None) -> list[Row]:
+        """Entries of the audit log about the project, the newest first, at most MOST_ACTS."""
+        rights.require(who, row["standings"], OWNERS)
+        return await audit.latest(self._db, MOST_ACTS, before, project=row["id"])
+
+    async def tell(self, row: Row, told: Mapping[str, Any], who: Requester) -> None:
+        """Changes some keys of ``info`` and leaves the others as they are."""
+        rights.require(who, row["standings"], OWNERS)
+        changed = {**row["info"], **told}
+        check_info(changed)
+        PROJECT.field("info").require_size(changed, row["info"])
+
+        async def work(tx: Database) -> None:
+            await projects.tell(tx, row["id"], told)
+            for name, value in told.items():
+                before, after = audit.shortened(row["info"].get(name)), audit.shortened(value)
+                seen = {"project_id": row["id"], "attribute": f"info.{name}", "before": before, "after": after}
+                await audit.write(tx, who, "update", "project", row["id"], **seen)
+            await self._quota.require(tx, who)
+
+        await self._db.transaction(work)
+        self._ring(row["id"])
+
+    async def _clear_trials(self, row: Row) -> None:
+        """Leaves so few trial answers of a draft that one transaction can take them away."""
+        project_id = row["id"]
+        while row["first_published"] is None and await changes.has_trials_beyond(self._db, project_id, _TRIALS_AT_ONCE):
+            await changes.clear_trials(self._db, project_id, _TRIALS_AT_ONCE)
+
+    async def pause(self, row: Row, who: Requester) -> bool:
+        """Stops handing out tasks; answers on their way still count. False when it is not published."""
+        rights.require(who, row["standings"], OWNERS)
+
+        async def work(tx: Database) -> bool:
+            done = await projects.pause(tx, row["id"])
+            if done:
+                await audit.write(tx, who, "pause", "project", row["id"], project_id=row["id"])
+            return done
+
+        done = await self._db.transaction(work)
+        self._ring(row["id"])
+        return done
+
+    async def set_password(self, row: Row, who: Requester, password: str | None) -> None:
+        """Locks the project with a password, or opens it with None."""
+        rights.require(who, row["standings"], OWNERS)
+        hashed = await self._passwords.hash(password) if password else None
+
+        async def work(tx: Database) -> None:
+            await projects.set_password(tx, row["id"], hashed, token() if hashed else None)
+            action = "set_password" if hashed else "remove_password"
+            await audit.write(tx, who, action, "project", row["id"], project_id=row["id"])
+
+        await self._db.transaction(work)
+        self._ring(row["id"])
+
+    async def lock_opened_by(self, reference: int | str, password: str, who: Requester) -> str | None:
+        """The lock id that the password of a project opens, or None. A password that fitted lately costs no hash.
+
+        Raises TooManyRequestsError after many failures, and when a network has many passwords checked, right or wrong.
+        Raises BusyError.
+        """
+        row = await projects.lock_of(self._db, reference)
+        if row is None or row["lock_id"] is None:
+            return None
+        stored, remembered = row["passwd_hash"], self._passwords.remembered
+        if (stored, password) not in remembered:
+            await self._attempts.count(Limit(f"project:{who.network}", _MAX_ATTEMPTS * NETWORK_FACTOR))
+            limit = Limit(f"project:{row['id']}|{who.network}", _MAX_ATTEMPTS)
+            if not await self._attempts.guess(lambda: self._passwords.check(stored, password), limit):
+                return None
+            remembered.add(stored, password)
+        return str(row["lock_id"])
+
+
+def draft_key(word: str) -> str:
+    """The key of a draft as it is stored, for the word that stands in its link; "" for what is no such word."""
+    return f"try-{word}" if re.fullmatch(r"[0-9a-f]{32}", word) else ""
+
+
+def link_word(row: Row) -> str | None:
+    """What stands in the "try it" link of a project; None when it is no draft."""
+    key = row["draft_key"]
+    return None if key is None else str(key).removeprefix("try-")
+
+
+def slug(name: str, kind: str = "project") -> str:
+    """A short name for a name: ASCII letters, digits, single hyphens; the kind and some letters where none are left."""
+    plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().lower()
+    return re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:100] or f"{kind}-" + token()[:8].lower().strip("-_")
+
+
+def check_info(info: dict[str, Any]) -> None:
+    """Refuses what the server itself reads from ``info`` when it has an impossible value."""
+    sched = info.get("sched")
+    if sched is not None and sched not in schedulers.names():
+        raise InvalidValueError(f"info.sched is not one of {', '.join(schedulers.names())}.")
+    for name in ("task_presenter", "results", "tutorial"):
+        if not isinstance(info.get(name), str | None):
+            raise InvalidValueError(f"info.{name} is not a text.")
+    for name in ("answers_when_complete", "token_per_volunteer"):
+        if not isinstance(info.get(name), bool | None):
+            raise InvalidValueError(f"info.{name} is not true or false.")
+    if info.get("language") is not None and not is_tag(info["language"]):
+        raise InvalidValueError("info.language is no tag of a language, such as en, pt-BR or zh-Hant.")
+    key = info.get("answer_key")
+    if key is not None and (not isinstance(key, str) or not 1 <= len(key) <= MAX_KEY_LETTERS or "\0" in key):
+        raise InvalidValueError(_("info.answer_key must be a text of 1 to %(max)s characters.", max=MAX_KEY_LETTERS))
+    size = info.get("max_answer_bytes")
+    if size is not None and (type(size) is not int or not MAX_ANSWER_BYTES <= size <= MAX_RAISED_BYTES):
+        words = f"`info.max_answer_bytes` must be a whole number from {MAX_ANSWER_BYTES} to {MAX_RAISED_BYTES}"
+        raise InvalidValueError(f"{words} (got {str(size)[:50]}).")
+    seconds = info.get("lease_seconds")
+    if seconds is not None and (type(seconds) is not int or not _SHORTEST_LEASE <= seconds <= _LONGEST_LEASE):
+        raise InvalidValueError(f"info.lease_seconds is no whole number from {_SHORTEST_LEASE} to {_LONGEST_LEASE}.")
+    most = info.get("counted_per_network")
+    if most is not None and (type(most) is not int or not 0 <= most <= MAX_PER_NETWORK):
+        raise InvalidValueError(
+            _("info.counted_per_network must be a whole number from 0 to %(max)s.", max=MAX_PER_NETWORK)
+        )
+
+
+def _free_name(short_name: str) -> str:
+    if short_name.lower() in RESERVED_SHORT_NAMES:
+        raise InvalidValueError(f"short_name {short_name} is reserved for a page of the site.")
+    return short_name
+
+
+async def _category(tx: Database, category_id: int | None) -> int:
+    if category_id is None:
+        category_id = await projects.first_category(tx)
+    if category_id is None or not await projects.category_exists(tx, category_id):
+        raise InvalidRequestError(f"There is no category {category_id}.")
+    return category_id

@@ -1,0 +1,54 @@
+"""Projects and people as pages show them (interface: page-project-summary, account-record)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from crowdd.domain.core.text.relative_time import ago
+from crowdd.kinds import PROJECT, USER
+from crowdd.kinds.kind import outward
+from crowdd.storage.database import Row
+
+_SUMMARY = (
+    "name", "short_name", "description", "info", "n_tasks", "n_volunteers", "overall_progress", "created", "updated",
+    "category_id", "featured", "n_task_runs", "n_completed_tasks", "n_results",
+    "last_activity_raw", "owner",
+)  # fmt: skip
+_PERSON = ("name", "fullname", "locale", "created", "info", "rank", "score", "n_answers", "total")
+_OPEN = frozenset({"fullname", "created"})  # shown when privacy mode is off
+_PRIVATE = (
+    "id", "email_addr", "admin", "pro", "privacy_mode", "subscribed", "newsletter_prompted", "valid_email",
+    "confirmation_email_sent", "flags", "category", "catalog_api", "google_user_id", "github_user_id", "orcid_user_id",
+)  # fmt: skip
+
+
+def project_summary(row: Row, *, owned: bool = False) -> dict[str, Any]:
+    """A project in a list, with its figures; owners also get id, owner_id and published."""
+    shown = {name: outward(row[name]) for name in _SUMMARY}
+    shown["overall_progress"] = int(row["overall_progress"])
+    shown["last_activity"] = ago(row["last_activity_raw"])
+    shown["info"] = public_info(row["info"])
+    if owned:
+        shown |= {"id": row["id"], "owner_id": row["owner_id"], "published": row["published"]}
+    return shown
+
+
+def public_info(info: dict[str, Any]) -> dict[str, Any]:
+    """What everybody may read of a project's ``info``."""
+    return {key: value for key, value in info.items() if key in (PROJECT.public_info or info)}
+
+
+def person(row: Row, *, api_key: str | None = None, private: bool = False) -> dict[str, Any]:
+    """A person as others see him, or with everything for himself and administrators."""
+    shown: dict[str, Any] = {}
+    for name in _PERSON:
+        hidden = name in _OPEN and row["privacy_mode"] and not private
+        shown[name] = None if hidden else outward(row.get(name))
+    shown["registered_ago"] = ago(row["created"]) if private or not row["privacy_mode"] else None
+    shown["task_runs"] = row.get("n_answers")
+    keys = USER.public_info or frozenset()
+    shown["info"] = row["info"] if private else {k: v for k, v in row["info"].items() if k in keys}
+    if private:
+        shown |= {name: outward(row[name]) for name in _PRIVATE}
+        shown |= {"api_key": api_key, "passwd_hash": None}
+    return shown

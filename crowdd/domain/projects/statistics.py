@@ -1,0 +1,180 @@
+"""Figures of projects and of the site, true at the moment they are asked for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from crowdd.domain.core.records import Records, Views
+from crowdd.domain.projects.completion_estimate import Estimate, estimate
+from crowdd.domain.projects.pybossa_series import dates_stats, hours_stats, moment, per_day, users_stats
+from crowdd.domain.projects.serializers import public_info
+from crowdd.kinds import PROJECT_STATISTICS
+from crowdd.storage.database import Row, Transactions
+from crowdd.storage.projects import feed, statistics
+from crowdd.values import Requester
+
+_BUSIEST = 5
+_FEED = 100
+
+
+class Statistics:
+    """What pages and API tell of projects and of the site."""
+
+    def __init__(self, db: Transactions, records: Records) -> None:
+        self._db, self._records = db, records
+
+    async def fold(self) -> int:
+        """Folds what has been appended, and lets days go that are over; returns how many rows were folded."""
+        return await statistics.fold(self._db)
+
+    async def fill(self, views: Views) -> None:
+        """Puts the figures of two weeks into the ``info`` of statistics records."""
+        rows = {row["id"]: row for row in await statistics.two_weeks(self._db, [view["id"] for view in views])}
+        for view in views:
+            view["info"] = _info(rows[view["id"]], view["n_completed_tasks"])
+
+    async def bring_along(self, who: Requester, views: Views) -> None:
+        """Gives each of some projects its statistics record as ``stats``, in full."""
+        found = await self._records.of_ids(PROJECT_STATISTICS, who, [view["id"] for view in views])
+        await self.fill(list(found.values()))
+        for view in views:
+            view["stats"] = found.get(view["id"], {})
+
+    async def of_project(self, project_id: int) -> dict[str, Any]:
+        """What the page of a project's statistics shows (interface: page-stats).
+
+        Empty while there is no task or no answer, but for ``estimate``, which is None then.
+        """
+        figures = await statistics.figures(self._db, project_id)
+        runs = figures["runs_anonymous"] + figures["runs_authenticated"]
+        if not figures["n_tasks"] or not runs:
+            return {"estimate": None}
+        (recent,) = await statistics.two_weeks(self._db, [project_id])
+        best = await statistics.top_of_all_time(self._db, project_id)
+        info = _info(recent, figures["n_completed_tasks"])
+        return {
+            "avg_contrib_time": figures["seconds"] / runs,
+            "projectStats": {**_sides(figures, best), **_charts(info)},
+            "userStats": _sides({**recent, **_runs(recent)}, recent),
+            "estimate": _outward(_estimate(figures, recent)),
+        }
+
+    async def of_site(self) -> dict[str, Any]:
+        """``/api/globalstats`` (interface: globalstats): tasks are counted as the answers that they want."""
+        site = await statistics.of_site(self._db)
+        return {
+            "n_projects": site["n_published"],
+            "n_users": site["n_accounts"] + site["n_anonymous"],
+            "n_tasks": site["n_wanted"],
+            "n_task_runs": site["n_task_runs"],
+            "n_pending_tasks": site["n_wanted"] - site["n_counted"],
+            "n_results": site["n_results"],
+            "categories": [{row["short_name"]: row["n"]} for row in await statistics.projects_by_category(self._db)],
+        }
+
+    async def for_everybody(self) -> dict[str, Any]:
+        """What the page of the site's statistics shows: ``stats``, and the projects with most answers of a day.
+
+        Tasks, answers and people are those of projects that were published: what a draft has are trials.
+        """
+        site = await statistics.of_site(self._db, drafts=False)
+        busiest = await statistics.busiest_projects(self._db, _BUSIEST)
+        return {
+            "stats": {
+                "n_auth": site["n_accounts"],
+                "n_anon": site["n_anonymous"],
+                "n_total_users": site["n_accounts"] + site["n_anonymous"],
+                "n_published_projects": site["n_published"],
+                "n_draft_projects": site["n_draft"],
+                "n_total_projects": site["n_published"] + site["n_draft"],
+                "n_tasks": site["n_tasks"],
+                "n_task_runs": site["n_task_runs"],
+                "n_results": site["n_results"],
+            },
+            "top5_projects_24_hours": [{**row, "info": public_info(row["info"])} for row in busiest],
+        }
+
+    async def for_home(self) -> dict[str, Any]:
+        """``n_answers``, ``n_people`` who gave them; projects ``n_open``, ``of_category``; answers of ``last_day``."""
+        return {**await statistics.of_home(self._db), "last_day": await statistics.last_day(self._db)}
+
+    async def update_feed(self) -> list[dict[str, Any]]:
+        """What happened lately, the last first; ``updated`` is in seconds since 1970."""
+        return [
+            {
+                "action_updated": row["action"],
+                "updated": row["at"].timestamp(),
+                "u_name": row["person"],
+                "p_name": row["name"],
+                "p_short_name": row["short_name"],
+                "category_id": row["category_id"],
+            }
+            for row in await feed.latest(self._db, _FEED)
+        ]
+
+
+def _info(row: Row, n_completed: int) -> dict[str, Any]:
+    since = row["since"]
+    return {
+        "hours_stats": hours_stats(row["hours"]),
+        "dates_stats": dates_stats(row["hours"], since, n_completed),
+        "users_stats": users_stats(
+            row["people_anonymous"], row["people_authenticated"], row["anonymous"], row["authenticated"]
+        ),
+    }
+
+
+def _sides(figures: Row, best: Row) -> dict[str, Any]:
+    """Answers and people with an account and without; the shares are whole per cent that make 100."""
+    anonymous, authenticated = figures["runs_anonymous"], figures["runs_authenticated"]
+    share = anonymous * 100 // (anonymous + authenticated) if anonymous + authenticated else 0
+    shares = {"anonymous": share, "authenticated": 100 - share if anonymous + authenticated else 0}
+    sides = {
+        side: {
+            "taskruns": figures[f"runs_{side}"],
+            "users": figures[f"people_{side}"],
+            "pct_taskruns": shares[side],
+            "top5": best[side],
+        }
+        for side in shares
+    }
+    return {**sides, "geo": False}
+
+
+def _runs(recent: Row) -> dict[str, int]:
+    """Answers of two weeks."""
+    names = ("runs_anonymous", "runs_authenticated")
+    return {name: sum(hour[name] for hour in recent["hours"]) for name in names}
+
+
+def _charts(info: dict[str, Any]) -> dict[str, Any]:
+    """The series under the names that PyBossa's page has for them."""
+    users = info["users_stats"]
+    return {
+        "userStats": users["users"],
+        "userAnonStats": users["anon"],
+        "userAuthStats": users["auth"],
+        "dayStats": info["dates_stats"],
+        "hourStats": info["hours_stats"],
+    }
+
+
+def _estimate(figures: Row, recent: Row) -> Estimate | None:
+    if not figures["published"]:
+        return None  # a draft has trials, and a pause has no pace
+    since, now, began = recent["since"], moment(recent["now"]), moment(figures["first_published"])
+    counts = per_day(recent["hours"], since, lambda hour: max(0, int(hour["counted"])))
+    idle = max(0, min((began.date() - since).days, len(counts) - 1))
+    return estimate(figures["n_wanted"] - figures["n_counted"], counts[idle:], now, began)
+
+
+def _outward(found: Estimate | None) -> dict[str, Any] | None:
+    if found is None:
+        return None
+    latest = found.latest.isoformat() if found.latest else None
+    return {
+        "per_day": found.per_day,
+        "expected": found.expected.isoformat(),
+        "earliest": found.earliest.isoformat(),
+        "latest": latest,
+    }

@@ -1,0 +1,45 @@
+"""The picture of a project: cropped, drawn anew, and kept with its other files."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from crowdd.domain.accounts.avatars import Box, redrawn
+from crowdd.domain.core import rights
+from crowdd.domain.core.concurrency.worker_thread import Workshop
+from crowdd.domain.core.quota import Quota
+from crowdd.domain.core.uploads import Journal, Upload, Uploads, container_of, with_files
+from crowdd.errors import FormError, InvalidValueError
+from crowdd.kinds.kind import OWNERS
+from crowdd.storage.core import audit
+from crowdd.storage.database import Database, Row, Transactions
+from crowdd.storage.projects import projects
+from crowdd.values import Requester
+
+SIZE: Final = (720, 480)
+"""Pixels of a finished picture: the shape of every print on our pages, sharp on a dense screen."""
+
+
+class Thumbnails:
+    """Pictures of projects."""
+
+    def __init__(self, db: Transactions, workshop: Workshop, uploads: Uploads, base_url: str, quota: Quota) -> None:
+        self._quota = quota
+        self._db, self._workshop, self._uploads, self._base_url = db, workshop, uploads, base_url
+
+    async def set(self, row: Row, upload: Upload, box: Box | None, who: Requester) -> None:
+        """Gives a project a picture; the one before goes with the sweep of orphans. Raises FormError for ``avatar``."""
+        rights.require(who, row["standings"], OWNERS)
+        try:
+            picture = await self._workshop.do(redrawn, upload.content, box, SIZE, "WEBP")
+        except InvalidValueError as error:
+            raise FormError({"avatar": [error.args[0]]}) from None
+
+        async def work(tx: Database, files: Journal) -> None:
+            path = files.store(container_of(row["id"]), Upload("thumbnail.webp", picture))
+            container, name = path.split("/")
+            told = {"container": container, "thumbnail": name, "thumbnail_url": f"{self._base_url}/uploads/{path}"}
+            await projects.tell(tx, row["id"], told)
+            await audit.write(tx, who, "update", "project", row["id"], project_id=row["id"], attribute="info.thumbnail")
+
+        await with_files(self._db, self._uploads, work, lambda tx: self._quota.require(tx, who))

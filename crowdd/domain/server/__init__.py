@@ -1,0 +1,1 @@
+"""The server as a whole: bootstrap, backup, checks, keys and clean-up."""

@@ -1,0 +1,204 @@
+"""What only administrators do: they look people up, block them, and see how the site is doing and who changed what."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from crowdd.domain.core import rights
+from crowdd.domain.core.records import NOT_FOUND, Behaviour
+from crowdd.domain.core.security_log import ACCOUNT_BLOCKED, ACCOUNT_UNBLOCKED, SecurityLog
+from crowdd.domain.core.uploads import Journal
+from crowdd.errors import ConflictError, ForbiddenError, NotFoundError
+from crowdd.kinds import CATEGORY
+from crowdd.kinds.kind import ADMINS, outward
+from crowdd.languages import _
+from crowdd.storage.accounts import accounts, user_search
+from crowdd.storage.core import audit
+from crowdd.storage.database import Database, Row, Transactions
+from crowdd.storage.projects import categories, projects
+from crowdd.storage.server import dashboard, jobs
+from crowdd.values import Requester
+
+MOST_FOUND = 50
+MOST_EXPORTED = 50_000
+MOST_LISTED = 500
+ACTS = 50
+FRESH_SECONDS, NEWEST_SECONDS = 600, 10
+"""How old the dashboard's figures may be, and how old at least before somebody may ask for new ones."""
+
+
+class Administration:
+    """For pages and the command line; every method asks for an administrator."""
+
+    def __init__(self, db: Transactions, security_log: SecurityLog) -> None:
+        self._db, self._security_log = db, security_log
+
+    # People
+
+    async def admins(self, who: Requester) -> list[Row]:
+        """All administrators with score and rank."""
+        _require(who)
+        return await user_search.admins(self._db)
+
+    async def found(self, words: str, who: Requester) -> list[Row]:
+        """People whose nickname, full name or e-mail address holds these words, at most MOST_FOUND."""
+        _require(who)
+        return await user_search.search(self._db, words.strip(), MOST_FOUND) if words.strip() else []
+
+    async def exported(self, after: int, who: Requester, most: int = MOST_EXPORTED) -> list[dict[str, Any]]:
+        """People by id, beginning after one, at most MOST_EXPORTED."""
+        _require(who)
+        rows = await user_search.part(self._db, after, min(most, MOST_EXPORTED))
+        return [{name: outward(value) for name, value in row.items()} for row in rows]
+
+    async def block(self, user_id: int, who: Requester) -> bool:
+        """Signs somebody out everywhere and lets him in no more; False when he is blocked already.
+
+        Raises NotFoundError, ForbiddenError for oneself and for administrators.
+        """
+        return await self._restrict(user_id, True, who)
+
+    async def unblock(self, user_id: int, who: Requester) -> bool:
+        """Lets somebody in again; False when he is not blocked."""
+        return await self._restrict(user_id, False, who)
+
+    async def _restrict(self, user_id: int, restrict: bool, who: Requester) -> bool:
+        _require(who)
+
+        async def work(tx: Database) -> bool:
+            row = await user_search.lock(tx, user_id)
+            if row is None:
+                raise NotFoundError(NOT_FOUND)
+            if restrict and row["admin"]:
+                raise ForbiddenError(_("An administrator cannot be blocked. Take the administrator's rights first."))
+            if row["restrict"] is not restrict:
+                await user_search.set_restrict(tx, user_id, restrict)
+                await audit.write(tx, who, "block" if restrict else "unblock", "user", user_id)
+                kind = ACCOUNT_BLOCKED if restrict else ACCOUNT_UNBLOCKED
+                await self._security_log.note(tx, kind, who, user_id=user_id)
+            return row["restrict"] is not restrict
+
+        return await self._db.transaction(work)
+
+    # Projects and categories
+
+    async def categories(self, who: Requester) -> list[Row]:
+        """All categories, each with the number of its published projects."""
+        _require(who)
+        return await categories.counted(self._db)
+
+    async def published(self, who: Requester) -> list[Row]:
+        """Published projects, featured ones first, then the liveliest, at most MOST_LISTED."""
+        _require(who)
+        return await projects.listed(self._db, who, MOST_LISTED)
+
+    # How things are
+
+    async def figures(self, who: Requester, refresh: bool = False) -> dict[str, Any]:
+        """The last seven days: as they were found in the last ten minutes, or anew.
+
+        ``wait`` says that new figures were wanted and are just being found for somebody else: these are older.
+        """
+        _require(who)
+        known = await dashboard.snapshot(self._db)
+        if known is not None and known["age"] < (NEWEST_SECONDS if refresh else FRESH_SECONDS):
+            return known["figures"] | {"wait": False}
+        made = await self._db.transaction(_find)
+        if made is None:  # somebody else is at it
+            return (
+                known["figures"] | {"wait": True} if known is not None else await _figures(self._db) | {"wait": False}
+            )
+        return made | {"wait": False}
+
+    async def jobs(self, who: Requester) -> list[Row]:
+        """Every job that ever ran, with how its last run went."""
+        _require(who)
+        return await jobs.list_(self._db)
+
+    async def note(self, action: str, kind: str, object_id: int, who: Requester) -> None:
+        """Writes down an act on what has no rules of its own for that: work in the queue, a letter."""
+        _require(who)
+        await audit.write(self._db, who, action, kind, object_id)
+
+    async def acts(self, who: Requester, *, most: int = ACTS, **chosen: Any) -> list[Row]:
+        """Entries of the audit log, the newest first; ``before``, ``user``, ``kind`` and ``since`` choose."""
+        _require(who)
+        return await audit.latest(self._db, most, origins=True, **chosen)
+
+    async def security(self, who: Requester, account: str = "", most: int = ACTS, **chosen: Any) -> list[Row]:
+        """Entries of the security log, the newest first; ``before``, ``kinds`` and ``since`` choose.
+
+        ``account`` is a nickname, an e-mail address or an id: also what was typed for an account that does not exist.
+        """
+        _require(who)
+        if not account:
+            return await self._security_log.latest(most, **chosen)
+        return await self._security_log.latest(most, account=await self._named(account), tried=account, **chosen)
+
+    async def _named(self, account: str) -> int | None:
+        row = await accounts.by_login(self._db, account)
+        number = int(account) if account.isascii() and account.isdigit() and len(account) < 19 else None
+        return int(row["id"]) if row else number
+
+    async def kinds_acted_upon(self, who: Requester) -> list[str]:
+        """What stands in the audit log."""
+        _require(who)
+        return await audit.kinds(self._db)
+
+
+class CategoryBehaviour(Behaviour):
+    """Administrators' shelves; every change is written down, and one of them always stays."""
+
+    def __init__(self) -> None:
+        super().__init__(CATEGORY)
+
+    async def create(self, tx: Database, who: Requester, rows: list[dict[str, Any]]) -> list[int]:
+        made = await super().create(tx, who, rows)
+        for category_id, values in zip(made, rows, strict=True):
+            await audit.write(tx, who, "create", "category", category_id, after={"name": values["name"]})
+        return made
+
+    async def change(self, tx: Database, who: Requester, row: Row, changes: dict[str, Any]) -> None:
+        await super().change(tx, who, row, changes)
+        await audit.write_changes(tx, who, self.kind.name, row, changes)
+
+    async def delete(self, tx: Database, who: Requester, row: Row, files: Journal) -> None:
+        if await categories.hold_all(tx) == [row["id"]]:
+            raise ConflictError(_("The last category stays."))
+        await super().delete(tx, who, row, files)
+
+
+async def _find(tx: Database) -> dict[str, Any] | None:
+    if not await dashboard.mine(tx):
+        return None
+    made = await _figures(tx)
+    await dashboard.keep(tx, made)
+    return made
+
+
+async def _figures(db: Database) -> dict[str, Any]:
+    """What front ends read (interface: admin-dashboard): series as ``{labels, series: [[…]]}``, projects as lists."""
+    days = await dashboard.by_day(db)
+    labels = [row["day"].isoformat() for row in days]
+    often = await dashboard.returning(db)
+    series = {
+        "active_users_last_week": "users",
+        "active_anon_last_week": "anon",
+        "new_task_runs_week": "runs",
+        "new_users_week": "accounts",
+        "new_tasks_week": "tasks",
+    }
+    return {
+        **{key: {"labels": labels, "series": [[row[name] for row in days]]} for key, name in series.items()},
+        "returning_users_week": {
+            "labels": [str(row["days"]) for row in often],
+            "series": [[row["people"] for row in often]],
+        },
+        "draft_projects_last_week": await dashboard.projects(db, "draft"),
+        "published_projects_last_week": await dashboard.projects(db, "published"),
+        "update_projects_last_week": await dashboard.projects(db, "updated"),
+    }
+
+
+def _require(who: Requester) -> None:
+    rights.require(who, rights.of_requester(who), ADMINS)

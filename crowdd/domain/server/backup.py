@@ -1,0 +1,120 @@
+"""A backup: the database of one moment, the files that it names, and the keys, in one archive; the server goes on."""
+
+from __future__ import annotations
+
+import os
+import secrets as random
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import IO, Any
+
+import attrs
+
+from crowdd import config
+from crowdd.config import Settings
+from crowdd.domain.core import secrets as keys
+from crowdd.domain.server import server_key
+from crowdd.domain.server.backup_archive import Told, Writer
+from crowdd.embedded.tools import find_tools
+from crowdd.errors import ConflictError
+from crowdd.storage import schema
+from crowdd.storage.server import dump
+from crowdd.storage.server.dump import Snapshot
+
+
+@attrs.frozen
+class Made:
+    """A backup that was made. ``missing`` files were named by rows, and deleted before or while it was made."""
+
+    path: str
+    bytes: int
+    snapshot_at: datetime
+    rows: dict[str, int]
+    files: int
+    missing: int
+
+
+def back_up(settings: Settings, dsn: str, target: Path, passphrase: str, pg_bin: Path | None, told: Told) -> Made:
+    """Write an archive of what the database held when this began, and of the files that it names.
+
+    The target has its name only when it is whole. Raises ConflictError when it is there already, StartError without a
+    pg_dump that fits, ServerKeyError for a key file that is not the database's, SchemaError, DumpError.
+    """
+    if target.exists():
+        raise ConflictError(f"{target} is there already.")
+    secrets = keys.existing(settings.data.dir)
+    with dump.snapshot(dsn) as seen:
+        shape = seen.shape()
+        schema.Status(shape.migrations, tuple(schema.migrations()), True).require()
+        _require_keys(settings, seen, secrets)
+        tools = find_tools(seen.server_version // 10_000, pg_bin)
+        missing = sum(not (settings.data.dir / "uploads" / path).is_file() for path in seen.named_files())
+        with _draft(target) as out:
+            writer = Writer(out, told)
+            writer.header(_header(seen, shape, tools.version))
+            missing += writer.files(settings.data.dir)
+            writer.dump(dump.dumped(tools, dsn, seen))
+            writer.end(passphrase, _secret(settings, secrets))
+    made = target.stat().st_size
+    dump.note_backup(dsn, seen.at, made)
+    return Made(str(target), made, seen.at, shape.rows, writer.counts["files"], missing)
+
+
+def _require_keys(settings: Settings, seen: Snapshot, secrets: keys.Secrets | None) -> None:
+    """A backup with another key file than the database's would be worth little."""
+    finding = server_key.Finding(seen.server_keys(), secrets)
+    if complaint := finding.complaint(settings.data.dir):
+        raise server_key.ServerKeyError(complaint)
+
+
+def _header(seen: Snapshot, shape: dump.Shape, tools: str) -> dict[str, Any]:
+    return {
+        "crowdd": version("crowdd"),
+        "migrations": list(shape.migrations),
+        "postgresql": seen.server_version,
+        "pg_dump": tools,
+        "snapshot_at": seen.at.isoformat(),
+        "rows": shape.rows,
+    }
+
+
+def _secret(settings: Settings, secrets: keys.Secrets | None) -> dict[str, Any]:
+    return {"keys": [root.hex() for root in secrets.roots] if secrets else [], "settings": written(settings)}
+
+
+def written(settings: Settings) -> str:
+    """The settings that differ from their defaults, as a configuration file has them."""
+    lines: list[str] = []
+    for section, option, _doc, default in config.options():
+        value = getattr(getattr(settings, section), option)
+        if value != default:
+            if f"[{section}]" not in lines:
+                lines.append(f"[{section}]")
+            lines.append(f"{option} = {_word(value)}")
+    return "\n".join(lines) + "\n"
+
+
+def _word(value: Any) -> str:
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    return " ".join(map(str, value)) if isinstance(value, tuple) else str(value)
+
+
+@contextmanager
+def _draft(target: Path) -> Iterator[IO[bytes]]:
+    """A file beside the target that only its owner may read; it gets the target's name at a good end, else it goes."""
+    draft = target.with_name(f".{target.name}.{random.token_hex(4)}.part")
+    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    try:
+        with os.fdopen(descriptor, "wb") as out:
+            yield out
+            out.flush()
+            os.fsync(descriptor)
+        os.link(draft, target)
+    except FileExistsError:
+        raise ConflictError(f"{target} is there already.") from None
+    finally:
+        draft.unlink(missing_ok=True)

@@ -1,0 +1,281 @@
+"""The file of a backup: a tar archive that is written as a stream and checked as a whole before it is used.
+
+Its members, in this order: ``header.json`` (versions and rows), files of the data folder (``uploads/…``), the dump in
+parts (``dump/00000001`` …), ``manifest.json`` (size and digest of all before it), and ``keys.json``: the keys and the
+settings, sealed by a passphrase and bound to the manifest, so that nobody without it can change anything unseen.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import os
+import re
+import tarfile
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+import attrs
+import orjson
+
+from crowdd.domain.server import passphrase as sealing
+from crowdd.errors import CrowddError
+
+FORMAT = 1
+_TEXTS = ("header.json", "manifest.json", "keys.json")
+FOLDERS = ("uploads", "imports", "exports")  # of the data folder: files that rows name
+PART_BYTES = 8 << 20
+_PIECE = 1 << 20
+_MAX_JSON = 4 << 20
+_FILE = re.compile(rf"(?:{'|'.join(FOLDERS)})(?:/[^/\0]+){{1,3}}")
+_DUMP = re.compile(r"dump/[0-9]{8}")
+Told = Callable[[str, int], None]
+
+
+class ArchiveError(CrowddError):
+    """The file is no backup, is damaged or cut off, or is of a newer crowdd."""
+
+    code = "archive"
+
+
+class Writer:
+    """Writes an archive to a file; each method once, in the order in which they stand here."""
+
+    def __init__(self, out: IO[bytes], told: Told) -> None:
+        self._out = _Hashed(out)
+        out_: Any = self._out  # tarfile writes to it and asks for its place, no more
+        self._tar = tarfile.open(fileobj=out_, mode="w:", format=tarfile.PAX_FORMAT)  # noqa: SIM115
+        self._told = told
+        self.counts = {"files": 0, "file_bytes": 0, "dump_bytes": 0}
+
+    def header(self, header: Mapping[str, Any]) -> None:
+        """Versions and rows."""
+        _add(self._tar, "header.json", orjson.dumps({**header, "format": FORMAT}))
+
+    def files(self, folder: Path) -> int:
+        """The files of the data folder that belong to the database; those that are gone meanwhile are counted."""
+        gone = 0
+        for path in _files(folder):
+            try:
+                with open(path, "rb", opener=_no_links) as file:
+                    self._file(str(path.relative_to(folder)), file)
+            except FileNotFoundError:
+                gone += 1
+        return gone
+
+    def _file(self, name: str, file: IO[bytes]) -> None:
+        status = os.fstat(file.fileno())
+        info = tarfile.TarInfo(name)
+        info.size, info.mode, info.mtime = status.st_size, 0o600, int(status.st_mtime)
+        try:
+            self._tar.addfile(info, file)
+        except OSError as error:
+            if error.errno is None:  # tarfile's way to say so
+                raise ArchiveError(f"{name} became shorter while it was read. Begin again.") from None
+            raise
+        self.counts["files"] += 1
+        self.counts["file_bytes"] += info.size
+        self._told("files", self.counts["files"])
+
+    def dump(self, pieces: Iterable[bytes]) -> None:
+        """The database."""
+        for number, part in enumerate(_parts(pieces), 1):
+            _add(self._tar, f"dump/{number:08}", part)
+            self.counts["dump_bytes"] += len(part)
+            self._told("bytes of the database", self.counts["dump_bytes"])
+
+    def end(self, passphrase: str, secret: Mapping[str, Any]) -> None:
+        """The manifest, and what is sealed."""
+        written = {"bytes": self._out.written, "sha256": self._out.digest.hexdigest()}
+        manifest = orjson.dumps({"format": FORMAT, **written, **self.counts}, option=orjson.OPT_SORT_KEYS)
+        keys = orjson.dumps(sealing.seal(passphrase, orjson.dumps(secret), _bound(manifest)))
+        self._out.write(_tail(manifest, keys))
+
+
+@attrs.frozen
+class Contents:
+    """What a sound archive says: header, manifest, and what was sealed (``keys`` in hexadecimal, ``settings``)."""
+
+    header: Mapping[str, Any]
+    manifest: Mapping[str, Any]
+    keys: tuple[str, ...] = attrs.field(repr=False)
+    settings: str = attrs.field(repr=False)
+
+    @property
+    def id(self) -> str:
+        """Another one for each archive."""
+        return str(self.manifest["sha256"])
+
+
+def verify(archive: IO[bytes], passphrase: str, told: Told = lambda what, number: None) -> Contents:
+    """Check every byte of an archive. Raises ArchiveError, PassphraseError."""
+    with _readable():
+        texts = _texts(archive)
+    header, manifest, keys = (texts.get(name, b"") for name in _TEXTS)
+    if header:
+        _require_format(_json(header))
+    if not header or not manifest or not keys:
+        raise ArchiveError("The archive is cut off: its end is missing. Take another backup.")
+    secret = _json(sealing.unseal(passphrase, _json(keys), _bound(manifest)))
+    _require_bytes(archive, _json(manifest), _tail(manifest, keys), told)
+    return Contents(_json(header), _json(manifest), tuple(secret["keys"]), secret["settings"])
+
+
+def _texts(archive: IO[bytes]) -> dict[str, bytes]:
+    """The members that are no data; the names of all others are as they have to be."""
+    texts: dict[str, bytes] = {}
+    for member, content in _members(archive):
+        if "keys.json" in texts or ("manifest.json" in texts and member.name != "keys.json"):
+            raise _foreign(f"{member.name} is out of place")
+        if member.name in _TEXTS:
+            texts[member.name] = _small(content, member)
+        elif not _FILE.fullmatch(member.name) and not _DUMP.fullmatch(member.name):
+            raise _foreign(f"it holds {member.name}")
+    return texts
+
+
+def _require_bytes(archive: IO[bytes], manifest: Mapping[str, Any], tail: bytes, told: Told) -> None:
+    """The manifest is to be believed by now: each byte before it, and after it, has to be as it was written."""
+    archive.seek(0)
+    digest, left = hashlib.sha256(), int(manifest["bytes"])
+    while left and (piece := archive.read(min(_PIECE, left))):
+        digest.update(piece)
+        left -= len(piece)
+        told("bytes checked", manifest["bytes"] - left)
+    if left or digest.hexdigest() != manifest["sha256"] or archive.read(len(tail) + 1) != tail:
+        raise ArchiveError("The archive is damaged: its bytes are not those that were written. Take another backup.")
+
+
+def files(archive: IO[bytes]) -> Iterator[tuple[str, IO[bytes]]]:
+    """The files of the data folder in an archive that was verified: names below it, and contents."""
+    return ((member.name, content) for member, content in _members(archive) if _FILE.fullmatch(member.name))
+
+
+def dump(archive: IO[bytes]) -> Iterator[bytes]:
+    """The database in an archive that was verified, in pieces."""
+    for member, content in _members(archive):
+        if _DUMP.fullmatch(member.name):
+            while piece := content.read(_PIECE):
+                yield piece
+
+
+def _members(archive: IO[bytes]) -> Iterator[tuple[tarfile.TarInfo, IO[bytes]]]:
+    """The members of an archive, each with its content. Raises ArchiveError for what is no plain file."""
+    archive.seek(0)
+    with tarfile.open(fileobj=archive, mode="r:", errorlevel=2) as tar:
+        while member := tar.next():
+            content = tar.extractfile(member) if member.isreg() else None
+            if content is None or ".." in member.name.split("/"):
+                raise _foreign(f"it holds {member.name}")
+            yield member, content
+            tar.members.clear()  # type: ignore[attr-defined]  # it would remember them all
+
+
+@contextmanager
+def _readable() -> Iterator[None]:
+    """Raises ArchiveError where tarfile finds no archive, or one that ends too soon."""
+    try:
+        yield
+    except (tarfile.TarError, EOFError, UnicodeDecodeError) as error:
+        cut = "unexpected end" in str(error)
+        words = "The archive is cut off" if cut else "The file is no archive of crowdctl backup, or it is damaged"
+        raise ArchiveError(f"{words} ({error}). Take another backup.") from None
+
+
+def _require_format(header: Mapping[str, Any]) -> None:
+    if header.get("format") != FORMAT:
+        raise ArchiveError(
+            f"The archive has format {header.get('format')}, this crowdd reads format {FORMAT}: install a newer crowdd."
+        )
+
+
+def _foreign(how: str) -> ArchiveError:
+    return ArchiveError(f"The file is not as crowdctl backup writes it: {how}.")
+
+
+def _small(content: IO[bytes], member: tarfile.TarInfo) -> bytes:
+    if member.size > _MAX_JSON:
+        raise _foreign(f"{member.name} is too large")
+    return content.read()
+
+
+def _json(text: bytes) -> Any:
+    try:
+        return orjson.loads(text)
+    except orjson.JSONDecodeError:
+        raise ArchiveError("The archive is damaged: a part of it is not JSON. Take another backup.") from None
+
+
+def _bound(manifest: bytes) -> bytes:
+    return hashlib.sha256(b"crowdd backup\0" + manifest).digest()
+
+
+def _add(tar: tarfile.TarFile, name: str, content: bytes) -> None:
+    info = tarfile.TarInfo(name)
+    info.size, info.mode = len(content), 0o600
+    tar.addfile(info, io.BytesIO(content))
+
+
+def _tail(manifest: bytes, keys: bytes) -> bytes:
+    """The end of an archive, which is always the same for the same manifest and keys."""
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w:", format=tarfile.PAX_FORMAT) as tar:
+        _add(tar, "manifest.json", manifest)
+        _add(tar, "keys.json", keys)
+    return out.getvalue()
+
+
+class _Hashed:
+    """A file that is written once, with a digest of what was written."""
+
+    def __init__(self, out: IO[bytes]) -> None:
+        self._out = out
+        self.written, self.digest = 0, hashlib.sha256()
+
+    def write(self, piece: bytes) -> int:
+        """Append."""
+        self.written += len(piece)
+        self.digest.update(piece)
+        return self._out.write(piece)
+
+    def tell(self) -> int:
+        """How many bytes were written."""
+        return self.written
+
+
+def _parts(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    gathered = bytearray()
+    for piece in pieces:
+        gathered += piece
+        while len(gathered) >= PART_BYTES:
+            yield bytes(gathered[:PART_BYTES])
+            del gathered[:PART_BYTES]
+    if gathered:
+        yield bytes(gathered)
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    """Regular files; those that begin with a full stop are being written."""
+    for name in FOLDERS:
+        yield from _below(folder / name)
+
+
+def _below(folder: Path) -> Iterator[Path]:
+    try:
+        entries = os.scandir(folder)
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    with entries:
+        for entry in entries:
+            if entry.name.startswith("."):
+                continue
+            if entry.is_dir(follow_symlinks=False):
+                yield from _below(Path(entry.path))
+            elif entry.is_file(follow_symlinks=False):
+                yield Path(entry.path)
+
+
+def _no_links(path: str, flags: int) -> int:
+    return os.open(path, flags | os.O_NOFOLLOW)

@@ -1,0 +1,51 @@
+"""What every program of crowdd begins with: the database and the rules that its settings describe."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from crowdd.config import Settings
+from crowdd.domain.core import secrets
+from crowdd.domain.server.services import Domain, build
+from crowdd.domain.transfer.exports import Reading
+from crowdd.errors import ConfigError
+from crowdd.storage.connections.connection_budget import Places
+from crowdd.storage.connections.connection_settings import session
+from crowdd.storage.connections.pool import Pool
+
+
+def make_pool(
+    reactor: Any,
+    settings: Settings,
+    *,
+    size: int = 0,
+    statement_seconds: int | None = None,
+    places: Places | None = None,
+) -> Pool:
+    """A pool on the configured database, with size and time-out of ``[db]`` unless told.
+
+    Pools with the same ``places`` leave each other at least one connection when there are few; the first made is the
+    first served.
+
+    Raises ConfigError when none is configured.
+    """
+    seconds = settings.db.statement_seconds if statement_seconds is None else statement_seconds
+    if not settings.db.dsn:
+        raise ConfigError("No database is configured: set [db] dsn, or start with: crowdctl serve")
+    return Pool(
+        reactor,
+        settings.db.dsn,
+        size=size or settings.db.pool_size,
+        most_waiting=settings.db.most_waiting,
+        wait_seconds=settings.db.wait_seconds,
+        setup=session(seconds),
+        places=places,
+    )
+
+
+def make_domain(reactor: Any, settings: Settings, pool: Pool, reading: Reading | None = None) -> Domain:
+    """The rules of crowdd on a pool, with the secrets of the data folder. Raises ConfigError without these.
+
+    ``reading``: what files that are downloaded are read by; otherwise the pool.
+    """
+    return build(reactor, pool, settings, secrets.load(settings.data.dir), reading)

@@ -1,0 +1,283 @@
+"""What is wrong with a server, and what to do about it: sentences made of facts, without any I/O."""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+from urllib.parse import urlsplit
+
+import attrs
+
+from crowdd.config import Settings
+from crowdd.domain.accounts import account_validation
+from crowdd.domain.server import server_key
+
+OLDEST_POSTGRESQL = 15
+LEAST_FREE_BYTES = 1_000_000_000
+LEAST_CONNECTIONS = 5
+LONG_TRANSACTION_SECONDS = 600
+OVERDUE_SECONDS = 900  # beyond what any job waits when all is well
+WAITING_SECONDS = 600  # of an item that is due and that nobody takes
+SKEW_SECONDS = 30
+_DAY = 86_400.0
+
+
+@attrs.frozen
+class Finding:
+    """Something that was found: what is the matter, and what to do. ``wrong`` is false for mere advice."""
+
+    what: str
+    todo: str
+    wrong: bool = True
+
+    def sentence(self) -> str:
+        """Both, for people."""
+        return f"{'Wrong' if self.wrong else 'Advice'}: {self.what} {self.todo}".rstrip()
+
+
+def of_settings(settings: Settings) -> list[Finding]:
+    """What can be said of the settings alone."""
+    return [*_of_addresses(settings), *_of_mail(settings), *_of_providers(settings), *_of_texts(settings)]
+
+
+def _of_addresses(settings: Settings) -> Iterator[Finding]:
+    where = urlsplit(settings.base_url)
+    if where.scheme not in ("http", "https") or not where.hostname or where.path or where.query:
+        yield Finding(
+            f"[http] base_url is {settings.base_url!r}.", "Set it to scheme and host, as in https://crowd.example."
+        )
+    elif settings.http.cross_site_cookies and where.scheme != "https":
+        yield Finding("[http] cross_site_cookies needs https.", "Set [http] base_url to an address with https.")
+    everywhere = settings.http.host in ("0.0.0.0", "::", "")  # noqa: S104
+    unnamed = everywhere and not settings.http.base_url
+    if where.scheme == "http" and not unnamed and not _is_this_machine(where.hostname or ""):
+        yield Finding(
+            f"People reach {settings.base_url} without encryption: passwords, cookies and keys can be read on the way.",
+            "Put a proxy with TLS in front or set [http] tls_certificate, and set [http] base_url to an https address.",
+        )
+    if unnamed:
+        yield Finding(
+            "The server listens on every address, and links in letters name none that works elsewhere.",
+            "Set [http] base_url to the address that people use.",
+        )
+    if not everywhere and where.scheme == "https" and not settings.http.trusted_proxies:
+        yield Finding(
+            "People come by https, and no proxy is trusted.",
+            "When a proxy stands in front, name it in [http] trusted_proxies; else all people share its limits.",
+            wrong=False,
+        )
+
+
+def _is_this_machine(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost" or host.endswith(".localhost")
+
+
+def _of_mail(settings: Settings) -> Iterator[Finding]:
+    mail = settings.mail
+    if mail.host and account_validation.email(mail.sender):
+        yield Finding("[mail] host is set and [mail] sender is no address.", "Set the address that letters come from.")
+    if mail.host and mail.user and mail.tls == "off":
+        yield Finding("[mail] tls is off, and a password is sent.", "Set it to starttls or implicit.")
+    if settings.confirms_email and not mail.host:
+        yield Finding(
+            "[accounts] confirm_email is on while mail is off: nobody can sign up.",
+            "Set [mail] host and sender, or set confirm_email to auto or off.",
+        )
+    if not mail.host:
+        yield Finding(
+            "Mail is off: letters are held, and links appear in the log.",
+            "Set [mail] host and sender; crowdctl mail list shows what is held.",
+            wrong=False,
+        )
+
+
+def _of_providers(settings: Settings) -> Iterator[Finding]:
+    for name in ("google", "github", "orcid"):
+        has = [bool(getattr(settings.signin, f"{name}_client_{part}")) for part in ("id", "secret")]
+        if has[0] != has[1]:
+            yield Finding(f"[signin] {name} has a client id or a secret, not both.", "Set both, or none.")
+
+
+def _of_texts(settings: Settings) -> Iterator[Finding]:
+    if settings.commenting.public_key and not settings.commenting.secret_key:
+        yield Finding("[commenting] has a public key without its secret key.", "Set both, or none.")
+
+
+@attrs.frozen
+class Facts:
+    """What was seen of a server; what could not be seen is None.
+
+    ``database`` is a row of ``storage.server.db_health``, ``jobs`` those of ``sched.schedule.overview``, ``webhooks``
+    states as ``domain.webhooks.webhooks.state_view`` has them.
+    """
+
+    free_bytes: int
+    key_mode: int | None  # permissions of the file with the root key
+    complaints: Sequence[str] | None  # what the server that is configured says it lacks; None: none answers
+    base_url: str
+    now: float  # epoch seconds of this machine
+    database: Mapping[str, Any]
+    jobs: Sequence[Mapping[str, Any]]
+    webhooks: Sequence[Mapping[str, Any]]
+    key_complaint: str = ""  # how secret.key does not fit the database
+    backup_days: int = 0  # [data] backup_days
+    configured: bool = True  # [db] dsn names the database; else it is crowdd's own
+
+
+def of_server(facts: Facts) -> list[Finding]:
+    """What can be said of a server whose database answers."""
+    looks: tuple[Callable[[Facts], Iterator[Finding]], ...] = (
+        _of_data_folder, _of_postgresql, _of_roles, _of_running, _of_jobs, _of_queue, _of_letters, _of_webhooks,
+        _of_people, _of_backups,
+    )  # fmt: skip
+    return [finding for look in looks for finding in look(facts)]
+
+
+def of_data_folder(free_bytes: int, key_mode: int | None) -> Iterator[Finding]:
+    """What can be said of the data folder alone."""
+    if free_bytes < LEAST_FREE_BYTES:
+        yield Finding(
+            f"Only {free_bytes // 1_000_000} MB are free in the data folder.", "Make room, or move it to a larger disk."
+        )
+    if key_mode is None:
+        yield Finding(
+            "There is no secret.key in the data folder.",
+            "The next start makes one; if this server ran before, put the old one back first: [data] dir, or a backup.",
+            wrong=False,
+        )
+    elif key_mode & 0o077:
+        yield Finding("Others may read secret.key in the data folder.", "chmod 600 it.")
+
+
+def _of_data_folder(facts: Facts) -> Iterator[Finding]:
+    if facts.key_complaint:
+        yield Finding(facts.key_complaint, server_key.WHAT_TO_DO)
+    if facts.key_mode is not None or not facts.key_complaint:
+        yield from of_data_folder(facts.free_bytes, facts.key_mode)
+
+
+def _of_postgresql(facts: Facts) -> Iterator[Finding]:
+    row = facts.database
+    major, free = row["version"] // 10_000, row["most_connections"] - row["connections"]
+    if major < OLDEST_POSTGRESQL:
+        yield Finding(f"PostgreSQL is version {major}.", f"crowdd needs {OLDEST_POSTGRESQL} or newer.")
+    if row["read_only"]:
+        yield Finding("The database can only be read: it is a standby or was set so.", "Point [db] dsn at the primary.")
+    if free < LEAST_CONNECTIONS:
+        yield Finding(
+            f"PostgreSQL has {free} connections left of {row['most_connections']}.",
+            "Raise max_connections, or lower [db] pool_size.",
+        )
+    if not row["fsync"]:
+        yield Finding("PostgreSQL runs with fsync off: a power cut loses the database.", "Switch fsync on.")
+    if row["oldest_transaction"] > LONG_TRANSACTION_SECONDS:
+        yield Finding(
+            f"A transaction is open for {_duration(row['oldest_transaction'])}; tables cannot be cleaned meanwhile.",
+            "Find it in pg_stat_activity and end it.",
+        )
+    if abs(row["now"] - facts.now) > SKEW_SECONDS:
+        yield Finding(
+            f"The clocks of this machine and of the database differ by {_duration(abs(row['now'] - facts.now))}.",
+            "Let both follow a time server.",
+        )
+
+
+def _of_roles(facts: Facts) -> Iterator[Finding]:
+    """Whether who gets hold of the server's connection could do more than the server has to."""
+    if facts.configured and facts.database["owns_tables"]:
+        yield Finding(
+            "The database role that serves owns the tables: it could drop or change them.",
+            "Let another role serve, and set [db] migrate_dsn: docs/operations.md, Separate database roles.",
+            wrong=False,
+        )
+    if facts.database["elsewhere"] and not facts.database["encrypted"]:
+        yield Finding(
+            "PostgreSQL on another host is reached without TLS: everything can be read on the way.",
+            "Set sslmode=verify-full and sslrootcert in [db] dsn and migrate_dsn.",
+        )
+
+
+def _of_running(facts: Facts) -> Iterator[Finding]:
+    if facts.complaints is None:
+        yield Finding(f"No server answers at {facts.base_url}.", "Start it: twistd crowdd, or crowdctl serve.")
+    for words in facts.complaints or ():
+        yield Finding(f"The server that runs is not ready: {words}", "Its log says more.")
+
+
+def _of_jobs(facts: Facts) -> Iterator[Finding]:
+    late = [job for job in facts.jobs if job["period"] and (job["overdue"] or 0) > OVERDUE_SECONDS]
+    if late:
+        longest = max(job["overdue"] for job in late)
+        yield Finding(
+            f"{len(late)} jobs are overdue, the longest by {_duration(longest)}.", "They run while a server does."
+        )
+    for job in facts.jobs:
+        if job["failures"]:
+            yield Finding(
+                f"The job {job['name']} has failed {job['failures']} times in a row: {job['words']}",
+                f"crowdctl jobs show {job['name']}",
+            )
+
+
+def _of_queue(facts: Facts) -> Iterator[Finding]:
+    row = facts.database
+    if row["queue_dead"]:
+        yield Finding(
+            f"{row['queue_dead']} pieces of long work are dead.",
+            "crowdctl queue list --state dead says why; crowdctl queue retry lets one begin again.",
+        )
+    if row["queue_waits"] > WAITING_SECONDS:
+        yield Finding(
+            f"Long work waits for {_duration(row['queue_waits'])} and nobody does it.",
+            "Set [queue] workers above 0 on a running server, or: crowdctl queue work",
+        )
+
+
+def _of_letters(facts: Facts) -> Iterator[Finding]:
+    row = facts.database
+    if row["mail_dead"]:
+        yield Finding(
+            f"{row['mail_dead']} letters could not be delivered.", "crowdctl mail list --state dead says why."
+        )
+    if row["mail_held"]:
+        yield Finding(
+            f"{row['mail_held']} letters are held because mail was off.", "crowdctl mail send lets one go.", wrong=False
+        )
+
+
+def _of_webhooks(facts: Facts) -> Iterator[Finding]:
+    for hook in facts.webhooks:
+        if hook["state"] in ("off", "failing"):
+            name, how = hook["short_name"], "is switched off" if hook["state"] == "off" else "fails"
+            yield Finding(
+                f"The webhook of {name} {how}. {hook['why_off']}".strip(),
+                f"crowdctl webhook show {name} says more; crowdctl webhook on {name} goes on.",
+            )
+
+
+def _of_people(facts: Facts) -> Iterator[Finding]:
+    if not facts.database["admins"]:
+        yield Finding("There is no administrator.", "crowdctl admin link prints a link that makes the first one.")
+
+
+def _of_backups(facts: Facts) -> Iterator[Finding]:
+    """A place that has never seen a backup of ours may have another way; one whose backups have ended has a fault."""
+    age, used = facts.database["last_backup"], (facts.database["first_project"] or 0.0) / _DAY
+    if not facts.backup_days:
+        return
+    todo = "crowdctl backup FILE makes one; [data] backup_days = 0 where you have another way."
+    if age is None and used > facts.backup_days:
+        yield Finding("There is no backup made by crowdctl backup.", todo, wrong=False)
+    if age is not None and age / _DAY > facts.backup_days:
+        yield Finding(f"The last backup is {_duration(age)} old.", todo)
+
+
+def _duration(seconds: float) -> str:
+    for size, name in ((86_400, "days"), (3600, "hours"), (60, "minutes")):
+        if seconds >= 2 * size:
+            return f"{seconds / size:.0f} {name}"
+    return f"{seconds:.0f} seconds"

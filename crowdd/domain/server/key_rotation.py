@@ -1,0 +1,56 @@
+"""Brings every sealed value under the first key, bound to its place; can be broken off and begun again."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import attrs
+from cryptography.exceptions import InvalidTag
+
+from crowdd.domain.core.secrets import Secrets, place
+from crowdd.storage.core import encrypted_columns
+from crowdd.storage.database import Database, Row, Transactions
+
+
+@attrs.frozen
+class Resealed:
+    """How many values of a column were sealed anew, and how many no key opens."""
+
+    table: str
+    column: str
+    changed: int
+    unreadable: int
+
+
+class Resealing:
+    """A part of a column is one transaction: values that were sealed by the first key already are left out."""
+
+    def __init__(self, db: Transactions, secrets: Secrets) -> None:
+        self._db, self._secrets = db, secrets
+
+    async def run(self) -> list[Resealed]:
+        """Seal anew what is not under the first key."""
+        return [await self._column(column) for column in encrypted_columns.COLUMNS]
+
+    async def _column(self, column: encrypted_columns.Column) -> Resealed:
+        changed = unreadable = 0
+        after: list[Any] | None = None
+        while rows := await encrypted_columns.outdated(self._db, column, self._secrets.seal_prefix, after):
+            after = [rows[-1][key] for key in column.keys]
+            new = {index: value for index, row in enumerate(rows) if (value := self._anew(column, row)) is not None}
+            unreadable += len(rows) - len(new)
+            changed += await self._replace(column, [(rows[index], value) for index, value in new.items()])
+        return Resealed(column.table, column.column, changed, unreadable)
+
+    def _anew(self, column: encrypted_columns.Column, row: Row) -> bytes | None:
+        where = place(column.table, column.sealed_for, ".".join(str(row[key]) for key in column.keys))
+        try:
+            return self._secrets.seal(self._secrets.unseal(row["sealed"], where), where)
+        except InvalidTag:
+            return None
+
+    async def _replace(self, column: encrypted_columns.Column, values: list[tuple[Row, bytes]]) -> int:
+        async def work(tx: Database) -> int:
+            return sum([await encrypted_columns.replace(tx, column, row, value) for row, value in values])
+
+        return await self._db.transaction(work)

@@ -1,0 +1,120 @@
+"""Moves a database folder of our own to a newer major version of PostgreSQL: dumped by the old, restored by the new.
+
+The new folder is made beside the old one and compared with it; then both change places in one step. The old one stays.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from subprocess import SubprocessError
+
+import attrs
+
+from crowdd.embedded import cluster
+from crowdd.embedded.binaries import Binaries, examine, find_all, how_to_get, within_reach
+from crowdd.embedded.errors import StartError
+from crowdd.embedded.home import Home
+from crowdd.embedded.process import exchange
+from crowdd.embedded.tools import find_tools
+from crowdd.storage.server import dump
+
+Told = Callable[[str], None]
+
+
+@attrs.frozen
+class Moved:
+    """What was done: the versions, the rows that were compared, and where the old folder is."""
+
+    before: str
+    after: str
+    rows: int
+    old_folder: str
+
+
+def move(home: Home, old_bin: Path | None, new_bin: Path | None, told: Told) -> Moved | None:
+    """The database of this home under the newest PostgreSQL that is here; None when it is already.
+
+    The caller holds the lock of the data folder. ``old_bin`` and ``new_bin`` are folders of programs that the operator
+    names. Raises StartError with a sentence that says what to do, DumpError; the old folder is then as it was.
+    """
+    major = int((home.cluster / "PG_VERSION").read_text())
+    found = find_all()
+    new = _named(new_bin) if new_bin else max(found, key=lambda one: one.major)
+    if new.major <= major:
+        return None
+    old = _named(old_bin) if old_bin else _of(major, found, home)
+    if old.major != major:
+        raise StartError(f"{old.folder} has PostgreSQL {old.major}, the database was made by PostgreSQL {major}.")
+    try:
+        old, new = (within_reach(one, home.account, home.folder) for one in (old, new))
+        return _move(home, old, new, told)
+    except (OSError, SubprocessError) as error:
+        raise StartError(f"The database in {home.cluster} could not be moved: {error}") from error
+
+
+def _move(home: Home, old: Binaries, new: Binaries, told: Told) -> Moved:
+    made, copy = attrs.evolve(home, cluster=home.folder / "postgres.new"), home.folder / "postgres.dump"
+    kept = home.folder / f"postgres-{old.major}"
+    if kept.exists():
+        raise StartError(f"{kept} is there already, of an earlier move: remove it, or move it away.")
+    shutil.rmtree(made.cluster, ignore_errors=True)
+    try:
+        told(f"Reading the database with PostgreSQL {old.version}.")
+        before = _dumped(home, old, new, copy)
+        told(f"Writing it with PostgreSQL {new.version}.")
+        after = _restored(made, new, copy)
+    except BaseException:
+        shutil.rmtree(made.cluster, ignore_errors=True)
+        raise
+    finally:
+        copy.unlink(missing_ok=True)
+    if after != before:
+        shutil.rmtree(made.cluster)
+        raise StartError("The new database has other rows than the old one, which stays in use. Please report this.")
+    exchange(home.cluster, made.cluster)
+    made.cluster.rename(kept)
+    return Moved(old.version, new.version, sum(before.rows.values()), str(kept))
+
+
+def _dumped(home: Home, old: Binaries, new: Binaries, copy: Path) -> dump.Shape:
+    server = cluster.start(home, old)
+    try:
+        with dump.snapshot(server.dsn) as seen, copy.open("wb") as out:
+            copy.chmod(0o600)
+            for piece in dump.dumped(find_tools(new.major, new.folder), server.dsn, seen):
+                out.write(piece)
+            return seen.shape()
+    finally:
+        server.stop()
+
+
+def _restored(made: Home, new: Binaries, copy: Path) -> dump.Shape:
+    cluster.initialise(made, new)
+    server = cluster.start(made, new)
+    try:
+        with copy.open("rb") as file:
+            dump.restore(find_tools(new.major, new.folder), server.dsn, iter(lambda: file.read(dump.CHUNK), b""))
+        with dump.connected(server.dsn) as connected:
+            return dump.shape(connected)
+    finally:
+        server.stop()
+
+
+def _named(folder: Path) -> Binaries:
+    found = examine(folder)
+    if found is None:
+        raise StartError(f"{folder} does not hold the programs of a PostgreSQL that crowdd can use.")
+    return attrs.evolve(found, bundle=found.folder.parent)
+
+
+def _of(major: int, found: Sequence[Binaries], home: Home) -> Binaries:
+    """The programs that made the folder: of this machine, or a copy that lies beside the database."""
+    copies = (examine(path / "bin") for path in sorted(home.folder.glob("postgresql-*"), reverse=True))
+    fitting = [one for one in (*found, *filter(None, copies)) if one.major == major]
+    if not fitting:
+        raise StartError(
+            f"PostgreSQL {major}, which made the database in {home.cluster}, is not found: {how_to_get(major)}"
+        )
+    return fitting[0]

@@ -1,0 +1,71 @@
+"""Whether the server can do its work now: the database with its tables, and room on the disk."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+from typing import Any
+
+from twisted.internet.defer import TimeoutError, ensureDeferred
+
+from crowdd.domain.core.secrets import Secrets
+from crowdd.domain.server import server_key
+from crowdd.errors import CrowddError
+from crowdd.storage import schema
+from crowdd.storage.database import Database
+from crowdd.storage.server import figures
+
+PATIENCE = 2.0  # seconds; whoever asks wants to know soon
+KEPT = 1.0  # seconds: asking often costs nothing more
+OK = "ok"
+
+
+class Readiness:
+    """Asks the database and the disk; ``clock`` is the reactor."""
+
+    def __init__(self, clock: Any, db: Database, secrets: Secrets, folder: Path, least_free_bytes: int) -> None:
+        self._clock, self._db, self._secrets = clock, db, secrets
+        self._folder, self._least = folder, least_free_bytes
+        self._found: dict[str, str] = {}
+        self._asked = float("-inf")
+
+    async def checks(self) -> dict[str, str]:
+        """What was looked at, and in a sentence what is wrong with it; OK where nothing is."""
+        if self._clock.seconds() - self._asked >= KEPT:
+            self._asked = self._clock.seconds()
+            self._found = {"disk": self.disk(), **await self._database()}
+        return dict(self._found)
+
+    def disk(self) -> str:
+        """The same for the data folder alone."""
+        try:
+            if not os.access(self._folder, os.W_OK):
+                return "The data folder cannot be written."
+            if shutil.disk_usage(self._folder).free < self._least:
+                return "There is too little free space in the data folder."
+        except OSError:
+            return "The data folder is not there."
+        return OK
+
+    async def _database(self) -> dict[str, str]:
+        asking = ensureDeferred(self._ask()).addTimeout(PATIENCE, self._clock)
+        try:
+            return await asking
+        except TimeoutError:
+            return {"database": "It does not answer in time.", "migrations": "unknown"}
+        except CrowddError as error:
+            return {"database": str(error), "migrations": "unknown"}
+
+    async def _ask(self) -> dict[str, str]:
+        closed = await figures.read_only(self._db)
+        try:
+            (await schema.status(self._db)).require()
+        except schema.SchemaError as error:
+            return {"database": OK, "migrations": str(error)}
+        fits = (await server_key.find(self._db, self._secrets)).match in server_key.FITTING
+        return {
+            "database": "It takes no changes." if closed else OK,
+            "migrations": OK,
+            "key": OK if fits else "The database was used with another secret.key.",
+        }

@@ -1,0 +1,110 @@
+"""Counters are recounted from the rows while the server runs; what differs is told, and repaired when that is wanted.
+
+A check is a function of SQL that lists differences and one that repairs them (``definitions/90_check.sql`` says why
+answers that come in meanwhile cause no false alarm). To add one, write the two functions and a line here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import attrs
+
+from crowdd.storage.database import Transactions
+from crowdd.storage.server import recount
+
+_PROJECTS_AT_ONCE = 1000
+
+
+@attrs.frozen
+class Check:
+    """``finds`` and ``repairs`` are SQL functions of (project, moment); a check of the whole site gets none."""
+
+    name: str
+    finds: str
+    repairs: str
+    per_project: bool = True
+
+
+# In this order: a repair stands on those before it.
+CHECKS = (
+    Check("places of tasks", "check_places", "repair_places"),
+    Check("states and results", "check_states", "repair_states"),
+    Check("positions", "check_positions", "repair_positions"),
+    Check("answers of volunteers", "check_volunteers", "repair_volunteers"),
+    Check("the last two weeks", "check_recent", "repair_recent"),
+    Check("hours", "check_hours", "repair_hours"),
+    Check("figures of projects", "check_figures", "repair_figures"),
+    Check("bytes of projects", "check_bytes", "repair_bytes"),
+    Check("scores and ranks", "check_people", "repair_people", per_project=False),
+)
+
+
+@attrs.frozen
+class Difference:
+    """A counter that is not what a recount says. ``key`` names the row within the project, "" for its only one.
+
+    ``more`` is how many further differences of the same check and project are not listed.
+    """
+
+    check: str
+    project_id: int | None
+    what: str
+    key: str
+    stored: float
+    counted: float
+    repaired: bool = False
+    more: int = 0
+
+    def sentence(self) -> str:
+        """The difference for people."""
+        where = " ".join(filter(None, ("" if self.project_id is None else f"project {self.project_id}", self.key)))
+        said = f"{self.what} of {where or 'the site'}: {self.stored:g} instead of {self.counted:g}"
+        said = f"{said}, repaired" if self.repaired else said
+        return f"{said} (and {self.more:,} more of this check)" if self.more else said
+
+
+class Checking:
+    """Runs checks one after the other, each project by itself."""
+
+    def __init__(self, db: Transactions, all_checks: tuple[Check, ...] = CHECKS) -> None:
+        self._db, self._checks = db, all_checks
+
+    async def run(self, *, repair: bool = False) -> AsyncIterator[Difference]:
+        """Every difference; with ``repair`` each after it was repaired, or found again in spite of that."""
+        async for project_id in self._projects():
+            for check in self._checks:
+                if check.per_project:
+                    for difference in await self._one(check, project_id, repair):
+                        yield difference
+        for check in self._checks:
+            if not check.per_project:
+                for difference in await self._one(check, None, repair):
+                    yield difference
+
+    async def _projects(self) -> AsyncIterator[int]:
+        last = 0
+        while found := await recount.projects_after(self._db, last, _PROJECTS_AT_ONCE):
+            for last in found:
+                yield last
+
+    async def _one(self, check: Check, project_id: int | None, repair: bool) -> list[Difference]:
+        found = await recount.differences(self._db, check.finds, project_id)
+        if not (found and repair):
+            return _differences(check, found, set())
+        await recount.repair(self._db, check.repairs, project_id)
+        left = {(row["what"], row["key"]) for row in await recount.differences(self._db, check.finds, project_id)}
+        repaired = {(row["what"], row["key"]) for row in found} - left
+        return _differences(check, found, repaired)
+
+
+def _differences(check: Check, rows: list[dict[str, Any]], repaired: set[tuple[str, str]]) -> list[Difference]:
+    """Rows of a check as differences; the last one says how many are not among them."""
+    listed = []
+    for nth, row in enumerate(rows, 1):
+        what, key, more = row["what"], row["key"], row["total"] - nth if nth == len(rows) else 0
+        stored, counted = (float(row[name]) for name in ("stored", "counted"))
+        done = (what, key) in repaired
+        listed.append(Difference(check.name, row["project_id"], what, key, stored, counted, done, more))
+    return listed

@@ -1,0 +1,191 @@
+"""A backup brought back into an empty place: all of it is checked first, the database is filled in one transaction.
+
+Files and keys are unpacked beside the place where they belong; they move there after the database was committed. A
+restore that is killed between the two is finished by the next one of the same archive.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import IO, Any
+
+import attrs
+
+from crowdd.config import Settings
+from crowdd.domain.core import secrets as keys
+from crowdd.domain.server import backup_archive
+from crowdd.domain.server.backup_archive import FOLDERS, Contents, Told
+from crowdd.embedded import StartError
+from crowdd.embedded.tools import Tools, find_tools
+from crowdd.errors import ConflictError
+from crowdd.storage import schema
+from crowdd.storage.server import dump
+from crowdd.storage.server.dump import Shape
+
+STAGE = "restoring"
+SETTINGS_FILE = "crowdd.conf.of-backup"
+_DONE = "archive"
+_PIECE = 1 << 20
+Reached = Callable[[int], AbstractContextManager[str]]
+
+
+@attrs.frozen
+class Restored:
+    """What was brought back."""
+
+    snapshot_at: str
+    rows: dict[str, int]
+    files: int
+    settings: str
+
+
+def examine(archive: IO[bytes], passphrase: str, told: Told) -> Contents:
+    """Check an archive and that this crowdd can use it; nothing is changed.
+
+    Raises ArchiveError, PassphraseError, SchemaError.
+    """
+    contents = backup_archive.verify(archive, passphrase, told)
+    schema.Status(tuple(contents.header["migrations"]), tuple(schema.migrations()), True).require_known()
+    return contents
+
+
+def require_empty_folder(folder: Path) -> None:
+    """Raises ConflictError where a data folder has something that a restore would have to replace."""
+    there = [name for name in (keys.FILE, *FOLDERS) if _is_used(folder / name)]
+    if there:
+        raise ConflictError(
+            f"The data folder {folder.absolute()} is not empty: it has {', '.join(there)}.",
+            hint="Name an empty one by [data] dir, or move these away.",
+        )
+
+
+def restore(
+    settings: Settings, archive: IO[bytes], contents: Contents, reached: Reached, pg_bin: Path | None, told: Told
+) -> Restored:
+    """Fill the database and the data folder from an archive that was examined.
+
+    ``reached`` gives the DSN of the database for the PostgreSQL version that the archive needs, as long as its block
+    lasts. Raises ConflictError for a place that is not empty, StartError, DumpError; nothing has changed then.
+    """
+    folder = settings.data.dir
+    needed = int(contents.header["postgresql"]) // 10_000
+    finishing = _is_staged(folder, contents)
+    if not finishing:
+        require_empty_folder(folder)
+    with reached(needed) as dsn:
+        if not (finishing and _is_filled(dsn, contents)):
+            tools = _fitting(dsn, needed, pg_bin)
+            _fill(folder, archive, contents, tools, dsn, told)
+        _require_rows(dsn, contents)
+        _move(folder)
+    return Restored(
+        contents.header["snapshot_at"],
+        dict(contents.header["rows"]),
+        contents.manifest["files"],
+        str(folder / SETTINGS_FILE),
+    )
+
+
+def _fitting(dsn: str, needed: int, pg_bin: Path | None) -> Tools:
+    """Tools for a database that is empty and not older than the one of the archive."""
+    with dump.connected(dsn) as made:
+        major = made.server_version // 10_000
+        if major < needed:
+            raise StartError(f"The backup is of PostgreSQL {needed}, this is {major}: use {needed} or newer.")
+        if not dump.is_empty(made):
+            raise ConflictError(
+                "The database is not empty.", hint="Name an empty one by [db] dsn; a restore replaces nothing."
+            )
+    return find_tools(major, pg_bin)
+
+
+def _fill(folder: Path, archive: IO[bytes], contents: Contents, tools: Tools, dsn: str, told: Told) -> None:
+    stage = folder / STAGE
+    shutil.rmtree(stage, ignore_errors=True)
+    try:
+        _stage(stage, archive, contents, told)
+        dump.restore(tools, dsn, _told_of(backup_archive.dump(archive), told))
+    except BaseException:
+        if not _is_filled(dsn, contents):
+            shutil.rmtree(stage, ignore_errors=True)
+        raise
+
+
+def _stage(stage: Path, archive: IO[bytes], contents: Contents, told: Told) -> None:
+    """Everything but the database, on the disk; a mark comes last that says whose it is."""
+    stage.mkdir(mode=0o700, parents=True)
+    owner = stage.parent.stat()
+    for number, (name, content) in enumerate(backup_archive.files(archive), 1):
+        target = stage / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with target.open("xb") as out:
+            shutil.copyfileobj(content, out, _PIECE)
+        told("files", number)
+    if contents.keys:
+        roots = [bytes.fromhex(line) for line in contents.keys]
+        keys.keep(stage, keys.Secrets(roots[0], tuple(roots[1:])))
+    _write(stage / SETTINGS_FILE, contents.settings)
+    _write(stage / _DONE, contents.id)
+    if os.geteuid() == 0:
+        for path in (stage, *stage.rglob("*")):
+            os.chown(path, owner.st_uid, owner.st_gid, follow_symlinks=False)
+    os.sync()
+
+
+def _write(path: Path, text: str) -> None:
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
+        file.write(text)
+
+
+def _is_staged(folder: Path, contents: Contents) -> bool:
+    """Whether an earlier restore of this archive has unpacked everything, and perhaps filled the database."""
+    mark = folder / STAGE / _DONE
+    return mark.exists() and mark.read_text("utf-8") == contents.id
+
+
+def _is_filled(dsn: str, contents: Contents) -> bool:
+    with dump.connected(dsn) as made:
+        return not dump.is_empty(made) and dump.shape(made) == _shape(contents)
+
+
+def _shape(contents: Contents) -> Shape:
+    return Shape(tuple(contents.header["migrations"]), dict(contents.header["rows"]))
+
+
+def _require_rows(dsn: str, contents: Contents) -> None:
+    with dump.connected(dsn) as made:
+        found, wanted = dump.shape(made).rows, _shape(contents).rows
+    differing = [name for name in wanted if found.get(name) != wanted[name]]
+    if differing:
+        raise dump.DumpError(
+            f"The restored database differs from the backup: {', '.join(differing)} have other numbers of rows.",
+            hint="Drop it, and restore into another empty one.",
+        )
+
+
+def _move(folder: Path) -> None:
+    """Put files and keys where they belong. What a killed restore has moved already is not moved again."""
+    stage = folder / STAGE
+    for name in (*FOLDERS, SETTINGS_FILE, keys.FILE):
+        if (stage / name).exists():
+            target = folder / name
+            if target.is_dir():
+                target.rmdir()  # it is empty
+            (stage / name).rename(target)
+    shutil.rmtree(stage)
+
+
+def _is_used(path: Path) -> bool:
+    return any(path.iterdir()) if path.is_dir() else path.exists()
+
+
+def _told_of(pieces: Any, told: Told) -> Any:
+    done = 0
+    for piece in pieces:
+        done += len(piece)
+        told("bytes of the database", done)
+        yield piece

@@ -1,0 +1,37 @@
+"""How long personal data is kept: the operator's settings, carried out once a day."""
+
+from __future__ import annotations
+
+import attrs
+
+from crowdd import config
+from crowdd.storage.database import Database
+from crowdd.storage.server import retention
+
+
+@attrs.frozen
+class Retention:
+    """Each setting is a number of days; 0 keeps the data for ever."""
+
+    db: Database
+    settings: config.Retention
+
+    async def sweep(self) -> dict[str, int]:
+        """Removes what has been kept long enough: ``answers`` looked at, ``acts`` (rows of the audit log) deleted."""
+        if self.settings.event_days:
+            await self._events()
+        return {
+            "answers": await self._addresses() if self.settings.address_days else 0,
+            "acts": await retention.drop_acts(self.db, self.settings.audit_days) if self.settings.audit_days else 0,
+        }
+
+    async def _addresses(self) -> int:
+        answers = 0
+        while bite := await retention.forget_addresses(self.db, self.settings.address_days):
+            answers += bite
+        return answers
+
+    async def _events(self) -> None:
+        last: tuple[int, int] | None = (0, 0)
+        while last is not None:
+            last = await retention.forget_users_in_events(self.db, self.settings.event_days, last)

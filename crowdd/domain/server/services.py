@@ -1,0 +1,318 @@
+"""The rules of crowdd as one object: what pages, API, jobs and command line share."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
+from urllib.parse import urlsplit
+
+import attrs
+
+from crowdd.config import Settings
+from crowdd.domain.accounts.accounts import Accounts, UserBehaviour
+from crowdd.domain.accounts.administrators import Administrators
+from crowdd.domain.accounts.authentication.password_policy import PasswordPolicy
+from crowdd.domain.accounts.authentication.passwords import Passwords
+from crowdd.domain.accounts.external_users import ExternalUsers
+from crowdd.domain.accounts.people import People, gather
+from crowdd.domain.accounts.social.providers import Provider, configured
+from crowdd.domain.core.attempt_limits import Attempts
+from crowdd.domain.core.background_queue import Queue
+from crowdd.domain.core.change_notifier import Bell
+from crowdd.domain.core.concurrency.batching import Gather, Gathering
+from crowdd.domain.core.concurrency.concurrency_limit import Turns
+from crowdd.domain.core.concurrency.pauses import Pauses
+from crowdd.domain.core.concurrency.worker_thread import Workshop
+from crowdd.domain.core.quota import Quota
+from crowdd.domain.core.records import Behaviour, Records
+from crowdd.domain.core.secrets import Secrets
+from crowdd.domain.core.security_log import SecurityLog
+from crowdd.domain.core.text.rendered_text import Prose
+from crowdd.domain.core.uploads import Uploads
+from crowdd.domain.mail.backend import Post, post
+from crowdd.domain.mail.mail import Mail
+from crowdd.domain.mail.message import Sender
+from crowdd.domain.mail.rendering import Letters
+from crowdd.domain.outbound.client import Outgoing
+from crowdd.domain.projects.file_access import FileAccess
+from crowdd.domain.projects.live_state import Live
+from crowdd.domain.projects.media import MediaBehaviour
+from crowdd.domain.projects.ownership import Ownership
+from crowdd.domain.projects.project_lists import Shelves
+from crowdd.domain.projects.project_pictures import ProjectPictures
+from crowdd.domain.projects.projects import ProjectBehaviour, Projects
+from crowdd.domain.projects.statistics import Statistics
+from crowdd.domain.projects.thumbnails import Thumbnails
+from crowdd.domain.server.administration import Administration, CategoryBehaviour
+from crowdd.domain.server.recount import Checking
+from crowdd.domain.server.retention import Retention
+from crowdd.domain.tasks.barring import Barring
+from crowdd.domain.tasks.changes import Changes
+from crowdd.domain.tasks.contributions import Contributions, TaskRunBehaviour
+from crowdd.domain.tasks.favourites import Favourites
+from crowdd.domain.tasks.finished_tasks import FinishedTasks
+from crowdd.domain.tasks.leases import Leases
+from crowdd.domain.tasks.results import Results
+from crowdd.domain.tasks.task_list import Browsing
+from crowdd.domain.tasks.tasks import TaskBehaviour
+from crowdd.domain.tasks.volunteers import Volunteers
+from crowdd.domain.transfer.download_limits import DownloadLimits
+from crowdd.domain.transfer.exports import Exports, Reading, Resources
+from crowdd.domain.transfer.imports import Imports
+from crowdd.domain.transfer.spool import Spools
+from crowdd.domain.webhooks.webhooks import Webhooks
+from crowdd.kinds import KINDS
+from crowdd.languages import Languages
+from crowdd.storage.database import Transactions
+
+# Lists that may read a large part of a table: so many at a time, and never on more than half of the processors.
+MAX_SEARCHES, SEARCH_WAIT_SECONDS = 2, 3.0
+PRELOAD_WAIT_SECONDS = 5.0
+EXPORT_PAUSE = 0.5  # after each piece of a file that is made, as a share of the time that it took
+
+
+@attrs.frozen
+class Domain:
+    """Built once per program (``crowdd.domain.server.bootstrap``); every collaborator comes from there."""
+
+    db: Transactions
+    seconds: Callable[[], float]
+    bell: Bell
+    searches: Turns
+    export_resources: Resources
+    settings: Settings
+    languages: Languages
+    secrets: Secrets
+    security_log: SecurityLog
+    passwords: Passwords
+    records: Records
+    accounts: Accounts
+    people: People
+    administration: Administration
+    projects: Projects
+    ownership: Ownership
+    shelves: Shelves
+    thumbnails: Thumbnails
+    live: Live
+    external: ExternalUsers
+    contributions: Contributions
+    results: Results
+    leases: Leases
+    favourites: Favourites
+    uploads: Uploads
+    file_access: FileAccess
+    prose: Prose
+    quota: Quota
+    outgoing: Outgoing
+    gathering: Gathering
+    webhooks: Webhooks
+    queue: Queue
+    changes: Changes
+    barring: Barring
+    volunteers: Volunteers
+    browsing: Browsing
+    finished_tasks: FinishedTasks
+    project_pictures: ProjectPictures
+    exports: Exports
+    imports: Imports
+    statistics: Statistics
+    checking: Checking
+    retention: Retention
+    mail: Mail
+
+    def on(self, db: Transactions) -> Domain:
+        """The same rules on other connections; what is kept in memory is shared."""
+        kept = (
+            self.security_log,
+            self.seconds,
+            self.bell,
+            self.searches,
+            self.contributions.preloads,
+            self.export_resources,
+            self.gathering,
+            self.passwords,
+            self.outgoing,
+            self.people.workshop,
+            self.people.providers.found,
+            self.languages,
+            self.mail.post,
+        )
+        return _assemble(db, self.settings, self.secrets, *kept)
+
+    def under(self, reactor: Any, settings: Settings) -> Domain:
+        """The same rules by other settings; what is kept in memory is shared, but for the ways to other servers."""
+        outgoing = Outgoing(reactor, settings.outgoing.allowed_hosts)
+        return _assemble(
+            self.db,
+            settings,
+            self.secrets,
+            self.security_log,
+            self.seconds,
+            self.bell,
+            self.searches,
+            self.contributions.preloads,
+            self.export_resources,
+            self.gathering,
+            self.passwords,
+            outgoing,
+            self.people.workshop,
+            configured(settings.signin, outgoing),
+            self.languages,
+            post(reactor, settings.mail, host_of(settings)),
+        )
+
+
+def build(
+    reactor: Any, db: Transactions, settings: Settings, secrets: Secrets, reading: Reading | None = None
+) -> Domain:
+    """The domain on a database. ``reading``: what files are read by; otherwise the database itself."""
+    outgoing = Outgoing(reactor, settings.outgoing.allowed_hosts)
+    gathering = partial(Gather, reactor, most_waiting=settings.db.most_waiting)
+    security_log = SecurityLog(reactor, db, secrets)
+    most = max(1, min(MAX_SEARCHES, settings.db.pool_size // 4, (os.cpu_count() or 1) // 2))
+    searches = Turns(reactor, most, SEARCH_WAIT_SECONDS)
+    refusal = "Too many clients ask for many tasks at once. Ask with a smaller limit."
+    preloads = Turns(reactor, 1, PRELOAD_WAIT_SECONDS, rest=1.0, refusal=refusal)
+    resources = Resources(
+        db if reading is None else reading, Pauses(reactor, EXPORT_PAUSE), DownloadLimits(reactor, settings.exports)
+    )
+    kept = (
+        security_log,
+        reactor.seconds,
+        Bell(reactor),
+        searches,
+        preloads,
+        resources,
+        gathering,
+        Passwords(reactor, threads=max(1, (os.cpu_count() or 1) // 2)),
+        outgoing,
+        Workshop(reactor),
+    )
+    away = post(reactor, settings.mail, host_of(settings))
+    return _assemble(db, settings, secrets, *kept, configured(settings.signin, outgoing), Languages.read(), away)
+
+
+def _assemble(
+    db: Transactions,
+    settings: Settings,
+    secrets: Secrets,
+    security_log: SecurityLog,
+    seconds: Callable[[], float],
+    bell: Bell,
+    searches: Turns,
+    preloads: Turns,
+    export_resources: Resources,
+    gathering: Gathering,
+    passwords: Passwords,
+    outgoing: Outgoing,
+    workshop: Workshop,
+    providers: Mapping[str, Provider],
+    languages: Languages,
+    away: Post | None,
+) -> Domain:
+    uploads, queue = Uploads(settings.data.dir / "uploads", secrets.key("names of files")), Queue(db)
+    webhooks, quota = Webhooks(db, bell.ring, secrets, outgoing), Quota(settings.quota)
+    letters = Letters(languages, settings.site.name, settings.base_url)
+    sender = Sender(settings.site.name, settings.mail.sender, host_of(settings))
+    mail = Mail(db, letters, sender, away, settings.mail.keep_days)
+    administrators = Administrators(security_log, mail)
+    special = [
+        ProjectBehaviour(secrets, webhooks, queue, quota),
+        TaskBehaviour(),
+        TaskRunBehaviour(),
+        UserBehaviour(administrators),
+        CategoryBehaviour(),
+        *(MediaBehaviour(kind, settings.base_url) for kind in KINDS.values() if kind.files),
+    ]
+    behaviours = {name: Behaviour(kind) for name, kind in KINDS.items()} | {each.kind.name: each for each in special}
+    prose = Prose(db, workshop)
+    base, pause = settings.base_url, workshop.pause
+    records = Records(db, bell.ring, secrets, uploads, base, behaviours, searches, prose, quota, pause)
+    attempts, policy = Attempts(db, secrets), PasswordPolicy(passwords, settings)
+    accounts = Accounts(
+        db, gathering, passwords, policy, attempts, secrets, settings.accounts, security_log, administrators
+    )
+    external = ExternalUsers(db, gathering, secrets, settings.external.token_hours)
+    contributions = Contributions(db, gathering, bell.ring, external, records, secrets, seconds, quota, preloads)
+    changes = Changes(db, bell.ring, queue)
+    spools = Spools(settings.data.dir / "spool", settings.data.least_free_bytes)
+    return Domain(
+        db=db,
+        seconds=seconds,
+        bell=bell,
+        searches=searches,
+        export_resources=export_resources,
+        settings=settings,
+        languages=languages,
+        secrets=secrets,
+        security_log=security_log,
+        passwords=passwords,
+        records=records,
+        accounts=accounts,
+        people=gather(
+            db,
+            gathering,
+            settings,
+            secrets,
+            passwords,
+            policy,
+            attempts,
+            workshop,
+            uploads,
+            bell.ring,
+            providers,
+            accounts,
+            queue,
+            mail,
+            security_log,
+        ),
+        administration=Administration(db, security_log),
+        projects=Projects(db, bell.ring, passwords, attempts, quota),
+        ownership=Ownership(db, secrets, accounts, attempts),
+        shelves=Shelves(db),
+        thumbnails=Thumbnails(db, workshop, uploads, settings.base_url, quota),
+        live=Live(db),
+        external=external,
+        contributions=contributions,
+        results=Results(db, bell.ring, quota, workshop, settings.base_url),
+        leases=Leases(db, bell.ring, contributions),
+        favourites=Favourites(db, records),
+        uploads=uploads,
+        file_access=FileAccess(db, secrets, seconds),
+        prose=prose,
+        quota=quota,
+        outgoing=outgoing,
+        gathering=gathering,
+        webhooks=webhooks,
+        queue=queue,
+        changes=changes,
+        barring=Barring(db, bell.ring, queue, changes),
+        volunteers=Volunteers(db, changes),
+        browsing=Browsing(db, records),
+        finished_tasks=FinishedTasks(db),
+        project_pictures=ProjectPictures(records, settings.base_url),
+        exports=Exports(db, export_resources, spools, settings.base_url, secrets.key("mask")),
+        imports=Imports(
+            db,
+            bell.ring,
+            queue,
+            outgoing,
+            workshop.another(),
+            settings.data.dir / "imports",
+            settings.http.most_import_bytes,
+            quota,
+            secrets,
+            changes,
+        ),
+        statistics=Statistics(db, records),
+        checking=Checking(db),
+        retention=Retention(db, settings.retention),
+        mail=mail,
+    )
+
+
+def host_of(settings: Settings) -> str:
+    """The name under which people know this server."""
+    return urlsplit(settings.base_url).hostname or "localhost"

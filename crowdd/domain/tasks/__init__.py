@@ -1,0 +1,1 @@
+"""Tasks: handed out, answered, changed and read."""

@@ -1,0 +1,313 @@
+"""Changes of many tasks while people work: small ones at once, large ones as work of the queue, each with a preview."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import attrs
+
+from crowdd.domain.core import rights
+from crowdd.domain.core.background_queue import Item, Queue
+from crowdd.domain.core.item_errors import each
+from crowdd.domain.core.records import NOT_FOUND
+from crowdd.domain.projects.answer_recount import CHUNK, WORK
+from crowdd.domain.projects.schedulers import choose
+from crowdd.domain.tasks.contributions import external_uid
+from crowdd.errors import InvalidValueError, NotFoundError
+from crowdd.kinds import TASK
+from crowdd.kinds.kind import OWNERS
+from crowdd.kinds.types import Integer, Text
+from crowdd.languages import _
+from crowdd.storage import schedulers
+from crowdd.storage.core import audit, records
+from crowdd.storage.database import Database, Row, Transactions
+from crowdd.storage.projects import projects
+from crowdd.storage.tasks import changes, volunteers
+from crowdd.values import Requester
+
+MOST_NAMED = 100_000  # tasks that one request may name
+REASONS = ("retired", "cancelled")
+_ID = Integer(least=1)
+_NOTE = Text(most=1000)
+_WORD = Text(most=100, least=1)
+_VOLUNTEERS = ("volunteer", "user_id", "external_uid", "taskrun_id")
+
+
+@attrs.frozen
+class Effect:
+    """What a change does: ``tasks`` it concerns, those it completes and reopens, ``answers`` that go.
+
+    ``queue_item`` is the piece of work that does it, None when it is done (or was only asked about: ``dry_run``).
+    """
+
+    tasks: int
+    completed: int
+    reopened: int
+    answers: int
+    dry_run: bool = False
+    queue_item: int | None = None
+
+
+class Changes:
+    """What owners change of the tasks of a project, for API, pages and command line alike."""
+
+    def __init__(self, db: Transactions, ring: Callable[[int], None], queue: Queue) -> None:
+        self._db, self._ring, self._queue = db, ring, queue
+
+    async def redundancy(self, who: Requester, project_id: int, body: Any, dry_run: bool = False) -> Effect:
+        """``n_answers`` of all tasks, or of those in ``task_ids``."""
+        given = _given(body, {"n_answers", "task_ids"})
+        values = {"n_answers": TASK.field("n_answers").parse(given.get("n_answers"))}
+        return await self._change(who, "redundancy", project_id, task_ids(given), values, dry_run)
+
+    async def priority(self, who: Requester, project_id: int, body: Any, dry_run: bool = False) -> Effect:
+        """``priority_0`` of all tasks, or of those in ``task_ids``."""
+        given = _given(body, {"priority_0", "task_ids"})
+        values = {"priority_0": TASK.field("priority_0").parse(given.get("priority_0"))}
+        return await self._change(who, "priority", project_id, task_ids(given), values, dry_run)
+
+    async def scheduler(self, who: Requester, project_id: int, body: Any, dry_run: bool = False) -> Effect:
+        """Which scheduler (``sched``) chooses tasks; ``tasks`` of the effect are those that have to change for it."""
+        name = _given(body, {"sched"}).get("sched")
+        if name not in schedulers.names():
+            raise InvalidValueError(_not_one_of("sched", schedulers.names()))
+        await self.require(self._db, who, project_id)
+        needs = await projects.scheduler_needs_tasks(self._db, project_id, name)
+        tasks = await changes.count(self._db, project_id) if needs else 0
+        if dry_run:
+            return Effect(tasks, 0, 0, 0, dry_run=True)
+
+        async def work(tx: Database) -> int | None:
+            await self.require(tx, who, project_id)
+            if await projects.want_scheduler(tx, project_id, name):
+                await self._note(tx, who, "scheduler", project_id, None, {"sched": name})
+            return await choose(tx, self._queue, who, project_id, name)
+
+        item = await self._db.transaction(work)
+        self._ring(project_id)
+        return Effect(tasks, 0, 0, 0, queue_item=item)
+
+    async def withdraw(self, who: Requester, project_id: int, body: Any, dry_run: bool = False) -> Effect:
+        """Deletes what one volunteer has answered.
+
+        They are named by the code of their answers (``volunteer``), by ``user_id``, ``external_uid``, or by an answer
+        (``taskrun_id``).
+        """
+        given = _given(body, {*_VOLUNTEERS, "task_ids"})
+        await self.require(self._db, who, project_id)
+        actor, named = await self.volunteer(project_id, given), task_ids(given)
+        if named is None:
+            found = await changes.tasks_of(self._db, project_id, actor, MOST_NAMED + 1)
+            named = found if len(found) <= MOST_NAMED else None
+        return await self._change(who, "withdraw", project_id, named, {"actor": actor}, dry_run)
+
+    async def usual_answers(self, project_id: int) -> int | None:
+        """How many answers the project's first task needs; None without tasks."""
+        row = await changes.usual(self._db, project_id)
+        return int(row["n_answers"]) if row else None
+
+    async def delete(self, who: Requester, project_id: int, body: Any, dry_run: bool = False) -> Effect:
+        """Deletes all tasks, or those in ``task_ids``, with their answers and results."""
+        return await self._change(who, "delete", project_id, task_ids(_given(body, {"task_ids"})), {}, dry_run)
+
+    async def retire(self, who: Requester, task_id: int, body: Any) -> Effect:
+        """Takes a task out: ``reason`` is retired (enough is known) or cancelled; ``note`` says why.
+
+        Nobody is handed it any more, and answers on their way are kept as late ones.
+        """
+        given = _given(body, {"reason", "note"})
+        reason = given.get("reason", REASONS[0])
+        if reason not in REASONS:
+            raise InvalidValueError(_not_one_of("reason", REASONS))
+        values = {"reason": reason, "note": _NOTE.parse(given.get("note", "")), "user": who.user_id}
+        return await self._change_one(who, "retire", task_id, values)
+
+    async def retire_many(self, who: Requester, project_id: int, ids: list[int], note: str) -> Effect:
+        """Takes these tasks out, at once or by the queue."""
+        await self.require(self._db, who, project_id)
+        values = {"reason": REASONS[0], "note": _NOTE.parse(note), "user": who.user_id}
+        if len(ids) <= CHUNK:
+            return await self._at_once(who, "retire", project_id, ids, values)
+        return await self._enqueue(who, "retire", project_id, ids, values, (len(ids), 0, 0, 0))
+
+    async def reopen(self, who: Requester, task_id: int, body: Any) -> Effect:
+        """Puts a retired task back; late answers that find a place count."""
+        _given(body, set())
+        return await self._change_one(who, "reopen", task_id, {})
+
+    async def carry_on(self, item: Item) -> dict[str, object]:
+        """Does a large change, chunk by chunk; each is consistent, and done once whatever happens between them."""
+        given, project_id = item.arguments, item.project_id
+        if project_id is None:
+            raise NotFoundError(NOT_FOUND)
+        await self.require(self._db, item.who, project_id)
+        so_far: dict[str, Any] = item.checkpoint or {"last": 0, "effect": [0, 0, 0, 0]}
+        while chunk := await self._chunk(project_id, given["task_ids"], so_far["last"]):
+            so_far = await self._db.transaction(partial(self._step, item=item, ids=chunk, before=so_far))
+            self._ring(project_id)
+        return attrs.asdict(
+            Effect(*so_far["effect"]), filter=lambda field, _value: field.name not in ("dry_run", "queue_item")
+        )
+
+    async def _step(self, tx: Database, *, item: Item, ids: list[int], before: dict[str, Any]) -> dict[str, Any]:
+        given = item.arguments
+        row = await changes.apply(tx, given["change"], int(item.project_id or 0), ids, given["values"])
+        effect = [a + b for a, b in zip(before["effect"], _counts(row), strict=True)]
+        after = {"last": ids[-1], "effect": effect}
+        await item.progress(item.done + len(ids), given["total"], after, within=tx)
+        return after
+
+    async def _chunk(self, project_id: int, named: list[int] | None, after: int) -> list[int]:
+        if named is None:
+            return await changes.next_tasks(self._db, project_id, after, CHUNK)
+        return [task_id for task_id in named if task_id > after][:CHUNK]
+
+    async def _change(
+        self,
+        who: Requester,
+        change: str,
+        project_id: int,
+        named: list[int] | None,
+        values: Mapping[str, Any],
+        dry_run: bool,
+    ) -> Effect:
+        await self.require(self._db, who, project_id)
+        if dry_run:
+            return Effect(*_counts(await changes.preview(self._db, change, project_id, named, values)), dry_run=True)
+        ids = named if named is not None else await changes.next_tasks(self._db, project_id, 0, CHUNK + 1)
+        if len(ids) > CHUNK:
+            return await self._enqueue(who, change, project_id, named, values)
+        return await self._at_once(who, change, project_id, ids, values)
+
+    async def _at_once(
+        self, who: Requester, change: str, project_id: int, ids: Sequence[int], values: Mapping[str, Any]
+    ) -> Effect:
+        async def work(tx: Database) -> Row:
+            await self.require(tx, who, project_id)
+            row = await changes.apply(tx, change, project_id, ids, values)
+            await self._note(tx, who, change, project_id, ids, values)
+            return row
+
+        effect = Effect(*_counts(await self._db.transaction(work)))
+        self._ring(project_id)
+        return effect
+
+    async def _enqueue(
+        self,
+        who: Requester,
+        change: str,
+        project_id: int,
+        named: list[int] | None,
+        values: Mapping[str, Any],
+        counts: tuple[int, int, int, int] | None = None,
+    ) -> Effect:
+        counts = counts or _counts(await changes.preview(self._db, change, project_id, named, values))
+        total = len(named) if named is not None else await changes.size(self._db, project_id)
+        arguments = {"change": change, "values": dict(values), "task_ids": named, "total": total}
+
+        async def work(tx: Database) -> int:
+            await self._note(tx, who, change, project_id, named, values)
+            return await self._queue.add(tx, WORK, arguments, who, project_id)
+
+        return Effect(*counts, queue_item=await self._db.transaction(work))
+
+    async def _change_one(self, who: Requester, change: str, task_id: int, values: Mapping[str, Any]) -> Effect:
+        project_id = await records.project_of(self._db, TASK, task_id)
+        if project_id is None:
+            raise NotFoundError(NOT_FOUND)
+        await self.require(self._db, who, project_id)
+        return await self._at_once(who, change, project_id, [task_id], values)
+
+    async def require(self, db: Database, who: Requester, project_id: int) -> None:
+        """Raises NotFoundError, AnonymousError or ForbiddenError for those who do not run the project."""
+        standings = await records.standings_to_project(db, project_id, who)
+        if standings is None or (who.presenter is not None and who.presenter != project_id):
+            raise NotFoundError(NOT_FOUND)
+        rights.require(who, standings, OWNERS)
+
+    async def volunteer(self, project_id: int, given: Mapping[str, Any]) -> str:
+        """The one volunteer that a body names."""
+        named = [name for name in _VOLUNTEERS if given.get(name) is not None]
+        if len(named) != 1:
+            raise InvalidValueError(_("Name the volunteer by one of %(choices)s.", choices=", ".join(_VOLUNTEERS)))
+        (name,) = named
+        if name == "external_uid":
+            return f"x:{external_uid(given[name])}"
+        if name == "volunteer":
+            return await self._named_by_word(project_id, given[name])
+        number = _parsed(_ID, name, given[name])
+        actor = f"u:{number}" if name == "user_id" else await changes.actor_of(self._db, project_id, number)
+        if actor is None:
+            raise NotFoundError(NOT_FOUND, hint=f"There is no answer {number} in this project.")
+        return actor
+
+    async def _named_by_word(self, project_id: int, word: Any) -> str:
+        text = _parsed_word(word)
+        actor = await volunteers.actor_of(self._db, project_id, text)
+        if actor is None:
+            words = _("No answer of this project has the volunteer %(word)s.", word=text)
+            raise NotFoundError(NOT_FOUND, hint=words)
+        return actor
+
+    async def _note(
+        self,
+        tx: Database,
+        who: Requester,
+        change: str,
+        project_id: int,
+        ids: Sequence[int] | None,
+        values: Mapping[str, Any],
+    ) -> None:
+        """One row of the audit log for the whole of it; a change of one task is about that task."""
+        alone = ids is not None and len(ids) == 1
+        after: dict[str, Any] = {**values, "tasks": "all" if ids is None else len(ids)}
+        if "actor" in after:  # not by the secret name of a cookie
+            after["volunteer"] = await volunteers.word_of(tx, project_id, after.pop("actor"))
+        kind, row_id = ("task", ids[0]) if alone and ids else ("project", project_id)
+        await audit.write(tx, who, change, kind, row_id, project_id=project_id, after=after)
+
+
+def task_ids(given: Mapping[str, Any]) -> list[int] | None:
+    """The tasks that a body names, sorted; None where it names none, which means all."""
+    named = given.get("task_ids")
+    if named is None:
+        return None
+    if not isinstance(named, list) or len(named) > MOST_NAMED:
+        raise InvalidValueError(_("task_ids is not an array of at most %(most)s numbers of tasks.", most=MOST_NAMED))
+    return sorted({*each(named, True, partial(_parsed, _ID, "task_ids"))})
+
+
+def _given(body: Any, known: set[str]) -> dict[str, Any]:
+    """A body that is an object with no other keys than these; nothing is as good as an empty one."""
+    if body is None:
+        return {}
+    if not isinstance(body, dict):
+        raise InvalidValueError(_("The body is not a JSON object."))
+    for name in body:
+        if name not in known:
+            raise TASK.unknown(name)
+    return body
+
+
+def _not_one_of(name: str, choices: Iterable[str]) -> str:
+    return _("%(name)s is not one of %(choices)s.", name=name, choices=", ".join(choices))
+
+
+def _parsed(type_: Integer, name: str, value: Any) -> int:
+    try:
+        return int(type_.parse(value))
+    except InvalidValueError as error:
+        raise InvalidValueError(f"{name} {error}.") from None
+
+
+def _parsed_word(value: Any) -> str:
+    try:
+        return str(_WORD.parse(value))
+    except InvalidValueError as error:
+        raise InvalidValueError(f"volunteer {error}.") from None
+
+
+def _counts(row: Row) -> tuple[int, int, int, int]:
+    return int(row["tasks"]), int(row["completed"]), int(row["reopened"]), int(row["answers"])

@@ -1,0 +1,386 @@
+"""The loop: a volunteer asks for a task, answers it, and sees how far he is."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from functools import partial
+from typing import Any
+
+import attrs
+import orjson
+
+from crowdd.domain.accounts.external_users import ExternalUsers
+from crowdd.domain.core.concurrency.batching import Gather, Gathering
+from crowdd.domain.core.concurrency.concurrency_limit import Turns
+from crowdd.domain.core.idempotency import Once
+from crowdd.domain.core.item_errors import each, refused_item
+from crowdd.domain.core.quota import LARGE_ANSWER, Quota
+from crowdd.domain.core.records import NOT_FOUND, Behaviour, Records, bounded
+from crowdd.domain.core.secrets import Secrets
+from crowdd.domain.core.uploads import Journal
+from crowdd.domain.tasks import answer_sizes
+from crowdd.errors import (
+    AnonymousError,
+    CrowddError,
+    ForbiddenError,
+    InvalidValueError,
+    NotFoundError,
+    UnavailableError,
+    at_item,
+)
+from crowdd.kinds import TASK, TASK_RUN
+from crowdd.kinds.kind import EVERYONE, Standing
+from crowdd.languages import _
+from crowdd.storage.core import records
+from crowdd.storage.database import Database, Row, Transactions
+from crowdd.storage.tasks import contributions, tasks
+from crowdd.values import Requester
+
+MOST_TASKS = 100
+MOST_LEASES = 200
+FEW_TASKS = 20  # that one request may lease or skip at any time; for more requests take turns
+SORT_SECONDS = 5  # that an order without index may take
+_TRIES = 20
+_AUTHOR = frozenset({Standing.ANYBODY, Standing.AUTHOR})
+
+
+@attrs.frozen
+class Handout:
+    """What newtask gives: tasks as the volunteer may see them, as JSON, or why there are none.
+
+    ``reason`` is "" with tasks, "none" when the volunteer has done all, "wait" when others hold the last open places;
+    then ``retry_in`` is in seconds.
+    """
+
+    tasks: list[orjson.Fragment]
+    reason: str = ""
+    retry_in: int | None = None
+
+
+def lane(orderby: str, descending: bool) -> str:
+    """The lane of an order. Those of id, created and priority_0 cost the same at any size; others begin with ``sort/``.
+
+    A project's tasks have their ids in the order in which they were created. Raises UnknownFieldError for what is no
+    attribute of a task that a volunteer may see.
+    """
+    match orderby or "priority_0":
+        case "priority_0":
+            return "priority" if descending or not orderby else "priority-up"
+        case "id" | "created":
+            return "id-down" if descending else "id"
+    if TASK.readers(TASK.searchable(orderby)) != EVERYONE:
+        raise TASK.unknown(orderby)
+    return f"sort/{orderby}/{'desc' if descending else 'asc'}"
+
+
+def refusal(state: str, who: Requester) -> CrowddError | None:
+    """The error for a state that bars a volunteer from a project's tasks."""
+    match state:
+        case "no project" | "no task":
+            return NotFoundError(NOT_FOUND)
+        case "locked":
+            return _locked()
+        case "members only":
+            words = _("This project does not allow anonymous contributors")
+            return AnonymousError(words, code="members_only", hint="Sign in first.")
+        case "paused":
+            return ForbiddenError(_("This project is paused."), code="paused", hint="Come back later.")
+        case "barred":
+            return _barred()
+    return None
+
+
+def _barred() -> ForbiddenError:
+    return ForbiddenError(_("The owner of this project does not accept answers from you."), code="barred")
+
+
+def _in_result() -> ForbiddenError:
+    return ForbiddenError(_("This answer is part of a result."), code="in_result")
+
+
+def _locked() -> ForbiddenError:
+    words = _("This project asks for a password.")
+    return ForbiddenError(words, code="project_password", hint="Send it as X-Project-Password.")
+
+
+class Contributions:
+    """Hands tasks out and takes answers in."""
+
+    def __init__(
+        self,
+        db: Transactions,
+        gathering: Gathering,
+        ring: Callable[[int], None],
+        external: ExternalUsers,
+        records_: Records,
+        secrets: Secrets,
+        seconds: Callable[[], float],
+        quota: Quota,
+        preloads: Turns,
+    ) -> None:
+        """``preloads``: turns of those who ask for many tasks at once."""
+        self._quota, self.preloads = quota, preloads
+        self._db, self._ring, self._external, self._records = db, ring, external, records_
+        self._secrets, self._seconds = secrets, seconds
+        self._asks: Gather[Row, Row] = gathering(self._ask_together, self._ask_alone)
+        self._answers: Gather[Row, Row] = gathering(self._answer_together, self._answer_alone)
+
+    async def identify(self, who: Requester, project_id: int, uid: str | None, header: str | None) -> Requester:
+        """The requester, or the external user he speaks for; his token is checked."""
+        if uid is None:
+            return who
+        speaker = as_external(who, uid)
+        draft = await self._external.verify(header, project_id, uid)
+        return attrs.evolve(speaker, unlocked=(*speaker.unlocked, draft)) if draft else speaker
+
+    async def next_tasks(self, who: Requester, project_id: int, limit: int, offset: int, lane_: str) -> Handout:
+        """Up to ``limit`` tasks from ``offset`` of the volunteer's own sequence, leased to him."""
+        _same_project(who, project_id)
+        if offset >= MOST_LEASES:
+            return Handout([], "none")
+        network = self.network_in(who, project_id)
+        ask = contributions.ask(who, project_id, limit, offset, lane_, network)
+        if limit + offset > FEW_TASKS:
+            row = await self.preloads.run(who.network, partial(self._asked, ask, together=False))
+        else:
+            row = await self._asked(ask)
+        if error := refusal(row["state"], who):
+            raise error
+        if row["state"] != "ok":
+            wait = row["retry_in"]
+            return Handout([], row["state"], None if wait is None else max(1, math.ceil(wait.total_seconds())))
+        return Handout([orjson.Fragment(task) for task in row["tasks"]])
+
+    async def _asked(self, ask: Row, *, together: bool = True) -> Row:
+        alone = not together or ask["lane"].startswith("sort/")
+        row = await (self._ask_alone(ask) if alone else self._asks.add(ask))
+        for _try in range(_TRIES):
+            if row["lapsed"]:
+                self._ring(ask["project"])
+            if row["state"] != "again":
+                return row
+            row = await self._ask_alone(ask)
+        raise UnavailableError(_("Too many volunteers ask at once."), retry_after=1)
+
+    async def _ask_together(self, asks: list[Row]) -> list[Row]:
+        return await contributions.next_tasks(self._db, asks, self._records.base_url, wait=False)
+
+    async def _ask_alone(self, ask: Row, uncertain: bool = False) -> Row:
+        async def within_time(tx: Database) -> list[Row]:
+            await contributions.limit_time(tx, SORT_SECONDS)
+            return await contributions.next_tasks(tx, [ask], self._records.base_url, wait=True)
+
+        if ask["lane"].startswith("sort/"):
+            return (await self._db.transaction(within_time))[0]
+        return (await contributions.next_tasks(self._db, [ask], self._records.base_url, wait=True))[0]
+
+    async def hold(self, who: Requester, project_id: int, task_id: int) -> str:
+        """Hands out a named task, as the page of a task does: leased, late or answered."""
+        _same_project(who, project_id)
+        state = await contributions.hold(self._db, who, self.network_in(who, project_id), project_id, task_id)
+        if error := refusal(state, who):
+            raise error
+        return state
+
+    async def require_task(self, project_id: int, task_id: int) -> None:
+        """Raises NotFoundError unless the project has this task."""
+        if await tasks.project_of(self._db, task_id) != project_id:
+            raise NotFoundError(NOT_FOUND)
+
+    async def progress(self, who: Requester, reference: int | str) -> dict[str, int]:
+        """``done``: answers of the volunteer in the project; ``total``: its tasks."""
+        row = await contributions.progress(self._db, who.actor, reference)
+        if row is None:
+            raise NotFoundError(NOT_FOUND)
+        _same_project(who, row["id"])
+        known = who.admin or who.user_id in row["owners_ids"]
+        if row["first_published"] is None and not known and row["draft_key"] not in who.unlocked:
+            raise NotFoundError(NOT_FOUND)
+        if row["lock_id"] is not None and not known and row["lock_id"] not in who.unlocked:
+            raise _locked()
+        return {"done": row["done"], "total": int(row["total"])}
+
+    async def submit(
+        self, who: Requester, body: Any, uid: str | None, header: str | None, once: Once | None = None
+    ) -> Any:
+        """The stored answer, or answers for an array: all or none. A request sent again (``once``) stores nothing."""
+        many = isinstance(body, list)
+        bodies = bounded(body, MOST_LEASES) if many else [body]
+        answers = each(bodies, many, lambda one: TASK_RUN.creation(_object(one)))
+        callers = []
+        for number, values in enumerate(answers):
+            with at_item(number if many else None):
+                await self._require_room(values)
+                callers.append(await self._caller(who, values, uid, header))
+                _same_project(callers[-1], values["project_id"])
+
+        async def work(tx: Database) -> list[dict[str, Any]]:
+            if once and (before := await once.made_before(tx)) is not None:
+                return await self._records.views_of(tx, TASK_RUN, who, before, _AUTHOR)
+            given = self._given(callers, answers)
+            rows = await refused_item(tx, given, many, partial(contributions.submit, tx))
+            made = []
+            for number, one in enumerate(zip(callers, answers, rows, strict=True)):
+                with at_item(number if many else None):
+                    made.append(await self._made(tx, *one))
+            if once:
+                await once.keep(tx, [run["id"] for run in made])
+            return made
+
+        if once is None and len(answers) == 1:
+            with at_item(0 if many else None):
+                row = await self._answers.add(self._given(callers, answers)[0])
+                made = [await self._made(self._db, callers[0], answers[0], row)]
+        else:
+            made = await self._db.transaction(work)
+        for project_id in {values["project_id"] for values in answers}:
+            self._ring(project_id)
+        return made if many else made[0]
+
+    async def _require_room(self, values: Mapping[str, Any]) -> None:
+        """Refuses an answer that is larger than its project allows, or for which its owner has no bytes left."""
+        project_id = values["project_id"]
+        if await answer_sizes.require(self._db, project_id, values["info"]) > LARGE_ANSWER:
+            await self._quota.require_room(self._db, project_id)
+
+    def _given(self, callers: list[Requester], answers: list[dict[str, Any]]) -> list[Row]:
+        return [
+            contributions.answer(who, values, self._address(who, values["project_id"]))
+            for who, values in zip(callers, answers, strict=True)
+        ]
+
+    def _address(self, who: Requester, project_id: int) -> str | None:
+        """What an answer says of an anonymous volunteer's network; nothing of others."""
+        return None if who.external_uid is not None or who.signed_in else self.network_in(who, project_id)
+
+    def network_in(self, who: Requester, project_id: int) -> str:
+        """The requester's network as this project knows it this year: other projects know it by another pseudonym."""
+        year = datetime.fromtimestamp(self._seconds(), UTC).year
+        return self._secrets.address_in(project_id, year, who.network)
+
+    async def correct(self, who: Requester, task_id: int, info: Any, uid: str | None, header: str | None) -> Any:
+        """The volunteer's own answer to a task, once it says ``info``; ``uid`` and ``header`` as with newtask.
+
+        Raises NotFoundError for who has not answered, ForbiddenError when it is part of a result for too long.
+        """
+        who, project_id = await self.known(who, task_id, uid, header)
+        await answer_sizes.require(self._db, project_id, info)
+        done = await contributions.correct(self._db, who, self.network_in(who, project_id), project_id, task_id, info)
+        if done["state"] == "barred":
+            raise _barred()
+        if done["state"] == "none":
+            raise NotFoundError(NOT_FOUND, hint="You have not answered this task.")
+        if done["state"] == "in result":
+            raise _in_result()
+        if done["state"] == "changed":
+            self._ring(project_id)
+        row = await self._records.find(self._db, TASK_RUN, who, done["run"])
+        return self._records.view(TASK_RUN, {**row, "standings": row["standings"] | _AUTHOR})
+
+    async def known(self, who: Requester, task_id: int, uid: str | None, header: str | None) -> tuple[Requester, int]:
+        """Who speaks of a task, and its project. NotFoundError: there is none, or none for this presenter."""
+        project_id = await tasks.project_of(self._db, task_id)
+        if project_id is None or who.presenter not in (None, project_id):
+            raise NotFoundError(NOT_FOUND)
+        return await self.identify(who, project_id, uid, header), project_id
+
+    async def _caller(
+        self, who: Requester, values: Mapping[str, Any], uid: str | None, header: str | None
+    ) -> Requester:
+        named = values["external_uid"] if values["external_uid"] is not None else uid
+        if named is None:
+            return who
+        if uid is not None and named != uid:
+            raise ForbiddenError("external_uid of the body is not that of the address.", code="external_uid")
+        return await self.identify(who, values["project_id"], named, header)
+
+    async def _answer_together(self, answers: list[Row]) -> list[Row]:
+        return await contributions.submit(self._db, answers, hurry=len(answers) > 1)
+
+    async def _answer_alone(self, answer: Row, uncertain: bool) -> Row:
+        """``uncertain``: its batch was lost on the way, perhaps after the commit; the same answer may be there."""
+        (row,) = await contributions.submit(self._db, [answer])
+        if uncertain and row["state"] == "duplicate":
+            return await contributions.stored(self._db, answer, row["run"]) or row
+        return row
+
+    async def _made(self, db: Database, who: Requester, values: Mapping[str, Any], row: Row) -> dict[str, Any]:
+        if row["run"] is None or row["state"] == "duplicate":
+            raise await self._why_refused(db, row["state"], values)
+        return self._records.view(TASK_RUN, _stored(who, values, row))
+
+    async def _why_refused(self, db: Database, state: str, values: Mapping[str, Any]) -> CrowddError:
+        if state == "duplicate":
+            return ForbiddenError(
+                _("You have already answered this task."), code="duplicate", hint="Ask for another task."
+            )
+        if state == "barred":
+            return _barred()
+        if state == "no task":
+            found = await tasks.project_of(db, values["task_id"])
+            return ForbiddenError("Invalid task_id" if found is None else "Invalid project_id", code="invalid_task")
+        return ForbiddenError(_("You must request a task first!"), code="no_lease", hint="Ask newtask for a task.")
+
+
+class TaskRunBehaviour(Behaviour):
+    """Answers change rarely: their author may correct info until the task has its result, owners delete spam."""
+
+    def __init__(self) -> None:
+        super().__init__(TASK_RUN)
+
+    async def lock(self, tx: Database, row_id: int) -> None:
+        """Nothing: deleting locks the ledger row first, itself."""
+
+    async def change(self, tx: Database, who: Requester, row: Row, changes: dict[str, Any]) -> None:
+        await answer_sizes.require(tx, row["project_id"], changes.get("info"))
+        await contributions.hold_ledger(tx, row["project_id"], row["task_id"])  # it may just be completed
+        if await contributions.in_final_result(tx, row["project_id"], row["task_id"], row["id"]):
+            raise _in_result()
+        await records.update(tx, TASK_RUN, row["id"], changes)
+
+    async def delete(self, tx: Database, who: Requester, row: Row, files: Journal) -> None:
+        if not await contributions.delete_run(tx, row["project_id"], row["id"]):
+            raise NotFoundError(NOT_FOUND)
+
+
+def as_external(who: Requester, uid: str | None) -> Requester:
+    """The external user that a requester names, or himself; whether he may is asked elsewhere."""
+    if uid is None:
+        return who
+    return attrs.evolve(who, external_uid=external_uid(uid), user_id=None, admin=False)
+
+
+def external_uid(text: str) -> str:
+    """The id of an external user; InvalidValueError when it is empty, too long or no text."""
+    return str(TASK_RUN.field("external_uid").parse(text))
+
+
+def _stored(who: Requester, values: Mapping[str, Any], row: Row) -> Row:
+    """The row of an answer as its author may see it; owners alone read user_ip."""
+    return {
+        **values,
+        "id": row["run"],
+        "user_id": who.user_id,
+        "user_ip": None,
+        "external_uid": who.external_uid,
+        "volunteer": row["volunteer"],
+        "created": row["granted"],
+        "finish_time": row["finish_time"],
+        "timeout": row["late_seconds"],
+        "media_url": values.get("media_url"),
+        "standings": _AUTHOR,
+    }
+
+
+def _object(body: Any) -> Mapping[str, Any]:
+    if not isinstance(body, dict):
+        raise InvalidValueError(_("The body is not a JSON object."))
+    return body
+
+
+def _same_project(who: Requester, project_id: int) -> None:
+    """A presenter asks for its own project only, whatever its page's script sent."""
+    if who.presenter is not None and who.presenter != project_id:
+        raise ForbiddenError(_("A presenter may ask for its own project only."), code="presenter")

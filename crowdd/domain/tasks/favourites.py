@@ -1,0 +1,62 @@
+"""Favourites over REST (interface: favorites)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import attrs
+
+from crowdd.domain.core import queries, rights
+from crowdd.domain.core.records import NOT_FOUND, Records, Views
+from crowdd.errors import AnonymousError, InvalidValueError, NotFoundError
+from crowdd.kinds import TASK
+from crowdd.storage.core import listing
+from crowdd.storage.database import Database, Row, Transactions
+from crowdd.storage.tasks import favourites
+from crowdd.values import Requester
+
+
+class Favourites:
+    """The marked tasks of a person."""
+
+    def __init__(self, db: Transactions, records_: Records) -> None:
+        self._db, self._records = db, records_
+
+    async def list(self, who: Requester, arguments: Mapping[str, str]) -> Views:
+        """The tasks that the requester marked and may (still) see."""
+        query = queries.parse(TASK, {**arguments, "all": "1"}, who)
+        rows = await listing.select(self._db, attrs.evolve(query, favourite_of=_me(who)), who)
+        return [self._records.view(TASK, row) for row in rows]
+
+    async def add(self, who: Requester, body: Any) -> dict[str, Any]:
+        """Marks the task that the body names, and gives it."""
+        user_id = _me(who)
+        if not isinstance(body, dict) or set(body) != {"task_id"}:
+            raise InvalidValueError("The body must have the key task_id and no other.")
+        row = await self._task(who, TASK.field("id").parse(body["task_id"]))
+        await favourites.add(self._db, user_id, row["id"])
+        return self._records.view(TASK, row)
+
+    async def remove(self, who: Requester, task_id: int) -> dict[str, Any]:
+        """Takes the mark off a task, and gives it. NotFoundError when it has none."""
+        user_id = _me(who)
+
+        async def work(tx: Database) -> bool:
+            return await favourites.remove(tx, user_id, task_id)
+
+        row = await self._task(who, task_id)
+        if not await self._db.transaction(work):
+            raise NotFoundError(NOT_FOUND)
+        return self._records.view(TASK, row)
+
+    async def _task(self, who: Requester, task_id: int) -> Row:
+        row = await self._records.find(self._db, TASK, who, task_id)
+        rights.require(who, row["standings"], TASK.rights.get)
+        return row
+
+
+def _me(who: Requester) -> int:
+    if who.acting_user is None:
+        raise AnonymousError("Favourites belong to people who signed in.")
+    return who.acting_user

@@ -1,0 +1,46 @@
+"""What came out of a project, for people: finished tasks with the shares of their answers, page by page."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import attrs
+
+from crowdd.kinds import RESULT
+from crowdd.storage.database import Database, Row
+from crowdd.storage.tasks import finished_tasks
+
+PER_PAGE = 20
+_VOTES = 5
+
+
+@attrs.frozen
+class Finished:
+    """A page of finished tasks, the newest first; ``next``: before which result the next page begins."""
+
+    tasks: list[dict[str, Any]]
+    next: int | None
+
+
+class FinishedTasks:
+    """Finished tasks of projects."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+
+    def may_see(self, row: Row) -> bool:
+        """Whether who has this row of ``Projects.page`` may see answers: as in lists of results."""
+        return bool(row["standings"] & RESULT.rights.see)
+
+    async def page(self, row: Row, before: int | None) -> Finished:
+        """Those before a result, or the last ones; to be asked for those who may see them."""
+        found = await finished_tasks.page(self._db, row["id"], before, PER_PAGE + 1, _VOTES)
+        more = len(found) > PER_PAGE
+        return Finished([_task(one) for one in found[:PER_PAGE]], found[PER_PAGE - 1]["id"] if more else None)
+
+
+def _task(row: Row) -> dict[str, Any]:
+    """``share`` of an answer: 0 to 1 of those that count; ``others``: different answers that are not shown."""
+    votes = [{**vote, "share": vote["n"] / row["total"]} for vote in row["votes"]]
+    named = {name: row[name] for name in ("task_id", "info", "task_info", "total")}
+    return {**named, "votes": votes, "others": row["kinds"] - len(votes)}

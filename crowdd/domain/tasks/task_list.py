@@ -1,0 +1,226 @@
+"""Looking through the tasks of a project, and at one of them with everything that was answered."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import attrs
+import orjson
+
+from crowdd.domain.core import rights
+from crowdd.domain.core.records import NOT_FOUND, Records
+from crowdd.domain.projects.answer_visibility import complete_only
+from crowdd.errors import InvalidValueError, NotFoundError
+from crowdd.kinds import TASK, TASK_RUN
+from crowdd.kinds.kind import OWNERS
+from crowdd.languages import _
+from crowdd.storage.database import Database, Row
+from crowdd.storage.tasks import task_list
+from crowdd.storage.tasks.task_list import ORDERS, STATES, Place
+from crowdd.values import Requester
+
+PER_PAGE = 10
+MOST_PASSED = 20_000  # rows that a page by its number may pass over; further ones begin at an ordinal
+MOST_SORTED = 200_000  # tasks of a project that are sorted by their answers, which no index can do
+MOST_WALKED = 20_000  # tasks that one page looks through for words, which no index can do
+MOST_WORDS = 200  # characters
+MOST_RUNS = 100  # answers on one page of a task
+_SHOWN_VOTES = 10
+_MOST_ID = 2**63 - 1
+
+
+@attrs.frozen
+class Asked:
+    """What somebody wants to see: a page by its number, or the one behind ``after`` or before ``before``."""
+
+    page: int = 1
+    state: str | None = None
+    order: str = "id"
+    descending: bool = False
+    after: int | None = None
+    before: int | None = None
+    words: str = ""
+
+    def __attrs_post_init__(self) -> None:
+        if self.words and (self.order != "id" or len(self.words) > MOST_WORDS):
+            raise InvalidValueError(
+                _("Words are at most %(most)s characters, in the order by number.", most=MOST_WORDS)
+            )
+        if self.state is not None and self.state not in STATES:
+            raise InvalidValueError(_("%(name)s is one of %(choices)s.", name="state", choices=", ".join(STATES)))
+        if self.order not in ORDERS:
+            raise InvalidValueError(_("%(name)s is one of %(choices)s.", name="orderby", choices=", ".join(ORDERS)))
+
+
+@attrs.frozen
+class Page:
+    """A page of tasks. ``total`` are all that fit.
+
+    Where words were looked for, that is how many were to be looked through, and ``searched_to`` the task that was come
+    to, None at the end.
+    """
+
+    tasks: list[dict[str, Any]]
+    page: int
+    total: int
+    per_page: int = PER_PAGE
+    by_words: bool = False
+    searched_to: int | None = None
+
+    @property
+    def pagination(self) -> dict[str, Any]:
+        """As pages of lists say it, with the ids before and after which others go on."""
+        ids = [task["id"] for task in self.tasks]
+        if self.by_words:
+            on = {"prev": False, "next": self.searched_to is not None, "before": None, "after": self.searched_to}
+            return {"page": self.page, "per_page": self.per_page, "total": self.total, **on}
+        return {
+            "page": self.page,
+            "per_page": self.per_page,
+            "total": self.total,
+            "prev": self.page > 1,
+            "next": self.page * self.per_page < self.total,
+            "before": ids[0] if ids else None,
+            "after": ids[-1] if ids else None,
+        }
+
+
+class Browsing:
+    """Tasks for people, page by page."""
+
+    def __init__(self, db: Database, records: Records) -> None:
+        self._db, self._records = db, records
+
+    def require(self, who: Requester, row: Row) -> None:
+        """Owners may look always, others unless the project keeps its answers to itself (``zip_download``)."""
+        if not row["zip_download"]:
+            rights.require(who, row["standings"], OWNERS)
+
+    async def tasks(self, who: Requester, row: Row, asked: Asked) -> Page:
+        """Tasks of a project (a row of ``Projects.page``). Other orders than by id are for its owners.
+
+        Raises NotFoundError for a page beyond the last, ForbiddenError, AnonymousError.
+        """
+        self.require(who, row)
+        if asked.order != "id":
+            rights.require(who, row["standings"], OWNERS)
+        if asked.order == "n_task_runs" and int(row["n_tasks"]) > MOST_SORTED:
+            words = _("Only up to %(most)s tasks can be sorted by their answers.", most=f"{MOST_SORTED:,}")
+            raise InvalidValueError(words)
+        total = total_of(row, asked.state)
+        if asked.words:
+            return await self._holding(row, asked, total)
+        if asked.page > max(1, -(-total // PER_PAGE)):
+            raise NotFoundError(NOT_FOUND)
+        far = (asked.page - 1) * PER_PAGE > MOST_PASSED
+        had = await task_list.ordinals(self._db, row["id"]) if far else 0
+        found = await task_list.tasks(self._db, row["id"], place_of(asked, total, had), PER_PAGE)
+        return Page([_listed(task) for task in found], asked.page, total)
+
+    async def _holding(self, row: Row, asked: Asked, total: int) -> Page:
+        """As far as a page may cost: what is found in so many tasks, and where to go on."""
+        place = Place(asked.state, descending=asked.descending, after=asked.after)
+        words = [orjson.dumps(word).decode()[1:-1] for word in asked.words.split()]
+        found = await task_list.holding(self._db, row["id"], place, words, PER_PAGE, MOST_WALKED)
+        full = len(found) == PER_PAGE
+        to = found[-1]["id"] if full else await task_list.last_of(self._db, row["id"], place, MOST_WALKED)
+        return Page([_listed(task) for task in found], asked.page, total, by_words=True, searched_to=to)
+
+    async def has(self, row: Row, task_id: int) -> bool:
+        """Whether a task is one of the project."""
+        return task_id <= _MOST_ID and await task_list.has(self._db, row["id"], task_id)
+
+    async def answer_keys(self, project_id: int) -> list[str]:
+        """The keys that the newest answers have, so that one of them can be chosen to compare answers by."""
+        return await task_list.answer_keys(self._db, project_id)
+
+    async def task(self, who: Requester, row: Row, task_id: int, after: int = 0) -> dict[str, Any]:
+        """A task as its kind shows it (``task``), its answers behind one (``task_runs``), and their ``agreement``.
+
+        Owners see of each answer whose it is (``volunteers``, by id of the answer). Raises NotFoundError.
+        """
+        self.require(who, row)
+        if not await self.has(row, task_id):
+            raise NotFoundError(NOT_FOUND)
+        task = await self._records.get(TASK, who, task_id)
+        shown = bool(row["standings"] & TASK_RUN.rights.see)  # answers of a draft are trials: they are its owners'
+        shown = shown and (task["state"] == "completed" or not complete_only(row))
+        found = await task_list.runs(self._db, row["id"], task_id, after, MOST_RUNS) if shown else []
+        votes = await task_list.votes(self._db, row["id"], task_id, _SHOWN_VOTES) if shown else []
+        views = [self._records.view(TASK_RUN, {**run, "standings": row["standings"]}) for run in found]
+        return {
+            "task": task,
+            "task_runs": views,
+            "agreement": agreement(votes),
+            "volunteers": {run["id"]: volunteer(run) for run in found} if row["standings"] & OWNERS else {},
+            "counted": {run["id"]: run["counted"] for run in found},
+            "next": found[-1]["id"] if len(found) == MOST_RUNS or _is_cut(found) else None,
+        }
+
+
+def _is_cut(found: list[Row]) -> bool:
+    """Whether answers were left out because they are large."""
+    return bool(found) and len(found) < found[0]["n_rows"]
+
+
+def total_of(row: Row, state: str | None) -> int:
+    """How many tasks of a project have a state, without counting them."""
+    tasks, completed = int(row["n_tasks"]), int(row["n_completed_tasks"])
+    return {None: tasks, "completed": completed, "ongoing": tasks - completed}[state]
+
+
+def place_of(asked: Asked, total: int, had: int) -> Place:
+    """Where the page begins. ``had``: how many tasks the project has ever had; needed for pages far inside.
+
+    The number of such a page is exact as long as no task was deleted and no state chosen; else it begins where it would
+    if what is missing were spread evenly. Raises NotFoundError for one that is too far in an order without ordinals.
+    """
+    here = Place(asked.state, asked.order, asked.descending)
+    if asked.before is not None or asked.after is not None:
+        return attrs.evolve(here, after=None if asked.before is not None else asked.after, before=asked.before)
+    passed = (asked.page - 1) * PER_PAGE
+    if passed <= MOST_PASSED:
+        return attrs.evolve(here, offset=passed)
+    if asked.order != "id":
+        raise NotFoundError(NOT_FOUND, hint="Go on from the page before, or choose a state.")
+    before = passed * had // total
+    return attrs.evolve(here, ordinal=had - before if asked.descending else before + 1)
+
+
+def agreement(votes: list[Row]) -> dict[str, Any] | None:
+    """How far the answers that count are the same; None without any.
+
+    ``key`` is the key of the answers that is compared, None where it is all of them. ``share`` is that of the most
+    frequent value, 0 to 1, ``leading`` this value; ``kinds`` how many different ones there are, ``votes`` the most
+    frequent of them with their number.
+    """
+    if not votes:
+        return None
+    shown = [{"value": vote["value"], "n": int(vote["n"])} for vote in votes]
+    about = {"share": shown[0]["n"] / int(votes[0]["total"]), "leading": shown[0]["value"]}
+    return {"key": votes[0]["key"], **about, "kinds": int(votes[0]["kinds"]), "votes": shown}
+
+
+def volunteer(run: Row) -> dict[str, Any]:
+    """Who gave an answer, for those who run the project: the account's name, or what sort of volunteer it was."""
+    if run["user_id"] is not None:
+        shown = run["name"] if run["privacy_mode"] or not run["fullname"] else run["fullname"]
+        return {"sort": "account", "name": run["name"], "shown": shown}
+    if run["external_uid"] is not None:
+        return {"sort": "external", "name": None, "shown": run["external_uid"]}
+    return {"sort": "anonymous", "name": None, "shown": None}
+
+
+def _listed(task: Row) -> dict[str, Any]:
+    """A task in a list (PyBossa's keys first). ``pct_status``: how much of what it wants is there, 0 to 1."""
+    share = 1.0 if task["state"] == "completed" else min(1.0, task["answers"] / task["n_answers"])
+    return {
+        "id": task["id"],
+        "n_answers": task["n_answers"],
+        "n_task_runs": task["n_task_runs"],
+        "pct_status": round(share, 4),
+        "priority_0": task["priority_0"],
+        "state": task["state"],
+        "retired": task["retired"],
+        "info_text": task["info_text"],
+    }

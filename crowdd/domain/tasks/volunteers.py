@@ -1,0 +1,61 @@
+"""Volunteers of a project, as those who run it see them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import attrs
+
+from crowdd.domain.core.records import NOT_FOUND
+from crowdd.domain.tasks.changes import Changes
+from crowdd.errors import NotFoundError
+from crowdd.storage.database import Database, Row
+from crowdd.storage.tasks import volunteers
+from crowdd.values import Requester
+
+PER_PAGE = 50
+
+
+@attrs.frozen
+class Volunteer:
+    """Who has answered: ``sort`` is account, external or anonymous; ``volunteer`` the code of their answers."""
+
+    volunteer: str
+    sort: str
+    user_id: int | None
+    user_name: str | None
+    external_uid: str | None
+    answers: int
+    barred: bool
+
+    @classmethod
+    def of(cls, row: Row) -> Volunteer:
+        """The volunteer of a row."""
+        sort, _colon, name = row["actor"].partition(":")
+        words = {"u": "account", "x": "external"}.get(sort, "anonymous")
+        about: dict[str, Any] = {"external_uid": name if sort == "x" else None, "sort": words}
+        return cls(**about, **{key: value for key, value in row.items() if key != "actor"})
+
+
+class Volunteers:
+    """Lists them, and finds one by the word of their answers."""
+
+    def __init__(self, db: Database, changes: Changes) -> None:
+        self._db, self._changes = db, changes
+
+    async def listed(self, who: Requester, project_id: int, limit: int, offset: int) -> list[Volunteer]:
+        """Those with the most answers first. Raises NotFoundError, AnonymousError or ForbiddenError."""
+        await self._changes.require(self._db, who, project_id)
+        return [Volunteer.of(row) for row in await volunteers.listed(self._db, project_id, limit, offset)]
+
+    async def count(self, project_id: int) -> int:
+        """How many there are."""
+        return await volunteers.count(self._db, project_id)
+
+    async def find(self, who: Requester, project_id: int, word: str) -> Volunteer:
+        """The one whom a word names. Raises NotFoundError, AnonymousError or ForbiddenError."""
+        await self._changes.require(self._db, who, project_id)
+        row = await volunteers.find(self._db, project_id, word)
+        if row is None:
+            raise NotFoundError(NOT_FOUND)
+        return Volunteer.of(row)

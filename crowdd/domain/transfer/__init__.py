@@ -1,0 +1,1 @@
+"""What enters and leaves a project in files: imports, exports, project folders."""

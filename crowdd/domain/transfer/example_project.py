@@ -1,0 +1,63 @@
+"""The example project that comes with crowdd, as a project of somebody's own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import attrs
+
+from crowdd.domain.core.package_data import shipped
+from crowdd.domain.server.services import Domain
+from crowdd.domain.transfer import project_folder
+from crowdd.domain.transfer.folder_import import load
+from crowdd.domain.transfer.project_folder import Folder
+from crowdd.errors import AnonymousError, ConflictError, NotFoundError
+from crowdd.languages import _
+from crowdd.storage.database import Row
+from crowdd.values import SYSTEM, Requester
+
+EXAMPLE = shipped("examples/digits")
+_MOST_NAMES = 20
+
+
+async def own_example(domain: Domain, who: Requester, source: Path = EXAMPLE) -> str:
+    """The short name of the requester's own copy of the example, a draft.
+
+    It is made once: whoever has it, be it much changed, is led to it. One that was deleted, or got another short name,
+    is made anew; one that was left half made is completed. Raises AnonymousError, ConflictError.
+    """
+    if who.acting_user is None:
+        raise AnonymousError(_("Sign in first."))
+    found = await domain.people.workshop.do(project_folder.read, source)
+    known = {category["short_name"] for category in await domain.projects.categories()}
+    found = attrs.evolve(found, category=found.category if found.category in known else None)
+    for copy in _copies(found, who.acting_user, who.user_name):
+        for _attempt in range(2):  # a twin of this click may have been faster
+            with suppress(ConflictError):  # or a stranger's project is called so
+                return await _made(domain, who, copy)
+    raise ConflictError(_("There is no free name for the example."))
+
+
+async def _made(domain: Domain, who: Requester, copy: Folder) -> str:
+    row = await _there(domain, copy.project["short_name"])
+    if row is not None and row["owner_id"] == who.acting_user and row["n_tasks"]:
+        return str(row["short_name"])
+    return (await load(domain, copy, who=who, publish=False, aside=domain.people.workshop.do)).short_name
+
+
+async def _there(domain: Domain, short_name: str) -> Row | None:
+    try:
+        return await domain.projects.page(short_name, SYSTEM)
+    except NotFoundError:
+        return None
+
+
+def _copies(found: Folder, user_id: int, user_name: str) -> Iterator[Folder]:
+    """The example under one name after the other; the first is nearly always free."""
+    for number in range(1, _MOST_NAMES + 1):
+        more = f" {number}" if number > 1 else ""
+        name = f"{found.project['name']} ({user_name}{more})"
+        short_name = f"{found.project['short_name']}-{user_id}{more.replace(' ', '-')}"
+        yield attrs.evolve(found, project={**found.project, "name": name, "short_name": short_name})

@@ -1,0 +1,224 @@
+"""What leaves a project in files: tasks, answers, results, as JSON and CSV."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from functools import partial
+from typing import Any, Protocol, TypeVar
+
+import attrs
+from twisted.internet.defer import ensureDeferred
+
+from crowdd.domain.core import rights
+from crowdd.domain.core.concurrency.pauses import Pauses
+from crowdd.domain.core.csv_escape import cell
+from crowdd.domain.projects.answer_visibility import complete_only
+from crowdd.domain.transfer.download_limits import DownloadLimits
+from crowdd.domain.transfer.spool import Spool, Spools
+from crowdd.errors import InvalidValueError, NotFoundError
+from crowdd.kinds import RESULT, TASK, TASK_RUN, Kind
+from crowdd.kinds.kind import OWNERS, Field, Standing
+from crowdd.languages import _
+from crowdd.storage.database import Database, Row
+from crowdd.storage.transfer import exports
+from crowdd.values import Requester
+
+T = TypeVar("T")
+KINDS: Mapping[str, Kind] = {"task": TASK, "task_run": TASK_RUN, "result": RESULT}
+FORMATS: Mapping[str, str] = {"json": "application/json", "csv": "text/csv; charset=utf-8"}
+PART = 500  # rows of one statement, and of one write, at most
+MAX_KEYS = 2000  # columns of a table that are keys of info
+_COUNTED = {"task": "n_tasks", "task_run": "n_task_runs"}  # counters; of results there is none that has every version
+MOST_COUNTED = 100_000  # rows that are counted one by one
+Named = Sequence[int] | None  # tasks; None: all
+Sink = Callable[[bytes, int], None]
+"""Takes a part of a file and how many rows are in it."""
+_FRAME_BYTES = 450  # of a row as JSON, beside its info
+
+
+class Reading(Protocol):
+    """Connections for long reading; ``crowdd.storage.connections.dedicated_connections.Apart`` has some of its own, and
+    a pool will do.
+    """
+
+    async def transaction(self, work: Callable[[Database], Awaitable[T]]) -> T:
+        """The result of ``work`` in a transaction."""
+        ...
+
+
+@attrs.frozen
+class Resources:
+    """What all downloads of a process share."""
+
+    reading: Reading
+    pauses: Pauses
+    limits: DownloadLimits
+
+
+@attrs.frozen
+class File:
+    """A file that somebody may have: its name, its type, and what it is made of."""
+
+    name: str
+    content_type: str
+    format: str
+    raw: bool
+    kind: Kind
+    standings: frozenset[Standing]
+    chosen: exports.Chosen
+    answer_key: str | None
+
+
+class Exports:
+    """Files of a project, for pages, API and command line alike."""
+
+    def __init__(self, db: Database, resources: Resources, spools: Spools, base_url: str, mask: bytes) -> None:
+        self._db, self._spools = db, spools
+        self._reading, self._pauses, self._limits = resources.reading, resources.pauses, resources.limits
+        self._base_url, self._mask = base_url, mask
+
+    def require(self, who: Requester, row: Row) -> None:
+        """Owners always; others where answers are open (``zip_download``) and the project is listed for them."""
+        if not row["zip_download"]:
+            rights.require(who, row["standings"], OWNERS)
+        rights.require(who, row["standings"], TASK_RUN.rights.see)
+
+    def file(
+        self,
+        who: Requester,
+        row: Row,
+        type_: str,
+        format_: str,
+        *,
+        raw: bool = False,
+        named: Named = None,
+        volunteer: str = "",
+    ) -> File:
+        """The rows of a kind (``type_``: one of KINDS) of a project (a row of ``Projects.page``).
+
+        ``named``: only of these tasks. ``volunteer``: only answers with this code. Each row is what its kind shows the
+        requester. In a table no text is a formula, unless ``raw``. Raises NotFoundError, InvalidValueError for another
+        format, ForbiddenError, AnonymousError.
+        """
+        if type_ not in KINDS:
+            raise NotFoundError("404 Not Found", hint=f"type is one of {', '.join(KINDS)}.")
+        if format_ not in FORMATS:
+            raise InvalidValueError(_("%(name)s is one of %(choices)s.", name="format", choices=", ".join(FORMATS)))
+        if volunteer and type_ != "task_run":
+            raise InvalidValueError("volunteer needs type=task_run.")
+        self.require(who, row)
+        chosen = exports.Chosen(row["id"], named, complete_only(row), volunteer, self._mask)
+        name = f"{row['id']}_{row['short_name']}_{type_}.{format_}"
+        key = row["info"].get("answer_key")
+        return File(name, FORMATS[format_], format_, raw, KINDS[type_], row["standings"], chosen, key)
+
+    async def sizes(self, row: Row, named: Named = None) -> list[dict[str, Any]]:
+        """What the files would hold for who has this row: ``type``, ``rows``, about how many ``bytes`` as JSON.
+
+        ``more``: there are more than so many rows, MOST_COUNTED.
+        """
+        of = exports.Chosen(row["id"], named, complete_only(row))
+        known = {type_: int(row[counter]) for type_, counter in _COUNTED.items() if self._is_known(type_, of)}
+        counted = [KINDS[type_] for type_ in KINDS if type_ not in known]
+        found = await exports.sizes(self._db, of, counted, MOST_COUNTED + 1)
+        sizes = []
+        for type_ in KINDS:
+            rows = known.get(type_, min(int(found.get(f"n_{type_}", 0)), MOST_COUNTED))
+            more = type_ not in known and found[f"n_{type_}"] > MOST_COUNTED
+            sizes.append(
+                {"type": type_, "rows": rows, "more": more, "bytes": round(rows * (found[type_] + _FRAME_BYTES))}
+            )
+        return sizes
+
+    def _is_known(self, type_: str, of: exports.Chosen) -> bool:
+        """Whether a counter of the project says how many rows of a kind leave."""
+        return of.named is None and (type_ == "task" or not of.complete)
+
+    async def download(self, who: Requester, file: File, network: str) -> AsyncGenerator[bytes, None]:
+        """The file in parts, for somebody on a network. It is made at the pace of the database, not of the reader.
+
+        Close it: what is not wanted any more is then no longer made. Raises TooManyRequestsError, and as ``write``.
+        """
+        own = bool(file.standings & OWNERS)
+        with self._limits.place(str(who.user_id) if own else network, own=own):
+            spool = self._spools.open()
+            ensureDeferred(self._fill(file, spool))
+            try:
+                async for part in spool.parts():
+                    yield part
+            finally:
+                spool.close()
+
+    async def _fill(self, file: File, spool: Spool) -> None:
+        """Makes the file; what goes wrong is raised where it is read."""
+        try:
+            await self.write(file, lambda part, rows: spool.write(part))
+        except Exception as error:
+            spool.end(error)
+        else:
+            spool.end()
+
+    async def write(self, file: File, sink: Sink) -> None:
+        """Writes a file as it is at one moment. Raises InvalidValueError when a table would have too many columns."""
+
+        async def work(tx: Database) -> None:
+            await exports.begin(tx)
+            await (self._json if file.format == "json" else self._csv)(tx, file, sink)
+
+        await self._reading.transaction(work)
+
+    async def _json(self, tx: Database, file: File, sink: Sink) -> None:
+        lines = exports.as_json(file.kind, file.standings, self._base_url, file.chosen)
+        rows = await self._lines(tx, lines, sink, b"[\n", b",\n")
+        sink(b"\n]\n" if rows else b"[]\n", 0)
+
+    async def _csv(self, tx: Database, file: File, sink: Sink) -> None:
+        fields = [field for field in file.kind.fields if field.read & file.standings or field.name in file.kind.reduced]
+        keys = await self._keys(tx, file)
+        lines = exports.as_table(file.kind, fields, keys, file.standings, file.chosen, raw=file.raw)
+        # The mark says UTF-8 to spreadsheets; programs that read "utf-8-sig" do not see it.
+        sink(b"\xef\xbb\xbf" + _line([cell(name, raw=file.raw) for name in _names(fields, keys)]), 0)
+        if await self._lines(tx, lines, sink, b"", b"\r\n"):
+            sink(b"\r\n", 0)
+
+    async def _lines(self, tx: Database, lines: exports.Lines, sink: Sink, begin: bytes, between: bytes) -> int:
+        statement, after, rows = lines.statement(), 0, 0
+        while (piece := await self._pauses.run(partial(lines.next, tx, statement, after, PART))) is not None:
+            sink((between if rows else begin) + piece.text.encode(), piece.rows)
+            after, rows = piece.last, rows + piece.rows
+        return rows
+
+    async def _keys(self, tx: Database, file: File) -> list[str]:
+        """The keys of ``info`` of all rows: in the order of imported files, else as rows first have them."""
+        found: dict[str, None] = {}
+        after: int | None = 0
+        while after is not None:
+            keys, after = await self._pauses.run(partial(exports.info_keys, tx, file.kind, file.chosen, found, after))
+            found.update(dict.fromkeys(keys))
+            if len(found) > MAX_KEYS:
+                raise InvalidValueError(_too_wide())
+        first = await exports.imported_columns(tx, file.chosen.project_id) if file.kind is TASK else []
+        return in_order(found, first if file.kind is TASK else [file.answer_key or ""])
+
+
+def in_order(found: Mapping[str, None], first: Sequence[str]) -> list[str]:
+    """The keys that were found: those of ``first`` in its order, then the others in their own."""
+    known = [key for key in first if key in found]
+    return [*known, *(key for key in found if key not in set(known))]
+
+
+def _too_wide() -> str:
+    most = f"{MAX_KEYS:,}"
+    return _("The rows have more than %(most)s different keys, too many for a table. Download JSON instead.", most=most)
+
+
+def _names(fields: Sequence[Field], keys: Sequence[str]) -> list[str]:
+    return [*(field.name for field in fields), *(f"info_{key}" for key in keys)]
+
+
+def _line(cells: Sequence[str]) -> bytes:
+    text = io.StringIO(newline="")
+    csv.writer(text).writerow(cells)
+    return text.getvalue().encode()

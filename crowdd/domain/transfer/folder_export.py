@@ -1,0 +1,119 @@
+"""Writing a project to a folder that ``folder_import`` takes: so it moves to another server, or is made again.
+
+What the project is goes along: texts, settings, tasks, the files that these name. What people did with it does not:
+answers, results, who owns it, its password, its blog. Tasks that were taken out are left out.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import AsyncIterator, Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from crowdd.domain.core.uploads import Uploads, container_of
+from crowdd.domain.server.services import Domain
+from crowdd.domain.transfer.exports import PART
+from crowdd.domain.transfer.project_folder import INFO_FILES, LONG_DESCRIPTION, PROJECT_FILE, TASK_FILES, texts_changed
+from crowdd.kinds import PROJECT, TASK
+from crowdd.storage.database import Row
+from crowdd.storage.transfer import exports
+from crowdd.values import SYSTEM
+
+FILES = "files"
+TASKS_FILE = TASK_FILES[0]
+ATTRIBUTES = ("name", "short_name", "description", "allow_anonymous_contributors", "zip_download", "webhook")
+PARTS = (PROJECT_FILE, LONG_DESCRIPTION, *TASK_FILES, *INFO_FILES)
+OF_TASKS = ("info", "n_answers", "priority_0", "quorum", "calibration")
+_PLACES = ("container", "thumbnail")  # of the picture on this server, beside its address
+
+
+class Files:
+    """The uploads that texts name, copied into the folder, each once."""
+
+    def __init__(self, uploads: Uploads, project_id: int, base_url: str, folder: Path) -> None:
+        self._uploads, self._container, self._folder = uploads, container_of(project_id), folder
+        self._begins = tuple(f"{base}/uploads/{self._container}/" for base in ("", base_url))
+        self.copied: dict[str, Path] = {}
+
+    def named_in(self, value: Any) -> Any:
+        """The value with the paths of files in the places of their addresses: what ``Folder.named_in`` undoes."""
+        return texts_changed(value, self._path)
+
+    def _path(self, text: str) -> str:
+        name = next((text.removeprefix(begin) for begin in self._begins if text.startswith(begin)), None)
+        found = self._uploads.find(self._container, name) if name else None
+        if name is None or found is None:
+            return text
+        if name not in self.copied:
+            self.copied[name] = self._folder / FILES / name
+            self.copied[name].parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(found[0], self.copied[name])
+        return f"{FILES}/{name}"
+
+
+async def unload(domain: Domain, row: Row, folder: Path, told: Callable[[int], object]) -> list[Path]:
+    """The files that make up a project (a row of ``Projects.page``), all written; those that are there are replaced.
+
+    ``told`` hears how many tasks are done. ``project.json`` comes last: a folder without it is not whole and cannot be
+    loaded. A text that has the address of a file somewhere inside keeps it.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    files = Files(domain.uploads, row["id"], domain.settings.base_url, folder)
+    written = [await _write_tasks(domain, row, folder, files, told)]
+    about, texts = await _about(domain, row, files)
+    written += [_put(folder / name, text.encode()) for name, text in texts.items()]
+    written += files.copied.values()
+    return [*written, _put(folder / PROJECT_FILE, orjson.dumps(about, option=orjson.OPT_INDENT_2) + b"\n")]
+
+
+async def _about(domain: Domain, row: Row, files: Files) -> tuple[dict[str, Any], dict[str, str]]:
+    """What project.json says, and the texts that have files of their own."""
+    view = await domain.records.get(PROJECT, SYSTEM, row["id"])
+    shelves = {shelf["id"]: shelf["short_name"] for shelf in await domain.projects.categories()}
+    info = files.named_in(view["info"])
+    if "thumbnail_url" in info:
+        info = {key: value for key, value in info.items() if key not in _PLACES}
+    texts = {name: info.pop(key) for name, key in INFO_FILES.items() if _fits_a_file(info.get(key))}
+    about = {name: view[name] for name in ATTRIBUTES}
+    if view["category_id"] in shelves:
+        about["category"] = shelves[view["category_id"]]
+    if _fits_a_file(view["long_description"]):
+        texts[LONG_DESCRIPTION] = view["long_description"]
+    else:
+        about["long_description"] = view["long_description"]
+    return {**about, "published": view["published"], "info": info}, texts
+
+
+def _fits_a_file(text: Any) -> bool:
+    """Whether a text comes back as it was: ends of lines and a mark at the beginning may not, when read from a file."""
+    return isinstance(text, str) and text != "" and "\r" not in text and not text.startswith("\ufeff")
+
+
+async def _write_tasks(domain: Domain, row: Row, folder: Path, files: Files, told: Callable[[int], object]) -> Path:
+    draft = folder / f"{TASKS_FILE}.part"
+    done = 0
+    with draft.open("wb") as out:
+        async for tasks in _tasks(domain, row):
+            for task in tasks:
+                out.write(orjson.dumps({name: files.named_in(task[name]) for name in OF_TASKS}) + b"\n")
+            told(done := done + len(tasks))
+    return draft.replace(folder / TASKS_FILE)
+
+
+async def _tasks(domain: Domain, row: Row) -> AsyncIterator[list[Mapping[str, Any]]]:
+    """In parts and by their ids, as they are wanted: without those that were taken out."""
+    base_url, standings = domain.settings.base_url, row["standings"]
+    lines, after = exports.as_json(TASK, standings, base_url, exports.Chosen(row["id"])), 0
+    statement = lines.statement()
+    while (piece := await lines.next(domain.db, statement, after, PART)) is not None:
+        yield [view for view in orjson.loads(f"[{piece.text}]") if view["retired_at"] is None]
+        after = piece.last
+
+
+def _put(path: Path, content: bytes) -> Path:
+    draft = path.with_name(f"{path.name}.part")
+    draft.write_bytes(content)
+    return draft.replace(path)

@@ -1,0 +1,230 @@
+"""Loading a project from a folder, as often as one likes: it is made once, then brought up to date."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterator
+from itertools import islice
+from typing import Any
+
+import attrs
+
+from crowdd.domain.core.quota import Quota
+from crowdd.domain.server.services import Domain
+from crowdd.domain.transfer.project_folder import Folder
+from crowdd.errors import ConflictError, InvalidValueError, NotFoundError
+from crowdd.kinds import PROJECT
+from crowdd.storage.core import audit, quota
+from crowdd.storage.database import Database, Row, Transactions
+from crowdd.storage.tasks import tasks
+from crowdd.values import SYSTEM, Requester
+
+CHUNK = 1000  # tasks in a transaction
+Aside = Callable[..., Awaitable[Any]]  # calls a function with arguments, and has what it gives
+
+
+async def _at_once(work: Callable[..., Any], *arguments: Any) -> Any:
+    return work(*arguments)
+
+
+@attrs.frozen
+class Loaded:
+    """What became of a folder: its project, whether that is new, and how many of its tasks are."""
+
+    id: int
+    short_name: str
+    created: bool
+    tasks: int
+    added: int
+    published: bool
+
+
+async def load(
+    domain: Domain,
+    folder: Folder,
+    *,
+    owner: str | None = None,
+    who: Requester = SYSTEM,
+    publish: bool | None = None,
+    progress: Callable[[int], object] = lambda done: None,
+    aside: Aside | None = None,
+) -> Loaded:
+    """Makes the project of a folder, or brings the one of that short name up to date, and adds the tasks it lacks.
+
+    Tasks are the same when their ``info`` is; those that are no longer in the folder stay. A new project belongs to
+    ``owner`` (name or e-mail), else to whoever loads it (``who``), at the command line to the first administrator,
+    else to an account for examples. ``publish`` None does what the folder says, the first time. ``progress`` is told
+    the tasks done so far. What waits for the disk is done ``aside``, if anything else is to go on meanwhile.
+
+    Raises NotFoundError, ConflictError, InvalidValueError, ForbiddenError; tasks added until then stay.
+    """
+    row = await _find(domain, folder.project["short_name"])
+    created = row is None
+    if row is None:
+        row = await _create(domain, folder, await _owner(domain, owner, who))
+    elif row["owner_id"] not in await _possible_owners(domain, owner, who, row):
+        raise ConflictError(f"The project {row['short_name']} has another owner already.")
+    files = Files(domain, folder, row["id"], aside or _at_once, who)
+    await _update(domain, folder, row, files, who)
+    added = await _add_tasks(domain, folder, row["id"], files, progress, who)
+    published = await _publish(domain, folder, publish, who)
+    return Loaded(row["id"], row["short_name"], created, folder.n_tasks, added, published)
+
+
+class Files:
+    """Uploads the files that ``info`` names, each once."""
+
+    def __init__(self, domain: Domain, folder: Folder, project_id: int, aside: Aside, who: Requester) -> None:
+        self._db, self._quota, self._who = domain.db, domain.quota, who
+        self._kept: list[tuple[str, int]] = []
+        self._uploads, self._folder, self._project_id, self._aside = domain.uploads, folder, project_id, aside
+        self._addresses: dict[str, str] = {}
+
+    async def replaced_in(self, info: Any) -> Any:
+        """The value with the addresses of files in the places of their paths."""
+        found = await self._aside(self._folder.named_in, info, self._address)
+        await self._count()
+        return found
+
+    async def _count(self) -> None:
+        """Has the files counted that were kept since the last time."""
+        kept, self._kept = self._kept, []
+        if not kept:
+            return
+
+        async def work(tx: Database) -> None:
+            await quota.note_files(tx, kept, ())
+            await self._quota.require(tx, self._who)
+
+        await self._db.transaction(work)
+
+    async def next(self, rest: Iterator[dict[str, Any]]) -> list[dict[str, Any]]:
+        """The next tasks, as many as one transaction takes, with the addresses of their files."""
+        found = list(await self._aside(self._next, rest))
+        await self._count()
+        return found
+
+    def _next(self, rest: Iterator[dict[str, Any]]) -> list[dict[str, Any]]:
+        named_in = self._folder.named_in
+        return [{**values, "info": named_in(values["info"], self._address)} for values in islice(rest, CHUNK)]
+
+    def _address(self, name: str) -> str:
+        if name not in self._addresses:
+            path = self._uploads.keep(self._project_id, self._folder.files[name], name)
+            self._kept.append((path, self._folder.files[name].stat().st_size))
+            self._addresses[name] = f"/uploads/{path}"
+        return self._addresses[name]
+
+
+class Import:
+    """Adds tasks to a project unless it has them already, chunk by chunk; others may add some meanwhile.
+
+    A task that stands in the file several times is wanted as often.
+    """
+
+    def __init__(self, db: Transactions, project_id: int, who: Requester = SYSTEM, quota: Quota | None = None) -> None:
+        self._quota = quota
+        self._db, self._project_id, self._who = db, project_id, who
+        self._present: Counter[str] = Counter()  # tasks of the project by digest, when it had so many ordinals
+        self._ordinals = -1
+        self._seen: Counter[str] = Counter()  # tasks of earlier chunks by digest, all of which are in the project now
+
+    async def add(self, chunk: list[dict[str, Any]]) -> int:
+        """How many of the chunk were missing and have been added, in one transaction."""
+
+        async def work(tx: Database) -> tuple[Counter[str], int, list[str], int]:
+            ordinals = await tasks.hold_imports(tx, self._project_id)
+            present = self._present if ordinals == self._ordinals else await tasks.digests(tx, self._project_id)
+            digests = await tasks.digests_of(tx, [values["info"] for values in chunk])
+            missing = list(self._missing(present, digests, chunk))
+            if missing:
+                await tasks.add(tx, self._project_id, missing)
+                await self._note(tx, len(missing))
+            if self._quota:
+                await self._quota.require(tx, self._who)
+            return present, ordinals + len(missing), digests, len(missing)
+
+        self._present, self._ordinals, digests, added = await self._db.transaction(work)
+        self._seen.update(digests)
+        return added
+
+    def _missing(self, present: Counter[str], digests: list[str], chunk: list[dict[str, Any]]) -> Iterator[Any]:
+        here: Counter[str] = Counter()
+        for digest, values in zip(digests, chunk, strict=True):
+            if self._seen[digest] + here[digest] >= present[digest]:
+                yield values
+            here[digest] += 1
+
+    async def _note(self, tx: Database, added: int) -> None:
+        await audit.write(tx, self._who, "load", "task", None, project_id=self._project_id, after={"tasks": added})
+
+
+async def _find(domain: Domain, short_name: str) -> Row | None:
+    try:
+        return await domain.projects.page(short_name, SYSTEM)
+    except NotFoundError:
+        return None
+
+
+async def _possible_owners(domain: Domain, name: str | None, who: Requester, row: Row) -> set[int]:
+    """Whose a project that is there already may be."""
+    if name is not None:
+        return {(await domain.accounts.find(name))["id"]}
+    return {row["owner_id"] if who.user_id is None else who.user_id}
+
+
+async def _owner(domain: Domain, name: str | None, who: Requester) -> Requester:
+    """Whose the new project is: a person, or somebody as a requester at the command line."""
+    if who.user_id is not None:
+        return who
+    if name is not None:
+        row = await domain.accounts.find(name)
+    else:
+        row = (await domain.accounts.admins() or [await domain.accounts.of_examples()])[0]
+    return attrs.evolve(SYSTEM, user_id=row["id"], user_name=row["name"])
+
+
+async def _create(domain: Domain, folder: Folder, who: Requester) -> Row:
+    """A new project without its ``info``, which names files by their paths until they are uploaded."""
+    category = await _category(domain, folder)
+    made = await domain.records.create(PROJECT, who, {**folder.project, **category, "info": {}})
+    return await domain.projects.page(made["short_name"], SYSTEM)
+
+
+async def _update(domain: Domain, folder: Folder, row: Row, files: Files, who: Requester) -> None:
+    """Keys of ``info`` that the folder does not have stay as they are."""
+    info = {**row["info"], **await files.replaced_in(folder.project["info"])}
+    body = {**folder.project, **await _category(domain, folder), "info": info}
+    await domain.records.change(PROJECT, who, row["id"], body)
+
+
+async def _category(domain: Domain, folder: Folder) -> dict[str, int]:
+    if folder.category is None:
+        return {}
+    known = {row["short_name"]: row["id"] for row in await domain.projects.categories()}
+    if folder.category not in known:
+        raise InvalidValueError(f"There is no category {folder.category}, only {', '.join(known)}.")
+    return {"category_id": known[folder.category]}
+
+
+async def _add_tasks(
+    domain: Domain, folder: Folder, project_id: int, files: Files, progress: Callable[[int], object], who: Requester
+) -> int:
+    importing, added, done = Import(domain.db, project_id, who, domain.quota), 0, 0
+    rest = folder.tasks()
+    while chunk := await files.next(rest):
+        added += await importing.add(chunk)
+        domain.bell.ring(project_id)
+        done += len(chunk)
+        progress(done)
+    return added
+
+
+async def _publish(domain: Domain, folder: Folder, wanted: bool | None, who: Requester) -> bool:
+    """Whether the project is published in the end; one that its owner has paused is opened only when told to."""
+    row = await domain.projects.page(folder.project["short_name"], SYSTEM)
+    if wanted is None:
+        wanted = folder.published and row["first_published"] is None
+    if wanted and not row["published"]:
+        await domain.projects.publish(row, who)
+    return bool(wanted or row["published"])

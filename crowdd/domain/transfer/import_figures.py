@@ -1,0 +1,73 @@
+"""The figures of an import, and what its owner has to decide by them. Pure decisions."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from crowdd.domain.transfer.import_reader import Chunk
+from crowdd.languages import _
+from crowdd.storage.database import Row
+
+MAX_ATOMIC_ROWS = 50_000  # rows of one transaction where the owner wants all or nothing
+_FATES = {
+    "no task": _("Its task has not been imported."),
+    "other": _("Its volunteer has another answer to this task."),
+    "open": _("Its task is not complete. Import its answers first."),
+    "earlier": _("It is an earlier version. Only the last version of a result is imported."),
+}
+
+
+def figures() -> tuple[str, ...]:
+    """What is counted of an import: rows = added + updated + present + refused; present has twice and kept."""
+    return ("rows", "added", "updated", "present", "twice", "kept", "refused", "empty")
+
+
+def tally(chunk: Chunk, fates: Sequence[str], refused: Sequence[Any]) -> dict[str, int]:
+    """The figures of a chunk whose rows have these fates."""
+    n = Counter(fates)
+    return {
+        "rows": chunk.rows,
+        "added": n["added"],
+        "updated": n["updated"],
+        "present": n["present"] + n["same"] + n["kept"] + chunk.twice,
+        "twice": chunk.twice,
+        "kept": n["kept"],
+        "refused": len(refused),
+        "empty": chunk.empty,
+    }
+
+
+def refusals(chunk: Chunk, fates: Sequence[str]) -> list[dict[str, Any]]:
+    """The answers or results of a chunk that find no place, as refused rows."""
+    return [
+        {"line": each["line"], "reason": str(_FATES[fate]), "text": _ids(each)}
+        for each, fate in zip(chunk.taken, fates, strict=True)
+        if fate in _FATES
+    ]
+
+
+def _ids(taken: Mapping[str, Any]) -> str:
+    row_id = taken["run"] if "run" in taken else taken["result"]
+    return f"task_id {taken['task']}" if row_id is None else f"id {row_id}, task_id {taken['task']}"
+
+
+def undecided(row: Row) -> str | None:
+    """What the owner of an import that has been read has to say before it begins, as a sentence; None: nothing."""
+    if row["check_error"]:
+        return str(row["check_error"])
+    if row["preview"] is None:
+        return str(_("The file is still being read."))
+    n, rows = row["preview"]["refused"], row["preview"]["rows"]
+    if row["on_error"] == "stop" and n:
+        return _("%(refused)s of %(rows)s rows are refused, so nothing is added.", refused=f"{n:,}", rows=f"{rows:,}")
+    if row["on_error"] == "stop" and rows > MAX_ATOMIC_ROWS:
+        return _("All or nothing is for files of up to %(max)s rows.", max=f"{MAX_ATOMIC_ROWS:,}")
+    if row["on_error"] is None and n:
+        return _(
+            "%(refused)s of %(rows)s rows are refused. Choose to skip them (`on_error=skip`), or correct the file.",
+            refused=f"{n:,}",
+            rows=f"{rows:,}",
+        )
+    return None

@@ -1,0 +1,211 @@
+"""Reads a file of an import row by row: what each row becomes, which are refused, which stand there twice.
+
+All of it waits for the disk: call it in a thread.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from array import array
+from collections import Counter
+from collections.abc import Callable, Iterator
+from datetime import datetime
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import attrs
+import orjson
+
+from crowdd.domain.transfer import import_exports
+from crowdd.domain.transfer.import_rows import MAX_KEY_CHARACTERS, key_of, task_of
+from crowdd.domain.transfer.task_files import Dialect, FileRow, read_rows
+from crowdd.errors import InvalidValueError
+from crowdd.languages import _
+
+CHUNK = 1000  # rows of one transaction
+CHUNK_BYTES = 2_000_000  # about so much of them in memory at once
+MAX_ROWS = 2_000_000  # of a file: what has been seen of it takes 16 bytes a row
+
+
+@attrs.frozen
+class Plan:
+    """What an owner has chosen for a file. ``pseudonym`` and ``latest`` are for answers (``answer_of``)."""
+
+    kind: str
+    dialect: Dialect
+    uses: dict[str, str]
+    key: str | None
+    again: bool
+    n_answers: int | None
+    pseudonym: Callable[[int, str], str]
+    latest: datetime
+
+
+@attrs.define
+class Chunk:
+    """Some rows of a file. ``passed`` counts all of them, ``rows`` those that are not empty.
+
+    ``taken`` are tasks, answers or results, ``twice`` counts rows that stand in the file before, ``refused`` have line,
+    reason and text, and ``seen`` are the keys of refused rows.
+    """
+
+    passed: int = 0
+    rows: int = 0
+    empty: int = 0
+    twice: int = 0
+    taken: list[dict[str, Any]] = attrs.field(factory=list)
+    refused: list[dict[str, Any]] = attrs.field(factory=list)
+    seen: list[str] = attrs.field(factory=list)
+
+
+class DigestSet:
+    """Digests of 64 bits, in 16 bytes each: a set of Python's takes 100."""
+
+    def __init__(self) -> None:
+        self._slots, self._count = array("Q", bytes(8 * 1024)), 0
+
+    def add(self, digest: int) -> bool:
+        """Whether it was not there yet."""
+        if self._count * 2 >= len(self._slots):
+            self._grow()
+        at = self._place(digest or 1)
+        if self._slots[at]:
+            return False
+        self._slots[at] = digest or 1
+        self._count += 1
+        return True
+
+    def _place(self, digest: int) -> int:
+        slots, mask = self._slots, len(self._slots) - 1
+        at = digest & mask
+        while slots[at] and slots[at] != digest:
+            at = (at + 1) & mask
+        return at
+
+    def _grow(self) -> None:
+        before = self._slots
+        self._slots = array("Q", bytes(16 * len(before)))
+        for digest in before:
+            if digest:
+                self._slots[self._place(digest)] = digest
+
+
+class RowReader:
+    """Goes through a file once. Close it at the end."""
+
+    def __init__(self, path: Path, plan: Plan) -> None:
+        self._plan, self._file = plan, path.open("rb")
+        self._rows: Iterator[FileRow] = read_rows(plan.dialect, self._file)
+        self._digests, self._keys = DigestSet(), DigestSet()
+        self._named = DigestSet()  # keys of all rows, refused ones too
+        self._repeated: Counter[int] = Counter()  # of the digests of exported tasks that came more than once
+
+    def close(self) -> None:
+        """Closes the file."""
+        self._file.close()
+
+    def skip(self, rows: int) -> None:
+        """Passes over rows that were taken before.
+
+        Which of the rows after them stand there twice is known by their keys only, and for results: others are found in
+        the project.
+        """
+        for row in islice(self._rows, rows):
+            if self._plan.key is not None or self._plan.kind == import_exports.RESULTS:
+                self._read(row, Chunk())
+
+    def next_chunk(self) -> Chunk:
+        """The next rows, as many as one transaction should take; ``passed`` is 0 at the end."""
+        chunk, size = Chunk(), 0
+        for row in islice(self._rows, CHUNK):
+            self._read(row, chunk)
+            size += sum(len(str(value)) for value in (row.values or {}).values())
+            if size > CHUNK_BYTES:
+                break
+        return chunk
+
+    def _read(self, row: FileRow, chunk: Chunk) -> None:
+        chunk.passed += 1
+        if row.empty:
+            chunk.empty += 1
+            return
+        chunk.rows += 1
+        try:
+            if row.values is None:
+                raise InvalidValueError(row.error)
+            made = self._made(row.values)
+            if made is None:
+                chunk.twice += 1
+            else:
+                chunk.taken.append({**made, "line": row.number})
+        except InvalidValueError as error:
+            chunk.refused.append(refusal(row, str(error)))
+            self._note_key(row, chunk)
+
+    def _made(self, values: dict[str, Any]) -> dict[str, Any] | None:
+        """What a row becomes; None for one that stands in the file before."""
+        plan = self._plan
+        if plan.kind == import_exports.ANSWERS:
+            answer = import_exports.answer_of(values, plan.pseudonym, plan.latest)
+            return answer if self._digests.add(digest_of([answer["source"], answer["run"]])) else None
+        if plan.kind == import_exports.RESULTS:
+            return self._result(import_exports.result_of(values))
+        if plan.kind == import_exports.TASKS:
+            return self._exported(import_exports.task_of(values))
+        task = task_of(values, plan.uses, plan.n_answers)
+        if plan.key is not None:
+            return self._keyed(task, plan.key)
+        return task if self._digests.add(digest_of(task["info"])) or plan.again else None
+
+    def _exported(self, task: dict[str, Any]) -> dict[str, Any] | None:
+        digest = digest_of(task["info"])
+        first = self._digests.add(digest)
+        if task["original"] is None:
+            return task if first or self._plan.again else None
+        if not self._keys.add(digest_of([task["source"], task["original"]])):
+            return None
+        if not first:
+            self._repeated[digest] += 1
+        return {**task, "nth": self._repeated[digest]}
+
+    def _result(self, result: dict[str, Any]) -> dict[str, Any] | None:
+        if not self._digests.add(digest_of([result["source"], result["task"], result["result"], result["info"]])):
+            return None
+        if result["last"] and not self._keys.add(digest_of([result["source"], result["task"]])):
+            raise InvalidValueError(_("A row above it is the result of the same task."))
+        return result
+
+    def _keyed(self, task: dict[str, Any], name: str) -> dict[str, Any] | None:
+        key = key_of(task["info"], name)
+        if self._keys.add(digest_of(key)):
+            self._digests.add(digest_of([task["info"], task["given"], task["n_answers"]]))
+            return {**task, "key": key, "named_above": not self._named.add(digest_of(key))}
+        if self._digests.add(digest_of([task["info"], task["given"], task["n_answers"]])):
+            raise InvalidValueError(_("A row above it has the same key and other values: %(key)s", key=key[:100]))
+        return None
+
+    def _note_key(self, row: FileRow, chunk: Chunk) -> None:
+        """The task of a refused row is not gone from the file."""
+        name, values = self._plan.key, row.values or {}
+        if name is not None and isinstance(values.get(name), str | int) and values[name] != "":
+            key = str(values[name])[:MAX_KEY_CHARACTERS]
+            if self._named.add(digest_of(key)):
+                chunk.seen.append(key)
+
+
+def digest_of(value: Any) -> int:
+    """A digest of a JSON value, whatever the order of its keys."""
+    text = orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
+    return int.from_bytes(hashlib.blake2b(text, digest_size=8).digest(), "big")
+
+
+def refusal(row: FileRow, reason: str) -> dict[str, Any]:
+    """A refused row as it is kept: line, reason, how it begins."""
+    text = row.text or ", ".join(str(value)[:100] for value in (row.values or {}).values())[:200]
+    return {"line": row.number, "reason": reason[:500], "text": printable(text)}
+
+
+def printable(text: str) -> str:
+    """A text that can be stored and shown, its beginning."""
+    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text[:200])

@@ -1,0 +1,362 @@
+"""Imports in the background: a file is read against the project first, then its rows are added, a thousand at a time.
+
+Each step that adds is one transaction that also says how far it is: after a kill it goes on there, and no row is taken
+twice or left out. Where the owner wants all or nothing, all steps are one transaction.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from crowdd.domain.core import rights
+from crowdd.domain.core.background_queue import Item
+from crowdd.domain.core.concurrency.worker_thread import Workshop
+from crowdd.domain.core.quota import Quota
+from crowdd.domain.core.secrets import Secrets
+from crowdd.domain.tasks import results
+from crowdd.domain.transfer import import_exports, import_rows, task_files
+from crowdd.domain.transfer.import_figures import figures, refusals, tally, undecided
+from crowdd.domain.transfer.import_reader import MAX_ROWS, Chunk, Plan, RowReader, printable
+from crowdd.domain.transfer.task_files import Dialect, FileRow, Inspected
+from crowdd.errors import InvalidValueError, NotFoundError, StoppedError
+from crowdd.languages import _
+from crowdd.storage.core import audit, queue, records
+from crowdd.storage.database import Database, Row, Transactions
+from crowdd.storage.tasks import tasks
+from crowdd.storage.transfer import imports
+from crowdd.values import Requester
+
+SHOWN_ROWS = 5
+_KEYS_AT_ONCE = 5000  # tasks whose keys are learnt in one transaction
+_A_DAY = timedelta(days=1)
+Note = Callable[[int], Any]
+
+
+class ImportRunner:
+    """Reads files of imports and adds what they have."""
+
+    def __init__(
+        self,
+        db: Transactions,
+        ring: Callable[[int], None],
+        workshop: Workshop,
+        folder: Path,
+        quota: Quota,
+        secrets: Secrets,
+    ) -> None:
+        self._db, self._ring, self._workshop = db, ring, workshop
+        self._folder, self._quota, self._secrets = folder, quota, secrets
+
+    async def run(self, item: Item) -> dict[str, object]:
+        """Reads a file where that has not been done, and adds what it has where its owner has said so.
+
+        Raises NotFoundError when the file or the project is gone, ForbiddenError without the rights that are needed.
+        """
+        import_id = int(item.arguments["import"])
+        row = await self._import(item)
+        if row["ended"] is None:
+            await self._require(self._db, item.who, row)
+            if row["preview"] is None:
+                row = await self._check(item, row)
+            if row["queue_item"] != item.id:
+                found = {"import": import_id, "state": row["state"], **(row["preview"] or {})}
+                return {**found, "error": row["check_error"]} if row["check_error"] else found
+            await self._add(item, row)
+        ended = await imports.end(self._db, import_id)
+        (self._folder / ended["file"]).unlink(missing_ok=True)
+        self._ring(ended["project_id"])
+        return {"import": import_id, **{name: ended[name] for name in figures()}}
+
+    async def _import(self, item: Item) -> Row:
+        row = await imports.get(self._db, int(item.project_id or 0), int(item.arguments["import"]))
+        if row is None:
+            raise NotFoundError("The import has been removed.")
+        return row
+
+    async def _check(self, item: Item, row: Row) -> Row:
+        """Reads the file; where its owner wants it to begin by itself, and need not decide anything, it does."""
+
+        async def work(tx: Database) -> None:
+            now = await imports.lock(tx, row["id"])
+            if now is None or now["queue_item"] != item.id:
+                return
+            if undecided(checked) is None:
+                await imports.begin(tx, row["id"], checked["on_error"] or "skip", item.id)
+                await note_import(tx, item.who, checked)
+            else:
+                await imports.wait_for_owner(tx, row["id"])
+
+        await self.read(row, item)
+        checked = await self._import(item)
+        await self._db.transaction(work)
+        self._ring(row["project_id"])
+        return await self._import(item)
+
+    # What is in the file
+
+    async def read(self, row: Row, item: Item | None = None, max_rows: int = MAX_ROWS) -> bool:
+        """Reads the file of an import against its project, and keeps what would become of its rows.
+
+        False, and nothing done, for a file of more than ``max_rows``. A file of which nothing can be used has its
+        reason in ``check_error`` afterwards.
+        """
+        path = self._path(row)
+        try:
+            inspected = await self._workshop.do(_inspect, path, row["dialect"])
+            if inspected.rows > max_rows:
+                return False
+            choices = await self._db.transaction(lambda tx: self._save_inspected(tx, row, inspected))
+            preview = await self._preview({**row, **choices}, path, item, inspected)
+        except InvalidValueError as error:
+            await imports.save_unreadable(self._db, row["id"], str(error))
+            return True
+
+        async def work(tx: Database) -> None:
+            now = await imports.lock(tx, row["id"])
+            if now is not None and {name: now[name] for name in imports.CHOICES} == choices:
+                await imports.save_preview(tx, row["id"], choices, preview)
+
+        await self._db.transaction(work)
+        self._ring(row["project_id"])
+        return True
+
+    async def _save_inspected(self, tx: Database, row: Row, inspected: Inspected) -> dict[str, Any]:
+        """Keeps what the file holds; the owner's choices as far as they fit its columns."""
+        columns = [name for name in inspected.columns if "\x00" not in name]
+        kind = row["kind"] or import_exports.kind_of(inspected.columns)
+        usual = import_rows.usual(inspected.dialect.format, inspected.columns)
+        chosen = {name: use for name, use in (row["uses"] or {}).items() if name in usual}
+        uses = import_rows.checked({**usual, **chosen}, inspected.columns)
+        key = row["key_name"] if kind == import_exports.TABLE else None
+        if row["columns"] and key not in inspected.columns:
+            key = None  # it was chosen when the file was read otherwise
+        import_rows.require_key(key, uses)
+        values = {
+            "dialect": inspected.dialect.to_json(),
+            "kind": kind,
+            "format": inspected.dialect.format,
+            "columns": columns,
+            "sample": [_short(each) for each in inspected.sample],
+            "rows": inspected.rows,
+            "empty": inspected.empty,
+            "doubts": list(inspected.doubts),
+            "uses": {name: use for name, use in uses.items() if "\x00" not in name},
+            "key_name": key,
+        }
+        await imports.save_inspected(tx, row["id"], values)
+        return {
+            **{name: row[name] for name in imports.CHOICES},
+            **{n: values[n] for n in imports.CHOICES if n in values},
+        }
+
+    async def _preview(self, row: Row, path: Path, item: Item | None, inspected: Inspected) -> dict[str, Any]:
+        total, answers = Counter(dict.fromkeys(figures(), 0)), Counter[int]()
+        matched, reader = 0, RowReader(path, self._plan(row))
+        if row["key_name"] is not None:
+            while await imports.learn_keys(self._db, row["project_id"], row["key_name"], _KEYS_AT_ONCE):
+                pass
+        try:
+            while (chunk := await self._workshop.do(reader.next_chunk)).passed:
+                fates, matches = await self._fates(row, chunk)
+                matched += matches
+                refused = [*chunk.refused, *refusals(chunk, fates)]
+                total.update(tally(chunk, fates, refused))
+                answers.update(each["n_answers"] for each, fate in _with(chunk, fates, "added") if "n_answers" in each)
+                if chunk.seen and row["key_name"] is not None:
+                    matched += await imports.keyed_tasks(self._db, row["project_id"], row["key_name"], chunk.seen)
+                await imports.add_errors(self._db, row["id"], refused)
+                if item is not None:
+                    await item.progress(total["rows"], inspected.rows * (2 if row["queue_item"] else 1))
+        finally:
+            reader.close()
+        gone = 0
+        if row["key_name"] is not None:
+            gone = max(0, await imports.keyed_tasks(self._db, row["project_id"], row["key_name"]) - matched)
+        wanted = {"answers": sum(n * count for n, count in answers.items())}
+        return {**total, **wanted, "fewest": min(answers, default=0), "most": max(answers, default=0), "gone": gone}
+
+    async def _fates(self, row: Row, chunk: Chunk) -> tuple[list[str], int]:
+        """What would become of each row of a chunk: added, updated, same, kept, present, or what ``refusals`` tells.
+
+        With it, how many tasks that are not taken out are found by their key.
+        """
+        project_id, taken = row["project_id"], chunk.taken
+        if not taken:
+            return [], 0
+        if row["kind"] == import_exports.ANSWERS:
+            return await imports.match_answers(self._db, project_id, taken), 0
+        if row["kind"] == import_exports.RESULTS:
+            return [each["fate"] for each in await imports.match_results(self._db, project_id, taken)], 0
+        if row["key_name"] is not None:
+            rows = await imports.match_keyed(self._db, project_id, row["key_name"], taken)
+            there = [r["fate"] != "added" and not r["retired"] for r in rows]
+            found = sum(here and not each["named_above"] for here, each in zip(there, taken, strict=True))
+            return [r["fate"] for r in rows], found
+        return await self._presence(row, taken), 0
+
+    async def _presence(self, row: Row, taken: list[dict[str, Any]]) -> list[str]:
+        project_id = row["project_id"]
+        if row["again"]:
+            return ["added"] * len(taken)
+        if _has_origins(taken):
+            there = await imports.match_exported(self._db, project_id, taken)
+        else:
+            there = [each["present"] for each in await imports.known(self._db, project_id, [t["info"] for t in taken])]
+        return ["present" if each else "added" for each in there]
+
+    def _plan(self, row: Row) -> Plan:
+        def pseudonym(source: int, volunteer: str) -> str:
+            text = f"{row['project_id']} {source} {volunteer}"
+            return f"imported-{self._secrets.digest('imported volunteer', text).hex()[:24]}"
+
+        return Plan(
+            row["kind"],
+            Dialect.from_json(row["dialect"]),
+            row["uses"],
+            row["key_name"],
+            row["again"],
+            row["n_answers"],
+            pseudonym,
+            datetime.now(UTC) + _A_DAY,
+        )
+
+    # Adding it
+
+    async def _add(self, item: Item, row: Row) -> None:
+        path = self._path(row)
+        if row["on_error"] == "stop":
+            await self._db.transaction(lambda tx: self._add_all(tx, item, row, path))
+            self._ring(row["project_id"])
+            return
+        taken = int((item.checkpoint or {}).get("rows", 0))
+        reader = RowReader(path, self._plan(row))
+        try:
+            await self._workshop.do(reader.skip, taken)
+            while (chunk := await self._workshop.do(reader.next_chunk)).passed:
+                taken += chunk.passed
+                await self._db.transaction(self._step(item, row, chunk, taken))
+                self._ring(row["project_id"])
+        finally:
+            reader.close()
+
+    def _step(self, item: Item, row: Row, chunk: Chunk, taken: int) -> Any:
+        async def step(tx: Database) -> None:
+            await self._take(tx, item.who, row, chunk)
+            before = row["rows"] if row["check_item"] == item.id else 0  # this item has read the file, too
+            await item.progress(before + min(taken, row["rows"]), before + row["rows"], {"rows": taken}, within=tx)
+            await self._quota.require(tx, item.who)
+
+        return step
+
+    async def _add_all(self, tx: Database, item: Item, row: Row, path: Path) -> None:
+        """Everything in one transaction: a refused row, a limit or whoever stops it leaves nothing behind."""
+        reader = RowReader(path, self._plan(row))
+        try:
+            while (chunk := await self._workshop.do(reader.next_chunk)).passed:
+                refused = await self._take(tx, item.who, row, chunk)
+                if refused:
+                    line, reason = refused[0]["line"], refused[0]["reason"]
+                    raise InvalidValueError(f"Line {line}: {reason} Nothing was added.")
+                if item.ending or await queue.cancelled(tx, item.id):
+                    raise StoppedError("ending" if item.ending else "cancelled")
+        finally:
+            reader.close()
+        await self._quota.require(tx, item.who)
+        total = row["rows"] * (2 if row["check_item"] == item.id else 1)
+        await item.progress(total, total, {"rows": row["rows"]}, within=tx)
+
+    async def _take(self, tx: Database, who: Requester, row: Row, chunk: Chunk) -> list[dict[str, Any]]:
+        """Adds what a chunk has, counts it, and gives the rows that were refused."""
+        await tasks.hold_imports(tx, row["project_id"])
+        await self._require(tx, who, row)
+        counts = await self._taken(tx, row, chunk)
+        refused = [*chunk.refused, *counts.pop("refusals", ())]
+        more = {"rows": chunk.rows, "twice": chunk.twice + counts.get("twice", 0), "refused": len(refused)}
+        counts["present"] = counts.get("present", 0) + chunk.twice
+        await imports.count(tx, row["id"], {**dict.fromkeys(figures(), 0), **counts, **more})
+        await imports.add_errors(tx, row["id"], refused)
+        return refused
+
+    async def _taken(self, tx: Database, row: Row, chunk: Chunk) -> dict[str, Any]:
+        project_id, taken = row["project_id"], chunk.taken
+        if row["key_name"] is not None:
+            done = await imports.add_keyed(tx, project_id, row["key_name"], taken, chunk.seen, row["id"])
+            return {**done, "present": done["same"] + done["kept"]}
+        if not taken:
+            return {}
+        if row["kind"] == import_exports.ANSWERS:
+            fates = await imports.add_answers(tx, project_id, taken)
+            counts = Counter(fates)
+            return {"added": counts["added"], "present": counts["present"], "refusals": refusals(chunk, fates)}
+        if row["kind"] == import_exports.RESULTS:
+            fates = await results.fill_exported(tx, project_id, taken)
+            counts = Counter(fates)
+            done = {name: counts[name] for name in ("added", "updated", "present")}
+            return {**done, "refusals": refusals(chunk, fates)}
+        if _has_origins(taken):
+            return dict(await imports.add_exported(tx, project_id, taken, row["again"]))
+        new = taken if row["again"] else await _missing(tx, project_id, taken)
+        if new:
+            await tasks.add(tx, project_id, new)
+        return {"added": len(new), "present": len(taken) - len(new)}
+
+    def _path(self, row: Row) -> Path:
+        path = self._folder / row["file"]
+        if not path.is_file():
+            raise NotFoundError("The file is gone. Bring it once more: what was taken of it is not taken twice.")
+        return path
+
+    async def _require(self, db: Database, who: Requester, row: Row) -> None:
+        """Raises NotFoundError without the project, ForbiddenError for somebody who may not import this into it."""
+        standings = await records.standings_to_project(db, row["project_id"], who)
+        if standings is None:
+            raise NotFoundError("The project has been deleted meanwhile.")
+        rights.require(who, standings, import_exports.importers(row["kind"]))
+
+
+async def note_import(tx: Database, who: Requester, row: Row) -> None:
+    """Writes the beginning of an import into the audit log."""
+    after = {"name": row["name"], "rows": row["rows"], "kind": row["kind"]}
+    await audit.write(tx, who, "import", "project", row["project_id"], project_id=row["project_id"], after=after)
+
+
+def _inspect(path: Path, dialect: Mapping[str, Any] | None) -> Inspected:
+    rows = 0
+
+    def count(_row: FileRow) -> None:
+        nonlocal rows
+        rows += 1
+        if rows > MAX_ROWS:
+            raise InvalidValueError(_("The file has more than %(max)s rows. Split it.", max=f"{MAX_ROWS:,}"))
+
+    chosen = None if dialect is None else Dialect.from_json(dialect)
+    return task_files.inspect(path, SHOWN_ROWS, chosen, count)
+
+
+def _has_origins(taken: Sequence[Mapping[str, Any]]) -> bool:
+    return bool(taken) and taken[0].get("original") is not None
+
+
+def _with(chunk: Chunk, fates: Sequence[str], wanted: str) -> list[tuple[dict[str, Any], str]]:
+    return [(each, fate) for each, fate in zip(chunk.taken, fates, strict=True) if fate == wanted]
+
+
+async def _missing(tx: Database, project_id: int, made: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Those that the project does not have, each once."""
+    digests: set[str] = set()
+    new = []
+    for values, known in zip(made, await imports.known(tx, project_id, [v["info"] for v in made]), strict=True):
+        if not known["present"] and known["digest"] not in digests:
+            digests.add(known["digest"])
+            new.append(values)
+    return new
+
+
+def _short(values: dict[str, Any]) -> dict[str, str]:
+    """The first rows as texts for people."""
+    shown = {name: value for name, value in values.items() if "\x00" not in name}
+    return {name: printable(value if isinstance(value, str) else str(value)) for name, value in shown.items()}

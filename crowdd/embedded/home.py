@@ -1,0 +1,114 @@
+"""Where the database's files lie: in the data folder, or where the user who runs PostgreSQL can reach them."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import re
+import stat
+from pathlib import Path
+
+import attrs
+
+from crowdd.embedded.account import Account, choose
+from crowdd.embedded.errors import StartError
+
+PORT = "5432"
+SOCKET_NAME = f".s.PGSQL.{PORT}"
+# sun_path has 108 bytes, the last of them zero.
+_LONGEST_SOCKET = 107
+# libpq takes a comma in `host` for a list of hosts; other characters would need quoting in three syntaxes.
+_PLAIN = re.compile(r"[A-Za-z0-9/._+-]+")
+_TEMPORARY = Path("/tmp")  # noqa: S108 - what we make there is private, and its owner is checked
+_ELSEWHERE = (Path("/var/lib"), _TEMPORARY)
+
+
+@attrs.frozen
+class Home:
+    """``cluster`` is PostgreSQL's data folder, ``folder`` holds it, ``socket`` is the private folder of its socket."""
+
+    data: Path
+    cluster: Path
+    socket: Path
+    account: Account
+
+    @property
+    def folder(self) -> Path:
+        """What the cluster lies in, with the things that belong to it."""
+        return self.cluster.parent
+
+    @property
+    def elsewhere(self) -> bool:
+        """Whether the database lies outside the data folder."""
+        return self.folder != self.data
+
+
+def find_home(data: Path, wanted_user: str = "") -> Home:
+    """The home of this data folder's database; ``<data>/postgres`` is it, or the symbolic link that leads there.
+
+    Raises StartError when there is no place that the user who runs PostgreSQL can reach.
+    """
+    data.mkdir(parents=True, exist_ok=True)
+    data = data.resolve()
+    record = data / "postgres"
+    account = choose(wanted_user, record)
+    if not os.path.lexists(record) and not _reachable(data, account):
+        record.symlink_to(_elsewhere(data, account) / "postgres")
+    cluster = record.resolve()
+    return Home(data, cluster, _socket_folder(cluster.parent, account), account)
+
+
+def _reachable(folder: Path, account: Account) -> bool:
+    probe = folder / "postgres-socket"
+    with contextlib.suppress(OSError):
+        account.own(probe)
+        if account.reaches(probe, "w"):
+            return True
+    with contextlib.suppress(OSError):
+        probe.rmdir()
+    return False
+
+
+def _elsewhere(data: Path, account: Account) -> Path:
+    for base in _ELSEWHERE:
+        folder = base / f"crowdd-{_key(data)}"
+        if _private(folder, 0o711, os.geteuid()) and _reachable(folder, account):
+            return folder
+    raise StartError(
+        f"User {account.name}, who runs PostgreSQL, can reach neither {data} nor {' nor '.join(map(str, _ELSEWHERE))}: "
+        "set CROWDD_DATA_DIR to a folder that others may enter, or CROWDD_DB_DSN to a PostgreSQL of your own."
+    )
+
+
+def _socket_folder(folder: Path, account: Account) -> Path:
+    socket = folder / "postgres-socket"
+    if not fits(socket):
+        socket = _TEMPORARY / f"crowdd-{account.uid}-{_key(folder)}"
+        if not _private(socket, 0o700, os.geteuid(), account.uid):
+            raise StartError(f"{socket} belongs to somebody else: remove it, or set CROWDD_DATA_DIR to a shorter path.")
+    folder.mkdir(parents=True, exist_ok=True)
+    account.own(socket)
+    return socket
+
+
+def fits(socket: Path) -> bool:
+    """Whether a folder can hold PostgreSQL's socket and be named in a DSN without quoting."""
+    return len(os.fsencode(socket / SOCKET_NAME)) <= _LONGEST_SOCKET and bool(_PLAIN.fullmatch(str(socket)))
+
+
+def _private(folder: Path, mode: int, *owners: int) -> bool:
+    """Makes the folder; False when it is there already and in other hands, or cannot be made."""
+    try:
+        folder.mkdir(mode=mode)
+        folder.chmod(mode)
+    except FileExistsError:
+        found = folder.lstat()
+        return stat.S_ISDIR(found.st_mode) and found.st_uid in owners and not found.st_mode & 0o022
+    except OSError:
+        return False
+    return True
+
+
+def _key(path: Path) -> str:
+    return hashlib.sha256(os.fsencode(path)).hexdigest()[:12]

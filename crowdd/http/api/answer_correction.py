@@ -1,0 +1,77 @@
+"""Another answer in the place of one's own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from crowdd.domain.server.services import Domain
+from crowdd.errors import (
+    AnonymousError,
+    ForbiddenError,
+    InvalidValueError,
+    NotFoundError,
+    TooLargeError,
+    UnknownFieldError,
+)
+from crowdd.http.api.objects import small
+from crowdd.http.api.operations import EXTERNAL_UID, PASSWORD
+from crowdd.http.api.schemas import answer_name
+from crowdd.http.operation import JSON, Caller, Doc, Parameter, reference
+from crowdd.http.request import Incoming
+from crowdd.http.responses import Answer, Data
+from crowdd.http.routing import Route, post
+from crowdd.kinds import TASK_RUN
+from crowdd.kinds.types import Integer
+
+_CORRECT = Doc(
+    name="correct_task",
+    section="volunteers",
+    summary="Change one's own answer",
+    about="With or without an account, as often as one likes until the task has its result, and for five minutes after"
+    " the answer was stored even then: the result then gets a new version (event result_updated). Nothing is counted"
+    " twice; created and finish_time stay.",
+    parameters=(
+        Parameter("object_id", Integer(least=0).schema(), "The number of the task.", where="path"),
+        EXTERNAL_UID,
+        PASSWORD,
+    ),
+    bodies={
+        JSON: {
+            "type": "object",
+            "properties": {"info": {"description": "The answer."}},
+            "required": ["info"],
+            "additionalProperties": False,
+        }
+    },
+    answer=reference(answer_name(TASK_RUN)),
+    refusals=(AnonymousError, ForbiddenError, NotFoundError, TooLargeError),
+    caller=Caller.VOLUNTEER,
+)
+
+
+class CorrectingApi:
+    """Correcting."""
+
+    def __init__(self, domain: Domain) -> None:
+        self._contributions = domain.contributions
+
+    def routes(self) -> Iterator[Route]:
+        yield post("/api/task/<int:object_id>/correct", self.correct, endpoint="correct", doc=_CORRECT, action="answer")
+
+    async def correct(self, incoming: Incoming, object_id: int) -> Answer:
+        """The answer as it stands now."""
+        info = _info(incoming.json_body())
+        uid, header = incoming.query.get("external_uid"), incoming.header("authorization")
+        return Data(await self._contributions.correct(incoming.who, small(object_id), info, uid, header))
+
+
+def _info(body: Any) -> Any:
+    if not isinstance(body, dict):
+        raise InvalidValueError("The body is not a JSON object.")
+    for name in body:
+        if name != "info":
+            raise UnknownFieldError(f"There is no attribute {name[:100]}, only info.")
+    if "info" not in body:
+        raise InvalidValueError("`info` is missing.", code="missing_attribute")
+    return TASK_RUN.field("info").parse(body["info"])

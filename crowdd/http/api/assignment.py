@@ -1,0 +1,172 @@
+"""The loop over the API: newtask, userprogress, tokens for external users.
+
+(interface: newtask-paths, userprogress, external-token)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import attrs
+
+from crowdd.domain.core import queries
+from crowdd.domain.server.services import Domain
+from crowdd.domain.tasks.contributions import MOST_TASKS, SORT_SECONDS, Handout, as_external, external_uid, lane
+from crowdd.domain.tasks.leases import why_no_task
+from crowdd.errors import AnonymousError, ForbiddenError, InvalidValueError, NotFoundError
+from crowdd.http.api.operations import DESC, EXTERNAL_UID, OFFSET, PASSWORD
+from crowdd.http.html.presenter import api_headers
+from crowdd.http.operation import JSON, Caller, Doc, Parameter, many, record, reference
+from crowdd.http.request import Incoming
+from crowdd.http.responses import Answer, Data, Raw
+from crowdd.http.routing import Route, get
+from crowdd.kinds import TASK
+from crowdd.kinds.kind import EVERYONE
+from crowdd.kinds.types import Boolean, Integer
+from crowdd.values import Requester
+
+_SECTION = "volunteers"
+_COUNT = Integer(least=0).schema()
+_ORDERS = {"type": "string", "enum": [field.name for field in TASK.fields if field.search and field.read == EVERYONE]}
+_ORDERBY = (
+    "priority_0 with desc unless given. id, created and priority_0 cost the same in any project; another order"
+    f" sorts what is open: 503 (error_code timeout) when that takes longer than {SORT_SECONDS} seconds."
+)
+_NONE = {"type": "object", "description": "Empty: there is none.", "maxProperties": 0}
+_WHY = {
+    "type": "object",
+    "properties": {
+        "reason": {"type": "string", "enum": ["none", "wait"]},
+        "message": {"type": "string"},
+        "held_tasks": {**_COUNT, "description": "Unfinished tasks in the hands of others; 100 stands for more, too."},
+        "retry_after": {"anyOf": [_COUNT, {"type": "null"}], "description": "Seconds until one may come back."},
+    },
+    "required": ["reason", "message"],
+    "additionalProperties": False,
+}
+_NEWTASK = Doc(
+    name="newtask",
+    section=_SECTION,
+    summary="Ask for a task",
+    about="One task, leased to the caller; {} when there is none, and the header X-No-Task says why: none, or wait"
+    " while others are at the last tasks, as many as X-Held-Tasks says; then Retry-After has the seconds until one may"
+    " come back. An array when limit gives several. Asked again, the same tasks come until they are answered.",
+    parameters=(
+        Parameter("project_id", _COUNT, "The number of the project.", where="path"),
+        Parameter("limit", _COUNT, f"How many: 1 unless given, at most {MOST_TASKS}; more is reduced.", empty=True),
+        OFFSET,
+        Parameter("orderby", _ORDERS, _ORDERBY, empty=True),
+        DESC,
+        Parameter(
+            "explain", Boolean().text_schema(), "With 1 an answer without a task says why, in words too.", empty=True
+        ),
+        EXTERNAL_UID,
+        PASSWORD,
+    ),
+    answer={"anyOf": [reference("Task"), many(reference("Task")), _NONE, _WHY]},
+    refusals=(AnonymousError, NotFoundError),
+    caller=Caller.VOLUNTEER,
+)
+_PROGRESS = Doc(
+    name="userprogress",
+    section=_SECTION,
+    summary="How many tasks the caller has answered",
+    parameters=(
+        Parameter("reference", {"type": "string"}, "The number or the short name of the project.", where="path"),
+        EXTERNAL_UID,
+        PASSWORD,
+    ),
+    answer=record(done=_COUNT, total=_COUNT),
+    refusals=(AnonymousError, NotFoundError),
+)
+_TOKEN = Doc(
+    name="token_for_external_users",
+    section=_SECTION,
+    summary="A token for an external user",
+    about="The token itself, or a JSON string when Accept asks for JSON. An external user then sends it as"
+    " Authorization: Bearer <token>, beside external_uid in the query. Asked for with external_uid, it is good for this"
+    " external user only; a project whose info.token_per_volunteer is true gives no other.",
+    parameters=(
+        Parameter("short_name", {"type": "string"}, "The short name of the project.", where="path"),
+        Parameter("external_uid", EXTERNAL_UID.schema, "The external user whom the token is for, and no other."),
+    ),
+    answer={"type": "string"},
+    refusals=(NotFoundError,),
+    caller=Caller.SECRET,
+    media=("text/plain", JSON),
+)
+
+
+class Loop:
+    """Asking for tasks and seeing one's progress."""
+
+    def __init__(self, domain: Domain) -> None:
+        self._domain = domain
+
+    def routes(self) -> Iterator[Route]:
+        """Both paths of newtask work, with and without ``project/``."""
+        long = attrs.evolve(_NEWTASK, name="newtask_of_project")
+        for path, doc in (("/api/<project_id>/newtask", _NEWTASK), ("/api/project/<project_id>/newtask", long)):
+            yield get(path, self.newtask, endpoint="newtask", doc=doc, hot=True, action="answer")
+        progress = "/api/project/<reference>/userprogress"
+        yield get(progress, self.userprogress, endpoint="userprogress", doc=_PROGRESS, hot=True)
+        yield get("/api/auth/project/<short_name>/token", self.token, endpoint="auth", key_header=False, doc=_TOKEN)
+
+    async def newtask(self, incoming: Incoming, project_id: str) -> Answer:
+        """``{}``, one task, or an array when ``limit`` gives several."""
+        _refuse_navigation(incoming)
+        query = incoming.query
+        limit = queries.number(query.get("limit", ""), "limit", 1)
+        offset = queries.number(query.get("offset", ""), "offset", 0)
+        order = lane(query.get("orderby", ""), queries.flag(query.get("desc", ""), "desc"))
+        project = _project_id(project_id)
+        who = await self._domain.contributions.identify(
+            incoming.who, project, query.get("external_uid"), incoming.header("authorization")
+        )
+        handout = await self._domain.contributions.next_tasks(
+            who, project, min(max(limit, 1), MOST_TASKS), offset, order
+        )
+        if handout.reason:
+            return await self._no_task(incoming, who, project, handout)
+        return Data(handout.tasks[0] if len(handout.tasks) == 1 else handout.tasks)
+
+    async def _no_task(self, incoming: Incoming, who: Requester, project: int, handout: Handout) -> Answer:
+        """An empty object, which clients look for, and why in the headers; with ``explain`` also in the body."""
+        waits = handout.reason == "wait"
+        held = await self._domain.leases.held_by_others(who, project) if waits else 0
+        headers = {"X-No-Task": handout.reason, **({"X-Held-Tasks": str(held)} if waits else {})}
+        if handout.retry_in is not None:
+            headers["Retry-After"] = str(handout.retry_in)
+        explained = queries.flag(incoming.query.get("explain", ""), "explain")
+        return Data(why_no_task(handout.reason, held, handout.retry_in) if explained else {}, headers=headers)
+
+    async def userprogress(self, incoming: Incoming, reference: str) -> Answer:
+        """``{"done": …, "total": …}`` of the requester, or of the external user that is named."""
+        number = reference.isascii() and reference.isdigit() and len(reference) < 19
+        who = as_external(incoming.who, incoming.query.get("external_uid"))
+        return Data(await self._domain.contributions.progress(who, int(reference) if number else reference))
+
+    async def token(self, incoming: Incoming, short_name: str) -> Answer:
+        """The token itself; as a JSON string when Accept asks for JSON."""
+        named = incoming.query.get("external_uid")
+        uid = None if named is None else external_uid(named)
+        token = await self._domain.external.token(short_name, incoming.header("authorization"), uid)
+        if "json" in incoming.header("accept").lower():
+            return Data(token)
+        return Raw(token.encode(), "text/plain; charset=utf-8", headers={**api_headers(), "Cache-Control": "no-store"})
+
+
+def _refuse_navigation(incoming: Incoming) -> None:
+    """A link, or what a browser loads ahead of a click, must not reserve tasks for whoever looks at a text."""
+    ahead = "prefetch" in (incoming.header("sec-purpose") or incoming.header("purpose"))
+    if ahead or incoming.header("sec-fetch-dest") == "document":
+        hint = "Open /project/<short_name>/newtask in the browser."
+        raise ForbiddenError("A link reserves no task.", code="cross_site", hint=hint)
+
+
+def _project_id(text: str) -> int:
+    if not (text.isascii() and text.isdigit()):
+        raise InvalidValueError("The project of newtask is named by its id.")
+    if len(text) > 18:
+        raise NotFoundError("404 Not Found")
+    return int(text)

@@ -1,0 +1,55 @@
+"""/api/commenting/sso: signing people in at a commenting provider (interface: commenting-sso)."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import hmac
+from collections.abc import Iterator
+from typing import Any
+
+import orjson
+
+from crowdd.domain.server.services import Domain
+from crowdd.errors import NotFoundError
+from crowdd.http.operation import Doc, record
+from crowdd.http.request import Incoming
+from crowdd.http.responses import Answer, Data
+from crowdd.http.routing import Route, get
+
+_SSO = Doc(
+    name="commenting_sign_on",
+    section="commenting",
+    summary="A signed word about the caller for a commenting provider",
+    about="404 unless the operator has configured the provider's keys.",
+    answer=record(api_key={"type": "string"}, remote_auth_s3={"type": "string"}),
+    refusals=(NotFoundError,),
+)
+
+
+class Commenting:
+    """A signed word about the requester, while keys are configured."""
+
+    def __init__(self, domain: Domain, clock: Any) -> None:
+        self._settings, self._accounts, self._clock = domain.settings.commenting, domain.accounts, clock
+
+    def routes(self) -> Iterator[Route]:
+        yield get("/api/commenting/sso", self.sso, endpoint="commenting", doc=_SSO, action="everything")
+
+    async def sso(self, incoming: Incoming) -> Answer:
+        """``api_key`` and ``remote_auth_s3``: base64 of who it is, HMAC-SHA1 of that with the time, the time."""
+        if not (self._settings.public_key and self._settings.secret_key):
+            raise NotFoundError(
+                "404 Not Found", code="not_configured", hint="Set [commenting] public_key and secret_key."
+            )
+        message = base64.b64encode(orjson.dumps(await self._person(incoming))).decode()
+        now = str(int(self._clock.seconds()))
+        key = self._settings.secret_key.encode()
+        signature = hmac.new(key, f"{message} {now}".encode(), hashlib.sha1).hexdigest()
+        return Data({"api_key": self._settings.public_key, "remote_auth_s3": f"{message} {signature} {now}"})
+
+    async def _person(self, incoming: Incoming) -> dict[str, Any]:
+        if incoming.who.acting_user is None:
+            return {}
+        row = await self._accounts.profile(incoming.who.acting_user)
+        return {"id": row["id"], "username": row["name"], "email": row["email_addr"]}

@@ -1,0 +1,1 @@
+"""Who sends a request: identity, cookies, CSRF tokens, confirmations."""

@@ -1,0 +1,67 @@
+"""Tokens against forged forms: bound to the session, or to a cookie of a browser that has none."""
+
+from __future__ import annotations
+
+import hmac
+import secrets as random
+from urllib.parse import urlsplit
+
+import attrs
+
+from crowdd.domain.core.secrets import Secrets
+from crowdd.errors import InvalidRequestError
+from crowdd.http.auth.cookies import CSRF, SESSION, Cookies
+from crowdd.http.request import Incoming
+
+FIELD = "csrf_token"
+_WORDS = "CSRF validation failed."
+
+
+@attrs.frozen
+class Csrf:
+    """Makes and checks tokens. ``origins``: front ends elsewhere that may post with cookies."""
+
+    secrets: Secrets
+    cookies: Cookies
+    base_url: str
+    origins: frozenset[str]
+
+    def token(self, incoming: Incoming) -> str:
+        """A token for a form of this page; each is different, so that compression tells nothing about it."""
+        binding = self._binding(incoming)
+        if not binding:
+            binding = random.token_urlsafe(16)
+            self.cookies.set(incoming, CSRF, binding)
+            incoming.keep_cookie(CSRF, binding)
+            binding = f"browser:{binding}"
+        salt = random.token_urlsafe(9)
+        return f"{salt}.{self._mac(salt, binding)}"
+
+    def check(self, incoming: Incoming) -> None:
+        """Passes a form that this browser was given; raises InvalidRequestError otherwise."""
+        token = incoming.header("x-csrftoken") or incoming.header("x-csrf-token") or incoming.field(FIELD)
+        salt, _, mac = token.partition(".")
+        binding = self._binding(incoming)
+        good = binding and hmac.compare_digest(self._mac(salt, binding).encode(), mac.encode("utf-8", "replace"))
+        if not good or not self.same_site(incoming):
+            hint = "Load the form again: GET the same address and send form.csrf as X-CSRFToken."
+            raise InvalidRequestError(_WORDS, code="csrf", hint=hint)
+
+    def same_site(self, incoming: Incoming) -> bool:
+        """Whether the request says that it comes from our pages or from a configured front end; silence passes."""
+        origin = incoming.header("origin")
+        if not origin:
+            return incoming.header("sec-fetch-site") in ("", "same-origin", "same-site", "none")
+        return origin in self.origins or self._own(origin, incoming)
+
+    def _own(self, origin: str, incoming: Incoming) -> bool:
+        here = urlsplit(origin)
+        return origin == self.base_url or (here.scheme in ("http", "https") and here.netloc == incoming.header("host"))
+
+    def _binding(self, incoming: Incoming) -> str:
+        if incoming.by_cookie:
+            return f"session:{incoming.cookie(SESSION)}"
+        return f"browser:{incoming.cookie(CSRF)}" if incoming.cookie(CSRF) else ""
+
+    def _mac(self, salt: str, binding: str) -> str:
+        return self.secrets.digest("csrf", f"{salt}|{binding}").hex()[:40]

@@ -1,0 +1,225 @@
+"""Who asks: the one place where a request becomes a Requester."""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+import secrets as random
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import Any
+
+import attrs
+
+from crowdd.config import Network, Settings
+from crowdd.domain.accounts.accounts import Accounts
+from crowdd.domain.accounts.api_tokens import PREFIX, ApiTokens
+from crowdd.domain.accounts.authentication.recent_proof import Freshness
+from crowdd.domain.accounts.authentication.sessions import Sessions
+from crowdd.domain.core.secrets import Secrets
+from crowdd.domain.core.security_log import SecurityLog
+from crowdd.domain.projects.projects import draft_key
+from crowdd.errors import AnonymousError, ForbiddenError
+from crowdd.http.auth.cookies import SESSION, VOLUNTEER, YEAR, Cookies
+from crowdd.http.auth.csrf import Csrf
+from crowdd.http.html.locales import preferred
+from crowdd.http.request import Incoming
+from crowdd.http.transport.limits.rate_limits import Budget
+from crowdd.languages import SOURCE
+from crowdd.values import Requester, network
+
+_MAX_AGENT = 200
+_LOCAL = "127.0.0.1"  # a client on a unix socket: a proxy of this machine
+# Where an API key speaks for its person. Elsewhere (settings, sessions, administration) only a session does.
+_KEYED = re.compile(r"/(?:api|project)(?:/.*)?|/account/[^/]+/export(?:/.*)?", re.DOTALL)
+
+
+def client_address(request: Any, settings: Settings) -> str:
+    """The address of the client: what the connection says, or what a trusted proxy says of it.
+
+    X-Forwarded-For is read from its end, over every proxy that is trusted; the first that is not is the client. A word
+    that is no address ends the reading: what stands before it may be anybody's invention.
+    """
+    here = getattr(request.getClientAddress(), "host", None) or _LOCAL
+    lines = request.requestHeaders.getRawHeaders(b"x-forwarded-for")
+    for hop in reversed(_hops(lines)) if lines else ():
+        if not is_trusted(here, settings.http.trusted_proxies) or not _parsed(hop):
+            break
+        here = hop
+    return here
+
+
+def _hops(lines: Sequence[bytes]) -> list[str]:
+    return [_without_port(word.strip()) for line in lines for word in line.decode("ascii", "replace").split(",")]
+
+
+def _without_port(word: str) -> str:
+    """The address of ``10.0.0.1:80`` or ``[2001:db8::1]:80``, as some proxies write it."""
+    if word.startswith("["):
+        return word[1:].partition("]")[0]
+    return word.partition(":")[0] if word.count(":") == 1 else word
+
+
+@lru_cache(maxsize=2000)  # who is at it, not who ever came
+def _parsed(address: str) -> Any:
+    try:
+        return ipaddress.ip_address(address.partition("%")[0])
+    except ValueError:
+        return None
+
+
+@lru_cache(maxsize=1000)
+def is_trusted(address: str, proxies: tuple[Network, ...]) -> bool:
+    """Whether a connection comes from a proxy whose X-Forwarded-For is believed."""
+    parsed = _parsed(address)
+    return parsed is not None and any(parsed in network for network in proxies)
+
+
+@attrs.frozen
+class Identity:
+    """Finds the requester: API token, API key, session cookie, volunteer cookie, address (in this order)."""
+
+    settings: Settings
+    secrets: Secrets
+    accounts: Accounts
+    sessions: Sessions
+    tokens: ApiTokens
+    cookies: Cookies
+    csrf: Csrf
+    new_volunteers: Budget
+    security_log: SecurityLog
+
+    async def find(self, incoming: Incoming, *, key_header: bool = True, renew: bool = True) -> Requester:
+        """The requester; with a wrong key an anonymous one. ``key_header`` false: Authorization holds no API key here.
+        ``renew`` false: nobody does anything, so that his session grows no longer by it.
+
+        Raises ForbiddenError for a write to /api whose cookie may have been sent by another site's page, and
+        AnonymousError when a page says by X-Volunteer that it was made for another account: nobody's answer must be
+        stored as a stranger's because his session ended meanwhile.
+        """
+        who = await self._find(incoming, key_header=key_header, renew=renew)
+        meant = incoming.header("x-volunteer")
+        if meant and meant != str(who.user_id):
+            raise AnonymousError("You have been signed out.", code="signed_out", hint="Sign in again.")
+        return who
+
+    async def _find(self, incoming: Incoming, *, key_header: bool, renew: bool) -> Requester:
+        known: dict[str, Any] = {
+            "network": self.secrets.pseudonym(network(incoming.address)),
+            "agent": incoming.header("user-agent")[:_MAX_AGENT],
+            "unlocked": (*self.cookies.unlocked(incoming), *_link(incoming)),
+            "via": "api" if incoming.is_api else "web",
+            "presenter": _presenter(incoming),
+        }
+        key = _key(incoming, key_header, in_query=self.settings.accounts.key_in_query)
+        if key and not _KEYED.fullmatch(incoming.path):
+            key = ""
+        if key.startswith(PREFIX):
+            return await self._by_token(incoming, key, known)
+        row = await self.accounts.by_key(key) if key else None
+        incoming.wrong_key = bool(key) and row is None
+        if row is not None:
+            incoming.key_name = f"account {row['id']}"
+            who = Requester(**known, **_person(row), by_key=True)
+            self.security_log.key_used(self.accounts.key_hash(key), who)
+            return who
+        if incoming.cookie(SESSION) and not key:
+            row, session = await self.sessions.find(incoming.cookie(SESSION), renew=renew)
+            if row is not None:
+                incoming.by_cookie = True
+                self._refuse_forged(incoming)
+                fresh = Freshness(self.settings.accounts).of_session(row)
+                return Requester(**known, **_person(row), session=session, **fresh)
+        return self._anonymous(incoming, known)
+
+    def _anonymous(self, incoming: Incoming, known: dict[str, Any]) -> Requester:
+        locale = SOURCE if incoming.is_api else preferred(incoming)
+        return Requester(**known, locale=locale, volunteer=self._volunteer(incoming))
+
+    async def _by_token(self, incoming: Incoming, token: str, known: dict[str, Any]) -> Requester:
+        """The person of an API token, which is good below /api and /project; anonymous with one that does not work."""
+        row = await self.tokens.find(token) if incoming.is_api or incoming.path.startswith("/project/") else None
+        if row is None:
+            incoming.wrong_key = True
+            return self._anonymous(incoming, known)
+        incoming.key_name = f"token {row['token_id']}"
+        return Requester(**known, **_person(row), scope=row["scope"], only_project=row["project_id"])
+
+    async def note_admin_use(self, who: Requester) -> None:
+        """Notes that a session is used below /admin, once a minute."""
+        if who.session and who.admin and who.admin_stale:
+            await self.sessions.used_by_admin(who)
+
+    async def welcome(self, incoming: Incoming) -> None:
+        """Makes a browser without an account that asks for a page a volunteer of its own, by a cookie.
+
+        The cookie says when and to which network it was given: ``<name>~<epoch seconds>~<pseudonym of the network>``.
+        It is good for a year, also in other networks.
+        """
+        who = incoming.who
+        if who.signed_in or who.volunteer or self.settings.volunteers.anonymous != "cookie":
+            return
+        if await self.new_volunteers.take(who.network):
+            name = random.token_urlsafe(12)
+            given = f"{name}~{int(self.cookies.now())}~{who.network}"
+            self.cookies.set_signed(incoming, VOLUNTEER, given, seconds=YEAR)
+            incoming.who = attrs.evolve(who, volunteer=name)
+
+    def _volunteer(self, incoming: Incoming) -> str:
+        if self.settings.volunteers.anonymous != "cookie" or not incoming.cookie(VOLUNTEER):
+            return ""
+        return self.cookies.volunteer(incoming)
+
+    def _refuse_forged(self, incoming: Incoming) -> None:
+        """A form of another site can post with our cookie where SameSite is off or unknown; it cannot post JSON.
+
+        A configured front end may send files, too: a browser never lies about the origin.
+        """
+        if not (incoming.is_api and incoming.changes_state):
+            return
+        hint = "Send Content-Type: application/json, or use an API key."
+        told = incoming.header("origin") in self.csrf.origins or incoming.header("sec-fetch-site") == "same-origin"
+        plain = incoming.content_type != "application/json" and not told
+        if plain or not self.csrf.same_site(incoming):
+            raise ForbiddenError("A cookie may not be used for this request.", code="cross_site", hint=hint)
+        if self.settings.http.cross_site_cookies:
+            self.csrf.check(incoming)
+
+
+def _key(incoming: Incoming, key_header: bool, *, in_query: bool) -> str:
+    """The API key or token of a request, "" without one.
+
+    A header of two words (Bearer …, Basic …) is for somebody else, unless the second is one of our tokens. The query
+    may hold a key below /api only: a link to a page must not open it as another account. It never holds a token.
+    """
+    header = incoming.header("authorization").strip() if key_header else ""
+    scheme, _, word = header.partition(" ")
+    if scheme.lower() == "bearer" and word.strip().startswith(PREFIX):
+        return word.strip()
+    if header and " " not in header:
+        return header
+    key = incoming.query.get("api_key", "") if in_query and incoming.is_api else ""
+    return "" if key.startswith(PREFIX) else key
+
+
+def _link(incoming: Incoming) -> tuple[str, ...]:
+    """The key of a draft that a program sends as X-Draft-Key: the word of its "try it" link."""
+    key = draft_key(incoming.header("x-draft-key"))
+    return (key,) if key else ()
+
+
+def _person(row: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "user_id": row["id"],
+        "user_name": row["name"],
+        "fullname": row["fullname"],
+        "admin": row["admin"],
+        "locale": row["locale"],
+    }
+
+
+def _presenter(incoming: Incoming) -> int | None:
+    mark = incoming.header("x-presenter")
+    if not mark:
+        return None
+    return int(mark) if mark.isascii() and mark.isdigit() and len(mark) < 16 else 0

@@ -1,0 +1,285 @@
+"""Jinja2 for our pages: the environment, its filters, and the words in the reader's language.
+
+A template gets the keys of the page's JSON answer and the frame's own names: ``site``, ``who``, ``csrf``,
+``csp_nonce``, ``flashes``, ``locale``, ``direction``, ``theme``, ``path``. A missing name is an error, not a gap.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final
+
+import attrs
+import orjson
+from babel import Locale
+from babel.dates import format_date, format_skeleton, format_timedelta
+from babel.numbers import format_compact_decimal, format_decimal
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, pass_context
+from jinja2.runtime import Context
+from markupsafe import Markup
+
+from crowdd.domain.core.text.markdown import to_html
+from crowdd.domain.core.text.picture_addresses import upload_path
+from crowdd.http.html.placeholder_images import drawing
+from crowdd.http.html.static_files import StaticFiles
+from crowdd.languages import NAMES, Languages
+from crowdd.languages.content_languages import TONGUES, direction_of, language_of
+
+NO_BREAK: Final = "\N{NO-BREAK SPACE}"
+UNKNOWN: Final = "–"
+"""What stands for a figure that the reader may not see or that is not known."""
+
+_LOCALES: Final[Mapping[str, Locale]] = {
+    code: Locale.parse("en_GB" if code == "en" else code) for code in NAMES
+}  # English dates and numbers are those of no country in particular
+_UNITS: Final = ((60, 1), (3600, 60), (86400, 3600), (30 * 86400, 86400))  # up to how many seconds, seconds in the unit
+
+
+_NUMBERS: Final = (100, 11, 3, 0, 2, 1)  # among them one of each plural category of every language
+
+
+@attrs.frozen
+class Site:
+    """What every page knows of the server."""
+
+    static_files: StaticFiles = attrs.field(repr=False)
+    name: str = "crowdd"
+    base_url: str = ""
+    has: Callable[[str], bool] = attrs.field(default=lambda path: True, repr=False)
+    """Whether a path of this site is answered: a page links to nothing that is not there."""
+
+    def static(self, path: str) -> str:
+        """The versioned address of a static file."""
+        return self.static_files.url(path)
+
+
+class Templates:
+    """Renders our templates. Built once; ``now`` is asked at each use of ``ago``."""
+
+    def __init__(
+        self,
+        static: StaticFiles,
+        *,
+        now: Callable[[], datetime],
+        name: str = "crowdd",
+        base_url: str = "",
+        languages: Languages | None = None,
+        folder: Path | None = None,
+    ) -> None:
+        self.environment = Environment(
+            autoescape=True,
+            undefined=StrictUndefined,
+            loader=FileSystemLoader(folder or Path(__file__).parents[1] / "templates"),
+            extensions=["jinja2.ext.i18n"],
+            auto_reload=False,
+            trim_blocks=False,
+        )
+        # A task's columns keep their order: presenters take the first that fits, in previews as for volunteers.
+        self.environment.policies["json.dumps_kwargs"] = {"sort_keys": False}
+        languages = languages or Languages()
+        words = _Words(languages, now)
+        words.install(self.environment)
+        self._site = Site(static, name, base_url.rstrip("/"))
+        self.environment.globals["site"] = self._site
+        self.environment.globals |= {"languages": languages.names, "zip": zip, "tongues": TONGUES}
+        self.environment.filters |= {
+            "drawing": drawing,
+            "markdown": _markdown,
+            "excerpt": _excerpt,
+            "our_markdown": to_html,
+            "thumbnail": self._thumbnail,
+            "avatar": self._avatar,
+            "own_picture": self._own_picture,
+            "language": language_of,
+            "direction": direction_of,
+        }
+        self._base_url = base_url.rstrip("/")
+
+    def render(self, name: str, context: Mapping[str, Any]) -> str:
+        """The page as text. TemplateNotFound for an unknown name, UndefinedError for a name the context lacks."""
+        return self.environment.get_template(name).render(context)
+
+    def know(self, has: Callable[[str], bool]) -> None:
+        """Tells the pages which paths are answered; until then they believe that all are."""
+        self.environment.globals["site"] = attrs.evolve(self._site, has=has)
+
+    def names(self) -> list[str]:
+        """All templates there are, sorted."""
+        return sorted(self.environment.list_templates(extensions=["html"]))
+
+    def _thumbnail(self, project: Mapping[str, Any]) -> str:
+        """The path of a project's own picture on this server, or nothing: a page asks no other server."""
+        return self._own_picture((project.get("info") or {}).get("thumbnail_url"))
+
+    def _avatar(self, user: Mapping[str, Any]) -> str:
+        """The path of a person's picture on this server, or nothing."""
+        return self._own_picture((user.get("info") or {}).get("avatar_url"))
+
+    def _own_picture(self, address: object) -> str:
+        """The path of an uploaded picture, or nothing: a page asks no other server, and no other address of ours."""
+        return upload_path(address, self._base_url)
+
+
+class _Words:
+    """Filters that speak: each looks up the page's ``locale`` when it is used."""
+
+    def __init__(self, languages: Languages, now: Callable[[], datetime]) -> None:
+        self._languages, self._now = languages, now
+
+    def install(self, environment: Environment) -> None:
+        """Puts ``_``, ``gettext``, ``ngettext`` and the filters into the environment."""
+        install: Callable[..., None] = environment.install_gettext_callables  # type: ignore[attr-defined]
+        install(self._gettext, self._ngettext, newstyle=True)
+        environment.globals["by_number"] = self._by_number
+        environment.filters |= {"thousands": thousands, "number": number, "compact": compact, "percent": percent}
+        environment.filters |= {
+            "for_number": for_number,
+            "date": date,
+            "day": day,
+            "ago": self._ago,
+            "epoch": epoch,
+            "until": self._until,
+            "roundup": roundup,
+            "plain": plain,
+        }
+
+    @pass_context
+    def _gettext(self, context: Context, message: str) -> str:
+        return self._languages.of(str(context.get("locale", ""))).gettext(message)
+
+    @pass_context
+    def _ngettext(self, context: Context, one: str, many: str, count: int) -> str:
+        return self._languages.of(str(context.get("locale", ""))).ngettext(one, many, count)
+
+    @pass_context
+    def _by_number(self, context: Context, one: str, many: str) -> dict[str, str]:
+        """What ``ngettext`` says, for each plural category of the language (CLDR); its names stand in it as {name}."""
+        category, said = _locale(context).plural_form, self._ngettext
+        named = re.compile(r"%\((\w+)\)s")
+        return {category(n): named.sub(r"{\1}", said(context, one, many, n)) for n in _NUMBERS}
+
+    @pass_context
+    def _ago(self, context: Context, value: object) -> str:
+        """A time of ours as "4 minutes ago", after thirty days as its date; the record's own words stay as they are."""
+        time = parse_time(value)
+        if time is None:
+            return str(value or UNKNOWN)
+        age = max(1, int((self._now() - time).total_seconds()))
+        return _span(context, age, -1) or date(context, value)
+
+    @pass_context
+    def _until(self, context: Context, value: object) -> str:
+        """A time of ours that is to come as "in 4 minutes", beyond thirty days as its date."""
+        time = parse_time(value)
+        if time is None:
+            return str(value or UNKNOWN)
+        left = max(1, int((time - self._now()).total_seconds()))
+        return _span(context, left, 1) or date(context, value)
+
+
+def _span(context: Context, seconds: int, direction: int) -> str | None:
+    """So many seconds in words, ago (-1) or to come (1); None where a date says more."""
+    for limit, unit in _UNITS:
+        if seconds < limit:
+            span = direction * (seconds // unit * unit)
+            return format_timedelta(span, add_direction=True, threshold=1, locale=_locale(context))
+    return None
+
+
+def _locale(context: Context) -> Locale:
+    return _LOCALES.get(str(context.get("locale", "")), _LOCALES["en"])
+
+
+def epoch(seconds: float) -> datetime:
+    """The moment so many seconds after 1970 began."""
+    return datetime.fromtimestamp(seconds, UTC)
+
+
+@pass_context
+def _markdown(context: Context, text: str, top: int = 3) -> Markup:
+    """A text of somebody as HTML: laid out before, and handed to the page as ``_prose``."""
+    return context["prose"][text, top].html if text else Markup()
+
+
+@pass_context
+def _excerpt(context: Context, text: str, top: int = 3, length: int = 200) -> str:
+    """The first words of such a text, without marks."""
+    if not text:
+        return ""
+    words: str = context["prose"][text, top].excerpt
+    return words if len(words) <= length else f"{words[: length - 1].rsplit(' ', 1)[0]}…"
+
+
+@pass_context
+def for_number(context: Context, forms: Mapping[str, str], count: int, **names: Any) -> str:
+    """One of the forms that ``by_number`` gave, with its names."""
+    return forms.get(_locale(context).plural_form(count), forms["other"]).format(**names)
+
+
+@pass_context
+def date(context: Context, value: object) -> str:
+    """A time of ours as "12 November 2024"; other text stays as it is."""
+    time = parse_time(value)
+    return str(value or UNKNOWN) if time is None else format_date(time, "long", locale=_locale(context))
+
+
+@pass_context
+def day(context: Context, value: object) -> str:
+    """A day as "12 Nov"; other text stays as it is."""
+    time = parse_time(value)
+    return str(value or UNKNOWN) if time is None else format_skeleton("MMMd", time, locale=_locale(context))
+
+
+@pass_context
+def thousands(context: Context, value: float | None) -> str:
+    """12345 as "12,345", with the separator of the page's language."""
+    return UNKNOWN if value is None else format_decimal(int(value), locale=_locale(context))
+
+
+@pass_context
+def number(context: Context, value: float | None, digits: int = 0) -> str:
+    """1234.567 with two digits as "1,234.57"."""
+    if value is None:
+        return UNKNOWN
+    return format_decimal(round(value, digits), format=f"#,##0.{'0' * digits}", locale=_locale(context))
+
+
+@pass_context
+def compact(context: Context, value: float) -> str:
+    """12345 as "12K", for the axis of a chart."""
+    return format_compact_decimal(value, fraction_digits=1 if value < 10 else 0, locale=_locale(context))
+
+
+def roundup(value: float) -> float:
+    """The next of 2, 4, 10, 20, 40, 100 … that is not below: where an axis ends, and half of it is round."""
+    end, steps = 2.0, itertools.cycle((2, 2.5, 2))
+    while end < value:
+        end *= next(steps)
+    return end
+
+
+@pass_context
+def percent(context: Context, value: float | None) -> str:
+    """A share out of 100 as "73 %". Rounded down: 99.9 is not yet all."""
+    return UNKNOWN if value is None else f"{thousands(context, value)}{NO_BREAK}%"
+
+
+def plain(value: object) -> str:
+    """A JSON value as a text: a text as it is, anything else as JSON."""
+    return value if isinstance(value, str) else orjson.dumps(value).decode()
+
+
+def parse_time(value: object) -> datetime | None:
+    """A time of ours (datetime, or ISO 8601 where no zone means UTC), or None for anything else."""
+    if isinstance(value, str):
+        try:
+            value = datetime.fromisoformat(value)
+        except ValueError:
+            return None
+    if not isinstance(value, datetime):
+        return None
+    return value.replace(tzinfo=UTC) if value.tzinfo is None else value

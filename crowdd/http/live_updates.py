@@ -1,0 +1,161 @@
+"""Who listens to a project, and what each is sent: its state to everybody, its events to its owners."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from twisted.internet.defer import DeferredSemaphore, ensureDeferred
+from twisted.internet.task import deferLater
+
+from crowdd.domain.core.change_notifier import ANY, Bell
+from crowdd.domain.core.concurrency.throttling import Paced
+from crowdd.domain.projects.live_state import MOST_EVENTS, Live, access, state_of
+from crowdd.http.transport.streams import Client, event
+from crowdd.storage.database import Row
+
+STATE_PAUSE = 0.5  # seconds between two reads of a project's state
+EVENTS_PAUSE = 0.05  # seconds between two looks for events
+LOOK_EVERY = 15  # seconds after which both are looked for though nobody rang
+TOLD_AT_ONCE = 250  # some 5 ms
+MOST_READS = 2  # at once, so that listeners never take the connections of those who work
+
+
+class Watched:
+    """A project whose state somebody watches: one read for all of them, at most two a second."""
+
+    def __init__(self, clock: Any, read: Callable[[], Awaitable[Row | None]], row: Row) -> None:
+        self._clock, self._read, self._clients = clock, read, set[Client]()
+        self.project_id, self.short_name, self._locked = row["id"], row["short_name"], row["lock_id"] is not None
+        self._access, self._event = access(row), event("state", state_of(row))
+        self._paced = Paced(clock, self._look, STATE_PAUSE, LOOK_EVERY)
+        self.ask = self._paced.ask
+
+    @property
+    def open(self) -> bool:
+        """Whether everybody may watch, for all that is known: nothing has been rung that was not looked at."""
+        return not (self._locked or self._paced.due)
+
+    def join(self, client: Client) -> None:
+        """Tells the state now and whenever it changes."""
+        self._clients.add(client)
+        client.ready = lambda: client.send(self._event)  # what came while it was full is in here, too
+        client.send(self._event)
+
+    def leave(self, client: Client) -> bool:
+        """Whether nobody is left."""
+        self._clients.discard(client)
+        if not self._clients:
+            self._paced.stop()
+        return not self._clients
+
+    async def _look(self) -> None:
+        row = await self._read()
+        if row is None or access(row) != self._access:
+            for client in list(self._clients):
+                client.end()  # who may still see it comes back
+            return
+        now = event("state", state_of(row))
+        if now != self._event:
+            self._event = now
+            await self._tell(now)
+
+    async def _tell(self, event: bytes) -> None:
+        """In parts, so that thousands who watch hold nobody up who asks for something."""
+        for number, client in enumerate(list(self._clients), 1):
+            if not client.full:
+                client.send(event)
+            if number % TOLD_AT_ONCE == 0:
+                await deferLater(self._clock, 0)
+
+
+class Follower:
+    """One who follows the events of a project from a number on, as fast as he takes them."""
+
+    def __init__(
+        self, clock: Any, read: Callable[[int], Awaitable[list[dict[str, Any]]]], client: Client, after: int
+    ) -> None:
+        self._read, self._client, self._after = read, client, after
+        self._paced = Paced(clock, self._look, EVENTS_PAUSE, LOOK_EVERY)
+        self.ask, self.stop = self._paced.ask, self._paced.stop
+        client.ready = self.ask
+
+    async def _look(self) -> None:
+        while not (self._client.full or self._client.ended):
+            events = await self._read(self._after)
+            if events:
+                self._client.send(b"".join(event(one["event"], one, one["sequence"]) for one in events))
+                self._after = events[-1]["sequence"]
+            if len(events) < MOST_EVENTS:
+                return
+
+
+class Broadcast:
+    """All listeners of this process by project."""
+
+    def __init__(self, clock: Any, live: Live, bell: Bell) -> None:
+        self._clock, self._live = clock, live
+        self._watched: dict[int, Watched] = {}
+        self._names: dict[str, Watched] = {}
+        self._followers: dict[int, set[Follower]] = {}
+        self._reads = DeferredSemaphore(MOST_READS)
+        bell.listen(self._rung)
+
+    def watch(self, row: Row, client: Client) -> Callable[[], None]:
+        """Tells the client the state of a project, whose record the row is, until what is returned is called."""
+        return self._join(self._watched.get(row["id"]) or self._begin(row), client)
+
+    def is_open(self, short_name: str) -> bool:
+        """Whether somebody watches a project of that name, and everybody may: then nobody need be asked."""
+        return short_name in self._names and self._names[short_name].open
+
+    def watch_open(self, short_name: str, client: Client) -> Callable[[], None]:
+        """The same for a project that is open."""
+        return self._join(self._names[short_name], client)
+
+    def _begin(self, row: Row) -> Watched:
+        watched = Watched(self._clock, lambda: self._state(row["id"]), row)
+        self._watched[watched.project_id] = self._names[watched.short_name] = watched
+        watched.ask()  # for what happened since the row was read
+        return watched
+
+    def _join(self, watched: Watched, client: Client) -> Callable[[], None]:
+        watched.join(client)
+
+        def leave() -> None:
+            if not watched.leave(client):
+                return
+            if self._watched.get(watched.project_id) is watched:
+                del self._watched[watched.project_id]
+            if self._names.get(watched.short_name) is watched:
+                del self._names[watched.short_name]
+
+        return leave
+
+    def follow(self, row: Row, client: Client, after: int) -> Callable[[], None]:
+        """Sends the client every event of a project with a number above ``after``, until what is returned is called."""
+        project_id = row["id"]
+        follower = Follower(self._clock, lambda number: self._events(row, number), client, after)
+        self._followers.setdefault(project_id, set()).add(follower)
+        follower.ask()
+
+        def leave() -> None:
+            follower.stop()
+            self._followers[project_id].discard(follower)
+            if not self._followers[project_id]:
+                del self._followers[project_id]
+
+        return leave
+
+    def _rung(self, project_id: int) -> None:
+        for rung in [*self._watched, *self._followers] if project_id == ANY else [project_id]:
+            if rung in self._watched:
+                self._watched[rung].ask()
+            for follower in self._followers.get(rung, ()):
+                follower.ask()
+
+    async def _state(self, project_id: int) -> Row | None:
+        return await self._reads.run(lambda: ensureDeferred(self._live.state(project_id)))
+
+    async def _events(self, row: Row, after: int) -> list[dict[str, Any]]:
+        return await self._reads.run(lambda: ensureDeferred(self._live.events(row, after)))

@@ -1,0 +1,61 @@
+"""Forgotten passwords (interface: account-forgot, account-reset)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from crowdd.domain.server.services import Domain
+from crowdd.errors import FormError
+from crowdd.http.html.forms import CORRECT, Forms
+from crowdd.http.pages.account.access import Entry, changed_words
+from crowdd.http.request import Incoming
+from crowdd.http.responses import Answer, Page
+from crowdd.http.routing import Route, get, post
+from crowdd.languages import _
+
+_FORGOT = ("email_addr",)
+_RESET = ("current_password", "new_password", "confirm")
+_ASKED = _("If there is an account with this address, a letter with a link to a new password is on its way there.")
+
+
+class RecoveryPages:
+    """/account/forgot-password and /account/reset-password."""
+
+    def __init__(self, domain: Domain, forms: Forms, entry: Entry) -> None:
+        self._recovery, self._forms, self._entry = domain.people.recovery, forms, entry
+
+    def routes(self) -> Iterator[Route]:
+        yield get("/account/forgot-password", self.forgot_form)
+        yield post("/account/forgot-password", self.forgot)
+        yield get("/account/reset-password", self.reset_form)
+        yield post("/account/reset-password", self.reset)
+
+    async def forgot_form(self, incoming: Incoming) -> Answer:
+        return Page("account/password_forgot.html", title=_("Forgotten"), form=self._forms.blank(incoming, *_FORGOT))
+
+    async def forgot(self, incoming: Incoming) -> Answer:
+        """The same answer for an address that is known and one that is not."""
+        try:
+            await self._recovery.ask(incoming.field("email_addr"), incoming.who)
+            form, flash, status = self._forms.blank(incoming, *_FORGOT), _ASKED, "success"
+        except FormError as error:
+            form, flash, status = self._forms.refused(incoming, error.errors, *_FORGOT), CORRECT, "error"
+        return Page("account/password_forgot.html", title=_("Forgotten"), form=form, flash=flash, status=status)
+
+    async def reset_form(self, incoming: Incoming) -> Answer:
+        await self._recovery.open(_key(incoming), incoming.who)
+        return Page("account/password_reset.html", title=_("A new password"), form=self._forms.blank(incoming, *_RESET))
+
+    async def reset(self, incoming: Incoming) -> Answer:
+        new, confirm = incoming.field("new_password"), incoming.field("confirm")
+        try:
+            done = await self._recovery.reset(_key(incoming), new, confirm, incoming.who)
+        except FormError as error:
+            form = self._forms.refused(incoming, error.errors, *_RESET)
+            said = {"flash": CORRECT, "status": "error"}
+            return Page("account/password_reset.html", 200, title=_("A new password"), form=form, **said)
+        return await self._entry.arrive(incoming, done.user_id, changed_words(done.revoked))
+
+
+def _key(incoming: Incoming) -> str:
+    return incoming.query.get("key", "") or (incoming.field("key") if incoming.changes_state else "")

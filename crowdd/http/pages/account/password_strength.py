@@ -1,0 +1,47 @@
+"""How good a password is that somebody is just choosing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import orjson
+
+from crowdd.domain.accounts.authentication.password_strength import Strength
+from crowdd.domain.server.services import Domain
+from crowdd.http.html.locales import locale_of
+from crowdd.http.html.presenter import api_headers
+from crowdd.http.request import Incoming
+from crowdd.http.responses import Answer, Raw
+from crowdd.http.routing import Route, post
+from crowdd.languages import _
+
+
+class StrengthPages:
+    """/account/password-strength: what the meter beside a password field shows. Nothing is stored."""
+
+    def __init__(self, domain: Domain) -> None:
+        self._policy, self._languages = domain.people.policy, domain.languages
+
+    def routes(self) -> Iterator[Route]:
+        yield post("/account/password-strength", self.assess)
+
+    async def assess(self, incoming: Incoming) -> Answer:
+        """``score`` from 0 to 4, whether it is ``acceptable``, and ``words`` in the reader's language."""
+        password, who = incoming.field("password"), incoming.who
+        about = [incoming.field(name) for name in ("name", "fullname", "email_addr")] + [who.user_name, who.fullname]
+        found, min_length = await self._policy.assess(password, about), self._policy.min_length
+        locale = locale_of(incoming)
+        words = [self._languages.say(sentence, locale) for sentence in advice(found, password, min_length)]
+        acceptable = len(password) >= min_length and not found.mistakes
+        score = found.score if acceptable else min(found.score, 1)
+        body = orjson.dumps({"score": score, "acceptable": acceptable, "words": " ".join(words)})
+        return Raw(body, "application/json", headers={**api_headers(), "Cache-Control": "no-store"})
+
+
+def advice(found: Strength, password: str, min_length: int) -> list[str]:
+    """What to say of a password: what rules it out, else what would make it better, else that it is good."""
+    if len(password) < min_length:
+        return [_("Use %(num)s characters or more.", num=min_length), *found.advice]
+    if found.mistakes:
+        return list(dict.fromkeys([*found.mistakes, *found.advice]))
+    return [_("This is a good password.")] if found.score >= 3 else [_("This password will do."), *found.advice]

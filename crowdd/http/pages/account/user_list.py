@@ -1,0 +1,41 @@
+"""People of the site (interface: account-page)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from crowdd.domain.projects.serializers import person
+from crowdd.domain.server.services import Domain
+from crowdd.http.request import Incoming
+from crowdd.http.responses import Answer, Page
+from crowdd.http.routing import Route, get
+from crowdd.languages import _
+
+_TOP = 10
+
+
+class CommunityPages:
+    """/account and /account/page/<page>."""
+
+    def __init__(self, domain: Domain) -> None:
+        self._accounts, self._community = domain.accounts, domain.people.community
+        self._statistics = domain.statistics
+
+    def routes(self) -> Iterator[Route]:
+        yield get("/account/", self.first)
+        yield get("/account/page/<int:page>", self.page)
+
+    async def first(self, incoming: Incoming) -> Answer:
+        return await self.page(incoming, 1)
+
+    async def page(self, incoming: Incoming, page: int) -> Answer:
+        found = await self._community.page(page)
+        return Page(
+            "account/index.html",
+            title=_("People"),
+            accounts=[person(row) for row in found.people],
+            pagination=found.pagination,
+            total=found.total,
+            top_users=[person(row) for row in await self._accounts.leaderboard(incoming.who, _TOP, 0)],
+            update_feed=await self._statistics.update_feed(),
+        )

@@ -1,0 +1,44 @@
+"""What the rooms of administrators share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from crowdd.domain.core import rights
+from crowdd.errors import ConflictError
+from crowdd.http.errors import message_of
+from crowdd.http.request import Incoming
+from crowdd.http.responses import Answer
+from crowdd.http.routing import Handler
+from crowdd.kinds.kind import ADMINS
+from crowdd.languages import _
+
+MOST_LETTERS = 255
+
+
+def admins_only(handler: Handler) -> Handler:
+    """The handler for administrators: others are sent to sign in, or refused, before anything is looked at."""
+
+    async def allowed(incoming: Incoming, **names: Any) -> Answer:
+        rights.require(incoming.who, rights.of_requester(incoming.who), ADMINS)
+        return await handler(incoming, **names)
+
+    return allowed
+
+
+def lacking(incoming: Incoming, most: Mapping[str, int | None]) -> dict[str, list[str]]:
+    """What is wrong with the fields of a form that have to be there, none longer than its number of characters."""
+    found: dict[str, list[str]] = {}
+    for name, limit in most.items():
+        text = incoming.field(name).strip()
+        if not text:
+            found[name] = [_("Please fill this in.")]
+        elif limit is not None and len(text) > limit:
+            found[name] = [_("Use at most %(most)s characters.", most=limit)]
+    return found
+
+
+def taken(error: ConflictError) -> dict[str, list[str]]:
+    """The mistake of a name that somebody else has."""
+    return {"name": [message_of(error)]}

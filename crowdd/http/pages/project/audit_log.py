@@ -1,0 +1,35 @@
+"""Who changed what of a project."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from crowdd.domain.projects.projects import MOST_ACTS
+from crowdd.domain.server.services import Domain
+from crowdd.http.pages.project.views import ProjectViews, locked_out
+from crowdd.http.request import Incoming
+from crowdd.http.responses import Answer, Page
+from crowdd.http.routing import Route, get
+from crowdd.kinds.kind import outward
+from crowdd.kinds.types import Integer
+
+
+class ProjectAuditPages:
+    """``/project/<short_name>/auditlog``."""
+
+    def __init__(self, domain: Domain, views: ProjectViews) -> None:
+        self._projects, self._views = domain.projects, views
+
+    def routes(self) -> Iterator[Route]:
+        yield get("/project/<short_name>/auditlog", locked_out(self.page))
+
+    async def page(self, incoming: Incoming, short_name: str) -> Answer:
+        """The newest acts, or those before one (``before``, an id)."""
+        row = await self._projects.owned(short_name, incoming.who)
+        before = incoming.query.get("before") or None
+        acts = await self._projects.acts(row, incoming.who, before and Integer().parse(before))
+        log = [{name: outward(value) for name, value in act.items()} for act in acts]
+        context = await self._views.context(incoming, row)
+        return Page(
+            "project/auditlog.html", **context, auditlog=log, next=acts[-1]["id"] if len(acts) == MOST_ACTS else None
+        )

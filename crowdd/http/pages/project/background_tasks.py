@@ -1,0 +1,87 @@
+"""Long work about a project, for those who run it: how far it is, how fast, and how to end it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import quote
+
+from crowdd.domain.core import queries
+from crowdd.domain.core.records import NOT_FOUND
+from crowdd.domain.server.services import Domain
+from crowdd.errors import ConflictError, NotFoundError
+from crowdd.http.html.forms import Forms
+from crowdd.http.pages.project.views import ProjectViews, locked_out
+from crowdd.http.request import Incoming
+from crowdd.http.responses import Answer, Page, Redirect
+from crowdd.http.routing import Route, get, post
+from crowdd.kinds.kind import outward
+from crowdd.languages import _
+from crowdd.storage.database import Row
+
+_AT = "/project/<short_name>/queue"
+_SHOWN = 20
+_MOST_ID = 2**63 - 1
+
+
+class WorkPages:
+    """``/project/<short_name>/queue``."""
+
+    def __init__(self, domain: Domain, forms: Forms, views: ProjectViews) -> None:
+        self._projects, self._queue = domain.projects, domain.queue
+        self._forms, self._views = forms, views
+
+    def routes(self) -> Iterator[Route]:
+        yield get(_AT, locked_out(self.page))
+        yield post(f"{_AT}/<int:item_id>/cancel", locked_out(self.cancel))
+        yield post(f"{_AT}/<int:item_id>/retry", locked_out(self.retry))
+
+    async def page(self, incoming: Incoming, short_name: str) -> Answer:
+        """The newest work about the project, or what came before one (``before``); ``id`` shows one alone."""
+        row = await self._projects.owned(short_name, incoming.who)
+        items = await self._items(incoming, row)
+        return Page(
+            "project/queue.html",
+            **await self._views.context(incoming, row) | {"title": _("Work under way")},
+            items=items,
+            next=items[-1]["id"] if len(items) == _SHOWN else None,
+            csrf=self._forms.csrf.token(incoming),
+        )
+
+    async def _items(self, incoming: Incoming, row: Row) -> list[dict[str, Any]]:
+        query = incoming.query
+        if query.get("id"):
+            return [_outward(await self._one(incoming, row, queries.number(query["id"], "id", 0)))]
+        before = queries.number(query["before"], "before", 0) if query.get("before") else None
+        chosen = {"project_id": row["id"], "before": before, "limit": _SHOWN}
+        found = await self._queue.list(incoming.who, everybodys=incoming.who.acting_admin, **chosen)
+        return [_outward(item) for item in found]
+
+    async def _one(self, incoming: Incoming, row: Row, item_id: int) -> dict[str, Any]:
+        item = await self._queue.get(incoming.who, item_id) if item_id <= _MOST_ID else None
+        if item is None or item["project_id"] != row["id"]:
+            raise NotFoundError(NOT_FOUND)
+        return item
+
+    async def cancel(self, incoming: Incoming, short_name: str, item_id: int) -> Answer:
+        """Ends it at its next step; what was done until then stays."""
+        words = _("It stops at its next step. What was done until then stays.")
+        return await self._act(incoming, short_name, item_id, self._queue.cancel, words)
+
+    async def retry(self, incoming: Incoming, short_name: str, item_id: int) -> Answer:
+        """Lets it go on where it stopped."""
+        return await self._act(incoming, short_name, item_id, self._queue.retry, _("It goes on where it stopped."))
+
+    async def _act(self, incoming: Incoming, short_name: str, item_id: int, act: Any, words: str) -> Answer:
+        row = await self._projects.owned(short_name, incoming.who)
+        await self._one(incoming, row, item_id)
+        here = f"/project/{quote(short_name)}/queue"
+        try:
+            item = await act(incoming.who, item_id)
+        except ConflictError as error:
+            return Redirect(here, error.args[0], "error")
+        return Redirect(here, words, more={"item": _outward(item)})
+
+
+def _outward(item: dict[str, Any]) -> dict[str, Any]:
+    return {name: outward(value) for name, value in item.items()}

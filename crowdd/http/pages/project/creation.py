@@ -1,0 +1,77 @@
+"""A new project: three fields."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import quote
+
+from crowdd.domain.accounts.account_validation import Mistakes
+from crowdd.domain.projects import project_validation
+from crowdd.domain.projects.projects import slug
+from crowdd.domain.server.services import Domain
+from crowdd.domain.transfer.example_project import own_example
+from crowdd.errors import AnonymousError, ConflictError, CostlyTextError
+from crowdd.http.html.forms import CORRECT, Forms
+from crowdd.http.request import Incoming
+from crowdd.http.responses import Answer, Page, Redirect
+from crowdd.http.routing import Route, get, post
+from crowdd.kinds import PROJECT
+from crowdd.languages import _
+
+_FIELDS = ("name", "short_name", "description", "long_description")
+
+
+class NewProjectPages:
+    """``/project/new``, and the example in one click."""
+
+    def __init__(self, domain: Domain, forms: Forms) -> None:
+        self._domain, self._forms = domain, forms
+
+    def routes(self) -> Iterator[Route]:
+        yield get("/project/new", self.form)
+        yield post("/project/new", self.create)
+        yield post("/project/new/example", self.example)
+
+    async def form(self, incoming: Incoming) -> Answer:
+        _require_account(incoming)
+        return self._page(self._forms.blank(incoming, *_FIELDS))
+
+    async def create(self, incoming: Incoming) -> Answer:
+        """A draft; without a short name it gets one made from its name, without a sentence the story's first."""
+        _require_account(incoming)
+        said = {name: incoming.field(name).strip() for name in _FIELDS}
+        said["short_name"] = said["short_name"] or (slug(said["name"]) if said["name"] else "")
+        said["description"] = said["description"] or project_validation.first_sentence(said["long_description"])
+        wrong = project_validation.mistakes(said["name"], said["short_name"] or "x", said["description"])
+        wrong = wrong or await self._created(incoming, said)
+        if wrong:
+            form = self._forms.refused(incoming, wrong, *_FIELDS)
+            return self._page(form, flash=CORRECT, status="error")
+        return Redirect(
+            f"/project/{quote(said['short_name'])}/tasks/taskpresentereditor",
+            _("Your project is made. Nobody sees it yet."),
+        )
+
+    async def example(self, incoming: Incoming) -> Answer:
+        """The example as a draft of the requester's own, made when he asks the first time."""
+        short_name = await own_example(self._domain, incoming.who)
+        words = _("This is your own copy of the example. Nobody else sees it: try it, and change what you like.")
+        return Redirect(f"/project/{quote(short_name)}/", words)
+
+    async def _created(self, incoming: Incoming, said: dict[str, str]) -> Mistakes:
+        try:
+            await self._domain.records.create(PROJECT, incoming.who, said)
+        except ConflictError as error:
+            return project_validation.taken(error)
+        except CostlyTextError as error:
+            return {error.attribute: [error.sentence]}
+        return {}
+
+    def _page(self, form: dict[str, Any], **said: Any) -> Answer:
+        return Page("project/new.html", title=_("Start a project"), form=form, errors=bool(form["errors"]), **said)
+
+
+def _require_account(incoming: Incoming) -> None:
+    if incoming.who.acting_user is None:
+        raise AnonymousError(_("Sign in first."))

@@ -1,0 +1,1 @@
+"""Pages of a project's data: tasks, imports, exports, volunteers."""

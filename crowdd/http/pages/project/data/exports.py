@@ -1,0 +1,51 @@
+"""Data out: tasks, answers and results as files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from crowdd.domain.core import queries
+from crowdd.domain.server.services import Domain
+from crowdd.domain.tasks.changes import task_ids
+from crowdd.domain.transfer.exports import FORMATS
+from crowdd.errors import NotFoundError
+from crowdd.http.pages.project.views import ProjectViews, locked_out, none_ticked, ticked
+from crowdd.http.request import Incoming
+from crowdd.http.responses import Answer, Download, Page
+from crowdd.http.routing import Route, get
+from crowdd.values import network
+
+
+class ExportPages:
+    """``/project/<short_name>/tasks/export``."""
+
+    def __init__(self, domain: Domain, views: ProjectViews) -> None:
+        self._projects, self._exports, self._views = domain.projects, domain.exports, views
+
+    def routes(self) -> Iterator[Route]:
+        yield get("/project/<short_name>/tasks/export", locked_out(self.export))
+
+    async def export(self, incoming: Incoming, short_name: str) -> Answer:
+        """A file (``type``, ``format``, and ``raw=1`` for a table whose texts are left as they are), or the choice.
+
+        ``task_ids``: only of these tasks. ``volunteer``: only answers with this code.
+        """
+        row = await self._projects.page(short_name, incoming.who)
+        self._exports.require(incoming.who, row)
+        if (back := none_ticked(incoming, short_name)) is not None:
+            return back
+        named = ticked(incoming)
+        type_, format_ = incoming.query.get("type"), incoming.query.get("format")
+        if type_ is None and format_ is None:
+            context = await self._views.context(incoming, row)
+            sizes = await self._exports.sizes(row, task_ids({"task_ids": named or None}))
+            return Page(
+                "project/export.html", **context, exports=sizes, formats=list(FORMATS), _task_ids=",".join(named)
+            )
+        if type_ is None or format_ is None:
+            raise NotFoundError("404 Not Found", hint="Both type and format are needed.")
+        raw = queries.flag(incoming.query.get("raw", ""), "raw")
+        chosen, word = task_ids({"task_ids": named or None}), incoming.query.get("volunteer", "")
+        file = self._exports.file(incoming.who, row, type_, format_, raw=raw, named=chosen, volunteer=word)
+        parts = self._exports.download(incoming.who, file, network(incoming.address))
+        return Download(file.name, file.content_type, parts)

@@ -1,0 +1,183 @@
+"""What owners change of many tasks at once. Each page says first what would happen (``preview``), then does it."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterator
+from typing import Any
+from urllib.parse import quote
+
+import attrs
+
+from crowdd.domain.server.services import Domain
+from crowdd.domain.tasks.changes import Changes, Effect
+from crowdd.errors import InvalidValueError, NotFoundError
+from crowdd.http.html.forms import CORRECT, Forms
+from crowdd.http.pages.project.views import ProjectViews, locked_out, none_ticked, numbers_in, ticked
+from crowdd.http.request import Incoming
+from crowdd.http.responses import Answer, Page, Redirect
+from crowdd.http.routing import Route, get, post
+from crowdd.kinds.types import clean_text
+from crowdd.languages import _, ngettext
+from crowdd.storage import schedulers
+from crowdd.storage.database import Row
+from crowdd.values import Requester
+
+_AT = "/project/<short_name>/tasks"
+Change = Callable[[Requester, int, Any, bool], Awaitable[Effect]]
+
+
+@attrs.frozen
+class Form:
+    """One of the changes: its page, the fields of its form, and what carries it out."""
+
+    name: str
+    title: str
+    fields: tuple[str, ...]
+    change: Callable[[Changes], Change]
+    task_ids: str = "no"  # no, may, must: whether it names tasks
+
+
+REDUNDANCY = Form("redundancy", _("Answers for each task"), ("n_answers",), lambda c: c.redundancy, "may")
+PRIORITY = Form("priority", _("Priority"), ("priority_0",), lambda c: c.priority, "must")
+SCHEDULER = Form("scheduler", _("Order"), ("sched",), lambda c: c.scheduler)
+WITHDRAWAL = Form("withdraw", _("Delete answers of a volunteer"), ("volunteer",), lambda c: c.withdraw)
+DELETION = Form("delete", _("Delete tasks"), (), lambda c: c.delete, "may")
+
+
+class ChangePages:
+    """``/project/<short_name>/tasks/redundancy``, ``priority``, ``scheduler``, ``withdraw`` and ``delete``."""
+
+    def __init__(self, domain: Domain, forms: Forms, views: ProjectViews) -> None:
+        self._projects, self._changes = domain.projects, domain.changes
+        self._forms, self._views = forms, views
+
+    def routes(self) -> Iterator[Route]:
+        for form in (REDUNDANCY, PRIORITY, SCHEDULER, WITHDRAWAL, DELETION):
+            yield get(f"{_AT}/{form.name}", locked_out(self._shown(form)))
+            yield post(f"{_AT}/{form.name}", locked_out(self._sent(form)))
+
+    def _shown(self, form: Form) -> Any:
+        async def show(incoming: Incoming, short_name: str) -> Answer:
+            row = await self._projects.owned(short_name, incoming.who)
+            if (back := none_ticked(incoming, short_name)) is not None:
+                return back
+            values = await self._values(incoming, form, row)
+            if form.task_ids != "no":
+                values["task_ids"] = ", ".join(ticked(incoming)) or None
+            return await self._page(incoming, row, form, self._forms.filled(incoming, **values))
+
+        return show
+
+    async def _values(self, incoming: Incoming, form: Form, row: Row) -> dict[str, Any]:
+        """What the form begins with: how it is now."""
+        now: dict[str, Any] = dict.fromkeys(_names(form))
+        if form is REDUNDANCY:
+            now["n_answers"] = await self._changes.usual_answers(row["id"])
+        elif form is SCHEDULER:
+            now["sched"] = row["info"].get("sched") or "default"
+        elif form is WITHDRAWAL:
+            now["volunteer"] = clean_text(incoming.query.get("volunteer", ""))[:100] or None
+        return now
+
+    def _sent(self, form: Form) -> Any:
+        async def send(incoming: Incoming, short_name: str) -> Answer:
+            row = await self._projects.owned(short_name, incoming.who)
+            wrong, body = _read(incoming, form, row["short_name"])
+            dry_run = incoming.flag("preview", False)
+            if dry_run:
+                wrong.pop("short_name", None)  # to look costs nothing
+            effect = None
+            if not wrong:
+                try:
+                    effect = await form.change(self._changes)(incoming.who, row["id"], body, dry_run)
+                except InvalidValueError as error:
+                    wrong = {_field_of(error, form): [error.args[0]]}
+                except NotFoundError as error:
+                    if form is not WITHDRAWAL:
+                        raise
+                    wrong = {"volunteer": [error.hint or error.args[0]]}
+            if effect is not None and not dry_run:
+                return _done(short_name, effect)
+            return await self._answered(incoming, row, form, wrong, effect)
+
+        return send
+
+    async def _answered(
+        self, incoming: Incoming, row: Row, form: Form, wrong: dict[str, list[str]], effect: Effect | None
+    ) -> Answer:
+        again = self._forms.refused(incoming, wrong, *_names(form))
+        said = {"flash": CORRECT, "status": "error"} if wrong else {}
+        return await self._page(incoming, row, form, again, effect, **said)
+
+    async def _page(
+        self,
+        incoming: Incoming,
+        row: Row,
+        form: Form,
+        fields: dict[str, Any],
+        effect: Effect | None = None,
+        **said: Any,
+    ) -> Answer:
+        context = await self._views.context(incoming, row) | {"title": form.title}
+        return Page(
+            f"project/task_{form.name}.html",
+            **context,
+            form=fields,
+            csrf=fields["csrf"],
+            effect=None if effect is None else attrs.asdict(effect),
+            _schedulers=list(schedulers.names()) if form is SCHEDULER else [],
+            **said,
+        )
+
+
+def _names(form: Form) -> tuple[str, ...]:
+    named = () if form.task_ids == "no" else ("task_ids",)
+    return (*form.fields, *named, *(("short_name",) if form is DELETION else ()))
+
+
+def _read(incoming: Incoming, form: Form, short_name: str) -> tuple[dict[str, list[str]], dict[str, Any]]:
+    """What is wrong with a form that was sent, and the body of its change."""
+    wrong: dict[str, list[str]] = {}
+    body: dict[str, Any] = {}
+    for name in form.fields:
+        body[name] = incoming.field(name).strip()
+        if not body[name]:
+            wrong[name] = [_("Please fill this in.")]
+    if form.task_ids != "no":
+        body["task_ids"] = _task_ids(incoming)
+        if form.task_ids == "must" and not body["task_ids"]:
+            wrong["task_ids"] = [_("Name the tasks by their numbers.")]
+    if form is PRIORITY and "priority_0" not in wrong and not _is_share(body["priority_0"]):
+        wrong["priority_0"] = [_("A number from 0 to 1.")]
+    if form is DELETION and incoming.field("short_name").strip() != short_name:
+        wrong["short_name"] = [_("Type the short name of the project, as it stands there.")]
+    return wrong, body
+
+
+def _task_ids(incoming: Incoming) -> list[Any] | None:
+    """The tasks that a form names, separated by commas or blanks, or as an array; None where it names none."""
+    given = incoming.form.get("task_ids")
+    if isinstance(given, list):
+        return given or None
+    return numbers_in(incoming.field("task_ids")) or None
+
+
+def _is_share(text: str) -> bool:
+    try:
+        return 0 <= float(text) <= 1
+    except ValueError:
+        return False
+
+
+def _field_of(error: InvalidValueError, form: Form) -> str:
+    """The field that an error speaks of: its sentence begins with the name."""
+    return next((name for name in _names(form) if error.args[0].startswith(name)), _names(form)[0])
+
+
+def _done(short_name: str, effect: Effect) -> Redirect:
+    more = {"effect": attrs.asdict(effect), "queue_item": effect.queue_item}
+    if effect.queue_item is not None:
+        words = _("The tasks are many: they change in the background, while people work.")
+        return Redirect(f"/project/{quote(short_name)}/queue", words, more=more)
+    words = ngettext("%(num)s task was changed.", "%(num)s tasks were changed.", effect.tasks)
+    return Redirect(f"/project/{quote(short_name)}/tasks/", words, more=more)

@@ -1,0 +1,185 @@
+"""What a project says of itself, who may see it, and its picture: the forms of one address."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterator
+from typing import Any
+from urllib.parse import quote
+
+from crowdd.domain.core.uploads import Upload
+from crowdd.domain.projects import project_validation
+from crowdd.domain.server.services import Domain
+from crowdd.errors import (
+    ConflictError,
+    CostlyTextError,
+    CrowddError,
+    FormError,
+    InvalidRequestError,
+    InvalidValueError,
+)
+from crowdd.http.errors import message_of
+from crowdd.http.html.forms import CORRECT, Forms, crop_box
+from crowdd.http.pages.omitted_pictures import LeftOut
+from crowdd.http.pages.project.views import ProjectViews, locked_out
+from crowdd.http.request import Incoming
+from crowdd.http.responses import Answer, Page, Redirect
+from crowdd.http.routing import Route, get, post
+from crowdd.kinds import PROJECT
+from crowdd.languages import _
+from crowdd.languages.content_languages import language_of
+from crowdd.storage.database import Row
+
+_AT = "/project/<short_name>/update"
+_TEXTS = ("name", "short_name", "description", "long_description")
+_BOXES = ("allow_anonymous_contributors", "zip_download")
+_INFO_BOXES = ("answers_when_complete", "token_per_volunteer")
+_UPLOAD = ("id", "avatar", "x1", "y1", "x2", "y2")
+
+
+class UpdatePages:
+    """``/project/<short_name>/update``. ``btn``: ``Upload`` (the picture), ``Password`` (the lock), else all."""
+
+    def __init__(self, domain: Domain, forms: Forms, views: ProjectViews) -> None:
+        self._domain, self._forms, self._views = domain, forms, views
+        self._buttons: dict[str, Callable[[Incoming, Row], Awaitable[Answer]]] = {
+            "Upload": self._upload,
+            "Password": self._password,
+        }
+
+    def routes(self) -> Iterator[Route]:
+        yield get(_AT, locked_out(self.form))
+        yield post(_AT, locked_out(self.update))
+
+    async def form(self, incoming: Incoming, short_name: str) -> Answer:
+        return await self._page(incoming, await self._domain.projects.owned(short_name, incoming.who))
+
+    async def update(self, incoming: Incoming, short_name: str) -> Answer:
+        row = await self._domain.projects.owned(short_name, incoming.who)
+        carry_out = self._buttons.get(incoming.field("btn"), self._details)
+        try:
+            return await carry_out(incoming, row)
+        except FormError as error:
+            return await self._page(incoming, row, error)
+
+    async def _details(self, incoming: Incoming, row: Row) -> Answer:
+        said: dict[str, Any] = {name: incoming.text(name, row[name]).strip() for name in _TEXTS}
+        if wrong := project_validation.mistakes(said["name"], said["short_name"], said["description"]):
+            raise FormError(wrong)
+        self._require_password(incoming, row)
+        pictured = await self._pictured(incoming, row)
+        changes = said | {name: incoming.flag(name, row[name]) for name in _BOXES}
+        if category := incoming.field("category_id"):
+            changes["category_id"] = category
+        if (info := _info(incoming, row["info"])) != row["info"]:
+            changes["info"] = info
+        if "webhook" in incoming.form:
+            changes["webhook"] = self._webhook(incoming)
+        try:
+            await self._changed(incoming, row, changes)
+        except FormError as error:
+            raise (_PicturedError(error.errors) if pictured else error) from None
+        await self._lock(incoming, row)
+        words, status = await LeftOut(self._views.domain).after(said["long_description"], _("Project updated!"))
+        return Redirect(f"/project/{quote(said['short_name'])}/", words, status)
+
+    async def _pictured(self, incoming: Incoming, row: Row) -> bool:
+        """Keeps the picture that came with the texts, if any: it would have to be chosen again. Raises FormError."""
+        file = _picture(incoming)
+        if file is None:
+            return False
+        await self._domain.thumbnails.set(row, file, crop_box(incoming), incoming.who)
+        return True
+
+    def _webhook(self, incoming: Incoming) -> str | None:
+        address = incoming.field("webhook").strip()
+        try:
+            if address:
+                self._domain.webhooks.require(address)
+        except CrowddError as error:
+            raise FormError({"webhook": [message_of(error)]}) from None
+        return address or None
+
+    async def _changed(self, incoming: Incoming, row: Row, changes: dict[str, Any]) -> None:
+        try:
+            await self._domain.records.change(PROJECT, incoming.who, row["id"], changes)
+        except ConflictError as error:
+            raise FormError(project_validation.taken(error)) from None
+        except CostlyTextError as error:
+            raise FormError({error.attribute: [error.sentence]}) from None
+        except (InvalidRequestError, InvalidValueError) as error:
+            raise FormError({"category_id": [message_of(error)]}) from None
+
+    async def _password(self, incoming: Incoming, row: Row) -> Answer:
+        self._require_password(incoming, row)
+        await self._lock(incoming, row)
+        locks = incoming.flag("protect", row["lock_id"] is not None)
+        words = _("From now on the project asks for its password.") if locks else _("The project asks for no password.")
+        return Redirect(f"/project/{quote(row['short_name'])}/settings", words)
+
+    def _require_password(self, incoming: Incoming, row: Row) -> None:
+        wants = "protect" in incoming.form and incoming.flag("protect", False)
+        if wants and row["lock_id"] is None and not incoming.field("password"):
+            raise FormError({"password": [_("Choose a password.")]})
+
+    async def _lock(self, incoming: Incoming, row: Row) -> None:
+        """The lock as the form says; a form without the box, or with it and no new password, leaves it."""
+        locked, password = row["lock_id"] is not None, incoming.field("password")
+        if "protect" not in incoming.form and incoming.field("btn") != "Password":
+            return
+        wants = incoming.flag("protect", locked)
+        if wants and password:
+            await self._domain.projects.set_password(row, incoming.who, password)
+        elif locked and not wants:
+            await self._domain.projects.set_password(row, incoming.who, None)
+
+    async def _upload(self, incoming: Incoming, row: Row) -> Answer:
+        file = _picture(incoming)
+        if file is None:
+            raise FormError({"avatar": [_("Choose a picture first.")]})
+        await self._domain.thumbnails.set(row, file, crop_box(incoming), incoming.who)
+        return Redirect(f"/project/{quote(row['short_name'])}/update", _("Your picture has been updated."))
+
+    async def _page(self, incoming: Incoming, row: Row, error: FormError | None = None) -> Answer:
+        """The form as stored, or as it was sent with what is wrong; programs see the picture as a form of its own."""
+        stored = {name: row[name] for name in ("id", *_TEXTS, *_BOXES, "category_id", "webhook")}
+        stored |= {name: row["info"].get(name) is True for name in _INFO_BOXES}
+        lock = {"protect": row["lock_id"] is not None, "password": None}
+        forms: dict[str, Any] = {
+            "form": self._forms.filled(incoming, **stored, **lock),
+            "upload_form": self._forms.blank(incoming, *_UPLOAD) | {"id": row["id"]},
+        }
+        said: dict[str, Any] = {}
+        if error is not None:
+            sent = {name: incoming.field(name) for name in (*_TEXTS, "category_id", "webhook") if name in incoming.form}
+            boxes = {name: incoming.flag(name, forms["form"][name]) for name in (*_BOXES, *_INFO_BOXES, "protect")}
+            forms["form"] |= sent | boxes
+            said = {"flash": CORRECT, "status": "error", "_pictured": isinstance(error, _PicturedError)}
+            row = await self._domain.projects.owned(row["short_name"], incoming.who)  # the picture may be a new one
+            forms["form"]["errors"] = {name: error.errors[name] for name in error.errors if name != "avatar"}
+            forms["upload_form"]["errors"] = {name: error.errors[name] for name in error.errors if name == "avatar"}
+        context = await self._views.context(incoming, row)
+        categories = await self._domain.projects.categories()
+        shown = [{"id": each["id"], "name": each["name"]} for each in categories]
+        spoken = incoming.field("language") if "language" in incoming.form else language_of(row["info"])
+        pictures = await self._views.pictures(incoming, row, forms["form"]["long_description"])
+        return Page("project/update.html", **context, **forms, **said, **pictures, _categories=shown, _language=spoken)
+
+
+class _PicturedError(FormError):
+    """The texts were refused; the picture beside them is stored."""
+
+
+def _picture(incoming: Incoming) -> Upload | None:
+    """The file of the form's picture, when one was chosen."""
+    file = incoming.upload("avatar") if incoming.content_type == "multipart/form-data" else None
+    return file if file is not None and file.content else None
+
+
+def _info(incoming: Incoming, info: dict[str, Any]) -> dict[str, Any]:
+    """The project's ``info`` with the language and the boxes of the form; what is not set is left out."""
+    wanted: dict[str, Any] = {name: incoming.flag(name, info.get(name) is True) for name in _INFO_BOXES}
+    if "language" in incoming.form and incoming.field("language") != language_of(info):
+        wanted["language"] = incoming.field("language")
+    wanted = {name: value for name, value in wanted.items() if value or name in info}
+    rest = {name: value for name, value in info.items() if name not in wanted}
+    return rest | {name: value for name, value in wanted.items() if value}

@@ -1,0 +1,1 @@
+"""Pages of a project's presenter: the editor, and what volunteers see."""

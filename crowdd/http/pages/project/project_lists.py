@@ -1,0 +1,73 @@
+"""Where people look for projects: categories, and the search."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from crowdd.domain.core.queries import flag
+from crowdd.domain.projects.project_lists import FEATURED
+from crowdd.domain.projects.serializers import project_summary
+from crowdd.domain.server.services import Domain
+from crowdd.http.request import Incoming
+from crowdd.http.responses import Answer, Page
+from crowdd.http.routing import Route, get
+from crowdd.kinds import CATEGORY
+from crowdd.kinds.kind import outward
+from crowdd.kinds.types import Integer, clean_text
+from crowdd.languages import _
+
+_AT = "/project/category/<category>"
+
+
+class ShelfPages:
+    """``/project/category/…``, ``/project/page/<n>`` and ``/project/search``."""
+
+    def __init__(self, domain: Domain) -> None:
+        self._shelves = domain.shelves
+
+    def routes(self) -> Iterator[Route]:
+        yield get(f"{_AT}/", self.category)
+        yield get(f"{_AT}/page/<int:page>/", self.category)
+        yield get("/project/page/<int:page>", self.everything)
+        yield get("/project/search", self.search)
+
+    async def everything(self, incoming: Incoming, page: int) -> Answer:
+        """All published projects."""
+        return await self.category(incoming, "all", page)
+
+    async def category(self, incoming: Incoming, category: str, page: int = 1) -> Answer:
+        """A page of a category, or of ``featured``, ``all``, ``draft``, ``historical_contributions``.
+
+        ``orderby`` is a key of the summaries, ``desc`` turns it round.
+        """
+        order, descending = incoming.query.get("orderby", ""), flag(incoming.query.get("desc", ""), "desc")
+        chosen, known, found = await self._shelves.category(category, incoming.who, page, order, descending)
+        return Page(
+            "project/category.html",
+            title=chosen["name"],
+            projects=[project_summary(row) for row in found.rows],
+            categories=[FEATURED, *map(_outward, known)],
+            active_cat=_outward(chosen),
+            pagination=found.pagination(),
+            _orderby=order,
+            _desc=descending,
+        )
+
+    async def search(self, incoming: Incoming) -> Answer:
+        """Projects that hold the words of ``q``; ``page`` goes on."""
+        text, page = clean_text(incoming.query.get("q", "")).strip(), incoming.query.get("page", "1")
+        found = await self._shelves.search(text, Integer().parse(page))
+        return Page(
+            "project/search.html",
+            title=_("Search"),
+            query=text,
+            projects=[project_summary(row) for row in found.rows],
+            categories=[_outward(row) for row in await self._shelves.categories()],
+            pagination=found.pagination(),
+        )
+
+
+def _outward(row: Any) -> dict[str, Any]:
+    shown = {field.name: outward(row[field.name]) for field in CATEGORY.fields if field.name in row}
+    return {"info": {}, **shown}

@@ -1,0 +1,251 @@
+"""A request as handlers see it."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any, BinaryIO
+from urllib.parse import parse_qsl
+
+import orjson
+from multipart import MultipartError, MultipartParser, parse_options_header
+
+from crowdd.domain.core.uploads import Upload
+from crowdd.errors import DisconnectedError, InvalidValueError, TooLargeError
+from crowdd.http.auth import cookie_names
+from crowdd.http.html import presenter
+from crowdd.http.transport import json_arrays
+from crowdd.kinds.types import clean_text
+from crowdd.languages import _
+from crowdd.values import Requester
+
+MOST_FIELDS = 1000
+_LARGE = 262_144  # bytes of a form, or of one of its parts, that are kept in memory
+_MOST_TEXT = 10_000_000  # bytes of one field of a multipart form, which is read whole; what is longer comes as a file
+_ON = frozenset({"true", "yes", "on", "y", "1"})
+_SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
+
+
+class Incoming:
+    """Method, address, headers, cookies, query and body; ``who`` asks, and ``route`` is where it goes.
+
+    Texts that are no UTF-8 come with surrogates in them, which every type refuses.
+    """
+
+    def __init__(self, request: Any, address: str) -> None:
+        self.request = request
+        self.address = address  # the raw one; only ``identity`` and ``limits`` look at it
+        self.method: str = request.method.decode("ascii", "replace")
+        self.path: str = _text(request.path)
+        self.is_api = self.path == "/api" or self.path.startswith("/api/")
+        self.changes_state = self.method not in _SAFE  # the method may do so
+        self.who = Requester()
+        self.request_id = ""
+        self.by_cookie = False  # the requester is known by his session cookie
+        self.key_name = ""  # of the API key or token that the requester is known by; no secret
+        self.wrong_key = False  # there was one, and it is nobody's
+        self.cookies_to_set: list[bytes] = []
+        self.cookie_prefix: str = getattr(request, "cookie_prefix", "")
+        self.nonce = ""
+
+    @property
+    def is_frame(self) -> bool:
+        """Whether a presenter's document is asked for: it comes without cookies and gets none."""
+        return presenter.wants_frame(self.path, presenter.MARK in self.query, self.header("sec-fetch-dest").lower())
+
+    def header(self, name: str) -> str:
+        """The value of a header, "" when absent; ``name`` is in lower case."""
+        value: str = self.request.header_texts().get(name, "")
+        return value
+
+    def cookie(self, name: str) -> str:
+        """The value of a cookie, "" when absent."""
+        value = cookie_names.found(self.cookie_prefix, name, self.request.getCookie)
+        return "" if value is None else _text(value)
+
+    def has_old_cookie(self, name: str) -> bool:
+        """Whether the browser has a cookie only under the name that it had before the site had prefixes."""
+        return cookie_names.is_old(self.cookie_prefix, name, self.request.getCookie)
+
+    def keep_cookie(self, name: str, value: str) -> None:
+        """Reads the cookie as this from now on: it is set by the answer to this request."""
+        self.request.received_cookies[(self.cookie_prefix + name).encode()] = value.encode()
+
+    @cached_property
+    def query(self) -> dict[str, str]:
+        """The query string; of a name that stands twice the last counts."""
+        _, _, text = self.request.uri.partition(b"?")
+        if not text:
+            return {}
+        return dict(parse_qsl(text.decode("ascii", "replace"), keep_blank_values=True, errors="surrogateescape"))
+
+    def all_of(self, name: str) -> list[str]:
+        """Every value that a name of the query string has: those of boxes that were ticked."""
+        _, _, text = self.request.uri.partition(b"?")
+        pairs = parse_qsl(text.decode("ascii", "replace"), errors="surrogateescape")
+        return [value for found, value in pairs if found == name]
+
+    @cached_property
+    def content_type(self) -> str:
+        """The media type of the body in lower case, without parameters."""
+        return self.header("content-type").partition(";")[0].strip().lower()
+
+    @cached_property
+    def raw_body(self) -> bytes:
+        """The body. Raises DisconnectedError when the client went while its request waited: Twisted drops it then."""
+        content = self.request.content
+        if content.closed:
+            raise DisconnectedError("The client has gone.")
+        content.seek(0)
+        return bytes(content.read())
+
+    def json_body(self) -> Any:
+        """The body as JSON, whatever its type says. Raises InvalidValueError."""
+        try:
+            return self._large_array if self.is_large_array else orjson.loads(self.raw_body)
+        except orjson.JSONDecodeError as error:
+            raise InvalidValueError(
+                _("The body is not JSON: %(reason)s.", reason=str(error)), code="bad_json"
+            ) from None
+
+    @cached_property
+    def _large_array(self) -> list[Any]:
+        return json_arrays.parse(self.raw_body)
+
+    @property
+    def is_large_array(self) -> bool:
+        """Whether the body is a JSON array that takes a while to be parsed."""
+        return (
+            self.is_api and self.changes_state and self._length() > _LARGE and self.raw_body[:100].lstrip()[:1] == b"["
+        )
+
+    @property
+    def brings_much(self) -> bool:
+        """Whether the body is large, or an array for the API."""
+        if not self.changes_state:
+            return False
+        return self._length() > _LARGE or (self.is_api and self.raw_body[:100].lstrip()[:1] == b"[")
+
+    @cached_property
+    def form(self) -> dict[str, Any]:
+        """The fields of a posted form: URL-encoded, multipart, or a JSON object."""
+        if self.content_type == "application/json":
+            body = self.json_body() if self.raw_body else {}
+            if not isinstance(body, dict):
+                raise InvalidValueError(_("The body is not a JSON object."))
+            return body
+        if self.content_type == "multipart/form-data":
+            return self._multipart()
+        return self._url_encoded()
+
+    def _url_encoded(self) -> dict[str, Any]:
+        text = self.raw_body.decode("utf-8", "surrogateescape")
+        try:
+            return dict(parse_qsl(text, keep_blank_values=True, errors="surrogateescape", max_num_fields=MOST_FIELDS))
+        except ValueError:
+            raise InvalidValueError(_("A form has at most %(most)s fields.", most=MOST_FIELDS)) from None
+
+    @property
+    def takes_long_to_parse(self) -> bool:
+        """Whether ``parse`` should be called in a thread before the handler asks for the body."""
+        if self.content_type == "multipart/form-data":
+            return self._length() > _LARGE
+        return self.is_large_array
+
+    def parse(self) -> None:
+        """Takes a multipart body apart, its files to the disk, or parses a large JSON array; may be called in a thread.
+
+        Raises InvalidValueError, TooLargeError.
+        """
+        if self.content_type == "multipart/form-data":
+            _parts = self._parts
+        else:
+            self.json_body()
+
+    def _length(self) -> int:
+        content = self.request.content
+        if content.closed:
+            raise DisconnectedError("The client has gone.")
+        content.seek(0, 2)
+        return int(content.tell())
+
+    def _multipart(self) -> dict[str, Any]:
+        fields = [part for part in self._parts if not part.filename]
+        if any(part.size > _MOST_TEXT for part in fields):
+            raise TooLargeError(_("A field may have at most %(most)s bytes. Send a file.", most=f"{_MOST_TEXT:,}"))
+        return {part.name: part.raw.decode("utf-8", "surrogateescape") for part in fields}
+
+    @cached_property
+    def _parts(self) -> list[Any]:
+        _type, options = parse_options_header(self.header("content-type"))
+        limits = {"memory_limit": 2**31, "disk_limit": 2**40, "partsize_limit": 2**40, "spool_limit": _LARGE}
+        length, stream = self._length(), self.request.content
+        stream.seek(0)
+        try:
+            return list(MultipartParser(stream, options.get("boundary", ""), length, strict=False, **limits))
+        except (MultipartError, ValueError, LookupError) as error:
+            raise InvalidValueError(
+                _("The multipart body is broken: %(reason)s.", reason=str(error)), code="bad_multipart"
+            ) from None
+
+    def upload(self, name: str) -> Upload | None:
+        """The file of that name in a multipart body, or None."""
+        found = next((part for part in self._parts if part.name == name and part.filename is not None), None)
+        return None if found is None else Upload(str(found.filename), found.raw)
+
+    def file(self, *names: str) -> tuple[str, BinaryIO] | None:
+        """The first file of these names in a multipart body, open, and what it is called; None without one."""
+        if self.content_type != "multipart/form-data":
+            return None
+        found = next((p for p in self._parts if p.name in names and p.filename), None)
+        return None if found is None else (str(found.filename), found.file)
+
+    def field(self, name: str) -> str:
+        """A field of the form as text, "" when it is absent or null."""
+        value = self.form.get(name)
+        if isinstance(value, bool) or value is None:
+            return "true" if value else ""
+        if not isinstance(value, str | int | float):
+            raise InvalidValueError(_("%(name)s is not a text.", name=name))
+        try:
+            return clean_text(str(value))
+        except InvalidValueError as error:
+            raise InvalidValueError(f"{name} {error}.") from None
+
+    def text(self, name: str, stored: str | None) -> str:
+        """A field of the form, or what is stored where the form does not have it."""
+        return self.field(name) if name in self.form else stored or ""
+
+    def flag(self, name: str, stored: bool) -> bool:
+        """A box of the form. One that is missing is off in a form of a page, and as stored in JSON."""
+        if name in self.form:
+            return self.field(name).strip().lower() in _ON
+        return stored if self.content_type == "application/json" else False
+
+    @property
+    def wants_json(self) -> bool:
+        """Whether the answer is to be JSON: by Content-Type, by Accept, or by response_format=json."""
+        if self.content_type == "application/json" or self.query.get("response_format") == "json":
+            return True
+        return _prefers_json(self.header("accept"))
+
+
+def _prefers_json(accept: str) -> bool:
+    """Whether ``application/json`` weighs more than ``text/html`` in an Accept header (RFC 9110, 12.5.1)."""
+    weights = {"application/json": 0.0, "text/html": 0.0}
+    for part in accept.split(","):
+        name, *parameters = (word.strip() for word in part.split(";"))
+        weight = next((_number(p[2:]) for p in parameters if p.startswith("q=")), 1.0)
+        if name.lower() in weights:
+            weights[name.lower()] = weight
+    return weights["application/json"] > weights["text/html"]
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return 0.0
+
+
+def _text(raw: bytes) -> str:
+    return raw.decode("utf-8", "surrogateescape")

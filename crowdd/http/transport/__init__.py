@@ -1,0 +1,1 @@
+"""HTTP below the views: connections, routing, streams, conditional requests, CORS."""

@@ -1,0 +1,171 @@
+"""HTTP/1.1 as Twisted speaks it, but a client hears why he is refused before the connection ends."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from twisted.web.http import HTTPChannel
+
+from crowdd.errors import CrowddError, InvalidRequestError, MisdirectedError, TooLargeError
+from crowdd.http.negotiation import bare_refusal
+from crowdd.http.transport.framing import head_error
+
+LINGER_SECONDS = 2
+HEAD_SECONDS = 30.0  # for the lines before the body
+LEAST_RATE = 10_000  # bytes of a body a second, beyond that time
+MAX_BODY_SECONDS = 300.0  # for a body, at whatever rate it comes
+MAX_IMPORT_SECONDS = 1800.0
+
+
+class Channel(HTTPChannel):
+    """One connection; ``site`` knows it while it is open."""
+
+    site: Any
+    transport: Any
+    _refused = False
+    _hanging_up: Any = None
+    _began: float | None = None  # when the request that is coming in began
+    _came = 0  # bytes of it
+    _ends: tuple[Any, Any] | None = None
+    body_seconds = MAX_BODY_SECONDS
+    _networkProducer: Any
+    network = ""  # the one that it is counted for; "" for a trusted proxy
+
+    def connectionMade(self) -> None:
+        self.site.arrived(self)
+        super().connectionMade()
+
+    def getHost(self) -> Any:
+        """Our end, which stays the same: Twisted asks the system at every request."""
+        return self._both_ends()[0]
+
+    def getPeer(self) -> Any:
+        """The other end."""
+        return self._both_ends()[1]
+
+    def _both_ends(self) -> tuple[Any, Any]:
+        if self._ends is None:
+            self._ends = super().getHost(), super().getPeer()
+        return self._ends
+
+    def is_late(self, now: float) -> bool:
+        """Whether a request has been coming in for longer than anybody needs; a body may take its time by its size."""
+        if self._began is None:
+            return False
+        return now - self._began > HEAD_SECONDS + min(self._came / LEAST_RATE, self.body_seconds)
+
+    @property
+    def is_receiving(self) -> bool:
+        """Whether a request is coming in."""
+        return self._began is not None
+
+    def complete(self) -> None:
+        """No request is coming in any more."""
+        self._began, self._came, self.body_seconds = None, 0, MAX_BODY_SECONDS
+
+    def hold(self) -> None:
+        """Reads no more for now."""
+        self._networkProducer.pauseProducing()
+
+    def go_on(self, *, expected: bool) -> None:
+        """Reads on; a client that waits to be asked for the body (``expected``) is."""
+        if expected:
+            self._send100Continue()
+        self._networkProducer.resumeProducing()
+
+    def close_after_answer(self) -> None:
+        """Has the connection end with the answer that is under way, or at once when there is none."""
+        self.persistent = False
+        if not self._handlingRequest and self._began is None:
+            self.transport.loseConnection()
+
+    def allContentReceived(self) -> None:
+        self.complete()
+        super().allContentReceived()
+        self.site.look_again()
+
+    def timeoutConnection(self) -> None:
+        """As Twisted does it, without writing down who it was."""
+        if self.abortTimeout is not None:
+            self._abortingCall = self.callLater(self.abortTimeout, self.forceAbortClient)
+        self.loseConnection()
+
+    def forceAbortClient(self) -> None:
+        """Likewise."""
+        self._abortingCall = None
+        self.transport.abortConnection()
+
+    def connectionLost(self, reason: Any = None) -> None:
+        self.site.left(self)
+        if self._hanging_up is not None and self._hanging_up.active():
+            self._hanging_up.cancel()
+        super().connectionLost(reason)
+
+    def dataReceived(self, data: bytes) -> None:
+        if self._refused:
+            return
+        if self._began is None and not self._handlingRequest:
+            self._began = self.site.seconds()
+        self._came += len(data)
+        super().dataReceived(data)
+
+    def lineReceived(self, line: bytes) -> None:
+        """A header that continues on the next line is refused: proxies read it in different ways (RFC 9112, 5.2)."""
+        if line[:1] in (b" ", b"\t"):
+            self.refuse(InvalidRequestError("A header continues on a second line."))
+        else:
+            super().lineReceived(line)
+
+    def allHeadersReceived(self) -> None:
+        error = self._head_error()
+        if error is None:
+            super().allHeadersReceived()
+        else:
+            self.requests[-1].turn_away(error)
+
+    def _head_error(self) -> CrowddError | None:
+        headers = self.requests[-1].requestHeaders
+        hosts = headers.getRawHeaders(b"host") or []
+        wrong = head_error(self._version, hosts, headers.getRawHeaders(b"transfer-encoding") or [])
+        if wrong:
+            return InvalidRequestError(wrong)
+        here = getattr(self.getHost(), "host", "") or "localhost"
+        if not self.site.hosts.allow(self._path, hosts[0] if hosts else None, here):
+            return MisdirectedError("This server does not answer under that host name.")
+        return None
+
+    def lineLengthExceeded(self, line: bytes) -> None:
+        """Twisted would end the connection without a word."""
+        self.refuse(TooLargeError(f"The address or a header is longer than {self.MAX_LENGTH:,} bytes."))
+
+    def _respondToBadRequestAndDisconnect(self) -> None:
+        """Twisted's own answer has no body. Should it be renamed there, that one comes back."""
+        if self._receivedHeaderSize > self.totalHeadersSize:
+            self.refuse(TooLargeError(f"Address and headers are longer than {self.totalHeadersSize:,} bytes."))
+        else:
+            self.refuse(InvalidRequestError("These bytes are no HTTP/1.1."))
+
+    def refuse(self, error: Exception) -> None:
+        """Answers an error and ends the connection.
+
+        What the client still sends is read and dropped for some seconds: whoever closes with bytes unread takes back
+        the answer, too.
+        """
+        if self._refused:
+            return
+        self._refused = True
+        self.complete()
+        method, address = getattr(self, "_command", b"GET"), getattr(self, "_path", b"/api")
+        self.clearLineBuffer()
+        self.setTimeout(None)
+        self.transport.write(bare_refusal(error, method, address))
+        self.transport.unregisterProducer()
+        self._end_writing()
+        self._hanging_up = self.callLater(LINGER_SECONDS, self.transport.abortConnection)
+
+    def _end_writing(self) -> None:
+        # TLS says itself that nothing follows, after what was written; the socket's end would overtake that.
+        if self.isSecure():
+            self.transport.loseConnection()
+        else:
+            self.transport.loseWriteConnection()

@@ -1,0 +1,1 @@
+"""Limits on requests: rate, body size, fair share, memory."""

@@ -1,0 +1,50 @@
+"""Requests that cost much: one at a time, so that those of others do not wait for several of them."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any, Final, TypeVar
+
+from crowdd.domain.core.concurrency.concurrency_limit import Turns
+from crowdd.http.request import Incoming
+
+T = TypeVar("T")
+LARGE_ANSWER: Final = 1_000_000  # bytes
+REMEMBERED_SECONDS: Final = 2.0  # for so long after a large answer of a route its next one is expected to be large, too
+WAIT_SECONDS: Final = 60.0
+REST: Final = 0.5  # of the time that a costly request took, before the next one begins
+
+
+class CostlyRequests:
+    """Takes requests in turn that bring an array or a large body, and those that read where large answers come from.
+
+    Memory and processor time of a flood are then bounded by one request of each sort, from however many networks it
+    comes. ``clock`` has ``seconds`` and ``callLater``.
+    """
+
+    def __init__(self, clock: Any) -> None:
+        self._clock = clock
+        refusal = "Too many large requests are in progress. Send smaller ones, or try again in a moment."
+        self.writes = Turns(clock, 1, WAIT_SECONDS, rest=REST, max_waiting_of_one=64, refusal=refusal)
+        self.reads = Turns(clock, 1, WAIT_SECONDS, rest=REST, max_waiting_of_one=64, refusal=refusal)
+        self._until: dict[str, float] = {}  # by route
+
+    async def run(self, incoming: Incoming, network: str, path: str, handle: Callable[[], Awaitable[T]]) -> T:
+        """What the handler of a route (its ``path``) gives.
+
+        Raises UnavailableError when too many costly requests wait, or for too long.
+        """
+        if incoming.brings_much:
+            return await self.writes.run(network, handle)
+        if not incoming.changes_state and self.expects_much(path):
+            return await self.reads.run(network, handle)
+        return await handle()
+
+    def expects_much(self, path: str) -> bool:
+        """Whether the next answer of a route may be large."""
+        return bool(self._until) and self._until.get(path, 0.0) > self._clock.seconds()
+
+    def answered(self, incoming: Incoming, path: str, size: int) -> None:
+        """Note that a route gave an answer of so many bytes."""
+        if size >= LARGE_ANSWER and not incoming.changes_state:
+            self._until[path] = self._clock.seconds() + REMEMBERED_SECONDS

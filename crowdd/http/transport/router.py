@@ -1,0 +1,508 @@
+"""The way of every request: refusals, who asks, limits, the handler, the answer.
+
+Klein matches addresses; what it would do with errors and cancelled handlers is not used: an error goes through the one
+table, and a handler whose client has gone runs to its end.
+"""
+
+from __future__ import annotations
+
+import gzip
+import re
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
+from urllib.parse import quote, unquote
+
+import attrs
+from klein import Klein
+from twisted.internet.defer import Deferred, ensureDeferred
+from twisted.logger import Logger
+from twisted.web.resource import Resource
+from twisted.web.server import NOT_DONE_YET
+from werkzeug.exceptions import HTTPException
+
+from crowdd.config import Settings
+from crowdd.domain.accounts.account_validation import RESERVED_NAMES
+from crowdd.domain.accounts.authentication import recent_proof
+from crowdd.domain.core import rights
+from crowdd.domain.core.concurrency.concurrency_limit import Turns
+from crowdd.domain.core.concurrency.worker_thread import Workshop
+from crowdd.domain.projects.projects import RESERVED_SHORT_NAMES, Projects
+from crowdd.errors import CrowddError, ForbiddenError, MethodError, NotFoundError, TooManyRequestsError
+from crowdd.http.auth.csrf import Csrf
+from crowdd.http.auth.identity import Identity, client_address
+from crowdd.http.auth.refusals import Refusals
+from crowdd.http.html import presenter
+from crowdd.http.html.static_files import StaticFiles
+from crowdd.http.negotiation import Negotiator
+from crowdd.http.request import Incoming
+from crowdd.http.responses import Answer, Data, Download, File, Raw, Stream
+from crowdd.http.routing import Route
+from crowdd.http.transport.cors import Cors
+from crowdd.http.transport.downloads import LONG, Downloads, pieces_of, spilled
+from crowdd.http.transport.etags import names, packed
+from crowdd.http.transport.fixed_headers import put
+from crowdd.http.transport.limits.body_size import Limit
+from crowdd.http.transport.limits.expensive_requests import CostlyRequests
+from crowdd.http.transport.limits.fair_share import FairShare
+from crowdd.http.transport.limits.rate_limits import (
+    BROWSER,
+    KEY,
+    NETWORK,
+    LimitedClient,
+    RateLimit,
+    SharedWindow,
+    Window,
+    taken,
+)
+from crowdd.http.transport.path_table import Methods, Names, PathTable
+from crowdd.http.transport.streams import Streams
+from crowdd.kinds import KINDS
+from crowdd.languages import _
+from crowdd.logs import request_id
+from crowdd.values import network
+
+log = Logger()
+_NOT_FOUND = "404 Not Found"
+_PLAIN = "!$&'()*+,;=:@"  # what stands unquoted in a path (RFC 3986, 3.3)
+_TIDY = re.compile(rb"(?:/[A-Za-z0-9_.~-]+)+")
+_LEAST_PACKED, _GZIP_LEVEL = 1000, 4
+_MAX_PACKED_AT_ONCE = 64_000  # bytes; compressing more would hold the reactor up
+
+
+class Router:
+    """Carries a request from a matched route to its answer."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        identity: Identity,
+        csrf: Csrf,
+        limit: RateLimit,
+        posts: Window | SharedWindow,
+        negotiator: Negotiator,
+        projects: Projects,
+        cors: Cors,
+        streams: Streams,
+        downloads: Downloads,
+        workshop: Workshop,
+        refusals: Refusals,
+        share: FairShare,
+        account_forms: Turns,
+        costly: CostlyRequests,
+    ) -> None:
+        self._account_forms, self._costly = account_forms, costly
+        self._workshop, self._refusals, self._share = workshop, refusals, share
+        self._cors, self._streams, self._downloads = cors, streams, downloads
+        self._settings, self._identity, self._csrf = settings, identity, csrf
+        self._limit, self._posts, self._negotiator, self._projects = limit, posts, negotiator, projects
+        self.routes: Mapping[str, Methods] = {}
+
+    def klein(self, routes: Mapping[str, Methods]) -> Klein:
+        """A Klein application of the routes of each address."""
+        app = Klein()
+        self.routes = routes
+        for number, (path, methods) in enumerate(routes.items()):
+            self._register(app, path, methods, f"route{number}")
+        app.handle_errors(HTTPException)(self._unmatched)
+        return app
+
+    def _register(self, app: Klein, path: str, methods: Methods, name: str) -> None:
+        def matched(request: Any, **names: Any) -> Deferred[bytes]:
+            return uncancelled(self.serve(request, methods, names))
+
+        matched.__name__ = name
+        app.route(path, endpoint=name, strict_slashes=False)(matched)
+
+    def _unmatched(self, request: Any, failure: Any) -> Deferred[bytes]:
+        return uncancelled(self.serve(request, {}, {}))
+
+    def serve(self, request: Any, methods: Methods, names: Names) -> Deferred[bytes]:
+        """Fires with the body; status and headers are set on the request. Nothing may cancel it."""
+        request.route = next(iter(methods.values())).path if methods else "(unknown)"
+        return ensureDeferred(self._serve(request, methods, names))
+
+    async def _serve(self, request: Any, methods: Methods, names: Names) -> bytes:
+        incoming = Incoming(request, client_address(request, self._settings))
+        incoming.request_id = request.request_id
+        request_id.set(request.request_id)
+        answer: Answer | None = None
+        try:
+            answer = await self._in_turn(incoming, methods, names)
+            if isinstance(answer, Stream):
+                return await self._stream(incoming, answer)
+            if isinstance(answer, Download):
+                return await self._download(incoming, answer)
+            if isinstance(answer, File):
+                return await self._file(incoming, answer)
+            body = self._negotiator.write(incoming, answer)
+        except Exception as error:
+            body = self._failed(incoming, error)
+        self._costly.answered(incoming, request.route, len(body))
+        body = await self._finished(incoming, body)
+        if request.code not in (204, 304):  # those have no body, and say nothing of its length (RFC 9110, 8.6)
+            put(request.responseHeaders, ((b"Content-Length", b"%d" % len(body)),))
+        if len(body) < LONG or incoming.method == "HEAD":
+            return body
+        length, file = len(body), await self._workshop.do_soon(spilled, body)  # a busy disk makes a write wait
+        body, answer = b"", None  # not kept while a slow client takes it
+        await self._downloads.send(request, b"", pieces_of(file, 0, length))
+        return b""
+
+    async def _stream(self, incoming: Incoming, answer: Stream) -> bytes:
+        """What is left to send when the stream is over."""
+        place = network(incoming.address)
+        self._streams.require_room(place)
+        self._negotiator.write(incoming, answer)
+        await self._finished(incoming, b"")
+        if incoming.method != "HEAD":
+            await self._streams.serve(incoming.request, place, answer.begin)
+        return b""
+
+    async def _download(self, incoming: Incoming, answer: Download) -> bytes:
+        """What is left to send when the file has gone."""
+        first = b"" if incoming.method == "HEAD" else await anext(answer.parts, b"")
+        self._negotiator.write(incoming, answer)
+        await self._finished(incoming, b"")
+        if incoming.method != "HEAD":
+            await self._downloads.send(incoming.request, first, answer.parts)
+        return b""
+
+    async def _file(self, incoming: Incoming, answer: File) -> bytes:
+        """What is left to send when the file has gone."""
+        source = answer.path.open("rb")
+        self._negotiator.write(incoming, answer)
+        await self._finished(incoming, b"")
+        put(incoming.request.responseHeaders, ((b"Content-Length", b"%d" % (answer.end - answer.begin)),))
+        if incoming.method != "HEAD":
+            await self._downloads.send(incoming.request, b"", pieces_of(source, answer.begin, answer.end))
+        source.close()
+        return b""
+
+    async def _finished(self, incoming: Incoming, body: bytes) -> bytes:
+        """The body as it goes out: not at all when the client has it, compressed when that helps.
+
+        Headers are complete before a large body is compressed in a thread.
+        """
+        request, preflight = incoming.request, incoming.method == "OPTIONS"
+        origin, headers = incoming.header("origin"), request.responseHeaders
+        if origin:
+            for name, value in self._cors.headers(origin, is_api=incoming.is_api, preflight=preflight).items():
+                request.setHeader(name, value)
+        entity_tag = headers.getRawHeaders(b"etag", [b""])[0].decode()
+        fresh = incoming.method in ("GET", "HEAD") and request.code == 200 and entity_tag
+        if fresh and names(incoming.header("if-none-match"), entity_tag):
+            request.setResponseCode(304)
+            return b""
+        _vary(headers, "Origin", "Accept-Encoding")
+        if not worth_packing(headers, body, incoming.header("accept-encoding")):
+            return body
+        if entity_tag:
+            request.setHeader("ETag", packed(entity_tag))
+        request.setHeader("Content-Encoding", "gzip")
+        if len(body) > _MAX_PACKED_AT_ONCE:
+            return await self._workshop.do_soon(_packed, body)
+        return _packed(body)
+
+    async def _in_turn(self, incoming: Incoming, methods: Methods, names: Names) -> Answer:
+        place = network(incoming.address)
+        await self._share.enter(place)
+        try:
+            return await self._answer(incoming, methods, names)
+        finally:
+            self._share.leave(place)
+
+    async def _answer(self, incoming: Incoming, methods: Methods, names: Names) -> Answer:
+        method = "GET" if incoming.method == "HEAD" else incoming.method
+        route = methods.get(method)
+        if route is not None and incoming.changes_state and route.path.startswith("/account/"):
+            await self._count_post(incoming, route.path)
+        key_header = all(r.key_header for r in methods.values())
+        incoming.who = await self._identity.find(incoming, key_header=key_header)
+        if incoming.is_api:
+            await self._count(incoming, next(iter(methods.values())).endpoint if methods else "unknown")
+        if not methods:
+            raise NotFoundError(_NOT_FOUND)
+        if route is None:
+            return self._other_method(incoming, methods)
+        if route.assigns and not incoming.is_frame:  # a frame's document reserves nothing, and it may reload itself
+            self._require_own_page(incoming)
+        if route.page and not (incoming.is_api or incoming.changes_state or incoming.wants_json or incoming.is_frame):
+            await self._identity.welcome(incoming)
+        if incoming.header("x-project-password"):
+            await self._open_lock(incoming, names)
+        handle = partial(self._handled, incoming, route, names)
+        if incoming.changes_state and route.path.startswith("/account/"):
+            return await self._account_forms.run(network(incoming.address), handle)
+        return await self._costly.run(incoming, network(incoming.address), route.path, handle)
+
+    async def _handled(self, incoming: Incoming, route: Route, names: Names) -> Answer:
+        """What the handler of a route answers, if the request may have it."""
+        if incoming.takes_long_to_parse:
+            await self._workshop.do(incoming.parse)
+        if incoming.changes_state and not incoming.is_api and route.csrf and self._with_cookies(incoming):
+            self._csrf.check(incoming)
+        await self._require_allowed(incoming, route, names)
+        return await route.handler(incoming, **names)
+
+    async def _require_allowed(self, incoming: Incoming, route: Route, names: Names) -> None:
+        """Refuses what the route asks for and the requester's session or token does not have."""
+        who = incoming.who
+        if who.scope:
+            await self._require_scope(incoming, route, names)
+        if route.proof and who.signed_in:
+            recent_proof.require(who)
+        if route.path.startswith("/admin"):
+            needed = self._settings.accounts.require_second_factor == "admins"
+            recent_proof.require_for_admin(who, second_factor=needed)
+            await self._identity.note_admin_use(who)
+
+    async def _require_scope(self, incoming: Incoming, route: Route, names: Names) -> None:
+        rights.require_scope(incoming.who, route.needs)
+        if incoming.who.only_project is None or route.needs == "read" or route.by_standing:
+            return
+        rights.require_project_scope(incoming.who, await self._project_in_path(incoming, names))
+
+    async def _project_in_path(self, incoming: Incoming, names: Names) -> int | None:
+        """The id of the one project that the path is about; what the query says does not count."""
+        if "object_id" in names:
+            return await self._projects.of_object(KINDS[incoming.path.split("/")[2]], names["object_id"])
+        reference = str(names.get("short_name") or names.get("project_id") or names.get("reference") or "")
+        if "short_name" in names or not (reference.isascii() and reference.isdigit() and len(reference) < 19):
+            return await self._projects.id_of(reference)
+        return int(reference)
+
+    def _other_method(self, incoming: Incoming, methods: Methods) -> Answer:
+        allowed = sorted({*methods, "OPTIONS"} | ({"HEAD"} if "GET" in methods else set()))
+        if incoming.method == "OPTIONS":
+            return Data(None, 204, {"Allow": ", ".join(allowed)})
+        raise MethodError("405 Method Not Allowed", allowed=tuple(allowed))
+
+    def _require_own_page(self, incoming: Incoming) -> None:
+        """A page of another site may take tasks and answer them with a key or a token only, never as its visitors."""
+        key = incoming.who.signed_in and not incoming.by_cookie
+        token = "external_uid" in incoming.query and incoming.header("authorization").lower().startswith("bearer ")
+        if not (key or token or self._csrf.same_site(incoming)):
+            hint = "Use an API key or a token, or ask the operator of this server to allow your origin."
+            words = _("Pages of other sites may read public data, but not take or answer tasks.")
+            raise ForbiddenError(words, code="cross_origin", hint=hint)
+
+    def _with_cookies(self, incoming: Incoming) -> bool:
+        """A form is believed by its cookies, unless an API key speaks for it."""
+        return incoming.by_cookie or not incoming.who.signed_in
+
+    async def _count(self, incoming: Incoming, endpoint: str) -> None:
+        if not self._limit.active:
+            return
+        allowance = await self._limit.take(endpoint, limited(incoming))
+        put(incoming.request.responseHeaders, allowance.headers())
+        if not allowance.allowed:
+            wait = max(1, allowance.reset - int(self._limit.seconds()))
+            raise TooManyRequestsError("429 Too Many Requests", retry_after=wait, hint=f"Try again in {wait} seconds.")
+
+    async def _count_post(self, incoming: Incoming, path: str) -> None:
+        """Forms of accounts cost hashes, letters and rows: a network sends each of them so many times and no more."""
+        allowance = await taken(self._posts, (path, network(incoming.address)))
+        if not allowance.allowed:
+            wait = max(1, allowance.reset - int(self._limit.seconds()))
+            raise TooManyRequestsError("429 Too Many Requests", retry_after=wait, hint=f"Try again in {wait} seconds.")
+
+    async def _open_lock(self, incoming: Incoming, names: Names) -> None:
+        """A client that sends X-Project-Password opens the one project that its request names."""
+        password = incoming.header("x-project-password")
+        reference = await self._project_named(incoming, names)
+        if reference is not None:
+            lock = await self._projects.lock_opened_by(reference, password, incoming.who)
+            if lock:
+                incoming.who = attrs.evolve(incoming.who, unlocked=(*incoming.who.unlocked, lock))
+
+    async def _project_named(self, incoming: Incoming, names: Names) -> int | str | None:
+        """The id or short name of the one project that an address is about: in the path, by an object, in the query."""
+        if "short_name" in names:
+            return str(names["short_name"])
+        if "object_id" in names:
+            return await self._projects.of_object(KINDS[incoming.path.split("/")[2]], names["object_id"])
+        if "container" in names:  # of uploads
+            names = {"project_id": str(names["container"]).removeprefix("project-")}
+        query = incoming.query
+        given = (names.get("project_id"), names.get("reference"), query.get("project_id"), query.get("short_name"))
+        found = next((word for word in given if word is not None), None)
+        number = found is not None and found.isascii() and found.isdigit() and len(found) < 19
+        return int(found) if found is not None and number else found
+
+    def _failed(self, incoming: Incoming, error: Exception) -> bytes:
+        if not isinstance(error, CrowddError):
+            log.failure("{method} {route} failed", method=incoming.method, route=incoming.request.route)
+        self._refusals.note(incoming, error)
+        incoming.cookies_to_set.clear()
+        try:
+            return self._negotiator.error(incoming, error)
+        except Exception:
+            log.failure("The error page of {route} failed", route=incoming.request.route)
+            incoming.request.setResponseCode(500)
+            return b"Something went wrong on our side."
+
+
+class Front(Resource):
+    """What comes before any route: static files, frames that lost their way, requests without an origin.
+
+    Then the short way to the hot routes, and ``inner`` (Klein) for all others.
+    """
+
+    isLeaf = True
+
+    def __init__(
+        self,
+        inner: Any,
+        hot: PathTable,
+        router: Router,
+        static: StaticFiles,
+        negotiator: Negotiator,
+        settings: Settings,
+        body_limit: Limit,
+        refusals: Refusals,
+    ) -> None:
+        """``body_limit(request)`` says how long a body may be that is too long for callers without an account."""
+        super().__init__()
+        self.body_limit = body_limit
+        self._refusals = refusals
+        self._inner, self._hot, self._router, self._static = inner, hot, router, static
+        self._negotiator, self._settings = negotiator, settings
+
+    @property
+    def routes(self) -> Mapping[str, Methods]:
+        """What answers each address, by method."""
+        return self._router.routes
+
+    def render(self, request: Any) -> Any:
+        path = _tidy(request)
+        request.route = "(refused)"
+        if path.startswith("/static/"):
+            request.route = "/static/"
+            return self._static_file(request, path.removeprefix("/static/"))
+        dest, marked = _header(request, "sec-fetch-dest"), b"_presenter" in request.args
+        if presenter.wants_stub(path, marked, dest):
+            request.route = "(frame)"
+            return self._write(request, Raw(presenter.STUB.encode(), headers=presenter.stub_headers()))
+        if not presenter.is_public(path) and not presenter.wants_frame(path, marked, dest):
+            reason = presenter.refusal(_header(request, "origin"), _header(request, "sec-fetch-site"), dest)
+            reason = reason or presenter.scope_refusal(_header(request, "x-presenter"), path)
+            if reason:
+                return self._refuse(request, reason)
+        found = self._hot.find(request.postpath)
+        if found is None:
+            return self._inner.render(request)
+        self._router.serve(request, *found).addCallback(request.deliver).addErrback(request.processingFailed)
+        return NOT_DONE_YET
+
+    def _static_file(self, request: Any, path: str) -> bytes:
+        file = self._static.lookup(path)
+        if file is None:
+            return self._write(request, Raw(b"Not found", "text/plain; charset=utf-8", 404, presenter.public_headers()))
+        version = (request.args.get(b"v") or [b""])[0].decode("ascii", "replace")
+        packed = file.gzipped if "gzip" in _header(request, "accept-encoding") else None
+        headers = {
+            **presenter.public_headers(),
+            "ETag": file.etag(packed=packed is not None),
+            "Cache-Control": file.cache_control(version),
+            "Vary": "Accept-Encoding",
+        }
+        if request.getHeader("if-none-match") == headers["ETag"]:
+            return self._write(request, Raw(b"", file.content_type, 304, headers))
+        if packed is not None:
+            headers["Content-Encoding"] = "gzip"
+        return self._write(request, Raw(file.body if packed is None else packed, file.content_type, headers=headers))
+
+    def _refuse(self, request: Any, reason: str) -> bytes:
+        incoming = Incoming(request, client_address(request, self._settings))
+        incoming.request_id = request.request_id
+        error = ForbiddenError(reason, code="opaque_origin")
+        self._refusals.note(incoming, error)
+        body = self._negotiator.error(incoming, error)
+        request.setHeader("Content-Length", str(len(body)))
+        return body
+
+    def _write(self, request: Any, answer: Raw) -> bytes:
+        request.setResponseCode(answer.status)
+        request.setHeader("Content-Type", answer.content_type)
+        for name, value in answer.headers.items():
+            request.setHeader(name, value)
+        return answer.body
+
+
+def limited(incoming: Incoming) -> LimitedClient:
+    """Whose requests this one is counted with. A wrong key counts for the network, whatever cookie comes with it."""
+    who, here = incoming.who, network(incoming.address)
+    if incoming.key_name:
+        return LimitedClient(here, KEY, incoming.key_name)
+    if not incoming.wrong_key and (incoming.by_cookie or who.volunteer):
+        return LimitedClient(here, BROWSER, who.actor, who.presenter)
+    return LimitedClient(here, NETWORK, "", None if incoming.wrong_key else who.presenter)
+
+
+def answers(app: Klein) -> Callable[[str], bool]:
+    """Whether a path is answered to GET. Names that are kept for pages are no projects and no people."""
+    matcher, kept = app.url_map.bind(""), RESERVED_SHORT_NAMES | RESERVED_NAMES
+
+    def answered(path: str) -> bool:
+        try:
+            _, names = matcher.match(path, "GET")
+        except HTTPException:
+            return False
+        return not kept & {str(names.get("short_name", "")), str(names.get("name", ""))}
+
+    return answered
+
+
+def uncancelled(work: Deferred[bytes]) -> Deferred[bytes]:
+    """A Deferred that follows the work and whose cancellation (the client has gone) does not reach it."""
+    outer: Deferred[bytes] = Deferred(lambda _: None)
+
+    def pass_on(result: Any) -> None:
+        if not outer.called:
+            outer.callback(result)
+
+    work.addBoth(pass_on)
+    return outer
+
+
+def worth_packing(headers: Any, body: bytes, accepted: str) -> bool:
+    """Whether a body is text, long enough, and wanted compressed."""
+    if len(body) < _LEAST_PACKED or "gzip" not in accepted or headers.hasHeader(b"content-encoding"):
+        return False
+    type_: bytes = headers.getRawHeaders(b"content-type", [b""])[0]
+    return type_.startswith((b"text/", b"application/json"))
+
+
+def _packed(body: bytes) -> bytes:
+    return gzip.compress(body, _GZIP_LEVEL, mtime=0)
+
+
+def _vary(headers: Any, *more: str) -> None:
+    if not headers.hasHeader(b"vary"):
+        put(headers, ((b"Vary", ", ".join(more).encode()),))
+        return
+    named = [word.strip() for line in headers.getRawHeaders("vary") or [] for word in line.split(",")]
+    headers.setRawHeaders("vary", [", ".join(dict.fromkeys([*named, *more]))])
+
+
+def _tidy(request: Any) -> str:
+    """The path in its one spelling, put where Klein looks: no doubled slashes, nothing quoted that need not be.
+
+    What decides by the path (limits, cookies, frames) and what matches the route then read the same. A quoted slash
+    stays one and ends no segment.
+    """
+    if _TIDY.fullmatch(request.path):
+        request.postpath = request.path.split(b"/")[1:]
+        return str(request.path, "ascii")
+    path_only = re.sub(rb"^https?://[^/]*", b"", request.path, flags=re.IGNORECASE)  # RFC 9112, 3.2.2
+    words = re.sub(rb"/{2,}", b"/", path_only).split(b"/")[1:]
+    segments = [unquote(word.decode("ascii", "replace"), errors="replace") for word in words]
+    request.postpath = [segment.replace("/", "%2F").encode() for segment in segments]
+    path = "/" + "/".join(quote(segment, safe=_PLAIN) for segment in segments)
+    request.path = path.encode()
+    return path
+
+
+def _header(request: Any, name: str) -> str:
+    return (request.getHeader(name) or "").strip().lower()

@@ -1,0 +1,336 @@
+"""The web server's edge: limits on bodies and connections, a count of requests in flight, draining before the end."""
+
+from __future__ import annotations
+
+import secrets as random
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+from twisted.internet.defer import Deferred, ensureDeferred
+from twisted.internet.task import deferLater
+from twisted.logger import Logger
+from twisted.python.failure import Failure
+from twisted.web.http import datetimeToString
+from twisted.web.server import Request as TwistedRequest
+from twisted.web.server import Site as TwistedSite
+
+from crowdd.config import Settings
+from crowdd.errors import CrowddError, UnavailableError
+from crowdd.http.auth.cookie_names import SECURE_PREFIX
+from crowdd.http.auth.identity import is_trusted
+from crowdd.http.transport.channel import LINGER_SECONDS, MAX_IMPORT_SECONDS, Channel
+from crowdd.http.transport.fixed_headers import Ready, put, ready
+from crowdd.http.transport.hosts import Hosts
+from crowdd.http.transport.limits.body_size import BodyLimits, imports_into, too_large
+from crowdd.http.transport.memory import Trimmer
+from crowdd.http.transport.streams import Streams
+from crowdd.values import network
+
+log = Logger()
+IDLE_SECONDS = 75
+LOOK_SECONDS = 5.0  # between two looks at connections that take too long
+
+
+class Request(TwistedRequest):
+    """A request whose body is refused as soon as it is known to be too large (Twisted itself has no limit).
+
+    What everybody may send is read at once. For more the sender is looked up first, and nothing is read meanwhile.
+    """
+
+    channel: Any
+    site: Any = None
+    request_id = ""
+    route = "(none)"  # the address without what is particular to this request, once it is known
+    began = 0.0
+    came = 0  # bytes of the body
+    cookie_prefix = ""
+    _limit = 0
+    _asking = False
+    _expected = False  # the client waits to be asked for the body
+    _received: tuple[bytes, bytes, bytes] | None = None  # the request came to its end while its sender was looked up
+    _refused = False
+    _texts: dict[str, str] | None = None
+
+    def getHeader(self, key: Any) -> Any:
+        """The last value of a header; bytes that are no UTF-8 are replaced, not an error."""
+        return super().getHeader(key) if isinstance(key, bytes) else self.header_texts().get(key.lower())
+
+    def header_texts(self) -> dict[str, str]:
+        """The last value of each header by its name in lower case."""
+        if self._texts is None:
+            lines = self.requestHeaders.getAllRawHeaders()
+            self._texts = {name.decode("latin-1").lower(): line[-1].decode("utf-8", "replace") for name, line in lines}
+        return self._texts
+
+    def getRequestHostname(self) -> bytes:
+        """Always the same: no route depends on the host name, and Klein chokes on odd ones."""
+        return b"localhost"
+
+    def gotLength(self, length: int | None) -> None:
+        self.method, self.uri = self.channel._command, self.channel._path
+        self.path = self.uri.partition(b"?")[0]
+        self.cookie_prefix = self.channel.site.cookie_prefix
+        self._limit = self.channel.site.limits.limit(self.uri, known=False)
+        if length is not None and length > self._limit:
+            self._beyond(length)
+        super().gotLength(0 if self._refused else length)
+
+    def handleContentChunk(self, data: bytes) -> None:
+        if self._refused:
+            return
+        self.came += len(data)
+        if self.came > self._limit:
+            self._beyond(self.came)
+        if not self._refused:
+            super().handleContentChunk(data)
+
+    def requestReceived(self, command: bytes, path: bytes, version: bytes) -> None:
+        if self._asking:
+            self._received = (command, path, version)
+        elif not self._refused:
+            super().requestReceived(command, path, version)
+
+    def _beyond(self, size: int) -> None:
+        """More is coming than everybody may send."""
+        most = self.channel.site.limits.limit(self.uri, known=True)
+        if size > most or self._limit == most:
+            self.turn_away(too_large(most))
+        elif not self._asking:
+            self._asking = True
+            self.channel.hold()
+            self._expected = self.requestHeaders.hasHeader(b"expect")
+            self.requestHeaders.removeHeader(b"expect")
+            ensureDeferred(self.channel.site.resource.body_limit(self)).addCallbacks(self._allowed, self._denied)
+
+    def _allowed(self, limit: int) -> None:
+        if self._disconnected:
+            return
+        self._asking, self._limit = False, limit
+        if imports_into(self.uri) is not None:
+            self.channel.body_seconds = MAX_IMPORT_SECONDS
+        self.channel.go_on(expected=self._expected)
+        if self.came > limit:
+            self.turn_away(too_large(limit))
+        elif self._received is not None:
+            super().requestReceived(*self._received)
+
+    def _denied(self, failure: Failure) -> None:
+        error = failure.value
+        if not isinstance(error, CrowddError):
+            log.failure("The sender of a large body could not be looked up", failure)
+        if not self._disconnected:
+            self.channel.go_on(expected=False)
+            self.turn_away(error if isinstance(error, Exception) else UnavailableError())
+
+    def process(self) -> None:
+        site = self.channel.site
+        site.requests.add(self)
+        self.began, self.request_id = site.seconds(), random.token_hex(8)
+        put(self.responseHeaders, (*site.greeting(), (b"X-Request-Id", self.request_id.encode())))
+        if site.draining:
+            self.setHeader("Connection", "close")
+            self.channel.close_after_answer()
+        self._find(site)
+
+    def _find(self, site: Any) -> None:
+        """As Twisted does it, where one resource answers everything: without looking for others below it."""
+        self.site, self.prepath, self.postpath = site, [], self.path[1:].split(b"/")
+        if self.path == b"*":
+            self._handleStar()
+            return
+        try:
+            self.render(site.resource)
+        except BaseException:
+            self.processingFailed(Failure())
+
+    def finish(self) -> None:
+        super().finish()
+        self.site.answered(self)
+        self.site.request_done(self)
+
+    def connectionLost(self, reason: Any) -> None:
+        super().connectionLost(reason)
+        if self.site is not None:
+            self.site.request_done(self)
+
+    def deliver(self, body: bytes) -> None:
+        """Writes the whole answer, unless the client has gone."""
+        if self.channel is not None:
+            self.write(body)
+            self.finish()
+
+    def turn_away(self, error: Exception) -> None:
+        """Refuses the request before it is read to its end; the connection ends with it."""
+        if self._refused:
+            return
+        self._refused, self._asking = True, False
+        self.channel.complete()
+        self.requestHeaders.removeHeader(b"expect")  # nobody is asked to go on
+        self.channel.refuse(error)
+
+
+class Site(TwistedSite):
+    """Serves a resource; knows what is in flight.
+
+    Twisted's own access log is off: it formats a line for every request, also where nobody reads it.
+    """
+
+    protocol: Any = Channel
+    displayTracebacks = False
+
+    def __init__(
+        self,
+        resource: Any,
+        streams: Streams,
+        settings: Settings,
+        *,
+        reactor: Any,
+        answered: Callable[[Request], None] = lambda request: None,
+    ) -> None:
+        """``answered`` is told of every request that was answered to its end."""
+        # Bodies are parsed where they are wanted (``Incoming``); here a broken one would get an empty 400.
+        super().__init__(
+            resource,
+            requestFactory=Request,
+            timeout=IDLE_SECONDS,
+            reactor=reactor,
+            parsePOSTFormSubmission=False,
+        )
+        self.most_there = settings.http.connections  # what the operating system allows
+        self.draining = False
+        self.answered = answered
+        self.streams = streams
+        self.requests: set[Request] = set()
+        self.channels: set[Channel] = set()
+        self.networks: Counter[str] = Counter()  # connections of each
+        self._waiting: list[tuple[Callable[[], bool], Deferred[None]]] = []
+        self._clock = reactor
+        self._look: Any = None
+        self._trimmer = Trimmer(reactor)
+        self._greeted, self._greeting = -1, ready({})
+        self.use(settings)
+
+    def log(self, request: Any) -> None:
+        """Nothing: see the class."""
+
+    def use(self, settings: Settings) -> None:
+        """Limits are these from now on."""
+        self._settings = settings
+        self.limits, self.hosts = BodyLimits.of(settings), Hosts.of(settings)
+        self.connections = min(settings.http.connections, self.most_there)
+        self.log_requests = settings.log.requests
+        self._greeted = -1
+        https = settings.base_url.startswith("https:")
+        self.cookie_prefix = SECURE_PREFIX if https else ""
+        lasts = settings.http.hsts_seconds if https else 0
+        self._always = {"Server": "crowdd", **({"Strict-Transport-Security": f"max-age={lasts}"} if lasts else {})}
+
+    def greeting(self) -> Ready:
+        """The headers with which every answer begins."""
+        second = int(self.seconds())
+        if second != self._greeted:
+            self._greeted = second
+            self._greeting = ready({**self._always, "Date": datetimeToString(second).decode()})
+        return self._greeting
+
+    def seconds(self) -> float:
+        """Now."""
+        return float(self._clock.seconds())
+
+    def startFactory(self) -> None:
+        super().startFactory()
+        self._look = self._clock.callLater(LOOK_SECONDS, self._cut_slow)
+
+    def stopFactory(self) -> None:
+        super().stopFactory()
+        self._trimmer.stop()
+        if self._look is not None and self._look.active():
+            self._look.cancel()
+
+    def acceptableProtocols(self) -> list[bytes]:
+        """Over TLS, too, nothing but HTTP/1.1: that is what our channel speaks."""
+        return [b"http/1.1"]
+
+    def buildProtocol(self, addr: Any) -> Any:
+        """None, which closes the connection, when there are as many as there may be, in all or of its network."""
+        has_room = len(self.channels) < self.connections and self._has_room(self._counted_as(addr))
+        return super().buildProtocol(addr) if has_room else None
+
+    def _has_room(self, place: str) -> bool:
+        most = self._settings.http.max_connections_per_network
+        return not place or not most or self.networks[place] < most
+
+    def _counted_as(self, peer: Any) -> str:
+        """The network of a client; "" for a trusted proxy, which brings the connections of many."""
+        address = getattr(peer, "host", None) or "127.0.0.1"
+        return "" if is_trusted(address, self._settings.http.trusted_proxies) else network(address)
+
+    def arrived(self, channel: Channel) -> None:
+        """Counts a connection in."""
+        self.channels.add(channel)
+        channel.network = self._counted_as(channel.getPeer())
+        self.networks[channel.network] += 1
+
+    def left(self, channel: Channel) -> None:
+        """Counts a connection out."""
+        self.channels.discard(channel)
+        self.networks[channel.network] -= 1
+        if not self.networks[channel.network]:
+            del self.networks[channel.network]
+        self.look_again()
+
+    def _cut_slow(self) -> None:
+        """Ends the connections whose request has been on its way for too long, however steadily it trickles in."""
+        self._look = self._clock.callLater(LOOK_SECONDS, self._cut_slow)
+        now = self.seconds()
+        for channel in [one for one in self.channels if one.is_late(now)]:
+            channel.transport.abortConnection()
+
+    def request_done(self, request: Request) -> None:
+        """Counts a request out."""
+        self.requests.discard(request)
+        self._trimmer.after(max(request.came, request.sentLength))
+        self.look_again()
+
+    def look_again(self) -> None:
+        """Tells those who wait for connections to come to rest."""
+        for waiting in [each for each in self._waiting if each[0]()]:
+            self._waiting.remove(waiting)
+            waiting[1].callback(None)
+
+    async def _until(self, condition: Callable[[], bool], seconds: float) -> None:
+        """Returns when the condition holds, or after that time."""
+        if condition():
+            return
+        done: Deferred[None] = Deferred()
+        waiting = (condition, done)
+        self._waiting.append(waiting)
+        await done.addTimeout(seconds, self._clock).addErrback(lambda _: None)
+        if waiting in self._waiting:
+            self._waiting.remove(waiting)
+
+    def _at_rest(self) -> bool:
+        return not self.requests and not any(channel.is_receiving for channel in self.channels)
+
+    async def drain(self, seconds: float) -> None:
+        """Ends streams, lets requests that have begun finish within the time, closes every connection.
+
+        Close the port first. A request that is still coming in after that time is answered 503. A connection that is
+        kept alive takes no further request.
+        """
+        self.draining = True
+        self.streams.close()
+        for channel in list(self.channels):
+            channel.close_after_answer()
+        if not self._at_rest():
+            await self._until(self._at_rest, seconds)
+            # The last answer is still on its way out when its request is counted out.
+            await deferLater(self._clock, 0, lambda: None)
+        late = [channel for channel in self.channels if channel.is_receiving]
+        for channel in list(self.channels):
+            if channel in late:
+                channel.refuse(UnavailableError("The server is stopping."))
+            else:
+                channel.transport.loseConnection()
+        await self._until(lambda: not any(channel in self.channels for channel in late), LINGER_SECONDS)

@@ -1,0 +1,200 @@
+"""Does the work that waits in the queue, a few items at a time."""
+
+from __future__ import annotations
+
+import secrets as random
+from collections.abc import Mapping
+from typing import Any
+
+from twisted.application.service import Service
+from twisted.internet.defer import CancelledError, Deferred, DeferredList, ensureDeferred
+from twisted.logger import Logger
+
+from crowdd.domain.core.background_queue import Ending, Item, QuietError, after_error
+from crowdd.domain.server.services import Domain
+from crowdd.errors import CrowddError, StoppedError, UnavailableError
+from crowdd.sched.log_once import Outage
+from crowdd.sched.task_handlers import Work
+from crowdd.storage.core import queue
+from crowdd.storage.core.queue import LOST_SECONDS
+from crowdd.storage.database import Database
+
+LOOK_SECONDS = 1.0
+BEAT_SECONDS = LOST_SECONDS / 4
+
+log = Logger()
+
+
+class Worker(Service):
+    """Takes items while the server runs, at most ``size`` at once; ``domain`` has connections of its own for them.
+
+    ``session`` is a database of one connection, which holds a lock of this worker: when the process dies, PostgreSQL
+    frees it, and the next worker that looks goes on at once. Without it, and while it is away, others wait until the
+    item has given no sign of life for LOST_SECONDS.
+
+    Stopping asks what is under way to end at its next progress, and breaks it off after ``patience`` seconds. Either
+    way it waits again, and goes on at its checkpoint in another process or at the next start.
+    """
+
+    def __init__(
+        self,
+        clock: Any,
+        domain: Domain,
+        works: Mapping[str, Work],
+        *,
+        size: int,
+        patience: float = 10.0,
+        session: Database | None = None,
+    ) -> None:
+        self._clock, self._domain, self._works = clock, domain, works
+        self._session, self._name = session, ""
+        self._size, self._patience = size, patience
+        self._call: Any = None
+        self._looking: Deferred[None] | None = None
+        self._hands: dict[Item, Deferred[None]] = {}
+        self._running: dict[Item, Deferred[Any]] = {}
+        self._ending = False
+        self._outage = Outage("The queue")
+
+    def use(self, domain: Domain) -> None:
+        """Work that begins from now on is done by these rules."""
+        self._domain = domain
+
+    def startService(self) -> None:
+        super().startService()
+        self._ending = False
+        if self._size:
+            self._look()
+
+    def stopService(self) -> Deferred[None]:
+        super().stopService()
+        self._ending = True
+        if self._call is not None and self._call.active():
+            self._call.cancel()
+        for item in self._running:
+            item.ending = True
+        return ensureDeferred(self._last())
+
+    async def _last(self) -> None:
+        if self._looking is not None:
+            await self._looking
+        timer = self._clock.callLater(self._patience, self._break_off)
+        await DeferredList([*self._hands.values()])
+        if timer.active():
+            timer.cancel()
+
+    def _break_off(self) -> None:
+        for item, running in [*self._running.items()]:
+            log.warn("{item.name} {item.id} did not end in time and is broken off", item=item)
+            item.ending = True
+            running.cancel()
+
+    def _look(self) -> None:
+        self._looking = ensureDeferred(self._take_and_plan())
+
+    async def _take_and_plan(self) -> None:
+        try:
+            await self.take()
+        except UnavailableError as error:
+            self._outage.failed(error)
+        except Exception:
+            log.failure("The queue cannot be read, and is tried again")
+        self._looking = None
+        if self.running:
+            self._call = self._clock.callLater(LOOK_SECONDS, self._look)
+
+    async def take(self) -> list[Deferred[None]]:
+        """Begins what is due, as far as there are free hands; the Deferreds fire when each item has been settled."""
+        begun = []
+        while len(self._hands) < self._size and not self._ending:
+            item = await self._domain.queue.claim(self._works.keys(), await self._presence())
+            self._outage.succeeded()
+            if item is None:
+                break
+            item.ending = self._ending
+            begun.append(self._begin(item))
+        return begun
+
+    async def _presence(self) -> str | None:
+        """The name of the lock that shows that this process is alive; None while it cannot be held."""
+        if self._session is None:
+            return None
+        self._name = self._name or random.token_hex(8)  # not before the first look: processes are forked
+        return self._name if await queue.hold_presence(self._session, self._name) else None
+
+    def _begin(self, item: Item) -> Deferred[None]:
+        settled = ensureDeferred(self._do(item))
+        if not settled.called:
+            self._hands[item] = settled
+            settled.addBoth(lambda _: self._let_go(item))
+        return settled
+
+    def _let_go(self, item: Item) -> None:
+        del self._hands[item]
+
+    async def _do(self, item: Item) -> None:
+        ending = await self._attempt(item, self._works[item.name])
+        try:
+            if not await self._domain.queue.settle(item, ending):
+                log.info("{item.name} {item.id} is in other hands", item=item)
+            elif ending.state == "dead" and item.email_addr:
+                await self._tell_owner(item, item.email_addr, ending.error)
+        except UnavailableError as error:
+            # Nobody prolongs it any more, so it will be found.
+            log.warn("{item.name} {item.id} ended without the database: {error}", item=item, error=error)
+        except Exception:
+            log.failure("{item.name} {item.id} cannot be settled", item=item)
+
+    async def _tell_owner(self, item: Item, email_addr: str, error: str) -> None:
+        words = {"fullname": item.who.fullname, "work": item.name.replace("_", " "), "number": item.id, "error": error}
+        await self._domain.mail.send(self._domain.db, email_addr, "dead_work", words, item.who.locale)
+
+    async def _attempt(self, item: Item, work: Work) -> Ending:
+        if item.cancelled:
+            return Ending("cancelled")
+        if item.failures >= work.most_attempts:
+            return Ending("dead", "Its process ended each time while it was under way.")
+        try:
+            return Ending("done", result=await self._run(item, work))
+        except StoppedError as stopped:
+            return after_error(stopped, item.failures, work.most_attempts)
+        except Exception as error:
+            if not isinstance(error, CrowddError):
+                log.failure("{item.name} {item.id} failed", item=item)
+            return after_error(error, item.failures, work.most_attempts)
+
+    async def _run(self, item: Item, work: Work) -> dict[str, object] | None:
+        running = self._running[item] = ensureDeferred(work.run(self._domain, item))
+        watch = Watch(self._clock, item, running, work.quiet_seconds)
+        try:
+            return await running
+        except CancelledError:
+            if item.ending:
+                raise StoppedError("ending") from None
+            raise QuietError(f"It gave no sign for {work.quiet_seconds:g} seconds.") from None
+        finally:
+            watch.stop()
+            del self._running[item]
+
+
+class Watch:
+    """Beats an item's heart while its work runs, and ends work that says nothing for too long."""
+
+    def __init__(self, clock: Any, item: Item, running: Deferred[Any], seconds: float) -> None:
+        self._clock, self._item = clock, item
+        self._quiet = clock.callLater(seconds, running.cancel)
+        self._next = clock.callLater(BEAT_SECONDS, self._beat)
+        item.on_progress(lambda: self._quiet.active() and self._quiet.reset(seconds))
+
+    def stop(self) -> None:
+        """The work has ended."""
+        for call in (self._quiet, self._next):
+            if call.active():
+                call.cancel()
+
+    def _beat(self) -> None:
+        self._next = self._clock.callLater(BEAT_SECONDS, self._beat)
+        ensureDeferred(self._item.beat()).addErrback(self._missed)
+
+    def _missed(self, failure: Any) -> None:
+        log.warn("{item.name} {item.id} missed a beat: {error}", item=self._item, error=failure.value)

@@ -1,0 +1,35 @@
+"""What a work of the queue is, and the ones there are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine, Mapping
+from typing import Any
+
+import attrs
+
+from crowdd.domain.core.background_queue import Item
+from crowdd.domain.server.services import Domain
+from crowdd.sched import tasks
+from crowdd.sched.discovery import declared
+
+
+@attrs.frozen
+class Work:
+    """Does items of its name: ``run(domain, item)``, which may return a dict that their owners see as the result.
+
+    It may be begun again at any time, also after its process was killed, and then goes on at ``item.checkpoint``. It
+    works in short transactions and calls ``item.progress`` after each, at the latest after ``quiet_seconds``. After
+    ``most_attempts`` failures in a row that got no further than those before, or a refusal (an error of ours that does
+    not pass by itself), an item is dead.
+    """
+
+    name: str
+    run: Callable[[Domain, Item], Coroutine[Any, Any, dict[str, object] | None]]
+    most_attempts: int = 8
+    quiet_seconds: float = 1800.0
+
+
+def works() -> Mapping[str, Work]:
+    """Every work by its name."""
+    found: list[Work] = list(declared(tasks, "WORK"))
+    return {each.name: each for each in found}

@@ -1,0 +1,209 @@
+"""Accounts: found, made, changed; and the end of what belongs to them for a time only."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from crowdd.storage.core import batch_delete
+from crowdd.storage.database import Database, Prepared, Row, as_json, one, one_or_none
+
+_REQUESTER = 'id, name, fullname, email_addr, valid_email, admin, locale, "restrict"'
+
+
+async def add(db: Database, values: dict[str, Any]) -> int:
+    """The id of a new account."""
+    names = ", ".join(values)
+    marks = ", ".join(f"%({name})s" for name in values)
+    row = await one(db, f"INSERT INTO account (created, {names}) VALUES (clock(), {marks}) RETURNING id", values)
+    return int(row["id"])
+
+
+_BY_KEY = Prepared(
+    "SELECT a.* FROM unnest(%(hashes)s) WITH ORDINALITY h(hash, nth) LEFT JOIN LATERAL"
+    f' (SELECT {_REQUESTER} FROM account WHERE api_key_hash = h.hash AND NOT "restrict" OFFSET 0) a ON true ORDER BY h.nth',
+    hashes="bytea[]",
+)
+
+
+async def by_key(db: Database, key_hashes: list[bytes]) -> list[Row | None]:
+    """The account of each API key, in their order."""
+    rows = await db.fetch(_BY_KEY, {"hashes": key_hashes})
+    return [row if row["id"] is not None else None for row in rows]
+
+
+async def by_name(db: Database, name: str) -> Row | None:
+    """The account of a nickname, whatever its case."""
+    return await one_or_none(
+        db, f"SELECT {_REQUESTER} FROM account WHERE lower(name) = lower(%(name)s)", {"name": name}
+    )
+
+
+async def by_email(db: Database, email: str) -> Row | None:
+    """The account of an e-mail address."""
+    return await one_or_none(
+        db,
+        f"SELECT {_REQUESTER}, passwd_hash FROM account WHERE lower(email_addr) = lower(%(email)s)",
+        {"email": email},
+    )
+
+
+async def by_login(db: Database, login: str) -> Row | None:
+    """The account that an e-mail address or, without an @, a nickname names, with its password hash."""
+    column = "email_addr" if "@" in login else "name"
+    return await one_or_none(
+        db, f"SELECT {_REQUESTER}, passwd_hash FROM account WHERE lower({column}) = lower(%(login)s)", {"login": login}
+    )
+
+
+async def profile(db: Database, user_id: int) -> Row | None:
+    """What profile pages show: the record with score, rank (ties share one), and how many people are ranked."""
+    return await one_or_none(
+        db,
+        "SELECT u.*, s.score, s.score AS n_answers, s.rank, s.total,"
+        " (SELECT a.passwd_hash IS NOT NULL FROM account a WHERE a.id = u.id) AS has_password"
+        " FROM user_record u, LATERAL place_of(u.id) s WHERE u.id = %(id)s",
+        {"id": user_id},
+    )
+
+
+async def top(db: Database, limit: int) -> list[Row]:
+    """Those with the most answers, blocked ones left out; with score and rank."""
+    return await _ranked(db, "top_people(%(limit)s)", {"limit": limit})
+
+
+async def around(db: Database, user_id: int, window: int) -> list[Row]:
+    """A person and up to ``window`` people before and after on the list of all; with score and rank."""
+    return await _ranked(db, "people_around(%(id)s, %(window)s)", {"id": user_id, "window": window})
+
+
+async def _ranked(db: Database, source: str, values: dict[str, Any]) -> list[Row]:
+    return await db.fetch(
+        "SELECT u.*, s.score, s.score AS n_answers, s.rank"
+        f" FROM {source} s JOIN person_record u ON u.id = s.user_id ORDER BY s.rank, u.id",
+        values,
+    )
+
+
+async def set_key(db: Database, user_id: int, key_hash: bytes, sealed: bytes) -> None:
+    """Replaces the API key."""
+    await db.execute(
+        "UPDATE account SET api_key_hash = %(hash)s, api_key_sealed = %(sealed)s WHERE id = %(id)s",
+        {"id": user_id, "hash": key_hash, "sealed": sealed},
+    )
+
+
+async def set_password(db: Database, user_id: int, hashed: str) -> None:
+    """Replaces the password."""
+    await db.execute("UPDATE account SET passwd_hash = %(hash)s WHERE id = %(id)s", {"id": user_id, "hash": hashed})
+
+
+async def renew_hash(db: Database, user_id: int, before: str, hashed: str) -> None:
+    """Replaces the hash of the same password, unless the password was changed meanwhile."""
+    await db.execute(
+        "UPDATE account SET passwd_hash = %(hash)s WHERE id = %(id)s AND passwd_hash = %(before)s",
+        {"id": user_id, "hash": hashed, "before": before},
+    )
+
+
+async def set_avatar(db: Database, user_id: int, path: str, told: dict[str, str]) -> str | None:
+    """Replaces the picture and says so in ``info``; the path of the one before, or None."""
+    before = await one(db, "SELECT avatar_file FROM account WHERE id = %(id)s FOR UPDATE", {"id": user_id})
+    await db.execute(
+        "UPDATE account SET avatar_file = %(path)s, info = info || %(told)s WHERE id = %(id)s",
+        {"id": user_id, "path": path, "told": as_json(told)},
+    )
+    return before["avatar_file"]
+
+
+async def by_provider(db: Database, provider: str, provider_id: str) -> Row | None:
+    """The account that signs in as this person of a provider; ``provider`` is one of ours."""
+    return await one_or_none(
+        db, f"SELECT {_REQUESTER} FROM account WHERE {provider}_user_id = %(id)s", {"id": provider_id}
+    )
+
+
+async def set_provider(db: Database, user_id: int, provider: str, provider_id: str | None) -> None:
+    """Connects an account with a person of a provider, or with None ends that; notes whether the address is proved."""
+    others = "array_remove(unproved_providers, %(name)s)"
+    noted = f"CASE WHEN %(provider)s IS NULL OR valid_email THEN {others} ELSE {others} || ARRAY[%(name)s] END"
+    await db.execute(
+        f"UPDATE account SET {provider}_user_id = %(provider)s, unproved_providers = {noted} WHERE id = %(id)s",
+        {"id": user_id, "provider": provider_id, "name": provider},
+    )
+
+
+async def unproved_providers(db: Database, user_id: int) -> list[str]:
+    """The providers that were connected before the address was proved."""
+    row = await one(db, "SELECT unproved_providers FROM account WHERE id = %(id)s", {"id": user_id})
+    return list(row["unproved_providers"])
+
+
+async def connected_providers(db: Database, user_id: int, names: Sequence[str]) -> list[str]:
+    """Those of these providers that are connected."""
+    columns = ", ".join(f"{name}_user_id IS NOT NULL AS {name}" for name in names)
+    row = await one(db, f"SELECT {columns} FROM account WHERE id = %(id)s", {"id": user_id})
+    return [name for name in names if row[name]]
+
+
+async def address(db: Database, user_id: int) -> Row:
+    """email_addr, valid_email, name and locale of an account, which nobody changes meanwhile."""
+    return await one(
+        db, "SELECT email_addr, valid_email, name, locale FROM account WHERE id = %(id)s FOR UPDATE", {"id": user_id}
+    )
+
+
+async def set_address(db: Database, user_id: int, email: str) -> None:
+    """Replaces the e-mail address by one that its person reads."""
+    await db.execute(
+        "UPDATE account SET email_addr = %(email)s, valid_email = true, confirmation_email_sent = false WHERE id = %(id)s",
+        {"id": user_id, "email": email},
+    )
+
+
+async def note_valid(db: Database, user_id: int) -> None:
+    """The person reads what is sent to the address."""
+    await db.execute("UPDATE account SET valid_email = true WHERE id = %(id)s", {"id": user_id})
+
+
+async def note_sent(db: Database, user_id: int) -> None:
+    """A letter is on its way that confirms an address; until then none is confirmed."""
+    await db.execute(
+        "UPDATE account SET valid_email = false, confirmation_email_sent = true WHERE id = %(id)s", {"id": user_id}
+    )
+
+
+async def now(db: Database) -> float:
+    """The time as epoch seconds."""
+    return float((await one(db, "SELECT extract(epoch FROM clock()) AS now"))["now"])
+
+
+async def passwd_hash(db: Database, user_id: int) -> str | None:
+    """The password of an account as it is stored; None for who signs in with a provider only."""
+    row = await one(db, "SELECT passwd_hash FROM account WHERE id = %(id)s", {"id": user_id})
+    return row["passwd_hash"]
+
+
+async def set_admin(db: Database, user_id: int, admin: bool) -> bool:
+    """Makes an administrator or unmakes one; False when nothing changed."""
+    return (
+        await db.execute(
+            "UPDATE account SET admin = %(admin)s WHERE id = %(id)s AND admin <> %(admin)s",
+            {"id": user_id, "admin": admin},
+        )
+        > 0
+    )
+
+
+async def admins(db: Database) -> list[Row]:
+    """All administrators."""
+    return await db.fetch(f"SELECT {_REQUESTER}, created FROM account WHERE admin ORDER BY id")
+
+
+async def sweep(db: Database) -> int:
+    """Removes sessions, links and attempts that have had their time."""
+    gone = await batch_delete.sweep(db, "session", "expires <= clock()")
+    gone += await batch_delete.sweep(db, "one_time_link", "expires <= clock()")
+    gone += await batch_delete.sweep(db, "used_challenge", "expires <= clock()")
+    gone += await batch_delete.sweep(db, "api_token", "expires <= clock() - interval '30 days'")
+    return gone + await batch_delete.sweep(db, "attempt_count", "until <= clock()")

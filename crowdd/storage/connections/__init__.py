@@ -1,0 +1,1 @@
+"""Connections to PostgreSQL: the pool, transactions, NOTIFY, locks of processes."""

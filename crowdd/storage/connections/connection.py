@@ -1,0 +1,319 @@
+"""One session with PostgreSQL, on txpostgres, and what its errors mean.
+
+A connection is only ever used by one caller at a time; ``crowdd.storage.connections.pool`` sees to that. Host names in the DSN are
+resolved by libpq while the reactor stands still, so the DSN should name a socket directory or an address.
+"""
+
+import os
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import orjson
+import psycopg2
+from psycopg2 import errorcodes, extensions
+from twisted.internet.defer import CancelledError, Deferred, fail
+from twisted.internet.error import ConnectionClosed
+from twisted.logger import Logger, LogLevel
+from twisted.python.failure import Failure
+from txpostgres import txpostgres
+
+from crowdd.errors import ConflictError, InvalidValueError, StatementTimeoutError, UnavailableError
+from crowdd.storage.database import Prepared, Row, Statement, Values
+
+T = TypeVar("T")
+
+JSON_OIDS = (114, 3802)  # json, jsonb
+UNAVAILABLE_CLASSES = ("08", "53", "57P", "25006")  # connection, resources, shutdown; a standby, or read-only
+INVALID_CLASSES = ("22", "54")  # data exception, limit of the program
+LOST_CLASSES = ("08", "57P", "25P03", "25P04")  # the latter: idle too long in a transaction, transaction too long
+log = Logger()
+
+
+def shield(running: Deferred[T], withdraw: Callable[[], None] = lambda: None) -> Deferred[T]:
+    """A Deferred that follows ``running`` and whose cancellation does not reach it.
+
+    A statement on the wire has to be finished before its connection may be used again, whoever has gone in the
+    meantime. ``withdraw`` is called on cancellation and may take back what has not begun.
+    """
+    outer: Deferred[T] = Deferred(lambda _: withdraw())
+
+    def passed(result: T) -> None:
+        if not outer.called:
+            outer.callback(result)
+
+    def failed(failure: Failure) -> None:
+        if not outer.called:
+            outer.errback(failure)
+        elif not failure.check(CancelledError):
+            log.failure("Work failed after its caller had gone", failure, LogLevel.warn)
+
+    running.addCallbacks(passed, failed)
+    return outer
+
+
+def in_background(work: Deferred[Any]) -> None:
+    """Lets work go on by itself; its failure is logged, unless it comes of closing the pool."""
+
+    def failed(failure: Failure) -> None:
+        if not failure.check(UnavailableError):
+            log.failure("Database work in the background failed", failure)
+
+    work.addErrback(failed)
+
+
+def rows(cursor: Any) -> list[Row]:
+    """All rows of a finished statement by column name; none for a statement that returns no rows."""
+    if cursor.description is None:
+        return []
+    names = [column[0] for column in cursor.description]
+    return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+
+
+def row_count(cursor: Any) -> int:
+    """How many rows a finished statement touched or returned; 0 where PostgreSQL does not say."""
+    return max(cursor.rowcount, 0)
+
+
+def domain_error(error: Exception, *, lost: bool, uncertain: bool) -> Exception:
+    """What an error of psycopg2 means to us; errors without a meaning of their own are returned as they are.
+
+    ``lost``: the connection is gone. ``uncertain``: if it is, nobody knows whether the statement took effect.
+    """
+    code = getattr(error, "pgcode", None) or ""
+    if lost or code.startswith(UNAVAILABLE_CLASSES):
+        return UnavailableError(_away(code), uncertain=lost and uncertain)
+    if code == errorcodes.QUERY_CANCELED:
+        return _cancelled(error)
+    if code == errorcodes.LOCK_NOT_AVAILABLE:
+        return UnavailableError("The row is busy.", retry_after=1)
+    if code in (errorcodes.UNIQUE_VIOLATION, errorcodes.FOREIGN_KEY_VIOLATION):
+        return _conflict(error)
+    if code.startswith(INVALID_CLASSES) or _is_no_text(error):
+        return InvalidValueError("A value is too large or of the wrong form.")
+    return error
+
+
+def _away(code: str) -> str:
+    if code == errorcodes.READ_ONLY_SQL_TRANSACTION:
+        return "The database takes no changes."
+    return "The database cannot be reached."
+
+
+def _is_no_text(error: Exception) -> bool:
+    """Whether psycopg2 refused a text before sending it: a NUL or a lone surrogate."""
+    return isinstance(error, UnicodeEncodeError) or (isinstance(error, ValueError) and "NUL" in str(error))
+
+
+def _cancelled(error: Any) -> Exception:
+    # One SQLSTATE for both; we never cancel, so what is not an operator's pg_cancel_backend() is the time limit.
+    if "user request" in str(error):
+        return UnavailableError("The statement was cancelled by an operator.")
+    return StatementTimeoutError("The statement took longer than allowed.")
+
+
+def _conflict(error: Any) -> ConflictError:
+    words = {
+        errorcodes.UNIQUE_VIOLATION: "A value that must be unique is taken.",
+        errorcodes.FOREIGN_KEY_VIOLATION: "Something else still refers to it, or it refers to something that is not there.",
+    }
+    return ConflictError(
+        words[error.pgcode],
+        constraint=error.diag.constraint_name or "",
+        table=error.diag.table_name or "",
+    )
+
+
+class Cursor(txpostgres.Cursor):
+    """A cursor that leaves the socket registered with the reactor.
+
+    The stock one removes and adds the reader at each statement and delivers its result a turn of the reactor late.
+    """
+
+    def poll(self) -> "Deferred[Cursor]":
+        polling: Deferred[Cursor] = Deferred()
+        self._pollingD: Deferred[Cursor] | None = polling
+        self._connection.active = self
+        self.continuePolling()
+        return polling
+
+    def continuePolling(self, swallowErrors: bool = False) -> None:
+        result: Cursor | Failure = self
+        try:
+            state = self.pollable().poll()
+        except Exception:
+            result, state = Failure(), extensions.POLL_OK
+        if state == extensions.POLL_OK:
+            self.finish(result)
+        elif state == extensions.POLL_WRITE:
+            self.reactor.addWriter(self._connection)
+
+    def finish(self, result: "Cursor | Failure") -> None:
+        """Ends the statement with its cursor or its failure."""
+        polling, self._pollingD, self._connection.active = self._pollingD, None, None
+        if polling is not None:
+            polling.callback(result)
+
+
+class Connection(txpostgres.Connection):
+    """A connection that tells when it was lost and when it may be used again.
+
+    ``when_lost(connection)`` is called when it is lost, after a running statement has failed; ``when_notified(channel,
+    payload)`` for each NOTIFY.
+    """
+
+    cursorFactory = Cursor
+    active: Cursor | None = None
+    _connection: Any = None
+    _pollingD: "Deferred[Connection] | None" = None
+    _descriptor: int | None = None
+
+    def __init__(
+        self,
+        reactor: Any,
+        when_lost: "Callable[[Connection], None]",
+        when_notified: Callable[[str, str], None] = lambda channel, payload: None,
+    ) -> None:
+        super().__init__(reactor)
+        self._when_lost = when_lost
+        self._when_notified = when_notified
+        self._prepared: set[str] = set()
+
+    @property
+    def alive(self) -> bool:
+        """Whether the session exists, as far as is known."""
+        return self._connection is not None and not self._connection.closed
+
+    @property
+    def status(self) -> int:
+        """The transaction status, one of ``psycopg2.extensions.TRANSACTION_STATUS_*``."""
+        return self._connection.get_transaction_status() if self.alive else extensions.TRANSACTION_STATUS_UNKNOWN
+
+    @property
+    def idle(self) -> bool:
+        """Whether the next caller may have it: alive, no statement under way, no transaction open."""
+        return self.status == extensions.TRANSACTION_STATUS_IDLE
+
+    def run(self, sql: Statement, values: Values = None, *, commits: bool = False) -> "Deferred[Cursor]":
+        """Executes one statement; fires with the finished cursor.
+
+        ``commits`` says that success makes something permanent: if the connection is lost on the way, the
+        UnavailableError is then marked uncertain. Cancelling the result only ends the waiting: the statement goes on,
+        and until its end the connection is not idle.
+        """
+        if not self.alive:
+            return fail(UnavailableError("The database connection was lost."))
+        if isinstance(sql, Prepared):
+            if sql.name not in self._prepared:
+                return self._prepare(sql).addCallback(lambda _: self.run(sql, values, commits=commits))
+            sql = sql.call
+        return self.cursor().execute(sql, values).addErrback(self._explain, commits)
+
+    def _prepare(self, sql: Prepared) -> "Deferred[Cursor]":
+        def known(cursor: Cursor) -> Cursor:
+            self._prepared.add(sql.name)
+            return cursor
+
+        return self.run(sql.definition).addCallback(known)
+
+    def _explain(self, failure: Failure, commits: bool) -> Failure:
+        error: Any = failure.value
+        code = getattr(error, "pgcode", None) or ""
+        if not self.alive or code.startswith(LOST_CLASSES):
+            self.lose()
+        meaning = domain_error(error, lost=not self.alive, uncertain=commits)
+        if meaning is error:
+            return failure
+        meaning.__cause__ = error
+        return Failure(meaning)
+
+    def connect(self, *arguments: Any, **keywords: Any) -> "Deferred[Connection]":
+        return super().connect(*arguments, **keywords).addCallback(self._watch)
+
+    def _watch(self, result: "Connection") -> "Connection":
+        # The reactor watches a duplicate: libpq closes its own descriptor within poll() when the connection breaks,
+        # and a closed number, perhaps in use again by somebody else, cannot be taken out of epoll.
+        self.reactor.removeReader(self)
+        self._descriptor = os.dup(self._connection.fileno())
+        self.reactor.addReader(self)
+        extensions.register_type(_JSON, self._connection)
+        return result
+
+    def _unwatch(self) -> None:
+        self.reactor.removeReader(self)
+        self.reactor.removeWriter(self)
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+            self._descriptor = None
+
+    def close(self) -> None:
+        """Disconnects at once; a running statement or a connection attempt fails. May be called at any time."""
+        if self._connection is None:
+            return
+        self._unwatch()
+        if self.alive:
+            self._connection.close()
+        gone = Failure(ConnectionClosed())
+        connecting, self._pollingD = self._pollingD, None
+        if connecting is not None:
+            connecting.errback(gone)
+        if self.active is not None:
+            self.active.finish(gone)
+
+    def fileno(self) -> int:
+        return super().fileno() if self._descriptor is None else self._descriptor
+
+    def doRead(self) -> None:
+        if self._pollingD is not None:
+            self.reactor.removeReader(self)
+            self.continuePolling()
+        elif self.active is not None:
+            self.active.continuePolling()
+        else:
+            self._read_idly()
+
+    def _read_idly(self) -> None:
+        try:
+            self._connection.poll()
+        except psycopg2.Error:
+            self.connectionLost(Failure())
+        else:
+            self.checkForNotifies()
+
+    def doWrite(self) -> None:
+        self.reactor.removeWriter(self)
+        if self.alive:
+            (self.active or self).continuePolling()
+
+    def connectionLost(self, reason: Failure) -> None:
+        self.lose()
+
+    def lose(self) -> None:
+        """Closes it because it does not work any more, and tells."""
+        self.close()
+        self._when_lost(self)
+
+    def cursorRunning(self, cursor: Cursor) -> None:
+        """Nothing to do: the reader stays."""
+
+    def cursorFinished(self, cursor: Cursor) -> None:
+        if self.alive:
+            self.checkForNotifies()
+
+    def checkForNotifies(self) -> None:
+        # Not the stock dispatch, which goes through the global cooperator and with it the global reactor.
+        if self._connection.notifies:
+            notifies, self._connection.notifies = self._connection.notifies, []
+            for notify in notifies:
+                self._when_notified(notify.channel, notify.payload)
+
+
+def first_line(error: Exception) -> str:
+    """The first line of an error's text."""
+    return (str(error).strip() or type(error).__name__).splitlines()[0]
+
+
+def _loaded(text: str | None, cursor: Any) -> Any:
+    return None if text is None else orjson.loads(text)
+
+
+_JSON = extensions.new_type(JSON_OIDS, "CROWDD_JSON", _loaded)

@@ -1,0 +1,23 @@
+"""What each connection begins with."""
+
+from __future__ import annotations
+
+from crowdd.storage.schema import SEARCH_PATH
+
+
+def session(seconds: int) -> list[str]:
+    """What each connection of a pool begins with; ``seconds`` are the time-out of a statement."""
+    return [
+        SEARCH_PATH,
+        "SET timezone = 'UTC'",
+        f"SET statement_timeout = '{seconds}s'",
+        "SET lock_timeout = '5s'",
+        # A transaction whose work waits for ever must not hold its rows for ever; nor a statement whose server is gone.
+        f"SET idle_in_transaction_session_timeout = '{seconds}s'",
+        "SET client_connection_check_interval = '1s'",
+        # Plans of functions are made once per connection, perhaps while the tables are empty or do not know a project
+        # yet: as for any project, and as if tables were large. What has no index then looks dear enough to be compiled.
+        "SET plan_cache_mode = force_generic_plan",
+        "SET enable_seqscan = off",
+        "SET jit = off",
+    ]

@@ -1,0 +1,62 @@
+"""Connections for long reading beside the pool: each is opened for one transaction and closed after it.
+
+What takes minutes must not hold a connection that requests wait for, and hardly ever is there such work at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, TypeVar
+
+from crowdd.storage.connections.connection import Connection
+from crowdd.storage.connections.connection_budget import Places
+from crowdd.storage.connections.connector import Connector
+from crowdd.storage.connections.transaction import Transaction
+from crowdd.storage.database import Database
+
+T = TypeVar("T")
+
+
+class Apart:
+    """Runs transactions, each on a connection of its own. ``setup`` are statements that it runs first.
+
+    ``places`` are shared with pools: where PostgreSQL takes few connections, these come last.
+    """
+
+    def __init__(self, reactor: Any, dsn: str, setup: Sequence[str], places: Places, seconds: float = 5.0) -> None:
+        self._reactor, self._dsn, self._setup, self._places = reactor, dsn, tuple(setup), places
+        self._seconds = seconds
+        self._open: set[Connection] = set()
+        self._connectors: set[Connector] = set()
+
+    async def transaction(self, work: Callable[[Database], Awaitable[T]]) -> T:
+        """What ``work`` returns. Raises UnavailableError when no connection comes within ``seconds``, or it is lost."""
+        connection = await self._connect()
+        self._open.add(connection)
+        try:
+            return await Transaction(connection).run(work)
+        finally:
+            self._open.discard(connection)
+            connection.close()
+
+    def close(self) -> None:
+        """Breaks off what is under way."""
+        for connector in [*self._connectors]:
+            connector.stop()
+        for connection in [*self._open]:
+            connection.close()
+
+    async def _connect(self) -> Connection:
+        connector = Connector(self._reactor, self._dsn, seconds=self._seconds, places=self._places)
+        self._connectors.add(connector)
+        patience = self._reactor.callLater(self._seconds, connector.stop)
+        try:
+            return await connector.open(self._make, self._setup)
+        finally:
+            self._connectors.discard(connector)
+            self._places.leave(connector)
+            if patience.active():
+                patience.cancel()
+
+    def _make(self, reactor: Any) -> Connection:
+        return Connection(reactor, self._open.discard)

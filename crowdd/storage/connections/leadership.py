@@ -1,0 +1,50 @@
+"""One process of many does something: whoever holds the lock, on a connection of its own, which ends with the process."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from crowdd.storage.connections.connection import Connection, rows
+from crowdd.storage.connections.connection_budget import Places
+from crowdd.storage.connections.connector import Connector
+
+_CONNECT_SECONDS = 10.0
+
+
+class Leadership:
+    """A session's advisory lock by name. PostgreSQL gives it to the next one when the process dies, at once."""
+
+    def __init__(self, reactor: Any, dsn: str, name: str, places: Places | None = None) -> None:
+        places = Places() if places is None else places
+        self._connector = Connector(reactor, dsn, seconds=_CONNECT_SECONDS, places=places)
+        self._name = name
+        self._connection: Connection | None = None
+        self._held = False
+
+    @property
+    def held(self) -> bool:
+        """Whether it is ours, as far as is known: a lost connection is noticed late when the network goes silently."""
+        return self._held
+
+    async def seek(self) -> bool:
+        """Whether it is ours now. Waits while the database is away; UnavailableError once closed or lost meanwhile."""
+        if self._held:
+            return True
+        if self._connection is None:
+            self._connection = await self._connector.open(lambda reactor: Connection(reactor, self._lost))
+        cursor = await self._connection.run(
+            "SELECT pg_try_advisory_lock(hashtextextended(%(name)s, 0)) AS got", {"name": self._name}
+        )
+        self._held = self._connection is not None and bool(rows(cursor)[0]["got"])
+        return self._held
+
+    def close(self) -> None:
+        """Lets go. It cannot be sought again."""
+        self._connector.stop()
+        if self._connection is not None:
+            self._connection.close()
+        self._connection, self._held = None, False
+
+    def _lost(self, connection: Connection) -> None:
+        if connection is self._connection:
+            self._connection, self._held = None, False

@@ -1,0 +1,214 @@
+"""Lists of any kind: which rows, in which order, from where on. The SQL is made from the kind's declaration.
+
+Cost: a list by ``id`` of named or own projects, or of all, reads as many index entries as it shows rows (``last_id``) or
+passes over (``offset``), whatever the size of the tables. Other orders and other filters than ``id`` and ``project_id``
+read the rows of the projects concerned until the page is full; the statement's time-out bounds them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import attrs
+
+from crowdd.kinds.kind import EVERYONE, Field, Kind, Standing
+from crowdd.kinds.types import Integer, Json, Timestamp
+from crowdd.storage.core import list_size, roles
+from crowdd.storage.core.records import columns, named
+from crowdd.storage.database import Database, Row, as_json
+from crowdd.values import Requester
+
+
+@attrs.frozen
+class Filter:
+    """One condition: an attribute and what it is compared with."""
+
+    field: Field
+    value: Any
+    key: str = ""  # first-level key of a JSON attribute
+    fulltext: bool = False  # the value is a tsquery, compared with the words of the key's text
+
+
+@attrs.frozen
+class Query:
+    """What a list asks for. ``own``: only rows of projects that the requester owns or co-owns (context rule)."""
+
+    kind: Kind
+    filters: tuple[Filter, ...] = ()
+    order: str = "id"
+    descending: bool = False
+    limit: int = 20
+    offset: int = 0
+    last_id: int | None = None
+    own: bool = False
+    favourite_of: int | None = None  # tasks that this person marked
+    without_actor: str = ""  # tasks that this volunteer has not answered
+
+
+# Attributes that are looked up elsewhere first, once for the whole list.
+_LOOKED_UP = {
+    ("taskrun", "volunteer"): "(t.project_id, t.actor) IN"
+    " (SELECT w.project_id, w.actor FROM volunteer_word w WHERE w.word = {value})"
+}
+LARGE_KINDS = frozenset({"task", "taskrun", "result", "helpingmaterial"})
+MAX_CHEAP_OFFSET = 10_000
+
+
+def is_dear(query: Query) -> bool:
+    """Whether a list may read a large part of a table: it has no index, or passes over many rows."""
+    named = {condition.field.name for condition in query.filters}
+    if "id" in named:
+        return False
+    if query.offset > MAX_CHEAP_OFFSET or any(isinstance(each.field.type, Json) for each in query.filters):
+        return True
+    if query.kind.name not in LARGE_KINDS:
+        return False
+    return query.order != "id" or not (_has_projects(query) or named <= {"last_version"})
+
+
+async def select(db: Database, query: Query, who: Requester) -> list[Row]:
+    """The rows of a list that the requester may see, each with its ``standings``; at most MAX_LIST_BYTES of them.
+
+    ``bytes`` is the size of each row.
+    """
+    values: dict[str, Any] = {**who.standing_values(), "actor": who.actor, "limit": query.limit, "offset": query.offset}
+    values["max_bytes"] = list_size.MAX_LIST_BYTES
+    where = " AND ".join(_wanted(query, who, values))
+    rows = (_by_project if _has_projects(query) else _plain)(query, where)
+    return named(await db.fetch(list_size.within(query.kind, rows), values))
+
+
+def _wanted(query: Query, who: Requester, values: dict[str, Any]) -> Iterator[str]:
+    """The conditions of a list; what they compare with goes into ``values``."""
+    yield roles.any_of(query.kind, query.kind.rights.see)
+    if who.presenter is not None and roles.has_project(query.kind):
+        values["presenter"] = who.presenter
+        yield "p.id = %(presenter)s"
+    for number, condition in enumerate(query.filters):
+        yield _condition(query.kind, condition, f"f{number}", values)
+    if query.favourite_of is not None:
+        values["marker"] = query.favourite_of
+        yield "t.id IN (SELECT v.task_id FROM favourite v WHERE v.user_id = %(marker)s)"
+    if query.without_actor:
+        values["volunteer"] = query.without_actor
+        yield (
+            "NOT EXISTS (SELECT FROM task_run r"
+            " WHERE r.project_id = t.project_id AND r.task_id = t.id AND r.actor = %(volunteer)s)"
+        )
+    if query.last_id is not None:
+        values["last_id"] = query.last_id
+        yield _after(query)
+    if query.own:
+        yield roles.any_of(query.kind, {Standing.OWNER})
+
+
+def _plain(query: Query, where: str) -> str:
+    return (
+        f"SELECT {columns(query.kind)}{_found(query)} FROM {roles.source(query.kind)} WHERE {where}"
+        f" ORDER BY {'rank DESC, ' * bool(_found(query))}{_order(query)} LIMIT %(limit)s OFFSET %(offset)s"
+    )
+
+
+def _has_projects(query: Query) -> bool:
+    """Whether the list is of few projects: named ones, or those that the requester owns."""
+    if "project_id" not in query.kind.by_name:
+        return False
+    return query.own or any(condition.field.name == "project_id" for condition in query.filters)
+
+
+def _by_project(query: Query, where: str) -> str:
+    """A look-up by index in each project, then the best of all: no other project's rows are walked over."""
+    named = [n for n, condition in enumerate(query.filters) if condition.field.name == "project_id"]
+    mine = [f"p.id = ANY (%(f{n})s::bigint[])" for n in named]
+    mine += [roles.to_project_owner()] if query.own else []
+    rank = "rank DESC, " * bool(_found(query))
+    direction = "DESC" if query.descending else "ASC"
+    return (
+        f"SELECT r.* FROM (SELECT p.id FROM project p WHERE {' AND '.join(mine)}) q CROSS JOIN LATERAL ("
+        f"SELECT {columns(query.kind)}{_found(query)}, {_shown(query)} AS order_key FROM {roles.source(query.kind)}"
+        f" WHERE t.project_id = q.id AND {where}"
+        f" ORDER BY {rank}{_order(query)} LIMIT %(limit)s::bigint + %(offset)s::bigint) r"
+        f" ORDER BY {rank}r.order_key {direction} NULLS LAST, r.id {direction} LIMIT %(limit)s OFFSET %(offset)s"
+    )
+
+
+def _condition(kind: Kind, condition: Filter, mark: str, values: dict[str, Any]) -> str:
+    sql = _looked_up(kind, condition, mark, values) or _comparison(condition, mark, values)
+    readers = kind.readers(condition.field, _keys(condition))
+    if readers != EVERYONE:
+        # Who may not read a value must not learn it by asking for it.
+        sql = f"({sql} AND {roles.any_of(kind, readers)})"
+    return sql
+
+
+def _looked_up(kind: Kind, condition: Filter, mark: str, values: dict[str, Any]) -> str:
+    found = _LOOKED_UP.get((kind.name, condition.field.name))
+    if found is None:
+        return ""
+    values[mark] = condition.value
+    return found.format(value=f"%({mark})s")
+
+
+def _keys(condition: Filter) -> list[str] | None:
+    """The first-level keys of a JSON attribute that a condition looks at; None: all of it."""
+    if condition.key:
+        return [condition.key]
+    return list(condition.value) if isinstance(condition.value, dict) else None
+
+
+def _comparison(condition: Filter, mark: str, values: dict[str, Any]) -> str:
+    column, kind_of, value = f't."{condition.field.name}"', condition.field.type, condition.value
+    if isinstance(kind_of, Timestamp):
+        values[f"{mark}a"], values[f"{mark}b"] = value
+        return f"({column} >= %({mark}a)s AND {column} < %({mark}b)s)"
+    values[mark] = value
+    if condition.key:
+        values[f"{mark}k"] = condition.key
+    if condition.fulltext:
+        return f"to_tsvector({column} ->> %({mark}k)s) @@ to_tsquery(%({mark})s)"
+    if condition.key:
+        return f"{column} ->> %({mark}k)s = %({mark})s"
+    if isinstance(kind_of, Json):
+        values[mark] = as_json(value)
+        return f"{column} @> %({mark})s"
+    if isinstance(kind_of, Integer):
+        return f"{column} = ANY (%({mark})s::bigint[])"
+    return f"{column} = %({mark})s::{kind_of.sql}"
+
+
+def _found(query: Query) -> str:
+    """Select items of a full-text search: ``headline`` with the words found marked, ``rank`` by cover density."""
+    texts = [(n, f) for n, f in enumerate(query.filters) if f.fulltext]
+    if not texts:
+        return ""
+    number, condition = texts[0]
+    text, words = f't."{condition.field.name}" ->> %(f{number}k)s', f"to_tsquery(%(f{number})s)"
+    return f", ts_headline({text}, {words}) AS headline, ts_rank_cd(to_tsvector({text}), {words}, 4) AS rank"
+
+
+def _order(query: Query) -> str:
+    direction = "DESC" if query.descending else "ASC"
+    if query.order == "id":
+        return f"t.id {direction}"
+    return f"{_shown(query)} {direction} NULLS LAST, t.id {direction}"
+
+
+def _shown(query: Query) -> str:
+    """The attribute to order by, null where the requester may not read it: an order tells a value as well."""
+    readers = query.kind.readers(query.kind.field(query.order))
+    column = f't."{query.order}"'
+    return column if readers == EVERYONE else f"(CASE WHEN {roles.any_of(query.kind, readers)} THEN {column} END)"
+
+
+def _after(query: Query) -> str:
+    """Rows behind the one with id last_id in the order asked for, nulls last."""
+    sign = "<" if query.descending else ">"
+    if query.order == "id":
+        return f"t.id {sign} %(last_id)s"
+    column = _shown(query)
+    last = f"(SELECT {column} FROM {roles.source(query.kind)} WHERE t.id = %(last_id)s)"
+    return (
+        f"({column} {sign} {last} OR ({column} IS NOT DISTINCT FROM {last} AND t.id {sign} %(last_id)s)"
+        f" OR ({column} IS NULL AND {last} IS NOT NULL))"
+    )

@@ -1,0 +1,153 @@
+"""Rows of any kind: read, inserted, changed, deleted. The SQL is made from the kind's declaration."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import Any
+
+from crowdd.kinds.kind import Field, Kind, Standing
+from crowdd.kinds.types import Json
+from crowdd.storage.core import list_size, roles
+from crowdd.storage.database import Database, Prepared, Row, as_json, one, one_or_none
+from crowdd.values import Requester
+
+# What depends on who asks and is no right. runs_of saves the walk over open tasks for all but the last of them; tasks all
+# of whose places are leased are not open, and found by their leases.
+_CONTRIB_BUTTON = """CASE
+    WHEN t.overall_progress >= 100 THEN 'completed'
+    WHEN NOT t.published AND (t.n_tasks = 0 OR coalesce(t.info->>'task_presenter', '') = '') THEN 'draft'
+    WHEN NOT t.published THEN 'publish'
+    WHEN NOT t.allow_anonymous_contributors AND %(actor)s ~ '^[ci]:' THEN 'cannot_contribute'
+    WHEN t.n_tasks - t.n_completed_tasks > runs_of(t.id, %(actor)s) OR EXISTS (
+        SELECT FROM task_ledger l WHERE l.project_id = t.id AND l.open
+           AND NOT EXISTS (SELECT FROM task_run r WHERE r.project_id = t.id AND r.task_id = l.task_id AND r.actor = %(actor)s)
+    ) OR EXISTS (
+        SELECT FROM lease h JOIN task_ledger l ON l.project_id = h.project_id AND l.task_id = h.task_id AND NOT l.done AND NOT l.retired
+         WHERE h.project_id = t.id
+           AND NOT EXISTS (SELECT FROM task_run r WHERE r.project_id = t.id AND r.task_id = h.task_id AND r.actor = %(actor)s))
+    THEN 'can_contribute' ELSE 'cannot_contribute' END"""
+_COMPUTED = {("project", "contrib_button"): _CONTRIB_BUTTON, ("project", "last_activity"): "NULL::text"}
+
+
+async def get(db: Database, kind: Kind, row_id: int, who: Requester) -> Row | None:
+    """One row with the requester's ``standings`` towards it, whoever he is; None when there is no such row."""
+    rows = await db.fetch(_by_id(kind), {**who.standing_values(), "actor": who.actor, "id": row_id})
+    return named(rows)[0] if rows else None
+
+
+@lru_cache(maxsize=100)
+def _by_id(kind: Kind) -> Prepared:
+    types = {"me": "bigint", "is_admin": "boolean", "unlocked": "text[]", "visitor": "bigint", "visits_all": "boolean"}
+    types |= {"only_project": "bigint", **dict.fromkeys(("sees_own_key", "sees_all_keys", "sees_secrets"), "boolean")}
+    types |= {"actor": "text", "id": "bigint"}
+    return Prepared(f"SELECT {columns(kind)} FROM {roles.source(kind)} WHERE t.id = %(id)s", **types)
+
+
+async def rows(db: Database, kind: Kind, ids: Sequence[int], who: Requester) -> list[Row]:
+    """Several rows by their ids, in no order, each as ``get`` gives it."""
+    values = {**who.standing_values(), "actor": who.actor, "ids": list(ids)}
+    sql = f"SELECT {columns(kind)} FROM {roles.source(kind)} WHERE t.id = ANY (%(ids)s::bigint[])"
+    return named(await db.fetch(sql, values))
+
+
+async def related(
+    db: Database, kind: Kind, column: str, keys: Sequence[int], most: int, who: Requester, max_bytes: int
+) -> list[Row]:
+    """Rows whose ``column`` is one of the keys and that the requester may see, at most ``most`` for each key.
+
+    They come in the order of the keys and end before they exceed ``max_bytes``; ``n_rows`` is how many there are.
+    Of results only the last version. A look-up by index for each key, so that the cost is that of the rows found.
+    """
+    values = {**who.standing_values(), "actor": who.actor, "keys": list(keys), "most": most, "max_bytes": max_bytes}
+    where = [f"t.{column} = k.key", roles.any_of(kind, kind.rights.see)]
+    if column == "task_id":  # the indexes of what hangs on a task begin with its project
+        where.append("t.project_id = (SELECT x.project_id FROM task x WHERE x.id = k.key)")
+    if "last_version" in kind.by_name:
+        where.append("t.last_version")
+    sql = (
+        "SELECT r.* FROM unnest(%(keys)s::bigint[]) WITH ORDINALITY AS k(key, nth) CROSS JOIN LATERAL ("
+        f"SELECT {columns(kind)} FROM {roles.source(kind)} WHERE {' AND '.join(where)} ORDER BY t.id LIMIT %(most)s) r"
+        " ORDER BY k.nth, r.id"
+    )
+    return named(await db.fetch(list_size.within(kind, sql), values))
+
+
+async def project_of(db: Database, kind: Kind, row_id: int) -> int | None:
+    """The project of a row, whoever asks."""
+    row = await one_or_none(db, f"SELECT project_id FROM {kind.table} WHERE id = %(id)s", {"id": row_id})
+    return row["project_id"] if row else None
+
+
+async def lock(db: Database, kind: Kind, row_id: int) -> None:
+    """Holds a row of the kind's own table until the transaction ends."""
+    await db.fetch(f"SELECT id FROM {kind.table} WHERE id = %(id)s FOR UPDATE", {"id": row_id})
+
+
+async def insert(db: Database, kind: Kind, values: Mapping[str, Any]) -> int:
+    """The id of a new row in the kind's own table; its times are now."""
+    times = [name for name in ("created", "updated") if name in kind.by_name]
+    names = ", ".join([*(f'"{name}"' for name in values), *times])
+    marks = ", ".join([*(f"%({name})s" for name in values), *("clock()" for _ in times)])
+    row = await one(db, f"INSERT INTO {kind.table} ({names}) VALUES ({marks}) RETURNING id", stored(kind, values))
+    return int(row["id"])
+
+
+async def update(db: Database, kind: Kind, row_id: int, changes: Mapping[str, Any]) -> None:
+    """Writes changed attributes of a row in the kind's own table."""
+    if changes:
+        sets = ", ".join(
+            [f'"{name}" = %({name})s' for name in changes] + ["updated = clock()"] * ("updated" in kind.by_name)
+        )
+        await db.execute(f"UPDATE {kind.table} SET {sets} WHERE id = %(id)s", {**stored(kind, changes), "id": row_id})
+
+
+async def delete(db: Database, kind: Kind, row_id: int) -> bool:
+    """Deletes a row of the kind's own table; False when there was none."""
+    return await db.execute(f"DELETE FROM {kind.table} WHERE id = %(id)s", {"id": row_id}) > 0
+
+
+async def standings_to_project(db: Database, project_id: int, who: Requester) -> frozenset[Standing] | None:
+    """What the requester is to a project; None when there is none. For children that are to be created."""
+    sql = f"SELECT {roles.to_project()} FROM project p WHERE p.id = %(id)s"
+    row = await one_or_none(db, sql, {**who.standing_values(), "id": project_id})
+    return frozenset(Standing(name) for name in row["standings"]) if row else None
+
+
+def stored(kind: Kind, values: Mapping[str, Any]) -> dict[str, Any]:
+    """The values as psycopg2 takes them: JSON attributes wrapped, so that a text or null stays JSON."""
+    wrapped = {}
+    for name, value in values.items():
+        field = kind.by_name.get(name)
+        wrapped[name] = as_json(value) if field and isinstance(field.type, Json) else value
+    return wrapped
+
+
+def has_project(kind: Kind) -> bool:
+    """Whether a row of this kind is a project or belongs to one."""
+    return roles.has_project(kind)
+
+
+def columns(kind: Kind) -> str:
+    """The select list of a kind: a column for every attribute, and the requester's standings."""
+    items = []
+    for field in kind.fields:
+        computed = _COMPUTED.get((kind.name, field.name)) or _own_info(kind, field)
+        column = f"{field.name}_sealed" if field.sealed else field.name
+        items.append(f'{computed} AS "{field.name}"' if computed else f't."{column}"')
+    return ", ".join([*items, roles.columns(kind)])
+
+
+def _own_info(kind: Kind, field: Field) -> str | None:
+    """People's ``info`` leaves the database for those who may read it only: lists of people are public."""
+    if kind.name != "user" or field.name != "info":
+        return None
+    whole = roles.any_of(kind, {Standing.SELF, Standing.ADMIN})
+    return f"CASE WHEN {whole} THEN t.info END"
+
+
+def named(rows: list[Row]) -> list[Row]:
+    """The rows with their standings as a set."""
+    for row in rows:
+        row["standings"] = frozenset(Standing(name) for name in row["standings"])
+    return rows

@@ -1,0 +1,113 @@
+"""The security log and the networks that API keys were used from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from crowdd.storage.core import batch_delete
+from crowdd.storage.database import Database, Row
+
+MAX_NETWORKS = 100  # of one key that are remembered
+
+_COLUMNS = ("kind", "user_id", "actor_id", "tried", "network", "request_id", "agent", "detail")
+
+
+async def insert(db: Database, entry: Mapping[str, Any]) -> None:
+    """Write an entry in a row of its own."""
+    marks = ", ".join(f"%({name})s" for name in _COLUMNS)
+    await db.execute(
+        f"INSERT INTO security_log (at, last_at, {', '.join(_COLUMNS)}) VALUES (clock(), clock(), {marks})", entry
+    )
+
+
+async def add(db: Database, entries: Sequence[Mapping[str, Any]]) -> None:
+    """Add entries to the rows that they share with equal ones of this hour; each has ``count`` besides the columns.
+
+    No two of them may share a row. They are written in one order, so that two processes never wait for each other.
+    """
+    values = {name: [entry[name] for entry in entries] for name in (*_COLUMNS, "count")}
+    await db.execute(
+        f"INSERT INTO security_log AS s (bucket, at, last_at, count, {', '.join(_COLUMNS)})"
+        f" SELECT date_trunc('hour', clock()), clock(), clock(), count, {', '.join(_COLUMNS)}"
+        " FROM unnest(%(count)s::bigint[], %(kind)s::text[], %(user_id)s::bigint[], %(actor_id)s::bigint[], %(tried)s::text[],"
+        " %(network)s::text[], %(request_id)s::text[], %(agent)s::text[], %(detail)s::text[])"
+        f" e(count, {', '.join(_COLUMNS)}) ORDER BY kind, network, user_id, actor_id, tried, detail"
+        " ON CONFLICT (bucket, kind, network, user_id, actor_id, tried, detail) WHERE bucket IS NOT NULL"
+        " DO UPDATE SET count = s.count + excluded.count, last_at = excluded.last_at",
+        values,
+    )
+
+
+async def keys_seen(db: Database, uses: Sequence[tuple[bytes, str, int]]) -> set[tuple[bytes, str]]:
+    """Remember (key hash, network, account) of keys in use; which (key hash, network) were not known before.
+
+    A key keeps its MAX_NETWORKS latest networks.
+    """
+    values = {"keys": [use[0] for use in uses], "networks": [use[1] for use in uses], "users": [use[2] for use in uses]}
+    rows = await db.fetch(
+        "INSERT INTO key_network AS n (key_hash, network, user_id, first_seen, last_seen)"
+        " SELECT k.key_hash, k.network, a.id, clock(), clock()"
+        " FROM unnest(%(keys)s::bytea[], %(networks)s::text[], %(users)s::bigint[]) k(key_hash, network, user_id)"
+        " JOIN account a ON a.id = k.user_id ORDER BY 1, 2 FOR KEY SHARE OF a"
+        " ON CONFLICT (key_hash, network) DO UPDATE SET last_seen = excluded.last_seen"
+        " RETURNING key_hash, network, last_seen = first_seen AS new",
+        values,
+    )
+    found = {(bytes(row["key_hash"]), row["network"]) for row in rows if row["new"]}
+    if found:
+        await _forget_oldest(db, [key for key, _network in found])
+    return found
+
+
+async def _forget_oldest(db: Database, keys: Sequence[bytes]) -> None:
+    await db.execute(
+        "DELETE FROM key_network n USING (SELECT key_hash, network, row_number() OVER (PARTITION BY key_hash"
+        " ORDER BY last_seen DESC, network) AS nth FROM key_network WHERE key_hash = ANY (%(keys)s::bytea[])) o"
+        " WHERE n.key_hash = o.key_hash AND n.network = o.network AND o.nth > %(max)s",
+        {"keys": list(keys), "max": MAX_NETWORKS},
+    )
+
+
+async def latest(
+    db: Database,
+    limit: int,
+    *,
+    before: int | None = None,
+    account: int | None = None,
+    tried: str | None = None,
+    kinds: Sequence[str] | None = None,
+    since: datetime | None = None,
+) -> list[Row]:
+    """Entries with the names of their accounts, the newest first.
+
+    ``before`` is an id. With ``account`` or ``tried`` (a keyed hash) those about the account or by it, or about what
+    was typed.
+    """
+    where = [
+        words
+        for words, value in (
+            ("s.id < %(before)s", before),
+            ("s.kind = ANY (%(kinds)s)", kinds),
+            ("s.last_at >= %(since)s", since),
+            ("(s.user_id = %(account)s OR s.actor_id = %(account)s OR s.tried = %(tried)s)", account or tried),
+        )
+        if value is not None
+    ]
+    chosen = f" WHERE {' AND '.join(where)}" if where else ""
+    return await db.fetch(
+        "SELECT s.id, s.at, s.last_at, s.count, s.kind, s.user_id, u.name AS user_name, s.actor_id, a.name AS actor_name,"
+        " s.tried, s.network, s.request_id, s.agent, s.detail"
+        " FROM security_log s LEFT JOIN account u ON u.id = s.user_id LEFT JOIN account a ON a.id = s.actor_id"
+        f"{chosen} ORDER BY s.id DESC LIMIT %(limit)s",
+        {"limit": limit, "before": before, "account": account, "tried": tried, "kinds": kinds, "since": since},
+    )
+
+
+async def sweep(db: Database, days: int) -> int:
+    """Remove entries, and networks of keys, that are older; how many there were."""
+    values = {"days": days}
+    old = "clock() - make_interval(days => %(days)s)"
+    gone = await batch_delete.sweep(db, "security_log", f"at <= {old}", values)
+    return gone + await batch_delete.sweep(db, "key_network", f"last_seen <= {old}", values)

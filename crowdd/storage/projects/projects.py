@@ -1,0 +1,244 @@
+"""Projects as a whole: creating, opening, pausing, deleting, summaries for lists."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from crowdd.kinds import PROJECT
+from crowdd.storage.core import records, roles
+from crowdd.storage.core.records import stored
+from crowdd.storage.database import Database, Prepared, Row, as_json, one, one_or_none
+from crowdd.values import Requester
+
+SUMMARY = (
+    "t.id, t.name, t.short_name, t.description, t.summary_info AS info, t.created, t.owner_id, t.category_id, t.featured, t.published, t.first_published,"
+    " t.n_tasks, t.n_volunteers, t.n_task_runs, t.n_completed_tasks, t.n_results, t.overall_progress, t.last_activity_raw, t.owner,"
+    " t.updated, t.lock_id IS NOT NULL AS locked"
+)
+
+
+async def add(db: Database, values: Mapping[str, Any]) -> int:
+    """The id of a new draft and its ledger."""
+    names = ", ".join(values)
+    marks = ", ".join(f"%({name})s" for name in values)
+    sql = (
+        f"INSERT INTO project (created, updated, draft_key, {names})"
+        f" VALUES (clock(), clock(), new_draft_key(), {marks}) RETURNING id"
+    )
+    project_id = int((await one(db, sql, stored(PROJECT, values)))["id"])
+    await db.execute(
+        "INSERT INTO project_ledger (project_id, draft_key, counted_per_network)"
+        " SELECT id, draft_key, r.counted_per_network FROM project, volunteer_rule r WHERE id = %(id)s",
+        {"id": project_id},
+    )
+    return project_id
+
+
+async def renew_draft_key(db: Database, project_id: int) -> bool:
+    """Gives a draft another key, so that its old link ends; False when it is no draft."""
+    sql = (
+        "WITH draft AS (UPDATE project SET draft_key = new_draft_key() WHERE id = %(id)s AND first_published IS NULL"
+        " RETURNING id, draft_key)"
+        " UPDATE project_ledger l SET draft_key = d.draft_key FROM draft d WHERE l.project_id = d.id"
+    )
+    return await db.execute(sql, {"id": project_id}) > 0
+
+
+async def touch(db: Database, project_id: int) -> bool:
+    """Marks the project as changed and repeats in its ledger what assignment needs to know.
+
+    Whether more answers of a network may count by now: volunteers then start anew in the order.
+    """
+    await db.execute("UPDATE project SET updated = clock() WHERE id = %(id)s", {"id": project_id})
+    rows = await db.fetch(
+        "UPDATE project_ledger l SET members_only = n.members_only, lock_id = n.lock_id, lease = n.lease, preload = least(n.lease, '10 minutes'),"
+        " counted_per_network = n.most, epoch = l.epoch + n.raised::int"
+        " FROM (SELECT id, NOT allow_anonymous_contributors AS members_only, p.lock_id, lease_of(info) AS lease, m.most,"
+        "              o.counted_per_network > 0 AND (m.most = 0 OR m.most > o.counted_per_network) AS raised"
+        "         FROM project p JOIN project_ledger o ON o.project_id = p.id, LATERAL (SELECT counted_per_network_of(p.info) AS most) m"
+        "        WHERE p.id = %(id)s) n"
+        " WHERE n.id = l.project_id AND l.project_id = %(id)s"
+        " AND (l.members_only, l.lock_id, l.lease, l.counted_per_network) IS DISTINCT FROM (n.members_only, n.lock_id, n.lease, n.most)"
+        " RETURNING n.raised",
+        {"id": project_id},
+    )
+    return any(row["raised"] for row in rows)
+
+
+async def set_volunteer_rule(db: Database, counted_per_network: int) -> None:
+    """Makes this the rule of all projects that have none of their own."""
+    await db.fetch("SELECT set_volunteer_rule(%(most)s)", {"most": counted_per_network})
+
+
+async def volunteer_rule(db: Database) -> int:
+    """How many anonymous answers of one network count per task where a project says nothing; 0: no limit."""
+    return int((await one(db, "SELECT counted_per_network FROM volunteer_rule"))["counted_per_network"])
+
+
+async def set_scheduler(db: Database, project_id: int, name: str, after: int = 0) -> bool:
+    """Changes how tasks are chosen; those up to ``after`` are ready for it. False: it is chosen already."""
+    row = await one(
+        db,
+        "SELECT set_scheduler(%(id)s, %(name)s, clock(), %(after)s) AS done",
+        {"id": project_id, "name": name, "after": after},
+    )
+    return bool(row["done"])
+
+
+async def want_scheduler(db: Database, project_id: int, name: str) -> bool:
+    """Writes what the owner chose into the project's ``info``; False when that stands there already."""
+    sql = (
+        "UPDATE project SET info = jsonb_set(info, '{sched}', to_jsonb(%(name)s::text)), updated = clock()"
+        " WHERE id = %(id)s AND info->>'sched' IS DISTINCT FROM %(name)s"
+    )
+    return await db.execute(sql, {"id": project_id, "name": name}) > 0
+
+
+async def scheduler_wanted(db: Database, project_id: int) -> str | None:
+    """What the owner chose, however far the tasks are; None: there is no such project."""
+    row = await one_or_none(
+        db, "SELECT coalesce(info->>'sched', 'default') AS sched FROM project WHERE id = %(id)s", {"id": project_id}
+    )
+    return row["sched"] if row else None
+
+
+async def scheduler_needs_tasks(db: Database, project_id: int, name: str) -> bool:
+    """Whether tasks have to change for a scheduler, beside the project."""
+    row = await one_or_none(
+        db,
+        "SELECT sched = 'changing' OR mode_of(sched) <> mode_of(%(name)s) AS needs FROM project_ledger WHERE project_id = %(id)s",
+        {"id": project_id, "name": name},
+    )
+    return bool(row and row["needs"])
+
+
+async def set_password(db: Database, project_id: int, passwd_hash: str | None, lock_id: str | None) -> None:
+    """Locks a project, or opens it with None for both."""
+    await db.execute(
+        "UPDATE project SET passwd_hash = %(hash)s, lock_id = %(lock)s WHERE id = %(id)s",
+        {"id": project_id, "hash": passwd_hash, "lock": lock_id},
+    )
+    await touch(db, project_id)
+
+
+async def lock_of(db: Database, reference: str | int) -> Row | None:
+    """id, short_name, lock_id, passwd_hash and owners_ids of a project named by id or short name."""
+    column = "id" if isinstance(reference, int) else "short_name"
+    return await one_or_none(
+        db,
+        f"SELECT id, short_name, lock_id, passwd_hash, owners_ids FROM project WHERE {column} = %(ref)s",
+        {"ref": reference},
+    )
+
+
+async def id_of(db: Database, short_name: str) -> int | None:
+    """The id of a project named by its short name; None when there is none."""
+    row = await one_or_none(db, "SELECT id FROM project WHERE short_name = %(name)s", {"name": short_name})
+    return int(row["id"]) if row else None
+
+
+async def publish(db: Database, project_id: int) -> bool:
+    """Opens a draft or ends a pause; False when it is published already."""
+    return bool((await one(db, "SELECT publish(%(id)s, clock()) AS done", {"id": project_id}))["done"])
+
+
+async def max_answer_bytes(db: Database, project_id: int) -> int | None:
+    """How large an answer of the project may be, where its owner has said so."""
+    sql = "SELECT (info->'max_answer_bytes')::bigint AS bytes FROM project WHERE id = %(id)s AND jsonb_typeof(info->'max_answer_bytes') = 'number'"
+    row = await one_or_none(db, sql, {"id": project_id})
+    return row["bytes"] if row else None
+
+
+async def any_at_all(db: Database) -> bool:
+    """Whether there is a project, be it a draft."""
+    return await one_or_none(db, "SELECT FROM project LIMIT 1") is not None
+
+
+async def pause(db: Database, project_id: int) -> bool:
+    """Pauses a published project; False when it is not published."""
+    return bool((await one(db, "SELECT pause(%(id)s, clock()) AS done", {"id": project_id}))["done"])
+
+
+async def delete(db: Database, project_id: int) -> bool:
+    """Deletes a project with everything in it."""
+    return bool((await one(db, "SELECT delete_project(%(id)s) AS done", {"id": project_id}))["done"])
+
+
+async def first_category(db: Database) -> int | None:
+    """The category of a project whose maker named none."""
+    row = await one_or_none(db, "SELECT id FROM category ORDER BY id LIMIT 1")
+    return row["id"] if row else None
+
+
+async def category_exists(db: Database, category_id: int) -> bool:
+    """Whether there is such a category."""
+    return await one_or_none(db, "SELECT FROM category WHERE id = %(id)s", {"id": category_id}) is not None
+
+
+async def categories(db: Database) -> list[Row]:
+    """All categories by name."""
+    return await db.fetch("SELECT id, name, short_name, description, created, info FROM category ORDER BY lower(name)")
+
+
+async def secret_key(db: Database, short_name: str) -> Row | None:
+    """id, short_name and sealed secret key of a project."""
+    return await one_or_none(
+        db,
+        "SELECT id, short_name, secret_key_sealed, token_per_volunteer FROM project WHERE short_name = %(name)s",
+        {"name": short_name},
+    )
+
+
+_SECRET_KEYS = Prepared(
+    "SELECT p.*, extract(epoch FROM clock())::float8 AS now FROM unnest(%(ids)s) WITH ORDINALITY i(id, nth) LEFT JOIN LATERAL"
+    " (SELECT id, short_name, secret_key_sealed, token_per_volunteer, draft_key FROM project WHERE id = i.id OFFSET 0) p"
+    " ON true ORDER BY i.nth",
+    ids="bigint[]",
+)
+
+
+async def secret_keys(db: Database, project_ids: list[int]) -> list[Row]:
+    """The same of each project, by id and in their order, with ``now`` in epoch seconds; id None: there is none."""
+    return await db.fetch(_SECRET_KEYS, {"ids": project_ids})
+
+
+async def set_secret_key(db: Database, project_id: int, sealed: bytes) -> None:
+    """Replaces the key for external users; tokens made with the old one end."""
+    await db.execute(
+        "UPDATE project SET secret_key_sealed = %(key)s WHERE id = %(id)s", {"id": project_id, "key": sealed}
+    )
+
+
+async def tell(db: Database, project_id: int, told: Mapping[str, Any]) -> None:
+    """Writes some keys of ``info``; the others stay, whoever changes them meanwhile."""
+    await db.execute(
+        "UPDATE project SET info = info || %(told)s, updated = clock() WHERE id = %(id)s",
+        {"id": project_id, "told": as_json(told)},
+    )
+
+
+async def listed(db: Database, who: Requester, limit: int = 60) -> list[Row]:
+    """Summaries of published projects that anybody may see, the liveliest first."""
+    return await db.fetch(
+        f"SELECT {SUMMARY} FROM {roles.source(PROJECT)} WHERE p.published AND p.lock_id IS NULL"
+        " ORDER BY t.featured DESC, t.overall_progress >= 100, t.last_activity_raw DESC NULLS LAST, t.id DESC LIMIT %(limit)s",
+        {**who.standing_values(), "limit": limit},
+    )
+
+
+async def of_owner(db: Database, user_id: int) -> list[Row]:
+    """Summaries of the projects that a person owns or co-owns."""
+    return await db.fetch(
+        f"SELECT {SUMMARY} FROM {roles.source(PROJECT)} WHERE p.owners_ids @> ARRAY[%(id)s::bigint] ORDER BY t.id DESC LIMIT 500",
+        {"id": user_id},
+    )
+
+
+async def page(db: Database, short_name: str, who: Requester) -> Row | None:
+    """The record of a project by its short name, with standings, first_published, lock_id and draft_key."""
+    rows = await db.fetch(
+        f"SELECT {records.columns(PROJECT)}, t.first_published, t.lock_id, t.draft_key FROM {roles.source(PROJECT)} WHERE t.short_name = %(name)s",
+        {**who.standing_values(), "actor": who.actor, "name": short_name},
+    )
+    return records.named(rows)[0] if rows else None

@@ -1,0 +1,65 @@
+"""Work by the clock: when each job is due, and how it went (definitions/70_jobs.sql)."""
+
+from __future__ import annotations
+
+from crowdd.storage.core.batch_delete import sweep as _sweep
+from crowdd.storage.database import Database, Row, one
+
+
+async def begin(db: Database, name: str, period: float, early: bool) -> Row:
+    """Begins a job where that is to be done: ``state`` is ours, early (not due), busy (elsewhere) or broken.
+
+    Ours: the session of ``db`` holds the job's lock until ``end``; ``began`` and ``failures`` (in a row) come along.
+    Otherwise ``wait`` says in how many seconds to look again. Broken: the last run ended with its process, which is
+    written down now. ``early``: also before it is due. ``db`` must be one session, and outside of a transaction.
+    """
+    return await one(
+        db,
+        "SELECT * FROM begin_job(%(name)s, %(period)s, %(early)s, clock())",
+        {"name": name, "period": period, "early": early},
+    )
+
+
+async def end(
+    db: Database, name: str, begun: Row, *, outcome: str, words: str, wait: float, logged: bool
+) -> float | None:
+    """Writes down how a run went and gives the lock back; how long the run took.
+
+    None when the run is not the job's last any more: the session was lost meanwhile.
+    """
+    row = await one(
+        db,
+        "SELECT end_job(%(name)s, %(began)s, %(outcome)s, %(words)s, %(wait)s, %(logged)s, clock()) AS seconds",
+        {
+            "name": name,
+            "began": begun["began"],
+            "outcome": outcome,
+            "words": words,
+            "wait": wait,
+            "logged": logged,
+        },
+    )
+    return None if row["seconds"] is None else float(row["seconds"])
+
+
+async def list_(db: Database) -> list[Row]:
+    """Every job that ever ran: name, due, outcome, began, seconds, words, failures, runs; and ``overdue`` seconds."""
+    return await db.fetch(
+        "SELECT name, due, outcome, began, seconds, words, failures, runs,"
+        " greatest(0, extract(epoch FROM clock() - due))::float8 AS overdue FROM job ORDER BY name"
+    )
+
+
+async def log(db: Database, name: str, limit: int) -> list[Row]:
+    """The last runs of a job in its log, the newest first: began, seconds, outcome, words."""
+    return await db.fetch(
+        "SELECT began, seconds, outcome, words FROM job_run WHERE name = %(name)s ORDER BY id DESC LIMIT %(limit)s",
+        {"name": name, "limit": limit},
+    )
+
+
+async def sweep(db: Database, days: int) -> int:
+    """Removes from the log what is older, and jobs that have not run for so long."""
+    old = {"days": days}
+    gone = await _sweep(db, "job_run", "began < clock() - make_interval(days => %(days)s)", old)
+    return gone + await _sweep(db, "job", "due < clock() - make_interval(days => %(days)s)", old)

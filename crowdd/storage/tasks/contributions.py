@@ -1,0 +1,163 @@
+"""The loop: handing tasks out and taking answers in. Each is one call of one function (definitions 20 and 30)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from operator import itemgetter
+from typing import Any
+
+from crowdd.kinds import TASK
+from crowdd.kinds.kind import Standing
+from crowdd.storage.core.list_size import MAX_LIST_BYTES
+from crowdd.storage.core.projections import json_of
+from crowdd.storage.database import Database, Prepared, Row, as_json, one, one_or_none
+from crowdd.values import Requester
+
+# What a volunteer who was handed a task may see of it.
+VOLUNTEER = frozenset({Standing.ANYBODY, Standing.UNLOCKED})
+ASK = Prepared(
+    # A look-up for each task, never a join with all tasks of the project.
+    "SELECT n.state, n.retry_in, n.lapsed, within_bytes(ARRAY("
+    f"SELECT (SELECT {json_of(TASK, VOLUNTEER, info='shown_info')}::text FROM handed_out t"
+    "          WHERE t.project_id = n.project AND t.id = u.id) FROM unnest(n.tasks) WITH ORDINALITY u(id, o) ORDER BY o),"
+    f" {MAX_LIST_BYTES}) AS tasks FROM ask_many(%(asks)s, %(wait)s, clock()) n ORDER BY n.nth",
+    asks="jsonb",
+    wait="boolean",
+    base_url="text",
+)
+# Words are made when all tasks are locked, in one order of volunteers: two such statements never wait for each other.
+SUBMIT = Prepared(
+    "SELECT r.*, CASE WHEN r.state IN ('counted', 'late', 'surplus') THEN volunteer_word(r.project, r.actor) END AS volunteer FROM ("
+    "SELECT s.*, now_ AS finish_time FROM clock() now_, submit_many(%(answers)s, %(hurry)s, now_) s ORDER BY project, actor OFFSET 0) r",
+    answers="jsonb",
+    hurry="boolean",
+)
+
+
+def ask(who: Requester, project_id: int, limit: int, offset: int, lane: str, network: str = "") -> dict[str, Any]:
+    """An ask for tasks ``offset`` to ``offset + limit`` of a volunteer's sequence; ``network`` as the project knows it."""
+    window = {"most": limit, "skip": offset, "lane": lane}
+    return {**who.entry_values(), "actor": who.actor, "network": network, "project": project_id, **window}
+
+
+async def next_tasks(db: Database, asks: list[dict[str, Any]], base_url: str, *, wait: bool) -> list[Row]:
+    """A row per ask: ``state``, ``retry_in``, ``lapsed`` and ``tasks``, each a JSON text as its volunteer may see it.
+
+    ``lapsed`` is not 0 where leases were taken back, by which late answers may count and figures change.
+
+    State "again" means to ask alone: without ``wait`` nobody is waited for; and a task that came while the statement ran
+    is handed out, but only the next statement can read it.
+    """
+    rows = await db.fetch(ASK, asking(asks, base_url, wait=wait))
+    return [{**row, "state": "again"} if None in (row["tasks"] or ()) else row for row in rows]
+
+
+def asking(asks: list[dict[str, Any]], base_url: str, *, wait: bool) -> dict[str, Any]:
+    """The values of ASK."""
+    return {"asks": as_json(asks), "wait": wait, "base_url": base_url}
+
+
+async def limit_time(tx: Database, seconds: int) -> None:
+    """Ends each further statement of the transaction after so many seconds (StatementTimeoutError), on one processor."""
+    sql = "SELECT set_config('statement_timeout', %(time)s, true), set_config('max_parallel_workers_per_gather', '0', true)"
+    await tx.fetch(sql, {"time": f"{seconds}s"})
+
+
+async def hold(db: Database, who: Requester, network: str, project_id: int, task_id: int) -> str:
+    """Hands out one named task; says leased, late, answered, paused, no task, no project, locked, members only or barred."""
+    row = await one(
+        db,
+        "SELECT hold_task(%(project)s, %(actor)s, %(me)s, %(is_admin)s, %(unlocked)s::text[], %(task)s, clock(), %(network)s) AS state",
+        {**who.entry_values(), "actor": who.actor, "network": network, "project": project_id, "task": task_id},
+    )
+    return str(row["state"])
+
+
+def answer(who: Requester, values: Mapping[str, Any], address: str | None) -> dict[str, Any]:
+    """An answer of a volunteer, with the values of its body; ``address`` stands for the network of an anonymous one."""
+    return {
+        "project": values["project_id"],
+        "actor": who.actor,
+        "task": values["task_id"],
+        "user_id": who.user_id if who.external_uid is None else None,
+        "ip": address,
+        "external": who.external_uid,
+        "info": values["info"],
+        "calibration": values.get("calibration"),
+        "media_url": values.get("media_url"),
+    }
+
+
+async def submit(db: Database, answers: list[dict[str, Any]], *, hurry: bool = False) -> list[Row]:
+    """A row per answer: ``state`` and, when it was stored, run, granted, finish_time, late_seconds and volunteer.
+
+    With ``hurry`` UnavailableError comes soon where somebody holds a task for long.
+    """
+    return sorted(await db.fetch(SUBMIT, answering(answers, hurry=hurry)), key=itemgetter("nth"))
+
+
+def answering(answers: list[dict[str, Any]], *, hurry: bool) -> dict[str, Any]:
+    """The values of SUBMIT."""
+    return {"answers": as_json(answers), "hurry": hurry}
+
+
+async def stored(db: Database, answer: Mapping[str, Any], run: int) -> Row | None:
+    """The run as a row of ``submit`` where it is exactly this answer, stored before; else None."""
+    rows = await db.fetch(
+        "SELECT 'counted' AS state, id AS run, created AS granted, finish_time, timeout AS late_seconds, volunteer"
+        " FROM task_run_record"
+        " WHERE project_id = %(project)s AND id = %(run)s AND info = %(info)s",
+        {"project": answer["project"], "run": run, "info": as_json(answer["info"])},
+    )
+    return rows[0] if rows else None
+
+
+async def correct(db: Database, who: Requester, network: str, project_id: int, task_id: int, info: Any) -> Row:
+    """``state`` (changed, same, in result, none, barred) and ``run``: the volunteer's own answer says something else."""
+    return await one(
+        db,
+        "SELECT * FROM correct_run(%(project)s, %(actor)s, %(task)s, %(info)s, clock(), %(network)s)",
+        {"project": project_id, "actor": who.actor, "network": network, "task": task_id, "info": as_json(info)},
+    )
+
+
+async def hold_ledger(tx: Database, project_id: int, task_id: int) -> None:
+    """Keeps a task as it is until the transaction ends; to be asked for before any of its rows."""
+    await tx.fetch(
+        "SELECT FROM task_ledger WHERE project_id = %(project)s AND task_id = %(task)s FOR UPDATE",
+        {"project": project_id, "task": task_id},
+    )
+
+
+async def delete_run(db: Database, project_id: int, run_id: int) -> bool:
+    """Deletes an answer; its task is re-opened when it counted."""
+    row = await one(
+        db, "SELECT delete_run(%(project)s, %(run)s, clock()) AS done", {"project": project_id, "run": run_id}
+    )
+    return bool(row["done"])
+
+
+_PROGRESS = {
+    column: Prepared(
+        "SELECT p.id, runs_of(p.id, %(actor)s) AS done, tasks_of(p.id) AS total, p.lock_id, p.owners_ids, p.first_published, p.draft_key"
+        f" FROM project p WHERE p.{column} = %(project)s",
+        actor="text",
+        project=type_,
+    )
+    for column, type_ in {"id": "bigint", "short_name": "text"}.items()
+}
+
+
+async def progress(db: Database, actor: str, project: int | str) -> Row | None:
+    """Answers of a volunteer and tasks of a project named by id or short name."""
+    named = "id" if isinstance(project, int) else "short_name"
+    return await one_or_none(db, _PROGRESS[named], {"actor": actor, "project": project})
+
+
+async def in_final_result(db: Database, project_id: int, task_id: int, run_id: int) -> bool:
+    """Whether an answer is part of the last result of its task."""
+    rows = await db.fetch(
+        "SELECT FROM result WHERE project_id = %(project)s AND task_id = %(task)s AND last_version AND %(run)s = ANY (task_run_ids)",
+        {"project": project_id, "task": task_id, "run": run_id},
+    )
+    return bool(rows)

@@ -1,0 +1,203 @@
+"""Tasks of one project as people look through them, and what was answered to one of them.
+
+In the order of ids a page costs the same wherever it is: it begins behind a task, at an ordinal, or a bounded number of
+rows from the beginning; by priority too. A state that few tasks have, and the order by answers, read the narrow ledger
+rows of the whole project once: linear, some tenths of a second for a million.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import attrs
+
+from crowdd.kinds import TASK_RUN
+from crowdd.kinds.task_run import MAX_KEY_LETTERS
+from crowdd.storage.core.list_size import MAX_LIST_BYTES, within
+from crowdd.storage.database import Database, Row, one_or_none
+
+STATES = {"ongoing": "NOT (l.done OR l.retired)", "completed": "(l.done OR l.retired)"}
+ORDERS = {"id": "l.task_id", "priority_0": "l.priority_0", "n_task_runs": "(l.answers + l.extra)"}
+_LIKE, _ESCAPED = re.compile(r"([\\%_])"), r"\\\1"
+_MAX_VOTE_BYTES = 4000
+_LEDGER = "SELECT * FROM task_ledger l WHERE l.project_id = %(project)s"
+_COLUMNS = (
+    "l.task_id AS id, l.ordinal, l.n_answers, l.answers + l.extra AS n_task_runs, l.answers, l.priority_0, l.retired, l.done,"
+    " l.leases, CASE WHEN l.done OR l.retired THEN 'completed' ELSE 'ongoing' END AS state"
+)
+
+
+@attrs.frozen
+class Place:
+    """Where a page begins: behind the task ``after`` or before ``before``, else ``offset`` rows from the beginning, or
+    at an ``ordinal``. ``order`` and ``descending`` are those of the whole list.
+    """
+
+    state: str | None = None
+    order: str = "id"
+    descending: bool = False
+    after: int | None = None
+    before: int | None = None
+    offset: int = 0
+    ordinal: int | None = None
+
+
+async def tasks(db: Database, project_id: int, place: Place, limit: int) -> list[Row]:
+    """A page of tasks in the order asked for, each with the beginning of its ``info`` as text."""
+    backwards = place.before is not None
+    down = place.descending != backwards
+    way = "DESC" if down else "ASC"
+    chosen = {"id": _by_id, "priority_0": _by_priority, "n_task_runs": _by_answers}[place.order](place, down)
+    sql = (
+        f"SELECT s.*, left(t.info::text, 300) AS info_text FROM (SELECT {_COLUMNS}, row_number() OVER () AS nth"
+        f" FROM (SELECT * FROM ({chosen}) l ORDER BY {_order(place.order, way)} LIMIT %(limit)s OFFSET %(offset)s) l) s"
+        " LEFT JOIN LATERAL (SELECT info FROM task WHERE project_id = %(project)s AND id = s.id OFFSET 0) t ON true"
+        f" ORDER BY s.nth {'DESC' if backwards else 'ASC'}"
+    )
+    named = place.before if backwards else place.after
+    values = {"project": project_id, "named": named, "limit": limit, "offset": place.offset, "ordinal": place.ordinal}
+    return await db.fetch(sql, values)
+
+
+async def holding(
+    db: Database, project_id: int, place: Place, words: Sequence[str], limit: int, most: int
+) -> list[Row]:
+    """The first tasks whose ``info`` as text holds all words, in the order of ids, among the next ``most`` tasks."""
+    sign, way = _beyond_id(place)
+    state = "" if place.state is None else f" AND {STATES[place.state]}"
+    return await db.fetch(
+        f"SELECT {_COLUMNS}, left(w.words, 300) AS info_text FROM ("
+        f"SELECT id, info::text AS words FROM task WHERE project_id = %(project)s{sign} ORDER BY id {way} LIMIT %(most)s) w"
+        " JOIN LATERAL (SELECT * FROM task_ledger WHERE project_id = %(project)s AND task_id = w.id OFFSET 0) l ON true"
+        f" WHERE w.words ILIKE ALL(%(patterns)s::text[]){state} ORDER BY w.id {way} LIMIT %(limit)s",
+        {
+            "project": project_id,
+            "named": place.after,
+            "most": most,
+            "limit": limit,
+            "patterns": [f"%{_LIKE.sub(_ESCAPED, word)}%" for word in words],
+        },
+    )
+
+
+async def last_of(db: Database, project_id: int, place: Place, most: int) -> int | None:
+    """The last of the next ``most`` tasks; None where there are no more behind it."""
+    sign, way = _beyond_id(place)
+    rows = await db.fetch(
+        f"SELECT id FROM task WHERE project_id = %(project)s{sign} ORDER BY id {way} OFFSET %(before)s LIMIT 2",
+        {"project": project_id, "named": place.after, "before": most - 1},
+    )
+    return int(rows[0]["id"]) if len(rows) > 1 else None
+
+
+def _beyond_id(place: Place) -> tuple[str, str]:
+    sign = "" if place.after is None else f" AND id {'<' if place.descending else '>'} %(named)s"
+    return sign, "DESC" if place.descending else "ASC"
+
+
+def _order(order: str, way: str) -> str:
+    return f"l.task_id {way}" if order == "id" else f"{ORDERS[order]} {way}, l.task_id {way}"
+
+
+def _by_id(place: Place, down: bool) -> str:
+    """Walks along the tasks; what has another state is passed over."""
+    where = _LEDGER
+    if place.after is not None or place.before is not None:
+        where += f" AND l.task_id {'<' if down else '>'} %(named)s"
+    elif place.ordinal is not None:
+        where += f" AND l.task_id {'<=' if down else '>='} (SELECT coalesce({_near(down)}, 0))"
+    # The fence keeps the planner from sorting all tasks of a state that it takes to be rare.
+    walk = f"{where} ORDER BY l.task_id {'DESC' if down else 'ASC'} OFFSET 0"
+    return f"SELECT * FROM ({walk}) l WHERE {STATES[place.state]}" if place.state is not None else where
+
+
+def _by_priority(place: Place, down: bool) -> str:
+    """The best of the open tasks and of the others: each sort has its index."""
+    state = "" if place.state is None else f" AND {STATES[place.state]}"
+    rest = f"{state}{_beyond(place, down)} ORDER BY {_order(place.order, 'DESC' if down else 'ASC')}"
+    ends = (f"({_LEDGER} AND {half}{rest} LIMIT %(limit)s + %(offset)s)" for half in ("l.open", "NOT l.open"))
+    return " UNION ALL ".join(ends)
+
+
+def _by_answers(place: Place, down: bool) -> str:
+    state = "" if place.state is None else f" AND {STATES[place.state]}"
+    return f"{_LEDGER}{state}{_beyond(place, down)}"
+
+
+def _beyond(place: Place, down: bool) -> str:
+    """Tasks behind the named one; none where it is gone."""
+    if place.after is None and place.before is None:
+        return ""
+    key = ORDERS[place.order]
+    here = f"SELECT {key} FROM task_ledger l WHERE l.project_id = %(project)s AND l.task_id = %(named)s"
+    return f" AND ({key}, l.task_id) {'<' if down else '>'} (({here}), %(named)s::bigint)"
+
+
+def _near(down: bool) -> str:
+    """The first task at the ordinal or, where that one is gone, behind it. Ordinals rise with ids."""
+    sign, way = ("<=", "DESC") if down else (">=", "ASC")
+    exact = "SELECT task_id FROM task_ledger WHERE project_id = %(project)s AND ordinal = %(ordinal)s"
+    near = (
+        f"SELECT task_id FROM task_ledger WHERE project_id = %(project)s AND ordinal {sign} %(ordinal)s"
+        f" ORDER BY ordinal {way} LIMIT 1"
+    )
+    return f"({exact}), ({near})"
+
+
+async def ordinals(db: Database, project_id: int) -> int:
+    """How many tasks the project has had: the last ordinal."""
+    row = await one_or_none(
+        db, "SELECT n_ordinals FROM project_ledger WHERE project_id = %(project)s", {"project": project_id}
+    )
+    return int(row["n_ordinals"]) if row else 0
+
+
+async def has(db: Database, project_id: int, task_id: int) -> bool:
+    """Whether the task is one of the project."""
+    row = await one_or_none(
+        db,
+        "SELECT FROM task_ledger WHERE project_id = %(project)s AND task_id = %(task)s",
+        {"project": project_id, "task": task_id},
+    )
+    return row is not None
+
+
+async def votes(db: Database, project_id: int, task_id: int, most: int) -> list[Row]:
+    """What was answered to a task, among the answers that count: ``value`` and how many (``n``), the most frequent first.
+
+    ``key``: where in the answers the values stand; None: they are the whole answers. ``total`` in each row are all of
+    them, ``kinds`` how many different ones there are. Of a large one only its beginning.
+    """
+    return await db.fetch(
+        f"SELECT key, CASE WHEN octet_length(value::text) <= {_MAX_VOTE_BYTES} THEN value"
+        f" ELSE to_jsonb(left(value::text, {_MAX_VOTE_BYTES // 4})) END AS value, n, sum(n) OVER ()::bigint AS total, count(*) OVER () AS kinds FROM ("
+        "SELECT key, value, count(*) AS n, min(run) AS first FROM answer_values(%(project)s, %(task)s) GROUP BY key, value) v"
+        " ORDER BY n DESC, first LIMIT %(most)s",
+        {"project": project_id, "task": task_id, "most": most},
+    )
+
+
+async def answer_keys(db: Database, project_id: int) -> list[str]:
+    """Some keys of ``info`` of the newest answers, sorted; long ones are left out."""
+    rows = await db.fetch(
+        "SELECT DISTINCT k FROM (SELECT info FROM task_run WHERE project_id = %(project)s ORDER BY id DESC LIMIT 20) r"
+        " CROSS JOIN LATERAL jsonb_object_keys(CASE WHEN jsonb_typeof(info) = 'object' THEN info ELSE '{}' END) k"
+        f" WHERE length(k) BETWEEN 1 AND {MAX_KEY_LETTERS} ORDER BY k LIMIT 50",
+        {"project": project_id},
+    )
+    return [row["k"] for row in rows]
+
+
+async def runs(db: Database, project_id: int, task_id: int, after: int, most: int) -> list[Row]:
+    """Answers to a task behind one, by id, with ``counted`` and the ``name`` and ``fullname`` of the account.
+
+    They end before MAX_LIST_BYTES; ``n_rows`` is how many there would be.
+    """
+    sql = (
+        "SELECT r.*, a.name, a.fullname, a.privacy_mode FROM ("
+        "SELECT * FROM task_run_record WHERE project_id = %(project)s AND task_id = %(task)s AND id > %(after)s"
+        " ORDER BY id LIMIT %(most)s) r LEFT JOIN account a ON a.id = r.user_id ORDER BY r.id"
+    )
+    values = {"project": project_id, "task": task_id, "after": after, "most": most, "max_bytes": MAX_LIST_BYTES}
+    return await db.fetch(within(TASK_RUN, sql), values)

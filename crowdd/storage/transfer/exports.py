@@ -1,0 +1,206 @@
+"""Rows of one project as they leave in files: which keys they have, and their lines, piece by piece.
+
+Lines are made in SQL and come many at a time as one text: what is left to do here is to pass them on. All statements of a
+file belong in one transaction that ``begin`` has begun: the file is one moment.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import Any
+
+import attrs
+
+from crowdd.kinds import RESULT, TASK, TASK_RUN, Kind
+from crowdd.kinds.kind import Field, Standing
+from crowdd.kinds.types import Integers, Json, Text, Timestamp
+from crowdd.storage.core import projections
+from crowdd.storage.core.roles import COMPLETE
+from crowdd.storage.database import Database, Prepared, one
+
+_MEASURED = 100  # rows that say how large one is
+_KEY_ROWS = 10_000  # whose keys one statement looks through
+_FEW_KEYS = 50  # so many known ones are faster taken away from a row than all of its own listed
+_ORDER = "t.project_id, t.id"
+_MAX_STORED = 500_000  # bytes of info, as they are stored, of the rows of one piece; the first row comes always
+_TYPES = {"project": "bigint", "after": "bigint", "most": "int", "named": "bigint[]", "word": "text"}
+
+
+@attrs.frozen
+class Piece:
+    """The next lines as one text; ``last`` is the id of the last row, ``rows`` how many there are."""
+
+    text: str
+    last: int
+    rows: int
+
+
+@attrs.frozen
+class Chosen:
+    """Which rows of a project leave.
+
+    ``named``: only of these tasks. ``complete``: only answers to complete tasks. ``volunteer``: only answers with this
+    code. ``mask``: the key of masked attributes.
+    """
+
+    project_id: int
+    named: Sequence[int] | None = None
+    complete: bool = False
+    volunteer: str = ""
+    mask: bytes = attrs.field(default=b"", repr=False)
+
+    def where(self, kind: Kind) -> str:
+        """Which rows t of a kind these are, behind ``%(after)s``; in the order of ``_ORDER``.
+
+        Project and id together, as in the key: by id alone the planner may walk over the rows of all other projects.
+        """
+        conditions = [
+            "(t.project_id, t.id) > (%(project)s, %(after)s)",
+            "(t.project_id, t.id) < (%(project)s::bigint + 1, 0::bigint)",
+        ]
+        if self.named is not None:
+            conditions.append(f"t.{'id' if kind is TASK else 'task_id'} = ANY (%(named)s::bigint[])")
+        if self.complete and kind is not TASK:
+            conditions.append(COMPLETE)
+        if self.volunteer and kind is TASK_RUN:
+            conditions.append(
+                "t.actor = (SELECT w.actor FROM volunteer_word w"
+                " WHERE w.word = %(word)s AND w.project_id = %(project)s)"
+            )
+        return " AND ".join(conditions)
+
+    def values(self, after: int, most: int) -> dict[str, Any]:
+        """What stands for the names in it."""
+        named = None if self.named is None else list(self.named)
+        window = {"project": self.project_id, "after": after, "most": most}
+        return {**window, "named": named, "word": self.volunteer}
+
+
+async def begin(tx: Database) -> None:
+    """Makes a transaction that has just begun see one moment, and change nothing."""
+    await tx.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+
+
+@attrs.frozen
+class Lines:
+    """The statement that makes the lines of a file: a row t as ``line``, lines put together by ``between``."""
+
+    kind: Kind
+    chosen: Chosen
+    line: str
+    between: str
+    base_url: str = ""
+
+    def statement(self) -> Prepared:
+        """Planned once: a table may have thousands of columns."""
+        walk = "OVER (ORDER BY t.id ROWS UNBOUNDED PRECEDING)"
+        window = (
+            f"SELECT array_agg(id ORDER BY id) AS ids FROM (SELECT t.id, sum(pg_column_size(t.info)) {walk} AS bytes,"
+            f" row_number() {walk} AS nth FROM (SELECT t.id, t.info FROM {self.kind.table} t"
+            f" WHERE {self.chosen.where(self.kind)} ORDER BY {_ORDER} LIMIT %(most)s) t) s WHERE bytes <= {_MAX_STORED} OR nth = 1"
+        )
+        # A look-up for each row: whatever the planner takes, it costs that of the rows that leave.
+        row = f"SELECT {self.line} AS line FROM {self.kind.source} t WHERE t.project_id = %(project)s AND t.id = u.id OFFSET 0"
+        text = (
+            f"WITH w AS MATERIALIZED ({window}) SELECT w.ids[cardinality(w.ids)] AS last, cardinality(w.ids) AS n, ("
+            f"SELECT string_agg(s.line, %(between)s ORDER BY u.id) FROM unnest(w.ids) u(id) CROSS JOIN LATERAL ({row}) s) AS text"
+            " FROM w"
+        )
+        return Prepared(text, **_TYPES, between="text", mask="bytea", base_url="text")
+
+    async def next(self, tx: Database, statement: Prepared, after: int, most: int) -> Piece | None:
+        """The next lines behind a row; None behind the last."""
+        more = {"between": self.between, "mask": self.chosen.mask, "base_url": self.base_url}
+        row = await one(tx, statement, {**self.chosen.values(after, most), **more})
+        return None if row["last"] is None else Piece(row["text"], row["last"], int(row["n"]))
+
+
+def as_json(kind: Kind, standings: frozenset[Standing], base_url: str, chosen: Chosen) -> Lines:
+    """Each row as ``Kind.view`` shows it to these standings, as JSON; between two a comma and a line break."""
+    return Lines(kind, chosen, f"{projections.json_of(kind, standings)}::text", ",\n", base_url)
+
+
+def as_table(
+    kind: Kind,
+    fields: Sequence[Field],
+    keys: Sequence[str],
+    standings: frozenset[Standing],
+    chosen: Chosen,
+    *,
+    raw: bool,
+) -> Lines:
+    """Each row as a line of a table: these attributes as these standings may see them, then these keys of ``info``."""
+    cells = [_cell(field, projections.column_of(kind, field, standings), raw=raw) for field in fields]
+    cell = "csv_raw_cell" if raw else "csv_cell"
+    cells += [f"{cell}(i.info->{_literal(key)})" for key in keys]
+    # Unpacked once for all of its keys.
+    whole = "(SELECT CASE WHEN jsonb_typeof(t.info) = 'object' THEN t.info || '{}' END AS info OFFSET 0) i"
+    line = f"(SELECT array_to_string(ARRAY[{', '.join(cells)}]::text[], ',', '') FROM {whole})"
+    return Lines(kind, chosen, line, "\r\n")
+
+
+def _literal(text: str) -> str:
+    """A text in a statement that is prepared, where it must not look like the name of a value."""
+    return "('" + text.replace("'", "''").replace("%(", "%' || '(") + "')"
+
+
+def _cell(field: Field, column: str | None, *, raw: bool) -> str:
+    if column is None:
+        return "NULL"
+    match field.type:
+        case Timestamp():
+            return f"""to_char({column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US')"""
+        case Json():
+            return f"{'csv_raw_cell' if raw else 'csv_cell'}({column})"
+        case Text():
+            return f"{'csv_raw' if raw else 'csv_text'}({column})"
+        case Integers():
+            return f"csv_raw(array_to_json({column})::text)"
+    return f"({column})::text"
+
+
+async def info_keys(
+    tx: Database, kind: Kind, chosen: Chosen, known: Collection[str], after: int
+) -> tuple[list[str], int | None]:
+    """Further keys of ``info`` in the next rows, in the order in which rows first have them; the last row, None at the end."""
+    taken = list(known) if len(known) <= _FEW_KEYS else []
+    row = await one(
+        tx,
+        "WITH r AS MATERIALIZED ("
+        f"SELECT t.id, CASE WHEN jsonb_typeof(t.info) = 'object' THEN t.info - %(known)s::text[] ELSE '{{}}' END AS rest FROM {kind.table} t"
+        f" WHERE {chosen.where(kind)} ORDER BY {_ORDER} LIMIT %(most)s), k AS ("
+        "SELECT k.key, min(r.id) AS first, min(k.nth) AS nth FROM r CROSS JOIN LATERAL jsonb_object_keys(r.rest) WITH ORDINALITY k(key, nth)"
+        " WHERE r.rest <> '{}' GROUP BY k.key)"
+        " SELECT (SELECT max(id) FROM r) AS last, (SELECT array_agg(key ORDER BY first, nth) FROM k) AS keys",
+        {**chosen.values(after, _KEY_ROWS), "known": taken},
+    )
+    return row["keys"] or [], row["last"]
+
+
+async def imported_columns(db: Database, project_id: int) -> list[str]:
+    """The columns of the files that tasks were made of, in their order, the oldest file first."""
+    rows = await db.fetch(
+        "SELECT DISTINCT ON (c.name) c.name, i.id, c.nth FROM task_import i CROSS JOIN LATERAL"
+        " jsonb_array_elements_text(i.columns) WITH ORDINALITY c(name, nth) WHERE i.project_id = %(project)s ORDER BY c.name, i.id, c.nth",
+        {"project": project_id},
+    )
+    return [row["name"] for row in sorted(rows, key=lambda row: (row["id"], row["nth"]))]
+
+
+async def sizes(db: Database, chosen: Chosen, counted: Sequence[Kind], most: int) -> dict[str, float]:
+    """About how many bytes a row of each kind has as JSON, by the name of its table; 0 without rows.
+
+    For the ``counted`` kinds also how many rows leave, as ``n_`` and the name; counting ends at ``most``.
+    """
+    columns = [
+        f"(SELECT coalesce(avg(octet_length(info::text)), 0)::float8 FROM (SELECT info FROM {kind.table}"
+        f" WHERE project_id = %(project)s ORDER BY id LIMIT {_MEASURED}) s) AS {kind.table}"
+        for kind in (TASK, TASK_RUN, RESULT)
+    ]
+    columns += [
+        f"(SELECT count(*) FROM (SELECT FROM {kind.table} t WHERE {chosen.where(kind)} LIMIT %(most)s) s)::float8"
+        f" AS n_{kind.table}"
+        for kind in counted
+    ]
+    row = await one(db, f"SELECT {', '.join(columns)}", chosen.values(0, most))
+    return {name: float(size) for name, size in row.items()}

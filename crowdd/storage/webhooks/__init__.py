@@ -1,0 +1,1 @@
+"""Statements about webhooks, deliveries and events."""

@@ -1,0 +1,190 @@
+"""Presenters that attack. Each runs in the page of the project's owner, signed in; nothing may come of it."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from presenters import SIMPLE
+from support.checks.shows import shows
+
+pytestmark = pytest.mark.browser
+
+
+def read_attacks() -> dict[str, tuple[str, Any]]:
+    """Name -> (script, what `result` must be), from attacks.js."""
+    parts = (Path(__file__).parents[1] / "attacks.js").read_text().split("\n/// ")[1:]
+    attacks = {}
+    for part in parts:
+        head, _, script = part.partition("\n")
+        name, _, expected = head.partition(" => ")
+        attacks[name] = (script.strip(), json.loads(expected))
+    return attacks
+
+
+ATTACKS = read_attacks()
+# The page asks for tasks that are in its address or that a presenter names; the server says that they are not there.
+REFUSED_BY_THE_SERVER = ("another project's task", "history spam", "giving back what is another project's")
+DIRECT = (
+    "profile",
+    "admin",
+    "raw",
+    "images",
+    "form",
+    "own pages",
+    "frame goes to",
+    "base tag",
+)  # that ask without the bridge
+
+# It starts by itself and nothing is looked at meanwhile: what Playwright evaluates counts as a click of the volunteer.
+SCENE = """<p>h</p><script>addEventListener("load", async () => {
+  let result;
+  try { ATTACK } catch (error) { result = error.name }
+  window.got = result;
+  console.log("attack over");
+})</script>"""
+
+
+def attack(stage: Any, script: str, quiet: float = 1) -> None:
+    """Shows the attack and waits until it and its consequences are over: until nothing happens for so many seconds."""
+    stage.mine.show(task_presenter=stage.fill(SCENE.replace("ATTACK", script)))
+    stage.go("/project/MINE/newtask")
+    stage.settle(quiet)
+
+
+def loot(stage: Any) -> str:
+    """Everything that the frames of our server hold after an attack."""
+    frames = [frame for frame in stage.page.frames[1:] if frame.url.startswith(stage.witness.url)]
+    return str([frame.evaluate("[String(window.got), document.documentElement.textContent]") for frame in frames])
+
+
+@pytest.fixture(scope="module")
+def arena(make_stage: Any) -> Any:
+    """One project and one browser profile for all of them, with its owner signed in."""
+    stage = make_stage()
+    stage.sign_in(stage.mine.owner)
+    return stage
+
+
+@pytest.fixture(scope="module")
+def crossing(make_stage: Any) -> Any:
+    """The same with SameSite=None: the owner's cookie does go out; the server's refusals must do alone."""
+    stage = make_stage()
+    stage.sign_in(stage.mine.owner, sameSite="None", secure=True)
+    return stage
+
+
+@shows("presenter-no-secret")
+@pytest.mark.parametrize("name", ATTACKS)
+def test_hostile(arena: Any, name: str) -> None:
+    script, expected = ATTACKS[name]
+    stage = arena
+    stage.begin()
+    downloads: list[Any] = []
+    dialogs: list[str] = []
+    stage.page.on("download", lambda download: downloads.append(download))
+    stage.page.on("dialog", lambda dialog: (dialogs.append(dialog.message), dialog.dismiss()))
+    attack(stage, script, 1 if expected is None else 0.5)  # what it got says when it is over
+    if expected is not None:
+        frame = stage.frame()
+        stage.until(lambda: frame.evaluate("'got' in window"))
+        assert frame.evaluate("window.got") in (expected if isinstance(expected, list) else [expected])
+    assert not downloads
+    assert not dialogs
+    assert not [seen for seen in stage.elsewhere.seen if "steal" in seen]
+    secrets = [stage.mine.owner.key, stage.mine.record["secret_key"]]
+    assert not any(secret in loot(stage) for secret in secrets)
+    stage.unharmed()
+    foreign = re.compile(rf"/api/task/{stage.other.tasks[0]}\b")
+    allowed = name in REFUSED_BY_THE_SERVER
+    crossed = [asked for asked in stage.asked() if foreign.search(asked.path) and asked.header("x-presenter")]
+    assert allowed or not crossed
+
+
+@pytest.mark.parametrize("name", [name for name in ATTACKS if name.startswith(DIRECT)])
+def test_hostile_where_cookies_cross_sites(crossing: Any, name: str) -> None:
+    stage = crossing
+    stage.begin()
+    attack(stage, ATTACKS[name][0])
+    assert [asked for asked in stage.asked() if asked.header("cookie")]
+    assert not [asked for asked in stage.asked() if asked.path == "/account/update"]
+    assert stage.runs() == stage.other.runs() == []
+    assert stage.usable()
+    assert stage.still_signed_in()
+    assert stage.mine.owner.key not in loot(stage)
+
+
+def test_there_are_fifty_hostile_presenters_and_more() -> None:
+    assert len({script for script, _ in ATTACKS.values()}) >= 50
+
+
+def test_hostile_with_a_click(stage: Any) -> None:
+    """A click gives user activation: pop-ups, top navigation and full screen are still the page's to decide."""
+    stage.sign_in(stage.mine.owner)
+    frame = stage.show("""<button onclick="for (let i = 0; i < 20; i++) window.open('OUTSIDE/ad?' + i);
+      window.open('/account/signout'); window.open('/admin'); try { top.location = 'OUTSIDE/steal' } catch (e) {}
+      const a = document.createElement('a'); a.href = '/account/signout'; a.target = '_blank';
+      document.body.append(a); a.click()">x</button>""")
+    frame.click("button")
+    stage.settle()
+    assert len(stage.context.pages) == 2  # one tab for one click, as on any page
+    assert "ad?0" in stage.context.pages[1].url
+    stage.context.pages[1].close()
+    stage.unharmed()
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        "for (let i = 0; i < 100000; i++) parent.postMessage('x', '*')",
+        "for (let i = 0; i < 5000; i++) presenterBridge.api('GET', '/api/project/MINE_ID/newtask')",
+        "presenterBridge.api('POST', '/api/taskrun', 'x'.repeat(30e6))",
+        "presenterBridge.api('POST', '/api/taskrun', '['.repeat(3e6))",
+        "const a = {}; a.a = a; for (let i = 0; i < 1000; i++) parent.postMessage(a, '*')",
+        "for (let i = 0; i < 10; i++) parent.postMessage(new ArrayBuffer(5e7), '*')",
+        """presenterBridge.api('POST', '/api/taskrun', '{"__proto__": {"polluted": 1}, "project_id": MINE_ID,'
+           + '"task_id": MINE_TASK0, "constructor": {"prototype": {"polluted": 1}}}')""",
+        """const keys = Object.fromEntries(Array.from({length: 1000}, (_, n) => ['k' + n, 'x'.repeat(1000)]));
+           for (let i = 0; i < 300; i++) presenterBridge.offer(keys)""",
+    ],
+    ids=["words", "requests", "a big text", "deep JSON", "cycles", "buffers", "prototypes", "offers"],
+)
+def test_floods_and_monsters(stage: Any, script: str) -> None:
+    attack(stage, script)
+    assert stage.usable()
+    assert stage.page.evaluate("({}).polluted") is None
+    assert stage.page.locator("#offers tr").count() <= 21
+    assert len([asked for asked in stage.asked() if "newtask?" in asked.path]) < 250
+    stage.unharmed()
+
+
+def test_offered_keys_are_text(stage: Any) -> None:
+    frame = stage.show(
+        "<script>presenterBridge.offer({'<b>1</b>': '<img src=x onerror=alert(1)>', s: 'Skip'})</script>"
+    )
+    frame.wait_for_load_state()
+    stage.until(lambda: stage.page.locator("#offers tr").count() > 1)
+    assert stage.page.locator("#offers img, #offers b").count() == 0
+    assert "<IMG" in stage.page.locator("#offers").text_content().upper()
+
+
+def test_reloading_for_ever_is_stopped(stage: Any) -> None:
+    stage.mine.show(task_presenter="<script>location.reload()</script>")
+    stage.go("/project/MINE/newtask")
+    stage.settle(2)
+    assert "reloading" in stage.page.inner_text("#presenter-notice")
+    stage.mine.show(task_presenter=stage.fill(SIMPLE))
+    stage.page.click("#presenter-notice button")
+    stage.until(lambda: stage.frame().inner_text("#work").startswith("Task"))
+
+
+def test_an_endless_loop_leaves_the_page_usable(stage: Any) -> None:
+    hurry = "const slow = window.setInterval; window.setInterval = (act, ms, ...more) => slow(act, ms / 10, ...more)"
+    stage.page.add_init_script(hurry)  # it is asked every three seconds, five times
+    stage.show("<p>x</p><script>setTimeout(() => { while (true); }, 300)</script>")
+    stage.until(lambda: stage.page.is_visible("#presenter-notice"), 30)
+    assert stage.usable()  # Chromium gives a sandboxed frame its own process
+    assert "answer" in stage.page.inner_text("#presenter-notice")

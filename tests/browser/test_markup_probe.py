@@ -1,0 +1,313 @@
+"""What people write stays text: a canary in every text of the database, in every query and every form, on every page.
+
+The pages are those of the route table, so a new one is visited by itself. The browser ignores our policy here: it is the
+escaping that has to hold, and the policy is looked at for itself.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+import attrs
+import psycopg2
+import pytest
+import pytest_twisted
+from matrix import example_site as matrix
+from support.addresses import BESIDE, filled, pages, statements
+from support.browsers import signed_in
+from support.checks.markup_probe import ENUMERATED, LONG, MARK, SHORT, plant
+from support.checks.page_reader import Page
+from support.sealing import sealed_at_first
+from support.servers.live import CROWDED, LiveServer
+from support.servers.served import Served
+from twisted.internet import reactor
+from twisted.internet.defer import ensureDeferred
+
+from crowdd import config
+from crowdd.http.html import presenter
+
+pytestmark = pytest.mark.browser
+
+HTML = {"Accept": "text/html"}
+WHO = ("anonymous", "stranger", "owner", "admin")
+FORMS_THAT_COME_BACK = {"anonymous": 2, "stranger": 3, "owner": 8, "admin": 8}
+TYPED = ("text", "search", "email", "url", "password", "number", "")
+REDISPLAYED = "redisplayed"
+HTTP = Path(presenter.__file__).parents[1]
+# What runs, or would when somebody clicks: elements of the canary, handlers, addresses that are scripts.
+_ALIVE = """([mark, html]) => { const document = html === null ? window.document : new DOMParser().parseFromString(html, 'text/html'); return [
+    ...[...document.querySelectorAll(`[${mark}]`)].map(e => e.outerHTML.slice(0, 200)),
+    ...[...document.querySelectorAll('*')].flatMap(e => e.getAttributeNames().filter(n => n.startsWith('on')).map(n => e.tagName + ' ' + n)),
+    ...[...document.querySelectorAll('[href], [src], [action], [formaction], [srcdoc]')].flatMap(e => ['href', 'src', 'action', 'formaction', 'srcdoc']
+        .filter(n => /^\\s*(javascript|data|vbscript):/i.test(e.getAttribute(n) || '') || (n == 'srcdoc' && e.hasAttribute(n))).map(n => e.tagName + ' ' + n)),
+    ...[...document.querySelectorAll('img[src], script[src], link[href], iframe[src]')].map(e => e.src || e.href)
+        .filter(a => new URL(a).origin != location.origin),
+]; }"""
+_SCRIPTS = re.compile(r'<script[^>]* src="([^"]+)"')
+_CHANGES = re.compile(
+    r'nonce="[^"]*"|name="csrf_token" value="[^"]*"|data-csrf="[^"]*"|Request [0-9a-f]{16}|[0-9a-f]{16}'
+)
+
+
+@attrs.frozen
+class Site:
+    """A server of whose texts each is a canary, the cookies of those who visit it, and which pages were loaded."""
+
+    url: str
+    cookies: dict[str, dict[str, str]]
+    addresses: list[str]
+    planted: set[tuple[str, str]]
+    loaded: set[object] = attrs.Factory(set)
+
+    def is_new(self, *what: object) -> bool:
+        """Whether nobody has loaded a page like this one: once for all who see the same."""
+        before = len(self.loaded)
+        self.loaded.add(what)
+        return len(self.loaded) > before
+
+
+@pytest.fixture(scope="module")
+def planted(postgres: Any, tmp_path_factory: Any) -> Iterator[Site]:
+    """Rows of every kind, and the canary in every text of them."""
+    dsn, data = postgres.make(), tmp_path_factory.mktemp("canary")
+    environment = {"CROWDD_DB_DSN": dsn, "CROWDD_DATA_DIR": str(data), "CROWDD_RATELIMIT_LIMIT": "0", **CROWDED}
+    environment |= {"CROWDD_SITE_DEBUG": "on", "CROWDD_SIGNIN_GOOGLE_CLIENT_ID": "x"}
+    served = Served(reactor, config.load(None, environment))
+    cookies = pytest_twisted.blockon(ensureDeferred(_build(served)))
+    routes = served.routes
+    pytest_twisted.blockon(ensureDeferred(served.stop()))
+    columns = plant(dsn)
+    paths = pages(routes)
+    with psycopg2.connect(dsn) as connection, connection.cursor() as cursor:
+        stand_for = {}
+        for name, statement in statements(paths).items():
+            cursor.execute(statement)
+            stand_for[name] = [value for (value,) in cursor.fetchall()]
+    connection.close()
+    live = LiveServer(dsn, data, **environment)
+    live.start()
+    yield Site(live.url, cookies, [address for path in paths for address in filled(path, stand_for)], columns)
+    live.stop()
+    postgres.drop(dsn)
+
+
+async def _build(served: Served) -> dict[str, dict[str, str]]:
+    await served.start()
+    made = await matrix.build(served)
+    await served.database.execute(BESIDE, {"sealed": sealed_at_first(served.domain.secrets, "whsec_c2VjcmV0")})
+    visitor = served.client()
+    await visitor.get("/", headers=HTML)
+    found = {"anonymous": visitor.cookies}
+    for name in ("stranger", "owner", "admin"):
+        found[name] = (await signed_in(served, name)).cookies
+    token = (await made["owner"].page("/project/open/publish")).json()["csrf"]
+    assert token
+    return found
+
+
+@attrs.frozen
+class Form:
+    """A form of a page, filled in."""
+
+    action: str
+    fields: dict[str, str]
+    with_files: bool
+
+
+def forms(text: str, path: str) -> Iterator[Form]:
+    """The forms of a page into which somebody writes; what is chosen is the first there is, boxes are ticked."""
+    page = Page(text)
+    for form in page.all("form"):
+        inside = [it for it in page.elements if form in it.parents and it.get("name")]
+        fields = {
+            it.get("name"): it.get("value")
+            for it in inside
+            if it.tag in ("input", "button") and it.get("type") != "file"
+        }
+        for option in page.all("option"):
+            around = next((it for it in option.parents if it.tag == "select" and it in inside), None)
+            if around:
+                fields.setdefault(around.get("name"), option.get("value"))
+        typed = [it for it in inside if it.tag == "textarea" or (it.tag == "input" and it.get("type") in TYPED)]
+        if form.get("method") == "post" and typed:
+            fields |= {it.get("name"): f"again {LONG}" for it in typed}
+            yield Form(form.get("action") or path, fields, "multipart" in form.get("enctype"))
+
+
+class Visitor:
+    """A browser of one of them, which ignores our policy, and what ran in it."""
+
+    def __init__(self, browser: Any, site: Site, who: str) -> None:
+        self.site, self.fired = site, []
+        self.context = browser.new_context(bypass_csp=True)
+        self.context.set_default_timeout(45_000)
+        self.context.add_cookies(
+            [{"name": name, "value": value, "url": site.url} for name, value in site.cookies[who].items()]
+        )
+        self.page = self.context.new_page()
+        self.page.on("console", self._heard)
+        self._html = ""
+
+    def _heard(self, message: Any) -> None:
+        if message.text.startswith("canary") and message.text != "canary null":  # null: a presenter, in its frame
+            self.fired.append(f"{message.text} on {self.page.url}")
+
+    def _fulfil(self, route: Any) -> None:
+        route.fulfill(body=self._html, content_type="text/html; charset=utf-8")
+
+    def ask(self, path: str, **more: Any) -> Any:
+        """An answer without a browser's window: quick."""
+        return self.context.request.get(self.site.url + path, headers=HTML, max_redirects=0, **more)
+
+    def send(self, form: Form) -> Any:
+        """What comes after a form whose texts are all canaries."""
+        body = {("multipart" if form.with_files else "form"): form.fields}
+        headers = HTML | {"Origin": self.site.url}
+        return self.context.request.post(self.site.url + form.action, headers=headers, max_redirects=0, **body)
+
+    def read(self, html: str) -> list[str]:
+        """What would be alive on a page of this text; it is not loaded, which is much quicker."""
+        if self.page.url == "about:blank":
+            self.page.goto(self.site.url + "/static/img/mark.svg")
+        return self._alive(html)
+
+    def look(self, path: str) -> list[str]:
+        """What is alive on the page of that address that should be text."""
+        self.page.goto(self.site.url + path, wait_until="domcontentloaded")  # our scripts have run by then
+        return self._alive()
+
+    def show(self, html: str) -> list[str]:
+        """The same of a page that came as the answer to a form."""
+        self._html = html
+        self.page.route(f"**/{REDISPLAYED}", self._fulfil)  # only as long as it is needed: nothing is cached meanwhile
+        found = self.look(f"/{REDISPLAYED}")
+        self.page.unroute(f"**/{REDISPLAYED}")
+        return found
+
+    def _alive(self, html: str | None = None) -> list[str]:
+        found: list[str] = self.page.evaluate(_ALIVE, [MARK, html])
+        found += self.fired
+        self.fired.clear()
+        return found
+
+
+@pytest.fixture
+def visitor(browser: Any, planted: Site) -> Iterator[Any]:
+    made = []
+
+    def make(who: str) -> Visitor:
+        made.append(Visitor(browser, planted, who))
+        return made[-1]
+
+    yield make
+    for each in made:
+        each.context.close()
+
+
+def strict(policy: str) -> bool:
+    """Whether scripts run by their nonce only, and nothing in the page by itself."""
+    rules = dict(rule.split(maxsplit=1) for rule in policy.split("; "))
+    by_nonce = re.fullmatch(r"'nonce-[\w-]{16}'|'none'", rules["script-src"])
+    return bool(by_nonce) and rules["base-uri"] == rules["frame-ancestors"] == rules["default-src"] == "'none'"
+
+
+def query_names() -> list[str]:
+    """Every name that some handler of pages looks up in the query."""
+    found: set[str] = {"_", "q", "lang"}
+    for file in (HTTP / "pages").rglob("*.py"):
+        found |= set(re.findall(r"query(?:\.get\(|\[)\s*\"(\w+)\"", file.read_text()))
+    return sorted(found)
+
+
+def test_every_text_of_the_database_was_planted(planted: Site) -> None:
+    """Only a table without a row on this stage may be missing; what cannot be planted has its reason."""
+    with_rows = {table for table, _ in planted.planted}
+    assert {
+        "account",
+        "announcement",
+        "audit",
+        "blogpost",
+        "category",
+        "delivery_attempt",
+        "event",
+        "helpingmaterial",
+    } <= with_rows
+    assert {"job_run", "mail", "project", "queue_item", "result", "session", "task", "task_run", "webhook"} <= with_rows
+    assert not [table for table, columns in ENUMERATED.items() if not columns]
+
+
+def in_main(text: str) -> str:
+    """What is inside ``main``, without what is different at each asking: the frame around it is the same everywhere."""
+    return _CHANGES.sub("", text.partition("<main")[2].partition("</main>")[0])
+
+
+@pytest.mark.parametrize("who", WHO)
+def test_what_people_wrote_runs_on_no_page(planted: Site, visitor: Any, who: str) -> None:
+    asked = urlencode(dict.fromkeys(query_names(), LONG))
+    alive, pages_with_canaries, browser = {}, 0, visitor(who)
+    for path in (path for address in planted.addresses for path in (address, f"{address}?{asked}")):
+        answer = browser.ask(path)
+        assert answer.status != 500, path
+        if not answer.headers.get("content-type", "").startswith("text/html"):
+            continue
+        assert strict(answer.headers["content-security-policy"]), path
+        text = answer.text()
+        if MARK not in text or not planted.is_new(in_main(text)):
+            continue
+        pages_with_canaries += 1
+        wrong = browser.read(text)
+        if planted.is_new(path, *_SCRIPTS.findall(text)):
+            wrong += browser.look(path)
+        if wrong:
+            alive[path] = wrong
+    assert alive == {}
+    assert pages_with_canaries > 5
+
+
+def test_owners_scripts_run_in_their_frame_and_nowhere_else(planted: Site, visitor: Any) -> None:
+    """The same canary in a presenter does run: in an origin of its own."""
+    browser = visitor("anonymous")
+    [path] = [path for path in planted.addresses if path.endswith("/tutorial")][:1]
+    with browser.page.expect_console_message(lambda message: message.text == "canary null"):
+        browser.look(path)
+    assert browser.fired == []
+
+
+@pytest.mark.parametrize("who", WHO)
+def test_what_people_wrote_runs_on_no_form_that_comes_back(planted: Site, visitor: Any, who: str) -> None:
+    alive, came_back, browser, sent = {}, set(), visitor(who), set()
+    for path in planted.addresses:
+        answer = browser.ask(path)
+        if answer.status != 200 or not answer.headers["content-type"].startswith("text/html"):
+            continue
+        for form in forms(answer.text(), path):
+            if (form.action, tuple(form.fields)) in sent:
+                continue
+            sent.add((form.action, tuple(form.fields)))
+            back = browser.send(form)
+            assert back.status != 500, form
+            if MARK not in back.text():
+                continue
+            came_back.add(form.action)
+            wrong = browser.read(back.text())
+            if planted.is_new("form", form.action):
+                wrong += browser.show(back.text())
+            if wrong:
+                alive[form.action] = wrong
+    assert alive == {}
+    assert len(came_back) >= FORMS_THAT_COME_BACK[who], came_back
+
+
+def test_the_canary_would_run(visitor: Any) -> None:
+    browser = visitor("anonymous")
+    for opening in ("<p>", '<p title="', "<p title='", "<textarea>", "<title>", "<script>'", "<!-- "):
+        page = f"<!doctype html><meta charset=utf-8><main>{opening}{LONG}"
+        assert browser.read(page), opening
+        assert browser.show(page), opening
+    link = "<!doctype html><main><a href=javascript:canary>x</a><img src=https://elsewhere.example/x.png>"
+    assert {"A href", "https://elsewhere.example/x.png"} <= {*browser.show(link)}  # what ran before may be heard late
+    assert MARK in SHORT and browser.show(f'<!doctype html><main><a href="{SHORT}/">x</a>')

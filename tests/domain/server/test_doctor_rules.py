@@ -1,0 +1,154 @@
+"""What is wrong with a server is said in a sentence with what to do; of one that is well nothing is said."""
+
+from __future__ import annotations
+
+import attrs
+import pytest
+
+from crowdd.config import load
+from crowdd.domain.server.doctor_rules import Facts, of_server, of_settings
+
+WELL = Facts(
+    free_bytes=50_000_000_000,
+    key_mode=0o600,
+    complaints=[],
+    base_url="https://crowd.example",
+    now=1_000_000.0,
+    database={
+        "version": 170_002, "most_connections": 100, "connections": 20, "read_only": False, "fsync": True,
+        "oldest_transaction": 3.0, "now": 1_000_001.0, "admins": 1, "queue_dead": 0, "queue_waits": 0.5,
+        "mail_dead": 0, "mail_held": 0, "last_backup": None, "first_project": None,
+        "owns_tables": False, "elsewhere": False, "encrypted": False,
+    },
+    jobs=[{"name": "sweep", "period": 600.0, "overdue": 2.0, "failures": 0, "words": ""}],
+    webhooks=[{"short_name": "birds", "state": "on", "why_off": ""}],
+)  # fmt: skip
+
+
+def test_nothing_is_said_of_a_server_that_is_well():
+    assert of_server(WELL) == []
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"free_bytes": 999_000_000}, "Only 999 MB are free in the data folder."),
+        ({"key_mode": 0o640}, "Others may read secret.key in the data folder."),
+        ({"complaints": None}, "No server answers at https://crowd.example."),
+        ({"complaints": ["It takes no changes."]}, "The server that runs is not ready: It takes no changes."),
+        ({"now": 999_900.0}, "The clocks of this machine and of the database differ by 101 seconds."),
+    ],
+)
+def test_one_thing_is_wrong(changes, said):
+    (finding,) = of_server(attrs.evolve(WELL, **changes))
+    assert (finding.what, finding.wrong) == (said, True)
+    assert finding.todo.endswith((".", "crowdctl serve."))
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "said"),
+    [
+        ("version", 140_010, "PostgreSQL is version 14."),
+        ("connections", 96, "PostgreSQL has 4 connections left of 100."),
+        ("read_only", True, "The database can only be read: it is a standby or was set so."),
+        ("fsync", False, "PostgreSQL runs with fsync off: a power cut loses the database."),
+        ("oldest_transaction", 7200.0, "A transaction is open for 2 hours; tables cannot be cleaned meanwhile."),
+        ("admins", 0, "There is no administrator."),
+        ("queue_dead", 2, "2 pieces of long work are dead."),
+        ("queue_waits", 900.0, "Long work waits for 15 minutes and nobody does it."),
+        ("mail_dead", 3, "3 letters could not be delivered."),
+    ],
+)
+def test_the_database_says_so(column, value, said):
+    (finding,) = of_server(attrs.evolve(WELL, database={**WELL.database, column: value}))
+    assert (finding.what, finding.wrong) == (said, True)
+
+
+def test_jobs_that_are_late_or_fail_and_webhooks_that_are_off():
+    job = WELL.jobs[0]
+    late = [{**job, "overdue": 3600.0}, {**job, "name": "old", "period": None, "overdue": 9e9}]
+    assert [f.what for f in of_server(attrs.evolve(WELL, jobs=late))] == [
+        "1 jobs are overdue, the longest by 60 minutes."
+    ]
+    failing = [{**job, "failures": 3, "words": "No disk."}]
+    (finding,) = of_server(attrs.evolve(WELL, jobs=failing))
+    assert (finding.what, finding.todo) == (
+        "The job sweep has failed 3 times in a row: No disk.",
+        "crowdctl jobs show sweep",
+    )
+    hooks = [{"short_name": "birds", "state": "off", "why_off": "It answered 503."}]
+    (finding,) = of_server(attrs.evolve(WELL, webhooks=hooks))
+    assert finding.what == "The webhook of birds is switched off. It answered 503."
+
+
+def test_a_role_that_serves_and_owns_the_tables_is_advised_against():
+    owning = {**WELL.database, "owns_tables": True}
+    (finding,) = of_server(attrs.evolve(WELL, database=owning))
+    assert not finding.wrong and "owns the tables" in finding.what and "migrate_dsn" in finding.todo
+    assert of_server(attrs.evolve(WELL, database=owning, configured=False)) == [], (
+        "crowdd's own PostgreSQL has one role"
+    )
+
+
+def test_a_database_elsewhere_has_to_be_reached_by_tls():
+    elsewhere = {**WELL.database, "elsewhere": True}
+    (finding,) = of_server(attrs.evolve(WELL, database=elsewhere))
+    assert finding.wrong and "without TLS" in finding.what and "verify-full" in finding.todo
+    assert of_server(attrs.evolve(WELL, database={**elsewhere, "encrypted": True})) == []
+
+
+def test_advice_is_no_error():
+    held = of_server(attrs.evolve(WELL, database={**WELL.database, "mail_held": 4}, key_mode=None))
+    assert [finding.wrong for finding in held] == [False, False]
+    assert all(finding.sentence().startswith("Advice: ") for finding in held)
+
+
+MAIL = {"CROWDD_MAIL_HOST": "mail.example", "CROWDD_MAIL_SENDER": "crowd@crowd.example"}
+HTTPS = {"CROWDD_HTTP_BASE_URL": "https://crowd.example", "CROWDD_HTTP_TRUSTED_PROXIES": "127.0.0.1"}
+
+
+@pytest.mark.parametrize(
+    ("environment", "said"),
+    [
+        ({"CROWDD_HTTP_BASE_URL": "https://crowd.example/site"}, "base_url"),
+        ({"CROWDD_HTTP_CROSS_SITE_COOKIES": "on"}, "cross_site_cookies needs https"),
+        ({"CROWDD_HTTP_BASE_URL": "http://crowd.example"}, "without encryption"),
+        ({"CROWDD_HTTP_BASE_URL": "http://192.168.1.5:8000"}, "without encryption"),
+        ({"CROWDD_HTTP_HOST": "192.168.1.5"}, "without encryption"),
+        ({"CROWDD_HTTP_HOST": "0.0.0.0"}, "every address"),
+        ({"CROWDD_MAIL_SENDER": "nobody"}, "sender is no address"),
+        ({"CROWDD_MAIL_USER": "crowd", "CROWDD_MAIL_TLS": "off"}, "a password is sent"),
+        ({"CROWDD_MAIL_HOST": "", "CROWDD_ACCOUNTS_CONFIRM_EMAIL": "on"}, "nobody can sign up"),
+        ({"CROWDD_SIGNIN_ORCID_CLIENT_ID": "x"}, "[signin] orcid has a client id or a secret, not both."),
+        ({"CROWDD_COMMENTING_PUBLIC_KEY": "x"}, "[commenting] has a public key"),
+    ],
+)
+def test_settings_that_cannot_work(environment, said):
+    found = [finding for finding in of_settings(load(None, {**MAIL, **environment})) if finding.wrong]
+    assert len(found) == 1 and said in found[0].what
+
+
+@pytest.mark.parametrize(
+    "url", ["http://localhost:8000", "http://127.0.0.1", "http://[::1]:9", "https://crowd.example"]
+)
+def test_this_machine_may_be_reached_without_encryption(url):
+    found = of_settings(load(None, {**MAIL, **HTTPS, "CROWDD_HTTP_BASE_URL": url}))
+    assert not [finding for finding in found if finding.wrong]
+
+
+def test_settings_that_can():
+    assert of_settings(load(None, {**MAIL, **HTTPS})) == []
+    (advice,) = of_settings(load(None, {**MAIL, **HTTPS, "CROWDD_HTTP_TRUSTED_PROXIES": ""}))
+    assert not advice.wrong and "no proxy is trusted" in advice.what
+
+
+def test_a_backup_that_is_too_old_is_wrong_and_none_at_all_is_advice():
+    day = 86_400.0
+    limited = attrs.evolve(WELL, backup_days=8)
+    young = attrs.evolve(limited, database={**WELL.database, "last_backup": 7 * day, "first_project": 90 * day})
+    assert of_server(young) == []
+    old = attrs.evolve(limited, database={**WELL.database, "last_backup": 9 * day, "first_project": 90 * day})
+    assert [(found.what, found.wrong) for found in of_server(old)] == [("The last backup is 9 days old.", True)]
+    assert of_server(attrs.evolve(old, backup_days=0)) == []
+    never = attrs.evolve(limited, database={**WELL.database, "last_backup": None, "first_project": 9 * day})
+    assert [found.wrong for found in of_server(never)] == [False]

@@ -1,0 +1,162 @@
+"""A new key: what was sealed before is found, opened, and sealed anew in parts."""
+
+from __future__ import annotations
+
+import attrs
+import pytest
+import pytest_twisted
+from cryptography.exceptions import InvalidTag
+from support.sealing import sealed_at_first
+from twisted.internet import reactor
+from twisted.internet.defer import ensureDeferred, gatherResults
+
+from crowdd.domain.accounts.authentication.totp import Totp
+from crowdd.domain.accounts.registration import Registration
+from crowdd.domain.accounts.social.oauth import ProviderIdentity
+from crowdd.domain.core.secrets import Secrets
+from crowdd.domain.server import services as domain_module
+from crowdd.domain.server.key_rotation import Resealing
+from crowdd.kinds import PROJECT
+from crowdd.storage.core import encrypted_columns
+from crowdd.values import Requester
+
+OLD = Secrets(b"\x07" * 32)
+NEW = Secrets(b"\x08" * 32, (OLD.root,))
+ONLY_NEW = Secrets(b"\x08" * 32)
+
+
+class Stage:
+    """People with keys, a provider's token and an authenticator app, a project with a webhook that has two secrets."""
+
+    def __init__(self, settings, pool):
+        self.pool, self.domain = pool, domain_module.build(reactor, pool, settings, OLD)
+        self.newer = domain_module.build(reactor, pool, settings, NEW)
+
+    async def build(self):
+        self.domain.passwords.start()
+        form = Registration("ada", "Ada", "ada@example.org", "a good password", "a good password")
+        self.ada = await self.domain.accounts.register(form, Requester())
+        self.domain.passwords.stop()
+        self.who = Requester(user_id=self.ada, user_name="ada")
+        await self.domain.people.arrivals.connect(self.ada, ProviderIdentity("github", "1", token="t0ken"), self.who)
+        await self.totp(self.domain).enrolment(self.ada, "ada")
+        body = {"name": "Birds", "short_name": "birds", "description": "x", "webhook": "https://hooks.example/"}
+        await self.domain.records.create(PROJECT, self.who, body)
+        self.birds = await self.domain.projects.owned("birds", self.who)
+        await self.domain.webhooks.rotate(self.birds, self.who)
+        return self
+
+    def totp(self, domain):
+        return Totp(self.pool, domain.secrets, "crowdd")
+
+    async def secrets(self, domain):
+        """Everything that is sealed, as a domain reads it."""
+        row = await domain.accounts.profile(self.ada)
+        found = [domain.accounts.api_key(row), (await domain.people.arrivals.tokens(self.ada))["github_token"]]
+        found.append((await self.totp(domain).enrolment(self.ada, "ada")).secret)
+        project = await domain.projects.owned("birds", self.who)
+        return [
+            *found,
+            domain.records.view(PROJECT, project)["secret_key"],
+            await domain.webhooks.secret(project, self.who),
+        ]
+
+    async def values(self):
+        return [
+            bytes(row["sealed"])
+            for c in encrypted_columns.COLUMNS
+            for row in await encrypted_columns.outdated(self.pool, c, b"\0", None)
+        ]
+
+
+@pytest_twisted.async_yield_fixture
+async def stage(settings, pool):
+    yield await Stage(settings, pool).build()
+
+
+@pytest_twisted.ensureDeferred
+async def test_every_secret_is_read_before_and_after_and_then_without_the_old_key(stage, settings, pool):
+    before = await stage.secrets(stage.domain)
+    assert await stage.secrets(stage.newer) == before and None not in before
+    done = await Resealing(pool, NEW).run()
+    assert [(one.column, one.changed, one.unreadable) for one in done] == [
+        ("api_key_sealed", 1, 0),
+        ("secret_key_sealed", 1, 0),
+        ("secret_sealed", 1, 0),
+        ("old_secret_sealed", 1, 0),
+        ("sealed", 1, 0),
+        ("sealed", 1, 0),
+    ]
+    assert all(value.startswith(NEW.seal_prefix) for value in await stage.values())
+    assert await stage.secrets(stage.newer) == before
+    assert await stage.secrets(domain_module.build(reactor, pool, settings, ONLY_NEW)) == before
+    assert (await stage.newer.accounts.by_key(before[0]))["id"] == stage.ada, "it is found as before"
+    assert {one.changed for one in await Resealing(pool, NEW).run()} == {0}
+
+
+@pytest_twisted.ensureDeferred
+async def test_a_secret_of_another_row_opens_nowhere(stage, pool):
+    body = {"name": "Owls", "short_name": "owls", "description": "x"}
+    await stage.domain.records.create(PROJECT, stage.who, body)
+    await pool.execute(
+        "UPDATE project SET secret_key_sealed = (SELECT secret_key_sealed FROM project WHERE short_name = 'birds')"
+    )
+    with pytest.raises(InvalidTag):
+        stage.domain.records.view(PROJECT, await stage.domain.projects.owned("owls", stage.who))
+
+
+@pytest_twisted.ensureDeferred
+async def test_values_of_the_first_crowdd_get_a_place(stage, pool):
+    key = stage.domain.accounts.api_key(await stage.domain.accounts.profile(stage.ada))
+    await pool.execute("UPDATE account SET api_key_sealed = %(s)s", {"s": sealed_at_first(OLD, key)})
+    assert stage.domain.accounts.api_key(await stage.domain.accounts.profile(stage.ada)) == key
+    assert (await Resealing(pool, OLD).run())[0].changed == 1
+    assert (await stage.values())[0].startswith(OLD.seal_prefix)
+
+
+@pytest_twisted.ensureDeferred
+async def test_it_goes_on_where_it_was_broken_off_and_past_what_nobody_opens(stage, pool, monkeypatch):
+    monkeypatch.setattr(encrypted_columns, "CHUNK", 10)
+    strange = Secrets(b"s" * 32)
+    await pool.execute(
+        "INSERT INTO account (created, name, fullname, email_addr, api_key_hash, api_key_sealed)"
+        " SELECT clock(), 'p' || n, 'P', n || '@example.org', n::text::bytea, %(s)s FROM generate_series(1, 25) n",
+        {"s": strange.seal("x", "elsewhere")},
+    )
+    await pool.execute(
+        "INSERT INTO account (created, name, fullname, email_addr, api_key_hash, api_key_sealed)"
+        " SELECT clock(), 'q' || n, 'Q', 'q' || n || '@example.org', ('q' || n)::bytea, %(s)s FROM generate_series(1, 25) n",
+        {"s": sealed_at_first(OLD, "y")},
+    )
+
+    class BrokenOff:
+        left = 1
+
+        fetch, execute = pool.fetch, pool.execute
+
+        async def transaction(self, work):
+            if not self.left:
+                raise KeyboardInterrupt
+            self.left -= 1
+            return await pool.transaction(work)
+
+    with pytest.raises(KeyboardInterrupt):
+        await Resealing(BrokenOff(), NEW).run()
+    done = (await Resealing(pool, NEW).run())[0]
+    assert (done.unreadable, done.changed < 26) == (25, True)
+    left = await encrypted_columns.outdated(pool, encrypted_columns.COLUMNS[0], NEW.seal_prefix, None)
+    assert {bytes(row["sealed"])[:12] for row in left} == {strange.seal_prefix}
+
+
+@pytest_twisted.ensureDeferred
+async def test_a_secret_that_is_replaced_meanwhile_is_not_lost(stage, pool):
+    async def replacing(tx):
+        (row, *_) = await encrypted_columns.outdated(tx, encrypted_columns.COLUMNS[0], NEW.seal_prefix, None)
+        await ensureDeferred(stage.newer.accounts.reset_api_key(stage.ada, stage.who))
+        return await encrypted_columns.replace(tx, encrypted_columns.COLUMNS[0], row, b"older")
+
+    assert await pool.transaction(replacing) is False
+    row = await stage.newer.accounts.profile(stage.ada)
+    assert (await stage.newer.accounts.by_key(stage.newer.accounts.api_key(row)))["id"] == stage.ada
+    await gatherResults([ensureDeferred(Resealing(pool, NEW).run()) for _ in range(2)])
+    assert attrs.asdict((await Resealing(pool, NEW).run())[0])["changed"] == 0

@@ -1,0 +1,158 @@
+"""secret.key belongs to its database: what fits, what is refused, and that the first of two that start at once wins."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+import pytest_twisted
+from hypothesis import given
+from hypothesis import strategies as st
+from twisted.internet.defer import ensureDeferred, gatherResults
+
+from crowdd.domain.core import secrets as keys
+from crowdd.domain.core.secrets import Secrets
+from crowdd.domain.server import server_key
+from crowdd.domain.server.server_key import FITTING, Match, ServerKeyError, compare, settle
+
+A, B, C, D = (bytes([number]) * 32 for number in range(4))
+
+
+@pytest.mark.parametrize(
+    ("recorded", "present", "match"),
+    [
+        ([], [A], Match.UNRECORDED),
+        ([A], [A], Match.SAME),
+        ([A], [B], Match.OTHER),
+        ([A], [], Match.OTHER),
+        ([A], [B, A], Match.CHANGED),  # a new first line
+        ([B, A], [A], Match.OUTDATED),  # a copy of before
+        ([B, A], [B], Match.OTHER),  # the line that look-ups need is gone
+        ([B, A], [A, B], Match.OTHER),  # the lines have changed places
+        ([C, B, A], [C, A], Match.CHANGED),  # a line was taken out after a rotation
+        ([C, B, A], [D, C, A], Match.CHANGED),
+        ([C, B, A], [B, A], Match.OUTDATED),
+    ],
+)
+def test_which_files_fit_a_record(recorded, present, match):
+    assert compare(recorded, present) is match
+
+
+@given(st.lists(st.binary(min_size=32, max_size=32), min_size=1, max_size=5, unique=True), st.data())
+def test_a_file_that_lost_its_first_or_last_line_never_fits(lines, data):
+    assert compare(lines, lines) is Match.SAME
+    others = data.draw(st.lists(st.binary(min_size=32, max_size=32), max_size=5).filter(lambda o: lines[-1] not in o))
+    assert compare(lines, others) not in FITTING
+    assert compare(lines, [line for line in lines if line != lines[0]]) not in FITTING
+
+
+def test_a_fingerprint_tells_nothing_of_the_other_keys():
+    secrets = Secrets(A, (B,))
+    (first, second) = secrets.fingerprints
+    assert (second,) == Secrets(B).fingerprints and first != second
+    assert {len(first), len(second)} == {32}
+    assert not {first, second} & {A, B, secrets.key("seal"), secrets.key("session"), Secrets(A).key("id")}
+
+
+@pytest_twisted.ensureDeferred
+async def test_the_first_start_writes_the_file_and_the_record(pool, tmp_path):
+    secrets = keys.load(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == [keys.CANDIDATE]
+    await settle(pool, tmp_path, secrets)
+    await settle(pool, tmp_path, keys.load(tmp_path))
+    assert keys.existing(tmp_path) == secrets
+    assert [path.name for path in tmp_path.iterdir()] == [keys.FILE]
+    assert (await server_key.find(pool, secrets)).match is Match.SAME
+
+
+@pytest_twisted.ensureDeferred
+async def test_two_folders_that_start_at_once_one_is_refused(pool, tmp_path):
+    folders = [tmp_path / "one", tmp_path / "two"]
+    loaded = [keys.load(folder) for folder in folders]
+    pairs = zip(folders, loaded, strict=True)
+    begun = [ensureDeferred(settle(pool, folder, secrets)) for folder, secrets in pairs]
+    ends = await gatherResults([each.addErrback(lambda failure: failure.check(ServerKeyError)) for each in begun])
+    assert sorted(ends, key=bool) == [None, ServerKeyError]
+    winner = ends.index(None)
+    assert keys.existing(folders[winner]) == loaded[winner]
+    assert [*folders[1 - winner].iterdir()] == [], "nothing is left where it was refused"
+
+
+@pytest_twisted.ensureDeferred
+async def test_two_processes_of_one_folder_have_one_key(pool, tmp_path):
+    one, two = keys.load(tmp_path), keys.load(tmp_path)
+    await gatherResults([ensureDeferred(settle(pool, tmp_path, secrets)) for secrets in (one, two)])
+    assert one == two == keys.existing(tmp_path)
+
+
+@pytest_twisted.ensureDeferred
+async def test_a_crash_between_the_record_and_the_file_is_made_up_for(pool, tmp_path):
+    secrets = keys.load(tmp_path)
+    await pool.transaction(lambda tx: server_key.record(tx, secrets))
+    await settle(pool, tmp_path, keys.load(tmp_path))
+    assert keys.existing(tmp_path) == secrets
+
+
+@pytest_twisted.ensureDeferred
+async def test_a_rotated_file_is_taken_and_an_older_copy_refused(pool, tmp_path):
+    await settle(pool, tmp_path, keys.load(tmp_path))
+    before = (tmp_path / keys.FILE).read_bytes()
+    rotated = keys.add(tmp_path)
+    await settle(pool, tmp_path, rotated)
+    (tmp_path / keys.FILE).write_bytes(before)
+    with pytest.raises(ServerKeyError, match=r"is an older copy: key [0-9a-f]{16} of this database is missing"):
+        await settle(pool, tmp_path, keys.load(tmp_path))
+    assert (await server_key.find(pool, rotated)).match is Match.SAME
+
+
+@pytest_twisted.ensureDeferred
+async def test_a_line_goes_once_nothing_is_sealed_with_it(pool, tmp_path, served):
+    person = await served.person("ada")
+    del person
+    folder = served.domain.settings.data.dir
+    middle, newest = keys.add(folder), keys.add(folder)
+    await settle(pool, folder, middle)
+    await settle(pool, folder, newest)
+    await pool.execute(
+        "UPDATE account SET api_key_sealed = %(sealed)s", {"sealed": middle.seal("x", "account.api_key_sealed.1")}
+    )
+    without = Secrets(newest.root, newest.older[1:])
+    (folder / keys.FILE).write_text("".join(f"{root.hex()}\n" for root in without.roots))
+    with pytest.raises(ServerKeyError, match="secrets are sealed with it"):
+        await settle(pool, folder, without)
+    await pool.execute(
+        "UPDATE account SET api_key_sealed = %(sealed)s", {"sealed": newest.seal("x", "account.api_key_sealed.1")}
+    )
+    await settle(pool, folder, without)
+
+
+@pytest_twisted.ensureDeferred
+async def test_a_used_database_without_a_record_takes_only_the_file_that_opens_its_secrets(pool, served, tmp_path):
+    await served.person("ada")
+    folder = served.domain.settings.data.dir
+    await pool.execute("DELETE FROM server_key")
+    with pytest.raises(ServerKeyError, match=r"There is no secret\.key in"):
+        await settle(pool, tmp_path / "empty", keys.load(tmp_path / "empty"))
+    other = tmp_path / "other"
+    other.mkdir()
+    keys.keep(other, Secrets(os.urandom(32)))
+    with pytest.raises(ServerKeyError, match="it opens none of its secrets"):
+        await settle(pool, other, keys.load(other))
+    await settle(pool, folder, keys.load(folder))
+
+
+@pytest_twisted.ensureDeferred
+async def test_ready_says_when_the_database_belongs_to_another_key(served, pool):
+    client = served.client()
+    assert (await client.get("/ready")).json()["checks"]["key"] == "ok"
+    other = Secrets(os.urandom(32))
+    await pool.transaction(lambda tx: server_key.record(tx, other))
+    found = await _ready_again(client)
+    assert found.status == 503 and "another secret.key" in found.json()["checks"]["key"]
+
+
+async def _ready_again(client):
+    """What it says once it has looked again."""
+    while (found := await client.get("/ready")).status == 200:
+        pass
+    return found

@@ -1,0 +1,67 @@
+"""What the columns of a file become, and rows that go together into one transaction."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from crowdd.domain.transfer.import_reader import CHUNK, Plan, RowReader
+from crowdd.domain.transfer.import_rows import checked, task_of, usual
+from crowdd.domain.transfer.task_files import Dialect
+from crowdd.errors import InvalidValueError
+
+
+def test_columns_are_keys_of_info_but_for_what_a_task_has():
+    uses = usual("csv", ["url", "state", "n_answers", "priority_0", "info"])
+    assert uses == {
+        "url": "info",
+        "state": "skip",
+        "n_answers": "n_answers",
+        "priority_0": "priority_0",
+        "info": "info",
+    }
+    row = {"url": "x", "state": "completed", "n_answers": "5", "priority_0": "", "info": "y", "late": 1}
+    assert task_of(row, uses) == {
+        "info": {"url": "x", "info": "y", "late": 1}, "n_answers": 5, "priority_0": 0.0, "quorum": 0, "calibration": 0,
+        "given": ["n_answers"],
+    }  # fmt: skip
+    assert usual("ndjson", ["info", "n_answers"])["info"] == "whole" and usual("json", ["info", "x"])["info"] == "info"
+    assert task_of({"info": [1], "n_answers": 2}, {"info": "whole", "n_answers": "n_answers"})["info"] == [1]
+
+
+@pytest.mark.parametrize(
+    "row",
+    [{"n_answers": "many"}, {"n_answers": "0"}, {"priority_0": "nan"}, {"a": "\x00"}, {"a\x00": 1}, {"a": "\ud800"}],
+)
+def test_a_row_that_is_no_task_is_refused(row):
+    with pytest.raises(InvalidValueError):
+        task_of({"x": "y", **row}, usual("csv", ["x", *row]))
+
+
+@pytest.mark.parametrize(
+    ("uses", "words"),
+    [
+        ({"a": "key"}, "cannot become"), ({"a": "n_answers", "b": "n_answers"}, "Two columns"), ("info", "must be an object"),
+        ({"a": "skip", "b": "priority_0"}, "hold nothing"), ({"a": "whole", "b": "info"}, "whole info"), ({"a": []}, "cannot"),
+    ],
+)  # fmt: skip
+def test_uses_that_contradict_each_other_are_refused(uses, words):
+    with pytest.raises(InvalidValueError, match=words):
+        checked(uses, ["a", "b"])
+    assert checked({"a": "skip"}, ["a", "b"]) == {"a": "skip", "b": "info"}
+
+
+def test_a_chunk_has_so_many_rows_and_so_many_bytes(tmp_path):
+    def chunks(content: bytes, dialect: Dialect) -> list[int]:
+        path = tmp_path / "rows"
+        path.write_bytes(content)
+        plan = Plan("table", dialect, {"a": "info"}, None, True, None, lambda project, volunteer: "", datetime.now(UTC))
+        reader = RowReader(path, plan)
+        found = list(iter(lambda: reader.next_chunk().rows, 0))
+        reader.close()
+        return found
+
+    assert chunks(b"a\n" + b"x\n" * (CHUNK + 5), Dialect("csv", delimiter=",")) == [CHUNK, 5]
+    large = b'{"a":"' + b"x" * 900_000 + b'"}\n'
+    assert chunks(large * 7, Dialect("ndjson")) == [3, 3, 1]

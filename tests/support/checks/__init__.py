@@ -1,0 +1,1 @@
+"""What tests compare with, and what they send."""

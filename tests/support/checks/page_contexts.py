@@ -1,0 +1,1189 @@
+"""Contexts for every page: as in life, with nothing there, and full of what nobody should be able to send."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+from crowdd.domain.core.text.markdown import Rendered, render
+from crowdd.http.api import operations
+from crowdd.http.api.openapi import document
+from crowdd.http.api.reference import sections
+from crowdd.http.pages.account.security import qr_code
+from crowdd.http.pages.api_docs import error_codes
+from crowdd.http.responses import Data
+from crowdd.http.routing import Route
+from crowdd.kinds import TASK
+
+Context = dict[str, Any]
+EVIL = "<script>alert(1)</script>\"'><img src=x onerror=alert(2)> ${7*7}{{7*7}}"
+LONG = "Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft" * 2
+ARABIC = "من يعبر بوابة الليل"
+
+
+class Case(NamedTuple):
+    """One page to be rendered: the template, what is special, the context."""
+
+    template: str
+    kind: str
+    context: Context
+
+
+class Word(str):
+    """A text that nobody outside writes."""
+
+
+class Who:
+    """The frame's ``who``."""
+
+    def __init__(self, name: str = "", fullname: str = "", *, admin: bool = False) -> None:
+        self.signed_in, self.name, self.fullname, self.admin = bool(name), name, fullname, admin
+
+
+class LaidOut:
+    """The HTML of every text that a page asks for."""
+
+    def __getitem__(self, key: tuple[str, int]) -> Rendered:
+        return render(*key)
+
+
+VISITOR = Who()
+ILSE = Who("ilse", "Ilse Verbruggen", admin=True)
+
+
+def frame(who: Who = VISITOR, path: str = "/", **more: Any) -> Context:
+    """The names that every page has."""
+    return {
+        "who": who, "path": path, "csrf": "c5rf-t0ken", "csp_nonce": "n0nce", "flashes": [], "locale": "en",
+        "direction": "ltr", "theme": "", "prose": LaidOut(),
+    } | more  # fmt: skip
+
+
+def project(number: int, name: str, share: int | None, tasks: int | None, **more: Any) -> Context:
+    """A project's summary record."""
+    return {
+        "id": number, "name": name, "short_name": name.lower().replace(" ", "-"),
+        "description": SENTENCES[number % len(SENTENCES)], "info": {}, "n_tasks": tasks,
+        "n_volunteers": 1870 // number, "overall_progress": share,
+    } | more  # fmt: skip
+
+
+SENTENCES = (
+    "Cameras under a motorway bridge. Say which animal came through, and which way it went.",
+    "Does this galaxy have arms? Look, and say what you see.",
+    "Ships wrote down wind and pressure every watch. Type one line, and a storm of 1887 returns to the map.",
+    "Herbarium sheets from 1840 to 1910. Read the label, place the pin.",
+    "Four seconds of a spring morning as a picture of sound. Box the songs you can see.",
+    "Count the diatoms in a drop of very old mud.",
+    "Rivers that cannot make up their mind. Trace where the water runs this month.",
+    "Mark every grey seal on the beach. Pups are the pale ones.",
+)
+
+GALAXIES = project(1, "Arms of distant galaxies", 63, 198000, info={"thumbnail_url": "/uploads/1/galaxy.webp"})
+NIGHT = project(
+    8, "Who walks through the night gate", 73, 42650,
+    info={"thumbnail_url": "https://crowdd.example/uploads/8/night.webp"},
+)  # fmt: skip
+OTHERS = [
+    project(2, "Weather before the war", 33, 261400, info={"language": "de"}), project(3, "Pressed and forgotten", 97, 18400),
+    project(4, "Dawn chorus", 15, 60000), project(5, "Glass shells of Lake Ohrid", 79, 5200),
+    project(6, "Braided", 29, 75000), project(7, "Seals from above", 100, 14876),
+]  # fmt: skip
+SUBJECTS = [
+    {"id": None, "name": "Featured", "short_name": "featured", "description": "", "created": None},
+    *(
+        {"id": number, "name": name, "short_name": name.lower(), "description": f"Projects about {name.lower()}.",
+         "created": "2024-01-12T09:30:00.000000"}
+        for number, name in enumerate(("Nature", "Climate", "Space", "History", "Earth", "Language", "Medicine"), 1)
+    ),
+]  # fmt: skip
+PEOPLE = [
+    {"id": number, "rank": number, "name": name, "fullname": fullname, "score": score}
+    for number, (name, fullname, score) in enumerate(
+        (("amina", "Amina Bensaïd", 2318), ("tomasz_w", None, 1990), ("yuki", "Yuki Tanabe", 1644),
+         ("ilse", "Ilse Verbruggen", 1207), ("mateus", "Mateus Lima", 1155)), 1,
+    )
+]  # fmt: skip
+PULSE = [3 + (hour * hour * 7) % 40 for hour in range(72)]
+STORY = """The A13 cuts a forest in two. In 2019 a green bridge and six tunnels were built, and nobody knew whether
+anything would use them. So we hung cameras in the tunnels. They take a picture whenever something warm walks by: foxes,
+martens, hedgehogs, now and then a badger with *opinions*, and very often a jogger.
+
+# What happens with your answers
+
+Each picture goes to at least three people. When they agree it is finished, when they don’t it goes to more. The
+[road authority](https://roads.example/plans) uses the table to decide where the next tunnel goes.
+"""
+PAGE_KEYS: Context = {
+    "owner": {"name": "ilse", "fullname": "Ilse Verbruggen"}, "n_tasks": 42650, "n_completed_tasks": 31204,
+    "n_task_runs": 127340, "n_volunteers": 1870, "overall_progress": 73, "last_activity": "2025-11-20T21:44:00.000000",
+    "pro_features": {"auditlog_enabled": True, "autoimporter_enabled": False, "webhooks_enabled": True},
+    "title": "Who walks through the night gate",
+}  # fmt: skip
+UNUSED: Context = {
+    "n_tasks": 0, "n_completed_tasks": 0, "n_task_runs": 0, "n_volunteers": 0, "overall_progress": 0,
+    "last_activity": None,
+}  # fmt: skip
+PUBLIC = NIGHT | {
+    "published": True, "long_description": STORY, "n_blogposts": 9, "contrib_button": "can_contribute",
+    "allow_anonymous_contributors": True, "n_tasks": None, "n_volunteers": None, "overall_progress": None,
+}  # fmt: skip
+OWNED = PUBLIC | {"secret_key": "5f0c9f3c-71aa-4c1e-9d0a-0b1f2e60a51c"}
+TRY = {"try_link": "https://crowd.example.org/project/owls/?try=0f1e2d3c4b5a69788796a5b4c3d2e1f0"}
+DRAFT = OWNED | {"published": False, "contrib_button": "draft", "long_description": "", "info": {}, "n_blogposts": 0}
+READY = OWNED | {"published": False, "contrib_button": "publish", "info": {"task_presenter": "<div></div>"}}
+PERSON: Context = {
+    "name": "ilse", "fullname": "Ilse Verbruggen", "created": "2023-03-04T10:00:00.000000", "locale": "en",
+    "n_answers": 4318, "rank": 214, "score": 4318,
+}  # fmt: skip
+SELF = PERSON | {
+    "id": 5, "email_addr": "ilse@example.org", "api_key": "0d9c3b5e-8f3e-4a55-9bf1-0a6f1f2e5f0c", "admin": True,
+    "privacy_mode": False, "valid_email": True,
+}  # fmt: skip
+ACCOUNT_FORM: Context = {
+    "name": "", "fullname": "", "email_addr": "", "password": "", "confirm": "", "csrf": "form-t0ken", "errors": {},
+}  # fmt: skip
+WRONG_ACCOUNT = ACCOUNT_FORM | {
+    "fullname": "Ruth", "email_addr": "ruth@", "password": "hunter2", "errors": {
+        "email_addr": ["This needs something after the @."], "name": ["Please choose one.", "Letters and digits."],
+    },
+}  # fmt: skip
+SIGN_IN: Context = {"passkeys": True,
+    "form": {"email": "", "password": "", "csrf": "form-t0ken", "errors": {}}, "title": "Sign in", "next": None,
+    "auth": {"google": True, "github": True, "orcid": False},
+}  # fmt: skip
+PEOPLE_FULL = [person | {"registered_ago": "3 days ago", "n_answers": person["score"], "info": {}} for person in PEOPLE]
+FEED: list[Context] = [
+    {
+        "action_updated": "UserContribution",
+        "u_name": "ilse",
+        "p_name": "Braided",
+        "p_short_name": "braided",
+        "updated": 1763675400,
+    },
+    {"action_updated": "User", "u_name": "ilse", "updated": 1763675300},
+    {"action_updated": "Task", "p_name": "Braided", "p_short_name": "braided", "updated": 1763675200},
+    {
+        "action_updated": "Project",
+        "u_name": "ilse",
+        "p_name": "Braided",
+        "p_short_name": "braided",
+        "updated": 1763675100,
+    },
+    {
+        "action_updated": "Blogpost",
+        "u_name": None,
+        "p_name": "Braided",
+        "p_short_name": "braided",
+        "updated": 1763675000,
+    },
+]
+DEVICES: list[Context] = [
+    {"id": 3, "device": "Firefox on Linux", "created": "2025-11-01T08:00:00.000000",
+     "last_seen": "2025-11-20T21:49:00.000000", "current": True},
+    {"id": 2, "device": "Safari on iPhone", "created": "2025-10-01T08:00:00.000000",
+     "last_seen": "2025-11-20T18:00:00.000000", "current": False},
+]  # fmt: skip
+SETTINGS: Context = {
+    "form": {
+        "id": 5, "name": "ilse", "fullname": "Ilse Verbruggen", "email_addr": "ilse@example.org", "locale": "en",
+        "privacy_mode": True, "subscribed": False, "catalog_api": None, "csrf": "form-t0ken", "errors": {},
+    },
+    "password_form": dict.fromkeys(("current_password", "new_password", "confirm")) | {"csrf": "t0ken", "errors": {}},
+    "upload_form": dict.fromkeys(("id", "avatar", "x1", "y1", "x2", "y2")) | {"csrf": "form-t0ken", "errors": {}},
+    "usage": {
+        "projects": {"used": 3, "max": 500}, "tasks": {"used": 12_345, "max": 5_000_000}, "bytes": {"used": 1_234_567, "max": 0},
+    },
+    "show_passwd_form": True, "flash": None, "title": "Settings", "user": SELF, "locales": {"en": "English"},
+    "providers": [
+        {"name": "google", "title": "Google", "connected": True}, {"name": "orcid", "title": "ORCID", "connected": False},
+    ],
+}  # fmt: skip
+PAGINATION: Context = {"page": 1, "per_page": 20, "total": 37, "prev": False, "next": True}
+ERRORS = {
+    400: "The CSRF token is missing.", 401: "", 403: "Only owners may do that.", 404: "404 Not Found",
+    429: "That was 300 requests in 15 minutes.", 500: "", 503: "",
+}  # fmt: skip
+
+
+def home(**more: Any) -> Context:
+    """The home page as on a site in use."""
+    return {
+        "featured": [GALAXIES, NIGHT], "top_projects": [NIGHT, *OTHERS], "categories": SUBJECTS, "top_users": PEOPLE,
+        "categories_projects": {"featured": [GALAXIES, NIGHT], "nature": [NIGHT, OTHERS[1], OTHERS[2]]},
+    } | more  # fmt: skip
+
+
+EMPTY_HOME: Context = {
+    "featured": [],
+    "top_projects": [],
+    "categories": SUBJECTS[:2],
+    "top_users": [],
+    "categories_projects": {},
+}
+
+
+def cases() -> list[Case]:
+    """Every page in its ordinary states, then each of them with hostile, long and Arabic words."""
+    plain = list(_plain())
+    strange = (("hostile", _all(EVIL)), ("long words", _all(LONG)), ("right to left", _all(ARABIC)))
+    changed = (
+        Case(case.template, f"{case.kind}, {name}", _direct(change(copy.copy(case.context)), name))
+        for case in plain
+        for name, change in strange
+    )
+    return [*plain, *changed]
+
+
+def _plain() -> Iterator[Case]:
+    yield from _home_cases()
+    yield from _project_cases()
+    yield from _account_cases()
+    yield from _administration_cases()
+    yield from _statistics_cases()
+    for code, description in ERRORS.items():
+        said = {"code": code, "description": description, "request_id": "9f3c-71aa"}
+        yield Case(f"{code}.html", "stranger", frame(path="/project/gone/") | said)
+        yield Case("error.html", f"{code}, signed in", frame(ILSE) | said | {"retry_after": 160})
+    yield Case("about/design.html", "all parts", frame(ILSE, "/about/design"))
+    yield Case("about/text.html", "a text", frame(path="/about") | {"title": "About", "content": STORY})
+    yield Case("about/api.html", "whole", frame(path="/api/docs") | api_docs())
+
+
+def api_docs() -> Context:
+    """What the page of the API gets, of one kind."""
+    routes = [
+        Route("GET", "/api/task", _nothing, doc=operations.listing(TASK)),
+        Route("POST", "/api/task", _nothing, doc=operations.creating(TASK)),
+        Route("DELETE", "/api/task/<int:object_id>", _nothing, doc=operations.deleting(TASK)),
+    ]
+    made = document([TASK], routes, "The API", "1.0")
+    described = {"about": made["info"]["description"], "sections": sections(made), "error_codes": error_codes()}
+    return {"title": "API", **described}
+
+
+async def _nothing(*_: object) -> Data:
+    return Data(None)
+
+
+FORM: Context = {"csrf": "form-t0ken", "errors": {}}
+BLANK: Context = FORM | {"title": None, "body": None, "media_url": None, "published": True}
+WRONG_NAME = {"errors": {"name": ["There is one."]}}
+NEWS: Context = {
+    "id": 4, "title": "A pause on Friday", "body": STORY, "created": "2025-11-19T09:30:00.000000", "published": False,
+    "media_url": "/uploads/site/news.webp", "user_id": 1, "info": {},
+}  # fmt: skip
+ACT: Context = {
+    "id": 9, "at": "2025-11-19T09:30:00.000000", "user_id": 1, "user_name": "ilse", "via": "web", "action": "update",
+    "kind": "project", "object_id": 8, "project_id": 8, "attribute": "name", "before": "Night", "after": {"a": ["b"]},
+    "network": "31.8.122.9", "request_id": "f00dbeef",
+}  # fmt: skip
+SEEN: Context = {
+    "id": 9, "at": "2025-11-19T09:00:00.000000", "last_at": "2025-11-19T09:30:00.000000", "count": 12,
+    "kind": "sign_in_failed", "user_id": 1, "user_name": "ilse", "actor_id": None, "actor_name": None, "tried": "",
+    "network": "31.8.122.9", "request_id": "f00dbeef", "agent": "Firefox", "detail": "",
+}  # fmt: skip
+WORK: Context = {
+    "id": 3, "name": "import", "state": "running", "error": "", "done": 40, "total": 90, "cancelling": False,
+    "began": "2025-11-20T21:40:00.000000",
+}  # fmt: skip
+IN_WEEK: Context = {
+    "day": "2025-11-19", "id": 8, "short_name": "night", "p_name": "Night", "owner_id": 1, "u_name": "ilse", "email_addr": "",
+}  # fmt: skip
+
+
+def week(*figures: int) -> Context:
+    """A chart of the dashboard."""
+    return {"labels": [f"2025-11-{14 + day}" for day in range(7)], "series": [list(figures)]}
+
+
+def _administration_cases() -> Iterator[Case]:
+    def page(name: str, kind: str, **context: Any) -> Case:
+        address = {"announcement": "/admin/announcement", "dashboard": "/admin/dashboard/"}.get(name, f"/admin/{name}")
+        return Case(f"admin/{name}.html", kind, frame(ILSE, address) | {"title": "Administration"} | context)
+
+    people = [
+        SELF | {"id": 7, "restrict": False},
+        PERSON | {"id": 8, "admin": False, "restrict": True, "email_addr": "m@x.org"},
+    ]
+    form = FORM | {"user": "ma"}
+    yield page("users", "found", form=form, found=people, users=people[:1])
+    yield page("users", "nobody", form=form, found=[], users=people[:1])
+    yield page("users", "first", form=FORM | {"user": None}, found=[], users=people[:1])
+    counts = {subject["short_name"]: 3 for subject in SUBJECTS[1:]}
+    listed: Context = {"categories": SUBJECTS[1:], "n_projects_per_category": counts, "used": {1}}
+    blank = FORM | {"name": None, "description": None}
+    yield page("categories", "first", form=blank, **listed)
+    yield page("categories", "wrong", form=blank | WRONG_NAME | {"name": "Nature"}, **listed)
+    changed = FORM | {"id": 1, "name": "Nature", "description": "Out there."}
+    yield page("update_category", "first", category=SUBJECTS[1], form=changed)
+    yield page("update_category", "wrong", category=SUBJECTS[1], form=changed | WRONG_NAME)
+    yield page("delete_category", "first", category=SUBJECTS[1], form=FORM)
+    projects = [NIGHT | {"featured": True}, *(other | {"featured": False} for other in OTHERS)]
+    yield page("featured", "some", categories={"nature": projects, "space": []}, form=FORM)
+    yield page("featured", "none", categories={"nature": []}, form=FORM)
+    yield page("announcement", "some", announcements=[NEWS, NEWS | {"id": 5, "published": True}], csrf="form-t0ken")
+    yield page("announcement", "none", announcements=[], csrf="form-t0ken")
+    yield page("edit_announcement", "new", form=BLANK, left_out=[])
+    yield page("edit_announcement", "wrong", form=BLANK | NEWS | {"errors": {"title": ["Too long."]}}, left_out=[])
+    figures = {
+        name: week(3, 5, 8, 12, 1, 0, 2)
+        for name in (
+            "new_task_runs_week", "active_users_last_week", "active_anon_last_week", "new_users_week", "new_tasks_week",
+        )
+    }  # fmt: skip
+    figures["returning_users_week"] = {"labels": list("1234567"), "series": [[3, 5, 2, 1, 0, 0, 1]]}
+    lists = dict.fromkeys(("published_projects_last_week", "draft_projects_last_week", "update_projects_last_week"))
+    yield page(
+        "dashboard", "a week", **figures, **{name: [IN_WEEK] * 12 for name in lists}, update_feed=FEED, wait=False
+    )
+    nothing = dict.fromkeys(figures, week(*[0] * 7))
+    yield page("dashboard", "new", **nothing, **{name: [] for name in lists}, update_feed=[], wait=True)
+    chosen = {"user": "ilse", "kind": "project"}
+    yield page("audit", "some", entries=[ACT, ACT | {"before": None}], kinds=["project", "user"], chosen=chosen, next=9)
+    yield page("audit", "none", entries=[], kinds=[], chosen=dict.fromkeys(chosen), next=None)
+    made = SEEN | {"kind": "admin_made", "actor_id": 2, "actor_name": "jo", "detail": "web", "user_name": None}
+    unknown_account = SEEN | {"user_id": None, "user_name": None, "network": "", "request_id": "", "agent": ""}
+    chosen = {"account": "ilse", "kind": "sign_in_failed"}
+    yield page("security", "some", entries=[SEEN, made, unknown_account], kinds=["admin_made"], chosen=chosen, next=9)
+    yield page("security", "none", entries=[], kinds=[], chosen=dict.fromkeys(chosen), next=None)
+    states = ["waiting", "running", "done", "dead", "cancelled"]
+    items = [WORK | {"id": number, "state": state} for number, state in enumerate(states)]
+    unknown = WORK | {"id": 9, "total": None, "done": 0, "began": None, "error": "No server here knows this work."}
+    yield page("queue", "some", items=[*items, unknown], states=states, chosen={"state": "dead"}, next=3, form=FORM)
+    yield page("queue", "none", items=[], states=states, chosen={"state": None}, next=None, form=FORM)
+    job: Context = {
+        "name": "fold counters",
+        "state": "done",
+        "due": "",
+        "began": WORK["began"],
+        "seconds": 0.01,
+        "words": "9 folded",
+    }
+    job |= {"failures": 0, "runs": 90000, "overdue": 0.0}
+    jobs = [job | {"name": state, "state": state, "failures": 2} for state in ("new", "running", "failed", "late")]
+    yield page("jobs", "some", jobs=[job, *jobs, job | {"name": "never", "began": None, "seconds": None}])
+    yield page("jobs", "none", jobs=[])
+    letter: Context = {
+        "id": 1,
+        "recipient": "ruth@example.org",
+        "subject": "Your new password",
+        "error": "",
+        "created": WORK["began"],
+    }
+    letters = [letter | {"id": number, "state": state} for number, state in enumerate(("waiting", "held", "sent"))]
+    dead = letter | {"state": "dead", "error": "550 no such mailbox"}
+    post: Context = {"states": ["dead"], "form": FORM}
+    yield page("mail", "some", letters=[*letters, dead], chosen={"state": "dead"}, **post)
+    yield page("mail", "none", letters=[], chosen={"state": None}, **post)
+    hook: Context = {
+        "short_name": "night",
+        "url": "https://lab.example/x?token=1",
+        "state": "on",
+        "why_off": "",
+        "n_waiting": 0,
+    }
+    hook |= {"n_failed": 0, "next_attempt": None, "last_delivered": WORK["began"]}
+    bad = {"state": "failing", "next_attempt": "2025-11-20T22:10:00.000000", "last_delivered": None, "n_waiting": 341}
+    off = {"state": "off", "why_off": "The receiver answered 410."}
+    yield page("webhooks", "some", webhooks=[hook | off, hook | bad, hook, hook | {"state": "none", "url": None}])
+    yield page("webhooks", "none", webhooks=[])
+    news = [NEWS, NEWS | {"id": 5, "media_url": "https://spy.example/a.png"}]
+    yield Case("announcements/index.html", "some", frame(ILSE, "/announcements/") | {"announcements": news})
+    yield Case("announcements/index.html", "none", frame(path="/announcements/") | {"announcements": []})
+
+
+def _home_cases() -> Iterator[Case]:
+    figures = {"answers": 12904118, "people": 48210, "projects": 37}
+    yield Case("home/index.html", "in use", frame() | home(figures=figures, pulse=PULSE))
+    flashes = [{"status": "success", "message": "Welcome."}, {"status": "error", "message": ["One.", "Two."]}]
+    yield Case("home/index.html", "signed in, dark", frame(ILSE, theme="dark", flashes=flashes) | home())
+    yield Case("home/index.html", "nothing featured", frame() | home(featured=[]))
+    yield Case("home/index.html", "one project", frame() | EMPTY_HOME | {"featured": [GALAXIES]})
+    yield Case("home/index.html", "no projects", frame(ILSE) | EMPTY_HOME)
+    yield Case("home/index.html", "all null", frame() | dict.fromkeys(EMPTY_HOME))
+
+
+def _presenting_cases(at: str) -> Iterator[Case]:
+    def page(kind: str, who: Who, name: str, **more: Any) -> Case:
+        shown = {
+            "kind": Word(kind), "task_id": None, "volunteer": 5 if who.signed_in else None, "own_count": 1234, "has_tutorial": True,
+            "rank": 214 if who.signed_in else None, "progress": {"done": 31204, "total": 42650, "share": 73}, "record": {"id": 8, "info": {}},
+        } | more  # fmt: skip
+        context = frame(who, f"{at}{kind}") | PAGE_KEYS | {"project": PUBLIC, "presenter": shown, "paused": False}
+        return Case("project/presenter.html", name, context)
+
+    yield page("newtask", VISITOR, "task, visitor")
+    yield page("task", ILSE, "task, member")
+    yield page(
+        "newtask", VISITOR, "task, first", own_count=0, has_tutorial=False, progress={"done": 0, "total": 0, "share": 0}
+    )
+    yield page("tutorial", VISITOR, "tutorial")
+    yield page("results", ILSE, "results")
+    draft = page("newtask", VISITOR, "task, draft", has_tutorial=False)
+    draft.context["project"] = PUBLIC | {"published": False, "long_description": None, "info": {}}
+    yield draft
+    paused = page("newtask", VISITOR, "task, paused", has_tutorial=False)
+    paused.context.update(project=PUBLIC | {"published": False}, paused=True)
+    yield paused
+    yield from _result_cases(at)
+    for who, whose in ((ILSE, OWNED), (VISITOR, PUBLIC)):
+        for missing in ("presenter", "tasks", "tutorial"):
+            lacking = {"project": whose, "missing": Word(missing), "title": Word("Contribute")}
+            yield Case(
+                "project/no_task.html", f"{missing}, {who.name}", frame(who, f"{at}newtask") | PAGE_KEYS | lacking
+            )
+
+
+def _result_cases(at: str) -> Iterator[Case]:
+    votes: list[Context] = [
+        {"answer": "A fox, on its way down to the brook", "n": 7, "share": 0.7},
+        {"answer": None, "n": 1, "share": 0.1},
+        {"answer": {"boxes": [[1, 2, 3, 4]]}, "n": 1, "share": 0.1},
+        {"answer": 4, "n": 1, "share": 0.1},
+    ]
+    one: Context = {
+        "task_id": 12,
+        "title": "Gate 4, north side",
+        "info": None,
+        "total": 10,
+        "votes": votes,
+        "others": 0,
+    }
+    one |= {"pictures": ["no picture", "/uploads/project-8/0123.png"]}
+    rows = [one, one | {"task_id": 11, "title": "", "pictures": [], "info": "A fox", "others": 2, "votes": votes[:1]}]
+    page: Context = {"rows": rows, "next": 4, "first": True, "sees": True, "owns": False, "paused": False}
+    page |= {"title": Word("Results"), "project": PUBLIC}
+    for name, more in {
+        "visitor": {},
+        "further": {"first": False, "next": None},
+        "private": {"sees": False, "rows": []},
+        "nothing yet": {"rows": [], "next": None},
+        "no tasks": {"rows": [], "next": None, **UNUSED},
+    }.items():
+        yield Case("project/results.html", name, frame(path=f"{at}results") | PAGE_KEYS | page | more)
+    mine = {"owns": True, "project": OWNED}
+    yield Case("project/results.html", "owner", frame(ILSE, f"{at}results") | PAGE_KEYS | page | mine)
+
+
+def _project_cases() -> Iterator[Case]:
+    at = "/project/night-gate/"
+    yield from _presenting_cases(at)
+    page = "project/index.html"
+    yield Case(page, "visitor", frame(path=at) | PAGE_KEYS | {"project": PUBLIC})
+    yield Case(page, "owner", frame(ILSE, at) | PAGE_KEYS | {"project": OWNED})
+    yield Case(page, "finished", frame(path=at) | PAGE_KEYS | {"project": PUBLIC, "overall_progress": 100})
+    yield Case(page, "draft", frame(ILSE, at) | PAGE_KEYS | UNUSED | TRY | {"project": DRAFT})
+    yield Case(page, "ready", frame(ILSE, at) | PAGE_KEYS | {"project": READY})
+    yield Case(page, "paused, owner", frame(ILSE, at) | PAGE_KEYS | {"project": READY, "paused": True})
+    closed = PUBLIC | {"published": False}
+    yield Case(page, "paused", frame(path=at) | PAGE_KEYS | {"project": closed, "paused": True})
+    bare = PUBLIC | {"info": None, "long_description": None, "description": None}
+    yield Case(page, "bare", frame(path=at) | PAGE_KEYS | UNUSED | {"project": bare, "owner": None})
+    publish = "project/publish.html"
+    yield Case(publish, "missing", frame(ILSE, at) | PAGE_KEYS | UNUSED | TRY | {"project": DRAFT})
+    yield Case(publish, "ready", frame(ILSE, at) | PAGE_KEYS | {"project": READY})
+    yield Case(publish, "paused", frame(ILSE, at) | PAGE_KEYS | {"project": READY, "paused": True})
+    yield Case(publish, "published", frame(ILSE, at) | PAGE_KEYS | {"project": OWNED})
+    form = {"password": "", "csrf": "form-t0ken", "errors": {}}
+    yield from _webhook_cases(at)
+    yield from _task_cases(at)
+    yield Case("project/password.html", "first", frame(path=at) | {"project": PUBLIC, "form": form})
+    wrong = form | {"errors": {"password": ["That is not it."]}}
+    yield Case("project/password.html", "wrong", frame(path=at) | {"project": PUBLIC, "form": wrong})
+    listing: Context = {"categories": SUBJECTS, "active_cat": SUBJECTS[1]}
+    full = {"projects": [NIGHT, *OTHERS], "pagination": PAGINATION}
+    yield Case("project/category.html", "full", frame() | listing | full)
+    middle = {"pagination": {"page": 7, "per_page": 20, "total": 1902, "prev": True, "next": True}}
+    yield Case("project/category.html", "middle", frame() | listing | full | middle)
+    none = {"projects": [], "pagination": PAGINATION | {"total": 0, "next": False}}
+    yield Case("project/category.html", "empty", frame() | listing | none)
+    all_ = {"active_cat": SUBJECTS[0] | {"short_name": "all"}, "orderby": "name", "desc": True}
+    yield Case("project/category.html", "everything", frame() | listing | full | middle | all_)
+    yield Case("project/category.html", "nothing at all", frame() | listing | none | all_)
+    found = full | middle | {"query": "night gate", "categories": SUBJECTS[1:]}
+    yield Case("project/search.html", "found", frame(path="/project/search") | found)
+    yield Case("project/search.html", "nothing found", frame(path="/project/search") | found | none)
+    yield Case("project/search.html", "first", frame(path="/project/search") | found | none | {"query": ""})
+    yield from _owner_cases(at)
+
+
+def _owner_cases(at: str) -> Iterator[Case]:
+    def page(name: str, kind: str, **more: Any) -> Case:
+        mine = PAGE_KEYS | {"project": OWNED}
+        return Case(f"project/{name}.html", kind, frame(ILSE, f"{at}{name}") | mine | more)
+
+    new = FORM | {"name": None, "short_name": None, "description": None, "long_description": None}
+    wrong = {"name": ["There is one."], "short_name": ["No blanks please."], "description": ["One sentence."]}
+    yield Case("project/new.html", "first", frame(ILSE, "/project/new") | {"form": new, "title": "Start a project"})
+    mistaken = {"form": new | {"name": "Igel & Co", "errors": wrong}, "title": "Start a project"}
+    yield Case("project/new.html", "wrong", frame(ILSE, "/project/new") | mistaken)
+    people = [PERSON | {"id": 5, "is_creator": True, "is_coowner": True}]
+    people.append(PERSON | {"id": 6, "name": "jonas", "fullname": None, "is_creator": False, "is_coowner": True})
+    sized = {
+        "keys": ["answer", "sure"],
+        "form": FORM | {"max_answer_kb": 256, "answer_key": "answer"},
+        "max_answer_bytes": 256_000,
+    }
+    yield page("settings", "published", coowners=people, locked=False, **sized)
+    too_much = {
+        "form": FORM | {"answer_key": None, "max_answer_kb": "2001", "errors": {"max_answer_kb": ["Too much."]}}
+    }
+    drafted = {"project": DRAFT, "coowners": people[:1], "locked": True}
+    yield page("settings", "draft", **UNUSED | TRY | drafted | sized | too_much)
+    texts = {name: OWNED[name] for name in ("id", "name", "short_name", "description", "long_description")}
+    boxes = {"allow_anonymous_contributors": True, "zip_download": False, "category_id": 2, "protect": False}
+    boxes |= {"answers_when_complete": True, "token_per_volunteer": False}
+    form = FORM | texts | boxes | {"webhook": None, "password": None}
+    upload = FORM | dict.fromkeys(("id", "avatar", "x1", "y1", "x2", "y2"))
+    subjects = [{"id": one["id"], "name": one["name"]} for one in SUBJECTS[1:]]
+    beside: Context = {"pictures": [{"id": 5, "path": "/uploads/project-8/0123.png"}], "may_add": True, "left_out": []}
+    lost = [{"address": f"http://example.org/{why}.png", "why": Word(why)} for why in ("site", "page", "other", "none")]
+    yield page("pictures", "some", **beside | {"next": 4, "story": "![](/uploads/project-8/0123.png)", "form": FORM})
+    refused = FORM | {"errors": {"picture": ["Choose a picture first."]}}
+    yield page("pictures", "none", **beside | {"pictures": [], "next": None, "story": "", "form": refused})
+    yield page("pictures", "co-owner", **beside | {"may_add": False, "next": None, "story": "", "form": FORM})
+    yield page("update", "first", form=form, upload_form=upload, categories=subjects, language="pt-BR", **beside)
+    bad = form | {"errors": wrong | {"category_id": ["There is no category 9."], "password": ["Choose a password."]}}
+    no_picture = upload | {"errors": {"avatar": ["This is no picture."]}}
+    yield page(
+        "update",
+        "wrong",
+        form=bad,
+        upload_form=no_picture,
+        categories=subjects,
+        language="tlh",
+        **beside | {"left_out": lost},
+    )
+    editor = FORM | {"id": 8, "editor": ""}
+    yield page("task_presenter_options", "first", form=editor, presenters=["picture", "text"])
+    empty = editor | {"errors": {"editor": ["A volunteer sees nothing."]}}
+    yield page("task_presenter_options", "wrong", form=empty, presenters=["picture", "text"])
+    preview = {"project": {"id": 8, "name": "Night"}, "tasks": [{"id": 1, "info": {"a": "b"}}], "invented": True}
+    words = {
+        "question": "What walks here?",
+        "answers": ["A fox", "A marten"],
+        "unsure": "I can’t tell",
+        "picture": "",
+        "caption": "note",
+    }
+    whole = {
+        "form": editor | {"editor": "<p>?</p>"},
+        "presenters": ["picture", "text"],
+        "preview": preview,
+        "columns": ["photo", "note"],
+        "shown": "{}",
+        "kept_answers": [],
+        "unsaved": False,
+    }
+    yield page("task_presenter_editor", "starter", part="task_presenter", asked=words, **whole)
+    yield page("task_presenter_editor", "no tasks", part="task_presenter", asked=words, **UNUSED | whole)
+    text = {"question": "What does it say?"}
+    yield page("task_presenter_editor", "text", part="task_presenter", asked=text, **whole)
+    shown = whole | {"preview": preview | {"invented": False}}
+    yield page("task_presenter_editor", "own", part="task_presenter", asked=None, **shown)
+    yield page("task_presenter_editor", "tutorial", part="tutorial", asked=None, **shown)
+    wrong_words = {"errors": {"question": ["Please fill this in."], "answers": ["Write 1 to 40."]}}
+    refused = whole | {"form": editor | {"editor": "<p>?</p>"} | wrong_words}
+    yield page("task_presenter_editor", "wrong", part="task_presenter", asked=words, **refused)
+    fields = dict.fromkeys(("counted_per_network", "volunteer", "taskrun_id", "user_name", "reason"))
+    somebody = {
+        "volunteer": "1f0cc87fcf9f2dc",
+        "user_id": None,
+        "user_name": None,
+        "external_uid": None,
+        "barred": False,
+    }
+    answered: list[Context] = [
+        somebody | {"sort": "account", "user_id": 5, "user_name": "jonas", "answers": 1041},
+        somebody | {"sort": "account", "user_id": 6, "answers": 12},
+        somebody | {"sort": "external", "external_uid": "pupil-7", "answers": 2, "barred": True},
+        somebody | {"sort": "anonymous", "answers": 1},
+    ]
+    first = {"page": 1, "per_page": 50, "total": 4, "prev": False, "next": False}
+    nobody = {"volunteers": [], "pagination": first | {"total": 0}}
+    many = {"volunteers": answered, "pagination": first | {"page": 2, "total": 200, "prev": True, "next": True}}
+    given = {"id": 4, "task_id": 1041, "info": {"answer": "A fox"}, "finish_time": "2025-11-20T09:30:00.000000"}
+    for one in answered:
+        yield page("volunteer", one["sort"], volunteer=one, task_runs=[given], next=4)
+    yield page("volunteer", "nothing left", volunteer=answered[0], task_runs=[], next=None)
+    barred = {"id": 3, "at": "2025-11-20T09:30:00.000000", "by": "ilse", "reason": "noise", "user_name": None}
+    everybody: list[Context] = [
+        barred | {"id": 7, "sort": "account", "shown": "jonas", "user_name": "jonas"},
+        barred | {"id": 6, "sort": "account", "shown": ""},
+        barred | {"id": 5, "sort": "external", "shown": "pupil-7"},
+        barred | {"id": 4, "sort": "anonymous", "shown": "198.51.100.7"},
+        barred | {"sort": "network", "shown": "2001:db8::"},
+    ]
+    yield page("volunteers", "nobody", **nobody, barred=[], default=1, form=FORM | fields)
+    yield page(
+        "volunteers", "barred", **many, barred=everybody, default=0, form=FORM | fields | {"counted_per_network": 30}
+    )
+    wrong = {"errors": {name: ["That is wrong."] for name in fields}}
+    yield page("volunteers", "wrong", **nobody, barred=[], default=1, form=FORM | dict.fromkeys(fields, "x") | wrong)
+    search = FORM | {"user": None}
+    listed: Context = {"coowners": people, "found": [], "form": search, "invitation": None, "link": None}
+    yield page("coowners", "first", **listed)
+    met = [PERSON | {"id": 9, "name": "noor", "is_creator": False, "is_coowner": False}, people[1]]
+    until = "2025-11-27T09:30:00.000000"
+    yield page("coowners", "found", **listed | {"found": met, "form": search | {"user": "noor"}, "invitation": until})
+    yield page("coowners", "nobody", **listed | {"form": search | {"user": "noone"}})
+    link = f"https://crowdd.example{at}invitation?key=8fh2"
+    yield page("coowners", "invited", **listed | {"invitation": until, "link": link})
+    invited = {"project": {"name": OWNED["name"], "short_name": OWNED["short_name"]}, "by": "Ilse Verbruggen"}
+    opened = invited | {"title": "An invitation", "form": FORM, "here": f"{at}invitation?key=8fh2"}
+    yield Case("project/invitation.html", "member", frame(ILSE, f"{at}invitation") | opened)
+    yield Case("project/invitation.html", "visitor", frame(path=f"{at}invitation") | opened)
+    hand = FORM | {"email_addr": None, "keep": True}
+    yield page("transferownership", "first", form=hand)
+    yield page("transferownership", "wrong", form=hand | {"errors": {"email_addr": ["There is no account."]}})
+    yield page("delete", "first", form=FORM | {"confirm": None})
+    yield page("delete", "wrong", form=FORM | {"confirm": "x", "errors": {"confirm": ["Type it exactly."]}})
+    acts = [ACT, ACT | {"before": None, "action": "publish"}, ACT | {"kind": "blogpost", "action": "delete"}]
+    yield page("auditlog", "some", auditlog=acts, next=9)
+    yield page("auditlog", "none", auditlog=[], next=None)
+    posts = [NEWS, NEWS | {"id": 5, "published": True, "media_url": None}]
+    yield page("blog", "some", blogposts=posts, next=4, writes=True)
+    yield page("blog", "none", blogposts=[], next=None, writes=True)
+    yield page("blog", "visitor", blogposts=[], next=None, writes=False, project=PUBLIC | {"n_blogposts": 0})
+    yield page("blogpost", "author", blogpost=NEWS, writes=True)
+    yield page("blogpost", "visitor", blogpost=posts[1], writes=False, project=PUBLIC)
+    beside: Context = {"pictures": [], "may_add": True, "left_out": []}
+    yield page("edit_blogpost", "new", form=BLANK | {"id": None}, **beside)
+    yield page("edit_blogpost", "wrong", form=BLANK | NEWS | {"errors": {"title": ["Too long."]}}, **beside)
+    yield Case("project/index.html", "blog", frame(path=at) | PAGE_KEYS | {"project": PUBLIC, "posts": posts})
+
+
+def _task_cases(at: str) -> Iterator[Case]:
+    """Tasks: overview, list, one with its answers, and what leaves as files."""
+    owner, public = PAGE_KEYS | {"project": OWNED}, PAGE_KEYS | {"project": PUBLIC}
+    page, here = "project/tasks.html", f"{at}tasks/"
+    yield Case(page, "owner", frame(ILSE, here) | owner | {"owns": True, "open": False})
+    yield Case(page, "visitor", frame(path=here) | public | {"owns": False, "open": True})
+    yield Case(page, "kept", frame(path=here) | public | {"owns": False, "open": False})
+    yield Case(page, "none", frame(ILSE, here) | owner | UNUSED | {"owns": True, "open": True})
+    yield Case(page, "none, visitor", frame(path=here) | public | UNUSED | {"owns": False, "open": True})
+    task: Context = {
+        "id": 28114, "n_answers": 10, "n_task_runs": 9, "priority_0": 0.9, "state": "ongoing", "retired": False,
+        "info_text": '{"url": "g4/IMG_2114.jpg", "taken": "2026-11-01 02:41"}', "pct_status": 0.9,
+    }  # fmt: skip
+    rows = [task, task | {"id": 7733, "state": "completed"}, task | {"id": 8, "retired": True, "info_text": None}]
+    told = {"page": 2, "per_page": 10, "total": 42650, "prev": True, "next": True, "before": 28114, "after": 8}
+    chosen = {"words": "", "state": None, "orderby": "id", "desc": False}
+    keys = {
+        "rows": rows,
+        "tasks": rows,
+        "pagination": told,
+        "chosen": chosen,
+        "missing": "",
+        "owns": True,
+        "sorts": True,
+    }
+    page, here = "project/browse.html", f"{at}tasks/browse"
+    yield Case(page, "owner", frame(ILSE, here) | owner | keys)
+    yield Case(page, "visitor, no such task", frame(path=here) | public | keys | {"owns": False, "missing": "99"})
+    none = keys | {"rows": [], "tasks": [], "pagination": told | {"total": 0, "page": 1, "prev": False, "next": False}}
+    sorted_ = {"words": "", "state": "completed", "orderby": "priority_0", "desc": True}
+    yield Case(page, "sorted", frame(ILSE, here) | owner | keys | {"chosen": sorted_})
+    further = {"pagination": told | {"prev": False, "before": None}, "chosen": chosen | {"words": "IMG fox"}}
+    yield Case(page, "words", frame(ILSE, here) | owner | keys | further)
+    yield Case(page, "words not found", frame(ILSE, here) | owner | none | further)
+    yield Case(page, "none of that state", frame(ILSE, here) | owner | none | {"chosen": sorted_})
+    yield Case(page, "none", frame(path=here) | public | UNUSED | none | {"owns": False})
+    run: Context = {
+        "id": 9,
+        "info": "Pine marten",
+        "volunteer": "1f0cc87fcf9f2dc",
+        "finish_time": "2025-11-20T21:44:00.000000",
+    }
+    runs = [run | {"id": 1}, run | {"id": 2, "info": {"x": [1, 2]}}, run | {"id": 3}, run | {"id": 4, "info": None}]
+    whole = {
+        "task": task | {"info": {"url": "g4/IMG_2114.jpg", "deep": {"a": [1]}}, "closed": None, "retired_note": None,
+                        "created": "2025-11-20T21:44:00.000000"},
+        "task_runs": runs, "counted": {1: True, 2: True, 3: False, 4: True}, "next": 4, "owns": True,
+        "volunteers": {
+            1: {"sort": "account", "name": "ilse", "shown": "Ilse Verbruggen"}, 2: {"sort": "external", "name": None, "shown": "a-17"},
+            3: {"sort": "anonymous", "name": None, "shown": None}, 4: {"sort": "account", "name": None, "shown": None},
+        },
+        "agreement": {"key": "answer", "share": 0.41, "leading": "Pine marten", "kinds": 4, "votes": [
+            {"value": "Pine marten", "n": 4}, {"value": {"x": [1, 2]}, "n": 3}]},
+    }  # fmt: skip
+    page, here = "project/task.html", f"{at}tasks/28114"
+    yield Case(page, "owner", frame(ILSE, here) | owner | whole | {"skips": {"broken": 2, "unsure": 1}})
+    yield Case(page, "visitor", frame(path=here) | public | whole | {"owns": False, "volunteers": {}, "next": None})
+    gone = whole["task"] | {"info": "text", "closed": "retired", "retired_note": "Blurred."}
+    nothing = {"task": gone, "task_runs": [], "agreement": None, "next": None}
+    yield Case(page, "taken out", frame(ILSE, here) | owner | whole | nothing)
+    compared = {"agreement": whole["agreement"] | {"key": None}, "task_runs": [run | {"id": 1, "volunteer": None}]}
+    yield Case(page, "whole answers", frame(ILSE, here) | owner | whole | compared)
+    sizes = [
+        {"type": type_, "rows": n, "bytes": 450 * n, "more": n == 1}
+        for type_, n in (("task", 42650), ("task_run", 1), ("result", 0))
+    ]
+    files = {"exports": sizes, "formats": ["json", "csv"]}
+    yield from _change_cases(at, owner)
+    yield from _import_cases(at, owner)
+    keys = frame(ILSE, f"{at}tasks/export") | owner | files
+    yield Case("project/export.html", "owner", keys)
+    yield Case("project/export.html", "some tasks", keys | {"task_ids": "12,15"})
+
+
+def _change_cases(at: str, owner: Context) -> Iterator[Case]:
+    """What owners change of many tasks, with its effect before, and the work that goes on."""
+    effect: Context = {
+        "tasks": 42650,
+        "completed": 1,
+        "reopened": 1234,
+        "answers": 127340,
+        "dry_run": True,
+        "queue_item": None,
+    }
+    fields: Context = {
+        "n_answers": 3,
+        "priority_0": 0.5,
+        "sched": "default",
+        "task_ids": "7, 8",
+        "short_name": "",
+        "volunteer": None,
+        "csrf": "t",
+    }
+    for name in ("redundancy", "priority", "scheduler", "withdraw", "delete"):
+        page, keys = f"project/task_{name}.html", frame(ILSE, f"{at}tasks/{name}") | owner
+        keys |= {
+            "title": "A change",
+            "form": fields | {"errors": {}},
+            "effect": None,
+            "schedulers": ["default", "random", "new_one"],
+        }
+        yield Case(page, "first", keys)
+        yield Case(page, "with its effect", keys | {"effect": effect})
+        yield Case(page, "without effect", keys | {"effect": dict.fromkeys(effect, 0)})
+        wrong = {
+            "n_answers": ["Too many."],
+            "priority_0": ["From 0 to 1."],
+            "task_ids": ["No."],
+            "short_name": ["No."],
+            "sched": ["No."],
+            "volunteer": ["No answer of this project has it."],
+        }
+        yield Case(page, "wrong", keys | {"form": fields | {"errors": wrong}})
+    yield Case("project/task_delete.html", "none", frame(ILSE, f"{at}tasks/delete") | owner | UNUSED | {
+        "form": fields | {"errors": {}}, "effect": None})  # fmt: skip
+    item: Context = {
+        "id": 7, "name": "import_tasks", "state": "running", "created": "2025-11-20T21:44:00.000000", "done": 61240,
+        "total": 100_000, "rate": 6110.4, "eta": 7.2, "error": "", "cancelling": False, "result": None,
+    }  # fmt: skip
+    ended = item | {"state": "done", "rate": None, "eta": None, "result": {"import": 4, "refused": 12}}
+    dead = item | {
+        "id": 5,
+        "name": "change_tasks",
+        "state": "dead",
+        "error": "The file is gone.",
+        "total": None,
+        "rate": None,
+    }
+    items = [
+        item,
+        item | {"id": 8, "cancelling": True},
+        ended | {"id": 6},
+        dead,
+        item | {"id": 4, "state": "waiting", "rate": None},
+    ]
+    page, keys = "project/queue.html", frame(ILSE, f"{at}queue") | owner
+    yield Case(page, "some", keys | {"items": items, "next": 4})
+    yield Case(page, "none", keys | {"items": [], "next": None})
+
+
+def _import_cases(at: str, owner: Context) -> Iterator[Case]:
+    """Bringing tasks: the file, what its columns are, what came of it."""
+    page, keys = "project/import.html", frame(ILSE, f"{at}tasks/import") | owner | {"most_bytes": 100_000_000}
+    form: Context = {"form_name": "csv", "csv_url": None, "rows": None, "csrf": "t", "errors": {}}
+    one: Context = {
+        "id": 4, "name": "gate-4-november.csv", "state": "pending", "rows": 4212, "added": 0, "present": 0, "refused": 0,
+        "created": "2025-11-20T21:44:00.000000", "bytes": 812_331, "format": "csv", "again": False, "ended": None,
+        "columns": ["image_url", "taken_at", "camera", "n_answers"], "queue_item": None, "updated": 0, "twice": 0,
+        "kept": 0, "empty": 2, "gone": 0, "kind": "table", "key_name": None, "n_answers": 30, "on_error": None,
+        "dialect": {"format": "csv", "encoding": "cp1252", "delimiter": ";", "header": True}, "doubts": ["encoding"],
+        "check_item": None, "check_error": "", "work": None, "left_behind": [], "waits": None, "exportlike": False,
+        "max_atomic_rows": 50_000,
+        "preview": {"rows": 4212, "added": 4197, "updated": 0, "present": 3, "twice": 2, "kept": 0, "refused": 12,
+                    "empty": 2, "answers": 12591, "fewest": 3, "most": 3, "gone": 0},
+        "sample": [{"image_url": "g4/IMG_0412.jpg", "taken_at": "2026-11-01 02:41", "camera": "north", "n_answers": "3"}] * 5,
+    }  # fmt: skip
+    done = one | {"state": "done", "added": 4197, "present": 3, "refused": 12}
+    yield Case(page, "first", keys | {"form": form, "imports": []})
+    yield Case(
+        page,
+        "some",
+        keys | {"form": form, "imports": [one, done | {"id": 3}, one | {"id": 2, "state": "dead", "name": ""}]},
+    )
+    wrong = form | {"errors": {"file": ["The file is UTF-16. Save it as UTF-8."], "csv_url": ["No."]}}
+    yield Case(page, "wrong", keys | {"form": wrong, "imports": []})
+    pasted = form | {"rows": "url,url\nx1,x2", "errors": {"rows": ["Two columns are called url."]}}
+    yield Case(page, "pasted", keys | {"form": pasted, "imports": []})
+    page, keys = "project/import_one.html", frame(ILSE, f"{at}tasks/import/4") | owner
+    uses = {"image_url": "info", "taken_at": "info", "camera": "skip", "n_answers": "n_answers"}
+    refused = [
+        {"line": 8, "reason": "n_answers is not an integer.", "text": "g4/IMG_0419.jpg, 2026-11-01 02:44, north, many"}
+    ] * 5
+    form = {"again": False, "n_answers": 30, "on_error": None, "csrf": "t", "errors": {}}
+    asked = {
+        "form": form,
+        "uses": uses,
+        "refused_rows": refused,
+        "encodings": [("utf-8", "UTF-8"), ("cp1252", "Windows-1252")],
+    }
+    yield Case(page, "columns", keys | asked | {"import": one})
+    good = one["preview"] | {"refused": 0, "present": 0, "twice": 0, "added": 4212, "fewest": 1}
+    keyed = good | {"added": 7, "updated": 120, "present": 4085, "kept": 30, "gone": 4}
+    work: Context = {"id": 9, "state": "running", "done": 1200, "total": 4212, "error": "", "cancel": False}
+    yield Case(page, "all good", keys | asked | {"import": one | {"preview": good, "doubts": []}})
+    yield Case(page, "with a key", keys | asked | {"import": one | {"preview": keyed, "key_name": "image_url"}})
+    exported = one | {"exportlike": True, "left_behind": ["id", "created"], "doubts": ["one_column", "no_header"]}
+    yield Case(page, "a task export", keys | asked | {"import": exported | {"kind": "tasks", "format": "json"}})
+    yield Case(
+        page, "answers", keys | asked | {"import": exported | {"kind": "answers", "preview": keyed | {"updated": 0}}}
+    )
+    results = exported | {"kind": "results", "preview": keyed, "format": "json"}
+    yield Case(page, "results", keys | asked | {"import": results})
+    yield Case(page, "results filled in", keys | asked | {"import": results | {"state": "done"}})
+    yield Case(page, "being read", keys | asked | {"import": one | {"state": "reading", "preview": None, "work": work}})
+    yield Case(page, "not read", keys | asked | {"import": one | {"state": "unread", "preview": None}})
+    useless = {"state": "unreadable", "preview": None, "check_error": "The file has no rows."}
+    yield Case(page, "useless", keys | asked | {"import": one | useless})
+    wrong = asked["form"] | {"errors": {"uses": ["A task would hold nothing."]}}
+    yield Case(page, "wrong", keys | asked | {"import": one, "form": wrong})
+    yield Case(page, "running", keys | asked | {"import": done | {"state": "running", "added": 1000, "work": work}})
+    yield Case(page, "done", keys | asked | {"import": done | {"gone": 3, "kept": 2, "twice": 1}})
+    failed = done | {
+        "state": "dead",
+        "added": 0,
+        "present": 0,
+        "refused": 0,
+        "on_error": "stop",
+        "work": work | {"error": "Line 4: no."},
+    }
+    yield Case(page, "failed", keys | asked | {"import": failed})
+    yield Case(page, "stopped", keys | asked | {"import": done | {"state": "cancelled", "added": 900, "refused": 0}})
+
+
+def _webhook_cases(at: str) -> Iterator[Case]:
+    state: Context = {
+        "project_id": 8, "short_name": "night-gate", "url": "https://hooks.museum.example/crowdd", "state": "on",
+        "why_off": "", "failures": 0, "next_attempt": None, "last_delivered": "2025-11-20T21:44:00.000000",
+        "n_events": 31204, "n_waiting": 12, "n_failed": 2, "n_missed": 0, "old_secret_until": None,
+    }  # fmt: skip
+    delivered: Context = {
+        "id": 977, "event": "task_completed", "sequence": 978, "message_id": "event_8_978", "state": "delivered",
+        "attempts": 1, "next_attempt": None, "response_status_code": 204, "problem": "", "seconds": 0.21,
+        "updated": "2025-11-20T21:44:00.000000",
+    }  # fmt: skip
+    failed = delivered | {
+        "id": 978, "sequence": None, "event": "ping", "state": "failed", "response_status_code": None,
+        "problem": "hooks.museum.example did not answer within 15 seconds.", "seconds": 15.0,
+    }  # fmt: skip
+    waiting = delivered | {"id": 979, "state": "waiting", "attempts": 0, "seconds": None, "response_status_code": None}
+    form: Context = {"webhook": state["url"], "csrf": "form-t0ken", "errors": {}}
+    whole = {"webhook": state, "secret": "whsec_c2VjcmV0", "deliveries": [waiting, failed, delivered], "form": form}
+    keys = frame(ILSE, f"{at}webhook") | PAGE_KEYS | {"project": OWNED, "chosen": {"state": None}, "next": None} | whole
+    page = "project/webhook.html"
+    yield Case(page, "in use", keys | {"next": 41})
+    none = state | {"url": None, "state": "none", "n_waiting": 0, "n_failed": 0, "n_events": 0}
+    empty = {"webhook": none, "secret": None, "deliveries": [], "form": form | {"webhook": None}}
+    yield Case(page, "none", keys | empty)
+    yield Case(page, "new", keys | {"deliveries": [], "webhook": state | {"n_missed": 3120}})
+    failing = state | {"state": "failing", "failures": 4, "next_attempt": "2025-11-20T22:44:00.000000"}
+    yield Case(page, "failing", keys | {"webhook": failing, "chosen": {"state": "failed"}, "next": 7})
+    off = state | {
+        "state": "off",
+        "why_off": "The receiver answered 503.",
+        "old_secret_until": "2025-11-21T22:44:00.000000",
+    }
+    yield Case(page, "off", keys | {"webhook": off, "secret": None})
+    wrong = form | {"webhook": "http://127.0.0.1/", "errors": {"webhook": ["127.0.0.1 is a loopback address."]}}
+    yield Case(page, "wrong", keys | {"form": wrong})
+    tried: Context = {
+        "at": "2025-11-20T21:44:00.000000", "url": state["url"], "body": '{"event": "task_completed"}', "status": 503,
+        "answer": "HTTP 503\nserver: nginx\n\nTry again later.", "problem": "The receiver answered 503.", "seconds": 0.2,
+    }  # fmt: skip
+    done = tried | {"status": 204, "answer": "HTTP 204", "problem": "", "seconds": 1.0}
+    one = {"delivery": delivered | {"attempts": 2, "attempts_made": [tried, done]}}
+    yield Case("project/delivery.html", "at last", keys | one)
+    later = waiting | {"attempts": 1, "next_attempt": "2025-11-20T22:44:00.000000", "attempts_made": [tried]}
+    yield Case("project/delivery.html", "waiting", keys | {"delivery": later})
+    yield Case("project/delivery.html", "not sent", keys | {"delivery": waiting | {"attempts_made": []}})
+
+
+def _account_cases() -> Iterator[Case]:
+    for template in ("account/register.html", "account/first_admin.html"):
+        for kind, form in (("first", ACCOUNT_FORM), ("wrong", WRONG_ACCOUNT)):
+            more = {"form": form, "title": "Register", "claimable": 0, "next": "", "provider": None}
+            yield Case(template, kind, frame(path="/account/register") | more)
+    offered = {
+        "form": ACCOUNT_FORM, "title": "Register", "claimable": 17, "next": "/project/night-gate/", "provider": "ORCID",
+    }  # fmt: skip
+    yield Case("account/register.html", "with answers", frame(path="/account/register") | offered)
+    yield Case("account/signin.html", "first", frame(path="/account/signin") | SIGN_IN)
+    form = SIGN_IN["form"] | {"email": "ruth@example.org", "errors": {"password": ["E-mail or password is wrong."]}}
+    wrong = {"form": form, "auth": {}, "next": "/project/night-gate/settings"}
+    yield Case("account/signin.html", "wrong", frame(path="/account/signin") | SIGN_IN | wrong)
+    lists = {
+        "projects_contrib": [GALAXIES, *OTHERS], "projects_created": [NIGHT], "projects_published": [NIGHT],
+        "projects_draft": [OTHERS[2]],
+    }  # fmt: skip
+    nothing: Context = {key: [] for key in lists} | {"n_helped": 0}
+    lists |= {"n_helped": 4}
+    at = "/account/ilse/"
+    yield Case(
+        "account/profile.html",
+        "in use",
+        frame(ILSE, at) | lists | {"user": SELF, "can_confirm": False, "paused": ["braided"]},
+    )
+    new = SELF | {"n_answers": 0, "rank": None, "fullname": "", "admin": False, "valid_email": False}
+    yield Case(
+        "account/profile.html", "new", frame(ILSE, at) | nothing | {"user": new, "can_confirm": True, "paused": []}
+    )
+    yield Case("account/public_profile.html", "open", frame(path=at) | lists | {"user": PERSON})
+    yield Case("account/public_profile.html", "busy", frame(path=at) | lists | {"user": PERSON, "n_helped": 1204})
+    hidden = {"name": "ilse", "locale": "en"}
+    yield Case("account/public_profile.html", "private", frame(path=at) | nothing | {"user": hidden})
+    full = {"accounts": PEOPLE_FULL, "top_users": PEOPLE, "update_feed": FEED, "total": 1312, "title": "People"}
+    yield Case("account/index.html", "full", frame(ILSE, "/account/page/1") | full | {"pagination": PAGINATION})
+    nobody = {"accounts": [], "top_users": [], "update_feed": [], "total": 0, "title": "People"}
+    alone = PAGINATION | {"total": 0, "next": False}
+    yield Case("account/index.html", "empty", frame(path="/account/") | nobody | {"pagination": alone})
+    yield from _settings_cases(at)
+    yield Case("account/resetapikey.html", "first", frame(ILSE, f"{at}resetapikey") | {"form": {"csrf": "form-t0ken"}})
+
+
+def _settings_cases(at: str) -> Iterator[Case]:
+    blank = {"csrf": "form-t0ken", "errors": {}}
+    projects = {"projects_published": [NIGHT, OTHERS[0]], "projects_draft": [OTHERS[1]], "name": "ilse", "paused": []}
+    yield Case("account/projects.html", "some", frame(ILSE, f"{at}projects") | projects)
+    none = {"projects_published": [], "projects_draft": [], "name": "ilse", "paused": []}
+    yield Case("account/projects.html", "none", frame(ILSE, f"{at}projects") | none)
+    here = {"sessions": DEVICES, "form": blank, "name": "ilse"}
+    yield Case("account/sessions.html", "two", frame(ILSE, f"{at}sessions") | here)
+    yield Case("account/sessions.html", "none", frame(ILSE, f"{at}sessions") | here | {"sessions": []})
+    for kind, answers in (("some", 17), ("none", 0)):
+        yield Case(
+            "account/claim.html", kind, frame(ILSE, f"{at}claim") | {"answers": answers, "form": blank, "name": "ilse"}
+        )
+    for kind, errors in (("first", {}), ("wrong", {"email_addr": ["This is no e-mail address."]})):
+        form = {"email_addr": "x", "csrf": "form-t0ken", "errors": errors}
+        yield Case("account/password_forgot.html", kind, frame(path="/account/forgot-password") | {"form": form})
+        bad = {"new_password": ["Use 8 to 1000 characters."]} if errors else {}
+        reset = {"form": blank | {"new_password": None, "confirm": None, "errors": bad}}
+        yield Case("account/password_reset.html", kind, frame(path="/account/reset-password") | reset)
+    sent = {"form": blank | {"email_addr": None}, "flash": "A letter is on its way.", "status": "success"}
+    yield Case("account/password_forgot.html", "sent", frame(path="/account/forgot-password") | sent)
+    yield Case("account/account_validation.html", "sent", frame(path="/account/register") | {"status": "sent"})
+    for new in (True, False):
+        opened = frame(path="/account/register/confirmation") | {"form": blank, "new": new}
+        yield Case("account/confirmation.html", "new" if new else "known", opened)
+    ask = {
+        "title": "Make administrator?",
+        "text": "Ada will see and change everything.",
+        "button": "Make administrator",
+    }
+    yield Case("confirm.html", "rights", frame(ILSE, "/admin/users/add/7") | ask)
+    onward = {"title": "Continue to the provider", "next": "https://provider.example/auth?state=1"}
+    yield Case("account/leaving.html", "on", frame(ILSE, "/google/") | onward)
+    none = {"state": "none", "requested": None, "ready": None, "bytes": None, "url": None}
+    waiting = none | {"state": "waiting", "requested": "2025-11-20T21:40:00.000000"}
+    ready = waiting | {
+        "state": "ready", "ready": "2025-11-20T21:41:00.000000", "bytes": 48213, "url": f"{at}export/download",
+    }  # fmt: skip
+    for export in (none, waiting, ready):
+        context = {"export": export, "form": blank, "name": "ilse"}
+        yield Case("account/export.html", export["state"], frame(ILSE, f"{at}export") | context)
+    leaving = {"form": blank, "projects": [], "name": "ilse", "asks_password": True}
+    yield Case("account/delete.html", "with a password", frame(ILSE, f"{at}delete") | leaving)
+    wrong_name = {"form": blank | {"errors": {"confirm": ["That is not it."]}}, "asks_password": False}
+    yield Case("account/delete.html", "without one", frame(ILSE, f"{at}delete") | leaving | wrong_name)
+    owns = {"projects": [{"short_name": "night", "name": "Who walks through the night gate"}]}
+    yield Case("account/delete.html", "an owner", frame(ILSE, f"{at}delete") | leaving | owns)
+    yield Case("account/newsletter.html", "first", frame(ILSE, "/account/newsletter") | {"form": blank, "next": "/"})
+    yield Case("account/update.html", "first", frame(ILSE, f"{at}update") | SETTINGS)
+    provider = {"show_passwd_form": False, "user": SELF | {"info": {"avatar_url": "/uploads/user-5/a.png"}}}
+    yield Case("account/update.html", "without a password", frame(ILSE, f"{at}update") | SETTINGS | provider)
+    wrong = {"form": SETTINGS["form"] | {"name": "a b", "errors": {"name": ["No blanks."], "email_addr": ["Taken."]}}}
+    wrong |= {"password_form": SETTINGS["password_form"] | {"errors": {"current_password": ["No."]}}}
+    wrong |= {"upload_form": SETTINGS["upload_form"] | {"errors": {"avatar": ["This is no picture."]}}}
+    yield Case("account/update.html", "wrong", frame(ILSE, f"{at}update") | SETTINGS | wrong)
+    yield from _security_cases(at)
+
+
+def _security_cases(at: str) -> Iterator[Case]:
+    blank = {"csrf": "form-t0ken", "errors": {}, "password": None, "code": None, "credential": None}
+    wrong = blank | {"errors": {"code": ["This code is wrong."], "password": ["This is not your password."]}}
+    both = {"password": True, "code": True, "passkey": True, "recovery_code": True}
+    none = dict.fromkeys(both, False)
+    offered = [{"name": "orcid", "title": "ORCID"}]
+    for kind, form, methods, providers in (
+        ("all ways", blank, both, []), ("wrong", wrong, both, []), ("a provider", blank, none, offered),
+    ):  # fmt: skip
+        more = {"form": form, "methods": methods, "providers": providers, "next": f"{at}tokens"}
+        yield Case("account/prove.html", kind, frame(ILSE, "/account/prove") | more)
+    for kind, form, methods in (
+        ("all ways", blank, both),
+        ("wrong", wrong, both | {"passkey": False}),
+        ("lost", blank, none),
+    ):
+        yield Case(
+            "account/second_step.html", kind, frame(path="/account/signin/second") | {"form": form, "methods": methods}
+        )
+    counts = {"passkeys": 2, "recovery_codes": 9, "tokens": 3, "sessions": 2}
+    full = {"password": True, "authenticator": True, **counts}
+    bare = dict.fromkeys(full, 0) | {"password": False, "authenticator": False, "sessions": 1}
+    for kind, security in (("full", full), ("bare", bare)):
+        more = {"security": security, "name": "ilse", "offers_passkeys": True}
+        yield Case("account/security.html", kind, frame(ILSE, f"{at}security") | more)
+    since = {"since": "2025-11-20T21:40:00.000000", "secret": None, "uri": None}
+    new = {"since": None, "secret": "JBSWY3DPEHPK3PXP", "uri": "otpauth://totp/crowdd:ilse?secret=JBSWY3DPEHPK3PXP"}
+    drawn = qr_code(new["uri"])
+    drawn["path"] = Word(drawn["path"])
+    for kind, state, form, qr in (
+        ("new", new, blank, drawn),
+        ("set up", since, blank, None),
+        ("wrong", new, wrong, drawn),
+    ):
+        more = {"authenticator": state, "form": form, "qr": qr, "name": "ilse"}
+        yield Case("account/authenticator.html", kind, frame(ILSE, f"{at}authenticator") | more)
+    codes = ["abcdef-ghjkmn", "pqrstu-vwxyz2"]
+    for kind, shown, left, there in (
+        ("shown once", codes, 10, True),
+        ("left", [], 7, True),
+        ("no factor", [], 0, False),
+    ):
+        more = {"codes": shown, "left": left, "any": there, "form": blank, "name": "ilse"}
+        yield Case("account/recovery_codes.html", kind, frame(ILSE, f"{at}recovery-codes") | more)
+    keys = [
+        {"id": 1, "name": "Phone", "created": "2025-11-20T21:40:00.000000", "last_used": "2025-11-21T21:40:00.000000"},
+        {"id": 2, "name": "Key ring", "created": "2025-11-20T21:40:00.000000", "last_used": None},
+    ]
+    named = blank | {"name": None}
+    bad = named | {"name": "x", "errors": {"name": ["Use 1 to 60 characters."], "credential": ["Not accepted."]}}
+    for kind, found, form, available in (
+        ("two", keys, named, True),
+        ("wrong", [], bad, True),
+        ("no https", [], named, False),
+    ):
+        more = {"passkeys": found, "form": form, "available": available, "name": "ilse"}
+        yield Case("account/passkeys.html", kind, frame(ILSE, f"{at}passkeys") | more)
+    token = {
+        "id": 1, "name": "Importer", "scope": "project", "project": "night-gate", "expired": False,
+        "created": "2025-11-20T21:40:00.000000", "expires": "2026-11-20T21:40:00.000000", "last_used": None,
+    }  # fmt: skip
+    old = token | {
+        "id": 2,
+        "scope": "read",
+        "project": None,
+        "expired": True,
+        "last_used": "2025-11-21T21:40:00.000000",
+    }
+    fields = blank | {"name": None, "scope": None, "project": None, "days": None}
+    faults = {"errors": {"name": ["Use 1 to 60 characters."], "days": ["Use a number."]}}
+    for kind, found, made, form in (
+        ("none", [], None, fields), ("made", [token, old], "crowdd_t0ken", fields), ("wrong", [token], None, fields | faults),
+    ):  # fmt: skip
+        more = {"tokens": found, "token": made, "form": form, "scopes": ["read"], "name": "ilse"}
+        yield Case("account/tokens.html", kind, frame(ILSE, f"{at}tokens") | more)
+
+
+def _statistics_cases() -> Iterator[Case]:
+    at, page = "/project/night-gate/stats", "project/stats.html"
+    keys = frame(path=at) | PAGE_KEYS | {"project": PUBLIC}
+    top = [
+        {"name": user["name"], "fullname": user["fullname"], "tasks": user["score"], "restrict": False}
+        for user in PEOPLE
+    ]
+    sides = {
+        "anonymous": {
+            "users": 1458,
+            "taskruns": 39220,
+            "pct_taskruns": 30,
+            "top5": [{"ip": None, "volunteer": "3f9a1c0d2b4e6f8", "tasks": 9}],
+        },
+        "authenticated": {"users": 412, "taskruns": 88120, "pct_taskruns": 70, "top5": top},
+        "geo": False,
+    }
+    days = [[f"2025-11-{7 + n:02}", 300 + 40 * n] for n in range(14)]
+    ends = {"per_day": 412.4, "expected": "2026-01-09", "earliest": "2026-01-02", "latest": "2026-01-20"}
+    found = {
+        "avg_contrib_time": 11.42, "projectStats": sides, "userStats": sides, "estimate": ends, "days": days,
+        "hours": [[hour, 24 * hour] for hour in range(24)],
+    }  # fmt: skip
+    yield Case(page, "visitor", keys | found)
+    yield Case(page, "owner", frame(ILSE, at) | PAGE_KEYS | {"project": OWNED} | found)
+    yield Case(page, "uneven days", keys | found | {"estimate": ends | {"latest": None}})
+    yield Case(page, "nothing lately", keys | found | {"estimate": None, "days": [[day, 0] for day, _ in days]})
+    yield Case(page, "finished", keys | found | {"estimate": None, "overall_progress": 100})
+    yield Case(page, "no answers", keys | {"n_task_runs": 0, "last_activity": None, "estimate": None})
+    yield Case(page, "no tasks", keys | UNUSED | {"estimate": None})
+    board, here = "stats/leaderboard.html", "/leaderboard/"
+    near = [{"id": n, "rank": 210 + n, "name": f"v{n}", "fullname": None, "score": 400 - n} for n in range(3)]
+    many = [{"id": n, "rank": n, "name": f"u{n}", "fullname": f"U {n}", "score": 9000 - n} for n in range(1, 21)]
+    yield Case(board, "visitor", frame(path=here) | {"top_users": PEOPLE})
+    yield Case(board, "among the first", frame(ILSE, here) | {"top_users": PEOPLE, "window": 0})
+    mine = near[1] | {"name": ILSE.name}
+    yield Case(board, "far behind", frame(ILSE, here) | {"top_users": [*many, near[0], mine, near[2]], "window": 1})
+    yield Case(board, "nobody", frame(path=here) | {"top_users": []})
+    stats = {
+        "n_auth": 48210, "n_anon": 190311, "n_total_users": 238521, "n_published_projects": 37, "n_draft_projects": 9,
+        "n_total_projects": 46, "n_tasks": 812330, "n_task_runs": 12904118, "n_results": 91,
+    }  # fmt: skip
+    busy = [{"id": 8, "n_answers": 8210, **NIGHT}, {"id": 1, "n_answers": 1, **GALAXIES}]
+    yield Case("stats/global.html", "busy", frame(path="/stats/") | {"stats": stats, "top5_projects_24_hours": busy})
+    quiet = {"stats": dict.fromkeys(stats, 0), "top5_projects_24_hours": []}
+    yield Case("stats/global.html", "quiet", frame(path="/stats/") | quiet)
+
+
+_OURS = frozenset(
+    {
+        "id",
+        "locale",
+        "direction",
+        "theme",
+        "path",
+        "csp_nonce",
+        "created",
+        "last_activity",
+        "contrib_button",
+        "began",
+        "state",
+        "states",
+        "labels",
+        "at",
+        "day",
+        "next_attempt",
+        "type",
+        "formats",
+        "here",
+    }
+)
+
+
+def _all(words: str) -> Callable[..., Any]:
+    """A change of every text that somebody outside may have written; short names stay different."""
+
+    def change(value: Any, key: str = "") -> Any:
+        if isinstance(value, Who):
+            return Who(value.name and words, value.fullname and words, admin=value.admin)
+        if isinstance(value, dict):
+            return {name: change(item, name) for name, item in value.items()}
+        if isinstance(value, list):
+            return [change(item, key) for item in value]
+        ours = (
+            isinstance(value, Word) or key in _OURS or (key == "url" and str(value).startswith("/"))
+        )  # an address of this server
+        if isinstance(value, str) and value and not ours:
+            return words + value if key == "short_name" else words
+        return value
+
+    return change
+
+
+def _direct(context: Context, kind: str) -> Context:
+    return context | {"locale": "ar", "direction": "rtl"} if kind == "right to left" else context

@@ -1,0 +1,1 @@
+"""Servers, databases and programs that tests start."""

@@ -1,0 +1,268 @@
+"""crowdd in the process of the tests: the real Server on a real socket, and a client that asks it over HTTP."""
+
+from __future__ import annotations
+
+import gc
+import itertools
+import re
+import secrets
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+import attrs
+import orjson
+import treq
+from twisted.internet.defer import Deferred
+from twisted.internet.threads import deferToThread
+from twisted.web.client import Agent, HTTPConnectionPool, readBody
+from twisted.web.http_headers import Headers
+
+from crowdd import app
+from crowdd.config import Settings
+from crowdd.domain.server import bootstrap
+from support.servers.live import LiveServer
+
+# Central, so that what is asked of passwords changes in one place.
+PASSWORD = "a good password"
+# Where a key speaks for its person outside /api: in the header. Everywhere else a session does.
+KEYED = re.compile(r"/project(/|\?|$)|/account/[^/]+/export(/|\?|$)")
+
+BETWEEN_COLLECTIONS = 50
+_STOPPED = itertools.count(1)
+
+
+@attrs.frozen
+class Response:
+    """A whole answer."""
+
+    status: int
+    headers: Any
+    body: bytes
+
+    def json(self) -> Any:
+        return orjson.loads(self.body)
+
+    @property
+    def text(self) -> str:
+        return self.body.decode()
+
+    def header(self, name: str) -> str | None:
+        values = self.headers.getRawHeaders(name)
+        return values[-1] if values else None
+
+
+@attrs.frozen
+class Session:
+    """A session of somebody, and a token for its forms."""
+
+    token: str
+    csrf_token: str
+
+
+class Client:
+    """A browser or a program: keeps cookies, sends an API key when it has one."""
+
+    def __init__(self, base: str, agent: Any, key: str = "", headers: dict[str, str] | None = None) -> None:
+        self.base, self._agent, self.key = base, agent, key
+        self.headers = headers or {}
+        self.cookies: dict[str, str] = {}
+        self.open_session: Callable[[], Awaitable[Session]] | None = None
+        self._session: Session | None = None
+
+    async def session(self) -> Session:
+        """The session in which this person does what no key may do."""
+        assert self.open_session is not None
+        self._session = self._session or await self.open_session()
+        return self._session
+
+    async def by_session(self) -> Client:
+        """A browser in which this person is signed in; forms of it need their token."""
+        browser = Client(self.base, self._agent)
+        browser.cookies["session"] = (await self.session()).token
+        return browser
+
+    async def request(
+        self, method: str, path: str, json: Any = ..., headers: dict[str, str] | None = None, **more: Any
+    ) -> Response:
+        """An answer, whatever its status; redirects are not followed. ``json`` is sent as a JSON body."""
+        sent = {**self.headers, **(headers or {})}
+        if json is not ...:
+            more["data"] = orjson.dumps(json)
+            sent.setdefault("Content-Type", "application/json")
+        cookies = dict(self.cookies)
+        if self.key and re.match(r"/api(/|\?|$)", path):
+            path += ("&" if "?" in path else "?") + f"api_key={self.key}"
+        elif self.key and (KEYED.match(path) or self.open_session is None):
+            sent.setdefault("Authorization", self.key)
+        elif self.key:
+            session = await self.session()
+            cookies["session"] = session.token
+            sent.setdefault("X-CSRFToken", session.csrf_token)
+        if cookies:
+            sent["Cookie"] = "; ".join(f"{name}={value}" for name, value in cookies.items())
+        response = await treq.request(
+            method, self.base + path, headers=sent, agent=self._agent, allow_redirects=False, timeout=60, **more
+        )
+        self._keep(response.headers.getRawHeaders("set-cookie") or [])
+        return Response(response.code, response.headers, await treq.content(response))
+
+    def _keep(self, lines: list[str]) -> None:
+        for line in lines:
+            pair, *attributes = line.split(";")
+            name, _, value = pair.partition("=")
+            if any(a.strip().lower() == "max-age=0" for a in attributes):
+                self.cookies.pop(name.strip(), None)
+            else:
+                self.cookies[name.strip()] = value
+
+    async def get(self, path: str, **more: Any) -> Response:
+        return await self.request("GET", path, **more)
+
+    async def post(self, path: str, **more: Any) -> Response:
+        return await self.request("POST", path, **more)
+
+    async def put(self, path: str, **more: Any) -> Response:
+        return await self.request("PUT", path, **more)
+
+    async def delete(self, path: str, **more: Any) -> Response:
+        return await self.request("DELETE", path, **more)
+
+    async def page(self, path: str, **more: Any) -> Response:
+        """A page as JSON."""
+        return await self.get(path, headers={"Content-Type": "application/json"}, **more)
+
+    async def send_form(self, path: str, json: dict[str, Any], token_from: str = "") -> Response:
+        """Posts a form as front ends do: the token of the matching GET, JSON both ways."""
+        form = (await self.page(token_from or path)).json()
+        token = form.get("csrf") or form["form"]["csrf"]
+        return await self.post(path, json=json, headers={"X-CSRFToken": token})
+
+
+class Served:
+    """A server on a port of its own."""
+
+    def __init__(self, reactor: Any, settings: Settings) -> None:
+        self._reactor = reactor
+        port_of_its_own = attrs.evolve(settings, http=attrs.evolve(settings.http, port=0))
+        self.server = app.Server(reactor, port_of_its_own)
+        self._pool = HTTPConnectionPool(reactor)
+        self._pool.maxPersistentPerHost = 100
+        self._agent = Agent(reactor, pool=self._pool)
+
+    @property
+    def domain(self) -> Any:
+        return self.server._domain
+
+    @property
+    def database(self) -> Any:
+        """The server's own pool."""
+        return self.server._pool
+
+    @property
+    def routes(self) -> list[Any]:
+        """Every route there is."""
+        table = self.server._site.resource._router.routes
+        return [route for methods in table.values() for route in methods.values()]
+
+    async def start(self) -> None:
+        self.server.privilegedStartService()
+        self.server.startService()
+        await self._started()
+        self.base = f"http://127.0.0.1:{self.server._port.getHost().port}"
+
+    async def _started(self) -> None:
+        done: Deferred[None] = Deferred()
+        self.server._starting.addBoth(lambda result: done.callback(None) or result)
+        await done
+
+    async def stop(self) -> None:
+        await self._pool.closeCachedConnections()
+        await self.server.stopService()
+        # A server looks for cycles at its start and keeps what is left out of the collector's sight for ever: of many
+        # servers, now and then (conftest.py takes the looking away from each).
+        if next(_STOPPED) % BETWEEN_COLLECTIONS == 0:
+            gc.unfreeze()
+            gc.collect()
+
+    def client(self, key: str = "", **headers: str) -> Client:
+        """A new browser or program."""
+        return Client(self.base, self._agent, key, headers)
+
+    async def bare(self, path: str, coding: str) -> Response:
+        """The bytes as they come; other clients here unpack what was compressed."""
+        headers = Headers({"Accept-Encoding": [coding]})
+        response = await self._agent.request(b"GET", (self.base + path).encode(), headers)
+        return Response(response.code, response.headers, await readBody(response))
+
+    async def person(self, name: str, *, admin: bool = False) -> Client:
+        """A program of a new person, with an API key; ``client.user_id`` is whose."""
+        from crowdd.domain.accounts.registration import Registration
+        from crowdd.values import SYSTEM
+
+        form = Registration(name, name.title(), f"{name}@example.org", PASSWORD, PASSWORD)
+        user_id = await self.domain.accounts.register(form, SYSTEM, admin=admin)
+        row = await self.domain.accounts.profile(user_id)
+        client = self.client(self.domain.accounts.api_key(row))
+        client.user_id = user_id
+        client.open_session = lambda: self._open_session(user_id)
+        return client
+
+    async def _open_session(self, user_id: int) -> Session:
+        from crowdd.values import SYSTEM
+
+        token, salt = await self.domain.people.sessions.open(user_id, "program", SYSTEM), secrets.token_urlsafe(9)
+        mac = self.domain.secrets.digest("csrf", f"{salt}|session:{token}").hex()[:40]
+        return Session(token, f"{salt}.{mac}")
+
+    async def project(
+        self, owner: Client, short_name: str = "birds", *, tasks: int = 0, published: bool = False, **task: Any
+    ) -> dict[str, Any]:
+        """A project with a presenter and tasks."""
+        body = {
+            "name": short_name.title(),
+            "short_name": short_name,
+            "description": "Is there a bird?",
+            "info": {"task_presenter": "<p>?</p>"},
+        }
+        project = (await owner.post("/api/project", json=body)).json()
+        if tasks:
+            rows = [{"project_id": project["id"], "info": {"n": n}, "n_answers": 2, **task} for n in range(tasks)]
+            project["tasks"] = [t["id"] for t in (await owner.post("/api/task", json=rows)).json()]
+        if published:
+            answer = await owner.post(f"/project/{short_name}/publish", json={})
+            assert answer.status == 200, answer.body
+        return project
+
+
+class ServedByWorkers(Served):
+    """The same by a twistd with as many workers as CROWDD_DAEMON_WORKERS says; the rules of this process make people."""
+
+    def __init__(self, reactor: Any, settings: Settings, environment: Mapping[str, str]) -> None:
+        self._reactor, self._settings = reactor, settings
+        self._pool = HTTPConnectionPool(reactor)
+        self._pool.maxPersistentPerHost = 100
+        self._agent = Agent(reactor, pool=self._pool)
+        settings.data.dir.mkdir(parents=True, exist_ok=True)
+        self._database = bootstrap.make_pool(reactor, settings, size=2)
+        self._domain = bootstrap.make_domain(reactor, settings, self._database)
+        self._live = LiveServer(settings.db.dsn, settings.data.dir, **environment)
+
+    @property
+    def domain(self) -> Any:
+        return self._domain
+
+    @property
+    def database(self) -> Any:
+        return self._database
+
+    async def start(self) -> None:
+        self._domain.passwords.start()
+        await self._database.start()
+        await deferToThread(self._live.start, 120)
+        self.base = self._live.url
+
+    async def stop(self) -> None:
+        await self._pool.closeCachedConnections()
+        await deferToThread(self._live.stop)
+        self._domain.passwords.stop()
+        await self._database.close()
