@@ -27,7 +27,7 @@ from bench.figures import table
 MOST = 1.1
 SETTINGS = {
     "CROWDD_ACCOUNTS_CONFIRM_EMAIL": "on",
-    "CROWDD_ACCOUNTS_ATTEMPTS": "1000000",
+    "CROWDD_ACCOUNTS_MAX_LOGIN_FAILURES": "1000000",
     "CROWDD_QUEUE_WORKERS": "0",
 }
 PATHS = ("/account/signin", "/account/forgot-password", "/account/register")

@@ -120,7 +120,7 @@ class Outage:
             ("last refusal after its return", f"{max(back, 0):.1f} s"),
         ]
 
-    def violations(self, wait_seconds: float, sql: Sql) -> list[str]:
+    def violations(self, pool_timeout: float, sql: Sql) -> list[str]:
         """What should not have come back, come so late, or be missing."""
         found = [seen.complaint for seen in self.seen if seen.complaint]
         refused = [seen for seen in self.seen if seen.status == 503]
@@ -131,7 +131,7 @@ class Outage:
                 found.append(
                     f"{seen.name}: refused while the database was there, {seen.came - self.returned:.1f} s after"
                 )
-            if seen.came - seen.asked > wait_seconds + SLOW_SECONDS:
+            if seen.came - seen.asked > pool_timeout + SLOW_SECONDS:
                 found.append(f"{seen.name}: refused only after {seen.came - seen.asked:.1f} s")
         there = marks(sql)
         missing = [each.name for each in self.certain if not there.issuperset(each.marks)]

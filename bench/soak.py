@@ -33,7 +33,7 @@ SETTINGS = {
     "MALLOC_ARENA_MAX": "2",  # as crowdctl serve, the unit of systemd and the image have it
     "CROWDD_OUTGOING_ALLOWED_HOSTS": "127.0.0.1:*",
     "CROWDD_WEBHOOKS_FIRST_DELAY": "0.5",
-    "CROWDD_WEBHOOKS_ANSWER_SECONDS": "2",
+    "CROWDD_WEBHOOKS_TIMEOUT": "2",
 }
 EXPORTS = ("csv", "json")
 STREAMS = 50

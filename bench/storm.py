@@ -26,17 +26,17 @@ from bench.wire import SECONDS, Answer, Client, LostError, Wire
 REST_SECONDS = 10.0  # how soon after the last answer everything is at rest
 CALM_SECONDS = 0.1  # half of the requests of a server at rest are answered within this time
 # Nobody is turned away for waiting in the storm; the outage has the settings of a real server.
-PATIENT = {"CROWDD_DB_MOST_WAITING": "5000", "CROWDD_DB_WAIT_SECONDS": "60"}
+PATIENT = {"CROWDD_DB_MAX_QUEUE": "5000", "CROWDD_DB_POOL_TIMEOUT": "60"}
 
 
 @attrs.frozen
 class Plan:
-    """What is to happen; seconds are those of the database's absence. ``wait_seconds``: CROWDD_DB_WAIT_SECONDS then."""
+    """What is to happen; seconds are those of the database's absence. ``wait_seconds``: CROWDD_DB_POOL_TIMEOUT then."""
 
     requests: int = 2000
     dropped: int = 200
     away: float = 10.0
-    wait_seconds: int = 5
+    pool_timeout: int = 5
     clients: int = 24
 
 
@@ -174,7 +174,7 @@ async def database_away(
     found = await at_rest(server, sql)
     if process is None or process.poll() is not None:
         found.append("The server's process has ended")
-    return outage.lines(), found + outage.violations(plan.wait_seconds, sql) + complaints(server)
+    return outage.lines(), found + outage.violations(plan.pool_timeout, sql) + complaints(server)
 
 
 def complaints(server: LiveServer) -> list[str]:
@@ -190,7 +190,7 @@ def play(plan: Plan, place: Path) -> tuple[list[tuple[str, object]], list[str]]:
         sql = Sql(postgres.dsn)
         with testbed.crowdd(postgres.dsn, place, **PATIENT) as server:
             lines, found = testbed.run(many_at_once(plan, server, sql))
-        waiting = {"CROWDD_DB_WAIT_SECONDS": str(plan.wait_seconds)}
+        waiting = {"CROWDD_DB_POOL_TIMEOUT": str(plan.pool_timeout)}
         with testbed.crowdd(postgres.dsn, place, **waiting) as server:
             more, worse = testbed.run(database_away(plan, server, sql, postgres))
         found += sql.broken_rules()

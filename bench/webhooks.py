@@ -40,7 +40,7 @@ UPDATE delivery SET state = 'waiting', attempts = 0, finished = NULL, next_at = 
 SETTINGS = {
     "CROWDD_OUTGOING_ALLOWED_HOSTS": "127.0.0.1:*",
     "CROWDD_WEBHOOKS_FIRST_DELAY": "0.002",
-    "CROWDD_WEBHOOKS_ANSWER_SECONDS": "0.5",
+    "CROWDD_WEBHOOKS_TIMEOUT": "0.5",
 }
 
 

@@ -81,7 +81,7 @@ class Server(Service):
             reactor,
             settings,
             size=settings.queue.workers + JOBS_AT_ONCE,
-            statement_seconds=BACKGROUND_STATEMENT_SECONDS,
+            statement_timeout=BACKGROUND_STATEMENT_SECONDS,
             places=places,
         )
         behind = self._domain.on(self._background)

@@ -151,11 +151,11 @@ class Http:
         31_536_000, _not_negative, doc="Under an https base_url browsers use only HTTPS for so long; 0: not told."
     )
     trusted_proxies: tuple[Network, ...] = _option((), _networks, doc="Proxies whose X-Forwarded-For is believed.")
-    most_body_bytes: int = _option(10_000_000, _positive, doc="Largest request body, in bytes; larger ones get 413.")
+    max_body_bytes: int = _option(10_000_000, _positive, doc="Largest request body, in bytes; larger ones get 413.")
     max_anonymous_body_bytes: int = _option(
         262_144, _positive, doc="Largest request body without an account, in bytes; larger ones get 413."
     )
-    most_import_bytes: int = _option(
+    max_import_bytes: int = _option(
         100_000_000, _positive, doc="Largest file of tasks that an owner may bring, in bytes."
     )
     drain_seconds: int = _option(10, _not_negative, doc="How long requests in flight may take at shutdown.")
@@ -181,8 +181,8 @@ class Log:
         "info", _choice("debug", "info", "warn", "error", "critical"), doc="What is less important is left out."
     )
     requests: bool = _option(False, _boolean, doc="A line for every request, without address, query or names.")
-    most_bytes: int = _option(20_000_000, _not_negative, doc="The file is put aside at this size; 0: never.")
-    keep: int = _option(5, _positive, doc="Files put aside that are kept.")
+    max_bytes: int = _option(20_000_000, _not_negative, doc="The file is put aside at this size; 0: never.")
+    backup_count: int = _option(5, _positive, doc="Files put aside that are kept.")
     security_days: int = _option(90, _positive, doc="Entries of the security log are removed after so many days.")
 
 
@@ -204,11 +204,11 @@ class Db:
         "", doc="The same for crowdctl db upgrade, as the role that owns the tables; empty: dsn serves and upgrades."
     )
     pool_size: int = _option(8, _positive, doc="Connections for the requests of one process.", fixed=True)
-    most_waiting: int = _option(
+    max_queue: int = _option(
         1000, _positive, doc="Requests that may wait for a connection; further ones get 503.", fixed=True
     )
-    wait_seconds: int = _option(5, _positive, doc="How long a request waits for a connection before 503.", fixed=True)
-    statement_seconds: int = _option(10, _positive, doc="Time-out of a single statement.", fixed=True)
+    pool_timeout: int = _option(5, _positive, doc="How long a request waits for a connection before 503.", fixed=True)
+    statement_timeout: int = _option(10, _positive, doc="Time-out of a single statement.", fixed=True)
 
 
 @attrs.frozen
@@ -221,7 +221,7 @@ class Data:
     postgres_user: str = _option(
         "", doc="System user that runs the embedded PostgreSQL when started as root.", fixed=True
     )
-    least_free_bytes: int = _option(
+    min_free_bytes: int = _option(
         100_000_000, _not_negative, doc="With less free space there the server is not ready (/ready)."
     )
     backup_days: int = _option(
@@ -245,7 +245,7 @@ class RateLimit:
     limit: int = _option(300, _not_negative, doc="Requests per window, address and end point; 0 switches limits off.")
     key_limit: int = _option(300, _positive, doc="Requests per window, API key (or token) and end point.")
     window: int = _option(900, _positive, doc="Length of the window in seconds.")
-    room: int = _option(
+    shared_address_factor: int = _option(
         40,
         _positive,
         doc="Ceiling of an address: limit times this for its browsers, key_limit times this for its keys.",
@@ -320,8 +320,8 @@ class Accounts:
         "nobody", _choice("nobody", "admins"), doc="Who needs a second factor: admins get to /admin only with one."
     )
     key_in_query: bool = _option(True, _boolean, doc="Whether API keys may stand in addresses as ?api_key=.")
-    shortest_password: int = _option(10, _positive, doc="Characters that a new password needs.")
-    attempts: int = _option(10, _positive, doc="Failed sign-ins per account and network in 15 minutes.")
+    min_password_length: int = _option(10, _positive, doc="Characters that a new password needs.")
+    max_login_failures: int = _option(10, _positive, doc="Failed sign-ins per account and network in 15 minutes.")
     max_login_failures_per_hour: int = _option(
         100, _positive, doc="Failed sign-ins per account and hour from all networks together; known devices are exempt."
     )
@@ -391,7 +391,7 @@ class Webhooks:
     """``[webhooks]``: what projects are told of their events."""
 
     first_delay: float = _option(5.0, _seconds, doc="Seconds until the second of ten attempts; later ones take longer.")
-    answer_seconds: float = _option(15.0, _seconds, doc="How long a receiver may take to answer.")
+    timeout: float = _option(15.0, _seconds, doc="How long a receiver may take to answer.")
     log_days: int = _option(30, _positive, doc="Deliveries that have ended leave the log after so many days.")
     log_rows: int = _option(100_000, _positive, doc="Ended deliveries that the log of a project keeps at most.")
 
@@ -483,6 +483,21 @@ def _is_secret(option: str) -> bool:
     return option.endswith(("password", "secret", "secret_key", "token"))
 
 
+# Former names of settings: whoever still uses one is told the new one.
+_FORMER = {
+    ("http", "most_body_bytes"): "max_body_bytes",
+    ("http", "most_import_bytes"): "max_import_bytes",
+    ("log", "most_bytes"): "max_bytes",
+    ("log", "keep"): "backup_count",
+    ("db", "most_waiting"): "max_queue",
+    ("db", "wait_seconds"): "pool_timeout",
+    ("db", "statement_seconds"): "statement_timeout",
+    ("data", "least_free_bytes"): "min_free_bytes",
+    ("ratelimit", "room"): "shared_address_factor",
+    ("accounts", "shortest_password"): "min_password_length",
+    ("accounts", "attempts"): "max_login_failures",
+    ("webhooks", "answer_seconds"): "timeout",
+}
 SECTIONS: dict[str, type] = {a.name: type(a.default) for a in attrs.fields(Settings)}
 
 
@@ -540,6 +555,8 @@ def _known(section: str, option: str, place: str) -> None:
     if section not in SECTIONS:
         raise ConfigError(f"{place}: there is no section [{section}]. Known: {', '.join(SECTIONS)}.")
     names = [a.name for a in attrs.fields(SECTIONS[section])]
+    if (section, option) in _FORMER:
+        raise ConfigError(f"{place}: this setting is called {_FORMER[section, option]} now.")
     if option not in names:
         raise ConfigError(f"{place}: there is no such setting. [{section}] has: {', '.join(names)}.")
 

@@ -116,7 +116,7 @@ class Journal:
             return self._elsewhere
         path = Path(settings.log.file) if settings.log.file else settings.data.dir / "crowdd.log"
         try:
-            return File(path.absolute(), settings.log.most_bytes, settings.log.keep)
+            return File(path.absolute(), settings.log.max_bytes, settings.log.backup_count)
         except OSError as error:
             raise ConfigError(f"Cannot write the log {path}: {error.strerror}. Choose another: [log] file.") from None
 

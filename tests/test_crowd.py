@@ -41,7 +41,7 @@ def test_what_is_wrong_in_the_end_is_found(dsn, tmp_path):
 
 
 def test_rude_clients_and_a_lost_database_harm_nobody_else():
-    plan = storm.Plan(requests=200, dropped=20, away=2, wait_seconds=1, clients=12)
+    plan = storm.Plan(requests=200, dropped=20, away=2, pool_timeout=1, clients=12)
     with testbed.folder() as place:
         _, violations = storm.play(plan, place)
     assert violations == []

@@ -50,7 +50,7 @@ def switch(postgres, dsn, tmp_path):
 
 async def begin(switch, serve):
     """crowdd behind the switch, with as many connections as usual, with an owner and his project."""
-    settings = {"CROWDD_DB_WAIT_SECONDS": "2", "CROWDD_DB_STATEMENT_SECONDS": "3", "CROWDD_DB_POOL_SIZE": "8"}
+    settings = {"CROWDD_DB_POOL_TIMEOUT": "2", "CROWDD_DB_STATEMENT_TIMEOUT": "3", "CROWDD_DB_POOL_SIZE": "8"}
     served = await serve(CROWDD_DB_DSN=switch.dsn, **settings)
     served.owner = await served.person("owner")
     served.birds = await served.project(served.owner, tasks=5, published=True)
@@ -215,7 +215,7 @@ class TestSettingsReadAgain:
             settings,
             ratelimit=config.RateLimit(limit=5),
             site=config.Site(name="Other birds"),
-            http=attrs.evolve(settings.http, most_body_bytes=100),
+            http=attrs.evolve(settings.http, max_body_bytes=100),
         )
         served.server.prepared(again)()
         limited = await client.get("/api/category")

@@ -142,7 +142,7 @@ class TestFile:
         assert (tmp_path / "crowdd.log").stat().st_mode & 0o007 == 0, "others have no business with it"
 
     def test_grows_no_further_than_told(self, tmp_path):
-        made = Journal(settings(file=str(tmp_path / "a.log"), most_bytes=100, keep=2))
+        made = Journal(settings(file=str(tmp_path / "a.log"), max_bytes=100, backup_count=2))
         for number in range(100):
             made.write(f"{number:019}\n")
         found = sorted(path.name for path in tmp_path.iterdir())

@@ -79,7 +79,7 @@ def _with_settings(settings: Settings, work: Callable[[Settings, Pool], Awaitabl
 
     async def connected() -> T:
         try:
-            await _start(pool, settings.db.wait_seconds)
+            await _start(pool, settings.db.pool_timeout)
             return await work(settings, pool)
         finally:
             await pool.close()
@@ -89,7 +89,7 @@ def _with_settings(settings: Settings, work: Callable[[Settings, Pool], Awaitabl
 
 def _patient(settings: Settings, connections: int) -> Settings:
     """A command needs few connections, and its statements may take as long as they take."""
-    return attrs.evolve(settings, db=attrs.evolve(settings.db, pool_size=connections, statement_seconds=0))
+    return attrs.evolve(settings, db=attrs.evolve(settings.db, pool_size=connections, statement_timeout=0))
 
 
 async def _start(pool: Pool, seconds: int) -> None:

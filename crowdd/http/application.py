@@ -114,7 +114,7 @@ class Lasting:
 def rate_limits(settings: Settings) -> Limits:
     """The limits on /api."""
     given = settings.ratelimit
-    return Limits(given.limit, given.key_limit, given.window, given.room)
+    return Limits(given.limit, given.key_limit, given.window, given.shared_address_factor)
 
 
 def sharing(domain: Domain) -> Share:
@@ -207,7 +207,7 @@ def make_root(clock: Any, domain: Domain, lasting: Lasting) -> Resource:
 
 def _monitoring(clock: Any, domain: Domain, metrics: Metrics) -> Monitoring:
     data = domain.settings.data
-    readiness = Readiness(clock, domain.db, domain.secrets, data.dir, data.least_free_bytes)
+    readiness = Readiness(clock, domain.db, domain.secrets, data.dir, data.min_free_bytes)
     return Monitoring(readiness, domain.settings.metrics.token, metrics.text)
 
 

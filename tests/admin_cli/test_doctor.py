@@ -52,7 +52,7 @@ def test_it_asks_a_server_that_speaks_tls_what_it_lacks(crowdctl, dsn, tmp_path)
     (tmp_path / "server.pem").write_bytes(certificate(tmp_path)[0].dumpPEM())
     settings = {
         "CROWDD_HTTP_TLS_CERTIFICATE": str(tmp_path / "server.pem"),
-        "CROWDD_DATA_LEAST_FREE_BYTES": str(10**18),
+        "CROWDD_DATA_MIN_FREE_BYTES": str(10**18),
     }
     folder = Path(crowdctl.environment["CROWDD_DATA_DIR"])
     folder.mkdir()
@@ -85,7 +85,7 @@ def test_it_sees_what_has_gone_wrong_in_the_database(crowdctl, rows):
 
 
 def test_a_database_that_is_away_is_a_finding_too(crowdctl, tmp_path):
-    away = {"CROWDD_DB_DSN": f"host={tmp_path} dbname=crowdd", "CROWDD_DB_WAIT_SECONDS": "1"}
+    away = {"CROWDD_DB_DSN": f"host={tmp_path} dbname=crowdd", "CROWDD_DB_POOL_TIMEOUT": "1"}
     assert any("has not answered for 1 seconds" in sentence for sentence in wrong(crowdctl, **away))
     assert "CROWDD_HTTP_PORT: 'many' is not a port number from 0 to 65535." in wrong(crowdctl, CROWDD_HTTP_PORT="many")
 

@@ -99,7 +99,7 @@ def test_database_that_does_not_exist(crowdctl, dsn):
 
 
 def test_database_that_does_not_answer(crowdctl, tmp_path):
-    away = {"CROWDD_DB_DSN": f"host={tmp_path} dbname=crowdd", "CROWDD_DB_WAIT_SECONDS": "1"}
+    away = {"CROWDD_DB_DSN": f"host={tmp_path} dbname=crowdd", "CROWDD_DB_POOL_TIMEOUT": "1"}
     assert "not answered for 1 seconds" in crowdctl.refused("admin", "list", status=3, **away)
 
 

@@ -179,7 +179,7 @@ async def test_a_body_over_the_limit_is_refused_before_it_is_read(served):
 @shows("limit-body")
 @pytest_twisted.ensureDeferred
 async def test_the_limit_on_bodies_is_a_setting(serve):
-    served = await serve(CROWDD_HTTP_MOST_BODY_BYTES="100")
+    served = await serve(CROWDD_HTTP_MAX_BODY_BYTES="100")
     browser = served.client()
     assert (await browser.post("/account/signin", data=b"x" * 101)).status == 413
     assert (await browser.post("/account/signin", data=b"x" * 100)).status == 400

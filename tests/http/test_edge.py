@@ -128,7 +128,7 @@ class TestBodies:
         )
         assert limits.limit(b"/api/task", known=True) == 10_000_000
         assert limits.limit(b"/project/a/tasks/import?response_format=json", known=True) == 100_000_000
-        assert BodyLimits.of(settings(most_body_bytes=100)).limit(b"/", known=False) == 100
+        assert BodyLimits.of(settings(max_body_bytes=100)).limit(b"/", known=False) == 100
         assert [imports_into(path) for path in (b"/project/b%20c/tasks/import/", b"/project/a/tasks")] == ["b c", None]
 
     @pytest_twisted.ensureDeferred

@@ -32,8 +32,8 @@ def take(limit, *words):
     return taken.result
 
 
-def rate_limit(limit, room, key_limit=2):
-    return RateLimit(clock_at(0), Limits(limit, key_limit, 900, room))
+def rate_limit(limit, shared_address_factor, key_limit=2):
+    return RateLimit(clock_at(0), Limits(limit, key_limit, 900, shared_address_factor))
 
 
 def ask(limit, endpoint, network, cookie="", project=None):
@@ -88,7 +88,7 @@ def test_memory_is_bounded(monkeypatch):
 
 
 def test_clients_with_cookies_have_their_own_count_below_a_common_ceiling():
-    limit = rate_limit(2, room=2)
+    limit = rate_limit(2, shared_address_factor=2)
     assert [ask(limit, "task", "a", f"c{n}").allowed for n in (1, 1, 1, 2, 2, 3)] == [
         True,
         True,
@@ -104,7 +104,7 @@ def test_clients_with_cookies_have_their_own_count_below_a_common_ceiling():
 
 
 def test_a_project_whose_presenter_used_up_its_share_leaves_the_rest_of_its_visitor_alone():
-    limit = rate_limit(2, room=40)
+    limit = rate_limit(2, shared_address_factor=40)
     assert [ask(limit, "task", "a", "c", 7).allowed for _ in range(4)] == [True, True, False, False]
     assert ask(limit, "task", "a", "c").remaining == 1
     assert ask(limit, "task", "a", "c", 8).remaining == 1
@@ -112,7 +112,7 @@ def test_a_project_whose_presenter_used_up_its_share_leaves_the_rest_of_its_visi
 
 
 def test_a_key_has_a_window_of_its_own_wherever_it_is_used():
-    limit = rate_limit(2, room=40, key_limit=3)
+    limit = rate_limit(2, shared_address_factor=40, key_limit=3)
     assert [ask_with_key(limit, "k", network).allowed for network in "abcd"] == [True, True, True, False]
     assert [ask(limit, "task", "a").allowed for _ in range(3)] == [True, True, False]
     assert ask_with_key(limit, "other").allowed and ask_with_key(limit, "k", endpoint="project").allowed
@@ -121,7 +121,7 @@ def test_a_key_has_a_window_of_its_own_wherever_it_is_used():
 
 
 def test_many_keys_of_one_network_have_a_ceiling_that_browsers_do_not_share():
-    limit = rate_limit(2, room=2)
+    limit = rate_limit(2, shared_address_factor=2)
     allowed = [ask_with_key(limit, f"k{number}") for number in range(10)]
     assert sum(each.allowed for each in allowed) == 4
     assert (allowed[-1].scope, allowed[-1].limit, allowed[-1].remaining) == ("network", 4, 0)
@@ -132,14 +132,14 @@ def test_many_keys_of_one_network_have_a_ceiling_that_browsers_do_not_share():
 
 
 def test_new_limits_hold_for_keys_too():
-    limit = rate_limit(2, room=40, key_limit=1)
+    limit = rate_limit(2, shared_address_factor=40, key_limit=1)
     assert [ask_with_key(limit, "k").allowed for _ in range(2)] == [True, False]
     limit.use(Limits(2, 4, 900, 40))
     assert [ask_with_key(limit, "k").allowed for _ in range(3)] == [True, True, False]
 
 
 def test_inventing_projects_gains_one_limit_for_each_of_the_first_few_and_one_for_all_others():
-    limit = rate_limit(2, room=1000)
+    limit = rate_limit(2, shared_address_factor=1000)
     allowed = sum(ask(limit, "task", "a", cookie, n).allowed for cookie in ("", "c") for n in range(1000))
     assert allowed == 2 * (rate_limits.MAX_PROJECTS + 2)  # each was asked for once, and two of the others passed
     assert sum(ask(limit, "task", "a", "", n).allowed for n in range(1000)) == rate_limits.MAX_PROJECTS
@@ -147,7 +147,7 @@ def test_inventing_projects_gains_one_limit_for_each_of_the_first_few_and_one_fo
 
 
 def test_presenters_stay_below_the_ceiling_of_an_address_also_without_cookies():
-    limit = rate_limit(2, room=2)
+    limit = rate_limit(2, shared_address_factor=2)
     assert sum(ask(limit, "task", "a", "", project).allowed for project in (1, 2, 3) for _ in range(2)) == 4
     assert ask(limit, "task", "b", "", 1).allowed
 
@@ -162,7 +162,7 @@ def test_projects_are_known_for_one_window(monkeypatch):
 
 @pytest.mark.parametrize(("limit", "active"), [(0, False), (1, True)])
 def test_nothing_is_counted_when_it_is_off(limit, active):
-    assert rate_limit(limit, room=1).active is active
+    assert rate_limit(limit, shared_address_factor=1).active is active
 
 
 def test_the_three_headers():

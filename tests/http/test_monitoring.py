@@ -54,7 +54,7 @@ async def test_a_database_of_another_version_is_not_ready(served, statement, che
 @shows("ready")
 @pytest_twisted.ensureDeferred
 async def test_without_room_on_the_disk_it_is_not_ready(serve):
-    served = await serve(CROWDD_DATA_LEAST_FREE_BYTES=str(10**18))
+    served = await serve(CROWDD_DATA_MIN_FREE_BYTES=str(10**18))
     answer = await served.client().get("/ready")
     assert answer.status == 503 and "free space" in answer.json()["checks"]["disk"]
 

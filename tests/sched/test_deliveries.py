@@ -47,7 +47,7 @@ class Post:
     """Projects with webhooks, somebody who delivers, and the mail that owners got."""
 
     def __init__(self, settings: Any, pool: Any) -> None:
-        webhooks = attrs.evolve(settings.webhooks, first_delay=FIRST_DELAY, answer_seconds=5.0)
+        webhooks = attrs.evolve(settings.webhooks, first_delay=FIRST_DELAY, timeout=5.0)
         outgoing = attrs.evolve(settings.outgoing, allowed_hosts=("127.0.0.1:*",))
         self.settings = attrs.evolve(settings, webhooks=webhooks, outgoing=outgoing)
         self.pool = pool
@@ -411,7 +411,7 @@ async def test_the_log_says_why(behave, words, post, receiver):
     receiver.behave = lambda request: behave
     project = await post.project(receiver.url)
     post.happen(project)
-    deliveries = post.make(answer_seconds=0.3 if behave == HANG else 60)
+    deliveries = post.make(timeout=0.3 if behave == HANG else 60)
     await deliveries.feed([project])
     (due,) = await deliveries.due(project, 8, [])
     await deliveries.send(due)

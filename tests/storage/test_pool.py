@@ -469,7 +469,7 @@ async def test_a_connection_lost_before_commit_leaves_nothing_uncertain(pair, ma
 @in_time
 async def test_a_cancellation_storm_harms_nobody_else(pair, make_pool):
     chance, size, requests, most_cancelled = random.Random(11), 8, 2000, 200
-    pool = await make_pool(size=size, most_waiting=requests, wait_seconds=120).start()
+    pool = await make_pool(size=size, max_queue=requests, timeout=120).start()
     begun, outcomes, cancelled = set(), {}, set()
 
     def both_halves(request):
@@ -679,7 +679,7 @@ async def test_first_come_first_served(make_pool):
 
 @in_time
 async def test_the_queue_is_bounded(make_pool):
-    pool = await make_pool(size=1, most_waiting=2).start()
+    pool = await make_pool(size=1, max_queue=2).start()
     release, done = await occupied(pool)
     waiting = [started(pool.fetch(PID)) for _ in range(2)]
     assert pool.figures() == PoolFigures(size=1, free=0, busy=1, waiting=2)
@@ -691,7 +691,7 @@ async def test_the_queue_is_bounded(make_pool):
 
 @in_time
 async def test_nobody_waits_for_ever(make_pool):
-    pool = await make_pool(size=1, wait_seconds=0.02).start()
+    pool = await make_pool(size=1, timeout=0.02).start()
     release, done = await occupied(pool)
     with pytest.raises(UnavailableError, match=r"within 0\.02 seconds"):
         await pool.fetch(PID)
@@ -715,7 +715,7 @@ def test_a_place_in_the_queue_expires_on_time():
 
 @in_time
 async def test_asking_for_a_second_connection_inside_a_transaction_does_not_hang(make_pool):
-    pool = await make_pool(size=1, wait_seconds=0.02).start()
+    pool = await make_pool(size=1, timeout=0.02).start()
 
     async def work(transaction):
         await pool.fetch(PID)
@@ -742,7 +742,7 @@ async def test_a_queue_of_statements_that_cannot_be_sent_does_not_exhaust_the_st
 
 @in_time
 async def test_a_restarted_server_is_found_again(restartable, make_pool):
-    pool = await make_pool(size=4, wait_seconds=0.05).start()
+    pool = await make_pool(size=4, timeout=0.05).start()
     before = await eventually_all(pool)
     running = [started(pool.fetch("SELECT pg_sleep(60)")) for _ in range(3)]
     restartable.stop()
@@ -766,7 +766,7 @@ async def test_a_restarted_server_is_found_again(restartable, make_pool):
 async def test_a_server_that_is_down_at_the_start_is_waited_for(restartable, make_pool):
     restartable.stop()
     try:
-        pool = make_pool(size=2, wait_seconds=0.3)
+        pool = make_pool(size=2, timeout=0.3)
         starting = pool.start()
         with pytest.raises(UnavailableError):
             await pool.fetch(PID)
@@ -872,7 +872,7 @@ async def test_closing_may_be_hurried(pair, make_pool):
 
 @in_time
 async def test_closing_does_not_wait_for_the_next_attempt_to_connect(make_pool):
-    pool = make_pool("host=/nowhere", wait_seconds=0.01)
+    pool = make_pool("host=/nowhere", timeout=0.01)
     starting = pool.start()
     with pytest.raises(UnavailableError):
         await pool.fetch(PID)

@@ -100,7 +100,7 @@ def gather(
         RecoveryCodes(db, secrets, proofs, security_log),
         attempts,
         proofs,
-        settings.accounts.attempts,
+        settings.accounts.max_login_failures,
         security_log,
     )
     return People(

@@ -17,9 +17,9 @@ class Registration:
     password: str = attrs.field(repr=False)
     confirm: str = attrs.field(repr=False)
 
-    def mistakes(self, shortest_password: int | None) -> account_validation.Mistakes:
+    def mistakes(self, min_password_length: int | None) -> account_validation.Mistakes:
         """What is wrong with it, per field; None: who comes from a provider has no password."""
-        password, confirm = ([], []) if shortest_password is None else self._password(shortest_password)
+        password, confirm = ([], []) if min_password_length is None else self._password(min_password_length)
         return account_validation.found(
             {
                 "fullname": account_validation.fullname(self.fullname),
@@ -30,5 +30,5 @@ class Registration:
             }
         )
 
-    def _password(self, shortest: int) -> tuple[list[str], list[str]]:
-        return account_validation.password(self.password, self.confirm, shortest)
+    def _password(self, min_length: int) -> tuple[list[str], list[str]]:
+        return account_validation.password(self.password, self.confirm, min_length)

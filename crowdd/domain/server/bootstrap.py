@@ -19,7 +19,7 @@ def make_pool(
     settings: Settings,
     *,
     size: int = 0,
-    statement_seconds: int | None = None,
+    statement_timeout: int | None = None,
     places: Places | None = None,
 ) -> Pool:
     """A pool on the configured database, with size and time-out of ``[db]`` unless told.
@@ -29,15 +29,15 @@ def make_pool(
 
     Raises ConfigError when none is configured.
     """
-    seconds = settings.db.statement_seconds if statement_seconds is None else statement_seconds
+    seconds = settings.db.statement_timeout if statement_timeout is None else statement_timeout
     if not settings.db.dsn:
         raise ConfigError("No database is configured: set [db] dsn, or start with: crowdctl serve")
     return Pool(
         reactor,
         settings.db.dsn,
         size=size or settings.db.pool_size,
-        most_waiting=settings.db.most_waiting,
-        wait_seconds=settings.db.wait_seconds,
+        max_queue=settings.db.max_queue,
+        timeout=settings.db.pool_timeout,
         setup=session(seconds),
         places=places,
     )

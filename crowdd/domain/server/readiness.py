@@ -24,9 +24,9 @@ OK = "ok"
 class Readiness:
     """Asks the database and the disk; ``clock`` is the reactor."""
 
-    def __init__(self, clock: Any, db: Database, secrets: Secrets, folder: Path, least_free_bytes: int) -> None:
+    def __init__(self, clock: Any, db: Database, secrets: Secrets, folder: Path, min_free_bytes: int) -> None:
         self._clock, self._db, self._secrets = clock, db, secrets
-        self._folder, self._least = folder, least_free_bytes
+        self._folder, self._least = folder, min_free_bytes
         self._found: dict[str, str] = {}
         self._asked = float("-inf")
 

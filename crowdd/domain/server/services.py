@@ -169,7 +169,7 @@ def build(
 ) -> Domain:
     """The domain on a database. ``reading``: what files are read by; otherwise the database itself."""
     outgoing = Outgoing(reactor, settings.outgoing.allowed_hosts)
-    gathering = partial(Gather, reactor, most_waiting=settings.db.most_waiting)
+    gathering = partial(Gather, reactor, max_queue=settings.db.max_queue)
     security_log = SecurityLog(reactor, db, secrets)
     most = max(1, min(MAX_SEARCHES, settings.db.pool_size // 4, (os.cpu_count() or 1) // 2))
     searches = Turns(reactor, most, SEARCH_WAIT_SECONDS)
@@ -237,7 +237,7 @@ def _assemble(
     external = ExternalUsers(db, gathering, secrets, settings.external.token_hours)
     contributions = Contributions(db, gathering, bell.ring, external, records, secrets, seconds, quota, preloads)
     changes = Changes(db, bell.ring, queue)
-    spools = Spools(settings.data.dir / "spool", settings.data.least_free_bytes)
+    spools = Spools(settings.data.dir / "spool", settings.data.min_free_bytes)
     return Domain(
         db=db,
         seconds=seconds,
@@ -301,7 +301,7 @@ def _assemble(
             outgoing,
             workshop.another(),
             settings.data.dir / "imports",
-            settings.http.most_import_bytes,
+            settings.http.max_import_bytes,
             quota,
             secrets,
             changes,

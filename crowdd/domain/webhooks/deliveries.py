@@ -95,7 +95,7 @@ class Deliveries:
                 message.url,
                 message.headers,
                 message.body,
-                seconds=self._settings.answer_seconds,
+                seconds=self._settings.timeout,
                 most_bytes=_KEPT_BODY_BYTES,
             )
         except (RefusedTargetError, UnreachableError) as problem:

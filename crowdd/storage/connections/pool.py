@@ -46,7 +46,7 @@ class Pool:
 
     ``dsn`` is libpq's and should name a socket directory or an address, since names are resolved while the reactor
     stands still. ``setup`` are statements that each new connection runs first (PREPARE, SET). At most ``most_waiting``
-    callers wait for a connection, each for ``wait_seconds``; an attempt to connect is given up after
+    callers wait for a connection, each for ``timeout``; an attempt to connect is given up after
     ``connect_seconds``. Pools of one process that share ``places`` leave each other at least one connection.
     """
 
@@ -56,8 +56,8 @@ class Pool:
         dsn: str,
         *,
         size: int = 8,
-        most_waiting: int = 1000,
-        wait_seconds: float = 5.0,
+        max_queue: int = 1000,
+        timeout: float = 5.0,
         connect_seconds: float = 10.0,
         setup: Sequence[str] = (),
         places: Places | None = None,
@@ -69,7 +69,7 @@ class Pool:
         places.lend(self._give_up_one)
         self._connector = Connector(reactor, dsn, seconds=connect_seconds, places=places)
         self._listener = Listener(Connector(reactor, dsn, seconds=connect_seconds, places=places))
-        self._queue: Queue[Connection] = Queue(reactor, most=most_waiting, seconds=wait_seconds)
+        self._queue: Queue[Connection] = Queue(reactor, most=max_queue, seconds=timeout)
         self._free: list[Connection] = []
         self._busy: set[Connection] = set()
         self._started: Deferred[Pool] = Deferred()

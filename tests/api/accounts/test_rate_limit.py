@@ -136,7 +136,9 @@ async def test_wrong_keys_count_for_the_network_whatever_cookie_comes_with_them(
 @shows("limit-rate-own")
 @pytest_twisted.ensureDeferred
 async def test_all_keys_of_an_address_together_have_a_ceiling(serve):
-    served = await serve(CROWDD_RATELIMIT_KEY_LIMIT="2", CROWDD_RATELIMIT_ROOM="2", CROWDD_RATELIMIT_LIMIT="2")
+    served = await serve(
+        CROWDD_RATELIMIT_KEY_LIMIT="2", CROWDD_RATELIMIT_SHARED_ADDRESS_FACTOR="2", CROWDD_RATELIMIT_LIMIT="2"
+    )
     found = []
     for name in ("ada", "bob", "eve"):
         found += await statuses(await served.person(name), 2)
@@ -158,7 +160,9 @@ async def test_several_servers_count_a_key_together(serve):
 @shows("limit-rate-own")
 @pytest_twisted.ensureDeferred
 async def test_all_cookies_of_an_address_together_have_a_ceiling(serve):
-    served = await serve(CROWDD_RATELIMIT_LIMIT="2", CROWDD_RATELIMIT_ROOM="2", CROWDD_RATELIMIT_WINDOW=LONG)
+    served = await serve(
+        CROWDD_RATELIMIT_LIMIT="2", CROWDD_RATELIMIT_SHARED_ADDRESS_FACTOR="2", CROWDD_RATELIMIT_WINDOW=LONG
+    )
     statuses = []
     for _ in range(3):
         browser = served.client()

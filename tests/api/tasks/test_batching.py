@@ -92,7 +92,7 @@ async def test_a_task_that_somebody_holds_delays_only_who_answers_it(serve, monk
     session = connection_settings.session
     longer = "SET lock_timeout = '1h'"  # who waits for a row would wait for ever
     monkeypatch.setattr(bootstrap, "session", lambda seconds: [*session(seconds), longer])
-    served = await serve(CROWDD_DB_STATEMENT_SECONDS="3600")
+    served = await serve(CROWDD_DB_STATEMENT_TIMEOUT="3600")
     owner, people = await served.person("owner"), await crowd(served, 4)
     project = await served.project(owner, tasks=4, published=True, n_answers=1)
     tasks = [answer.json() for answer in await together(*(who.get(newtask(project)) for who in people))]

@@ -14,7 +14,7 @@ class Work:
     def __init__(self):
         self.clock = Clock()
         self.begun, self.alone = [], []
-        self.gather = Gather(self.clock, self.many, self.one, most_waiting=100)
+        self.gather = Gather(self.clock, self.many, self.one, max_queue=100)
 
     async def many(self, members):
         end = Deferred()

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from crowdd.config import Settings, load, options
+from crowdd.config import _FORMER, Settings, load, options
 from crowdd.errors import ConfigError
 
 WRONG = {
@@ -15,29 +15,29 @@ WRONG = {
     ("http", "max_connections_per_network"): ["-1", "x"],
     ("http", "max_requests_per_network"): ["-1", "x"],
     ("http", "hsts_seconds"): ["-1", "x"],
-    ("http", "most_body_bytes"): ["0", "-1", "ten"],
+    ("http", "max_body_bytes"): ["0", "-1", "ten"],
     ("http", "max_anonymous_body_bytes"): ["0", "-1", "ten"],
-    ("http", "most_import_bytes"): ["0", "-1", "ten"],
+    ("http", "max_import_bytes"): ["0", "-1", "ten"],
     ("http", "drain_seconds"): ["-1", "soon"],
     ("http", "cross_site_cookies"): ["perhaps", "", "2"],
     ("daemon", "workers"): ["0", "x"],
     ("log", "format"): ["xml", ""],
     ("log", "level"): ["loud", ""],
     ("log", "requests"): ["maybe"],
-    ("log", "most_bytes"): ["-1", "x"],
-    ("log", "keep"): ["0", "x"],
+    ("log", "max_bytes"): ["-1", "x"],
+    ("log", "backup_count"): ["0", "x"],
     ("log", "security_days"): ["0", "x"],
-    ("data", "least_free_bytes"): ["-1", "x"],
+    ("data", "min_free_bytes"): ["-1", "x"],
     ("data", "backup_days"): ["-1", "x"],
     ("db", "pool_size"): ["0", "x"],
-    ("db", "most_waiting"): ["0", "x"],
-    ("db", "wait_seconds"): ["0", "x"],
-    ("db", "statement_seconds"): ["0", "x"],
+    ("db", "max_queue"): ["0", "x"],
+    ("db", "pool_timeout"): ["0", "x"],
+    ("db", "statement_timeout"): ["0", "x"],
     ("queue", "workers"): ["-1", "x"],
     ("ratelimit", "limit"): ["-1", "x"],
     ("ratelimit", "key_limit"): ["0", "x"],
     ("ratelimit", "window"): ["0", "x"],
-    ("ratelimit", "room"): ["0", "x"],
+    ("ratelimit", "shared_address_factor"): ["0", "x"],
     ("ratelimit", "shared"): ["maybe"],
     ("exports", "at_once"): ["0", "x"],
     ("exports", "per_network"): ["-1", "x"],
@@ -62,8 +62,8 @@ WRONG = {
     ("accounts", "admin_idle_minutes"): ["0", "x"],
     ("accounts", "require_second_factor"): ["", "everybody", "Admins"],
     ("accounts", "key_in_query"): ["maybe", ""],
-    ("accounts", "shortest_password"): ["0", "x"],
-    ("accounts", "attempts"): ["0", "x"],
+    ("accounts", "min_password_length"): ["0", "x"],
+    ("accounts", "max_login_failures"): ["0", "x"],
     ("accounts", "max_login_failures_per_hour"): ["0", "x"],
     ("accounts", "max_posts"): ["-1", "x"],
     ("accounts", "signups_per_hour"): ["-1", "x"],
@@ -72,7 +72,7 @@ WRONG = {
     ("external", "token_hours"): ["0", "x"],
     ("outgoing", "allowed_hosts"): ["hooks.internal:0", "hooks.internal:http", "a:80 :80", "a:70000", "a:", "[::1:80"],
     ("webhooks", "first_delay"): ["0", "-1", "inf", "nan", "soon"],
-    ("webhooks", "answer_seconds"): ["0", "x"],
+    ("webhooks", "timeout"): ["0", "x"],
     ("webhooks", "log_days"): ["0", "x"],
     ("webhooks", "log_rows"): ["0", "x"],
     ("mail", "port"): ["-1", "x"],
@@ -101,6 +101,19 @@ def write(folder: Path, text: str) -> Path:
     path = folder / "crowdd.conf"
     path.write_text(text, "utf-8")
     return path
+
+
+@pytest.mark.parametrize(("place", "now"), list(_FORMER.items()))
+def test_a_setting_under_its_former_name_is_refused_with_its_new_one(tmp_path, place, now):
+    section, option = place
+    assert (section, now) in {(of, name) for of, name, _, _ in options()}
+    with pytest.raises(ConfigError) as error:
+        load(None, {variable(section, option): "1"})
+    assert str(error.value) == f"{variable(section, option)}: this setting is called {now} now."
+    path = write(tmp_path, f"[{section}]\n{option} = 1\n")
+    with pytest.raises(ConfigError) as error:
+        load(path, {})
+    assert str(error.value) == f"{path}: [{section}] {option}: this setting is called {now} now."
 
 
 def test_every_option_is_tried_here():

@@ -450,7 +450,7 @@ async def statements(ask, said):
 @pytest_twisted.ensureDeferred
 async def test_time_tells_nobody_which_addresses_are_known(serve, monkeypatch):
     """The same statements in the same order, and the same work beside them."""
-    served = await serve(CROWDD_ACCOUNTS_ATTEMPTS="100000", CROWDD_QUEUE_WORKERS="0", **CONFIRM)
+    served = await serve(CROWDD_ACCOUNTS_MAX_LOGIN_FAILURES="100000", CROWDD_QUEUE_WORKERS="0", **CONFIRM)
     await served.person("known")
     said, run = [], Connection.run
     monkeypatch.setattr(

@@ -106,7 +106,7 @@ async def test_guessing_ends_after_ten_attempts(served):
 @shows("limit-attempts")
 @pytest_twisted.ensureDeferred
 async def test_an_address_that_fails_at_many_accounts_is_held_up(serve):
-    served = await serve(CROWDD_ACCOUNTS_ATTEMPTS="2")
+    served = await serve(CROWDD_ACCOUNTS_MAX_LOGIN_FAILURES="2")
     await served.person("ada")
     for number in range(20):
         assert (await sign_in(served.client(), f"person{number}", "wrong password")).status == 200

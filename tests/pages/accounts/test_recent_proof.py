@@ -139,7 +139,7 @@ async def test_browser_that_sent_a_form_comes_back_to_its_page(served):
 
 @pytest_twisted.ensureDeferred
 async def test_wrong_password_proves_nothing(serve):
-    served = await serve(CROWDD_ACCOUNTS_ATTEMPTS="3")
+    served = await serve(CROWDD_ACCOUNTS_MAX_LOGIN_FAILURES="3")
     ada = await newcomer(served, "ada")
     await pass_time(served, minutes=11)
     for _try in range(3):

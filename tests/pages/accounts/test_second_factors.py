@@ -120,7 +120,7 @@ def test_matching_step_of_a_code(steps, found):
 
 @pytest_twisted.ensureDeferred
 async def test_second_step_is_throttled_from_everywhere(serve):
-    served = await serve(CROWDD_ACCOUNTS_ATTEMPTS="3")
+    served = await serve(CROWDD_ACCOUNTS_MAX_LOGIN_FAILURES="3")
     _ada, secret, _codes = await with_app(served)
     browser = await half_in(served)
     answers = await gatherResults([ensureDeferred(give(browser, f"00000{n}")) for n in range(8)])

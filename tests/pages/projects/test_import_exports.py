@@ -427,7 +427,7 @@ def packed(*members: tuple[str, bytes], method: int = zipfile.ZIP_DEFLATED) -> b
 
 @pytest_twisted.ensureDeferred
 async def test_the_file_of_an_archive_is_imported(serve):
-    served = await serve(CROWDD_HTTP_MOST_IMPORT_BYTES="1000000")
+    served = await serve(CROWDD_HTTP_MAX_IMPORT_BYTES="1000000")
     owner = await served.person("owner")
     await served.project(owner)
     task = {

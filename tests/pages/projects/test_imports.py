@@ -247,7 +247,7 @@ async def test_three_downloads_of_a_person_run_at_a_time(serve):
 @pytest_twisted.ensureDeferred
 async def test_a_file_is_fetched_from_public_addresses_alone(serve):
     source = Source()
-    served = await serve(CROWDD_HTTP_MOST_IMPORT_BYTES="1000000")
+    served = await serve(CROWDD_HTTP_MAX_IMPORT_BYTES="1000000")
     owner = await served.person("owner")
     await served.project(owner)
     for address in (
@@ -261,7 +261,7 @@ async def test_a_file_is_fetched_from_public_addresses_alone(serve):
         refused = (await owner.post(AT, json={"form_name": "csv", "csv_url": address})).json()
         assert refused["status"] == "error" and refused["form"]["errors"]["csv_url"], address
         assert refused["form"]["csv_url"] == address
-    trusting = await serve(CROWDD_OUTGOING_ALLOWED_HOSTS="127.0.0.1:*", CROWDD_HTTP_MOST_IMPORT_BYTES="1000000")
+    trusting = await serve(CROWDD_OUTGOING_ALLOWED_HOSTS="127.0.0.1:*", CROWDD_HTTP_MAX_IMPORT_BYTES="1000000")
     owner = trusting.client(owner.key)
     for path, words in (
         ("/in", "takes no connections"),
@@ -283,7 +283,7 @@ async def test_a_file_is_fetched_from_public_addresses_alone(serve):
 @shows("limit-body")
 @pytest_twisted.ensureDeferred
 async def test_a_file_of_tasks_may_be_longer_than_any_other_body(serve):
-    served = await serve(CROWDD_HTTP_MOST_BODY_BYTES="300000", CROWDD_HTTP_MOST_IMPORT_BYTES="900000")
+    served = await serve(CROWDD_HTTP_MAX_BODY_BYTES="300000", CROWDD_HTTP_MAX_IMPORT_BYTES="900000")
     owner = await served.person("owner")
     project = await served.project(owner)
     content = b"a\n" + b"".join(b"%d%s\n" % (n, b"x" * 1000) for n in range(600))
@@ -438,7 +438,7 @@ async def test_pasted_rows_are_looked_at_mapped_and_made_to_tasks(served):
 
 @pytest_twisted.ensureDeferred
 async def test_pasted_rows_that_are_no_good_are_told_and_stay_in_the_field(serve):
-    served = await serve(CROWDD_HTTP_MOST_BODY_BYTES="300000", CROWDD_HTTP_MOST_IMPORT_BYTES="20000000")
+    served = await serve(CROWDD_HTTP_MAX_BODY_BYTES="300000", CROWDD_HTTP_MAX_IMPORT_BYTES="20000000")
     owner, stranger = await served.person("owner"), await served.person("stranger")
     await served.project(owner, tasks=1, published=True)
     for rows, words in (

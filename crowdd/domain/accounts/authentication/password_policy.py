@@ -16,7 +16,7 @@ class PasswordPolicy:
     """Length, common passwords, words of the site and of the person, and how many guesses it takes."""
 
     def __init__(self, passwords: Passwords, settings: Settings) -> None:
-        self._passwords, self.min_length = passwords, settings.accounts.shortest_password
+        self._passwords, self.min_length = passwords, settings.accounts.min_password_length
         host = urlsplit(settings.base_url).hostname or ""
         self._site_words = words_of(settings.site.name, host)
 

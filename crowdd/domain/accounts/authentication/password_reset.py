@@ -94,7 +94,7 @@ class Recovery:
 
     async def open(self, key: str, who: Requester) -> None:
         """Passes while the link works. Raises ForbiddenError, TooManyRequestsError."""
-        limit = Limit(f"reset:{who.network}", self._settings.attempts * NETWORK_FACTOR)
+        limit = Limit(f"reset:{who.network}", self._settings.max_login_failures * NETWORK_FACTOR)
         await self._attempts.count(limit)
         await self._proofs.look(self._db, key, PURPOSE)
         await self._attempts.take_back(limit)

@@ -83,7 +83,7 @@ class SigningIn:
     ) -> None:
         """Passes when it is the person's own; raises FormError for the field, TooManyRequestsError, BusyError."""
         stored = await accounts.passwd_hash(self._db, user_id)
-        allowed, hourly = self._settings.attempts, self._settings.max_login_failures_per_hour
+        allowed, hourly = self._settings.max_login_failures, self._settings.max_login_failures_per_hour
         limits = (
             Limit(f"password:{user_id}|{who.network}", allowed),
             Limit(f"password:{user_id}", hourly, HOUR_MINUTES),
@@ -105,7 +105,7 @@ class SigningIn:
 
     def _limits(self, login: str, who: Requester, device: Device, row: Row | None) -> tuple[Limit, ...]:
         """How many failures are allowed, by what they are counted under: the account, whatever names it."""
-        allowed = self._settings.attempts
+        allowed = self._settings.max_login_failures
         if row is not None and row["id"] in device.people:
             return (Limit(f"signin:{device.name}|{row['id']}", allowed),)
         whose = f"account {row['id']}" if row is not None else login.strip().lower()[:254]

@@ -31,15 +31,15 @@ class Gather(Generic[M, R]):
         many: Callable[[list[M]], Awaitable[list[R]]],
         one: Callable[[M, bool], Coroutine[Any, Any, R]] | None = None,
         *,
-        most_waiting: int = 1000,
+        max_queue: int = 1000,
     ) -> None:
-        self._clock, self._many, self._one, self._most_waiting = clock, many, one or self._alone, most_waiting
+        self._clock, self._many, self._one, self._max_queue = clock, many, one or self._alone, max_queue
         self._waiting: list[tuple[M, Deferred[R]]] = []
         self._busy = False
 
     def add(self, member: M) -> Deferred[R]:
         """Fires with the member's result. Cancelling it ends the waiting, not the work."""
-        if len(self._waiting) >= self._most_waiting:
+        if len(self._waiting) >= self._max_queue:
             return fail(NoConnectionError("Too many requests are waiting for the database.", retry_after=1))
         place: Deferred[R] = Deferred()
         self._waiting.append((member, place))

@@ -43,8 +43,8 @@ class BodyLimits:
     def of(cls, settings: Settings) -> Self:
         """Those of the settings; nobody may send less for being known."""
         http = settings.http
-        anonymous = min(http.max_anonymous_body_bytes, http.most_body_bytes)
-        return cls(anonymous, http.most_body_bytes, max(http.most_body_bytes, http.most_import_bytes))
+        anonymous = min(http.max_anonymous_body_bytes, http.max_body_bytes)
+        return cls(anonymous, http.max_body_bytes, max(http.max_body_bytes, http.max_import_bytes))
 
     def limit(self, target: bytes, *, known: bool) -> int:
         """How long a body to this address may be; ``known``: its sender has an account."""

@@ -66,7 +66,7 @@ class Limits:
     limit: int
     key_limit: int
     seconds: int
-    room: int
+    shared_address_factor: int
 
 
 class Window:
@@ -230,8 +230,8 @@ class RateLimit:
     @staticmethod
     def _sizes(limits: Limits) -> dict[str, int]:
         """How many requests each window allows."""
-        sizes = {"own": limits.limit, "presenters": limits.limit, "common": limits.limit * limits.room}
-        return {**sizes, "keys": limits.key_limit, "all keys": limits.key_limit * limits.room}
+        sizes = {"own": limits.limit, "presenters": limits.limit, "common": limits.limit * limits.shared_address_factor}
+        return {**sizes, "keys": limits.key_limit, "all keys": limits.key_limit * limits.shared_address_factor}
 
     def use(self, limits: Limits) -> None:
         """Other limits from now on."""
