@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import resource
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import attrs
@@ -20,6 +20,7 @@ from prometheus_client import (
     disable_created_metrics,
     generate_latest,
 )
+from prometheus_client.metrics_core import Metric
 from prometheus_client.multiprocess import MultiProcessCollector
 
 from crowdd import __version__
@@ -35,21 +36,35 @@ _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH"
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 # Of the figures that storage reads.
 _OF_DATABASE = {
-    "queue_waiting": ("crowdd_queue_waiting", "Items of the queue that wait"),
-    "queue_running": ("crowdd_queue_running", "Items of the queue under way"),
-    "queue_late": ("crowdd_queue_late_seconds", "How long the oldest item has been due"),
+    "queue_waiting": ("crowdd_queue_waiting_tasks", "Items of the queue that wait"),
+    "queue_running": ("crowdd_queue_running_tasks", "Items of the queue under way"),
+    "queue_late": ("crowdd_queue_oldest_due_seconds", "How long the oldest item has been due"),
     "deliveries_waiting": ("crowdd_webhook_deliveries_waiting", "Deliveries to webhooks that wait"),
-    "deliveries_late": ("crowdd_webhook_late_seconds", "How long the oldest delivery has been due"),
+    "deliveries_late": ("crowdd_webhook_deliveries_oldest_due_seconds", "How long the oldest delivery has been due"),
     "webhooks_failing": ("crowdd_webhooks_failing", "Webhooks whose last attempt failed"),
-    "mail_waiting": ("crowdd_mail_waiting", "Letters that wait"),
-    "leases": ("crowdd_leases", "Tasks that volunteers hold now"),
-    "unfolded": ("crowdd_counters_unfolded", "Changes of counters that are not summed up yet"),
+    "mail_waiting": ("crowdd_mail_waiting_messages", "Letters that wait"),
+    "leases": ("crowdd_active_leases", "Tasks that volunteers hold now"),
+    "unfolded": ("crowdd_pending_counter_changes", "Changes of counters that are not summed up yet"),
 }
 _OF_JOBS = {
     "overdue": ("crowdd_job_overdue_seconds", "How long a job has been due"),
-    "failures": ("crowdd_job_failures", "Failures of a job in a row"),
-    "runs": ("crowdd_job_runs", "Runs of a job since the database was made"),
+    "failures": ("crowdd_job_consecutive_failures", "Failures of a job in a row"),
+    "runs": ("crowdd_job_runs_total", "Runs of a job since the database was made"),
 }
+
+
+class _Typed:
+    """The metrics of a registry. What only grows is a counter, also where its value is read instead of counted here."""
+
+    def __init__(self, registry: CollectorRegistry) -> None:
+        self._registry = registry
+
+    def collect(self) -> Iterator[Metric]:
+        """As ``generate_latest`` asks for them."""
+        for metric in self._registry.collect():
+            if metric.type == "gauge" and metric.name.endswith("_total"):
+                metric.name, metric.type = metric.name.removesuffix("_total"), "counter"
+            yield metric
 
 
 @attrs.frozen
@@ -77,17 +92,23 @@ class Metrics:
             "crowdd_requests", "Requests answered", ["route", "method", "status"], registry=self._registry
         )
         self._seconds = Histogram(
-            "crowdd_request_seconds", "Time to the answer", ["route"], buckets=_BUCKETS, registry=self._registry
+            "crowdd_request_duration_seconds",
+            "Time to the answer",
+            ["route"],
+            buckets=_BUCKETS,
+            registry=self._registry,
         )
         self._in_flight = self._sum("crowdd_requests_in_flight", "Requests that are being answered")
-        self._connections = self._sum("crowdd_connections", "Open connections of clients")
-        self._streams = self._sum("crowdd_streams", "Open streams of events")
+        self._connections = self._sum("crowdd_open_connections", "Open connections of clients")
+        self._streams = self._sum("crowdd_open_streams", "Open streams of events")
         self._pool = self._sum("crowdd_pool_connections", "Connections to PostgreSQL", "pool", "state")
-        self._waiting = self._sum("crowdd_pool_waiting", "Requests that wait for a connection", "pool")
-        self._untranslated = self._sum("crowdd_untranslated", "Times English was said for want of words", "language")
-        self._memory = self._each("crowdd_resident_bytes", "Memory of the process")
-        self._files = self._each("crowdd_open_files", "Files and sockets that the process has open")
-        self._cpu = self._each("crowdd_cpu_seconds", "CPU time of the process")
+        self._waiting = self._sum("crowdd_pool_waiting_requests", "Requests that wait for a connection", "pool")
+        self._untranslated = self._sum(
+            "crowdd_untranslated_messages_total", "Times English was said for want of words", "language"
+        )
+        self._memory = self._each("crowdd_resident_memory_bytes", "Memory of the process")
+        self._files = self._each("crowdd_open_fds", "Files and sockets that the process has open")
+        self._cpu = self._each("crowdd_cpu_seconds_total", "CPU time of the process")
         self._found = {key: self._latest(*words) for key, words in _OF_DATABASE.items()}
         self._jobs = {key: self._latest(*words, "job") for key, words in _OF_JOBS.items()}
         self._reachable = self._latest("crowdd_database_up", "Whether the figures of the database could be read")
@@ -142,10 +163,10 @@ class Metrics:
             await self._ask()
         self.look()
         if FOLDER not in os.environ:
-            return generate_latest(self._registry)
+            return generate_latest(_Typed(self._registry))
         together = CollectorRegistry()
         MultiProcessCollector(together)
-        return generate_latest(together)
+        return generate_latest(_Typed(together))
 
     async def _ask(self) -> None:
         try:

@@ -86,16 +86,17 @@ async def test_figures_count_what_was_done(served):
     await volunteer.get("/nowhere?api_key=secret")
     answer = await served.client().get("/metrics")
     found = figures(answer.text)
-    counted = [key[1] for key in found if key[0] == "crowdd_request_seconds_count"]
+    counted = [key[1] for key in found if key[0] == "crowdd_request_duration_seconds_count"]
     (route,) = [each for each in counted if "newtask" in each[1]]
     assert "<" in route[1], "not the address itself"
     assert found["crowdd_requests_total", ("method", "GET"), route, ("status", "200")] == 3
-    assert found["crowdd_request_seconds_count", route] == 3
+    assert found["crowdd_request_duration_seconds_count", route] == 3
     assert found["crowdd_requests_total", ("method", "GET"), ("route", "(unknown)"), ("status", "404")] == 1
-    assert found["crowdd_leases",] == 1
+    assert found["crowdd_active_leases",] == 1
     assert found["crowdd_database_up",] == 1
+    assert "# TYPE crowdd_cpu_seconds_total counter" in answer.text
     assert found["crowdd_pool_connections", ("pool", "requests"), ("state", "free")] > 0
-    assert found["crowdd_resident_bytes",] > 10_000_000 and found["crowdd_open_files",] > 10
+    assert found["crowdd_resident_memory_bytes",] > 10_000_000 and found["crowdd_open_fds",] > 10
     assert ("crowdd_job_overdue_seconds", ("job", "send_mail")) in found
     assert "secret" not in answer.text and "nowhere" not in answer.text
 
