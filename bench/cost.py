@@ -42,8 +42,8 @@ SIZES = [(1_000, 10_000), (100_000, 1_000_000), (1_000_000, 10_000_000)]
 VETERANS = (50_000, 500_000)
 SCHEDULERS = ("default", "random", "depth_first_all", "incremental", "breadth_first")
 N_ANSWERS = 60
-MOST_PAGES = {"ask": 120, "answer": 80, "completion": 80 + 2 * N_ANSWERS}
-MOST_CPU, MOST_VETERAN, MOST_MILLISECONDS = 1.25, 1.5, 10.0
+MAX_PAGES = {"ask": 120, "answer": 80, "completion": 80 + 2 * N_ANSWERS}
+MAX_CPU, MAX_VETERAN, MAX_MILLISECONDS = 1.25, 1.5, 10.0
 ROUNDS = 5
 SETTINGS = dict.fromkeys(("CROWDD_RATELIMIT_LIMIT", "CROWDD_RATELIMIT_KEY_LIMIT"), "100000000")
 
@@ -131,13 +131,13 @@ def count_pages(dsn: str, place: Place, sched: str) -> tuple[str, list[str]]:
         explain.pair(place.project.id, Requester(user_id=time.time_ns()))  # the first reads the catalogue, too
         for name, who in place.everybody():
             pairs = [explain.pair(place.project.id, who) for _ in range(4)]
-            found[name] = {what: max(pair.get(what, 0) for pair in pairs[1:]) for what in MOST_PAGES}
+            found[name] = {what: max(pair.get(what, 0) for pair in pairs[1:]) for what in MAX_PAGES}
             found[name]["first"] = pairs[0]["ask"]
     wrong = [
         f"{place.name}, {sched}, {name}: {pages[what]} pages for each {what}"
         for name, pages in found.items()
-        for what, most in MOST_PAGES.items()
-        if pages[what] > most
+        for what, maximum in MAX_PAGES.items()
+        if pages[what] > maximum
     ]
     shown = "; ".join(
         f"{name} {p['ask']} + {p['answer']} (first {p['first']}"
@@ -190,7 +190,7 @@ class Bench:
         small, large = (statistics.median(spent[place.name]) for place in ends)
         ratio = large / small
         self.say("CPU per pair, largest / smallest", f"{large:.2f} / {small:.2f} ms = {ratio:.2f}")
-        if gate and ratio > MOST_CPU:
+        if gate and ratio > MAX_CPU:
             self.wrong.append(f"A pair costs {ratio:.2f} times the CPU at {ends[-1].name}")
         return ratio
 
@@ -218,9 +218,9 @@ class Bench:
                 for name in people
             )
             self.say(f"{place.name}, one client, CPU per pair", shown)
-            dear = [name for name in people if middle[name] > MOST_VETERAN * middle["new"]]
+            dear = [name for name in people if middle[name] > MAX_VETERAN * middle["new"]]
             self.wrong += [f"{place.name}: a veteran of {name} costs too much" for name in dear]
-            slow = [name for name, ms in late.items() if ms > MOST_MILLISECONDS]
+            slow = [name for name, ms in late.items() if ms > MAX_MILLISECONDS]
             self.wrong += [f"{place.name}: p99 of newtask {late[name]:.1f} ms for {name}" for name in slow]
 
     def _meter(self) -> Meter:
@@ -257,7 +257,7 @@ def main() -> int:
         bench = Bench(server, database, places, options.seconds)
         bench.say("filled in", f"{time.monotonic() - began:.0f} s")
         bench.alone()
-        if bench.sizes(gate=False) > MOST_CPU:
+        if bench.sizes(gate=False) > MAX_CPU:
             database.set("full_page_writes", "off")
             bench.say("without full-page writes", "")
             bench.sizes(gate=True)

@@ -3,7 +3,7 @@
     python -m bench.damaged_files [--files 2000] [--rows 2000] [--seed 7]
 
 Gates: whatever the damage, nothing raises; each line is in exactly one row; the sum of rows is that of good and refused
-ones; rows that were not touched arrive; no file takes longer than SECONDS; memory grows by at most MOST_MEMORY.
+ones; rows that were not touched arrive; no file takes longer than SECONDS; memory grows by at most MAX_MEMORY.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from bench.figures import table
 from crowdd.domain.transfer.task_files import Dialect, inspect, read_rows
 from crowdd.errors import InvalidValueError
 
-MOST_MEMORY = 64e6  # bytes
+MAX_MEMORY = 64e6  # bytes
 SECONDS = 30.0  # for one file
 _LARGE_EVERY = 40  # files
 _EXTREMES = (
@@ -136,7 +136,7 @@ def main() -> int:
         extremes(found, options.extreme_bytes)
     grown = _peak() - before
     wrong = found.wrong[:20]
-    wrong += [f"memory grew by {grown / 1e6:.0f} MB"] if grown > MOST_MEMORY else []
+    wrong += [f"memory grew by {grown / 1e6:.0f} MB"] if grown > MAX_MEMORY else []
     wrong += [f"a file took {found.slowest:.0f} s"] if max(slowest, found.slowest) > SECONDS else []
     took, slow = time.monotonic() - began, found.slowest
     lines: list[tuple[str, object]] = [

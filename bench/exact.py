@@ -32,8 +32,8 @@ from crowdd.storage import schedulers
 
 EDIT_SECONDS = 0.3  # between two edits
 AGAIN_SECONDS = 0.2  # how soon somebody who is told to wait comes back
-MOST_WANTED = 4  # answers that an edit asks for
-NEWCOMERS = MOST_WANTED + 2  # who finish what was left, in the end
+MAX_WANTED = 4  # answers that an edit asks for
+NEWCOMERS = MAX_WANTED + 2  # who finish what was left, in the end
 KILLED = "ended by itself (None)"  # what the log says of a worker that was killed; one that fails has a status
 SHARE_FOR_ALL = 100  # where everybody answers everything there are so many times fewer tasks
 
@@ -207,7 +207,7 @@ class Run:
                 self._say(
                     "POST",
                     f"{project}/redundancy",
-                    {"n_answers": random.randint(self.plan.n_answers, MOST_WANTED), "task_ids": some},
+                    {"n_answers": random.randint(self.plan.n_answers, MAX_WANTED), "task_ids": some},
                 )
                 self.lowered |= set(some)
             case "lower":

@@ -25,12 +25,12 @@ from bench.testbed import Project
 from bench.volunteers import address
 from bench.wire import Client, Wire
 
-MOST_SLOWER = 3.0  # times the p99 of calm
-LEAST_P99 = 50.0  # milliseconds; below that a machine's own noise is more than any attack
-MOST_MEMORY = 50e6  # bytes more than before
-MOST_MEMORY_LATER = 30e6  # the same a minute after the attacks
-MOST_HEALTH = 500.0  # milliseconds until /health is answered, whatever is going on
-MOST_CPU = 1.5  # times that of calm for a turn, while connections are idle; their arrival is in it
+MAX_SLOWER = 3.0  # times the p99 of calm
+MIN_P99 = 50.0  # milliseconds; below that a machine's own noise is more than any attack
+MAX_MEMORY = 50e6  # bytes more than before
+MAX_MEMORY_LATER = 30e6  # the same a minute after the attacks
+MAX_HEALTH = 500.0  # milliseconds until /health is answered, whatever is going on
+MAX_CPU = 1.5  # times that of calm for a turn, while connections are idle; their arrival is in it
 BIG_ANSWERS, BIG_ANSWER = 60, 250_000  # answers of the attackers' project, and bytes of each
 SETTINGS = {"CROWDD_HTTP_CONNECTIONS": "20000"}
 
@@ -45,11 +45,11 @@ class Plan:
     headers: int = 50
     seconds: float = 15.0
     rate: float = 40.0
-    most_slower: float = MOST_SLOWER
-    most_cpu: float = MOST_CPU
-    most_health: float = MOST_HEALTH
-    most_memory: float = MOST_MEMORY
-    most_memory_later: float = MOST_MEMORY_LATER
+    max_slower: float = MAX_SLOWER
+    max_cpu: float = MAX_CPU
+    max_health: float = MAX_HEALTH
+    max_memory: float = MAX_MEMORY
+    max_memory_later: float = MAX_MEMORY_LATER
     only: str = ""  # the attacks whose names contain this
 
 
@@ -80,7 +80,7 @@ async def play(plan: Plan, server: LiveServer, project: Project) -> tuple[list[t
         lines.append((name, f"{_words(load)}, {grown / 1e6:+.0f} MB, {now.sockets} sockets at its end"))
         violations += [f"{name}: {words}" for words in [*wrong, *_broken(plan, name, calm, load, grown)]]
     rests = await testbed.until(lambda: vital.signs(pid).descriptors <= before.descriptors + 20, 60)
-    given_back = await testbed.until(lambda: vital.signs(pid).memory <= before.memory + plan.most_memory_later, 60)
+    given_back = await testbed.until(lambda: vital.signs(pid).memory <= before.memory + plan.max_memory_later, 60)
     after = vital.signs(pid)
     lines.append(("descriptors before and after", f"{before.descriptors} and {after.descriptors}"))
     lines.append(("memory afterwards", f"{(after.memory - before.memory) / 1e6:+.0f} MB"))
@@ -91,13 +91,13 @@ async def play(plan: Plan, server: LiveServer, project: Project) -> tuple[list[t
 def _broken(plan: Plan, name: str, calm: Served, load: Served, grown: int) -> list[str]:
     """What others or the server suffered more than they may."""
     broken = []
-    if name == attacks.IDLE and load.cpu > plan.most_cpu * calm.cpu:
+    if name == attacks.IDLE and load.cpu > plan.max_cpu * calm.cpu:
         broken.append(f"{load.cpu:.2f} ms of CPU for a turn instead of {calm.cpu:.2f}")
-    if load.p99 > max(LEAST_P99, plan.most_slower * calm.p99):
+    if load.p99 > max(MIN_P99, plan.max_slower * calm.p99):
         broken.append(f"p99 {load.p99:.0f} ms instead of {calm.p99:.0f}")
-    if load.health > plan.most_health:
+    if load.health > plan.max_health:
         broken.append(f"/health took {load.health:.0f} ms")
-    if grown > plan.most_memory:
+    if grown > plan.max_memory:
         broken.append(f"{grown / 1e6:.0f} MB more")
     return broken
 

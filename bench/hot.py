@@ -33,7 +33,7 @@ from crowdd.domain.core import secrets
 from crowdd.http.auth.cookies import VOLUNTEER
 
 CONNECTIONS, SESSIONS = 64, 8
-PACE, MOST_MILLISECONDS, LEAST_RATIO = 300, 10.0, 0.9
+PACE, MAX_MILLISECONDS, MIN_RATIO = 300, 10.0, 0.9
 KEYS = 2000
 SETTINGS = dict.fromkeys(("CROWDD_RATELIMIT_LIMIT", "CROWDD_RATELIMIT_KEY_LIMIT"), "100000000")
 PLANS = "-c search_path=public,code -c plan_cache_mode=force_generic_plan -c enable_seqscan=off -c jit=off"
@@ -157,8 +157,8 @@ def measure(
     lines: list[tuple[str, object]] = [(name, "")]
     lines += [("  over HTTP", outcome) for outcome in web] + [("  bare functions", outcome) for outcome in db]
     lines += [("  ratio of medians", f"{ratio:.2f}"), (f"  at {PACE} pairs/s", calm), *rush.times.lines()]
-    wrong = [f"{name}: over HTTP {ratio:.2f} times the bare functions"] if ratio < LEAST_RATIO else []
-    wrong += [f"{name}: p99 of {what} {ms:.1f} ms" for what, ms in late.items() if ms > MOST_MILLISECONDS]
+    wrong = [f"{name}: over HTTP {ratio:.2f} times the bare functions"] if ratio < MIN_RATIO else []
+    wrong += [f"{name}: p99 of {what} {ms:.1f} ms" for what, ms in late.items() if ms > MAX_MILLISECONDS]
     wrong += [f"{name}: {count} times {what!r}" for what, count in rush.refused.items()]
     return lines, wrong
 

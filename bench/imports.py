@@ -3,8 +3,8 @@
     python -m bench.imports [--rows 100000] [--kills 5] [--format csv]
 
 Gates: within SECONDS for each 100,000 rows, of the clock or, where others use the machine, of crowdd's and PostgreSQL's
-CPU together; the memory of the server grows by at most MOST_MEMORY; a page meanwhile takes at most MOST_WAIT (p99);
-killed (-9) at random moments, the import goes on within MOST_PAUSE of the restart and ends with exactly the rows of the
+CPU together; the memory of the server grows by at most MAX_MEMORY; a page meanwhile takes at most MAX_WAIT (p99);
+killed (-9) at random moments, the import goes on within MAX_PAUSE of the restart and ends with exactly the rows of the
 file.
 """
 
@@ -28,9 +28,9 @@ from bench.cpu import Cpu
 from bench.figures import Times, table
 
 SECONDS = 20.0
-MOST_MEMORY = 64e6  # bytes
-MOST_WAIT = 1.0  # seconds
-MOST_PAUSE = 5.0  # seconds from a server's being there again until its import moves
+MAX_MEMORY = 64e6  # bytes
+MAX_WAIT = 1.0  # seconds
+MAX_PAUSE = 5.0  # seconds from a server's being there again until its import moves
 _BAD_EVERY = 1000  # rows
 
 
@@ -42,9 +42,9 @@ class Plan:
     format: str = "csv"
     kills: int = 5
     seconds: float = SECONDS
-    most_memory: float = MOST_MEMORY
-    most_wait: float = MOST_WAIT
-    most_pause: float = MOST_PAUSE
+    max_memory: float = MAX_MEMORY
+    max_wait: float = MAX_WAIT
+    max_pause: float = MAX_PAUSE
 
 
 def content(plan: Plan, mark: str) -> bytes:
@@ -80,8 +80,8 @@ def memory(server: LiveServer) -> tuple[float, float]:
     assert server.process is not None
     lines = Path(f"/proc/{server.process.pid}/status").read_text().splitlines()
     found = dict(line.split(":", 1) for line in lines if ":" in line)
-    now, most = (1024.0 * int(found[name].split()[0]) for name in ("VmRSS", "VmHWM"))
-    return now, most
+    now, maximum = (1024.0 * int(found[name].split()[0]) for name in ("VmRSS", "VmHWM"))
+    return now, maximum
 
 
 class Looking(threading.Thread):
@@ -147,9 +147,9 @@ def straight(
     wrong = _judged(plan, ended, expected, sql, project.id, 1 + 2000 - refused_of(warm) + expected["added"])
     if min(taken, used.server if used else taken) > plan.seconds * max(1.0, plan.rows / 100_000):
         wrong.append(f"{taken:.1f} s for {plan.rows:,} rows")
-    if grown > plan.most_memory:
+    if grown > plan.max_memory:
         wrong.append(f"memory grew by {grown / 1e6:.0f} MB")
-    if wait > plan.most_wait:
+    if wait > plan.max_wait:
         wrong.append(f"a page took {wait:.2f} s (p99) meanwhile")
     lines: list[tuple[str, object]] = [
         (f"{plan.rows:,} rows", f"{len(body) / 1e6:.1f} MB of {plan.format}"),
@@ -179,7 +179,7 @@ def killed(plan: Plan, server: LiveServer, sql: testbed.Sql) -> tuple[list[tuple
             wrong.append(f"{there} tasks, {row} in figures, {rows} rows by the checkpoint after kill {number + 1}")
         server.start()
         pauses.append(_moved_within(sql, began, row["added"]))
-        if pauses[-1] > plan.most_pause:
+        if pauses[-1] > plan.max_pause:
             wrong.append(f"{pauses[-1]:.1f} s until it went on after kill {number + 1}")
     ended = until_done(sql, began["queue_item"], 600)
     expected = {"added": plan.rows - refused_of(plan), "present": 0, "refused": refused_of(plan)}

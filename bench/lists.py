@@ -28,7 +28,7 @@ from crowdd.values import Requester
 
 KINDS = ("task", "taskrun", "result", "blogpost", "helpingmaterial")
 BUFFER_SLACK = 40
-MOST_CPU = 1.25
+MAX_CPU = 1.25
 
 ROWS = "FROM generate_series(1, {tasks}) i"
 FILL = (
@@ -123,7 +123,7 @@ def compare(
     wrong = []
     if touched[large.id] > touched[small.id] + BUFFER_SLACK:
         wrong.append(f"{kind}: {touched[large.id]} buffers instead of {touched[small.id]}")
-    if high > MOST_CPU * low:
+    if high > MAX_CPU * low:
         wrong.append(f"{kind}: {high / low:.2f} times the CPU")
     buffers_ = f"buffers {touched[small.id]} / {touched[large.id]}"
     return f"{buffers_}, CPU {low:.2f} / {high:.2f} ms = {high / low:.2f}", wrong

@@ -24,8 +24,8 @@ from bench.figures import table
 from bench.testbed import Project, Sql, until
 from bench.wire import Client
 
-MOST_MEMORY = 400e6  # bytes at 5,000 clients
-MOST_READS = 2.0  # of the state, a second
+MAX_MEMORY = 400e6  # bytes at 5,000 clients
+MAX_READS = 2.0  # of the state, a second
 _RUNS = b'"n_task_runs":'
 MANY = {"CROWDD_LIVE_CONNECTIONS": "20000", "CROWDD_LIVE_PER_ADDRESS": "20000"}
 
@@ -39,8 +39,8 @@ class Plan:
     seconds: float = 20
     rate: float = 3
     kills: int = 3
-    most_state: float = 600  # milliseconds from before the answer to the client, p95
-    most_event: float = 250
+    max_state: float = 600  # milliseconds from before the answer to the client, p95
+    max_event: float = 250
 
 
 class Watcher(asyncio.Protocol):
@@ -199,23 +199,23 @@ async def watched(plan: Plan, server: LiveServer, project: Project) -> tuple[lis
     await answers.many(plan.seconds, plan.rate)
     seen, ended = await watchers.seen(len(answers.sent))
     told = await until(lambda: all(len(one.order) == len(answers.sent) for one in followers), 10)
-    (_, most), cpu = memory(server), cpu_seconds(server) - cpu
+    (_, maximum), cpu = memory(server), cpu_seconds(server) - cpu
     states, logs = late(answers, seen), late_events(answers, followers)
     a_second = max(len(times) - 1 for times in seen) / (plan.seconds + 1)  # the last comes later
     found = [] if told and math.isfinite(max(states)) else ["Somebody was not told the last"]
     found += ["A stream ended"] if ended or any(one.ended for one in followers) else []
     checks = (
-        ("memory", most, MOST_MEMORY),
-        ("p95 of the state", percentile(states, 95), plan.most_state),
-        ("p95 of an event", percentile(logs, 95), plan.most_event),
-        ("states a second", a_second, MOST_READS),
+        ("memory", maximum, MAX_MEMORY),
+        ("p95 of the state", percentile(states, 95), plan.max_state),
+        ("p95 of an event", percentile(logs, 95), plan.max_event),
+        ("states a second", a_second, MAX_READS),
     )
     found += [f"{name}: {value:,.1f} above {limit:,.1f}" for name, value, limit in checks if value > limit]
     for one in followers:
         one.transport.abort()
     lines: list[tuple[str, object]] = [
         ("answers", len(answers.sent)),
-        ("memory", f"{before / 1e6:.0f} MB before, {most / 1e6:.0f} MB at most, {plan.clients} clients"),
+        ("memory", f"{before / 1e6:.0f} MB before, {maximum / 1e6:.0f} MB at most, {plan.clients} clients"),
         (
             "CPU",
             f"{1e6 * opened / plan.clients:.0f} µs for each that came,"
@@ -284,8 +284,8 @@ async def play(plan: Plan, server: LiveServer, sql: Sql) -> tuple[list[tuple[str
 
 def raise_limit() -> None:
     """As many connections as the system allows."""
-    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+    _, maximum = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (maximum, maximum))
 
 
 @click.command()

@@ -18,12 +18,12 @@ TURNS = ("answer", "answer", "answer", "answer", "list", "page", "html", "progre
 class Load:
     """Begins one turn after the other, ``rate`` a second, whether or not the ones before have ended."""
 
-    def __init__(self, port: int, project: Project, rate: float, *, most_under_way: int = 200) -> None:
+    def __init__(self, port: int, project: Project, rate: float, *, max_under_way: int = 200) -> None:
         self._port, self._project, self._rate = port, project, rate
         self._requests = Requests(port, project)
         self._numbers = itertools.count(1)
         self._under_way: set[asyncio.Task[None]] = set()
-        self._most = most_under_way
+        self._maximum = max_under_way
         self._ends = False
         self.times = Times()
         self.done = self.left_out = 0
@@ -35,7 +35,7 @@ class Load:
         while not self._ends and time.monotonic() - began < seconds:
             number += 1
             await asyncio.sleep(max(0.0, began + number / self._rate - time.monotonic()))
-            if len(self._under_way) >= self._most:
+            if len(self._under_way) >= self._maximum:
                 self.left_out += 1  # it cannot keep up: the figures say so
                 continue
             turn = asyncio.create_task(self._turn(TURNS[number % len(TURNS)]))

@@ -111,14 +111,14 @@ MUTANTS = (
     Mutant(
         "an answer counts though its network has its share",
         "20_submission.sql",
-        "surplus := most > 0 AND most",
-        "surplus := false AND most",
+        "surplus := maximum > 0 AND maximum",
+        "surplus := false AND maximum",
         "test_networks answers_of_a_network_at_once",
     ),
     Mutant(
         "a surplus answer is counted later",
         "22_networks.sql",
-        "CONTINUE WHEN most > 0 AND r.user_ip IS NOT NULL",
+        "CONTINUE WHEN maximum > 0 AND r.user_ip IS NOT NULL",
         "CONTINUE WHEN false AND r.user_ip IS NOT NULL",
         "test_networks surplus_answer_does_not_count",
     ),

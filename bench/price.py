@@ -28,7 +28,7 @@ from bench.cpu import Cpu
 from bench.figures import table
 from crowdd.embedded.binaries import find_all
 
-MOST_CPU, LEAST_SPEED = 1.15, 0.9
+MAX_CPU, MIN_SPEED = 1.15, 0.9
 N_ANSWERS = 3
 FOLD_SECONDS = 2
 _BARE = re.compile(r"\n\s*INSERT INTO stat_delta .*?;", re.DOTALL)
@@ -159,8 +159,8 @@ def main() -> int:
         ("CPU for an answer", f"{cpu:.3f} ms with counters, {bare_cpu:.3f} ms without: {cpu / bare_cpu:.2f}"),
         ("answers a second", f"{speed:.0f} with counters, {bare_speed:.0f} without: {speed / bare_speed:.2f}"),
     ]
-    wrong = [f"{cpu / bare_cpu:.2f} times the CPU"] if cpu > MOST_CPU * bare_cpu else []
-    wrong += [f"{speed / bare_speed:.2f} times the speed"] if speed < LEAST_SPEED * bare_speed else []
+    wrong = [f"{cpu / bare_cpu:.2f} times the CPU"] if cpu > MAX_CPU * bare_cpu else []
+    wrong += [f"{speed / bare_speed:.2f} times the speed"] if speed < MIN_SPEED * bare_speed else []
     print(table("The price of statistics", list(lines), wrong))
     return 1 if wrong else 0
 

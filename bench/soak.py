@@ -26,9 +26,9 @@ from bench.testbed import Postgres, Project, Sql
 from bench.wire import Client
 
 SETTLED = 0.2  # of the time: caches, pools and PostgreSQL's sessions fill at the beginning
-MOST_MEMORY = 20e6  # bytes an hour
-MOST_DESCRIPTORS = 20.0  # an hour
-MOST_SLOWER = 2.0  # p99 of the last fifth beside that of the one after settling
+MAX_MEMORY = 20e6  # bytes an hour
+MAX_DESCRIPTORS = 20.0  # an hour
+MAX_SLOWER = 2.0  # p99 of the last fifth beside that of the one after settling
 SETTINGS = {
     "MALLOC_ARENA_MAX": "2",  # as crowdctl serve, the unit of systemd and the image have it
     "CROWDD_OUTGOING_ALLOWED_HOSTS": "127.0.0.1:*",
@@ -163,12 +163,12 @@ class Day:
     def judge(self) -> list[str]:
         """What is broken."""
         found = list(self.violations)
-        if self._memory() > MOST_MEMORY:
+        if self._memory() > MAX_MEMORY:
             found.append(f"Memory grows by {self._memory() / 1e6:.0f} MB an hour")
-        if self._descriptors() > MOST_DESCRIPTORS:
+        if self._descriptors() > MAX_DESCRIPTORS:
             found.append(f"Descriptors grow by {self._descriptors():.0f} an hour")
         early, late = self._p99()
-        if late > MOST_SLOWER * max(early, 20.0):
+        if late > MAX_SLOWER * max(early, 20.0):
             found.append(f"p99 goes from {early:.0f} to {late:.0f} ms")
         return found
 

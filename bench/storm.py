@@ -184,8 +184,8 @@ def complaints(server: LiveServer) -> list[str]:
 
 def play(plan: Plan, place: Path) -> tuple[list[tuple[str, object]], list[str]]:
     """Both halves on a PostgreSQL below ``place``: lines for people, and violations."""
-    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))  # a connection per request, here and in the server
+    _, maximum = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (maximum, maximum))  # a connection per request, here and in the server
     with testbed.postgres(place) as postgres:
         sql = Sql(postgres.dsn)
         with testbed.crowdd(postgres.dsn, place, **PATIENT) as server:

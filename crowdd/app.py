@@ -154,7 +154,7 @@ class Server(Service):
 
     def privilegedStartService(self) -> None:
         """Binds here, where an error still stops twistd."""
-        self._site.most_there = allow_connections(self._settings.http.connections)
+        self._site.max_connections = allow_connections(self._settings.http.connections)
         self._site.use(self._settings)
         if self._listener is None:
             self._listener = bind(self._settings)

@@ -41,11 +41,11 @@ class Output(Protocol):
 class File(LogFile):
     """A log file that notices when it was moved or removed."""
 
-    def __init__(self, path: Path, most_bytes: int, keep: int, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, path: Path, max_bytes: int, keep: int, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock, self._looked = clock, clock()
         self._file: Any = None
         path.parent.mkdir(parents=True, exist_ok=True)
-        super().__init__(path.name, str(path.parent), most_bytes or None, _FILE_MODE, keep)
+        super().__init__(path.name, str(path.parent), max_bytes or None, _FILE_MODE, keep)
 
     def write(self, data: str) -> None:
         if self._clock() - self._looked >= _LOOK_SECONDS:
@@ -91,13 +91,13 @@ class Journal:
         opened = self._opened(settings)
         self._close()
         self._output = opened
-        self._least = LogLevel.lookupByName(settings.log.level)
+        self._minimum = LogLevel.lookupByName(settings.log.level)
         self._line = self._as_json if settings.log.format == "json" else self._as_text
         self._secrets = [text for text in settings.secrets() if len(text) >= _SHORTEST_SECRET]
 
     def __call__(self, event: dict[str, Any]) -> None:
         """Writes an event."""
-        if _level(event) < self._least or self._output is None:
+        if _level(event) < self._minimum or self._output is None:
             return
         line = self._line(event)
         for secret in self._secrets:

@@ -51,10 +51,8 @@ def test_clients_that_mean_harm_harm_nobody_else(dsn, tmp_path):
     few, anything = {"idle": 300, "trickles": 50, "bodies": 3, "headers": 5}, float("inf")
     # A busy machine is no failure: make hostile asks for 500 ms.
     # The memory of a process grows in its first seconds, whatever is asked.
-    memory = {"most_memory": 150e6, "most_memory_later": 100e6}
-    plan = hostile.Plan(
-        **few, **memory, seconds=0.7, rate=10, most_slower=anything, most_cpu=anything, most_health=2_000
-    )
+    memory = {"max_memory": 150e6, "max_memory_later": 100e6}
+    plan = hostile.Plan(**few, **memory, seconds=0.7, rate=10, max_slower=anything, max_cpu=anything, max_health=2_000)
     with testbed.crowdd(dsn, tmp_path) as server:
         project = testbed.project(server, tasks=100, n_answers=3)
         lines, violations = testbed.run(hostile.play(plan, server, project))
@@ -62,7 +60,7 @@ def test_clients_that_mean_harm_harm_nobody_else(dsn, tmp_path):
 
 
 def test_all_who_watch_are_told_and_who_follows_loses_nothing_over_a_kill(dsn, tmp_path):
-    plan = live.Plan(clients=200, owners=3, seconds=1, rate=6, kills=1, most_state=10_000, most_event=10_000)
+    plan = live.Plan(clients=200, owners=3, seconds=1, rate=6, kills=1, max_state=10_000, max_event=10_000)
     with testbed.crowdd(dsn, tmp_path, **live.MANY) as server:
         lines, violations = testbed.run(live.play(plan, server, testbed.Sql(dsn)))
     assert violations == [], lines
@@ -97,13 +95,13 @@ def test_what_receivers_should_not_have_heard_or_missed_is_found(rows, told, wor
 
 
 def test_an_import_ends_with_every_row_though_the_server_is_killed(dsn, tmp_path):
-    plan = imports.Plan(rows=5000, format="json", kills=1, seconds=600, most_memory=200e6, most_wait=60, most_pause=60)
+    plan = imports.Plan(rows=5000, format="json", kills=1, seconds=600, max_memory=200e6, max_wait=60, max_pause=60)
     lines, violations = imports.play(plan, dsn, tmp_path)
     assert violations == [], lines
 
 
 def test_an_export_is_whole_and_stops_for_who_does_not_read(dsn, tmp_path):
     sizes = {"answers": 30_000, "tasks": 4000, "crowd": 10_000, "calm_pages": 10}
-    plan = exports.Plan(**sizes, most_first=60, most_memory=200e6, most_page=60, max_slower=60)
+    plan = exports.Plan(**sizes, max_first=60, max_memory=200e6, max_page=60, max_slower=60)
     lines, violations = exports.play(plan, dsn, tmp_path)
     assert violations == [], lines

@@ -282,7 +282,7 @@ class TestTheLine:
 
     @pytest_twisted.ensureDeferred
     async def test_a_large_body_that_comes_fast_enough_is_taken(self, serve, monkeypatch):
-        monkeypatch.setattr(channel, "LEAST_RATE", 10)
+        monkeypatch.setattr(channel, "MIN_RATE", 10)
         served = await serve()
         owner = await served.person("owner")
         head = f"POST /api/project?api_key={owner.key} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 400\r\n\r\n"

@@ -15,7 +15,7 @@ from support.servers.programs import Program, processes_of, spent_by
 
 ROOT = Path(__file__).parent.parent
 READY = "Ctrl-C ends it"
-MOST_SECONDS = 10  # of a processor, for a start that finds everything prepared; about twice what it takes
+MAX_SECONDS = 10  # of a processor, for a start that finds everything prepared; about twice what it takes
 
 
 pytestmark = pytest.mark.slow
@@ -74,7 +74,7 @@ def twice(tree, environment, **become):
 
     second = Program(["make", "run"], cwd=tree, env=environment, **become)
     second.read_until(READY)
-    assert spent_by(tree) <= MOST_SECONDS
+    assert spent_by(tree) <= MAX_SECONDS
     assert "Installing" not in second.output
     runs = ask(f"http://127.0.0.1:{environment['CROWDD_HTTP_PORT']}/api/taskrun?task_id={answered}")
     assert [run["info"] for run in runs] == ["first run"]

@@ -25,7 +25,7 @@ from crowdd.embedded.process import wait_until
 
 ROOT = Path(__file__).parent.parent
 READY = "Ctrl-C ends it"
-MOST_SECONDS = 10  # of a processor, for a start that finds everything prepared; about twice what it takes
+MAX_SECONDS = 10  # of a processor, for a start that finds everything prepared; about twice what it takes
 
 
 @pytest.fixture
@@ -91,7 +91,7 @@ class TestOnItsOwnDatabase:
 
         second = crowdctl_serve()
         second.read_until(READY)
-        assert spent_by(data) <= MOST_SECONDS
+        assert spent_by(data) <= MAX_SECONDS
         assert ask(data, "SELECT answer FROM kept") == (42,)
         second.process.terminate()
         assert second.end() == 0, "SIGTERM ends it, too"

@@ -10,7 +10,7 @@ from twisted.internet.task import deferLater
 
 from crowdd.domain.core.change_notifier import ANY, Bell
 from crowdd.domain.core.concurrency.throttling import Paced
-from crowdd.domain.projects.live_state import MOST_EVENTS, Live, access, state_of
+from crowdd.domain.projects.live_state import MAX_EVENTS, Live, access, state_of
 from crowdd.http.transport.streams import Client, event
 from crowdd.storage.database import Row
 
@@ -18,7 +18,7 @@ STATE_PAUSE = 0.5  # seconds between two reads of a project's state
 EVENTS_PAUSE = 0.05  # seconds between two looks for events
 LOOK_EVERY = 15  # seconds after which both are looked for though nobody rang
 TOLD_AT_ONCE = 250  # some 5 ms
-MOST_READS = 2  # at once, so that listeners never take the connections of those who work
+MAX_READS = 2  # at once, so that listeners never take the connections of those who work
 
 
 class Watched:
@@ -86,7 +86,7 @@ class Follower:
             if events:
                 self._client.send(b"".join(event(one["event"], one, one["sequence"]) for one in events))
                 self._after = events[-1]["sequence"]
-            if len(events) < MOST_EVENTS:
+            if len(events) < MAX_EVENTS:
                 return
 
 
@@ -98,7 +98,7 @@ class Broadcast:
         self._watched: dict[int, Watched] = {}
         self._names: dict[str, Watched] = {}
         self._followers: dict[int, set[Follower]] = {}
-        self._reads = DeferredSemaphore(MOST_READS)
+        self._reads = DeferredSemaphore(MAX_READS)
         bell.listen(self._rung)
 
     def watch(self, row: Row, client: Client) -> Callable[[], None]:

@@ -18,9 +18,9 @@ from crowdd.kinds.types import clean_text
 from crowdd.languages import _
 from crowdd.values import Requester
 
-MOST_FIELDS = 1000
+MAX_FIELDS = 1000
 _LARGE = 262_144  # bytes of a form, or of one of its parts, that are kept in memory
-_MOST_TEXT = 10_000_000  # bytes of one field of a multipart form, which is read whole; what is longer comes as a file
+_MAX_TEXT = 10_000_000  # bytes of one field of a multipart form, which is read whole; what is longer comes as a file
 _ON = frozenset({"true", "yes", "on", "y", "1"})
 _SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 
@@ -140,9 +140,9 @@ class Incoming:
     def _url_encoded(self) -> dict[str, Any]:
         text = self.raw_body.decode("utf-8", "surrogateescape")
         try:
-            return dict(parse_qsl(text, keep_blank_values=True, errors="surrogateescape", max_num_fields=MOST_FIELDS))
+            return dict(parse_qsl(text, keep_blank_values=True, errors="surrogateescape", max_num_fields=MAX_FIELDS))
         except ValueError:
-            raise InvalidValueError(_("A form has at most %(most)s fields.", most=MOST_FIELDS)) from None
+            raise InvalidValueError(_("A form has at most %(maximum)s fields.", maximum=MAX_FIELDS)) from None
 
     @property
     def takes_long_to_parse(self) -> bool:
@@ -170,8 +170,8 @@ class Incoming:
 
     def _multipart(self) -> dict[str, Any]:
         fields = [part for part in self._parts if not part.filename]
-        if any(part.size > _MOST_TEXT for part in fields):
-            raise TooLargeError(_("A field may have at most %(most)s bytes. Send a file.", most=f"{_MOST_TEXT:,}"))
+        if any(part.size > _MAX_TEXT for part in fields):
+            raise TooLargeError(_("A field may have at most %(maximum)s bytes. Send a file.", maximum=f"{_MAX_TEXT:,}"))
         return {part.name: part.raw.decode("utf-8", "surrogateescape") for part in fields}
 
     @cached_property

@@ -12,9 +12,9 @@ CATEGORY = Kind(
     fields=(
         Field("id", Integer(), "Its number.", read=EVERYONE, write=Write.RESERVED),
         Field("created", Timestamp(), "When it was created.", read=EVERYONE, write=Write.RESERVED),
-        Field("name", Text(most=255, least=1), "Its name, unique.", read=EVERYONE),
+        Field("name", Text(maximum=255, minimum=1), "Its name, unique.", read=EVERYONE),
         Field("short_name", ShortName(), "The name that stands in addresses, unique.", read=EVERYONE),
-        Field("description", Text(most=10_000), "One sentence about it.", read=EVERYONE, default=""),
+        Field("description", Text(maximum=10_000), "One sentence about it.", read=EVERYONE, default=""),
         Field("info", JsonObject(), "Free-form.", read=EVERYONE, default=dict, max_bytes=16_000),
     ),
 )

@@ -128,7 +128,7 @@ class Relation:
     kind: str
     own: str
     theirs: str
-    most: int = 1  # 1: an object or null; more: a list of at most so many
+    maximum: int = 1  # 1: an object or null; more: a list of at most so many
 
 
 @attrs.frozen(eq=False)

@@ -31,12 +31,12 @@ PROJECT = Kind(
         Field("id", Integer(), "Its number.", read=EVERYONE, write=Write.RESERVED),
         Field("created", Timestamp(), "When it was created.", read=EVERYONE, write=Write.RESERVED),
         Field("updated", Timestamp(), "When it was last changed.", read=EVERYONE, write=Write.RESERVED),
-        Field("name", Text(most=255, least=1), "Its name, unique.", read=EVERYONE),
+        Field("name", Text(maximum=255, minimum=1), "Its name, unique.", read=EVERYONE),
         Field("short_name", ShortName(), "The name that stands in addresses, unique.", read=EVERYONE, default=""),
-        Field("description", Text(most=255), "One sentence about it.", read=EVERYONE, default=""),
+        Field("description", Text(maximum=255), "One sentence about it.", read=EVERYONE, default=""),
         Field(
             "long_description",
-            Text(most=50_000),
+            Text(maximum=50_000),
             "The whole story, in Markdown.",
             read=EVERYONE,
             default="",
@@ -71,7 +71,12 @@ PROJECT = Kind(
         Field("zip_download", Boolean(), "Whether everybody may download the answers.", read=OWNERS, default=True),
         Field("contacted", Boolean(), "The owner was warned about inactivity.", read=OWNERS, write=Write.RESERVED),
         Field(
-            "webhook", Text(most=2000), "Address that is told of completed tasks.", read=OWNERS, null=True, search=False
+            "webhook",
+            Text(maximum=2000),
+            "Address that is told of completed tasks.",
+            read=OWNERS,
+            null=True,
+            search=False,
         ),
         Field("secret_key", Text(), "Key for external users.", read=KEYHOLDERS, write=Write.RESERVED, sealed=True),
         Field(

@@ -12,7 +12,7 @@ RESULT = Kind(
     parents={"project": "project_id", "task": "task_id"},
     related={
         "task": Relation("task", "task_id", "id"),
-        "task_runs": Relation("taskrun", "task_id", "task_id", most=1000),
+        "task_runs": Relation("taskrun", "task_id", "task_id", maximum=1000),
     },
     rights=Rights(
         see=frozenset({Standing.ANSWERS_LISTED}) | OWNERS,

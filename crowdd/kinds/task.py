@@ -12,7 +12,7 @@ TASK = Kind(
     parents={"project": "project_id"},
     bulk=True,
     related={
-        "task_runs": Relation("taskrun", "id", "task_id", most=1000),
+        "task_runs": Relation("taskrun", "id", "task_id", maximum=1000),
         "result": Relation("result", "id", "task_id"),
     },
     rights=Rights(
@@ -41,7 +41,7 @@ TASK = Kind(
         Field("info", Json(), "What the presenter shows.", read=EVERYONE, null=True, max_bytes=256_000),
         Field(
             "n_answers",
-            Integer(least=1, most=10_000),
+            Integer(minimum=1, maximum=10_000),
             "How many answers it needs (redundancy).",
             read=EVERYONE,
             default=30,

@@ -49,7 +49,7 @@ TASK_RUN = Kind(
         ),
         Field(
             "external_uid",
-            Text(most=255, least=1),
+            Text(maximum=255, minimum=1),
             "The id of an external user; for others than owners and the author a text that stands for it.",
             read=OWNERS | {Standing.AUTHOR},
             write=Write.ONCE,
@@ -78,7 +78,7 @@ TASK_RUN = Kind(
         ),
         Field(
             "media_url",
-            Text(most=2000),
+            Text(maximum=2000),
             "Address of a file that came with the answer.",
             read=EVERYONE,
             write=Write.STAMPED,

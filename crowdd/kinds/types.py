@@ -17,7 +17,7 @@ import orjson
 
 from crowdd.errors import InvalidValueError
 
-MOST_JSON_DEPTH = 100
+MAX_JSON_DEPTH = 100
 TIME_PREFIX = "time-prefix"  # name of a format in schemas: an ISO 8601 time or the beginning of one
 _BOOK = 50_000
 _NOT_IN_ADDRESSES = r"\s\x00-\x1f\x7f-\x9f/?#%&\\<>\"'"
@@ -36,8 +36,8 @@ def clean_text(value: str) -> str:
 
 def clean_json(value: Any, depth: int = 0) -> Any:
     """The JSON value, refused when PostgreSQL could not store it or when it is nested too deep."""
-    if depth > MOST_JSON_DEPTH:
-        raise InvalidValueError(f"is nested deeper than {MOST_JSON_DEPTH} levels")
+    if depth > MAX_JSON_DEPTH:
+        raise InvalidValueError(f"is nested deeper than {MAX_JSON_DEPTH} levels")
     if isinstance(value, str):
         return clean_text(value)
     if isinstance(value, float) and not math.isfinite(value):
@@ -74,11 +74,11 @@ class Type:
 
 @attrs.frozen
 class Integer(Type):
-    """A whole number; ``most`` is 2**31-1 for counts and 2**63-1 for ids."""
+    """A whole number; ``maximum`` is 2**31-1 for counts and 2**63-1 for ids."""
 
     sql: str = "bigint"
-    least: int = -(2**63)
-    most: int = 2**63 - 1
+    minimum: int = -(2**63)
+    maximum: int = 2**63 - 1
 
     def parse(self, value: Any) -> int:
         if isinstance(value, bool) or not isinstance(value, int | str | float):
@@ -89,15 +89,15 @@ class Integer(Type):
         if isinstance(value, float) and not (value.is_integer() and abs(value) < 2**63):
             raise InvalidValueError("is not an integer")
         number = int(value)
-        if not self.least <= number <= self.most:
-            raise InvalidValueError(f"must be between {self.least} and {self.most} (got {number})")
+        if not self.minimum <= number <= self.maximum:
+            raise InvalidValueError(f"must be between {self.minimum} and {self.maximum} (got {number})")
         return number
 
     def from_text(self, text: str) -> int:
         return Integer().parse(text)  # one may ask for what no row can have
 
     def schema(self) -> dict[str, Any]:
-        return {"type": "integer", "format": "int64", "minimum": self.least, "maximum": self.most}
+        return {"type": "integer", "format": "int64", "minimum": self.minimum, "maximum": self.maximum}
 
     def text_schema(self) -> dict[str, Any]:
         return Integer().schema()
@@ -144,17 +144,17 @@ class Boolean(Type):
 
 @attrs.frozen
 class Text(Type):
-    """A text of at most ``most`` characters; with ``least`` 1 an empty one is refused."""
+    """A text of at most ``maximum`` characters; with ``minimum`` 1 an empty one is refused."""
 
-    most: int = 10_000
-    least: int = 0
+    maximum: int = 10_000
+    minimum: int = 0
 
     def parse(self, value: Any) -> str:
         if not isinstance(value, str):
             raise InvalidValueError("is not a text")
-        if len(value) > self.most:
-            raise InvalidValueError(f"may have at most {self.most:,} characters (got {len(value):,})")
-        if len(value.strip()) < self.least:
+        if len(value) > self.maximum:
+            raise InvalidValueError(f"may have at most {self.maximum:,} characters (got {len(value):,})")
+        if len(value.strip()) < self.minimum:
             raise InvalidValueError("must not be empty")
         return clean_text(value)
 
@@ -163,22 +163,22 @@ class Text(Type):
 
     def schema(self) -> dict[str, Any]:
         # A bound as long as a book is left out: programs that make examples of schemas give up on it.
-        bound = {"maxLength": self.most} if self.most < _BOOK else {}
+        bound = {"maxLength": self.maximum} if self.maximum < _BOOK else {}
         return {"type": "string", **bound, **self._not_blank()}
 
     def text_schema(self) -> dict[str, Any]:
         return {"type": "string"}
 
     def _not_blank(self) -> dict[str, Any]:
-        return {"minLength": self.least, "pattern": _NOT_BLANK} if self.least else {}
+        return {"minLength": self.minimum, "pattern": _NOT_BLANK} if self.minimum else {}
 
 
 @attrs.frozen
 class ShortName(Text):
     """A name that stands in addresses."""
 
-    most: int = 255
-    least: int = 1
+    maximum: int = 255
+    minimum: int = 1
 
     def parse(self, value: Any) -> str:
         text = super().parse(value).strip()
@@ -204,7 +204,7 @@ refuses what is ours.
 class PictureAddress(Text):
     """The address of a picture or another file that a page shows; an empty text is none."""
 
-    most: int = 2000
+    maximum: int = 2000
 
     def parse(self, value: Any) -> str:
         text = super().parse(value)

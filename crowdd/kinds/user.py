@@ -31,10 +31,10 @@ USER = Kind(
     fields=(
         Field("id", Integer(), "Its number.", **SERVER),
         Field("created", Timestamp(), "When the account was created.", read=SHOWN, write=Write.RESERVED),
-        Field("name", ShortName(most=35, least=3), "The unique nickname.", read=EVERYONE, write=Write.RESERVED),
-        Field("fullname", Text(most=500, least=1), "The full name.", read=SHOWN),
-        Field("locale", Text(most=10), "The language of pages and mail.", read=EVERYONE),
-        Field("email_addr", Text(most=254), "The e-mail address.", search=False, **SERVER),
+        Field("name", ShortName(maximum=35, minimum=3), "The unique nickname.", read=EVERYONE, write=Write.RESERVED),
+        Field("fullname", Text(maximum=500, minimum=1), "The full name.", read=SHOWN),
+        Field("locale", Text(maximum=10), "The language of pages and mail.", read=EVERYONE),
+        Field("email_addr", Text(maximum=254), "The e-mail address.", search=False, **SERVER),
         Field("api_key", Text(), "The key for the API.", read=KEYHOLDERS, write=Write.RESERVED, sealed=True),
         Field("passwd_hash", Text(), "Always null.", read=ADMINS, write=Write.RESERVED, null=True, search=False),
         Field("admin", Boolean(), "Whether the user administrates the site.", read=PRIVATE, writers=ADMINS),
@@ -49,7 +49,12 @@ USER = Kind(
         Field("flags", Integer(), "Free for administrators.", read=PRIVATE, writers=ADMINS, null=True),
         Field("category", Integer(), "Free for administrators.", read=PRIVATE, writers=ADMINS, null=True),
         Field(
-            "catalog_api", Text(most=500), "Key for an external data catalogue.", read=PRIVATE, null=True, search=False
+            "catalog_api",
+            Text(maximum=500),
+            "Key for an external data catalogue.",
+            read=PRIVATE,
+            null=True,
+            search=False,
         ),
         Field("google_user_id", Text(), "Id at this provider.", null=True, search=False, **SERVER),
         Field("github_user_id", Text(), "Id at this provider.", null=True, search=False, **SERVER),

@@ -24,9 +24,9 @@ from crowdd.storage.connections.listener import Observer
 
 CHANNEL = "bell"
 PAUSE = 0.1  # seconds between two notices
-MOST_PROJECTS = 350  # in a notice; PostgreSQL takes 8,000 bytes
+MAX_PROJECTS = 350  # in a notice; PostgreSQL takes 8,000 bytes
 LAST = 1  # second that sending may take at the end
-MOST_WAITING = 10_000  # projects; beyond, the others are told that any may have changed
+MAX_WAITING = 10_000  # projects; beyond, the others are told that any may have changed
 
 log = Logger()
 
@@ -77,14 +77,14 @@ class Notices(Service):
             self._bell.ring(project_id, elsewhere=True)
 
     def _rung(self, project_id: int) -> None:
-        if len(self._waiting) < MOST_WAITING:
+        if len(self._waiting) < MAX_WAITING:
             self._waiting[project_id] = None
         else:
             self._waiting = {ANY: None}
         self._sending.ask()
 
     async def _send(self) -> None:
-        told = list(self._waiting)[:MOST_PROJECTS]
+        told = list(self._waiting)[:MAX_PROJECTS]
         for project_id in told:  # before sending: what is rung meanwhile is news again
             del self._waiting[project_id]
         try:

@@ -152,16 +152,16 @@ class Worker(Service):
     async def _attempt(self, item: Item, work: Work) -> Ending:
         if item.cancelled:
             return Ending("cancelled")
-        if item.failures >= work.most_attempts:
+        if item.failures >= work.max_attempts:
             return Ending("dead", "Its process ended each time while it was under way.")
         try:
             return Ending("done", result=await self._run(item, work))
         except StoppedError as stopped:
-            return after_error(stopped, item.failures, work.most_attempts)
+            return after_error(stopped, item.failures, work.max_attempts)
         except Exception as error:
             if not isinstance(error, CrowddError):
                 log.failure("{item.name} {item.id} failed", item=item)
-            return after_error(error, item.failures, work.most_attempts)
+            return after_error(error, item.failures, work.max_attempts)
 
     async def _run(self, item: Item, work: Work) -> dict[str, object] | None:
         running = self._running[item] = ensureDeferred(work.run(self._domain, item))

@@ -19,13 +19,13 @@ class Work:
 
     It may be begun again at any time, also after its process was killed, and then goes on at ``item.checkpoint``. It
     works in short transactions and calls ``item.progress`` after each, at the latest after ``quiet_seconds``. After
-    ``most_attempts`` failures in a row that got no further than those before, or a refusal (an error of ours that does
+    ``max_attempts`` failures in a row that got no further than those before, or a refusal (an error of ours that does
     not pass by itself), an item is dead.
     """
 
     name: str
     run: Callable[[Domain, Item], Coroutine[Any, Any, dict[str, object] | None]]
-    most_attempts: int = 8
+    max_attempts: int = 8
     quiet_seconds: float = 1800.0
 
 

@@ -11,16 +11,16 @@ _MINUTES = 10  # that one attempt may take at most, before another one is made
 _HEAD = "id, created, recipient, template, locale, subject, state, due, attempts, ended, error"
 
 
-async def add(db: Database, letter: dict[str, Any], error: str, most: int) -> int | None:
-    """The id of a new letter, dead from the beginning where there is an error; None after ``most`` in an hour."""
+async def add(db: Database, letter: dict[str, Any], error: str, maximum: int) -> int | None:
+    """The id of a new letter, dead from the beginning where there is an error; None after ``maximum`` in an hour."""
     row = await one_or_none(
         db,
         "INSERT INTO mail (created, due, recipient, template, locale, subject, text, html, state, error, ended)"
         " SELECT now_, now_, %(recipient)s, %(template)s, %(locale)s, %(subject)s, %(text)s, %(html)s,"
         " CASE %(error)s WHEN '' THEN 'waiting' ELSE 'dead' END, %(error)s, CASE %(error)s WHEN '' THEN NULL ELSE now_ END"
         " FROM clock() now_ WHERE (SELECT count(*) FROM mail"
-        "  WHERE lower(recipient) = lower(%(recipient)s) AND created > now_ - interval '1 hour') < %(most)s RETURNING id",
-        {**letter, "error": error, "most": most},
+        "  WHERE lower(recipient) = lower(%(recipient)s) AND created > now_ - interval '1 hour') < %(maximum)s RETURNING id",
+        {**letter, "error": error, "maximum": maximum},
     )
     return int(row["id"]) if row else None
 

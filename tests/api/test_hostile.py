@@ -16,7 +16,7 @@ from support.checks.hostile import ODD, Answer, Hostile, requests
 
 from crowdd.embedded.process import wait_until
 
-WARM, COUNT, MOST_GROWTH = 100, 1000, 20_000_000
+WARM, COUNT, MAX_GROWTH = 100, 1000, 20_000_000
 
 
 @pytest.fixture(scope="module")
@@ -53,7 +53,7 @@ def test_hostile_requests(own_server: Any, victim: Any):
     before = memory(own_server.process.pid)
     assault(own_server.url, victim, COUNT)
     grown = memory(own_server.process.pid) - before
-    assert grown <= MOST_GROWTH, f"{grown / 1e6:.0f} MB more after {COUNT} requests"
+    assert grown <= MAX_GROWTH, f"{grown / 1e6:.0f} MB more after {COUNT} requests"
     said = log.read_bytes()[said_before:].decode("utf-8", "replace")
     assert "Traceback" not in said and "Unhandled" not in said, said[-3000:]
     assert victim.ask("GET", "/api/project").status == 200

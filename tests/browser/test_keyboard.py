@@ -13,7 +13,7 @@ pytestmark = pytest.mark.browser
 # The accessible name of what has the focus, as far as our pages name things.
 _NAME = """() => { const e = document.activeElement;
     return (e.labels?.[0]?.textContent || e.getAttribute('aria-label') || e.textContent || '').trim(); }"""
-_MOST = 60
+_MAXIMUM = 60
 PNG = bytes.fromhex(
     "89504e470d0a1a0a0000000d4948445200000004000000040802000000269309290000001449444154789c63e40a68628001260624809b03002b8400e4"
     "b2cc82da0000000049454e44ae426082"
@@ -30,7 +30,7 @@ class Hands:
 
     def to(self, words: str) -> None:
         """Moves the focus on until what has it is called that, and sees that it can be seen there."""
-        for _ in range(_MOST):
+        for _ in range(_MAXIMUM):
             self.page.keyboard.press("Tab")
             if self.page.evaluate(_NAME).startswith(words):
                 ring = self.page.evaluate("getComputedStyle(document.activeElement).outlineStyle")

@@ -154,7 +154,7 @@ class Hops:
 async def test_a_file_is_fetched_over_five_redirects_and_not_over_six(status, server):
     port, got = server.listen("127.0.0.1"), bytearray()
     Hops(server, status)
-    outgoing, asked = Outgoing(reactor, ["127.0.0.1:*"]), {"seconds": 60.0, "most_bytes": 100, "sink": got.extend}
+    outgoing, asked = Outgoing(reactor, ["127.0.0.1:*"]), {"seconds": 60.0, "max_bytes": 100, "sink": got.extend}
     reply = await outgoing.fetch(f"http://127.0.0.1:{port}/5", **asked)
     assert (reply.status, bytes(got), len(server.heard)) == (200, b"hi", 6)
     assert all(head.startswith(b"GET ") and b"authorization" not in head.lower() for head in server.heard)
@@ -175,7 +175,7 @@ async def test_no_redirect_leads_where_the_first_address_may_not(url, server):
     if any(character in there for character in " \\\t\r\n\0") or not there.isascii() or not there:
         return  # no such text can stand in a header
     with pytest.raises((RefusedTargetError, UnreachableError)):
-        await outgoing.fetch(f"http://127.0.0.2:{port}/to?{there}", seconds=60, most_bytes=9, sink=lambda data: None)
+        await outgoing.fetch(f"http://127.0.0.2:{port}/to?{there}", seconds=60, max_bytes=9, sink=lambda data: None)
     assert (inner.connections, inner.heard) == (0, [])
     inner.close()
 
@@ -188,7 +188,7 @@ async def test_https_redirects_to_https_only(server):
     Hops(secure)
     names = Names(safe_example=[["127.0.0.1"]])
     outgoing = Outgoing(reactor, ["safe.example:*", "127.0.0.1:*"], names, trust_root=root)
-    asked = {"seconds": 60.0, "most_bytes": 100, "sink": got.extend}
+    asked = {"seconds": 60.0, "max_bytes": 100, "sink": got.extend}
     assert (await outgoing.fetch(f"https://safe.example:{secure_port}/2", **asked)).status == 200
     with pytest.raises(RefusedTargetError, match="from https to http"):
         await outgoing.fetch(f"https://safe.example:{secure_port}/to?http://127.0.0.1:{port}/", **asked)
@@ -202,7 +202,7 @@ async def test_a_redirect_without_an_address_is_told(server):
     server.answer = b"HTTP/1.1 302 Found\r\nContent-Length: 0\r\n\r\n"
     with pytest.raises(UnreachableError, match="without saying where"):
         await Outgoing(reactor, ["127.0.0.1:*"]).fetch(
-            f"http://127.0.0.1:{port}/", seconds=60, most_bytes=9, sink=lambda data: None
+            f"http://127.0.0.1:{port}/", seconds=60, max_bytes=9, sink=lambda data: None
         )
 
 
@@ -219,7 +219,7 @@ async def test_the_next_address_is_tried_when_one_takes_no_connections(server):
 async def test_a_long_body_is_cut_and_the_connection_broken_off(server):
     port = server.listen("127.0.0.1")
     server.answer = b"HTTP/1.1 200 OK\r\n\r\n" + b"x" * 5_000_000
-    reply = await Outgoing(reactor, ["127.0.0.1:*"]).request("GET", f"http://127.0.0.1:{port}/", most_bytes=1000)
+    reply = await Outgoing(reactor, ["127.0.0.1:*"]).request("GET", f"http://127.0.0.1:{port}/", max_bytes=1000)
     assert (len(reply.body), reply.whole) == (1000, False)
     await server.lost
 

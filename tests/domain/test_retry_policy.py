@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from support.checks.shows import shows
 
-from crowdd.domain.webhooks.retry_policy import ATTEMPTS, MOST_IN_FLIGHT, Failure, after_failure, delay, room
+from crowdd.domain.webhooks.retry_policy import ATTEMPTS, MAX_IN_FLIGHT, Failure, after_failure, delay, room
 
 DAY = 86_400
 
@@ -82,5 +82,5 @@ def test_a_receiver_that_asks_for_time_gets_a_day_at_most(asked, seconds):
 
 def test_a_receiver_has_eight_and_fewer_when_many_are_slow():
     assert room(0, 0) == 8 and room(3, 3) == 5 and room(8, 8) == 0
-    assert room(0, MOST_IN_FLIGHT // 2) == 2 and room(3, MOST_IN_FLIGHT // 2) == 0
-    assert room(0, MOST_IN_FLIGHT - 1) == 1 and room(0, MOST_IN_FLIGHT) == 0
+    assert room(0, MAX_IN_FLIGHT // 2) == 2 and room(3, MAX_IN_FLIGHT // 2) == 0
+    assert room(0, MAX_IN_FLIGHT - 1) == 1 and room(0, MAX_IN_FLIGHT) == 0

@@ -84,7 +84,7 @@ async def test_many_tasks_at_once_take_turns_and_never_join_a_batch(served, monk
     next_tasks = contributions.next_tasks
 
     async def noted(db, asks, base_url, *, wait):
-        batches.append([ask["most"] for ask in asks])
+        batches.append([ask["maximum"] for ask in asks])
         return await next_tasks(db, asks, base_url, wait=wait)
 
     monkeypatch.setattr(contributions, "next_tasks", noted)

@@ -78,7 +78,7 @@ def test_a_limit_of_nothing_allows_everything():
 
 
 def test_memory_is_bounded(monkeypatch):
-    monkeypatch.setattr(rate_limits, "MOST_KEYS", 10)
+    monkeypatch.setattr(rate_limits, "MAX_KEYS", 10)
     window = Window(clock_at(0), 5, 900)
     assert all(window.take(f"known{n}").allowed for n in range(10))
     for number in range(20_000):
@@ -153,7 +153,7 @@ def test_presenters_stay_below_the_ceiling_of_an_address_also_without_cookies():
 
 
 def test_projects_are_known_for_one_window(monkeypatch):
-    monkeypatch.setattr(rate_limits, "MOST_KEYS", 2)
+    monkeypatch.setattr(rate_limits, "MAX_KEYS", 2)
     shares = rate_limits.ProjectShares()
     assert [shares.place("a", n, 900) for n in (1, 2, 3, 4, 5, 1)] == [1, 2, 3, 4, -1, 1]
     assert [shares.place(key, 1, 900) for key in ("b", "c")] == [1, -1]  # memory is bounded
@@ -238,7 +238,7 @@ def test_a_new_window_begins_with_nothing():
 
 
 def test_strangers_without_number_are_no_memory_without_bound(monkeypatch):
-    monkeypatch.setattr(rate_limits, "MOST_KEYS", 10)
+    monkeypatch.setattr(rate_limits, "MAX_KEYS", 10)
     _, (one,) = processes(1)
     for number in range(5000):
         take(one, f"stranger{number}")

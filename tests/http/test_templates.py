@@ -284,11 +284,11 @@ def test_a_share_is_rounded_down_and_an_unknown_figure_is_a_dash() -> None:
 
 
 @pytest.mark.parametrize(
-    ("most", "end"),
+    ("maximum", "end"),
     [(0, 2), (1, 2), (2, 2), (2.1, 4), (5, 10), (11, 20), (39, 40), (41, 100), (1533, 2000), (4e6, 4e6)],
 )
-def test_a_chart_ends_at_a_round_figure(most: float, end: float) -> None:
-    assert said("{{ most|roundup }}", most=most) == str(float(end))
+def test_a_chart_ends_at_a_round_figure(maximum: float, end: float) -> None:
+    assert said("{{ maximum|roundup }}", maximum=maximum) == str(float(end))
 
 
 def test_a_chart_is_as_high_as_its_figures_and_says_them_as_a_table() -> None:

@@ -25,11 +25,11 @@ for _ in range(101):
 
 GOOD = [
     (Integer(), 5, 5), (Integer(), "5", 5), (Integer(), " -5 ", -5), (Integer(), "+5", 5), (Integer(), 5.0, 5),
-    (Integer(), 2**63 - 1, 2**63 - 1), (Integer(), -(2**63), -(2**63)), (Integer(least=1, most=3), "3", 3),
+    (Integer(), 2**63 - 1, 2**63 - 1), (Integer(), -(2**63), -(2**63)), (Integer(minimum=1, maximum=3), "3", 3),
     (Number(), 5, 5.0), (Number(), "1e3", 1000.0), (Number(), -0.5, -0.5), (Number(), " 1 ", 1.0),
     (Boolean(), True, True), (Boolean(), "Yes", True), (Boolean(), "off", False), (Boolean(), 0, False),
     (Boolean(), 1, True), (Boolean(), " TRUE ", True), (Boolean(), "n", False),
-    (Text(), "", ""), (Text(most=3), "äöü", "äöü"), (Text(), "<b>'\"\\%", "<b>'\"\\%"), (Text(), "😀", "😀"),
+    (Text(), "", ""), (Text(maximum=3), "äöü", "äöü"), (Text(), "<b>'\"\\%", "<b>'\"\\%"), (Text(), "😀", "😀"),
     (ShortName(), " birds ", "birds"), (ShortName(), "vögel-1_2.3", "vögel-1_2.3"), (ShortName(), "...", "..."),
     (Json(), None, None), (Json(), [1, {"a": [True, 1.5]}], [1, {"a": [True, 1.5]}]), (Json(), "a", "a"),
     (JsonObject(), {}, {}), (JsonObject(), {"a": {"b": None}}, {"a": {"b": None}}),
@@ -38,11 +38,11 @@ GOOD = [
 ]  # fmt: skip
 BAD = [
     *((Integer(), value) for value in ("", "x", "1.5", 1.5, True, None, [], {}, 2**63, "9" * 19, "9" * 21, float("inf"), "٣")),
-    *((Integer(least=1, most=3), value) for value in (0, 4, "-1")),
+    *((Integer(minimum=1, maximum=3), value) for value in (0, 4, "-1")),
     *((Number(), value) for value in ("", "x", True, None, [], "nan", "inf", float("nan"), 10**400)),
     *((Boolean(), value) for value in ("", "2", 2, None, [], 1.5, "truth")),
     *((Text(), value) for value in (5, None, [], True, "a\x00", "\ud800", "a\udfff")),
-    (Text(most=3), "abcd"), (Text(least=1), ""), (Text(least=1), "  "),
+    (Text(maximum=3), "abcd"), (Text(minimum=1), ""), (Text(minimum=1), "  "),
     *((ShortName(), value) for value in ("", " ", ".", "..", *(f"a{c}b" for c in " /?#%&\\<>\"'\n\t\u2003"), "x" * 256)),
     *((Json(), value) for value in ("\x00", ["\x00"], {"\x00": 1}, {"a": "\ud800"}, float("nan"), [float("inf")], DEEP)),
     *((JsonObject(), value) for value in (None, [], "a", 5)),

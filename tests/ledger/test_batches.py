@@ -15,7 +15,7 @@ ANSWER = "SELECT * FROM submit_many(%(answers)s, %(hurry)s, clock())"
 
 def ask(ledger, *asks, wait=False):
     """What each is told, in their order; an ask is a volunteer and a project, and what else it says."""
-    blank = {"me": None, "is_admin": False, "unlocked": [], "most": 1, "skip": 0, "lane": "priority"}
+    blank = {"me": None, "is_admin": False, "unlocked": [], "maximum": 1, "skip": 0, "lane": "priority"}
     rows = ledger.rows(ASK, asks=json.dumps([{**blank, **one} for one in asks]), wait=wait)
     return [(row["state"], row["tasks"]) for row in sorted(rows, key=lambda row: row["nth"])]
 
@@ -32,7 +32,7 @@ def test_each_is_handed_what_he_would_be_handed_alone(ledger):
     first, second, third = ledger.tasks(project)
     (only,) = ledger.tasks(other)
     asks = [{"actor": actor, "project": project} for actor in ("u:3", "u:1", "u:3", "u:2", "u:4")]
-    asks += [{"actor": "u:1", "project": other, "most": 5}, {"actor": "u:1", "project": 999}]
+    asks += [{"actor": "u:1", "project": other, "maximum": 5}, {"actor": "u:1", "project": 999}]
     assert ask(ledger, *asks) == [
         ("ok", [first]), ("ok", [second]), ("ok", [first]), ("ok", [third]), ("wait", []), ("ok", [only]), ("no project", []),
     ]  # fmt: skip

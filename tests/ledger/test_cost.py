@@ -14,7 +14,7 @@ from support.checks.shows import shows
 from support.ledger import Ledger
 
 SMALL, LARGE = 1_000, 100_000
-MOST = {"next_tasks": 95, "submit": 90}  # pages; completion comes to the latter
+MAXIMUM = {"next_tasks": 95, "submit": 90}  # pages; completion comes to the latter
 ORDERS = ["priority", "priority-up", "id", "id-down"]
 SCHEDULERS = ["default", "random", "depth_first_all", "incremental", "breadth_first"]
 BUILD = [
@@ -65,7 +65,7 @@ def cost(ledger: Ledger, project: int, order: str = "priority") -> dict[str, int
     """The most of several pairs, for the veteran and for newcomers; chance draws the same tasks each time."""
     ledger.run("SELECT setseed(0.5)")
     found = [pair(ledger, project, actor, order) for actor in ("u:1", "u:2", "u:1", "u:3", "u:4")]
-    return {name: max(one[name] for one in found) for name in MOST}
+    return {name: max(one[name] for one in found) for name in MAXIMUM}
 
 
 @pytest.fixture(scope="module")
@@ -92,7 +92,7 @@ def sized(postgres):
 def test_a_pair_costs_the_same_at_any_size(sized, sched):
     ledger, projects = sized
     small, large = cost(ledger, projects[sched, SMALL]), cost(ledger, projects[sched, LARGE])
-    assert all(found[name] <= MOST[name] for found in (small, large) for name in MOST), (small, large)
+    assert all(found[name] <= MAXIMUM[name] for found in (small, large) for name in MAXIMUM), (small, large)
 
 
 @shows("newtask-order-cost")
@@ -103,4 +103,4 @@ def test_so_it_does_in_every_order(sized, order):
         cost(ledger, projects["depth_first_all", SMALL], order),
         cost(ledger, projects["depth_first_all", LARGE], order),
     )
-    assert all(found[name] <= MOST[name] for found in (small, large) for name in MOST), (small, large)
+    assert all(found[name] <= MAXIMUM[name] for found in (small, large) for name in MAXIMUM), (small, large)

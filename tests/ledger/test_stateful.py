@@ -164,10 +164,10 @@ class People(RuleBasedStateMachine):
             do(self.domain.barring.unbar(self.owner, self.project, bars[place % len(bars)].id))
 
     @precondition(lambda self: hasattr(self, "project"))
-    @rule(most=strategies.integers(0, 3))
-    def counts_of_a_network(self, most):
+    @rule(maximum=strategies.integers(0, 3))
+    def counts_of_a_network(self, maximum):
         (row,) = self.ledger.rows("SELECT info FROM project WHERE id = %(p)s", p=self.project)
-        info = {**row["info"], "counted_per_network": most}
+        info = {**row["info"], "counted_per_network": maximum}
         do(self.domain.records.change(PROJECT, self.owner, self.project, {"info": info}))
 
     @rule()

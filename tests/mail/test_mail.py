@@ -14,7 +14,7 @@ from twisted.logger import globalLogPublisher
 
 from crowdd.config import Mail as Settings
 from crowdd.domain.mail.backend import post
-from crowdd.domain.mail.mail import MOST_ATTEMPTS, MOST_PER_HOUR, Mail, Tally, pause
+from crowdd.domain.mail.mail import MAX_ATTEMPTS, MAX_PER_HOUR, Mail, Tally, pause
 from crowdd.domain.mail.message import Sender, compose, plain_address
 from crowdd.domain.mail.rendering import FOLDER, Letter, Letters, one_line
 from crowdd.errors import ConfigError, ConflictError, InvalidValueError, UnavailableError
@@ -207,7 +207,7 @@ async def test_a_server_that_is_away_costs_no_letter(bench):
     for name in ("ada", "bob"):
         await mail.send(bench.pool, f"{name}@example.org", "test", {})
     await bench.mailbox.close()
-    for _ in range(2 * MOST_ATTEMPTS):
+    for _ in range(2 * MAX_ATTEMPTS):
         with pytest.raises(UnavailableError):
             await mail.deliver()
         await bench.pass_time(seconds=75)
@@ -290,7 +290,7 @@ async def test_who_is_to_encrypt_from_the_first_byte_says_nothing_in_the_clear(b
 @pytest_twisted.ensureDeferred
 async def test_one_address_gets_so_many_letters_an_hour(bench):
     mail = bench.mail()
-    for _ in range(MOST_PER_HOUR):
+    for _ in range(MAX_PER_HOUR):
         assert await mail.send(bench.pool, "ada@example.org", "test", {})
     assert await mail.send(bench.pool, "Ada@Example.org", "test", {}) is None
     assert await mail.send(bench.pool, "bob@example.org", "test", {})
@@ -369,7 +369,7 @@ def test_every_letter_escapes_what_people_say(name):
 
 
 def test_pauses_and_the_end_of_patience():
-    pauses = [pause(n) for n in range(1, MOST_ATTEMPTS + 1)]
+    pauses = [pause(n) for n in range(1, MAX_ATTEMPTS + 1)]
     assert pauses[:3] == [60, 180, 540] and pauses[-2:] == [21600, None]
     assert 2 * 86400 < sum(each for each in pauses if each) * 1.2 < 4 * 86400
 

@@ -279,12 +279,12 @@ async def test_a_client_that_does_not_read_is_cut_off_and_nothing_grows(serve, s
     (client,) = served.server._site.streams._clients
     await until(lambda: client.full)
     transport = client.request.channel.transport
-    most, end = 0, time.monotonic() + 60
+    maximum, end = 0, time.monotonic() + 60
     while not client.ended:
         assert time.monotonic() < end, "nobody cut it off"
-        most = max(most, len(transport.dataBuffer) + transport._tempDataLen)
+        maximum = max(maximum, len(transport.dataBuffer) + transport._tempDataLen)
         await deferLater(reactor, 0.01)
-    assert most < 2_000_000  # one batch beyond what fits
+    assert maximum < 2_000_000  # one batch beyond what fits
     assert streams(served) == 0
     reader = await listen(owner, f"{EVENTS}?after=0")
     read = [await reader.next() for _ in range(4001)]

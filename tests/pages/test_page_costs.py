@@ -27,7 +27,7 @@ FIRST_LOAD = 100_000  # bytes, compressed, with style and scripts and what these
 CPU_MS = 10
 # Statements of each page, at most, for a visitor, the owner of the project or account, and an administrator; one of those who sign
 # in finds the session. None: he does not get it. A page that does not stand here may take MOST of them.
-MOST = 9
+MAXIMUM = 9
 STATEMENTS: dict[str, tuple[int | None, int | None, int | None]] = {
     "/": (5, 6, 6),
     "/about": (0, 1, 1),
@@ -112,7 +112,7 @@ STATEMENTS: dict[str, tuple[int | None, int | None, int | None]] = {
     "/project/search": (1, 2, 2),
     "/stats/": (2, 3, 3),
 }  # fmt: skip
-NEW = (MOST, MOST, MOST)
+NEW = (MAXIMUM, MAXIMUM, MAXIMUM)
 WHO = ("anonymous", "owner", "admin")
 
 
@@ -151,10 +151,10 @@ async def test_a_page_takes_so_many_statements(served, monkeypatch):
         Connection, "run", lambda self, sql, *more, **named: (said.append(str(sql)), run(self, sql, *more, **named))[1]
     )
 
-    async def least(browser: Any, address: str, stated: int | None) -> int | None:
+    async def minimum(browser: Any, address: str, stated: int | None) -> int | None:
         """The fewest of some tries: jobs of the server run meanwhile."""
         counts: list[int] = []
-        while len(counts) < 12 and (not counts or min(counts) > (MOST if stated is None else stated)):
+        while len(counts) < 12 and (not counts or min(counts) > (MAXIMUM if stated is None else stated)):
             said.clear()
             if await got(browser, address) is None:
                 return None
@@ -165,13 +165,13 @@ async def test_a_page_takes_so_many_statements(served, monkeypatch):
     found = {}
     for path, address in site.addresses.items():
         stated = STATEMENTS.get(path, NEW)
-        found[path] = tuple([await least(site.people[who], address, n) for who, n in zip(WHO, stated, strict=True)])
+        found[path] = tuple([await minimum(site.people[who], address, n) for who, n in zip(WHO, stated, strict=True)])
     more = {
         path: counts
         for path, counts in found.items()
         if any(
-            n is not None and n > (MOST if most is None else most)
-            for n, most in zip(counts, STATEMENTS.get(path, NEW), strict=True)
+            n is not None and n > (MAXIMUM if maximum is None else maximum)
+            for n, maximum in zip(counts, STATEMENTS.get(path, NEW), strict=True)
         )
     }
     assert more == {}

@@ -225,7 +225,7 @@ async def test_eight_at_once_and_a_slow_receiver_holds_up_no_other(post, receive
     receiver.gate.set()
     await post.all_sent(busy)
     quick.close()
-    assert sorted(seqs(receiver)) == [*range(1, 32)] and receiver.most_at_once == AT_ONCE
+    assert sorted(seqs(receiver)) == [*range(1, 32)] and receiver.max_at_once == AT_ONCE
     assert seqs(receiver)[-1] == 31, "project_completed comes after all before it"
 
 

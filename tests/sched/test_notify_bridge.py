@@ -13,7 +13,7 @@ from twisted.internet.task import Clock, deferLater
 from crowdd.domain.core.change_notifier import ANY, Bell
 from crowdd.domain.server.bootstrap import make_pool
 from crowdd.errors import UnavailableError
-from crowdd.sched.notify_bridge import MOST_PROJECTS, MOST_WAITING, PAUSE, Notices, projects_in
+from crowdd.sched.notify_bridge import MAX_PROJECTS, MAX_WAITING, PAUSE, Notices, projects_in
 
 SECONDS = 60
 
@@ -179,12 +179,12 @@ def test_the_first_ring_goes_at_once_and_later_ones_at_most_ten_times_a_second(p
 
 def test_many_projects_are_told_in_parts_and_too_many_as_any(played):
     clock, wire, bell = played
-    ring(clock, bell, range(10**18, 10**18 + 2 * MOST_PROJECTS))
+    ring(clock, bell, range(10**18, 10**18 + 2 * MAX_PROJECTS))
     clock.advance(PAUSE)
-    assert [len(sent) for sent in wire.sent] == [MOST_PROJECTS, MOST_PROJECTS]
+    assert [len(sent) for sent in wire.sent] == [MAX_PROJECTS, MAX_PROJECTS]
     clock.advance(PAUSE)
     wire.down = True
-    ring(clock, bell, range(1, MOST_WAITING + 2))
+    ring(clock, bell, range(1, MAX_WAITING + 2))
     wire.down = False
     clock.advance(PAUSE)
     assert wire.sent[2] == [ANY]

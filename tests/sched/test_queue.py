@@ -144,7 +144,7 @@ async def test_a_failure_is_retried_later_from_the_checkpoint(bench):
 @pytest_twisted.ensureDeferred
 async def test_work_that_gets_nowhere_ends_dead_with_its_error_and_can_be_retried(bench):
     item_id = await bench.add()
-    work = counting(1, raising(*[RuntimeError("secret words")] * 3), most_attempts=3)
+    work = counting(1, raising(*[RuntimeError("secret words")] * 3), max_attempts=3)
     for _ in range(3):
         await bench.work_off(work)
         await bench.pass_time(hours=1)
@@ -169,7 +169,7 @@ async def test_getting_further_forgives_failures(bench):
             raise RuntimeError
 
     for _ in range(4):
-        await bench.work_off(Work("count", run, most_attempts=2))
+        await bench.work_off(Work("count", run, max_attempts=2))
         await bench.pass_time(hours=1)
     assert (await bench.item(item_id))["state"] == "done"
 
@@ -184,7 +184,7 @@ async def test_a_way_gone_before_forgives_nothing(bench):
         raise RuntimeError
 
     for _ in range(4):
-        await bench.work_off(Work("count", run, most_attempts=3))
+        await bench.work_off(Work("count", run, max_attempts=3))
         await bench.pass_time(hours=1)
     item = await bench.item(item_id)
     assert (item["state"], item["attempt"]) == ("dead", 3)
@@ -415,7 +415,7 @@ async def test_who_has_less_under_way_comes_first(bench):
 @shows("queue-full")
 @pytest_twisted.ensureDeferred
 async def test_nobody_fills_the_queue(bench, monkeypatch):
-    monkeypatch.setattr(background_queue, "MOST_UNFINISHED", 2)
+    monkeypatch.setattr(background_queue, "MAX_UNFINISHED", 2)
     ada, bob = await bench.person("ada"), await bench.person("bob")
     item_id = await bench.add(ada)
     await bench.add(ada)
@@ -508,4 +508,4 @@ def test_what_becomes_of_errors():
 
 
 def test_every_work_is_found_by_its_name():
-    assert all(name == work.name and work.most_attempts > 0 for name, work in works().items())
+    assert all(name == work.name and work.max_attempts > 0 for name, work in works().items())

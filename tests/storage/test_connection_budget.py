@@ -48,7 +48,7 @@ def test_who_lent_last_gives_first_and_one_is_enough():
 def limited(postgres, dsn):
     """Sets how many sessions the database takes."""
     name = parse_dsn(dsn)["dbname"]
-    yield lambda most: postgres.run(f"ALTER DATABASE {name} CONNECTION LIMIT {most}")
+    yield lambda maximum: postgres.run(f"ALTER DATABASE {name} CONNECTION LIMIT {maximum}")
     postgres.run(f"ALTER DATABASE {name} CONNECTION LIMIT -1")
 
 

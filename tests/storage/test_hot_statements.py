@@ -32,7 +32,7 @@ SIZES = {
 }
 TOGETHER = 64
 # Pages for each statement; of a batch for each of its members.
-MOST = {
+MAXIMUM = {
     "ask": 80, "answer": 60, "ask together": 90, "answer together": 50, "progress": 20, "task": 15, "task run": 10,
     "key": 5, "session": 5, "secret key": 5,
 }  # fmt: skip
@@ -87,7 +87,7 @@ def site(postgres, tmp_path_factory):
 
 
 def judge(found: dict[str, int]) -> None:
-    assert all(0 < pages <= MOST[name] for name, pages in found.items()), found
+    assert all(0 < pages <= MAXIMUM[name] for name, pages in found.items()), found
 
 
 @pytest.mark.parametrize("size", SIZES)

@@ -468,7 +468,7 @@ async def test_a_connection_lost_before_commit_leaves_nothing_uncertain(pair, ma
 
 @in_time
 async def test_a_cancellation_storm_harms_nobody_else(pair, make_pool):
-    chance, size, requests, most_cancelled = random.Random(11), 8, 2000, 200
+    chance, size, requests, max_cancelled = random.Random(11), 8, 2000, 200
     pool = await make_pool(size=size, max_queue=requests, timeout=120).start()
     begun, outcomes, cancelled = set(), {}, set()
 
@@ -493,7 +493,7 @@ async def test_a_cancellation_storm_harms_nobody_else(pair, make_pool):
 
     def finish(result, request):
         outcomes[request] = result
-        if len(outcomes) % 9 == 0 and len(cancelled) < most_cancelled:
+        if len(outcomes) % 9 == 0 and len(cancelled) < max_cancelled:
             reactor.callLater(chance.random() * 0.003, cancel_one)
 
     handlers = {request: started(handler(request)) for request in range(requests)}
@@ -703,7 +703,7 @@ async def test_nobody_waits_for_ever(make_pool):
 
 def test_a_place_in_the_queue_expires_on_time():
     clock, outcomes = Clock(), []
-    queue = Queue(clock, most=2, seconds=5.0)
+    queue = Queue(clock, maximum=2, seconds=5.0)
     queue.join().addErrback(outcomes.append)
     clock.advance(4.9)
     queue.join().addErrback(outcomes.append)

@@ -8,7 +8,7 @@ from crowdd.storage.tasks import contributions
 from crowdd.values import Requester
 
 TASKS = 1_000
-MOST_PAGES = 300
+MAX_PAGES = 300
 
 
 @pytest_twisted.ensureDeferred
@@ -21,4 +21,4 @@ async def test_asking_for_a_task_does_not_read_all_tasks_of_a_new_project(dsn, p
         ask = contributions.ask(Requester(network=address), project, 1, 0, "priority")
         await contributions.next_tasks(explained, [ask], "http://here", wait=True)
     ledger.close()
-    assert 0 < explained.pages <= MOST_PAGES
+    assert 0 < explained.pages <= MAX_PAGES

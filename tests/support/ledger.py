@@ -150,8 +150,8 @@ class Ledger:
         self.change("SELECT set_scheduler(%(p)s, %(name)s, clock())", p=project, name=name)
 
     def set_n(self, project: int, tasks: list[int], n: int) -> int:
-        most = "SELECT coalesce(max(n_answers), 0) FROM task_ledger WHERE task_id = ANY (%(tasks)s)"
-        self.highest = max(self.highest, self.value(most, tasks=tasks))
+        maximum = "SELECT coalesce(max(n_answers), 0) FROM task_ledger WHERE task_id = ANY (%(tasks)s)"
+        self.highest = max(self.highest, self.value(maximum, tasks=tasks))
         return self.change(
             "SELECT tasks FROM set_redundancy(%(p)s, %(tasks)s, %(n)s, clock())", p=project, tasks=tasks, n=n
         )

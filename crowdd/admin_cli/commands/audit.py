@@ -74,4 +74,4 @@ def _acts(config: Path | None, kinds: tuple[str, ...], limit: int, account: str 
     if len(kinds) > 1:
         raise click.UsageError("Without --security, --kind may be given once.")
     wanted = given(user=account, kind=kinds[0] if kinds else None, **chosen)
-    return with_domain(config, lambda domain: domain.administration.acts(SYSTEM, most=limit, **wanted))
+    return with_domain(config, lambda domain: domain.administration.acts(SYSTEM, maximum=limit, **wanted))

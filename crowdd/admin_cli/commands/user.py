@@ -15,7 +15,7 @@ from crowdd.admin_cli.output import details, json_option, listing, say, watching
 from crowdd.admin_cli.prompts import confirm, in_a_sentence, password_option, registration, secret, yes_option
 from crowdd.admin_cli.runtime import with_domain
 from crowdd.domain.accounts.registration import Registration
-from crowdd.domain.server.administration import MOST_FOUND
+from crowdd.domain.server.administration import MAX_FOUND
 from crowdd.domain.server.services import Domain
 from crowdd.errors import ConflictError, CrowddError, FormError
 from crowdd.values import SYSTEM
@@ -33,7 +33,7 @@ def user() -> None:
 
 
 @user.command("list")
-@click.option("--search", metavar="WORDS", help=f"Only who has these words in names or address; {MOST_FOUND} at most.")
+@click.option("--search", metavar="WORDS", help=f"Only who has these words in names or address; {MAX_FOUND} at most.")
 @click.option("--after", type=int, default=0, metavar="ID", help="Only ids above this one: to read on.")
 @click.option("--limit", type=click.IntRange(1, 50_000), default=100, show_default=True, help="How many.")
 @json_option

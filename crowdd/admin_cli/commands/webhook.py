@@ -14,7 +14,7 @@ from crowdd.admin_cli.lookups import project as named
 from crowdd.admin_cli.output import json_option, listing, print_json, say
 from crowdd.admin_cli.runtime import with_domain
 from crowdd.domain.server.services import Domain
-from crowdd.domain.webhooks.webhooks import MOST_LISTED, STATES
+from crowdd.domain.webhooks.webhooks import MAX_LISTED, STATES
 from crowdd.storage.database import Row
 from crowdd.values import SYSTEM
 
@@ -55,18 +55,18 @@ def list_(config: Path | None, as_json: bool) -> None:
 @click.argument("delivery", type=int, required=False)
 @click.option("--state", type=click.Choice(STATES), help="Only deliveries in this state.")
 @click.option(
-    "--most", type=click.IntRange(1, MOST_LISTED), default=20, show_default=True, help="How many; the newest."
+    "--limit", type=click.IntRange(1, MAX_LISTED), default=20, show_default=True, help="How many; the newest."
 )
 @json_option
 @click.pass_obj
-def show(config: Path | None, project: str, delivery: int | None, state: str | None, most: int, as_json: bool) -> None:
+def show(config: Path | None, project: str, delivery: int | None, state: str | None, limit: int, as_json: bool) -> None:
     """Show the webhook of PROJECT with its newest deliveries, or one DELIVERY with all its attempts."""
     if delivery is not None:
         _show_delivery(config, project, delivery, as_json)
         return
 
     async def work(domain: Domain, row: Row) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-        log = await domain.webhooks.log(row, SYSTEM, most, only=state)
+        log = await domain.webhooks.log(row, SYSTEM, limit, only=state)
         return await domain.webhooks.state(row, SYSTEM), log
 
     found, log = _of_project(config, project, work)

@@ -61,9 +61,9 @@ def taken(error: ConflictError) -> Mistakes:
     return {"name": [_("This name is taken.")]}
 
 
-def _length(text: str, least: int, most: int) -> list[str]:
-    if not least <= len(text) <= most:
-        return [_("Use %(least)s to %(most)s characters.", least=least, most=most)]
+def _length(text: str, minimum: int, maximum: int) -> list[str]:
+    if not minimum <= len(text) <= maximum:
+        return [_("Use %(minimum)s to %(maximum)s characters.", minimum=minimum, maximum=maximum)]
     return []
 
 

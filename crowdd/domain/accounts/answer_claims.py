@@ -15,7 +15,7 @@ from crowdd.values import Requester
 
 WORK = "claim_answers"
 AT_ONCE = 500  # answers that change hands before somebody gets an answer
-_MOST_COUNTED = 1000
+_MAX_COUNTED = 1000
 
 
 class Claims:
@@ -28,7 +28,7 @@ class Claims:
         """How many answers of a browser could be claimed, counted up to 1,000."""
         if not volunteer:
             return 0
-        return len(await people.claimable(self._db, f"c:{volunteer}", f"u:{user_id or 0}", _MOST_COUNTED))
+        return len(await people.claimable(self._db, f"c:{volunteer}", f"u:{user_id or 0}", _MAX_COUNTED))
 
     async def claim(self, user_id: int, volunteer: str, who: Requester) -> int:
         """Moves answers and open questions of a browser to an account; says how many answers that were.

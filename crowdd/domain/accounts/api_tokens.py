@@ -57,7 +57,7 @@ class ApiTokens:
         async def work(tx: Database) -> str:
             await second_factors.lock(tx, user_id)
             if await api_tokens.count(tx, user_id) >= MAX_TOKENS:
-                raise FormError({"name": [_("You have %(most)s tokens. Revoke one first.", most=MAX_TOKENS)]})
+                raise FormError({"name": [_("You have %(maximum)s tokens. Revoke one first.", maximum=MAX_TOKENS)]})
             life = int(days) if days else None
             await api_tokens.add(tx, user_id, self._hash(made), name.strip(), scope, project_id, life)
             await audit.write(tx, who, "create_token", "user", user_id, project_id=project_id, after={"scope": scope})
@@ -89,9 +89,9 @@ class ApiTokens:
 def _mistakes(name: str, scope: str, days: str) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     if not 1 <= len(name.strip()) <= MAX_NAME or not name.strip().isprintable():
-        found["name"] = [_("Use 1 to %(most)s characters.", most=MAX_NAME)]
+        found["name"] = [_("Use 1 to %(maximum)s characters.", maximum=MAX_NAME)]
     if scope not in SCOPES:
         found["scope"] = [_("Choose one of the scopes.")]
     if days and not (days.isascii() and days.isdigit() and len(days) < 6 and 1 <= int(days) <= MAX_DAYS):
-        found["days"] = [_("Use a number from 1 to %(most)s.", most=MAX_DAYS)]
+        found["days"] = [_("Use a number from 1 to %(maximum)s.", maximum=MAX_DAYS)]
     return found

@@ -24,8 +24,8 @@ else:
     Image, ImageOps = lazy("PIL.Image"), lazy("PIL.ImageOps")
 
 EDGE = 256  # pixels of a finished picture
-MOST_PIXELS = 30_000_000  # a larger picture is refused by its header, before a pixel is unpacked
-_TOO_MANY = _("The picture has more than %(most)s million pixels.", most=MOST_PIXELS // 1_000_000)
+MAX_PIXELS = 30_000_000  # a larger picture is refused by its header, before a pixel is unpacked
+_TOO_MANY = _("The picture has more than %(maximum)s million pixels.", maximum=MAX_PIXELS // 1_000_000)
 _NO_PICTURE = _("This is no picture that can be read: send a PNG, JPEG, GIF or WebP.")
 _SAVING: Mapping[str, dict[str, Any]] = {"PNG": {"optimize": True}, "WEBP": {"quality": 75}}
 _FORMATS = ("PNG", "JPEG", "GIF", "WEBP")
@@ -59,7 +59,7 @@ def redrawn(content: bytes, box: Box | None, size: tuple[int, int] = (EDGE, EDGE
     _require_small_webp(content)
     try:
         with Image.open(BytesIO(content), formats=_FORMATS) as picture:
-            if picture.width * picture.height > MOST_PIXELS:
+            if picture.width * picture.height > MAX_PIXELS:
                 raise InvalidValueError(_TOO_MANY)
             return _drawn(ImageOps.exif_transpose(picture), box, size, form)
     except Image.DecompressionBombError:
@@ -80,7 +80,7 @@ def _require_small_webp(content: bytes) -> None:
             width, height = 1 + (bits & 0x3FFF), 1 + (bits >> 14 & 0x3FFF)
         case _:
             width, height = (int.from_bytes(content[at : at + 2], "little") & 0x3FFF for at in (26, 28))
-    if width * height > MOST_PIXELS:
+    if width * height > MAX_PIXELS:
         raise InvalidValueError(_TOO_MANY)
 
 
@@ -97,8 +97,8 @@ async def _unchecked(tx: Database) -> None:
     """A person has one picture of some kB: it needs no quota."""
 
 
-def _clamp(value: float, most: int) -> int:
-    return round(min(max(value, 0), most))
+def _clamp(value: float, maximum: int) -> int:
+    return round(min(max(value, 0), maximum))
 
 
 class Avatars:

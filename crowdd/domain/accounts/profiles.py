@@ -95,7 +95,7 @@ class Profiles:
     async def set_service(self, user_id: int, catalog_api: str, who: Requester) -> None:
         """Stores the key of an external data catalogue; an empty one removes it."""
         if len(catalog_api) > _LONGEST_KEY:
-            raise FormError({"catalog_api": [_("Use at most %(most)s characters.", most=_LONGEST_KEY)]})
+            raise FormError({"catalog_api": [_("Use at most %(maximum)s characters.", maximum=_LONGEST_KEY)]})
         await self._write(user_id, {"catalog_api": catalog_api.strip() or None}, who)
 
     async def subscribe(self, user_id: int, wanted: bool | None) -> None:

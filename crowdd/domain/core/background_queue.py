@@ -25,7 +25,7 @@ from crowdd.storage.core import queue
 from crowdd.storage.database import Database, Row
 from crowdd.values import Requester
 
-MOST_UNFINISHED, MOST_OF_OPERATOR = 100, 10_000
+MAX_UNFINISHED, MAX_OF_OPERATOR = 100, 10_000
 """Items that may wait or run at a time: of one person, and of nobody in particular."""
 
 KEPT_DAYS, DEAD_DAYS = 14, 90
@@ -105,13 +105,13 @@ class Ending:
     result: Any = None
 
 
-def after_error(error: BaseException, failures: int, most_attempts: int) -> Ending:
+def after_error(error: BaseException, failures: int, max_attempts: int) -> Ending:
     """What becomes of an item whose attempt ended in an error; ``failures`` were before it, in a row."""
     if isinstance(error, StoppedError):
         return Ending("cancelled") if error.reason == "cancelled" else Ending("waiting")
     words = words_for(error)
     final = isinstance(error, CrowddError) and not isinstance(error, _PASSING)
-    if final or failures + 1 >= most_attempts:
+    if final or failures + 1 >= max_attempts:
         return Ending("dead", words)
     return Ending("waiting", words, pause(failures), failed=True)
 
@@ -164,10 +164,10 @@ class Queue:
         Whether the requester may is decided before, by whoever adds it. Raises TooManyRequestsError for somebody
         whose items are many already.
         """
-        most = MOST_OF_OPERATOR if who.acting_user is None else MOST_UNFINISHED
-        item_id = await queue.add(db, name, arguments, who, project_id, most)
+        maximum = MAX_OF_OPERATOR if who.acting_user is None else MAX_UNFINISHED
+        item_id = await queue.add(db, name, arguments, who, project_id, maximum)
         if item_id is None:
-            words = f"{most} pieces of work wait for you already."
+            words = f"{maximum} pieces of work wait for you already."
             raise TooManyRequestsError(words, retry_after=60, code="queue_full", hint="Wait until some are done.")
         return item_id
 

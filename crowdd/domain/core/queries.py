@@ -14,7 +14,7 @@ from crowdd.storage.core.listing import Filter, Query
 from crowdd.values import Requester
 
 DEFAULT_LIMIT = 20
-MOST_LIMIT = 100
+MAX_LIMIT = 100
 
 UNSPECIFIC = frozenset({"api_key", "response_format", "_"})  # may stand in any query
 # Words that steer a list and are no attributes; "_" is a cache buster of browsers.
@@ -63,7 +63,7 @@ def parse(kind: Kind, arguments: Mapping[str, str], who: Requester) -> Query:
         filters=tuple(filters),
         order=order,
         descending=flag(arguments.get("desc", ""), "desc"),
-        limit=min(number(arguments.get("limit", ""), "limit", DEFAULT_LIMIT), MOST_LIMIT),
+        limit=min(number(arguments.get("limit", ""), "limit", DEFAULT_LIMIT), MAX_LIMIT),
         offset=number(arguments.get("offset", ""), "offset", 0),
         last_id=number(arguments["last_id"], "last_id", 0) if arguments.get("last_id") else None,
         own=kind.context and who.acting_user is not None and arguments.get("all") not in ("1", "true", "True"),
@@ -77,12 +77,12 @@ def require_known(kind: Kind, arguments: Mapping[str, str]) -> None:
         kind.field(name)
 
 
-def number(text: str, name: str, default: int, most: int = 2**63 - 1) -> int:
+def number(text: str, name: str, default: int, maximum: int = 2**63 - 1) -> int:
     """A whole number of a query, 0 or more."""
     if text == "":
         return default
     try:
-        return Integer(least=0, most=most).parse(text)
+        return Integer(minimum=0, maximum=maximum).parse(text)
     except InvalidValueError as error:
         raise InvalidValueError(f"{name} {error}.") from None
 

@@ -45,8 +45,8 @@ class Quota:
 
     async def require_room(self, db: Database, project_id: int) -> None:
         """Raises ForbiddenError when the owner of a project has no bytes left: for large answers."""
-        most = self._limits.max_bytes
-        if most and (used := await quota.bytes_of_owner(db, project_id)) >= most:
+        maximum = self._limits.max_bytes
+        if maximum and (used := await quota.bytes_of_owner(db, project_id)) >= maximum:
             raise self._refusal("bytes", used)
 
     def _max(self, what: str) -> int:
@@ -54,15 +54,15 @@ class Quota:
         return limit
 
     def _refusal(self, what: str, used: int) -> ForbiddenError:
-        most = self._max(what)
-        values: dict[str, Any] = {"most": f"{most:,}", "count": f"{used:,}"}
+        maximum = self._max(what)
+        values: dict[str, Any] = {"maximum": f"{maximum:,}", "count": f"{used:,}"}
         if what == "projects":
-            words = _("An account may own %(most)s projects (this would be %(count)s).", **values)
+            words = _("An account may own %(maximum)s projects (this would be %(count)s).", **values)
         elif what == "tasks":
-            words = _("The projects of an account may have %(most)s tasks (these would be %(count)s).", **values)
+            words = _("The projects of an account may have %(maximum)s tasks (these would be %(count)s).", **values)
         else:
-            values = {"most": f"{most // 1_000_000:,}", "count": f"{-(-used // 1_000_000):,}"}
-            words = _("The projects of an account may hold %(most)s MB (these would be %(count)s MB).", **values)
+            values = {"maximum": f"{maximum // 1_000_000:,}", "count": f"{-(-used // 1_000_000):,}"}
+            words = _("The projects of an account may hold %(maximum)s MB (these would be %(count)s MB).", **values)
         return ForbiddenError(words, code="quota_exceeded", hint="Delete something, or ask the operator for more.")
 
 

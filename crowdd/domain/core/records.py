@@ -146,14 +146,14 @@ class Records:
         One statement for each sort of related rows, whatever the number of rows; only what the requester may see.
         """
         keys = list(dict.fromkeys(row[relation.own] for row in rows))
-        related = await records.related(self._db, other, relation.theirs, keys, relation.most, who, max(left, 0))
+        related = await records.related(self._db, other, relation.theirs, keys, relation.maximum, who, max(left, 0))
         kept, left = _fitting([row[relation.own] for row in rows], related, relation.theirs, left)
         found: dict[int, Views] = {}
         for row in related:
             found.setdefault(row[relation.theirs], []).append(self.view(other, row))
         for row, view in zip(rows[:kept], views[:kept], strict=True):
             mine = found.get(row[relation.own], [])
-            view[name] = mine if relation.most > 1 else (mine[0] if mine else None)
+            view[name] = mine if relation.maximum > 1 else (mine[0] if mine else None)
         return kept, left
 
     async def of_ids(self, kind: Kind, who: Requester, ids: Sequence[int]) -> dict[int, dict[str, Any]]:
@@ -384,10 +384,14 @@ def _named_project(kind: Kind, body: Any) -> int | None:
         return cast("int | None", kind.creation(values).get("project_id"))
 
 
-def bounded(bodies: list[Any], most: int) -> list[Any]:
-    """The bodies of an array that is not empty. Raises TooLargeError when there are more than ``most``."""
-    if len(bodies) > most:
-        words = _("A request may hold at most %(most)s rows, not %(rows)s.", most=f"{most:,}", rows=f"{len(bodies):,}")
+def bounded(bodies: list[Any], maximum: int) -> list[Any]:
+    """The bodies of an array that is not empty. Raises TooLargeError when there are more than ``maximum``."""
+    if len(bodies) > maximum:
+        words = _(
+            "A request may hold at most %(maximum)s rows, not %(rows)s.",
+            maximum=f"{maximum:,}",
+            rows=f"{len(bodies):,}",
+        )
         raise TooLargeError(words, code="too_many_rows", hint="Send them in several requests.")
     return not_empty(bodies)
 

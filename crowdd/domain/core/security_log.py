@@ -295,9 +295,9 @@ def _subject(kind: Kind, who: Requester, user_id: int | None, tried: str, detail
     return Subject(kind.name, who.network, about, actor, tried, _plain(detail, _MAX_DETAIL))
 
 
-def _plain(text: str, most: int) -> str:
+def _plain(text: str, maximum: int) -> str:
     """The beginning of a text as PostgreSQL takes it, in one line."""
-    shown = text[:most].encode("utf-8", "replace").decode()
+    shown = text[:maximum].encode("utf-8", "replace").decode()
     return "".join(character if character.isprintable() else " " for character in shown)
 
 

@@ -25,7 +25,7 @@ from crowdd.storage.database import Database, Transactions
 T = TypeVar("T")
 
 DOWNLOAD = "application/octet-stream"
-MOST_BYTES = 10_000_000
+MAX_BYTES = 10_000_000
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,199}")
 # What a browser may show, told by how the content begins (offset, bytes); everything else is offered as a download.
 # SVG and HTML are not here on purpose: they could run scripts as one of our pages.
@@ -94,8 +94,8 @@ class Uploads:
 
     def store(self, container: str, upload: Upload) -> str:
         """Writes a file under a new name and returns its path below ``/uploads/``. Raises TooLargeError."""
-        if len(upload.content) > MOST_BYTES:
-            raise TooLargeError(_("A file may have at most %(most)s bytes.", most=f"{MOST_BYTES:,}"))
+        if len(upload.content) > MAX_BYTES:
+            raise TooLargeError(_("A file may have at most %(maximum)s bytes.", maximum=f"{MAX_BYTES:,}"))
         name = secrets.token_hex(16) + suffix_of(upload.content)
         with (self._container(container) / name).open("xb") as file:
             data_folder.give(file.fileno(), self._data)

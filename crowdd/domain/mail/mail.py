@@ -17,11 +17,11 @@ from crowdd.errors import ConflictError, InvalidValueError, NotFoundError, Unava
 from crowdd.storage import mail
 from crowdd.storage.database import Database, Row
 
-MOST_PER_HOUR = 20
+MAX_PER_HOUR = 20
 """Letters to one address in an hour; whoever makes us write more is not helped."""
 
 AT_ONCE = 500  # letters in a round
-MOST_ATTEMPTS = 14  # the last about two days after the first
+MAX_ATTEMPTS = 14  # the last about two days after the first
 FIRST_PAUSE, LONGEST_PAUSE, PAUSE_GROWTH = 60.0, 21600.0, 3.0  # seconds, seconds, factor
 _LINK = re.compile(r"https?://\S+")
 
@@ -39,7 +39,7 @@ class Tally:
 
 def pause(attempts: int) -> float | None:
     """Seconds to the next attempt after so many; None when there is to be none. One to three minutes, up to hours."""
-    if attempts >= MOST_ATTEMPTS:
+    if attempts >= MAX_ATTEMPTS:
         return None
     return min(LONGEST_PAUSE, FIRST_PAUSE * PAUSE_GROWTH ** (attempts - 1))
 
@@ -65,7 +65,7 @@ class Mail:
             row["recipient"], error = plain_address(to), ""
         except InvalidValueError as refusal:
             row["recipient"], error = one_line(to), str(refusal)
-        return await mail.add(db, row, error, MOST_PER_HOUR)
+        return await mail.add(db, row, error, MAX_PER_HOUR)
 
     async def deliver(self) -> Tally:
         """Delivers what is due, a number at a time. Raises UnavailableError when the server takes nothing now."""

@@ -68,10 +68,10 @@ class Outgoing:
         body: bytes | None = None,
         *,
         seconds: float = 15.0,
-        most_bytes: int = 65_536,
+        max_bytes: int = 65_536,
         sink: Callable[[bytes], object] | None = None,
     ) -> Reply:
-        """The answer of another server, whatever its status; at most ``most_bytes`` of its body are read.
+        """The answer of another server, whatever its status; at most ``max_bytes`` of its body are read.
 
         ``sink`` is given the body piece by piece as it comes; the reply then has none.
 
@@ -79,10 +79,10 @@ class Outgoing:
         ``seconds``; both say in a sentence why.
         """
         there = self.target(url)
-        asking = self._ask(method, there, headers or {}, body, most_bytes, sink)
+        asking = self._ask(method, there, headers or {}, body, max_bytes, sink)
         return await self._in_time(asking, there, seconds)
 
-    async def fetch(self, url: str, *, seconds: float, most_bytes: int, sink: Callable[[bytes], object]) -> Reply:
+    async def fetch(self, url: str, *, seconds: float, max_bytes: int, sink: Callable[[bytes], object]) -> Reply:
         """GET without credentials, over at most MAX_REDIRECTS redirects; ``sink`` gets the body of the last answer.
 
         Each address is checked like the first, and https leads to https only. ``seconds`` are for all together.
@@ -90,7 +90,7 @@ class Outgoing:
         """
         there, end = self.target(url), self._reactor.seconds() + seconds
         for _hop in range(MAX_REDIRECTS + 1):
-            asking = self._ask("GET", there, {}, None, most_bytes, sink, _REDIRECTS)
+            asking = self._ask("GET", there, {}, None, max_bytes, sink, _REDIRECTS)
             reply = await self._in_time(asking, there, max(0.0, end - self._reactor.seconds()))
             if reply.status not in _REDIRECTS:
                 return reply
@@ -134,12 +134,12 @@ class Outgoing:
         there: Target,
         headers: Mapping[str, str],
         body: bytes | None,
-        most_bytes: int,
+        max_bytes: int,
         sink: Callable[[bytes], object] | None,
         bodiless: Set[int] = frozenset(),
     ) -> Reply:
         addresses = await self._addresses(there)
-        asked = (method, headers, body, most_bytes, sink, bodiless)
+        asked = (method, headers, body, max_bytes, sink, bodiless)
         return await self._http.run(self._reactor, there, addresses, self._trust_root, *asked)
 
     @property

@@ -42,7 +42,7 @@ async def run(
     method: str,
     headers: Mapping[str, str],
     body: bytes | None,
-    most_bytes: int,
+    max_bytes: int,
     sink: Callable[[bytes], object] | None,
     bodiless: Set[int] = frozenset(),
 ) -> Reply:
@@ -50,7 +50,7 @@ async def run(
 
     The body of an answer with one of the statuses ``bodiless`` is not read.
     """
-    line = Line(reactor, there, addresses, most_bytes + _SPARE_BYTES, trust_root)
+    line = Line(reactor, there, addresses, max_bytes + _SPARE_BYTES, trust_root)
     pool = HTTPConnectionPool(reactor, persistent=False)
     agent: Any = AsItComes(Agent.usingEndpointFactory(reactor, line, pool))
     client = HTTPClient(agent)
@@ -68,7 +68,7 @@ async def run(
         if response.code in bodiless:
             content, whole = b"", True
         else:
-            content, whole = await collect(response.original, most_bytes, sink)
+            content, whole = await collect(response.original, max_bytes, sink)
     finally:
         line.hang_up()
     found = {name.decode().lower(): b", ".join(v) for name, v in response.headers.getAllRawHeaders()}
@@ -79,9 +79,9 @@ async def run(
 class Line:
     """The connection of one request: to the first of the checked addresses that takes it, for this target only."""
 
-    def __init__(self, reactor: Any, there: Target, addresses: Sequence[str], most_bytes: int, trust_root: Any) -> None:
+    def __init__(self, reactor: Any, there: Target, addresses: Sequence[str], max_bytes: int, trust_root: Any) -> None:
         self._reactor, self._there, self._addresses = reactor, there, addresses
-        self._most_bytes, self._trust_root = most_bytes, trust_root
+        self._max_bytes, self._trust_root = max_bytes, trust_root
         self._meter: Meter | None = None
 
     def endpointForURI(self, uri: Any) -> Any:
@@ -99,7 +99,7 @@ class Line:
 
     async def _connect(self, factory: Any) -> Any:
         metered: Any = WrappingFactory(factory)
-        metered.protocol = lambda f, p: Meter(f, p, self._most_bytes)
+        metered.protocol = lambda f, p: Meter(f, p, self._max_bytes)
         self._meter = await self._first_that_answers(metered)
         return self._meter.wrappedProtocol
 
@@ -124,9 +124,9 @@ class Line:
 class Meter(ProtocolWrapper):
     """Breaks a connection off on which more arrives than was agreed, in front of everybody who might keep it."""
 
-    def __init__(self, factory: Any, protocol: Any, most_bytes: int) -> None:
+    def __init__(self, factory: Any, protocol: Any, max_bytes: int) -> None:
         super().__init__(factory, protocol)
-        self._left = most_bytes
+        self._left = max_bytes
 
     def dataReceived(self, data: bytes) -> None:
         self._left -= len(data)
@@ -162,23 +162,23 @@ def _unpacked(response: Any) -> Any:
 
 
 def collect(
-    response: Any, most_bytes: int, sink: Callable[[bytes], object] | None = None
+    response: Any, max_bytes: int, sink: Callable[[bytes], object] | None = None
 ) -> Deferred[tuple[bytes, bool]]:
     """The first bytes of a body, and whether these are all. With a ``sink`` they go there."""
-    body = _Body(most_bytes) if sink is None else _Poured(most_bytes, sink)
+    body = _Body(max_bytes) if sink is None else _Poured(max_bytes, sink)
     response.deliverBody(body)
     return body.done
 
 
 class _Body(Protocol):
-    def __init__(self, most_bytes: int) -> None:
+    def __init__(self, max_bytes: int) -> None:
         self.done: Deferred[tuple[bytes, bool]] = Deferred()
-        self._most_bytes, self._received = most_bytes, bytearray()
+        self._max_bytes, self._received = max_bytes, bytearray()
 
     def dataReceived(self, data: bytes) -> None:
         self._received += data
-        if len(self._received) > self._most_bytes:
-            self._finish(bytes(self._received[: self._most_bytes]), False)
+        if len(self._received) > self._max_bytes:
+            self._finish(bytes(self._received[: self._max_bytes]), False)
 
     def connectionLost(self, reason: Any = None) -> None:
         if reason is None or reason.check(ResponseFailed) is None:
@@ -194,9 +194,9 @@ class _Body(Protocol):
 class _Poured(_Body):
     """Passes on what comes, and keeps nothing."""
 
-    def __init__(self, most_bytes: int, sink: Callable[[bytes], object]) -> None:
-        super().__init__(most_bytes)
-        self._left, self._sink = most_bytes, sink
+    def __init__(self, max_bytes: int, sink: Callable[[bytes], object]) -> None:
+        super().__init__(max_bytes)
+        self._left, self._sink = max_bytes, sink
 
     def dataReceived(self, data: bytes) -> None:
         if self.done.called:

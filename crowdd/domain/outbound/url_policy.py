@@ -20,9 +20,9 @@ from crowdd.languages import _
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
-MOST_CHARACTERS = 2000
+MAX_CHARACTERS = 2000
 _DEFAULT_PORTS = {"http": 80, "https": 443}
-_LEAST_FREE_PORT = 1024
+_MIN_FREE_PORT = 1024
 # Above 1023, and still no web server: those that browsers refuse (WHATWG Fetch, "bad port"), and databases.
 _OTHER_SERVICES = frozenset(
     {1719, 1720, 1723, 2049, 2375, 3306, 3659, 4045, 4190, 5060, 5061, 5432, 6000, 6379, 6566}
@@ -124,7 +124,7 @@ def require_public(address: Address) -> None:
 
 def require_web_port(port: int) -> None:
     """Raises RefusedTargetError for a port behind which other things than web servers are."""
-    if port in _DEFAULT_PORTS.values() or (port >= _LEAST_FREE_PORT and port not in _OTHER_SERVICES):
+    if port in _DEFAULT_PORTS.values() or (port >= _MIN_FREE_PORT and port not in _OTHER_SERVICES):
         return
     raise RefusedTargetError(_("Port %(port)s belongs to another service than the web.", port=port))
 
@@ -155,8 +155,8 @@ def carried(address: ipaddress.IPv6Address) -> ipaddress.IPv4Address | None:
 
 
 def _split(url: str) -> SplitResult:
-    if len(url) > MOST_CHARACTERS:
-        raise RefusedTargetError(_("The address is longer than %(most)s characters.", most=MOST_CHARACTERS))
+    if len(url) > MAX_CHARACTERS:
+        raise RefusedTargetError(_("The address is longer than %(maximum)s characters.", maximum=MAX_CHARACTERS))
     if _UNSAFE.search(url):
         raise RefusedTargetError(_("The address holds a blank, a control character or a backslash."))
     try:

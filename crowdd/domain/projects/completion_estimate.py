@@ -12,7 +12,7 @@ import attrs
 _WIDTH = 1.2816  # standard deviations on both sides of which lie 80 of 100 outcomes
 MIN_DAYS = 2
 """With less behind it a pace is chance: an hour's rush makes millions of answers a day."""
-_MOST_DAYS = 36_500  # further ahead nothing can be said
+_MAX_DAYS = 36_500  # further ahead nothing can be said
 
 
 @attrs.frozen
@@ -42,9 +42,9 @@ def estimate(remaining: float, days: Sequence[int], now: datetime, began: dateti
     mean = done / length
     earliest, latest = _spread(remaining, mean, _variance(days[:-1], mean), length)
     expected = remaining / mean
-    if expected > _MOST_DAYS:
+    if expected > _MAX_DAYS:
         return None
-    last = _after(now, latest) if latest <= _MOST_DAYS else None
+    last = _after(now, latest) if latest <= _MAX_DAYS else None
     return Estimate(mean, _after(now, expected), _after(now, earliest), last)
 
 

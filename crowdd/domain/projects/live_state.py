@@ -11,7 +11,7 @@ from crowdd.storage.database import Database, Row
 from crowdd.storage.projects import live
 from crowdd.storage.webhooks import events
 
-MOST_EVENTS = 200  # read at once
+MAX_EVENTS = 200  # read at once
 
 
 @attrs.frozen
@@ -25,9 +25,9 @@ class Live:
         return await live.state(self.db, project_id)
 
     async def events(self, project: Row, after: int) -> list[dict[str, Any]]:
-        """The next events of a project (its record) with a number above ``after``, at most MOST_EVENTS."""
+        """The next events of a project (its record) with a number above ``after``, at most MAX_EVENTS."""
         return [
-            told(row, project["short_name"]) for row in await events.after(self.db, project["id"], after, MOST_EVENTS)
+            told(row, project["short_name"]) for row in await events.after(self.db, project["id"], after, MAX_EVENTS)
         ]
 
     async def last_event(self, project_id: int) -> int:

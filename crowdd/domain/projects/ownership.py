@@ -21,7 +21,7 @@ from crowdd.values import Requester
 
 PURPOSE: Final = "coowner"
 INVITATION_HOURS: Final = 7 * 24
-MOST_OWNERS: Final = 50
+MAX_OWNERS: Final = 50
 CREATORS: Final = ADMINS | {Standing.CREATOR}
 _MAX_ATTEMPTS = 20  # to name an account that there is not
 _SPENT = _("This invitation has been used, or has run out. Ask for a new one.")
@@ -198,8 +198,8 @@ async def _add(tx: Database, project_id: int, user_id: int, name: str, who: Requ
     held = await _held(tx, project_id)
     if user_id in held["owners_ids"]:
         return False
-    if len(held["owners_ids"]) >= MOST_OWNERS:
-        raise ForbiddenError(_("A project has at most %(most)s owners.", most=MOST_OWNERS))
+    if len(held["owners_ids"]) >= MAX_OWNERS:
+        raise ForbiddenError(_("A project has at most %(maximum)s owners.", maximum=MAX_OWNERS))
     await ownership.set_owners(tx, project_id, held["owner_id"], [*held["owners_ids"], user_id])
     await _note(tx, who, "add_coowner", project_id, after=name)
     return True

@@ -18,7 +18,7 @@ from crowdd.storage.projects.project_lists import Shelf
 from crowdd.values import Requester
 
 PER_PAGE: Final = 20
-MOST_WORDS, MOST_LETTERS = 8, 200
+MAX_WORDS, MAX_LETTERS = 8, 200
 
 
 def _special(name: str, short_name: str, description: str) -> dict[str, Any]:
@@ -76,10 +76,10 @@ class Shelves:
 
     async def search(self, text: str, page: int) -> Found:
         """Projects whose name or sentence holds all the words; misspelt ones come behind."""
-        text = text[:MOST_LETTERS].strip()
+        text = text[:MAX_LETTERS].strip()
         if not text:
             return Found([], 0, 1)
-        rows, total = await project_lists.search(self._db, text, text.split()[:MOST_WORDS], PER_PAGE, _offset(page))
+        rows, total = await project_lists.search(self._db, text, text.split()[:MAX_WORDS], PER_PAGE, _offset(page))
         return _page(rows, total, page)
 
 

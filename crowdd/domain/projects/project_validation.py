@@ -11,7 +11,7 @@ from crowdd.errors import ConflictError, InvalidValueError
 from crowdd.kinds import PROJECT
 from crowdd.languages import _
 
-MOST: Final = 255
+MAXIMUM: Final = 255
 _MARKS = re.compile(r"[#*_`>~]+|!?\[([^\]]*)\]\([^)]*\)|<[^>]*>")
 
 
@@ -51,7 +51,7 @@ def _missing(text: str, words: str) -> list[str]:
 
 
 def _too_long(text: str) -> list[str]:
-    return [_("Use at most %(most)s characters.", most=MOST)] if len(text) > MOST else []
+    return [_("Use at most %(maximum)s characters.", maximum=MAXIMUM)] if len(text) > MAXIMUM else []
 
 
 def taken(error: ConflictError) -> Mistakes:
@@ -66,4 +66,4 @@ def taken(error: ConflictError) -> Mistakes:
 def first_sentence(markdown: str) -> str:
     """The beginning of a long description as the one sentence that lists show, without its marks."""
     plain = " ".join(_MARKS.sub(lambda mark: mark[1] or "", markdown).split())
-    return plain if len(plain) <= MOST else f"{plain[: MOST - 3]}..."
+    return plain if len(plain) <= MAXIMUM else f"{plain[: MAXIMUM - 3]}..."

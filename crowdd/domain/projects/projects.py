@@ -35,7 +35,7 @@ from crowdd.values import Requester
 
 # First segments of addresses below /project/ that are pages, not projects.
 RESERVED_SHORT_NAMES = frozenset({"new", "category", "search", "all", "page"})
-MOST_ACTS = 50
+MAX_ACTS = 50
 MAX_HELPED = 100  # projects on the page of a person who answered in them
 _MAX_ATTEMPTS = 20  # at the password of a project, per network
 SWEEP = "sweep_project"
@@ -285,9 +285,9 @@ class Projects:
         return await projects.volunteer_rule(self._db)
 
     async def acts(self, row: Row, who: Requester, before: int | None = None) -> list[Row]:
-        """Entries of the audit log about the project, the newest first, at most MOST_ACTS."""
+        """Entries of the audit log about the project, the newest first, at most MAX_ACTS."""
         rights.require(who, row["standings"], OWNERS)
-        return await audit.latest(self._db, MOST_ACTS, before, project=row["id"])
+        return await audit.latest(self._db, MAX_ACTS, before, project=row["id"])
 
     async def tell(self, row: Row, told: Mapping[str, Any], who: Requester) -> None:
         """Changes some keys of ``info`` and leaves the others as they are."""
@@ -399,8 +399,8 @@ def check_info(info: dict[str, Any]) -> None:
     seconds = info.get("lease_seconds")
     if seconds is not None and (type(seconds) is not int or not _SHORTEST_LEASE <= seconds <= _LONGEST_LEASE):
         raise InvalidValueError(f"info.lease_seconds is no whole number from {_SHORTEST_LEASE} to {_LONGEST_LEASE}.")
-    most = info.get("counted_per_network")
-    if most is not None and (type(most) is not int or not 0 <= most <= MAX_PER_NETWORK):
+    maximum = info.get("counted_per_network")
+    if maximum is not None and (type(maximum) is not int or not 0 <= maximum <= MAX_PER_NETWORK):
         raise InvalidValueError(
             _("info.counted_per_network must be a whole number from 0 to %(max)s.", max=MAX_PER_NETWORK)
         )

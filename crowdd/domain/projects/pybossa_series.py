@@ -85,11 +85,11 @@ def _of_day(label: str, hours: Iterable[Hour], of: Callable[[Hour], int]) -> Ser
     counts = [0] * 24
     for hour in hours:
         counts[moment(hour["hour"]).hour] += of(hour)
-    most = max(counts)
+    maximum = max(counts)
     return {
         "label": label,
-        "values": [[hour, count, count * 5 / most if most else 0] for hour, count in enumerate(counts)],
-        "max": most,
+        "values": [[hour, count, count * 5 / maximum if maximum else 0] for hour, count in enumerate(counts)],
+        "max": maximum,
     }
 
 

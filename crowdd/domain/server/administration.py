@@ -19,9 +19,9 @@ from crowdd.storage.projects import categories, projects
 from crowdd.storage.server import dashboard, jobs
 from crowdd.values import Requester
 
-MOST_FOUND = 50
-MOST_EXPORTED = 50_000
-MOST_LISTED = 500
+MAX_FOUND = 50
+MAX_EXPORTED = 50_000
+MAX_LISTED = 500
 ACTS = 50
 FRESH_SECONDS, NEWEST_SECONDS = 600, 10
 """How old the dashboard's figures may be, and how old at least before somebody may ask for new ones."""
@@ -41,14 +41,14 @@ class Administration:
         return await user_search.admins(self._db)
 
     async def found(self, words: str, who: Requester) -> list[Row]:
-        """People whose nickname, full name or e-mail address holds these words, at most MOST_FOUND."""
+        """People whose nickname, full name or e-mail address holds these words, at most MAX_FOUND."""
         _require(who)
-        return await user_search.search(self._db, words.strip(), MOST_FOUND) if words.strip() else []
+        return await user_search.search(self._db, words.strip(), MAX_FOUND) if words.strip() else []
 
-    async def exported(self, after: int, who: Requester, most: int = MOST_EXPORTED) -> list[dict[str, Any]]:
-        """People by id, beginning after one, at most MOST_EXPORTED."""
+    async def exported(self, after: int, who: Requester, maximum: int = MAX_EXPORTED) -> list[dict[str, Any]]:
+        """People by id, beginning after one, at most MAX_EXPORTED."""
         _require(who)
-        rows = await user_search.part(self._db, after, min(most, MOST_EXPORTED))
+        rows = await user_search.part(self._db, after, min(maximum, MAX_EXPORTED))
         return [{name: outward(value) for name, value in row.items()} for row in rows]
 
     async def block(self, user_id: int, who: Requester) -> bool:
@@ -88,9 +88,9 @@ class Administration:
         return await categories.counted(self._db)
 
     async def published(self, who: Requester) -> list[Row]:
-        """Published projects, featured ones first, then the liveliest, at most MOST_LISTED."""
+        """Published projects, featured ones first, then the liveliest, at most MAX_LISTED."""
         _require(who)
-        return await projects.listed(self._db, who, MOST_LISTED)
+        return await projects.listed(self._db, who, MAX_LISTED)
 
     # How things are
 
@@ -120,20 +120,20 @@ class Administration:
         _require(who)
         await audit.write(self._db, who, action, kind, object_id)
 
-    async def acts(self, who: Requester, *, most: int = ACTS, **chosen: Any) -> list[Row]:
+    async def acts(self, who: Requester, *, maximum: int = ACTS, **chosen: Any) -> list[Row]:
         """Entries of the audit log, the newest first; ``before``, ``user``, ``kind`` and ``since`` choose."""
         _require(who)
-        return await audit.latest(self._db, most, origins=True, **chosen)
+        return await audit.latest(self._db, maximum, origins=True, **chosen)
 
-    async def security(self, who: Requester, account: str = "", most: int = ACTS, **chosen: Any) -> list[Row]:
+    async def security(self, who: Requester, account: str = "", maximum: int = ACTS, **chosen: Any) -> list[Row]:
         """Entries of the security log, the newest first; ``before``, ``kinds`` and ``since`` choose.
 
         ``account`` is a nickname, an e-mail address or an id: also what was typed for an account that does not exist.
         """
         _require(who)
         if not account:
-            return await self._security_log.latest(most, **chosen)
-        return await self._security_log.latest(most, account=await self._named(account), tried=account, **chosen)
+            return await self._security_log.latest(maximum, **chosen)
+        return await self._security_log.latest(maximum, account=await self._named(account), tried=account, **chosen)
 
     async def _named(self, account: str) -> int | None:
         row = await accounts.by_login(self._db, account)

@@ -14,8 +14,8 @@ from crowdd.domain.accounts import account_validation
 from crowdd.domain.server import server_key
 
 OLDEST_POSTGRESQL = 15
-LEAST_FREE_BYTES = 1_000_000_000
-LEAST_CONNECTIONS = 5
+MIN_FREE_BYTES = 1_000_000_000
+MIN_CONNECTIONS = 5
 LONG_TRANSACTION_SECONDS = 600
 OVERDUE_SECONDS = 900  # beyond what any job waits when all is well
 WAITING_SECONDS = 600  # of an item that is due and that nobody takes
@@ -139,7 +139,7 @@ def of_server(facts: Facts) -> list[Finding]:
 
 def of_data_folder(free_bytes: int, key_mode: int | None) -> Iterator[Finding]:
     """What can be said of the data folder alone."""
-    if free_bytes < LEAST_FREE_BYTES:
+    if free_bytes < MIN_FREE_BYTES:
         yield Finding(
             f"Only {free_bytes // 1_000_000} MB are free in the data folder.", "Make room, or move it to a larger disk."
         )
@@ -162,14 +162,14 @@ def _of_data_folder(facts: Facts) -> Iterator[Finding]:
 
 def _of_postgresql(facts: Facts) -> Iterator[Finding]:
     row = facts.database
-    major, free = row["version"] // 10_000, row["most_connections"] - row["connections"]
+    major, free = row["version"] // 10_000, row["max_connections"] - row["connections"]
     if major < OLDEST_POSTGRESQL:
         yield Finding(f"PostgreSQL is version {major}.", f"crowdd needs {OLDEST_POSTGRESQL} or newer.")
     if row["read_only"]:
         yield Finding("The database can only be read: it is a standby or was set so.", "Point [db] dsn at the primary.")
-    if free < LEAST_CONNECTIONS:
+    if free < MIN_CONNECTIONS:
         yield Finding(
-            f"PostgreSQL has {free} connections left of {row['most_connections']}.",
+            f"PostgreSQL has {free} connections left of {row['max_connections']}.",
             "Raise max_connections, or lower [db] pool_size.",
         )
     if not row["fsync"]:

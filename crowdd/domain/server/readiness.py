@@ -26,7 +26,7 @@ class Readiness:
 
     def __init__(self, clock: Any, db: Database, secrets: Secrets, folder: Path, min_free_bytes: int) -> None:
         self._clock, self._db, self._secrets = clock, db, secrets
-        self._folder, self._least = folder, min_free_bytes
+        self._folder, self._minimum = folder, min_free_bytes
         self._found: dict[str, str] = {}
         self._asked = float("-inf")
 
@@ -42,7 +42,7 @@ class Readiness:
         try:
             if not os.access(self._folder, os.W_OK):
                 return "The data folder cannot be written."
-            if shutil.disk_usage(self._folder).free < self._least:
+            if shutil.disk_usage(self._folder).free < self._minimum:
                 return "There is too little free space in the data folder."
         except OSError:
             return "The data folder is not there."

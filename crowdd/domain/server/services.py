@@ -171,8 +171,8 @@ def build(
     outgoing = Outgoing(reactor, settings.outgoing.allowed_hosts)
     gathering = partial(Gather, reactor, max_queue=settings.db.max_queue)
     security_log = SecurityLog(reactor, db, secrets)
-    most = max(1, min(MAX_SEARCHES, settings.db.pool_size // 4, (os.cpu_count() or 1) // 2))
-    searches = Turns(reactor, most, SEARCH_WAIT_SECONDS)
+    maximum = max(1, min(MAX_SEARCHES, settings.db.pool_size // 4, (os.cpu_count() or 1) // 2))
+    searches = Turns(reactor, maximum, SEARCH_WAIT_SECONDS)
     refusal = "Too many clients ask for many tasks at once. Ask with a smaller limit."
     preloads = Turns(reactor, 1, PRELOAD_WAIT_SECONDS, rest=1.0, refusal=refusal)
     resources = Resources(

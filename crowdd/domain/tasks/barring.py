@@ -23,9 +23,9 @@ from crowdd.values import Requester
 CHUNK = 500  # tasks of one transaction
 WORK = "set_aside"
 NAMES = ("volunteer", "user_id", "user_name", "external_uid", "taskrun_id")
-_REASON = Text(most=1000)
+_REASON = Text(maximum=1000)
 _FLAG = Boolean()
-_ID = Integer(least=1)
+_ID = Integer(minimum=1)
 
 
 @attrs.frozen

@@ -27,11 +27,11 @@ from crowdd.storage.projects import projects
 from crowdd.storage.tasks import changes, volunteers
 from crowdd.values import Requester
 
-MOST_NAMED = 100_000  # tasks that one request may name
+MAX_NAMED = 100_000  # tasks that one request may name
 REASONS = ("retired", "cancelled")
-_ID = Integer(least=1)
-_NOTE = Text(most=1000)
-_WORD = Text(most=100, least=1)
+_ID = Integer(minimum=1)
+_NOTE = Text(maximum=1000)
+_WORD = Text(maximum=100, minimum=1)
 _VOLUNTEERS = ("volunteer", "user_id", "external_uid", "taskrun_id")
 
 
@@ -99,8 +99,8 @@ class Changes:
         await self.require(self._db, who, project_id)
         actor, named = await self.volunteer(project_id, given), task_ids(given)
         if named is None:
-            found = await changes.tasks_of(self._db, project_id, actor, MOST_NAMED + 1)
-            named = found if len(found) <= MOST_NAMED else None
+            found = await changes.tasks_of(self._db, project_id, actor, MAX_NAMED + 1)
+            named = found if len(found) <= MAX_NAMED else None
         return await self._change(who, "withdraw", project_id, named, {"actor": actor}, dry_run)
 
     async def usual_answers(self, project_id: int) -> int | None:
@@ -274,8 +274,10 @@ def task_ids(given: Mapping[str, Any]) -> list[int] | None:
     named = given.get("task_ids")
     if named is None:
         return None
-    if not isinstance(named, list) or len(named) > MOST_NAMED:
-        raise InvalidValueError(_("task_ids is not an array of at most %(most)s numbers of tasks.", most=MOST_NAMED))
+    if not isinstance(named, list) or len(named) > MAX_NAMED:
+        raise InvalidValueError(
+            _("task_ids is not an array of at most %(maximum)s numbers of tasks.", maximum=MAX_NAMED)
+        )
     return sorted({*each(named, True, partial(_parsed, _ID, "task_ids"))})
 
 

@@ -38,8 +38,8 @@ from crowdd.storage.database import Database, Row, Transactions
 from crowdd.storage.tasks import contributions, tasks
 from crowdd.values import Requester
 
-MOST_TASKS = 100
-MOST_LEASES = 200
+MAX_TASKS = 100
+MAX_LEASES = 200
 FEW_TASKS = 20  # that one request may lease or skip at any time; for more requests take turns
 SORT_SECONDS = 5  # that an order without index may take
 _TRIES = 20
@@ -138,7 +138,7 @@ class Contributions:
     async def next_tasks(self, who: Requester, project_id: int, limit: int, offset: int, lane_: str) -> Handout:
         """Up to ``limit`` tasks from ``offset`` of the volunteer's own sequence, leased to him."""
         _same_project(who, project_id)
-        if offset >= MOST_LEASES:
+        if offset >= MAX_LEASES:
             return Handout([], "none")
         network = self.network_in(who, project_id)
         ask = contributions.ask(who, project_id, limit, offset, lane_, network)
@@ -207,7 +207,7 @@ class Contributions:
     ) -> Any:
         """The stored answer, or answers for an array: all or none. A request sent again (``once``) stores nothing."""
         many = isinstance(body, list)
-        bodies = bounded(body, MOST_LEASES) if many else [body]
+        bodies = bounded(body, MAX_LEASES) if many else [body]
         answers = each(bodies, many, lambda one: TASK_RUN.creation(_object(one)))
         callers = []
         for number, values in enumerate(answers):

@@ -13,7 +13,7 @@ from crowdd.storage.database import Database
 from crowdd.storage.tasks import leases
 from crowdd.values import Requester
 
-MOST_COUNTED = 100  # tasks in other hands
+MAX_COUNTED = 100  # tasks in other hands
 REASONS = ("broken", "unsure", "disturbing")  # that somebody may give for skipping a task
 
 
@@ -82,7 +82,7 @@ class Leases:
         return await leases.skips(self._db, project_id, task_id)
 
     async def held_by_others(self, who: Requester, project_id: int) -> int:
-        """Tasks that others are at and the volunteer could answer, at most MOST_COUNTED."""
+        """Tasks that others are at and the volunteer could answer, at most MAX_COUNTED."""
         return await leases.held_by_others(self._db, who.actor, project_id)
 
 
@@ -90,8 +90,8 @@ def why_no_task(reason: str, held: int, retry_in: int | None) -> dict[str, Any]:
     """The reason of an empty newtask, for programs and in words."""
     if reason != "wait":
         return {"reason": reason, "message": _("You have answered all that there is for you.")}
-    if held >= MOST_COUNTED:
-        message = _("Others are working on the last tasks, more than %(num)s of them.", num=MOST_COUNTED - 1)
+    if held >= MAX_COUNTED:
+        message = _("Others are working on the last tasks, more than %(num)s of them.", num=MAX_COUNTED - 1)
     else:
         message = ngettext(
             "Others are working on the last task.", "Others are working on the last %(num)s tasks.", held

@@ -20,13 +20,13 @@ from crowdd.storage.tasks.task_list import ORDERS, STATES, Place
 from crowdd.values import Requester
 
 PER_PAGE = 10
-MOST_PASSED = 20_000  # rows that a page by its number may pass over; further ones begin at an ordinal
-MOST_SORTED = 200_000  # tasks of a project that are sorted by their answers, which no index can do
-MOST_WALKED = 20_000  # tasks that one page looks through for words, which no index can do
-MOST_WORDS = 200  # characters
-MOST_RUNS = 100  # answers on one page of a task
+MAX_PASSED = 20_000  # rows that a page by its number may pass over; further ones begin at an ordinal
+MAX_SORTED = 200_000  # tasks of a project that are sorted by their answers, which no index can do
+MAX_WALKED = 20_000  # tasks that one page looks through for words, which no index can do
+MAX_WORDS = 200  # characters
+MAX_RUNS = 100  # answers on one page of a task
 _SHOWN_VOTES = 10
-_MOST_ID = 2**63 - 1
+_MAX_ID = 2**63 - 1
 
 
 @attrs.frozen
@@ -42,9 +42,9 @@ class Asked:
     words: str = ""
 
     def __attrs_post_init__(self) -> None:
-        if self.words and (self.order != "id" or len(self.words) > MOST_WORDS):
+        if self.words and (self.order != "id" or len(self.words) > MAX_WORDS):
             raise InvalidValueError(
-                _("Words are at most %(most)s characters, in the order by number.", most=MOST_WORDS)
+                _("Words are at most %(maximum)s characters, in the order by number.", maximum=MAX_WORDS)
             )
         if self.state is not None and self.state not in STATES:
             raise InvalidValueError(_("%(name)s is one of %(choices)s.", name="state", choices=", ".join(STATES)))
@@ -104,15 +104,15 @@ class Browsing:
         self.require(who, row)
         if asked.order != "id":
             rights.require(who, row["standings"], OWNERS)
-        if asked.order == "n_task_runs" and int(row["n_tasks"]) > MOST_SORTED:
-            words = _("Only up to %(most)s tasks can be sorted by their answers.", most=f"{MOST_SORTED:,}")
+        if asked.order == "n_task_runs" and int(row["n_tasks"]) > MAX_SORTED:
+            words = _("Only up to %(maximum)s tasks can be sorted by their answers.", maximum=f"{MAX_SORTED:,}")
             raise InvalidValueError(words)
         total = total_of(row, asked.state)
         if asked.words:
             return await self._holding(row, asked, total)
         if asked.page > max(1, -(-total // PER_PAGE)):
             raise NotFoundError(NOT_FOUND)
-        far = (asked.page - 1) * PER_PAGE > MOST_PASSED
+        far = (asked.page - 1) * PER_PAGE > MAX_PASSED
         had = await task_list.ordinals(self._db, row["id"]) if far else 0
         found = await task_list.tasks(self._db, row["id"], place_of(asked, total, had), PER_PAGE)
         return Page([_listed(task) for task in found], asked.page, total)
@@ -121,14 +121,14 @@ class Browsing:
         """As far as a page may cost: what is found in so many tasks, and where to go on."""
         place = Place(asked.state, descending=asked.descending, after=asked.after)
         words = [orjson.dumps(word).decode()[1:-1] for word in asked.words.split()]
-        found = await task_list.holding(self._db, row["id"], place, words, PER_PAGE, MOST_WALKED)
+        found = await task_list.holding(self._db, row["id"], place, words, PER_PAGE, MAX_WALKED)
         full = len(found) == PER_PAGE
-        to = found[-1]["id"] if full else await task_list.last_of(self._db, row["id"], place, MOST_WALKED)
+        to = found[-1]["id"] if full else await task_list.last_of(self._db, row["id"], place, MAX_WALKED)
         return Page([_listed(task) for task in found], asked.page, total, by_words=True, searched_to=to)
 
     async def has(self, row: Row, task_id: int) -> bool:
         """Whether a task is one of the project."""
-        return task_id <= _MOST_ID and await task_list.has(self._db, row["id"], task_id)
+        return task_id <= _MAX_ID and await task_list.has(self._db, row["id"], task_id)
 
     async def answer_keys(self, project_id: int) -> list[str]:
         """The keys that the newest answers have, so that one of them can be chosen to compare answers by."""
@@ -145,7 +145,7 @@ class Browsing:
         task = await self._records.get(TASK, who, task_id)
         shown = bool(row["standings"] & TASK_RUN.rights.see)  # answers of a draft are trials: they are its owners'
         shown = shown and (task["state"] == "completed" or not complete_only(row))
-        found = await task_list.runs(self._db, row["id"], task_id, after, MOST_RUNS) if shown else []
+        found = await task_list.runs(self._db, row["id"], task_id, after, MAX_RUNS) if shown else []
         votes = await task_list.votes(self._db, row["id"], task_id, _SHOWN_VOTES) if shown else []
         views = [self._records.view(TASK_RUN, {**run, "standings": row["standings"]}) for run in found]
         return {
@@ -154,7 +154,7 @@ class Browsing:
             "agreement": agreement(votes),
             "volunteers": {run["id"]: volunteer(run) for run in found} if row["standings"] & OWNERS else {},
             "counted": {run["id"]: run["counted"] for run in found},
-            "next": found[-1]["id"] if len(found) == MOST_RUNS or _is_cut(found) else None,
+            "next": found[-1]["id"] if len(found) == MAX_RUNS or _is_cut(found) else None,
         }
 
 
@@ -179,7 +179,7 @@ def place_of(asked: Asked, total: int, had: int) -> Place:
     if asked.before is not None or asked.after is not None:
         return attrs.evolve(here, after=None if asked.before is not None else asked.after, before=asked.before)
     passed = (asked.page - 1) * PER_PAGE
-    if passed <= MOST_PASSED:
+    if passed <= MAX_PASSED:
         return attrs.evolve(here, offset=passed)
     if asked.order != "id":
         raise NotFoundError(NOT_FOUND, hint="Go on from the page before, or choose a state.")

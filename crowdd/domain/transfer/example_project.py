@@ -19,7 +19,7 @@ from crowdd.storage.database import Row
 from crowdd.values import SYSTEM, Requester
 
 EXAMPLE = shipped("examples/digits")
-_MOST_NAMES = 20
+_MAX_NAMES = 20
 
 
 async def own_example(domain: Domain, who: Requester, source: Path = EXAMPLE) -> str:
@@ -56,7 +56,7 @@ async def _there(domain: Domain, short_name: str) -> Row | None:
 
 def _copies(found: Folder, user_id: int, user_name: str) -> Iterator[Folder]:
     """The example under one name after the other; the first is nearly always free."""
-    for number in range(1, _MOST_NAMES + 1):
+    for number in range(1, _MAX_NAMES + 1):
         more = f" {number}" if number > 1 else ""
         name = f"{found.project['name']} ({user_name}{more})"
         short_name = f"{found.project['short_name']}-{user_id}{more.replace(' ', '-')}"

@@ -31,7 +31,7 @@ FORMATS: Mapping[str, str] = {"json": "application/json", "csv": "text/csv; char
 PART = 500  # rows of one statement, and of one write, at most
 MAX_KEYS = 2000  # columns of a table that are keys of info
 _COUNTED = {"task": "n_tasks", "task_run": "n_task_runs"}  # counters; of results there is none that has every version
-MOST_COUNTED = 100_000  # rows that are counted one by one
+MAX_COUNTED = 100_000  # rows that are counted one by one
 Named = Sequence[int] | None  # tasks; None: all
 Sink = Callable[[bytes, int], None]
 """Takes a part of a file and how many rows are in it."""
@@ -117,16 +117,16 @@ class Exports:
     async def sizes(self, row: Row, named: Named = None) -> list[dict[str, Any]]:
         """What the files would hold for who has this row: ``type``, ``rows``, about how many ``bytes`` as JSON.
 
-        ``more``: there are more than so many rows, MOST_COUNTED.
+        ``more``: there are more than so many rows, MAX_COUNTED.
         """
         of = exports.Chosen(row["id"], named, complete_only(row))
         known = {type_: int(row[counter]) for type_, counter in _COUNTED.items() if self._is_known(type_, of)}
         counted = [KINDS[type_] for type_ in KINDS if type_ not in known]
-        found = await exports.sizes(self._db, of, counted, MOST_COUNTED + 1)
+        found = await exports.sizes(self._db, of, counted, MAX_COUNTED + 1)
         sizes = []
         for type_ in KINDS:
-            rows = known.get(type_, min(int(found.get(f"n_{type_}", 0)), MOST_COUNTED))
-            more = type_ not in known and found[f"n_{type_}"] > MOST_COUNTED
+            rows = known.get(type_, min(int(found.get(f"n_{type_}", 0)), MAX_COUNTED))
+            more = type_ not in known and found[f"n_{type_}"] > MAX_COUNTED
             sizes.append(
                 {"type": type_, "rows": rows, "more": more, "bytes": round(rows * (found[type_] + _FRAME_BYTES))}
             )
@@ -210,8 +210,11 @@ def in_order(found: Mapping[str, None], first: Sequence[str]) -> list[str]:
 
 
 def _too_wide() -> str:
-    most = f"{MAX_KEYS:,}"
-    return _("The rows have more than %(most)s different keys, too many for a table. Download JSON instead.", most=most)
+    maximum = f"{MAX_KEYS:,}"
+    return _(
+        "The rows have more than %(maximum)s different keys, too many for a table. Download JSON instead.",
+        maximum=maximum,
+    )
 
 
 def _names(fields: Sequence[Field], keys: Sequence[str]) -> list[str]:

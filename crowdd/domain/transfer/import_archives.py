@@ -74,7 +74,7 @@ def _extract(archive: zipfile.ZipFile, name: str, path: Path, max_bytes: int) ->
             while piece := member.read(_PIECE):
                 size += len(piece)
                 if size > max_bytes:
-                    raise TooLargeError(_("The file has more than %(most)s bytes.", most=f"{max_bytes:,}"))
+                    raise TooLargeError(_("The file has more than %(maximum)s bytes.", maximum=f"{max_bytes:,}"))
                 out.write(piece)
         shutil.move(draft, path)
     finally:

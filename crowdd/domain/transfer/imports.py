@@ -35,7 +35,7 @@ from crowdd.values import Requester
 
 WORK, CHECK = "import_tasks", "check_import"
 ON_ERROR = ("skip", "stop")
-MOST_PENDING = 20  # files of a project that wait for a word
+MAX_PENDING = 20  # files of a project that wait for a word
 MAX_PENDING_OF_ACCOUNT = 20  # files of one person that do, over all projects
 MAX_AT_ONCE = 3  # files of one person that are copied or downloaded at a time
 KEPT_DAYS, PENDING_DAYS = 14, 2
@@ -85,13 +85,13 @@ class Imports:
         outgoing: Outgoing,
         workshop: Workshop,
         folder: Path,
-        most_bytes: int,
+        max_bytes: int,
         quota: Quota,
         secrets: Secrets,
         changes: Changes,
     ) -> None:
         self._db, self._queue, self._outgoing, self._workshop = db, queue, outgoing, workshop
-        self._folder, self.most_bytes, self._changes = folder, most_bytes, changes
+        self._folder, self.max_bytes, self._changes = folder, max_bytes, changes
         self._runner = ImportRunner(db, ring, workshop, folder, quota, secrets)
         self._bringing: Counter[int | None] = Counter()  # files on their way, by person
 
@@ -119,8 +119,8 @@ class Imports:
         self._bringing[me] += 1
         try:
             pending = await imports.pending(self._db, row["id"], me)
-            if pending["project"] >= MOST_PENDING:
-                raise _too_many(MOST_PENDING)
+            if pending["project"] >= MAX_PENDING:
+                raise _too_many(MAX_PENDING)
             if me is not None and pending["person"] + self._bringing[me] > MAX_PENDING_OF_ACCOUNT:
                 raise _too_many(MAX_PENDING_OF_ACCOUNT)
             return await work()
@@ -138,11 +138,11 @@ class Imports:
         try:
             with path.open("wb") as file:
                 reply = await self._outgoing.fetch(
-                    url, seconds=FETCH_SECONDS, most_bytes=self.most_bytes, sink=file.write
+                    url, seconds=FETCH_SECONDS, max_bytes=self.max_bytes, sink=file.write
                 )
             _require_good(reply.status)
             if not reply.whole:
-                raise TooLargeError(_("The file has more than %(most)s bytes.", most=f"{self.most_bytes:,}"))
+                raise TooLargeError(_("The file has more than %(maximum)s bytes.", maximum=f"{self.max_bytes:,}"))
         except BaseException:
             path.unlink(missing_ok=True)
             raise
@@ -157,7 +157,7 @@ class Imports:
         made = None
         try:
             checked = _checked(choices)
-            member = await self._workshop.do(import_archives.unpack, path, self.most_bytes)
+            member = await self._workshop.do(import_archives.unpack, path, self.max_bytes)
             name = f"{name}: {member}" if member else name
             found = await self._workshop.do(task_files.detect, path)
             dialect = Dialect.from_json({**found.to_json(), **(choices.dialect or {})})
@@ -172,9 +172,9 @@ class Imports:
                 "again": bool(choices.again),
                 "n_answers": TASK.field("n_answers").default,
             }
-            made = await imports.add(self._db, row["id"], who.user_id, values, MOST_PENDING)
+            made = await imports.add(self._db, row["id"], who.user_id, values, MAX_PENDING)
             if made is None:
-                raise _too_many(MOST_PENDING)
+                raise _too_many(MAX_PENDING)
             await self._choose(row, made, checked, choices)
             await self._read(who, row, made, large=path.stat().st_size > INLINE_BYTES)
             return made
@@ -222,10 +222,10 @@ class Imports:
             raise NotFoundError(NOT_FOUND)
         return found
 
-    async def newest(self, who: Requester, row: Row, most: int = 10) -> list[Row]:
+    async def newest(self, who: Requester, row: Row, maximum: int = 10) -> list[Row]:
         """The newest imports of a project."""
         rights.require(who, row["standings"], OWNERS)
-        return await imports.newest(self._db, row["id"], most)
+        return await imports.newest(self._db, row["id"], maximum)
 
     async def go_on(self, who: Requester, row: Row, import_id: int, choices: Choices | None = None) -> Begun:
         """Follows what the owner says of a file: reads it again by other choices, and begins when nothing is open.
@@ -299,10 +299,10 @@ class Imports:
             raise NotFoundError(NOT_FOUND)
         (self._folder / file).unlink(missing_ok=True)
 
-    async def errors(self, who: Requester, row: Row, import_id: int, after: int, most: int) -> list[Row]:
+    async def errors(self, who: Requester, row: Row, import_id: int, after: int, maximum: int) -> list[Row]:
         """Refused rows of an import behind a line: line, reason, text."""
         await self.get(who, row, import_id)
-        return await imports.errors(self._db, import_id, after, most)
+        return await imports.errors(self._db, import_id, after, maximum)
 
     async def gone(self, who: Requester, row: Row, import_id: int) -> list[Row]:
         """Tasks with a key that an import with a key column did not have: task_id, key, state, answers."""
@@ -375,8 +375,8 @@ def _one_of(name: str, value: str, choices: tuple[str, ...]) -> str:
     return value
 
 
-def _too_many(most: int) -> TooManyRequestsError:
-    words = _("You already have %(most)s files waiting for review.", most=most)
+def _too_many(maximum: int) -> TooManyRequestsError:
+    words = _("You already have %(maximum)s files waiting for review.", maximum=maximum)
     return TooManyRequestsError(words, retry_after=60, hint="Begin or remove one of them.")
 
 

@@ -65,11 +65,11 @@ class Missing:
         times = "1 value names a file that is" if self.values == 1 else f"{self.values:,} values name files that are"
         return f"{times} not in the folder, in {self.tasks:,} task{'' if self.tasks == 1 else 's'}"
 
-    def lines(self, most: int) -> Iterator[str]:
+    def lines(self, maximum: int) -> Iterator[str]:
         """The first places, one in a line, and how many there are beyond."""
-        yield from map(str, self.named[:most])
-        if self.values > most:
-            yield f"and {self.values - most:,} more"
+        yield from map(str, self.named[:maximum])
+        if self.values > maximum:
+            yield f"and {self.values - maximum:,} more"
 
 
 def names_file(value: str, folders: Iterable[str]) -> bool:

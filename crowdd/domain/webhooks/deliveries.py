@@ -19,7 +19,7 @@ from crowdd.errors import RefusedTargetError, UnreachableError
 from crowdd.storage.database import Database, Row, Transactions
 from crowdd.storage.webhooks import deliveries, webhooks
 
-MOST_DUE = 256  # deliveries of a project that are made ahead
+MAX_DUE = 256  # deliveries of a project that are made ahead
 _KEPT_BODY_BYTES = 8192
 _UNREADABLE = "The webhook's secret cannot be read any more. Make a new one."
 
@@ -54,7 +54,7 @@ class Deliveries:
 
     async def feed(self, projects: Collection[int]) -> None:
         """Makes deliveries of the next events of projects."""
-        await deliveries.feed(self._db, projects, MOST_DUE)
+        await deliveries.feed(self._db, projects, MAX_DUE)
 
     async def due(self, project_id: int, room: int, busy: Sequence[int]) -> list[Row]:
         """What may go now, at most ``room`` beside those that are on their way."""
@@ -96,7 +96,7 @@ class Deliveries:
                 message.headers,
                 message.body,
                 seconds=self._settings.timeout,
-                most_bytes=_KEPT_BODY_BYTES,
+                max_bytes=_KEPT_BODY_BYTES,
             )
         except (RefusedTargetError, UnreachableError) as problem:
             return webhook_message.no_answer(str(problem))

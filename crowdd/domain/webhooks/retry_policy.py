@@ -10,7 +10,7 @@ LONGEST = 17_280  # times the first delay: a day, when that is 5 seconds
 JITTER = 0.15  # of the delay, to either side
 FAILING = 2  # failures in a row after which the receiver is asked with one delivery at a time
 IN_FLIGHT = 8  # at one receiver
-MOST_IN_FLIGHT = 256  # at all of them
+MAX_IN_FLIGHT = 256  # at all of them
 
 
 @attrs.frozen
@@ -59,5 +59,5 @@ def after_failure(
 
 def room(at_receiver: int, in_all: int) -> int:
     """How many more deliveries a receiver may get now: the fuller it is, the fewer, so that slow ones leave some."""
-    share = IN_FLIGHT if in_all < MOST_IN_FLIGHT // 2 else 2 if in_all < MOST_IN_FLIGHT * 3 // 4 else 1
-    return max(0, min(share - at_receiver, MOST_IN_FLIGHT - in_all))
+    share = IN_FLIGHT if in_all < MAX_IN_FLIGHT // 2 else 2 if in_all < MAX_IN_FLIGHT * 3 // 4 else 1
+    return max(0, min(share - at_receiver, MAX_IN_FLIGHT - in_all))

@@ -16,7 +16,7 @@ from crowdd.domain.webhooks.event_kind import EventKind
 from crowdd.domain.webhooks.events import KINDS
 from crowdd.domain.webhooks.retry_policy import Failure
 
-MOST_ANSWER = 2000  # characters of an answer that the log keeps
+MAX_ANSWER = 2000  # characters of an answer that the log keeps
 _CONTROL = re.compile(r"[^\S\n]|[\x00-\x09\x0b-\x1f\x7f-\x9f]")
 _GONE = 410
 
@@ -90,8 +90,8 @@ def no_answer(problem: str) -> Outcome:
 def answer_head(reply: Reply) -> str:
     """Status, headers and the beginning of the body, as a text that can be stored and shown."""
     lines = [f"HTTP {reply.status}", *(f"{name}: {value}" for name, value in reply.headers.items())]
-    text = "\n".join(lines) + "\n\n" + reply.body[:MOST_ANSWER].decode("utf-8", "replace")
-    return _CONTROL.sub(" ", text)[:MOST_ANSWER].rstrip()
+    text = "\n".join(lines) + "\n\n" + reply.body[:MAX_ANSWER].decode("utf-8", "replace")
+    return _CONTROL.sub(" ", text)[:MAX_ANSWER].rstrip()
 
 
 def _seconds(retry_after: str) -> float:

@@ -21,7 +21,7 @@ from crowdd.storage.webhooks import deliveries, events, webhooks
 from crowdd.values import Requester
 
 OLD_SECRET_HOURS = 24
-MOST_LISTED = 100
+MAX_LISTED = 100
 STATES = ("waiting", "delivered", "failed")
 
 T = TypeVar("T")
@@ -95,13 +95,13 @@ class Webhooks:
         return secret
 
     async def log(
-        self, project: Row, who: Requester, most: int = 20, before: int | None = None, only: str | None = None
+        self, project: Row, who: Requester, maximum: int = 20, before: int | None = None, only: str | None = None
     ) -> list[dict[str, Any]]:
         """The newest deliveries before an id, perhaps only those of a state."""
         rights.require(who, project["standings"], OWNERS)
         only = only if only in STATES else None
-        most = max(1, min(most, MOST_LISTED))
-        return [delivery_view(row) for row in await webhooks.deliveries(self._db, project["id"], most, before, only)]
+        maximum = max(1, min(maximum, MAX_LISTED))
+        return [delivery_view(row) for row in await webhooks.deliveries(self._db, project["id"], maximum, before, only)]
 
     async def delivery(self, project: Row, who: Requester, delivery_id: int) -> dict[str, Any]:
         """One delivery with all its attempts."""
@@ -160,10 +160,10 @@ class Webhooks:
         await self._require_address(project)
         await self._changed(project, who, "switch_on_webhook", lambda tx: webhooks.switch_on(tx, project["id"]))
 
-    async def prune(self, days: int, most: int) -> int:
+    async def prune(self, days: int, maximum: int) -> int:
         """Removes what the log keeps no longer, some thousands at a time; how many deliveries that were."""
         removed = 0
-        while now := await deliveries.prune(self._db, days, most):
+        while now := await deliveries.prune(self._db, days, maximum):
             removed += now
         return removed
 

@@ -32,7 +32,7 @@ _CORRECT = Doc(
     " the answer was stored even then: the result then gets a new version (event result_updated). Nothing is counted"
     " twice; created and finish_time stay.",
     parameters=(
-        Parameter("object_id", Integer(least=0).schema(), "The number of the task.", where="path"),
+        Parameter("object_id", Integer(minimum=0).schema(), "The number of the task.", where="path"),
         EXTERNAL_UID,
         PASSWORD,
     ),

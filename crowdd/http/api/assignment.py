@@ -11,7 +11,7 @@ import attrs
 
 from crowdd.domain.core import queries
 from crowdd.domain.server.services import Domain
-from crowdd.domain.tasks.contributions import MOST_TASKS, SORT_SECONDS, Handout, as_external, external_uid, lane
+from crowdd.domain.tasks.contributions import MAX_TASKS, SORT_SECONDS, Handout, as_external, external_uid, lane
 from crowdd.domain.tasks.leases import why_no_task
 from crowdd.errors import AnonymousError, ForbiddenError, InvalidValueError, NotFoundError
 from crowdd.http.api.operations import DESC, EXTERNAL_UID, OFFSET, PASSWORD
@@ -26,7 +26,7 @@ from crowdd.kinds.types import Boolean, Integer
 from crowdd.values import Requester
 
 _SECTION = "volunteers"
-_COUNT = Integer(least=0).schema()
+_COUNT = Integer(minimum=0).schema()
 _ORDERS = {"type": "string", "enum": [field.name for field in TASK.fields if field.search and field.read == EVERYONE]}
 _ORDERBY = (
     "priority_0 with desc unless given. id, created and priority_0 cost the same in any project; another order"
@@ -53,7 +53,7 @@ _NEWTASK = Doc(
     " come back. An array when limit gives several. Asked again, the same tasks come until they are answered.",
     parameters=(
         Parameter("project_id", _COUNT, "The number of the project.", where="path"),
-        Parameter("limit", _COUNT, f"How many: 1 unless given, at most {MOST_TASKS}; more is reduced.", empty=True),
+        Parameter("limit", _COUNT, f"How many: 1 unless given, at most {MAX_TASKS}; more is reduced.", empty=True),
         OFFSET,
         Parameter("orderby", _ORDERS, _ORDERBY, empty=True),
         DESC,
@@ -124,7 +124,7 @@ class Loop:
             incoming.who, project, query.get("external_uid"), incoming.header("authorization")
         )
         handout = await self._domain.contributions.next_tasks(
-            who, project, min(max(limit, 1), MOST_TASKS), offset, order
+            who, project, min(max(limit, 1), MAX_TASKS), offset, order
         )
         if handout.reason:
             return await self._no_task(incoming, who, project, handout)

@@ -18,8 +18,8 @@ from crowdd.http.routing import Route, get, post
 from crowdd.kinds import TASK_RUN
 from crowdd.kinds.types import Integer, Text
 
-_COUNT = Integer(least=0).schema()
-_NUMBER = Integer(least=1).schema()
+_COUNT = Integer(minimum=0).schema()
+_NUMBER = Integer(minimum=1).schema()
 _TEXT = {"type": "string"}
 _PROJECT = Parameter("object_id", _COUNT, "The number of the project.", where="path")
 _BAR = record(
@@ -57,7 +57,7 @@ _BAR_BODY = {
             "description": "With taskrun_id: all anonymous volunteers of the network the answer came from.",
         },
         "set_aside": {"type": "boolean", "default": True, "description": "Their answers do not count any more."},
-        "reason": {**Text(most=1000).schema(), "default": ""},
+        "reason": {**Text(maximum=1000).schema(), "default": ""},
     },
     "oneOf": [{"required": [name]} for name in _NAMED],
     "additionalProperties": False,
@@ -124,7 +124,7 @@ class BarsApi:
         if not isinstance(body, dict) or set(body) != {"id"}:
             raise InvalidValueError("The body must be an object with the one key id.")
         try:
-            bar_id = Integer(least=1).parse(body["id"])
+            bar_id = Integer(minimum=1).parse(body["id"])
         except InvalidValueError as error:
             raise InvalidValueError(f"id {error}.") from None
         return Data(attrs.asdict(await self._barring.unbar(incoming.who, small(object_id), bar_id)))

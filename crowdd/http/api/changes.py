@@ -9,7 +9,7 @@ import attrs
 
 from crowdd.domain.core import queries
 from crowdd.domain.server.services import Domain
-from crowdd.domain.tasks.changes import MOST_NAMED, REASONS, Effect
+from crowdd.domain.tasks.changes import MAX_NAMED, REASONS, Effect
 from crowdd.errors import AnonymousError, NotFoundError, TooManyRequestsError
 from crowdd.http.api.objects import small
 from crowdd.http.api.operations import PASSWORD, VOLUNTEER
@@ -20,8 +20,8 @@ from crowdd.http.routing import Route, post
 from crowdd.kinds import TASK, TASK_RUN
 from crowdd.kinds.types import Boolean, Integer, Text
 
-_COUNT = Integer(least=0).schema()
-_NUMBER = Integer(least=1).schema()
+_COUNT = Integer(minimum=0).schema()
+_NUMBER = Integer(minimum=1).schema()
 _EFFECT = record(
     tasks={**_COUNT, "description": "Tasks that it concerns."},
     completed={**_COUNT, "description": "Of these, those that it completes."},
@@ -38,7 +38,7 @@ _DRY_RUN = Parameter(
 )
 _TASK_IDS = {
     **many(_NUMBER),
-    "maxItems": MOST_NAMED,
+    "maxItems": MAX_NAMED,
     "description": "The tasks; all of the project unless given.",
 }
 _LARGE = " More than 1,000 tasks are changed in the background, a thousand at a time, while people work."
@@ -106,7 +106,7 @@ _RETIRE = _doc(
     "Nobody is handed it any more; answers on their way are kept and do not count. A task that is out stays as it is.",
     _body(
         reason={"type": "string", "enum": list(REASONS), "default": REASONS[0]},
-        note={**Text(most=1000).schema(), "default": ""},
+        note={**Text(maximum=1000).schema(), "default": ""},
     ),
 )
 _REOPEN = _doc(

@@ -40,7 +40,7 @@ _REMOVE = Doc(
     name="remove_favourite",
     section=_SECTION,
     summary="Take the mark off a task",
-    parameters=(Parameter("task_id", Integer(least=0).schema(), "The number of the task.", where="path"),),
+    parameters=(Parameter("task_id", Integer(minimum=0).schema(), "The number of the task.", where="path"),),
     answer=reference("Task"),
     refusals=(AnonymousError, NotFoundError),
     caller=Caller.SIGNED_IN,

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from crowdd.domain.server.services import Domain
-from crowdd.domain.tasks.contributions import MOST_LEASES
+from crowdd.domain.tasks.contributions import MAX_LEASES
 from crowdd.domain.tasks.leases import REASONS, Release
 from crowdd.errors import AnonymousError, InvalidValueError, NotFoundError, UnknownFieldError
 from crowdd.http.api.objects import small
@@ -17,7 +17,7 @@ from crowdd.http.responses import Answer, Data
 from crowdd.http.routing import Route, post
 from crowdd.kinds.types import Boolean, Integer
 
-_COUNT = Integer(least=0).schema()
+_COUNT = Integer(minimum=0).schema()
 _TASK = Parameter("object_id", _COUNT, "The number of the task.", where="path")
 _SKIP = {
     "type": "object",
@@ -32,7 +32,7 @@ _SKIP = {
         "also": {
             "type": "array",
             "items": _COUNT,
-            "maxItems": MOST_LEASES,
+            "maxItems": MAX_LEASES,
             "default": [],
             "description": "Other tasks of the project that are given back with it.",
         },
@@ -132,9 +132,9 @@ def _release(body: Any) -> Release:
 
 
 def _also(value: Any) -> tuple[int, ...]:
-    if not isinstance(value, list) or len(value) > MOST_LEASES:
-        raise InvalidValueError(f"also is not an array of at most {MOST_LEASES} tasks.")
+    if not isinstance(value, list) or len(value) > MAX_LEASES:
+        raise InvalidValueError(f"also is not an array of at most {MAX_LEASES} tasks.")
     try:
-        return tuple(Integer(least=0).parse(one) for one in value)
+        return tuple(Integer(minimum=0).parse(one) for one in value)
     except InvalidValueError as error:
         raise InvalidValueError(f"also: one of them {error}.") from None

@@ -23,7 +23,7 @@ from crowdd.kinds import KINDS, PROJECT, PROJECT_STATISTICS
 from crowdd.kinds.kind import Kind
 from crowdd.kinds.types import Json
 
-_MOST_ID = 2**63 - 1
+_MAX_ID = 2**63 - 1
 
 
 class Objects:
@@ -129,6 +129,6 @@ def _once(incoming: Incoming, uid: str | None = None) -> Once | None:
 
 def small(object_id: int) -> int:
     """An id that PostgreSQL can hold; what is larger does not exist."""
-    if object_id > _MOST_ID:
+    if object_id > _MAX_ID:
         raise NotFoundError("404 Not Found")
     return object_id

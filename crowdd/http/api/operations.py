@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from crowdd import errors
-from crowdd.domain.core.queries import CONTROL, CONTROL_OF, DEFAULT_LIMIT, MOST_LIMIT, UNSPECIFIC
+from crowdd.domain.core.queries import CONTROL, CONTROL_OF, DEFAULT_LIMIT, MAX_LIMIT, UNSPECIFIC
 from crowdd.http.api.schemas import answer_name, change, change_name, creation, creation_name, filtered, form, people
 from crowdd.http.operation import JSON, Caller, Doc, Link, Parameter, Schema, many, reference, some
 from crowdd.kinds import TASK_RUN
@@ -11,11 +11,11 @@ from crowdd.kinds.kind import EVERYONE, Kind, Standing
 from crowdd.kinds.types import Boolean, Integer, Text
 
 MULTIPART = "multipart/form-data"
-_COUNT = Integer(least=0).schema()
+_COUNT = Integer(minimum=0).schema()
 _TEXT = Text().text_schema()
 
 LIMIT = Parameter(
-    "limit", _COUNT, f"How many rows: {DEFAULT_LIMIT} unless given, at most {MOST_LIMIT}; more is reduced.", empty=True
+    "limit", _COUNT, f"How many rows: {DEFAULT_LIMIT} unless given, at most {MAX_LIMIT}; more is reduced.", empty=True
 )
 OFFSET = Parameter("offset", _COUNT, "How many rows to skip. Costs what they cost; prefer last_id.", empty=True)
 DESC = Parameter("desc", Boolean().text_schema(), "With true the largest comes first.", empty=True)
@@ -28,7 +28,7 @@ PASSWORD = Parameter(
     "Opens a project that asks for a password, for this request, when its address or its query names the project.",
     where="header",
 )
-VOLUNTEER: Schema = {**Text(most=100, least=1).schema(), "description": "The code that their answers carry."}
+VOLUNTEER: Schema = {**Text(maximum=100, minimum=1).schema(), "description": "The code that their answers carry."}
 _IF_NONE_MATCH = Parameter("If-None-Match", _TEXT, "An ETag: 304 while it names the answer.", where="header")
 _IF_MATCH = Parameter("If-Match", _TEXT, "An ETag: 412 unless it names the object as it is.", where="header")
 _ONCE = Parameter(

@@ -18,7 +18,7 @@ from crowdd.kinds.kind import outward
 from crowdd.kinds.types import Integer
 
 _SECTION = "queue"
-_COUNT = Integer(least=0).schema()
+_COUNT = Integer(minimum=0).schema()
 _TEXT: Schema = {"type": "string"}
 
 
@@ -53,7 +53,7 @@ _LIST = Doc(
     about="Yours and that of projects you own, the newest first; it is kept for two weeks after its end, for three"
     " months where it failed.",
     parameters=(
-        Parameter("limit", _COUNT, f"How many, {queries.MOST_LIMIT} at most.", empty=True),
+        Parameter("limit", _COUNT, f"How many, {queries.MAX_LIMIT} at most.", empty=True),
         Parameter("last_id", _COUNT, "Only what came before this item: to read on.", empty=True),
         Parameter("state", {"enum": list(STATES)}, "Only what is in this state."),
         Parameter("project_id", _COUNT, "Only what is about this project.", empty=True),
@@ -117,7 +117,7 @@ def chosen(query: dict[str, str]) -> dict[str, Any]:
     limit = queries.number(query.get("limit", ""), "limit", queries.DEFAULT_LIMIT)
     numbers = {"project_id": query.get("project_id"), "before": query.get("last_id")}
     given = {name: queries.number(text, name, 0) for name, text in numbers.items() if text}
-    return {"state": state, "limit": min(limit, queries.MOST_LIMIT), **given}
+    return {"state": state, "limit": min(limit, queries.MAX_LIMIT), **given}
 
 
 def shown(item: dict[str, Any]) -> dict[str, Any]:

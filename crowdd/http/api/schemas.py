@@ -143,7 +143,7 @@ def _written_by(field: Field) -> str:
 def _related(kind: Kind, name: str) -> Schema:
     relation = kind.related[name]
     one = reference(relation.kind.capitalize())
-    schema: Schema = many(one) if relation.most > 1 else {"anyOf": [one, {"type": "null"}]}
+    schema: Schema = many(one) if relation.maximum > 1 else {"anyOf": [one, {"type": "null"}]}
     return {**schema, "description": "Only in lists with related."}
 
 

@@ -12,7 +12,7 @@ from crowdd.http.responses import Answer
 from crowdd.http.routing import Route, get
 from crowdd.kinds.types import Integer
 
-_COUNT = Integer(least=0).schema()
+_COUNT = Integer(minimum=0).schema()
 _CATEGORY = {"type": "object", "additionalProperties": _COUNT, "minProperties": 1, "maxProperties": 1}
 _SITE = Doc(
     name="globalstats",

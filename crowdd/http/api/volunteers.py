@@ -17,7 +17,7 @@ from crowdd.http.responses import Answer, Data
 from crowdd.http.routing import Route, get
 from crowdd.kinds.types import Integer
 
-_COUNT = Integer(least=0).schema()
+_COUNT = Integer(minimum=0).schema()
 _TEXT = {"type": "string"}
 _NONE = {"type": "null"}
 _VOLUNTEER = record(
@@ -36,7 +36,7 @@ _LIST = Doc(
     about="For owners of the project, administrators. Those with the most answers first.",
     parameters=(
         Parameter("object_id", _COUNT, "The number of the project.", where="path"),
-        Parameter("limit", _COUNT, f"How many, {queries.MOST_LIMIT} at most.", empty=True),
+        Parameter("limit", _COUNT, f"How many, {queries.MAX_LIMIT} at most.", empty=True),
         OFFSET,
         PASSWORD,
     ),
@@ -58,6 +58,6 @@ class VolunteersApi:
     async def listed(self, incoming: Incoming, object_id: int) -> Answer:
         limit = queries.number(incoming.query.get("limit", ""), "limit", queries.DEFAULT_LIMIT)
         offset = queries.number(incoming.query.get("offset", ""), "offset", 0)
-        limit = min(limit, queries.MOST_LIMIT)
+        limit = min(limit, queries.MAX_LIMIT)
         found = await self._volunteers.listed(incoming.who, small(object_id), limit, offset)
         return Data([attrs.asdict(each) for each in found])

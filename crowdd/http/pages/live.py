@@ -18,7 +18,7 @@ from crowdd.http.transport.streams import Client, event
 from crowdd.storage.database import Row
 from crowdd.values import Requester
 
-_MOST_DIGITS = 18
+_MAX_DIGITS = 18
 
 
 class LivePages:
@@ -76,6 +76,6 @@ def position(incoming: Incoming) -> int | None:
     text = incoming.header("last-event-id") or incoming.query.get("after", "")
     if not text:
         return None
-    if not (text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS):
+    if not (text.isascii() and text.isdigit() and len(text) <= _MAX_DIGITS):
         raise InvalidValueError("The position of an event is a whole number.")
     return int(text)

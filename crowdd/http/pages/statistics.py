@@ -12,7 +12,7 @@ from crowdd.http.routing import Route, get
 from crowdd.languages import _
 
 TOP = 20
-MOST_WINDOW = 10
+MAX_WINDOW = 10
 
 
 class StatisticsPages:
@@ -32,7 +32,7 @@ class StatisticsPages:
 
     async def leaderboard(self, incoming: Incoming, window: int = 0) -> Answer:
         """The first twenty; who asks stands at the end, with as many people around him as the window has."""
-        rows = await self._domain.accounts.leaderboard(incoming.who, TOP, min(window, MOST_WINDOW))
+        rows = await self._domain.accounts.leaderboard(incoming.who, TOP, min(window, MAX_WINDOW))
         return Page(
             "stats/leaderboard.html", title=_("Leaderboard"), top_users=[person(row) for row in rows], _window=window
         )

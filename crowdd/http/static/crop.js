@@ -4,10 +4,10 @@ const box = form.querySelector(".crop"), canvas = form.querySelector("canvas"), 
 const corners = ["x1", "y1", "x2", "y2"].map(name => form.elements[name]);
 let picture = null, square = null;
 
-const clamp = (value, least, most) => Math.min(Math.max(value, least), most);
+const clamp = (value, minimum, maximum) => Math.min(Math.max(value, minimum), maximum);
 const put = (x, y, edge) => {
-  const most = Math.min(picture.width, picture.height);
-  edge = clamp(edge, Math.min(32, most), most);
+  const maximum = Math.min(picture.width, picture.height);
+  edge = clamp(edge, Math.min(32, maximum), maximum);
   square = { x: clamp(x, 0, picture.width - edge), y: clamp(y, 0, picture.height - edge), edge };
   draw();
   [square.x, square.y, square.x + edge, square.y + edge].forEach((value, n) => { corners[n].value = Math.round(value); });

@@ -5,7 +5,7 @@ const text = document.getElementById("editor");
 const said = document.getElementById("preview-said");
 const { project, tasks } = JSON.parse(box.dataset.preview);
 const framed = (words) => (project.uploads ? words.replaceAll(`/uploads/project-${project.id}/`, project.uploads) : words);
-const WAIT = 600, MOST_HEIGHT = 4000, MOST_TEXT = 1000000;
+const WAIT = 600, MAX_HEIGHT = 4000, MAX_TEXT = 1000000;
 let frame = null, port = null, waiting = 0, at = 0;
 
 const json = (status, value) => ({ status, body: JSON.stringify(value) });
@@ -34,10 +34,10 @@ function saved(body) {
 
 const HEARD = {
   api: (message) => ({ id: message.id, ...answer(String(message.method), String(message.url), String(message.body)) }),
-  size: (message) => { frame.style.height = Math.min(Math.max(Number(message.height) || 0, 150), MOST_HEIGHT) + "px"; },
+  size: (message) => { frame.style.height = Math.min(Math.max(Number(message.height) || 0, 150), MAX_HEIGHT) + "px"; },
 };
 function receive(event) {
-  if (typeof event.data !== "string" || event.data.length > MOST_TEXT) return;
+  if (typeof event.data !== "string" || event.data.length > MAX_TEXT) return;
   let message = null;
   try { message = JSON.parse(event.data); } catch { return; }
   if (!message || !Object.hasOwn(HEARD, message.op)) return;

@@ -5,7 +5,7 @@ const $ = (id) => document.getElementById(id);
 const on = (name, act) => document.addEventListener(name, (event) => act(event.detail || {}));
 const tell = (name, detail) => document.dispatchEvent(new CustomEvent(name, { detail }));
 const lease = 1000 * (project.info.lease_seconds || 3600); // milliseconds
-const KEEP_EVERY = Math.min(Math.max(lease / 4, 15000), 300000), LEAST_PAUSE = 10000, LOOK_EVERY = 30000;
+const KEEP_EVERY = Math.min(Math.max(lease / 4, 15000), 300000), MIN_PAUSE = 10000, LOOK_EVERY = 30000;
 
 const held = new Set(); // the one that is shown, and those that are kept ready
 let current = null, changing = null, kept = -Infinity, keeping = 0, looking = 0;
@@ -22,7 +22,7 @@ function show(task) {
 
 // A task that was kept ready has less time than one that is shown; and a page that nobody looks at keeps none.
 async function keep() {
-  if (!current || document.hidden || performance.now() - kept < LEAST_PAUSE) return;
+  if (!current || document.hidden || performance.now() - kept < MIN_PAUSE) return;
   const task = current;
   kept = performance.now();
   const { status, value } = await ask("POST", `/api/task/${task}/renew`, {}).catch(() => ({}));

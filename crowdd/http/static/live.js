@@ -51,7 +51,7 @@ function say(now) {
 function tellAge() {
   if (!shown || !shown.last_activity) return;
   const age = Math.max(1, (Date.now() - Date.parse(shown.last_activity + "Z")) / 1000);
-  const unit = UNITS.find(([, , most]) => age < most);
+  const unit = UNITS.find(([, , maximum]) => age < maximum);
   if (!unit) return;
   $("last").hidden = false;
   write($("last"), $("last").dataset.words.replace("{when}", relative.format(-Math.floor(age / unit[1]), unit[0])));

@@ -12,7 +12,7 @@ from crowdd.http.transport.framing import head_error
 
 LINGER_SECONDS = 2
 HEAD_SECONDS = 30.0  # for the lines before the body
-LEAST_RATE = 10_000  # bytes of a body a second, beyond that time
+MIN_RATE = 10_000  # bytes of a body a second, beyond that time
 MAX_BODY_SECONDS = 300.0  # for a body, at whatever rate it comes
 MAX_IMPORT_SECONDS = 1800.0
 
@@ -52,7 +52,7 @@ class Channel(HTTPChannel):
         """Whether a request has been coming in for longer than anybody needs; a body may take its time by its size."""
         if self._began is None:
             return False
-        return now - self._began > HEAD_SECONDS + min(self._came / LEAST_RATE, self.body_seconds)
+        return now - self._began > HEAD_SECONDS + min(self._came / MIN_RATE, self.body_seconds)
 
     @property
     def is_receiving(self) -> bool:

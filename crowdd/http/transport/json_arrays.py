@@ -24,7 +24,7 @@ def parse(body: bytes) -> list[Any]:
     items = []
     for number, piece in enumerate(_pieces(body)):
         if number == MAX_ITEMS:
-            words = _("A request may hold at most %(most)s rows.", most=f"{MAX_ITEMS:,}")
+            words = _("A request may hold at most %(maximum)s rows.", maximum=f"{MAX_ITEMS:,}")
             raise TooLargeError(words, code="too_many_rows", hint="Send them in several requests.")
         items.append(orjson.loads(piece))
     return items

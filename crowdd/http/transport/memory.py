@@ -11,7 +11,7 @@ from typing import Any
 LARGE = 1_000_000  # bytes of a body or an answer after which it is worth the while
 PAUSE_SECONDS = 1.0
 _ARENA_MAX, _MMAP_THRESHOLD = -8, -3  # of mallopt(3)
-_ARENAS, _LEAST_MAPPED = 2, 131_072  # bytes
+_ARENAS, _MIN_MAPPED = 2, 131_072  # bytes
 
 
 def keep_little() -> None:
@@ -23,7 +23,7 @@ def keep_little() -> None:
     set_option = getattr(ctypes.CDLL(None), "mallopt", None)
     if set_option is not None:
         set_option(_ARENA_MAX, _ARENAS)
-        set_option(_MMAP_THRESHOLD, _LEAST_MAPPED)
+        set_option(_MMAP_THRESHOLD, _MIN_MAPPED)
 
 
 class Trimmer:

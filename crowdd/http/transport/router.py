@@ -66,7 +66,7 @@ log = Logger()
 _NOT_FOUND = "404 Not Found"
 _PLAIN = "!$&'()*+,;=:@"  # what stands unquoted in a path (RFC 3986, 3.3)
 _TIDY = re.compile(rb"(?:/[A-Za-z0-9_.~-]+)+")
-_LEAST_PACKED, _GZIP_LEVEL = 1000, 4
+_MIN_PACKED, _GZIP_LEVEL = 1000, 4
 _MAX_PACKED_AT_ONCE = 64_000  # bytes; compressing more would hold the reactor up
 
 
@@ -468,7 +468,7 @@ def uncancelled(work: Deferred[bytes]) -> Deferred[bytes]:
 
 def worth_packing(headers: Any, body: bytes, accepted: str) -> bool:
     """Whether a body is text, long enough, and wanted compressed."""
-    if len(body) < _LEAST_PACKED or "gzip" not in accepted or headers.hasHeader(b"content-encoding"):
+    if len(body) < _MIN_PACKED or "gzip" not in accepted or headers.hasHeader(b"content-encoding"):
         return False
     type_: bytes = headers.getRawHeaders(b"content-type", [b""])[0]
     return type_.startswith((b"text/", b"application/json"))

@@ -93,9 +93,9 @@ class Request(TwistedRequest):
 
     def _beyond(self, size: int) -> None:
         """More is coming than everybody may send."""
-        most = self.channel.site.limits.limit(self.uri, known=True)
-        if size > most or self._limit == most:
-            self.turn_away(too_large(most))
+        maximum = self.channel.site.limits.limit(self.uri, known=True)
+        if size > maximum or self._limit == maximum:
+            self.turn_away(too_large(maximum))
         elif not self._asking:
             self._asking = True
             self.channel.hold()
@@ -197,7 +197,7 @@ class Site(TwistedSite):
             reactor=reactor,
             parsePOSTFormSubmission=False,
         )
-        self.most_there = settings.http.connections  # what the operating system allows
+        self.max_connections = settings.http.connections  # what the operating system allows
         self.draining = False
         self.answered = answered
         self.streams = streams
@@ -218,7 +218,7 @@ class Site(TwistedSite):
         """Limits are these from now on."""
         self._settings = settings
         self.limits, self.hosts = BodyLimits.of(settings), Hosts.of(settings)
-        self.connections = min(settings.http.connections, self.most_there)
+        self.connections = min(settings.http.connections, self.max_connections)
         self.log_requests = settings.log.requests
         self._greeted = -1
         https = settings.base_url.startswith("https:")
@@ -258,8 +258,8 @@ class Site(TwistedSite):
         return super().buildProtocol(addr) if has_room else None
 
     def _has_room(self, place: str) -> bool:
-        most = self._settings.http.max_connections_per_network
-        return not place or not most or self.networks[place] < most
+        maximum = self._settings.http.max_connections_per_network
+        return not place or not maximum or self.networks[place] < maximum
 
     def _counted_as(self, peer: Any) -> str:
         """The network of a client; "" for a trusted proxy, which brings the connections of many."""

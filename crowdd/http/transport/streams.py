@@ -113,8 +113,10 @@ class Streams:
         if self._closed or len(self) >= self._settings.connections:
             raise UnavailableError("No more streams can be opened here now.", retry_after=30)
         if self._per_address[address] >= self._settings.per_address:
-            most = self._settings.per_address
-            raise TooManyRequestsError(f"{most} streams are open from here.", retry_after=30, code="too_many_streams")
+            maximum = self._settings.per_address
+            raise TooManyRequestsError(
+                f"{maximum} streams are open from here.", retry_after=30, code="too_many_streams"
+            )
 
     def serve(self, request: Any, address: str, begin: Callable[[Client], Callable[[], None]]) -> Deferred[None]:
         """Keeps a request as a stream; fires when it is over, whoever ended it. Its head is set."""

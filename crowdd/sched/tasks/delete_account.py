@@ -12,4 +12,4 @@ async def _run(domain: Domain, item: Item) -> dict[str, object]:
     return {"answers": await domain.people.farewell.carry_out(item.arguments["user_id"], item.progress)}
 
 
-WORK = Work(NAME, _run, most_attempts=20)
+WORK = Work(NAME, _run, max_attempts=20)

@@ -120,8 +120,8 @@ async def forget_in_events(db: Database, user_id: int, after: tuple[int, int]) -
     """Takes an account out of the next events behind one (project, id); the last one looked at, None at the end."""
     row = await one(
         db,
-        "SELECT project, event FROM forget_in_events(%(user)s, %(project)s, %(event)s, %(most)s)",
-        {"user": user_id, "project": after[0], "event": after[1], "most": CHUNK * 5},
+        "SELECT project, event FROM forget_in_events(%(user)s, %(project)s, %(event)s, %(maximum)s)",
+        {"user": user_id, "project": after[0], "event": after[1], "maximum": CHUNK * 5},
     )
     return None if row["event"] is None else (row["project"], row["event"])
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from crowdd.storage.database import Database, Prepared, Row
 
-MOST_LISTED = 100
+MAX_LISTED = 100
 
 
 async def open_one(db: Database, token_hash: bytes, user_id: int, days: int, agent: str, address: str) -> None:
@@ -81,8 +81,8 @@ async def of_user(db: Database, user_id: int) -> list[Row]:
     """The live sessions of a person, the latest first."""
     return await db.fetch(
         "SELECT id, token_hash, created, last_seen, expires, agent, address FROM session"
-        " WHERE user_id = %(user)s AND expires > clock() ORDER BY last_seen DESC, id DESC LIMIT %(most)s",
-        {"user": user_id, "most": MOST_LISTED},
+        " WHERE user_id = %(user)s AND expires > clock() ORDER BY last_seen DESC, id DESC LIMIT %(maximum)s",
+        {"user": user_id, "maximum": MAX_LISTED},
     )
 
 

@@ -45,7 +45,7 @@ class Pool:
     """Connections to one database, shared by all requests of a process.
 
     ``dsn`` is libpq's and should name a socket directory or an address, since names are resolved while the reactor
-    stands still. ``setup`` are statements that each new connection runs first (PREPARE, SET). At most ``most_waiting``
+    stands still. ``setup`` are statements that each new connection runs first (PREPARE, SET). At most ``max_waiting``
     callers wait for a connection, each for ``timeout``; an attempt to connect is given up after
     ``connect_seconds``. Pools of one process that share ``places`` leave each other at least one connection.
     """
@@ -69,7 +69,7 @@ class Pool:
         places.lend(self._give_up_one)
         self._connector = Connector(reactor, dsn, seconds=connect_seconds, places=places)
         self._listener = Listener(Connector(reactor, dsn, seconds=connect_seconds, places=places))
-        self._queue: Queue[Connection] = Queue(reactor, most=max_queue, seconds=timeout)
+        self._queue: Queue[Connection] = Queue(reactor, maximum=max_queue, seconds=timeout)
         self._free: list[Connection] = []
         self._busy: set[Connection] = set()
         self._started: Deferred[Pool] = Deferred()

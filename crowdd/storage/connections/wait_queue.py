@@ -13,10 +13,10 @@ T = TypeVar("T")
 
 
 class Queue(Generic[T]):
-    """Callers who wait for a thing, first come, first served; ``most`` of them, each for at most ``seconds``."""
+    """Callers who wait for a thing, first come, first served; ``maximum`` of them, each for at most ``seconds``."""
 
-    def __init__(self, clock: Any, *, most: int, seconds: float) -> None:
-        self._clock, self._most, self._seconds = clock, most, seconds
+    def __init__(self, clock: Any, *, maximum: int, seconds: float) -> None:
+        self._clock, self._maximum, self._seconds = clock, maximum, seconds
         self._timers: OrderedDict[Deferred[T], Any] = OrderedDict()
 
     def __len__(self) -> int:
@@ -24,7 +24,7 @@ class Queue(Generic[T]):
 
     def join(self) -> Deferred[T]:
         """A place in the queue, fires with the thing; NoConnectionError at once when full, else when time is up."""
-        if len(self) >= self._most:
+        if len(self) >= self._maximum:
             return fail(NoConnectionError("Too many requests are waiting for the database.", retry_after=1))
         place: Deferred[T] = Deferred()
         self._timers[place] = self._clock.callLater(self._seconds, self._expire, place)

@@ -32,5 +32,6 @@ def _large(kind: Kind) -> list[str]:
     return [
         field.name
         for field in kind.fields
-        if isinstance(field.type, Json | Integers) or (isinstance(field.type, Text) and field.type.most > _SMALL_TEXT)
+        if isinstance(field.type, Json | Integers)
+        or (isinstance(field.type, Text) and field.type.maximum > _SMALL_TEXT)
     ]

@@ -49,14 +49,14 @@ SELECT m.*, a.name AS user_name, a.fullname, a.email_addr, a.locale, m.admin AND
 
 
 async def add(
-    db: Database, name: str, arguments: dict[str, Any], who: Requester, project_id: int | None, most: int
+    db: Database, name: str, arguments: dict[str, Any], who: Requester, project_id: int | None, maximum: int
 ) -> int | None:
-    """The id of a new item; None when the requester has ``most`` unfinished ones already."""
+    """The id of a new item; None when the requester has ``maximum`` unfinished ones already."""
     row = await one_or_none(
         db,
         "INSERT INTO queue_item (name, arguments, project_id, user_id, admin, via, created, due)"
         " SELECT %(name)s, %(arguments)s, %(project)s, %(me)s, %(is_admin)s, %(via)s, clock(), clock()"
-        f" WHERE (SELECT count(*) FROM queue_item WHERE user_id IS NOT DISTINCT FROM %(me)s AND {_UNFINISHED}) < %(most)s RETURNING id",
+        f" WHERE (SELECT count(*) FROM queue_item WHERE user_id IS NOT DISTINCT FROM %(me)s AND {_UNFINISHED}) < %(maximum)s RETURNING id",
         {
             "name": name,
             "arguments": as_json(arguments),
@@ -64,7 +64,7 @@ async def add(
             "me": who.acting_user,
             "is_admin": who.acting_admin,
             "via": who.via,
-            "most": most,
+            "maximum": maximum,
         },
     )
     return int(row["id"]) if row else None

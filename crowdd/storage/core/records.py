@@ -52,14 +52,20 @@ async def rows(db: Database, kind: Kind, ids: Sequence[int], who: Requester) -> 
 
 
 async def related(
-    db: Database, kind: Kind, column: str, keys: Sequence[int], most: int, who: Requester, max_bytes: int
+    db: Database, kind: Kind, column: str, keys: Sequence[int], maximum: int, who: Requester, max_bytes: int
 ) -> list[Row]:
-    """Rows whose ``column`` is one of the keys and that the requester may see, at most ``most`` for each key.
+    """Rows whose ``column`` is one of the keys and that the requester may see, at most ``maximum`` for each key.
 
     They come in the order of the keys and end before they exceed ``max_bytes``; ``n_rows`` is how many there are.
     Of results only the last version. A look-up by index for each key, so that the cost is that of the rows found.
     """
-    values = {**who.standing_values(), "actor": who.actor, "keys": list(keys), "most": most, "max_bytes": max_bytes}
+    values = {
+        **who.standing_values(),
+        "actor": who.actor,
+        "keys": list(keys),
+        "maximum": maximum,
+        "max_bytes": max_bytes,
+    }
     where = [f"t.{column} = k.key", roles.any_of(kind, kind.rights.see)]
     if column == "task_id":  # the indexes of what hangs on a task begin with its project
         where.append("t.project_id = (SELECT x.project_id FROM task x WHERE x.id = k.key)")
@@ -67,7 +73,7 @@ async def related(
         where.append("t.last_version")
     sql = (
         "SELECT r.* FROM unnest(%(keys)s::bigint[]) WITH ORDINALITY AS k(key, nth) CROSS JOIN LATERAL ("
-        f"SELECT {columns(kind)} FROM {roles.source(kind)} WHERE {' AND '.join(where)} ORDER BY t.id LIMIT %(most)s) r"
+        f"SELECT {columns(kind)} FROM {roles.source(kind)} WHERE {' AND '.join(where)} ORDER BY t.id LIMIT %(maximum)s) r"
         " ORDER BY k.nth, r.id"
     )
     return named(await db.fetch(list_size.within(kind, sql), values))

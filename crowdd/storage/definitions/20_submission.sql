@@ -79,7 +79,7 @@ END $$;
 CREATE FUNCTION submit(p_project bigint, p_actor text, p_task bigint, p_user bigint, p_ip text, p_external text, p_info jsonb,
                        p_calibration bigint, p_media_url text, p_now timestamptz,
                        OUT state text, OUT run bigint, OUT granted timestamptz, OUT late_seconds double precision) LANGUAGE plpgsql AS $$
-DECLARE t task_ledger; l record; held boolean; c int; last int; is_trial boolean; most int; bars boolean; surplus boolean := false; moved boolean := false; whose bigint; asked boolean;
+DECLARE t task_ledger; l record; held boolean; c int; last int; is_trial boolean; maximum int; bars boolean; surplus boolean := false; moved boolean := false; whose bigint; asked boolean;
 BEGIN
     -- First the lock: every later statement then sees all that came before. Whoever tries a draft holds its project, too, or
     -- publishing would have to lock every task.
@@ -87,7 +87,7 @@ BEGIN
     SELECT trial, counted_per_network, has_bars,
            EXISTS (SELECT FROM lease WHERE project_id = p_project AND actor = p_actor AND task_id = p_task)
            OR EXISTS (SELECT FROM past_lease WHERE project_id = p_project AND actor = p_actor AND task_id = p_task)
-      INTO is_trial, most, bars, asked FROM project_ledger WHERE project_id = p_project;
+      INTO is_trial, maximum, bars, asked FROM project_ledger WHERE project_id = p_project;
     IF is_trial THEN SELECT trial INTO is_trial FROM project_ledger WHERE project_id = p_project FOR SHARE; END IF;
     IF bars AND is_barred(p_project, p_actor, p_ip) THEN state := 'barred'; RETURN; END IF;
     IF asked IS NOT TRUE THEN                           -- volunteers who never asked for the task lock nothing
@@ -117,7 +117,7 @@ BEGIN
         END IF;
     END IF;
     IF p_ip <> '' AND p_actor ~ '^[ci]:' THEN
-        surplus := most > 0 AND most
+        surplus := maximum > 0 AND maximum
                  <= (SELECT count(*) FROM task_run WHERE user_ip = p_ip AND project_id + 0 = p_project AND -task_id = -p_task AND counted)
                   + (SELECT count(*) FROM lease WHERE network = p_ip AND project_id + 0 = p_project AND -task_id = -p_task AND actor ~ '^[ci]:');
         moved := held AND l.network <> p_ip;            -- the network it was leased in has a place of its share back

@@ -40,12 +40,12 @@ END $$;
 -- Counts the oldest uncounted answers of a task, at most p_free: not those that an owner set aside, nor those whose network
 -- has its share. The caller holds the ledger row. Returns how many.
 CREATE FUNCTION count_late(p_project bigint, p_task bigint, p_free int) RETURNS int LANGUAGE plpgsql AS $$
-DECLARE r record; k int := 0; most int := (SELECT counted_per_network FROM project_ledger WHERE project_id = p_project);
+DECLARE r record; k int := 0; maximum int := (SELECT counted_per_network FROM project_ledger WHERE project_id = p_project);
 BEGIN
     FOR r IN SELECT id, user_ip FROM task_run
               WHERE project_id = p_project AND task_id = p_task AND NOT counted AND aside IS NULL ORDER BY id LOOP
         EXIT WHEN k = p_free;
-        CONTINUE WHEN most > 0 AND r.user_ip IS NOT NULL AND network_share(p_project, p_task, r.user_ip, false) >= most;
+        CONTINUE WHEN maximum > 0 AND r.user_ip IS NOT NULL AND network_share(p_project, p_task, r.user_ip, false) >= maximum;
         UPDATE task_run SET counted = true WHERE project_id = p_project AND id = r.id;
         k := k + 1;
     END LOOP;
@@ -72,9 +72,9 @@ BEGIN
     UPDATE volunteer_rule SET counted_per_network = p_counted WHERE counted_per_network <> p_counted;
     IF NOT FOUND THEN RETURN; END IF;                   -- the ledgers of projects follow it already
     UPDATE project_ledger l
-       SET counted_per_network = n.most, epoch = epoch + (l.counted_per_network > 0 AND (n.most = 0 OR n.most > l.counted_per_network))::int
-      FROM (SELECT id, counted_per_network_of(info) AS most FROM project) n
-     WHERE n.id = l.project_id AND l.counted_per_network <> n.most;
+       SET counted_per_network = n.maximum, epoch = epoch + (l.counted_per_network > 0 AND (n.maximum = 0 OR n.maximum > l.counted_per_network))::int
+      FROM (SELECT id, counted_per_network_of(info) AS maximum FROM project) n
+     WHERE n.id = l.project_id AND l.counted_per_network <> n.maximum;
 END $$;
 
 -- What holds in a project, by its info.

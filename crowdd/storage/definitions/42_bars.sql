@@ -36,21 +36,21 @@ BEGIN
 END $$;
 
 -- The next tasks that somebody has answered or holds, by id.
-CREATE FUNCTION tasks_of_subject(p_project bigint, p_subject text, p_after bigint, p_most int) RETURNS bigint[] STABLE LANGUAGE plpgsql AS $$
+CREATE FUNCTION tasks_of_subject(p_project bigint, p_subject text, p_after bigint, p_maximum int) RETURNS bigint[] STABLE LANGUAGE plpgsql AS $$
 BEGIN
     IF p_subject LIKE 'n:%' THEN
         RETURN ARRAY(SELECT task_id FROM (
             SELECT task_id FROM task_run WHERE user_ip = substr(p_subject, 3) AND project_id + 0 = p_project AND task_id > p_after AND actor ~ '^[ci]:'
             UNION SELECT task_id FROM lease WHERE network = substr(p_subject, 3) AND project_id + 0 = p_project AND task_id > p_after AND actor ~ '^[ci]:') t
-            ORDER BY 1 LIMIT p_most);
+            ORDER BY 1 LIMIT p_maximum);
     ELSIF p_subject LIKE 'u:%' THEN
         RETURN ARRAY(SELECT task_id FROM (
             SELECT task_id FROM task_run WHERE user_id = substr(p_subject, 3)::bigint AND project_id = p_project AND actor = p_subject AND task_id > p_after
-            UNION SELECT task_id FROM lease WHERE project_id = p_project AND actor = p_subject AND task_id > p_after) t ORDER BY 1 LIMIT p_most);
+            UNION SELECT task_id FROM lease WHERE project_id = p_project AND actor = p_subject AND task_id > p_after) t ORDER BY 1 LIMIT p_maximum);
     END IF;
     RETURN ARRAY(SELECT task_id FROM (
         SELECT task_id FROM task_run WHERE project_id = p_project AND actor = p_subject AND task_id > p_after
-        UNION SELECT task_id FROM lease WHERE project_id = p_project AND actor = p_subject AND task_id > p_after) t ORDER BY 1 LIMIT p_most);
+        UNION SELECT task_id FROM lease WHERE project_id = p_project AND actor = p_subject AND task_id > p_after) t ORDER BY 1 LIMIT p_maximum);
 END $$;
 
 -- Sets the answers aside that somebody gave to these tasks, and ends his leases of them. answers: how many were not yet.
@@ -83,11 +83,11 @@ END $$;
 
 -- Brings answers back that a bar had set aside, of the next tasks: they are late answers, which count where a place is free.
 -- Those that another bar names, too, stay aside by that one. last: the last of these tasks, null at the end.
-CREATE FUNCTION bring_back(p_project bigint, p_bar bigint, p_after bigint, p_most int, p_now timestamptz, OUT last bigint, OUT answers bigint) LANGUAGE plpgsql AS $$
+CREATE FUNCTION bring_back(p_project bigint, p_bar bigint, p_after bigint, p_maximum int, p_now timestamptz, OUT last bigint, OUT answers bigint) LANGUAGE plpgsql AS $$
 DECLARE t bigint; n bigint;
 BEGIN
     answers := 0;
-    FOR t IN SELECT DISTINCT task_id FROM task_run WHERE aside = p_bar AND project_id = p_project AND task_id > p_after ORDER BY 1 LIMIT p_most LOOP
+    FOR t IN SELECT DISTINCT task_id FROM task_run WHERE aside = p_bar AND project_id = p_project AND task_id > p_after ORDER BY 1 LIMIT p_maximum LOOP
         PERFORM FROM task_ledger WHERE project_id = p_project AND task_id = t FOR UPDATE;
         UPDATE task_run x SET aside = (SELECT min(b.id) FROM barred_volunteer b WHERE b.project_id = p_project AND b.id <> p_bar AND named_by(b.subject, x.actor, x.user_ip))
          WHERE x.project_id = p_project AND x.task_id = t AND x.aside = p_bar;

@@ -3,13 +3,13 @@
 
 -- Learns the values that tasks have of a key, for p_most tasks more; false when none is left. Of two tasks with one value the
 -- older one has it.
-CREATE FUNCTION learn_task_keys(p_project bigint, p_name text, p_most int) RETURNS boolean LANGUAGE plpgsql AS $$
+CREATE FUNCTION learn_task_keys(p_project bigint, p_name text, p_maximum int) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE upto_ bigint; last bigint;
 BEGIN
     PERFORM FROM project_ledger WHERE project_id = p_project FOR UPDATE;
     INSERT INTO task_key_name (project_id, name) VALUES (p_project, p_name) ON CONFLICT DO NOTHING;
     SELECT upto INTO upto_ FROM task_key_name WHERE project_id = p_project AND name = p_name FOR UPDATE;
-    SELECT max(id) INTO last FROM (SELECT id FROM task WHERE project_id = p_project AND id > upto_ ORDER BY id LIMIT p_most) t;
+    SELECT max(id) INTO last FROM (SELECT id FROM task WHERE project_id = p_project AND id > upto_ ORDER BY id LIMIT p_maximum) t;
     IF last IS NULL THEN RETURN false; END IF;
     INSERT INTO task_key (project_id, name, key, task_id)
     SELECT DISTINCT ON (info->>p_name) p_project, p_name, info->>p_name, id FROM task

@@ -3,12 +3,12 @@
 
 -- Takes the trials of some tasks of a draft away and lets these start anew; at most p_most answers, but all of a task. What came
 -- with an import is no trial and stays. Returns how many answers there were.
-CREATE FUNCTION clear_trials(p_project bigint, p_most int, p_now timestamptz) RETURNS bigint LANGUAGE plpgsql AS $$
+CREATE FUNCTION clear_trials(p_project bigint, p_maximum int, p_now timestamptz) RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE ids bigint[]; n bigint; r record;
 BEGIN
     PERFORM FROM project_ledger WHERE project_id = p_project AND trial FOR UPDATE;          -- no answer meanwhile
     IF NOT FOUND THEN RETURN 0; END IF;
-    ids := ARRAY(SELECT DISTINCT task_id FROM (SELECT task_id FROM task_run WHERE project_id = p_project AND trial ORDER BY task_id LIMIT p_most) r ORDER BY 1);
+    ids := ARRAY(SELECT DISTINCT task_id FROM (SELECT task_id FROM task_run WHERE project_id = p_project AND trial ORDER BY task_id LIMIT p_maximum) r ORDER BY 1);
     PERFORM FROM task_ledger WHERE project_id = p_project AND task_id = ANY (ids) ORDER BY task_id FOR UPDATE;
     INSERT INTO stat_delta (project_id, hour, actor, runs, counted, seconds)
     SELECT p_project, date_trunc('hour', finish_time), actor, -count(*), -count(*) FILTER (WHERE counted), -sum(time_spent(created, finish_time, timeout))
@@ -86,10 +86,10 @@ END $$;
 -- Gives the next p_most tasks after one the mode of a scheduler; the last of them, null at the end. Where everybody may answer,
 -- leases hold no places, so that late answers may find one. Where a task is brought back otherwise, it is stamped; that tasks are
 -- open to all volunteers who are past them is left to the positions, which start anew at the end.
-CREATE FUNCTION convert_tasks(p_project bigint, p_sched text, p_after bigint, p_most int, p_now timestamptz) RETURNS bigint LANGUAGE plpgsql AS $$
+CREATE FUNCTION convert_tasks(p_project bigint, p_sched text, p_after bigint, p_maximum int, p_now timestamptz) RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE m "char" := mode_of(p_sched); ids bigint[]; t bigint;
 BEGIN
-    ids := ARRAY(SELECT task_id FROM task_ledger WHERE project_id = p_project AND task_id > p_after ORDER BY task_id LIMIT p_most);
+    ids := ARRAY(SELECT task_id FROM task_ledger WHERE project_id = p_project AND task_id > p_after ORDER BY task_id LIMIT p_maximum);
     PERFORM FROM task_ledger WHERE project_id = p_project AND task_id = ANY (ids) AND mode <> m ORDER BY task_id FOR UPDATE;
     WITH changed AS (
         UPDATE task_ledger SET mode = m, entered = CASE m WHEN 'b' THEN stamp(p_project) END
@@ -98,7 +98,7 @@ BEGIN
     FOREACH t IN ARRAY coalesce(ids, '{}') LOOP
         PERFORM settle(p_project, t, false, p_now);
     END LOOP;
-    RETURN (SELECT max(task_id) FROM (SELECT task_id FROM task_ledger WHERE project_id = p_project AND task_id > p_after ORDER BY task_id LIMIT p_most) l);
+    RETURN (SELECT max(task_id) FROM (SELECT task_id FROM task_ledger WHERE project_id = p_project AND task_id > p_after ORDER BY task_id LIMIT p_maximum) l);
 END $$;
 
 -- Deletes a project: nobody finds it, or anything of it, from now on. What hangs on it is left to sweep_project.

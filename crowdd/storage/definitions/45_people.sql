@@ -94,10 +94,10 @@ END $$;
 
 -- Takes an account out of what events say of who answered, in the next p_most events behind one. The last event that was looked
 -- at; nulls at the end.
-CREATE FUNCTION forget_in_events(p_user bigint, p_project bigint, p_event bigint, p_most int, OUT project bigint, OUT event bigint) LANGUAGE plpgsql AS $$
+CREATE FUNCTION forget_in_events(p_user bigint, p_project bigint, p_event bigint, p_maximum int, OUT project bigint, OUT event bigint) LANGUAGE plpgsql AS $$
 BEGIN
     SELECT e.project_id, e.id INTO project, event FROM (
-        SELECT project_id, id FROM event WHERE (project_id, id) > (p_project, p_event) ORDER BY project_id, id LIMIT p_most) e
+        SELECT project_id, id FROM event WHERE (project_id, id) > (p_project, p_event) ORDER BY project_id, id LIMIT p_maximum) e
      ORDER BY 1 DESC, 2 DESC LIMIT 1;
     UPDATE event e SET data = jsonb_set(data, '{user_ids}', coalesce(
                (SELECT jsonb_agg(u ORDER BY nth) FROM jsonb_array_elements(data->'user_ids') WITH ORDINALITY a(u, nth) WHERE u <> to_jsonb(p_user)), '[]'))

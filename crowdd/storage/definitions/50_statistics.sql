@@ -20,12 +20,12 @@ CREATE FUNCTION first_day(p_now timestamptz) RETURNS date IMMUTABLE LANGUAGE sql
 CREATE FUNCTION day_of(p_hour timestamptz) RETURNS date IMMUTABLE LANGUAGE sql AS $$ SELECT (p_hour AT TIME ZONE 'UTC')::date $$;
 
 -- Moves at most p_most appended rows into the folded tables; one fold at a time. Returns how many rows were folded.
-CREATE FUNCTION fold_stats(p_now timestamptz DEFAULT clock(), p_most int DEFAULT 5000) RETURNS bigint LANGUAGE plpgsql AS $$
+CREATE FUNCTION fold_stats(p_now timestamptz DEFAULT clock(), p_maximum int DEFAULT 5000) RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE n bigint; since date := first_day(p_now);
 BEGIN
     PERFORM lock_stats();
     WITH gone AS MATERIALIZED (
-        DELETE FROM stat_delta WHERE ctid = ANY (ARRAY(SELECT ctid FROM stat_delta WHERE xact >= (SELECT unfolded_from()) ORDER BY xact LIMIT p_most)) RETURNING *
+        DELETE FROM stat_delta WHERE ctid = ANY (ARRAY(SELECT ctid FROM stat_delta WHERE xact >= (SELECT unfolded_from()) ORDER BY xact LIMIT p_maximum)) RETURNING *
     ), of_project AS MATERIALIZED (
         SELECT *, day_of(hour) >= since AS lately FROM gone WHERE project_id <> 0
     ), person AS MATERIALIZED (
@@ -101,12 +101,12 @@ BEGIN
 END $$;
 
 -- Takes days out of the last two weeks that no longer belong there, at most p_most rows; returns how many there were.
-CREATE FUNCTION expire_days(p_now timestamptz, p_most int DEFAULT 5000) RETURNS bigint LANGUAGE plpgsql AS $$
+CREATE FUNCTION expire_days(p_now timestamptz, p_maximum int DEFAULT 5000) RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE n bigint;
 BEGIN
     PERFORM lock_stats();
     WITH gone AS MATERIALIZED (
-        DELETE FROM volunteer_day WHERE ctid = ANY (ARRAY(SELECT ctid FROM volunteer_day WHERE day < first_day(p_now) ORDER BY day LIMIT p_most)) RETURNING *
+        DELETE FROM volunteer_day WHERE ctid = ANY (ARRAY(SELECT ctid FROM volunteer_day WHERE day < first_day(p_now) ORDER BY day LIMIT p_maximum)) RETURNING *
     ), per_person AS MATERIALIZED (
         SELECT project_id, actor, sum(runs) AS runs FROM gone GROUP BY 1, 2
     ), volunteers AS (
@@ -195,7 +195,7 @@ SELECT coalesce(max(s.recent_anonymous), 0) + coalesce(sum(more) FILTER (WHERE a
 
 -- The volunteers with the most answers in a project, with an account or without, of all time or of the last two weeks.
 -- As many folded ones are read as are wanted, and one more for each that has unfolded rows; blocked people are passed over.
-CREATE FUNCTION top_volunteers(p_project bigint, p_known boolean, p_recent boolean, p_most int, p_now timestamptz)
+CREATE FUNCTION top_volunteers(p_project bigint, p_known boolean, p_recent boolean, p_maximum int, p_now timestamptz)
 RETURNS TABLE (actor text, runs bigint) STABLE LANGUAGE plpgsql AS $$
 BEGIN
     RETURN QUERY
@@ -203,19 +203,19 @@ BEGIN
         SELECT u.actor, u.runs + CASE WHEN p_recent THEN coalesce(v.recent, 0) ELSE coalesce(v.runs, 0) END AS runs
           FROM unfolded_runs(p_project, p_recent, p_now) u LEFT JOIN volunteer v ON v.project_id = p_project AND v.actor = u.actor
          WHERE u.actor LIKE 'u:%' = p_known
-    ), n AS (SELECT p_most + count(*) AS most FROM d),
+    ), n AS (SELECT p_maximum + count(*) AS maximum FROM d),
     folded AS (
         (SELECT v.actor, v.runs FROM volunteer v WHERE v.project_id = p_project AND v.actor LIKE 'u:%' = p_known AND v.runs > 0 AND NOT p_recent
             AND (NOT p_known OR EXISTS (SELECT FROM account a WHERE a.id = substr(v.actor, 3)::bigint AND NOT a."restrict"))
-          ORDER BY v.runs DESC, v.actor LIMIT (SELECT most FROM n)) UNION ALL
+          ORDER BY v.runs DESC, v.actor LIMIT (SELECT maximum FROM n)) UNION ALL
         (SELECT v.actor, v.recent FROM volunteer v WHERE v.project_id = p_project AND v.actor LIKE 'u:%' = p_known AND v.recent > 0 AND p_recent
             AND (NOT p_known OR EXISTS (SELECT FROM account a WHERE a.id = substr(v.actor, 3)::bigint AND NOT a."restrict"))
-          ORDER BY v.recent DESC, v.actor LIMIT (SELECT most FROM n)))
+          ORDER BY v.recent DESC, v.actor LIMIT (SELECT maximum FROM n)))
     SELECT t.actor, t.runs::bigint FROM (
         SELECT f.actor, f.runs FROM folded f WHERE NOT EXISTS (SELECT FROM d WHERE d.actor = f.actor) UNION ALL
         SELECT d.actor, d.runs FROM d WHERE d.runs > 0
            AND (NOT p_known OR EXISTS (SELECT FROM account a WHERE a.id = substr(d.actor, 3)::bigint AND NOT a."restrict"))) t
-     ORDER BY 2 DESC, 1 LIMIT p_most;
+     ORDER BY 2 DESC, 1 LIMIT p_maximum;
 END $$;
 
 -- Sums over all projects, or without those never published, whose answers are trials. People without account are counted in

@@ -35,27 +35,27 @@ CREATE FUNCTION people_with_answers() RETURNS bigint STABLE LANGUAGE sql AS $$
 SELECT folded_above(0) + (SELECT count(*) FILTER (WHERE runs > 0) - count(*) FILTER (WHERE folded > 0) FROM unfolded_person) $$;
 
 -- The people with the highest scores, and their ranks.
-CREATE FUNCTION top_people(p_most int) RETURNS TABLE (user_id bigint, score bigint, rank bigint) STABLE LANGUAGE sql AS $$
+CREATE FUNCTION top_people(p_maximum int) RETURNS TABLE (user_id bigint, score bigint, rank bigint) STABLE LANGUAGE sql AS $$
 WITH u AS MATERIALIZED (SELECT * FROM unfolded_person),
-best AS (SELECT user_id, runs FROM person_stat WHERE shown AND runs > 0 ORDER BY runs DESC, user_id LIMIT p_most + (SELECT count(*) FROM u))
+best AS (SELECT user_id, runs FROM person_stat WHERE shown AND runs > 0 ORDER BY runs DESC, user_id LIMIT p_maximum + (SELECT count(*) FROM u))
 SELECT user_id, runs, rank() OVER (ORDER BY runs DESC) FROM (
     SELECT user_id, runs FROM best b WHERE NOT EXISTS (SELECT FROM u WHERE u.user_id = b.user_id) UNION ALL
-    SELECT user_id, runs FROM u WHERE runs > 0) t ORDER BY runs DESC, user_id LIMIT p_most $$;
+    SELECT user_id, runs FROM u WHERE runs > 0) t ORDER BY runs DESC, user_id LIMIT p_maximum $$;
 
 -- A person with up to p_window people before and after, in the order of the list of all people who have answered.
 CREATE FUNCTION people_around(p_user bigint, p_window int) RETURNS TABLE (user_id bigint, score bigint, rank bigint) STABLE LANGUAGE sql AS $$
 WITH u AS MATERIALIZED (SELECT * FROM unfolded_person),
 me AS MATERIALIZED (SELECT score FROM place_of(p_user)),
-n AS (SELECT p_window + count(*) AS most FROM u),
+n AS (SELECT p_window + count(*) AS maximum FROM u),
 near AS (
     (SELECT user_id, runs FROM person_stat WHERE shown AND runs > 0 AND runs = (SELECT score FROM me) AND user_id < p_user
-      ORDER BY runs, user_id DESC LIMIT (SELECT most FROM n)) UNION ALL
+      ORDER BY runs, user_id DESC LIMIT (SELECT maximum FROM n)) UNION ALL
     (SELECT user_id, runs FROM person_stat WHERE shown AND runs > 0 AND runs > (SELECT score FROM me)
-      ORDER BY runs, user_id DESC LIMIT (SELECT most FROM n)) UNION ALL
+      ORDER BY runs, user_id DESC LIMIT (SELECT maximum FROM n)) UNION ALL
     (SELECT user_id, runs FROM person_stat WHERE shown AND runs > 0 AND runs = (SELECT score FROM me) AND user_id > p_user
-      ORDER BY runs DESC, user_id LIMIT (SELECT most FROM n)) UNION ALL
+      ORDER BY runs DESC, user_id LIMIT (SELECT maximum FROM n)) UNION ALL
     (SELECT user_id, runs FROM person_stat WHERE shown AND runs > 0 AND runs < (SELECT score FROM me)
-      ORDER BY runs DESC, user_id LIMIT (SELECT most FROM n))),
+      ORDER BY runs DESC, user_id LIMIT (SELECT maximum FROM n))),
 everybody AS (
     SELECT user_id, runs FROM near WHERE user_id <> p_user AND NOT EXISTS (SELECT FROM u WHERE u.user_id = near.user_id) UNION ALL
     SELECT user_id, runs FROM u WHERE runs > 0 AND user_id <> p_user),

@@ -7,8 +7,8 @@ RETURNS TABLE (nth bigint, project bigint, state text, retry_in interval, tasks 
 DECLARE a record; n record;
 BEGIN
     FOR a IN SELECT * FROM ROWS FROM (jsonb_to_recordset(p_asks)
-             AS (project bigint, actor text, me bigint, is_admin boolean, unlocked text[], most int, skip int, lane text, network text)) WITH ORDINALITY LOOP
-        n := next_tasks(a.project, a.actor, a.me, a.is_admin, a.unlocked, a.most, a.skip, a.lane, p_now, p_wait, coalesce(a.network, ''));
+             AS (project bigint, actor text, me bigint, is_admin boolean, unlocked text[], maximum int, skip int, lane text, network text)) WITH ORDINALITY LOOP
+        n := next_tasks(a.project, a.actor, a.me, a.is_admin, a.unlocked, a.maximum, a.skip, a.lane, p_now, p_wait, coalesce(a.network, ''));
         nth := a.ordinality; project := a.project; state := n.state; retry_in := n.retry_at - p_now; tasks := n.tasks; lapsed := n.lapsed;
         RETURN NEXT;
     END LOOP;

@@ -3,7 +3,7 @@
 
 -- Makes deliveries of a project's next events, as long as fewer than p_most are due, new events first, then those that its
 -- owner wants once more. Returns how many were made.
-CREATE FUNCTION feed_deliveries(p_project bigint, p_most int, p_now timestamptz) RETURNS int LANGUAGE plpgsql AS $$
+CREATE FUNCTION feed_deliveries(p_project bigint, p_maximum int, p_now timestamptz) RETURNS int LANGUAGE plpgsql AS $$
 DECLARE w webhook; room int; k int; upto bigint;
 BEGIN
     SELECT * INTO w FROM webhook WHERE project_id = p_project AND active
@@ -11,8 +11,8 @@ BEGIN
     IF NOT FOUND OR w.replay_to IS NULL AND NOT EXISTS (SELECT FROM event WHERE project_id = p_project AND seq > w.last_seq) THEN
         RETURN 0;
     END IF;
-    room := p_most - (SELECT count(*) FROM (
-        SELECT FROM delivery WHERE project_id = p_project AND state = 'waiting' AND next_at <= p_now LIMIT p_most) d);
+    room := p_maximum - (SELECT count(*) FROM (
+        SELECT FROM delivery WHERE project_id = p_project AND state = 'waiting' AND next_at <= p_now LIMIT p_maximum) d);
     IF room <= 0 THEN RETURN 0; END IF;
     WITH next AS (
         SELECT * FROM event WHERE project_id = p_project AND seq > w.last_seq ORDER BY seq LIMIT room

@@ -23,9 +23,9 @@ act AS (
 SELECT a.action, a.at, u.name AS person, p.name, p.short_name, p.category_id
   FROM act a LEFT JOIN account u ON u.id = a.user_id LEFT JOIN project p ON p.id = a.project_id
  WHERE (a.project_id IS NULL OR {_SHOWN}) AND (a.user_id IS NULL OR NOT u."restrict")
- ORDER BY a.at DESC LIMIT %(most)s"""
+ ORDER BY a.at DESC LIMIT %(maximum)s"""
 
 
-async def latest(db: Database, most: int) -> list[Row]:
+async def latest(db: Database, maximum: int) -> list[Row]:
     """Acts, the last first: ``action``, ``at``, the ``person`` and the project (name, short_name, category_id), if any."""
-    return await db.fetch(_LATEST, {"most": most})
+    return await db.fetch(_LATEST, {"maximum": maximum})

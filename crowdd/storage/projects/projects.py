@@ -53,13 +53,13 @@ async def touch(db: Database, project_id: int) -> bool:
     await db.execute("UPDATE project SET updated = clock() WHERE id = %(id)s", {"id": project_id})
     rows = await db.fetch(
         "UPDATE project_ledger l SET members_only = n.members_only, lock_id = n.lock_id, lease = n.lease, preload = least(n.lease, '10 minutes'),"
-        " counted_per_network = n.most, epoch = l.epoch + n.raised::int"
-        " FROM (SELECT id, NOT allow_anonymous_contributors AS members_only, p.lock_id, lease_of(info) AS lease, m.most,"
-        "              o.counted_per_network > 0 AND (m.most = 0 OR m.most > o.counted_per_network) AS raised"
-        "         FROM project p JOIN project_ledger o ON o.project_id = p.id, LATERAL (SELECT counted_per_network_of(p.info) AS most) m"
+        " counted_per_network = n.maximum, epoch = l.epoch + n.raised::int"
+        " FROM (SELECT id, NOT allow_anonymous_contributors AS members_only, p.lock_id, lease_of(info) AS lease, m.maximum,"
+        "              o.counted_per_network > 0 AND (m.maximum = 0 OR m.maximum > o.counted_per_network) AS raised"
+        "         FROM project p JOIN project_ledger o ON o.project_id = p.id, LATERAL (SELECT counted_per_network_of(p.info) AS maximum) m"
         "        WHERE p.id = %(id)s) n"
         " WHERE n.id = l.project_id AND l.project_id = %(id)s"
-        " AND (l.members_only, l.lock_id, l.lease, l.counted_per_network) IS DISTINCT FROM (n.members_only, n.lock_id, n.lease, n.most)"
+        " AND (l.members_only, l.lock_id, l.lease, l.counted_per_network) IS DISTINCT FROM (n.members_only, n.lock_id, n.lease, n.maximum)"
         " RETURNING n.raised",
         {"id": project_id},
     )
@@ -68,7 +68,7 @@ async def touch(db: Database, project_id: int) -> bool:
 
 async def set_volunteer_rule(db: Database, counted_per_network: int) -> None:
     """Makes this the rule of all projects that have none of their own."""
-    await db.fetch("SELECT set_volunteer_rule(%(most)s)", {"most": counted_per_network})
+    await db.fetch("SELECT set_volunteer_rule(%(maximum)s)", {"maximum": counted_per_network})
 
 
 async def volunteer_rule(db: Database) -> int:

@@ -9,20 +9,20 @@ from crowdd.storage.database import Database, Row, one
 CHUNK = 5000
 
 
-async def fold(db: Database, most: int = CHUNK) -> int:
+async def fold(db: Database, maximum: int = CHUNK) -> int:
     """Folds appended counters and lets old days go, in short transactions; returns how many rows were folded."""
     folded = 0
-    while (n := await _count(db, "SELECT fold_stats(clock(), %(most)s) AS n", most)) > 0:
+    while (n := await _count(db, "SELECT fold_stats(clock(), %(maximum)s) AS n", maximum)) > 0:
         folded += n
-        if n < most:
+        if n < maximum:
             break
-    while await _count(db, "SELECT expire_days(clock(), %(most)s) AS n", most) == most:
+    while await _count(db, "SELECT expire_days(clock(), %(maximum)s) AS n", maximum) == maximum:
         pass
     return folded
 
 
-async def _count(db: Database, sql: str, most: int) -> int:
-    return int((await one(db, sql, {"most": most}))["n"])
+async def _count(db: Database, sql: str, maximum: int) -> int:
+    return int((await one(db, sql, {"maximum": maximum}))["n"])
 
 
 async def two_weeks(db: Database, projects: Sequence[int]) -> list[Row]:
@@ -101,14 +101,14 @@ async def projects_by_category(db: Database) -> list[Row]:
     )
 
 
-async def busiest_projects(db: Database, most: int) -> list[Row]:
+async def busiest_projects(db: Database, maximum: int) -> list[Row]:
     """Published projects with the most answers within 24 hours: this one and the 23 before."""
     return await db.fetch(
         "WITH h AS (SELECT project_id, runs_anonymous + runs_authenticated AS runs FROM project_hour WHERE hour > clock() - interval '24 hours'"
         " UNION ALL SELECT project_id, runs FROM stat_delta WHERE xact >= (SELECT unfolded_from()) AND hour > clock() - interval '24 hours')"
         " SELECT p.id, p.name, p.short_name, p.info, sum(h.runs)::bigint AS n_answers FROM h JOIN project p ON p.id = h.project_id"
-        " WHERE p.published AND p.lock_id IS NULL GROUP BY p.id HAVING sum(h.runs) > 0 ORDER BY 5 DESC, 1 LIMIT %(most)s",
-        {"most": most},
+        " WHERE p.published AND p.lock_id IS NULL GROUP BY p.id HAVING sum(h.runs) > 0 ORDER BY 5 DESC, 1 LIMIT %(maximum)s",
+        {"maximum": maximum},
     )
 
 

@@ -10,7 +10,7 @@ async def condition(db: Database) -> Row:
     return await one(
         db,
         "SELECT current_setting('server_version_num')::int AS version,"
-        " current_setting('max_connections')::int AS most_connections,"
+        " current_setting('max_connections')::int AS max_connections,"
         " (SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend') AS connections,"
         " pg_is_in_recovery() OR current_setting('default_transaction_read_only')::bool AS read_only,"
         " current_setting('fsync')::bool AS fsync,"

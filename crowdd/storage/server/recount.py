@@ -7,11 +7,11 @@ from crowdd.storage.database import Database, Row, Transactions
 MAX_DIFFERENCES = 1000
 
 
-async def projects_after(db: Database, project_id: int, most: int) -> list[int]:
+async def projects_after(db: Database, project_id: int, maximum: int) -> list[int]:
     """The next projects in the order of their ids."""
     rows = await db.fetch(
-        "SELECT project_id FROM project_ledger WHERE project_id > %(last)s ORDER BY 1 LIMIT %(most)s",
-        {"last": project_id, "most": most},
+        "SELECT project_id FROM project_ledger WHERE project_id > %(last)s ORDER BY 1 LIMIT %(maximum)s",
+        {"last": project_id, "maximum": maximum},
     )
     return [row["project_id"] for row in rows]
 

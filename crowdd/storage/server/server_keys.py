@@ -54,11 +54,11 @@ async def forget_hashed(tx: Database) -> None:
     )
 
 
-async def accounts_after(db: Database, last: int, most: int) -> list[Row]:
+async def accounts_after(db: Database, last: int, maximum: int) -> list[Row]:
     """The next accounts in the order of their ids: ``id`` and ``sealed``, the API key."""
     return await db.fetch(
-        "SELECT id, api_key_sealed AS sealed FROM account WHERE id > %(last)s ORDER BY id LIMIT %(most)s",
-        {"last": last, "most": most},
+        "SELECT id, api_key_sealed AS sealed FROM account WHERE id > %(last)s ORDER BY id LIMIT %(maximum)s",
+        {"last": last, "maximum": maximum},
     )
 
 

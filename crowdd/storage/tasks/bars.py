@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from crowdd.storage.database import Database, Row, one, one_or_none
 
-MOST = 500  # bars of a project that are shown
+MAXIMUM = 500  # bars of a project that are shown
 
 
 async def bar(db: Database, project_id: int, subject: str, shown: str | None, user_id: int | None, reason: str) -> int:
@@ -31,7 +31,7 @@ async def listed(db: Database, project_id: int) -> list[Row]:
         "SELECT b.id, b.subject, b.shown, b.at, b.reason, a.name AS user_name, o.name AS by_name, w.word AS volunteer"
         " FROM barred_volunteer b LEFT JOIN volunteer_word w ON w.project_id = b.project_id AND w.actor = b.subject"
         " LEFT JOIN account a ON b.subject = 'u:' || a.id LEFT JOIN account o ON o.id = b.user_id"
-        f" WHERE b.project_id = %(project)s ORDER BY b.id DESC LIMIT {MOST}",
+        f" WHERE b.project_id = %(project)s ORDER BY b.id DESC LIMIT {MAXIMUM}",
         {"project": project_id},
     )
 
@@ -54,12 +54,12 @@ async def author(db: Database, project_id: int, run_id: int) -> Row | None:
     )
 
 
-async def tasks_of(db: Database, project_id: int, subject: str, after: int, most: int) -> list[int]:
+async def tasks_of(db: Database, project_id: int, subject: str, after: int, maximum: int) -> list[int]:
     """The next tasks that somebody has answered or holds, by id."""
     row = await one(
         db,
-        "SELECT tasks_of_subject(%(project)s, %(subject)s, %(after)s, %(most)s) AS ids",
-        {"project": project_id, "subject": subject, "after": after, "most": most},
+        "SELECT tasks_of_subject(%(project)s, %(subject)s, %(after)s, %(maximum)s) AS ids",
+        {"project": project_id, "subject": subject, "after": after, "maximum": maximum},
     )
     return list(row["ids"])
 
@@ -74,12 +74,12 @@ async def set_aside(db: Database, project_id: int, task_ids: Sequence[int], bar_
     return int(row["answers"])
 
 
-async def bring_back(db: Database, project_id: int, bar_id: int, after: int, most: int) -> tuple[int | None, int]:
+async def bring_back(db: Database, project_id: int, bar_id: int, after: int, maximum: int) -> tuple[int | None, int]:
     """Brings answers to the next tasks back; the last of these tasks, None at the end, and how many answers."""
     row = await one(
         db,
-        "SELECT last, answers FROM bring_back(%(project)s, %(bar)s, %(after)s, %(most)s, clock())",
-        {"project": project_id, "bar": bar_id, "after": after, "most": most},
+        "SELECT last, answers FROM bring_back(%(project)s, %(bar)s, %(after)s, %(maximum)s, clock())",
+        {"project": project_id, "bar": bar_id, "after": after, "maximum": maximum},
     )
     return row["last"], int(row["answers"])
 

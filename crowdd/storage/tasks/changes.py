@@ -42,23 +42,23 @@ async def preview(
     return await one(db, f"SELECT * FROM {_PREVIEW[change]}", {**values, "project": project_id, "tasks": tasks})
 
 
-async def next_tasks(db: Database, project_id: int, after: int, most: int) -> list[int]:
+async def next_tasks(db: Database, project_id: int, after: int, maximum: int) -> list[int]:
     """The ids of the tasks that follow one."""
     rows = await db.fetch(
-        "SELECT task_id FROM task_ledger WHERE project_id = %(project)s AND task_id > %(after)s ORDER BY task_id LIMIT %(most)s",
-        {"project": project_id, "after": after, "most": most},
+        "SELECT task_id FROM task_ledger WHERE project_id = %(project)s AND task_id > %(after)s ORDER BY task_id LIMIT %(maximum)s",
+        {"project": project_id, "after": after, "maximum": maximum},
     )
     return [row["task_id"] for row in rows]
 
 
-async def tasks_of(db: Database, project_id: int, actor: str, most: int) -> list[int]:
+async def tasks_of(db: Database, project_id: int, actor: str, maximum: int) -> list[int]:
     """The tasks that a volunteer has answered or holds, by id. Of people without an account it reads the whole index."""
     user = int(actor[2:]) if actor.startswith("u:") else None
     rows = await db.fetch(
         "SELECT task_id FROM task_run WHERE project_id = %(project)s AND actor = %(actor)s"
         f" {'AND user_id = %(user)s' if user is not None else ''}"
-        " UNION SELECT task_id FROM lease WHERE project_id = %(project)s AND actor = %(actor)s ORDER BY 1 LIMIT %(most)s",
-        {"project": project_id, "actor": actor, "user": user, "most": most},
+        " UNION SELECT task_id FROM lease WHERE project_id = %(project)s AND actor = %(actor)s ORDER BY 1 LIMIT %(maximum)s",
+        {"project": project_id, "actor": actor, "user": user, "maximum": maximum},
     )
     return [row["task_id"] for row in rows]
 
@@ -96,19 +96,19 @@ async def usual(db: Database, project_id: int) -> Row | None:
     )
 
 
-async def has_trials_beyond(db: Database, project_id: int, most: int) -> bool:
+async def has_trials_beyond(db: Database, project_id: int, maximum: int) -> bool:
     """Whether a draft has more trial answers than so many."""
     rows = await db.fetch(
-        "SELECT FROM task_run WHERE project_id = %(project)s AND trial ORDER BY task_id OFFSET %(most)s LIMIT 1",
-        {"project": project_id, "most": most},
+        "SELECT FROM task_run WHERE project_id = %(project)s AND trial ORDER BY task_id OFFSET %(maximum)s LIMIT 1",
+        {"project": project_id, "maximum": maximum},
     )
     return bool(rows)
 
 
-async def clear_trials(db: Database, project_id: int, most: int) -> int:
+async def clear_trials(db: Database, project_id: int, maximum: int) -> int:
     """Takes trial answers of a draft away, about so many; how many there were."""
     row = await one(
-        db, "SELECT clear_trials(%(project)s, %(most)s, clock()) AS n", {"project": project_id, "most": most}
+        db, "SELECT clear_trials(%(project)s, %(maximum)s, clock()) AS n", {"project": project_id, "maximum": maximum}
     )
     return int(row["n"])
 
@@ -118,12 +118,12 @@ async def begin_scheduler(db: Database, project_id: int) -> None:
     await db.fetch("SELECT begin_scheduler(%(project)s)", {"project": project_id})
 
 
-async def convert_tasks(db: Database, project_id: int, sched: str, after: int, most: int) -> int | None:
+async def convert_tasks(db: Database, project_id: int, sched: str, after: int, maximum: int) -> int | None:
     """Makes the next tasks ready for a scheduler; the last of them, None when there are no more."""
     row = await one(
         db,
-        "SELECT convert_tasks(%(project)s, %(sched)s, %(after)s, %(most)s, clock()) AS last",
-        {"project": project_id, "sched": sched, "after": after, "most": most},
+        "SELECT convert_tasks(%(project)s, %(sched)s, %(after)s, %(maximum)s, clock()) AS last",
+        {"project": project_id, "sched": sched, "after": after, "maximum": maximum},
     )
     return None if row["last"] is None else int(row["last"])
 

@@ -36,7 +36,7 @@ SUBMIT = Prepared(
 
 def ask(who: Requester, project_id: int, limit: int, offset: int, lane: str, network: str = "") -> dict[str, Any]:
     """An ask for tasks ``offset`` to ``offset + limit`` of a volunteer's sequence; ``network`` as the project knows it."""
-    window = {"most": limit, "skip": offset, "lane": lane}
+    window = {"maximum": limit, "skip": offset, "lane": lane}
     return {**who.entry_values(), "actor": who.actor, "network": network, "project": project_id, **window}
 
 

@@ -8,7 +8,7 @@ _MAX_INFO_BYTES = 4000  # of a task or of a result; of a larger one nothing is s
 _MAX_ANSWER = 300  # characters of an answer
 
 
-async def page(db: Database, project_id: int, before: int | None, most: int, votes: int) -> list[Row]:
+async def page(db: Database, project_id: int, before: int | None, maximum: int, votes: int) -> list[Row]:
     """The last results of a project, or those before one, the newest first: ``id``, ``task_id``, ``info``, ``task_info``.
 
     ``votes`` has the most frequent answers among those that count: ``answer`` (JSON; of a long one the beginning, as a
@@ -20,7 +20,7 @@ async def page(db: Database, project_id: int, before: int | None, most: int, vot
                CASE WHEN octet_length(t.info::text) <= {_MAX_INFO_BYTES} THEN t.info END AS task_info,
                coalesce(v.votes, '[]') AS votes, coalesce(v.total, 0) AS total, coalesce(v.kinds, 0) AS kinds
           FROM (SELECT * FROM result WHERE project_id = %(project)s AND last_version AND id < %(before)s
-                 ORDER BY id DESC LIMIT %(most)s) r
+                 ORDER BY id DESC LIMIT %(maximum)s) r
           JOIN task t ON t.project_id = r.project_id AND t.id = r.task_id
          CROSS JOIN LATERAL (
             SELECT json_agg(json_build_object('answer', CASE WHEN length(g.answer::text) <= {_MAX_ANSWER} THEN g.answer
@@ -30,5 +30,5 @@ async def page(db: Database, project_id: int, before: int | None, most: int, vot
                            row_number() OVER (ORDER BY count(*) DESC, min(run)) AS nth
                       FROM answer_values(r.project_id, r.task_id) GROUP BY value) g) v
          ORDER BY r.id DESC""",
-        {"project": project_id, "before": 2**63 - 1 if before is None else before, "most": most, "votes": votes},
+        {"project": project_id, "before": 2**63 - 1 if before is None else before, "maximum": maximum, "votes": votes},
     )

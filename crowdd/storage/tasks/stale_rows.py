@@ -22,8 +22,8 @@ async def _all(db: Database, function: str, days: int) -> int:
     while True:
         row = await one(
             db,
-            f"SELECT {function}(clock() - make_interval(days => %(days)s), %(most)s) AS n",
-            {"days": days, "most": CHUNK},
+            f"SELECT {function}(clock() - make_interval(days => %(days)s), %(maximum)s) AS n",
+            {"days": days, "maximum": CHUNK},
         )
         gone += int(row["n"])
         if row["n"] < CHUNK:

@@ -61,32 +61,32 @@ async def tasks(db: Database, project_id: int, place: Place, limit: int) -> list
 
 
 async def holding(
-    db: Database, project_id: int, place: Place, words: Sequence[str], limit: int, most: int
+    db: Database, project_id: int, place: Place, words: Sequence[str], limit: int, maximum: int
 ) -> list[Row]:
-    """The first tasks whose ``info`` as text holds all words, in the order of ids, among the next ``most`` tasks."""
+    """The first tasks whose ``info`` as text holds all words, in the order of ids, among the next ``maximum`` tasks."""
     sign, way = _beyond_id(place)
     state = "" if place.state is None else f" AND {STATES[place.state]}"
     return await db.fetch(
         f"SELECT {_COLUMNS}, left(w.words, 300) AS info_text FROM ("
-        f"SELECT id, info::text AS words FROM task WHERE project_id = %(project)s{sign} ORDER BY id {way} LIMIT %(most)s) w"
+        f"SELECT id, info::text AS words FROM task WHERE project_id = %(project)s{sign} ORDER BY id {way} LIMIT %(maximum)s) w"
         " JOIN LATERAL (SELECT * FROM task_ledger WHERE project_id = %(project)s AND task_id = w.id OFFSET 0) l ON true"
         f" WHERE w.words ILIKE ALL(%(patterns)s::text[]){state} ORDER BY w.id {way} LIMIT %(limit)s",
         {
             "project": project_id,
             "named": place.after,
-            "most": most,
+            "maximum": maximum,
             "limit": limit,
             "patterns": [f"%{_LIKE.sub(_ESCAPED, word)}%" for word in words],
         },
     )
 
 
-async def last_of(db: Database, project_id: int, place: Place, most: int) -> int | None:
-    """The last of the next ``most`` tasks; None where there are no more behind it."""
+async def last_of(db: Database, project_id: int, place: Place, maximum: int) -> int | None:
+    """The last of the next ``maximum`` tasks; None where there are no more behind it."""
     sign, way = _beyond_id(place)
     rows = await db.fetch(
         f"SELECT id FROM task WHERE project_id = %(project)s{sign} ORDER BY id {way} OFFSET %(before)s LIMIT 2",
-        {"project": project_id, "named": place.after, "before": most - 1},
+        {"project": project_id, "named": place.after, "before": maximum - 1},
     )
     return int(rows[0]["id"]) if len(rows) > 1 else None
 
@@ -163,7 +163,7 @@ async def has(db: Database, project_id: int, task_id: int) -> bool:
     return row is not None
 
 
-async def votes(db: Database, project_id: int, task_id: int, most: int) -> list[Row]:
+async def votes(db: Database, project_id: int, task_id: int, maximum: int) -> list[Row]:
     """What was answered to a task, among the answers that count: ``value`` and how many (``n``), the most frequent first.
 
     ``key``: where in the answers the values stand; None: they are the whole answers. ``total`` in each row are all of
@@ -173,8 +173,8 @@ async def votes(db: Database, project_id: int, task_id: int, most: int) -> list[
         f"SELECT key, CASE WHEN octet_length(value::text) <= {_MAX_VOTE_BYTES} THEN value"
         f" ELSE to_jsonb(left(value::text, {_MAX_VOTE_BYTES // 4})) END AS value, n, sum(n) OVER ()::bigint AS total, count(*) OVER () AS kinds FROM ("
         "SELECT key, value, count(*) AS n, min(run) AS first FROM answer_values(%(project)s, %(task)s) GROUP BY key, value) v"
-        " ORDER BY n DESC, first LIMIT %(most)s",
-        {"project": project_id, "task": task_id, "most": most},
+        " ORDER BY n DESC, first LIMIT %(maximum)s",
+        {"project": project_id, "task": task_id, "maximum": maximum},
     )
 
 
@@ -189,7 +189,7 @@ async def answer_keys(db: Database, project_id: int) -> list[str]:
     return [row["k"] for row in rows]
 
 
-async def runs(db: Database, project_id: int, task_id: int, after: int, most: int) -> list[Row]:
+async def runs(db: Database, project_id: int, task_id: int, after: int, maximum: int) -> list[Row]:
     """Answers to a task behind one, by id, with ``counted`` and the ``name`` and ``fullname`` of the account.
 
     They end before MAX_LIST_BYTES; ``n_rows`` is how many there would be.
@@ -197,7 +197,7 @@ async def runs(db: Database, project_id: int, task_id: int, after: int, most: in
     sql = (
         "SELECT r.*, a.name, a.fullname, a.privacy_mode FROM ("
         "SELECT * FROM task_run_record WHERE project_id = %(project)s AND task_id = %(task)s AND id > %(after)s"
-        " ORDER BY id LIMIT %(most)s) r LEFT JOIN account a ON a.id = r.user_id ORDER BY r.id"
+        " ORDER BY id LIMIT %(maximum)s) r LEFT JOIN account a ON a.id = r.user_id ORDER BY r.id"
     )
-    values = {"project": project_id, "task": task_id, "after": after, "most": most, "max_bytes": MAX_LIST_BYTES}
+    values = {"project": project_id, "task": task_id, "after": after, "maximum": maximum, "max_bytes": MAX_LIST_BYTES}
     return await db.fetch(within(TASK_RUN, sql), values)

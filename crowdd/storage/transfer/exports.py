@@ -23,7 +23,7 @@ _KEY_ROWS = 10_000  # whose keys one statement looks through
 _FEW_KEYS = 50  # so many known ones are faster taken away from a row than all of its own listed
 _ORDER = "t.project_id, t.id"
 _MAX_STORED = 500_000  # bytes of info, as they are stored, of the rows of one piece; the first row comes always
-_TYPES = {"project": "bigint", "after": "bigint", "most": "int", "named": "bigint[]", "word": "text"}
+_TYPES = {"project": "bigint", "after": "bigint", "maximum": "int", "named": "bigint[]", "word": "text"}
 
 
 @attrs.frozen
@@ -69,10 +69,10 @@ class Chosen:
             )
         return " AND ".join(conditions)
 
-    def values(self, after: int, most: int) -> dict[str, Any]:
+    def values(self, after: int, maximum: int) -> dict[str, Any]:
         """What stands for the names in it."""
         named = None if self.named is None else list(self.named)
-        window = {"project": self.project_id, "after": after, "most": most}
+        window = {"project": self.project_id, "after": after, "maximum": maximum}
         return {**window, "named": named, "word": self.volunteer}
 
 
@@ -97,7 +97,7 @@ class Lines:
         window = (
             f"SELECT array_agg(id ORDER BY id) AS ids FROM (SELECT t.id, sum(pg_column_size(t.info)) {walk} AS bytes,"
             f" row_number() {walk} AS nth FROM (SELECT t.id, t.info FROM {self.kind.table} t"
-            f" WHERE {self.chosen.where(self.kind)} ORDER BY {_ORDER} LIMIT %(most)s) t) s WHERE bytes <= {_MAX_STORED} OR nth = 1"
+            f" WHERE {self.chosen.where(self.kind)} ORDER BY {_ORDER} LIMIT %(maximum)s) t) s WHERE bytes <= {_MAX_STORED} OR nth = 1"
         )
         # A look-up for each row: whatever the planner takes, it costs that of the rows that leave.
         row = f"SELECT {self.line} AS line FROM {self.kind.source} t WHERE t.project_id = %(project)s AND t.id = u.id OFFSET 0"
@@ -108,10 +108,10 @@ class Lines:
         )
         return Prepared(text, **_TYPES, between="text", mask="bytea", base_url="text")
 
-    async def next(self, tx: Database, statement: Prepared, after: int, most: int) -> Piece | None:
+    async def next(self, tx: Database, statement: Prepared, after: int, maximum: int) -> Piece | None:
         """The next lines behind a row; None behind the last."""
         more = {"between": self.between, "mask": self.chosen.mask, "base_url": self.base_url}
-        row = await one(tx, statement, {**self.chosen.values(after, most), **more})
+        row = await one(tx, statement, {**self.chosen.values(after, maximum), **more})
         return None if row["last"] is None else Piece(row["text"], row["last"], int(row["n"]))
 
 
@@ -168,7 +168,7 @@ async def info_keys(
         tx,
         "WITH r AS MATERIALIZED ("
         f"SELECT t.id, CASE WHEN jsonb_typeof(t.info) = 'object' THEN t.info - %(known)s::text[] ELSE '{{}}' END AS rest FROM {kind.table} t"
-        f" WHERE {chosen.where(kind)} ORDER BY {_ORDER} LIMIT %(most)s), k AS ("
+        f" WHERE {chosen.where(kind)} ORDER BY {_ORDER} LIMIT %(maximum)s), k AS ("
         "SELECT k.key, min(r.id) AS first, min(k.nth) AS nth FROM r CROSS JOIN LATERAL jsonb_object_keys(r.rest) WITH ORDINALITY k(key, nth)"
         " WHERE r.rest <> '{}' GROUP BY k.key)"
         " SELECT (SELECT max(id) FROM r) AS last, (SELECT array_agg(key ORDER BY first, nth) FROM k) AS keys",
@@ -187,10 +187,10 @@ async def imported_columns(db: Database, project_id: int) -> list[str]:
     return [row["name"] for row in sorted(rows, key=lambda row: (row["id"], row["nth"]))]
 
 
-async def sizes(db: Database, chosen: Chosen, counted: Sequence[Kind], most: int) -> dict[str, float]:
+async def sizes(db: Database, chosen: Chosen, counted: Sequence[Kind], maximum: int) -> dict[str, float]:
     """About how many bytes a row of each kind has as JSON, by the name of its table; 0 without rows.
 
-    For the ``counted`` kinds also how many rows leave, as ``n_`` and the name; counting ends at ``most``.
+    For the ``counted`` kinds also how many rows leave, as ``n_`` and the name; counting ends at ``maximum``.
     """
     columns = [
         f"(SELECT coalesce(avg(octet_length(info::text)), 0)::float8 FROM (SELECT info FROM {kind.table}"
@@ -198,9 +198,9 @@ async def sizes(db: Database, chosen: Chosen, counted: Sequence[Kind], most: int
         for kind in (TASK, TASK_RUN, RESULT)
     ]
     columns += [
-        f"(SELECT count(*) FROM (SELECT FROM {kind.table} t WHERE {chosen.where(kind)} LIMIT %(most)s) s)::float8"
+        f"(SELECT count(*) FROM (SELECT FROM {kind.table} t WHERE {chosen.where(kind)} LIMIT %(maximum)s) s)::float8"
         f" AS n_{kind.table}"
         for kind in counted
     ]
-    row = await one(db, f"SELECT {', '.join(columns)}", chosen.values(0, most))
+    row = await one(db, f"SELECT {', '.join(columns)}", chosen.values(0, maximum))
     return {name: float(size) for name, size in row.items()}

@@ -24,15 +24,17 @@ _STATE = (
 )
 
 
-async def add(db: Database, project_id: int, user_id: int | None, values: Mapping[str, Any], most: int) -> int | None:
-    """The id of a new import that waits to be read; None when the project has ``most`` that wait."""
+async def add(
+    db: Database, project_id: int, user_id: int | None, values: Mapping[str, Any], maximum: int
+) -> int | None:
+    """The id of a new import that waits to be read; None when the project has ``maximum`` that wait."""
     row = await one_or_none(
         db,
         "INSERT INTO task_import (project_id, user_id, created, name, format, file, bytes, rows, columns, sample, dialect, on_error, auto, again, n_answers)"
         " SELECT %(project)s, %(user)s, clock(), %(name)s, %(format)s, %(file)s, %(bytes)s, 0, '[]', '[]', %(dialect)s, %(on_error)s, %(auto)s,"
-        " %(again)s, %(n_answers)s WHERE (SELECT count(*) FROM task_import WHERE project_id = %(project)s AND queue_item IS NULL) < %(most)s"
+        " %(again)s, %(n_answers)s WHERE (SELECT count(*) FROM task_import WHERE project_id = %(project)s AND queue_item IS NULL) < %(maximum)s"
         " RETURNING id",
-        {**values, "dialect": as_json(values["dialect"]), "project": project_id, "user": user_id, "most": most},
+        {**values, "dialect": as_json(values["dialect"]), "project": project_id, "user": user_id, "maximum": maximum},
     )
     return int(row["id"]) if row else None
 
@@ -58,12 +60,12 @@ async def get(db: Database, project_id: int, import_id: int) -> Row | None:
     )
 
 
-async def newest(db: Database, project_id: int, most: int) -> list[Row]:
+async def newest(db: Database, project_id: int, maximum: int) -> list[Row]:
     """The newest imports of a project, without their rows."""
     return await db.fetch(
         "SELECT id, created, name, format, bytes, rows, kind, queue_item, added, updated, present, refused, ended,"
-        f" {_STATE} FROM task_import i WHERE project_id = %(project)s ORDER BY id DESC LIMIT %(most)s",
-        {"project": project_id, "most": most},
+        f" {_STATE} FROM task_import i WHERE project_id = %(project)s ORDER BY id DESC LIMIT %(maximum)s",
+        {"project": project_id, "maximum": maximum},
     )
 
 
@@ -162,10 +164,10 @@ async def known(db: Database, project_id: int, infos: Sequence[Any]) -> list[Row
     )
 
 
-async def learn_keys(db: Database, project_id: int, name: str, most: int) -> bool:
-    """Learns the values that tasks have of a key, of ``most`` tasks more; False when none is left."""
-    values = {"project": project_id, "name": name, "most": most}
-    row = await one(db, "SELECT learn_task_keys(%(project)s, %(name)s, %(most)s) AS more", values)
+async def learn_keys(db: Database, project_id: int, name: str, maximum: int) -> bool:
+    """Learns the values that tasks have of a key, of ``maximum`` tasks more; False when none is left."""
+    values = {"project": project_id, "name": name, "maximum": maximum}
+    row = await one(db, "SELECT learn_task_keys(%(project)s, %(name)s, %(maximum)s) AS more", values)
     return bool(row["more"])
 
 
@@ -200,13 +202,13 @@ async def add_keyed(
     )
 
 
-async def gone(db: Database, project_id: int, name: str, import_id: int, after: int, most: int) -> list[Row]:
+async def gone(db: Database, project_id: int, name: str, import_id: int, after: int, maximum: int) -> list[Row]:
     """Tasks with a key that the import's file has not, by id: task_id, key, state, answers. Those taken out are left out."""
     return await db.fetch(
         "SELECT k.task_id, k.key, CASE WHEN l.done THEN 'completed' ELSE 'ongoing' END AS state, l.answers"
         " FROM task_key k JOIN task_ledger l USING (project_id, task_id) WHERE k.project_id = %(project)s AND k.name = %(name)s"
-        " AND k.seen < %(import)s AND NOT l.retired AND k.task_id > %(after)s ORDER BY k.task_id LIMIT %(most)s",
-        {"project": project_id, "name": name, "import": import_id, "after": after, "most": most},
+        " AND k.seen < %(import)s AND NOT l.retired AND k.task_id > %(after)s ORDER BY k.task_id LIMIT %(maximum)s",
+        {"project": project_id, "name": name, "import": import_id, "after": after, "maximum": maximum},
     )
 
 
@@ -278,8 +280,8 @@ async def add_errors(db: Database, import_id: int, refused: Sequence[Mapping[str
         await db.execute(
             "INSERT INTO import_error (import_id, line, reason, text) SELECT %(id)s, r.line, r.reason, r.text"
             " FROM jsonb_to_recordset(%(rows)s) r(line bigint, reason text, text text)"
-            " WHERE (SELECT count(*) FROM import_error WHERE import_id = %(id)s) < %(most)s ON CONFLICT DO NOTHING",
-            {"id": import_id, "rows": as_json([dict(row) for row in refused]), "most": KEPT_ERRORS},
+            " WHERE (SELECT count(*) FROM import_error WHERE import_id = %(id)s) < %(maximum)s ON CONFLICT DO NOTHING",
+            {"id": import_id, "rows": as_json([dict(row) for row in refused]), "maximum": KEPT_ERRORS},
         )
 
 
@@ -293,11 +295,11 @@ async def end(db: Database, import_id: int) -> Row:
     )
 
 
-async def errors(db: Database, import_id: int, after: int, most: int) -> list[Row]:
+async def errors(db: Database, import_id: int, after: int, maximum: int) -> list[Row]:
     """Refused rows behind a line: line, reason, text."""
     return await db.fetch(
-        "SELECT line, reason, text FROM import_error WHERE import_id = %(id)s AND line > %(after)s ORDER BY line LIMIT %(most)s",
-        {"id": import_id, "after": after, "most": most},
+        "SELECT line, reason, text FROM import_error WHERE import_id = %(id)s AND line > %(after)s ORDER BY line LIMIT %(maximum)s",
+        {"id": import_id, "after": after, "maximum": maximum},
     )
 
 

@@ -36,11 +36,11 @@ async def candidates(db: Database) -> list[int]:
     return [row["project_id"] for row in await db.fetch(_CANDIDATES)]
 
 
-async def feed(db: Database, projects: Collection[int], most: int) -> None:
+async def feed(db: Database, projects: Collection[int], maximum: int) -> None:
     """Makes deliveries of the next events of projects; of those that have no webhook nothing."""
     await db.fetch(
-        "SELECT feed_deliveries(id, %(most)s, clock()) FROM unnest(%(projects)s::bigint[]) u(id)",
-        {"projects": list(projects), "most": most},
+        "SELECT feed_deliveries(id, %(maximum)s, clock()) FROM unnest(%(projects)s::bigint[]) u(id)",
+        {"projects": list(projects), "maximum": maximum},
     )
 
 
@@ -113,7 +113,7 @@ async def switch_off(db: Database, project_id: int, reason: str) -> Row | None:
     )
 
 
-async def prune(db: Database, days: int, most: int, chunk: int = 2000) -> int:
+async def prune(db: Database, days: int, maximum: int, chunk: int = 2000) -> int:
     """Removes finished deliveries that are older, or more in a project, than the log keeps, with their attempts."""
     old = await db.execute(
         "DELETE FROM delivery WHERE (project_id, id) IN (SELECT project_id, id FROM delivery"
@@ -123,6 +123,6 @@ async def prune(db: Database, days: int, most: int, chunk: int = 2000) -> int:
     return old + await db.execute(
         "DELETE FROM delivery WHERE (project_id, id) IN (SELECT d.project_id, d.id FROM webhook w CROSS JOIN LATERAL ("
         " SELECT project_id, id FROM delivery d WHERE d.project_id = w.project_id AND d.finished IS NOT NULL"
-        " ORDER BY id DESC OFFSET %(most)s LIMIT %(chunk)s) d LIMIT %(chunk)s)",
-        {"most": most, "chunk": chunk},
+        " ORDER BY id DESC OFFSET %(maximum)s LIMIT %(chunk)s) d LIMIT %(chunk)s)",
+        {"maximum": maximum, "chunk": chunk},
     )

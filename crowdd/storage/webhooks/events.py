@@ -15,9 +15,11 @@ async def add(db: Database, project_id: int, kind: str, data: dict[str, Any]) ->
     )
 
 
-async def unnumbered(db: Database, most: int = 1000) -> list[int]:
+async def unnumbered(db: Database, maximum: int = 1000) -> list[int]:
     """Projects with events that have no number yet."""
-    rows = await db.fetch("SELECT DISTINCT project_id FROM event WHERE seq IS NULL LIMIT %(most)s", {"most": most})
+    rows = await db.fetch(
+        "SELECT DISTINCT project_id FROM event WHERE seq IS NULL LIMIT %(maximum)s", {"maximum": maximum}
+    )
     return [row["project_id"] for row in rows]
 
 
@@ -35,12 +37,12 @@ async def number(db: Database, project_id: int) -> int:
     return int(row["n"])
 
 
-async def after(db: Database, project_id: int, seq: int, most: int) -> list[Row]:
+async def after(db: Database, project_id: int, seq: int, maximum: int) -> list[Row]:
     """The events after a number, in order: project_id, seq, id, kind, task_id, result_id, at, data."""
     return await db.fetch(
         "SELECT project_id, seq, id, kind, task_id, result_id, at, event_data(e) AS data FROM event e"
-        " WHERE project_id = %(project)s AND seq > %(seq)s ORDER BY seq LIMIT %(most)s",
-        {"project": project_id, "seq": seq, "most": most},
+        " WHERE project_id = %(project)s AND seq > %(seq)s ORDER BY seq LIMIT %(maximum)s",
+        {"project": project_id, "seq": seq, "maximum": maximum},
     )
 
 

@@ -96,12 +96,12 @@ async def rotate(db: Database, project_id: int, sealed: bytes, hours: int) -> bo
     return changed == 1
 
 
-async def deliveries(db: Database, project_id: int, most: int, before: int | None, only: str | None) -> list[Row]:
+async def deliveries(db: Database, project_id: int, maximum: int, before: int | None, only: str | None) -> list[Row]:
     """The newest deliveries, each with its last attempt; ``before`` an id, ``only`` a state."""
     return await db.fetch(
         f"{_DELIVERY} WHERE d.project_id = %(project)s AND d.id < %(before)s AND (%(only)s::text IS NULL OR d.state = %(only)s)"
-        " ORDER BY d.id DESC LIMIT %(most)s",
-        {"project": project_id, "most": most, "before": 2**63 - 1 if before is None else before, "only": only},
+        " ORDER BY d.id DESC LIMIT %(maximum)s",
+        {"project": project_id, "maximum": maximum, "before": 2**63 - 1 if before is None else before, "only": only},
     )
 
 

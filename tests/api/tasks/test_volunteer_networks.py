@@ -383,10 +383,10 @@ async def test_owner_sets_the_limit_on_the_page(serve, ledger):
     served = await serve(**RULE)
     owner = await served.person("owner")
     await served.project(owner)
-    page, most = "/project/birds/volunteers", "SELECT counted_per_network FROM project_ledger"
+    page, maximum = "/project/birds/volunteers", "SELECT counted_per_network FROM project_ledger"
     for given, stored in (("30", 30), ("0", 0), ("", 1)):
         assert (await owner.send_form(page, {"counted_per_network": given})).json()["status"] == "success"
-        assert ledger.value(most) == stored
+        assert ledger.value(maximum) == stored
     refused = (await owner.send_form(page, {"counted_per_network": "many"})).json()
     assert refused["form"]["errors"]["counted_per_network"]
-    assert ledger.value(most) == 1
+    assert ledger.value(maximum) == 1

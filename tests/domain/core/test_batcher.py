@@ -4,7 +4,7 @@ import pytest
 from twisted.internet.defer import CancelledError, Deferred
 from twisted.internet.task import Clock
 
-from crowdd.domain.core.concurrency.batching import MOST, Gather
+from crowdd.domain.core.concurrency.batching import MAX_BATCH, Gather
 from crowdd.errors import NoConnectionError, UnavailableError
 
 
@@ -63,11 +63,11 @@ def test_what_comes_in_one_turn_and_while_a_batch_is_under_way_goes_together():
 
 def test_a_batch_has_at_most_so_many_members():
     work = Work()
-    for number in range(MOST + 5):
+    for number in range(MAX_BATCH + 5):
         work.gather.add(str(number))
     work.turn()
     work.end(0)
-    assert [len(members) for members, _ in work.begun] == [MOST, 5]
+    assert [len(members) for members, _ in work.begun] == [MAX_BATCH, 5]
 
 
 @pytest.mark.parametrize("error", [RuntimeError("x"), UnavailableError("busy"), UnavailableError("", uncertain=True)])

@@ -15,7 +15,7 @@ WELL = Facts(
     base_url="https://crowd.example",
     now=1_000_000.0,
     database={
-        "version": 170_002, "most_connections": 100, "connections": 20, "read_only": False, "fsync": True,
+        "version": 170_002, "max_connections": 100, "connections": 20, "read_only": False, "fsync": True,
         "oldest_transaction": 3.0, "now": 1_000_001.0, "admins": 1, "queue_dead": 0, "queue_waits": 0.5,
         "mail_dead": 0, "mail_held": 0, "last_backup": None, "first_project": None,
         "owns_tables": False, "elsewhere": False, "encrypted": False,

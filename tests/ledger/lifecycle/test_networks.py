@@ -17,9 +17,9 @@ def counted(ledger, task):
     ]
 
 
-def limit(ledger, project, most):
+def limit(ledger, project, maximum):
     """As for a site that changes its setting."""
-    ledger.run("SELECT set_volunteer_rule(%(n)s)", n=most)
+    ledger.run("SELECT set_volunteer_rule(%(n)s)", n=maximum)
 
 
 @shows("lease-network")
@@ -173,18 +173,18 @@ def test_surplus_answer_does_not_count_when_n_answers_rises(ledger):
     assert counted(ledger, task) == ["c:1"]
 
 
-@pytest.mark.parametrize(("most", "expected"), [(2, 2), (0, 4)])
-def test_owner_may_raise_the_limit_for_a_class_room(ledger, most, expected):
+@pytest.mark.parametrize(("maximum", "expected"), [(2, 2), (0, 4)])
+def test_owner_may_raise_the_limit_for_a_class_room(ledger, maximum, expected):
     project = ledger.project(tasks=1, n=9)
     (task,) = ledger.tasks(project)
     for n in range(4):
         ledger.hold(project, f"c:{n}", task, network=NET)
         ledger.answer(project, f"c:{n}", task, network=NET)
     assert ledger.ask(project, "c:5", network=NET).state == "none"
-    limit(ledger, project, most)
+    limit(ledger, project, maximum)
     assert ledger.change("SELECT tasks FROM recount(%(p)s, %(t)s, clock())", p=project, t=[task]) == 1
     assert len(counted(ledger, task)) == expected
-    assert ledger.ask(project, "c:5", network=NET).state == ("ok" if most == 0 else "none")
+    assert ledger.ask(project, "c:5", network=NET).state == ("ok" if maximum == 0 else "none")
 
 
 def test_raised_limit_hands_out_what_was_passed(ledger):

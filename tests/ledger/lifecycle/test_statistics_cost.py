@@ -111,11 +111,11 @@ def test_an_answer_and_a_fold_of_it_cost_the_same_at_any_size(sites):
     spent = []
     for people in (SMALL, LARGE):
         _, ledger, project = sites[people]
-        most = 0
+        maximum = 0
         for actor in ("u:1", "u:2", "u:3"):
             ledger.contribute(project, actor)
-            most = max(most, pages_of_fold(ledger))
-        spent.append(most)
+            maximum = max(maximum, pages_of_fold(ledger))
+        spent.append(maximum)
     assert spent[1] <= spent[0] + SLACK
 
 

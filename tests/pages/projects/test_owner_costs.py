@@ -45,7 +45,7 @@ async def counted(browser, monkeypatch):
         Connection, "run", lambda self, sql, *more, **named: (said.append(str(sql)), run(self, sql, *more, **named))[1]
     )
 
-    async def least(path, stated):
+    async def minimum(path, stated):
         """The fewest of some tries: jobs of the server run meanwhile."""
         counts: list[int] = []
         while len(counts) < 12 and stated not in counts:
@@ -55,7 +55,7 @@ async def counted(browser, monkeypatch):
             counts.append(len(said))
         return min(counts)
 
-    return {path: await least(path, stated) for path, stated in STATED.items()}
+    return {path: await minimum(path, stated) for path, stated in STATED.items()}
 
 
 @pytest_twisted.ensureDeferred

@@ -231,7 +231,7 @@ async def test_ranks_are_those_of_a_count_whoever_is_folded(served):
             )
         flip = dice.choice([*people.values()]).user_id
         await db.execute('UPDATE account SET "restrict" = NOT "restrict" WHERE id = %(id)s', {"id": flip})
-        await db.fetch("SELECT fold_stats(clock(), %(most)s)", {"most": dice.choice((1, 7, 100))})
+        await db.fetch("SELECT fold_stats(clock(), %(maximum)s)", {"maximum": dice.choice((1, 7, 100))})
 
 
 @shows("account-record")

@@ -13,7 +13,7 @@ from support.browsers import lock
 from support.checks.shows import shows
 
 from crowdd.domain.tasks import task_list
-from crowdd.domain.tasks.task_list import MOST_PASSED, PER_PAGE, Asked, agreement, place_of
+from crowdd.domain.tasks.task_list import MAX_PASSED, PER_PAGE, Asked, agreement, place_of
 from crowdd.errors import InvalidValueError, NotFoundError
 from crowdd.http.html.rendering import plain
 from crowdd.storage.connections.connection import Connection
@@ -124,7 +124,7 @@ async def test_tasks_are_chosen_by_state_and_sorted_by_their_owner(served, monke
     assert (await place.anonymous.page("/project/birds/tasks/browse?orderby=n_task_runs")).status == 302
     assert await ids("?orderby=priority_0&desc=1&state=completed") == [place.tasks[0]]
     assert await ids("/2?orderby=priority_0&state=ongoing") == [place.tasks[7]]
-    monkeypatch.setattr(task_list, "MOST_SORTED", 11)
+    monkeypatch.setattr(task_list, "MAX_SORTED", 11)
     assert (await place.owner.page("/project/birds/tasks/browse?orderby=n_task_runs")).status == 415
     for query in ("?state=lost", "?orderby=info", "?orderby=secret_key", "?after=x", "?desc=perhaps", "/0"):
         assert (await place.owner.page(f"/project/birds/tasks/browse{query}")).status == 415, query
@@ -312,11 +312,11 @@ async def test_the_choice_of_files_says_how_much_there_is(served):
 
 
 def test_a_page_far_inside_begins_at_an_ordinal():
-    far = MOST_PASSED // PER_PAGE + 2
-    assert place_of(Asked(page=far - 1), 10**6, 10**6).offset == MOST_PASSED
-    assert place_of(Asked(page=far), 10**6, 10**6).ordinal == MOST_PASSED + PER_PAGE + 1
-    assert place_of(Asked(page=far, descending=True), 10**6, 10**6).ordinal == 10**6 - MOST_PASSED - PER_PAGE
-    assert place_of(Asked(page=far), 500_000, 10**6).ordinal == 2 * (MOST_PASSED + PER_PAGE) + 1
+    far = MAX_PASSED // PER_PAGE + 2
+    assert place_of(Asked(page=far - 1), 10**6, 10**6).offset == MAX_PASSED
+    assert place_of(Asked(page=far), 10**6, 10**6).ordinal == MAX_PASSED + PER_PAGE + 1
+    assert place_of(Asked(page=far, descending=True), 10**6, 10**6).ordinal == 10**6 - MAX_PASSED - PER_PAGE
+    assert place_of(Asked(page=far), 500_000, 10**6).ordinal == 2 * (MAX_PASSED + PER_PAGE) + 1
     assert place_of(Asked(page=far, after=7), 10**6, 0).after == 7
     with pytest.raises(NotFoundError):
         place_of(Asked(page=far, order="priority_0"), 10**6, 10**6)
@@ -396,7 +396,7 @@ async def test_pages_take_as_many_statements_for_ten_tasks_as_for_ten_thousand(s
     monkeypatch.setattr(Connection, "run", listen)
     place = await Place(served).build(11)
 
-    async def least(path: str, stated: int) -> int:
+    async def minimum(path: str, stated: int) -> int:
         """The fewest of some tries: jobs of the server run meanwhile."""
         counts: list[int] = []
         while len(counts) < 12 and stated not in counts:
@@ -405,12 +405,12 @@ async def test_pages_take_as_many_statements_for_ten_tasks_as_for_ten_thousand(s
             counts.append(len(said))
         return min(counts)
 
-    few = {path: await least(path, stated) for path, stated in STATEMENTS.items()}
+    few = {path: await minimum(path, stated) for path, stated in STATEMENTS.items()}
     assert few == STATEMENTS
     for statement in FILL:
         await served.database.execute(statement)
     assert (await place.owner.page("/project/birds/tasks/browse/1001")).json()["pagination"]["total"] == 10_011
-    assert {path: await least(path, stated) for path, stated in STATEMENTS.items()} == few
+    assert {path: await minimum(path, stated) for path, stated in STATEMENTS.items()} == few
 
 
 @shows("page-export")
@@ -488,7 +488,7 @@ async def test_tasks_are_found_by_words_piece_by_piece(served, monkeypatch):
     numbers, pages = await found("words=hen")
     assert len(numbers) == 10 and pages["after"] == ids[numbers[-1]]
     assert (await found(f"words=hen&after={pages['after']}"))[0][0] == numbers[-1] + 1
-    monkeypatch.setattr(task_list, "MOST_WALKED", 15)
+    monkeypatch.setattr(task_list, "MAX_WALKED", 15)
     numbers, pages = await found("words=fox")
     assert numbers == [3, 13] and pages["after"] == ids[14] and pages["next"] is True
     numbers, pages = await found(f"words=fox&after={ids[14]}")

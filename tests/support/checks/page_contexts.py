@@ -797,7 +797,7 @@ def _change_cases(at: str, owner: Context) -> Iterator[Case]:
 
 def _import_cases(at: str, owner: Context) -> Iterator[Case]:
     """Bringing tasks: the file, what its columns are, what came of it."""
-    page, keys = "project/import.html", frame(ILSE, f"{at}tasks/import") | owner | {"most_bytes": 100_000_000}
+    page, keys = "project/import.html", frame(ILSE, f"{at}tasks/import") | owner | {"max_bytes": 100_000_000}
     form: Context = {"form_name": "csv", "csv_url": None, "rows": None, "csrf": "t", "errors": {}}
     one: Context = {
         "id": 4, "name": "gate-4-november.csv", "state": "pending", "rows": 4212, "added": 0, "present": 0, "refused": 0,

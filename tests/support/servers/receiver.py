@@ -40,14 +40,14 @@ Behaviour = Callable[[Request], Any]
 
 class Receiver:
     """``behave(request)`` says what is answered: a status, (status, headers), HANG or CLOSE. Every request is kept in
-    ``requests``, those that were answered with 2xx also in ``taken``; ``most_at_once`` were answered at the same time.
+    ``requests``, those that were answered with 2xx also in ``taken``; ``max_at_once`` were answered at the same time.
     """
 
     def __init__(self, behave: Behaviour = lambda request: 204) -> None:
         self.behave = behave
         self.requests: list[Request] = []
         self.taken: list[Request] = []
-        self.at_once = self.most_at_once = 0
+        self.at_once = self.max_at_once = 0
         self.gate = threading.Event()  # behaviours may wait for it; HANG does
         self._lock = threading.Lock()
         receiver = self
@@ -87,7 +87,7 @@ class Receiver:
         with self._lock:
             self.requests.append(request)
             self.at_once += 1
-            self.most_at_once = max(self.most_at_once, self.at_once)
+            self.max_at_once = max(self.max_at_once, self.at_once)
         try:
             self._answer(handler, request, self.behave(request))
         finally:

@@ -134,9 +134,9 @@ class Passkeys:
         """Stores the passkey that a browser made for the challenge. Raises FormError."""
         label = name.strip()
         if not 1 <= len(label) <= MAX_NAME or not label.isprintable():
-            raise FormError({"name": [_("Use 1 to %(most)s characters.", most=MAX_NAME)]})
+            raise FormError({"name": [_("Use 1 to %(maximum)s characters.", maximum=MAX_NAME)]})
         if len(await passkeys.of_user(tx, user_id)) >= MAX_PASSKEYS:
-            raise FormError({"name": [_("You have %(most)s passkeys. Remove one first.", most=MAX_PASSKEYS)]})
+            raise FormError({"name": [_("You have %(maximum)s passkeys. Remove one first.", maximum=MAX_PASSKEYS)]})
         await self._use_challenge(tx, challenge, "register", user_id)
         assert challenge is not None
         try:

@@ -26,10 +26,10 @@ else:
 
 ALGORITHMS = frozenset({"RS256", "RS384", "RS512", "PS256", "ES256", "ES384", "EdDSA"})
 _KEPT_SECONDS = 3600.0  # how long a provider's addresses and keys are believed without asking again
-_LEAST_PAUSE = 60.0  # between two questions for keys: an unknown key must not become a flood
+_MIN_PAUSE = 60.0  # between two questions for keys: an unknown key must not become a flood
 _LEEWAY = 120.0  # seconds by which clocks may differ
 _REQUIRED: Any = {"require": ["iss", "sub", "aud", "exp", "iat"], "verify_exp": False, "verify_iat": False}
-_SECONDS, _MOST_BYTES = 10.0, 200_000
+_SECONDS, _MAX_BYTES = 10.0, 200_000
 
 
 class OpenIdProvider:
@@ -129,7 +129,7 @@ class OpenIdProvider:
     async def _key(self, kid: object, now: float) -> Any:
         """The public key of that name; asked for anew when it is unknown, as providers change their keys."""
         stale = now - self._keys_at >= _KEPT_SECONDS
-        if stale or (kid not in self._keys and now - self._keys_at >= _LEAST_PAUSE):
+        if stale or (kid not in self._keys and now - self._keys_at >= _MIN_PAUSE):
             found = await ask(self._outgoing, self.client.name, "GET", self._document["jwks_uri"])
             usable = [key for key in jwt.PyJWKSet.from_dict(found).keys if key.public_key_use in (None, "sig")]
             self._keys, self._keys_at = {str(key.key_id): key.key for key in usable if key.key_type != "oct"}, now
@@ -154,7 +154,7 @@ async def ask(
     headers |= {"Authorization": f"Bearer {token}"} if token else {}
     body = urlencode(form).encode() if form else None
     try:
-        reply = await outgoing.request(method, url, headers, body, seconds=_SECONDS, most_bytes=_MOST_BYTES)
+        reply = await outgoing.request(method, url, headers, body, seconds=_SECONDS, max_bytes=_MAX_BYTES)
     except (RefusedTargetError, UnreachableError) as error:
         words = _("%(provider)s cannot be asked: %(reason)s", provider=provider, reason=error.args[0])
         raise ProviderError(words) from None

@@ -11,7 +11,7 @@ from crowdd.errors import NoConnectionError, UnavailableError
 
 M = TypeVar("M")
 R = TypeVar("R")
-MOST = 64
+MAX_BATCH = 64
 Gathering = Callable[..., "Gather[Any, Any]"]
 """Makes a Gather: one with its clock and its bound given."""
 
@@ -53,7 +53,7 @@ class Gather(Generic[M, R]):
         return result
 
     def _begin(self) -> None:
-        batch, self._waiting = self._waiting[:MOST], self._waiting[MOST:]
+        batch, self._waiting = self._waiting[:MAX_BATCH], self._waiting[MAX_BATCH:]
         self._busy = bool(batch)
         if batch:
             ensureDeferred(self._carry_out(batch))

@@ -40,9 +40,9 @@ class Budget:
         """To be called before each rule. Raises InvalidValueError when the time is over."""
         self._steps += 1
         if self._steps % _STEPS_BETWEEN_LOOKS == 0 and time.thread_time() > self._end:
-            most = round(MAX_SECONDS * 1000)
+            maximum = round(MAX_SECONDS * 1000)
             raise InvalidValueError(
-                _("The text takes more than %(most)s ms to lay out. Shorten or simplify it.", most=most)
+                _("The text takes more than %(maximum)s ms to lay out. Shorten or simplify it.", maximum=maximum)
             )
 
 
@@ -67,14 +67,14 @@ def require_small(text: str) -> None:
     """Raises InvalidValueError for a text that is too long, or has too many cells or tags."""
     length, tags, cells = len(text), text.count("<"), cells_of(text)
     if length > MAX_CHARACTERS:
-        values = {"most": f"{MAX_CHARACTERS:,}", "count": f"{length:,}"}
-        raise InvalidValueError(_("The text may have at most %(most)s characters (got %(count)s).", **values))
+        values = {"maximum": f"{MAX_CHARACTERS:,}", "count": f"{length:,}"}
+        raise InvalidValueError(_("The text may have at most %(maximum)s characters (got %(count)s).", **values))
     if tags > MAX_TAGS:
-        values = {"most": f"{MAX_TAGS:,}", "count": f"{tags:,}"}
-        raise InvalidValueError(_("The text may have at most %(most)s HTML tags (got %(count)s).", **values))
+        values = {"maximum": f"{MAX_TAGS:,}", "count": f"{tags:,}"}
+        raise InvalidValueError(_("The text may have at most %(maximum)s HTML tags (got %(count)s).", **values))
     if cells > MAX_CELLS:
-        values = {"most": f"{MAX_CELLS:,}", "count": f"{cells:,}"}
-        raise InvalidValueError(_("The text may have at most %(most)s table cells (got %(count)s).", **values))
+        values = {"maximum": f"{MAX_CELLS:,}", "count": f"{cells:,}"}
+        raise InvalidValueError(_("The text may have at most %(maximum)s table cells (got %(count)s).", **values))
 
 
 def cells_of(text: str) -> int:
@@ -109,5 +109,5 @@ def require_short_html(html: str) -> None:
 
 def _require_bytes(size: int) -> None:
     if size > MAX_HTML_BYTES:
-        values = {"most": MAX_HTML_BYTES // 1000, "count": f"{-(-size // 1000):,}"}
-        raise InvalidValueError(_("The text may become at most %(most)s kB of HTML (got %(count)s kB).", **values))
+        values = {"maximum": MAX_HTML_BYTES // 1000, "count": f"{-(-size // 1000):,}"}
+        raise InvalidValueError(_("The text may become at most %(maximum)s kB of HTML (got %(count)s kB).", **values))

@@ -95,7 +95,7 @@ class CsvRows:
 
     def _name(self, cells: list[str]) -> str:
         if len(cells) > MAX_COLUMNS:
-            return _("The file has more than %(most)s columns.", most=MAX_COLUMNS)
+            return _("The file has more than %(maximum)s columns.", maximum=MAX_COLUMNS)
         self._names = column_names(cells)
         return ""
 
@@ -198,8 +198,8 @@ class CsvRows:
 
     def _lines_of_row(self) -> Iterator[str]:
         """The lines at the head of the window, as many as a row may have."""
-        size, most = 0, 1 if self._credit.exhausted else MAX_ROW_LINES
-        for n in range(most):
+        size, maximum = 0, 1 if self._credit.exhausted else MAX_ROW_LINES
+        for n in range(maximum):
             if self._at + n == len(self._window) and not self._fill():
                 return
             line = self._window[self._at + n]
@@ -230,8 +230,8 @@ class CsvRows:
     def _line(self) -> str:
         return self._window[self._at]
 
-    def _lines(self, most: int) -> list[str]:
-        return self._window[self._at : self._at + most]
+    def _lines(self, maximum: int) -> list[str]:
+        return self._window[self._at : self._at + maximum]
 
     def _fill(self) -> bool:
         """Reads on. False at the end of the file."""

@@ -45,7 +45,7 @@ def undecodable() -> str:
 
 def too_long() -> str:
     """The reason for a row that is too long."""
-    return _("It is longer than %(most)s bytes.", most=f"{MAX_ROW_BYTES:,}")
+    return _("It is longer than %(maximum)s bytes.", maximum=f"{MAX_ROW_BYTES:,}")
 
 
 def mark_of(text: str) -> str:

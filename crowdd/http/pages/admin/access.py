@@ -14,7 +14,7 @@ from crowdd.http.routing import Handler
 from crowdd.kinds.kind import ADMINS
 from crowdd.languages import _
 
-MOST_LETTERS = 255
+MAX_LETTERS = 255
 
 
 def admins_only(handler: Handler) -> Handler:
@@ -27,15 +27,15 @@ def admins_only(handler: Handler) -> Handler:
     return allowed
 
 
-def lacking(incoming: Incoming, most: Mapping[str, int | None]) -> dict[str, list[str]]:
+def lacking(incoming: Incoming, maximum: Mapping[str, int | None]) -> dict[str, list[str]]:
     """What is wrong with the fields of a form that have to be there, none longer than its number of characters."""
     found: dict[str, list[str]] = {}
-    for name, limit in most.items():
+    for name, limit in maximum.items():
         text = incoming.field(name).strip()
         if not text:
             found[name] = [_("Please fill this in.")]
         elif limit is not None and len(text) > limit:
-            found[name] = [_("Use at most %(most)s characters.", most=limit)]
+            found[name] = [_("Use at most %(maximum)s characters.", maximum=limit)]
     return found
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from crowdd.domain.server.services import Domain
 from crowdd.errors import CostlyTextError
 from crowdd.http.html.forms import Forms
-from crowdd.http.pages.admin.access import MOST_LETTERS, admins_only, lacking
+from crowdd.http.pages.admin.access import MAX_LETTERS, admins_only, lacking
 from crowdd.http.pages.announcements import NEWEST
 from crowdd.http.pages.omitted_pictures import LeftOut
 from crowdd.http.request import Incoming
@@ -19,7 +19,7 @@ from crowdd.languages import _
 
 _HERE = "/admin/announcement"
 _FIELDS = ("title", "body", "media_url", "published")
-_MOST = {"title": MOST_LETTERS, "body": None}
+_MAXIMUM = {"title": MAX_LETTERS, "body": None}
 _YES = frozenset({"y", "yes", "true", "on", "1"})
 
 
@@ -49,7 +49,7 @@ class AdminAnnouncements:
         )
 
     async def new(self, incoming: Incoming) -> Answer:
-        wrong = lacking(incoming, _MOST)
+        wrong = lacking(incoming, _MAXIMUM)
         if wrong:
             return await self._again(incoming, _("A new announcement"), wrong)
         body = _written(incoming)
@@ -68,7 +68,7 @@ class AdminAnnouncements:
 
     async def update(self, incoming: Incoming, announcement_id: int) -> Answer:
         await self._records.get(ANNOUNCEMENT, incoming.who, announcement_id)
-        wrong = lacking(incoming, _MOST)
+        wrong = lacking(incoming, _MAXIMUM)
         if wrong:
             return await self._again(incoming, _("Change an announcement"), wrong, id=announcement_id)
         body = _written(incoming)

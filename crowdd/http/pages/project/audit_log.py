@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from crowdd.domain.projects.projects import MOST_ACTS
+from crowdd.domain.projects.projects import MAX_ACTS
 from crowdd.domain.server.services import Domain
 from crowdd.http.pages.project.views import ProjectViews, locked_out
 from crowdd.http.request import Incoming
@@ -31,5 +31,5 @@ class ProjectAuditPages:
         log = [{name: outward(value) for name, value in act.items()} for act in acts]
         context = await self._views.context(incoming, row)
         return Page(
-            "project/auditlog.html", **context, auditlog=log, next=acts[-1]["id"] if len(acts) == MOST_ACTS else None
+            "project/auditlog.html", **context, auditlog=log, next=acts[-1]["id"] if len(acts) == MAX_ACTS else None
         )

@@ -21,7 +21,7 @@ from crowdd.storage.database import Row
 
 _AT = "/project/<short_name>/queue"
 _SHOWN = 20
-_MOST_ID = 2**63 - 1
+_MAX_ID = 2**63 - 1
 
 
 class WorkPages:
@@ -58,7 +58,7 @@ class WorkPages:
         return [_outward(item) for item in found]
 
     async def _one(self, incoming: Incoming, row: Row, item_id: int) -> dict[str, Any]:
-        item = await self._queue.get(incoming.who, item_id) if item_id <= _MOST_ID else None
+        item = await self._queue.get(incoming.who, item_id) if item_id <= _MAX_ID else None
         if item is None or item["project_id"] != row["id"]:
             raise NotFoundError(NOT_FOUND)
         return item

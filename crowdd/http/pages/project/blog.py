@@ -24,7 +24,7 @@ from crowdd.values import Requester
 _AT = "/project/<short_name>"
 _FIELDS = ("title", "body", "published")
 _SHOWN = 20
-_MOST_TITLE, _MOST_ID = 255, 2**63 - 1
+_MAX_TITLE, _MAX_ID = 255, 2**63 - 1
 
 
 class BlogPages:
@@ -65,7 +65,7 @@ class BlogPages:
 
     async def _post(self, incoming: Incoming, row: Row, post_id: int) -> dict[str, Any]:
         """The post, when it is one of this project that the requester may see."""
-        if post_id > _MOST_ID:
+        if post_id > _MAX_ID:
             raise NotFoundError(NOT_FOUND)
         found = await self._records.get(BLOGPOST, incoming.who, post_id)
         if found["project_id"] != row["id"]:
@@ -139,8 +139,8 @@ class BlogPages:
 
 def _mistakes(incoming: Incoming) -> dict[str, list[str]]:
     found = {name: [_("Please fill this in.")] for name in ("title", "body") if not incoming.field(name).strip()}
-    if len(incoming.field("title").strip()) > _MOST_TITLE:
-        found["title"] = [_("Use at most %(most)s characters.", most=_MOST_TITLE)]
+    if len(incoming.field("title").strip()) > _MAX_TITLE:
+        found["title"] = [_("Use at most %(maximum)s characters.", maximum=_MAX_TITLE)]
     return found
 
 

@@ -17,7 +17,7 @@ from crowdd.languages import _
 from crowdd.storage.database import Row
 
 _AT = "/project/<short_name>/pictures"
-_MOST_ID = 2**63 - 1
+_MAX_ID = 2**63 - 1
 
 
 class PicturePages:
@@ -48,7 +48,7 @@ class PicturePages:
 
     async def remove(self, incoming: Incoming, short_name: str, picture_id: int) -> Answer:
         row = await self._projects.owned(short_name, incoming.who)
-        await self._pictures.remove(incoming.who, row, min(picture_id, _MOST_ID))
+        await self._pictures.remove(incoming.who, row, min(picture_id, _MAX_ID))
         return Redirect(_path(short_name), _("The picture is deleted."))
 
     async def _page(self, incoming: Incoming, row: Row, errors: dict[str, list[str]]) -> Answer:

@@ -42,11 +42,11 @@ class ProjectSettingsPages:
         row = await self._domain.projects.owned(short_name, incoming.who)
         if "answer_key" in incoming.form:
             return await self._update_key(incoming, row)
-        least, most = MAX_ANSWER_BYTES // 1000, MAX_RAISED_BYTES // 1000
+        minimum, maximum = MAX_ANSWER_BYTES // 1000, MAX_RAISED_BYTES // 1000
         try:
-            size = Integer(least=least, most=most).parse(incoming.field("max_answer_kb"))
+            size = Integer(minimum=minimum, maximum=maximum).parse(incoming.field("max_answer_kb"))
         except InvalidValueError:
-            words = _("Enter a whole number from %(least)s to %(most)s.", least=least, most=f"{most:,}")
+            words = _("Enter a whole number from %(minimum)s to %(maximum)s.", minimum=minimum, maximum=f"{maximum:,}")
             return await self._refused(incoming, row, {"max_answer_kb": [words]})
         await self._domain.projects.tell(row, {"max_answer_bytes": size * 1000}, incoming.who)
         return Redirect(f"/project/{quote(short_name)}/settings", _("The size of answers has been changed."))

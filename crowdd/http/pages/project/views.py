@@ -61,12 +61,12 @@ class ProjectViews:
         return None if word is None else f"{base}/project/{quote(row['short_name'])}/?try={word}"
 
     async def posts(
-        self, incoming: Incoming, row: Row, most: int, before: str = ""
+        self, incoming: Incoming, row: Row, maximum: int, before: str = ""
     ) -> tuple[list[dict[str, Any]], bool]:
         """The newest blog posts that the requester may see, or those before one, and whether there are more."""
-        asked = {"project_id": str(row["id"]), "desc": "true", "all": "1", "limit": str(most + 1), "last_id": before}
+        asked = {"project_id": str(row["id"]), "desc": "true", "all": "1", "limit": str(maximum + 1), "last_id": before}
         posts = await self.domain.records.list(BLOGPOST, incoming.who, asked)
-        return posts[:most], len(posts) > most
+        return posts[:maximum], len(posts) > maximum
 
     async def prose(self, descriptions: Iterable[str], posts: Iterable[Mapping[str, Any]] = ()) -> Laid:
         """The HTML of long descriptions and of the bodies of blog posts."""

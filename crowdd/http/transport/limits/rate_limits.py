@@ -14,7 +14,7 @@ from twisted.logger import Logger
 
 from crowdd.http.transport.fixed_headers import Ready
 
-MOST_KEYS = 100_000
+MAX_KEYS = 100_000
 NETWORK, BROWSER, KEY = "network", "browser", "key"  # whose window the figures of an answer speak of
 MAX_PROJECTS = 4  # projects whose presenters have a limit of their own, per visitor, end point and window
 _BUCKETS = 1024  # what comes beyond shares so many counters
@@ -110,7 +110,7 @@ class Window:
 
     def place(self, key: Any) -> Any:
         """Where a key is counted: with others where there are too many."""
-        return hash(key) % _BUCKETS if key not in self._used and len(self._used) >= MOST_KEYS else key
+        return hash(key) % _BUCKETS if key not in self._used and len(self._used) >= MAX_KEYS else key
 
     def _allowance(self, used: int) -> Allowance:
         allowed = self.limit == 0 or used <= self.limit
@@ -201,7 +201,7 @@ class ProjectShares:
             self._end, self._known = end, {}
         known = self._known.get(key)
         if known is None:
-            if len(self._known) >= MOST_KEYS:
+            if len(self._known) >= MAX_KEYS:
                 return -1
             known = self._known[key] = []
         if project not in known and len(known) < MAX_PROJECTS:

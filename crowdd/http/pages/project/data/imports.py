@@ -77,7 +77,7 @@ class ImportPages:
             loading_text=_("Importing tasks, this may take a while, wait..."),
             form=form,
             imports=[_outward(each) for each in newest],
-            _most_bytes=self._imports.most_bytes,
+            _max_bytes=self._imports.max_bytes,
             **said,
         )
 

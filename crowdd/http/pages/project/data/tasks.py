@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 from crowdd.domain.core import queries
 from crowdd.domain.server.services import Domain
-from crowdd.domain.tasks.task_list import MOST_SORTED, Asked
+from crowdd.domain.tasks.task_list import MAX_SORTED, Asked
 from crowdd.errors import InvalidValueError
 from crowdd.http.html.forms import Forms
 from crowdd.http.pages.project.views import ProjectViews, locked_out
@@ -61,7 +61,7 @@ class TaskPages:
             chosen=_chosen(incoming),
             _rows=listed.tasks,
             _owns=owns(row),
-            _sorts=int(row["n_tasks"]) <= MOST_SORTED,
+            _sorts=int(row["n_tasks"]) <= MAX_SORTED,
             _missing=wanted,
         )
 

@@ -25,7 +25,7 @@ from crowdd.storage.database import Row
 
 _AT = "/project/<short_name>/volunteers"
 _BAR_FIELDS = ("volunteer", "taskrun_id", "user_name", "reason")
-_MOST_PAGES = 1_000_000
+_MAX_PAGES = 1_000_000
 _ANSWERS = 50  # on the page of a volunteer
 
 
@@ -51,11 +51,11 @@ class VolunteerPages:
         return await self._page(incoming, row, self._forms.filled(incoming, **self._values(incoming, row)))
 
     def _values(self, incoming: Incoming, row: Row) -> dict[str, Any]:
-        most = row["info"].get("counted_per_network")
+        maximum = row["info"].get("counted_per_network")
         named = incoming.query.get("taskrun_id", "")
         word = clean_text(incoming.query.get("volunteer", ""))[:100] or None
         given = {"volunteer": word, "taskrun_id": named if named.isdigit() else None}
-        return {"counted_per_network": most, **given} | dict.fromkeys(("user_name", "reason"))
+        return {"counted_per_network": maximum, **given} | dict.fromkeys(("user_name", "reason"))
 
     async def volunteer(self, incoming: Incoming, short_name: str, volunteer: str) -> Answer:
         """One volunteer and their answers, the newest first; those before ``last_id``."""
@@ -74,7 +74,7 @@ class VolunteerPages:
 
     async def _page(self, incoming: Incoming, row: Row, form: dict[str, Any], **said: Any) -> Answer:
         barred = await self._domain.barring.listed(incoming.who, row["id"])
-        page = max(1, queries.number(incoming.query.get("page", ""), "page", 1, _MOST_PAGES))
+        page = max(1, queries.number(incoming.query.get("page", ""), "page", 1, _MAX_PAGES))
         total = await self._domain.volunteers.count(row["id"])
         listed = await self._domain.volunteers.listed(incoming.who, row["id"], PER_PAGE, (page - 1) * PER_PAGE)
         return Page(
@@ -101,7 +101,7 @@ class VolunteerPages:
         given = incoming.field("counted_per_network").strip()
         info = {name: value for name, value in row["info"].items() if name != "counted_per_network"}
         try:
-            told = {"counted_per_network": Integer(least=0).parse(given)} if given else {}
+            told = {"counted_per_network": Integer(minimum=0).parse(given)} if given else {}
             await self._domain.records.change(PROJECT, incoming.who, row["id"], {"info": info | told})
         except InvalidValueError:
             wrong = {"counted_per_network": [_("Enter a whole number from 0 to 1,000, or nothing.")]}

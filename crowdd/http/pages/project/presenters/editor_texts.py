@@ -61,7 +61,7 @@ def worded(incoming: Incoming, document: str) -> str:
     changed = {name: value for name, value in wanted(incoming, document).items() if name in said or name != "answers"}
     wrong: dict[str, list[str]] = {} if changed["question"] else {"question": [_("Please fill this in.")]}
     if "answers" in said and not 1 <= len(changed["answers"]) <= MAX_ANSWERS:
-        wrong["answers"] = [_("Write 1 to %(most)s answers, each on a line of its own.", most=MAX_ANSWERS)]
+        wrong["answers"] = [_("Write 1 to %(maximum)s answers, each on a line of its own.", maximum=MAX_ANSWERS)]
     if wrong:
         raise FormError(wrong)
     return document if changed == said else starters.asking(document, changed)

@@ -31,7 +31,7 @@ _TITLES: dict[presenter.Kind, str] = {
     "tutorial": _("Tutorial"),
     "results": _("Results"),
 }
-_MOST_ID = 2**63 - 1
+_MAX_ID = 2**63 - 1
 
 
 class PresentingPages:
@@ -126,7 +126,7 @@ class PresentingPages:
 
     async def _lease_or_find(self, incoming: Incoming, row: Row, task_id: int) -> None:
         """Links are followed by crawlers and previews, too, and pictures may name them: those must not take a place."""
-        if task_id > _MOST_ID:
+        if task_id > _MAX_ID:
             raise NotFoundError("404 Not Found")
         if self._confirm.acts(incoming):
             await self._domain.contributions.hold(incoming.who, row["id"], task_id)
