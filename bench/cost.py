@@ -150,8 +150,8 @@ def count_pages(dsn: str, place: Place, sched: str) -> tuple[str, list[str]]:
 class Bench:
     """A server with its projects, and what their volunteers cost."""
 
-    def __init__(self, server: Any, database: Postgres, places: list[Place], seconds: float) -> None:
-        self._server, self._database, self._places, self._seconds = server, database, places, seconds
+    def __init__(self, server: Any, database: Postgres, budget: list[Place], seconds: float) -> None:
+        self._server, self._database, self._places, self._seconds = server, database, budget, seconds
         self._sql, self._cpu = Sql(database.dsn), Cpu(server.process.pid, database.pid)
         self.lines: list[tuple[str, object]] = []
         self.wrong: list[str] = []
@@ -251,10 +251,10 @@ def main() -> int:
         testbed.postgres(place) as database,
         testbed.crowdd(database.dsn, place, **SETTINGS) as server,
     ):
-        began, places = time.monotonic(), []
+        began, budget = time.monotonic(), []
         for tasks, runs in options.size or SIZES:
-            places.append(build(server, Sql(database.dsn), tasks, runs))
-        bench = Bench(server, database, places, options.seconds)
+            budget.append(build(server, Sql(database.dsn), tasks, runs))
+        bench = Bench(server, database, budget, options.seconds)
         bench.say("filled in", f"{time.monotonic() - began:.0f} s")
         bench.alone()
         if bench.sizes(gate=False) > MAX_CPU:

@@ -18,22 +18,22 @@ from twisted.logger import Logger
 from crowdd import lazy
 from crowdd.config import Settings
 from crowdd.domain.server import server_key
-from crowdd.domain.server.bootstrap import make_domain, make_pool
-from crowdd.domain.server.services import Domain
+from crowdd.domain.server.bootstrap import make_pool, make_services
+from crowdd.domain.server.services import Services
 from crowdd.domain.webhooks.deliveries import Deliveries
-from crowdd.http.application import Lasting, make_root, make_site
-from crowdd.http.metrics import KEPT, Watched
+from crowdd.http.application import ProcessState, make_root, make_site
+from crowdd.http.metrics import KEPT, ProcessGauges
 from crowdd.http.transport.memory import keep_little
 from crowdd.listening import Certificate, allow_connections, bind, read_certificate
 from crowdd.sched.deliveries import Deliverer
-from crowdd.sched.job_runner import Clockwork
-from crowdd.sched.notify_bridge import Notices
+from crowdd.sched.job_runner import JobRunner
+from crowdd.sched.notify_bridge import NotifyBridge
 from crowdd.sched.queue_worker import Worker
 from crowdd.sched.schedule import every_job
 from crowdd.sched.sequencer import Sequencer
-from crowdd.sched.task_handlers import works
+from crowdd.sched.task_handlers import handlers
 from crowdd.storage import schema
-from crowdd.storage.connections.connection_budget import Places
+from crowdd.storage.connections.connection_budget import ConnectionBudget
 from crowdd.storage.connections.connection_settings import session
 from crowdd.storage.connections.dedicated_connections import Apart
 from crowdd.storage.connections.leadership import Leadership
@@ -69,59 +69,61 @@ class Server(Service):
         options = read_certificate(settings.http)
         self._certificate = None if options is None else Certificate(options)
         # Where PostgreSQL takes few connections, requests come first and everybody gets one.
-        places = Places()
-        self._pool = make_pool(reactor, settings, places=places)
+        budget = ConnectionBudget()
+        self._pool = make_pool(reactor, settings, budget=budget)
         # Files are read beside the requests, on connections of their own.
-        self._apart = Apart(reactor, settings.db.dsn, session(BACKGROUND_STATEMENT_SECONDS), places)
-        self._domain = make_domain(reactor, settings, self._pool, self._apart)
-        self._lasting = Lasting.begin(reactor, self._domain)
-        self._site = make_site(reactor, settings, self._lasting)
+        self._apart = Apart(reactor, settings.db.dsn, session(BACKGROUND_STATEMENT_SECONDS), budget)
+        self._services = make_services(reactor, settings, self._pool, self._apart)
+        self._process_state = ProcessState.begin(reactor, self._services)
+        self._site = make_site(reactor, settings, self._process_state)
         # Long work has connections of its own: it must not keep a request waiting.
         self._background = make_pool(
             reactor,
             settings,
             size=settings.queue.workers + JOBS_AT_ONCE,
             statement_timeout=BACKGROUND_STATEMENT_SECONDS,
-            places=places,
+            budget=budget,
         )
-        behind = self._domain.on(self._background)
+        behind = self._services.with_database(self._background)
         # The session that holds the locks of jobs and of the worker: one connection, which nobody else uses.
-        self._session = make_pool(reactor, settings, size=1, places=places)
+        self._session = make_pool(reactor, settings, size=1, budget=budget)
         patience = settings.http.drain_seconds
-        self._clockwork = Clockwork(reactor, self._session, behind, every_job(), patience=patience)
+        self._job_runner = JobRunner(reactor, self._session, behind, every_job(), patience=patience)
         workers = settings.queue.workers
-        self._worker = Worker(reactor, behind, works(), size=workers, patience=patience, session=self._session)
-        self._notices = Notices(reactor, self._pool, self._domain.bell)
-        self._sequencer = Sequencer(reactor, self._pool, self._domain.bell)
-        leadership = Leadership(reactor, settings.db.dsn, "deliveries", places)
-        self._deliverer = Deliverer(reactor, self._deliveries(self._domain), self._domain.bell, leadership)
-        self._figures = self._watched()
-        self._root = make_root(reactor, self._domain, self._lasting)
+        self._worker = Worker(reactor, behind, handlers(), size=workers, patience=patience, session=self._session)
+        self._notices = NotifyBridge(reactor, self._pool, self._services.change_notifier)
+        self._sequencer = Sequencer(reactor, self._pool, self._services.change_notifier)
+        leadership = Leadership(reactor, settings.db.dsn, "deliveries", budget)
+        self._deliverer = Deliverer(
+            reactor, self._deliveries(self._services), self._services.change_notifier, leadership
+        )
+        self._figures = self._start_gauges()
+        self._root = make_root(reactor, self._services, self._process_state)
         self._port: Any = None
         self._starting: Deferred[None] | None = None
 
-    def _deliveries(self, domain: Domain) -> Deliveries:
+    def _deliveries(self, services: Services) -> Deliveries:
         return Deliveries(
             self._pool,
-            domain.outgoing,
-            domain.secrets,
-            domain.settings.webhooks,
+            services.outgoing,
+            services.secrets,
+            services.settings.webhooks,
             self._reactor.seconds,
             random.random,
-            domain.mail.send,
+            services.mail.send,
         )
 
-    def _watched(self) -> LoopingCall:
+    def _start_gauges(self) -> LoopingCall:
         site, pools = self._site, {"requests": self._pool.figures, "background": self._background.figures}
-        watched = Watched(
+        gauges = ProcessGauges(
             pools,
             connections=lambda: len(site.channels),
             requests=lambda: len(site.requests),
             streams=lambda: len(site.streams),
-            untranslated=self._domain.languages.lacking,
+            untranslated=self._services.languages.missing_translations,
         )
-        self._lasting.metrics.watch(watched)
-        looking = LoopingCall(self._lasting.metrics.look)
+        self._process_state.metrics.watch(gauges)
+        looking = LoopingCall(self._process_state.metrics.look)
         looking.clock = self._reactor
         return looking
 
@@ -133,22 +135,22 @@ class Server(Service):
         options = read_certificate(settings.http)
         if (options is None) != (self._certificate is None):
             log.warn("TLS begins or ends at the next start only")
-        domain = self._domain.under(self._reactor, settings)
-        root = make_root(self._reactor, domain, self._lasting)
+        services = self._services.with_settings(self._reactor, settings)
+        root = make_root(self._reactor, services, self._process_state)
 
         def put_to_use() -> None:
-            self._settings, self._domain, self._root = settings, domain, root
+            self._settings, self._services, self._root = settings, services, root
             if self._certificate is not None and options is not None:
                 self._certificate.options = options
-            self._lasting.use(settings)
-            domain.export_resources.limits.settings = settings.exports
+            self._process_state.use(settings)
+            services.export_resources.limits.settings = settings.exports
             self._site.use(settings)
-            if self._clockwork.running:
+            if self._job_runner.running:
                 self._site.resource = root
-            behind = domain.on(self._background)
-            self._clockwork.use(behind)
+            behind = services.with_database(self._background)
+            self._job_runner.use(behind)
             self._worker.use(behind)
-            self._deliverer.use(self._deliveries(domain))
+            self._deliverer.use(self._deliveries(services))
 
         return put_to_use
 
@@ -173,7 +175,7 @@ class Server(Service):
         self._site.resource = self._root
         self._listen()
         self._figures.start(KEPT, now=True)
-        self._clockwork.startService()
+        self._job_runner.startService()
         self._sequencer.startService()
         self._deliverer.startService()
         self._worker.startService()
@@ -188,14 +190,14 @@ class Server(Service):
         self._reactor.callInThread(lazy.load_all)
 
     async def _connect(self) -> None:
-        self._domain.passwords.start()
+        self._services.passwords.start()
         await self._pool.start()
         await self._background.start()
         await self._session.start()
         self._notices.startService()
         await self._notices.listening
         (await schema.status(self._pool)).require()
-        await server_key.settle(self._pool, self._settings.data.dir, self._domain.secrets)
+        await server_key.settle(self._pool, self._settings.data.dir, self._services.secrets)
         await projects.set_volunteer_rule(self._pool, self._settings.volunteers.counted_per_network)
         if await recount.know_cluster(self._pool):
             log.info("The database has moved to another PostgreSQL: volunteers' places in the order start anew")
@@ -229,16 +231,16 @@ class Server(Service):
             await self._site.drain(self._settings.http.drain_seconds)
         if self._figures.running:
             self._figures.stop()
-        if self._clockwork.running:
-            await gatherResults([self._clockwork.stopService(), self._worker.stopService()])
+        if self._job_runner.running:
+            await gatherResults([self._job_runner.stopService(), self._worker.stopService()])
         if self._deliverer.running:
             await self._deliverer.stopService()
         if self._sequencer.running:
             await self._sequencer.stopService()
         if self._notices.running:
             await self._notices.stopService()
-        self._domain.passwords.stop()
-        await self._domain.security_log.close()
+        self._services.passwords.stop()
+        await self._services.security_log.close()
         self._apart.close()
         await self._leave(self._background)
         await self._leave(self._session)

@@ -45,7 +45,7 @@ class Program(MultiService):
         self._reactor, self._settings, self._journal = reactor, settings, journal
         self._manager, self._read = manager, read
         self._served: Served | None = None
-        self._watchdog = LoopingCall(manager.beat)
+        self._watchdog = LoopingCall(manager.heartbeat)
         self._ready = False
 
     def serve(self, served: Served) -> None:

@@ -36,7 +36,7 @@ class ServiceManager:
         """It comes to its end."""
         self._tell("STOPPING=1\nSTATUS=Requests under way end.")
 
-    def beat(self) -> None:
+    def heartbeat(self) -> None:
         """It is alive."""
         self._tell("WATCHDOG=1")
 

@@ -91,8 +91,8 @@ class Requester:
             return f"u:{self.user_id}"
         return f"c:{self.volunteer}" if self.volunteer else f"i:{self.network}"
 
-    def standing_values(self) -> dict[str, object]:
-        """What the SQL of standings needs to know."""
+    def role_values(self) -> dict[str, object]:
+        """What the SQL of roles needs to know."""
         return {
             "me": self.acting_user,
             "is_admin": self.acting_admin,

@@ -15,7 +15,7 @@ from crowdd.admin_cli.main import STATUSES, main
 from crowdd.config import Settings
 from crowdd.domain.core.secrets import Secrets
 from crowdd.domain.server.services import build
-from crowdd.http.application import Lasting, make_root
+from crowdd.http.application import ProcessState, make_root
 from crowdd.http.routing import Route
 
 
@@ -76,15 +76,15 @@ def routes() -> list[Route]:
     """Every route of a server, the same for any settings. Nothing is asked, so there is no database behind it."""
     clock: Any = Clock()
     nobody: Any = None
-    domain = build(clock, nobody, Settings(), Secrets(bytes(32)))
-    root: Any = make_root(clock, domain, Lasting.begin(clock, domain))
+    services = build(clock, nobody, Settings(), Secrets(bytes(32)))
+    root: Any = make_root(clock, services, ProcessState.begin(clock, services))
     return [route for methods in root.routes.values() for route in methods.values()]
 
 
 def _row(route: Route) -> str:
     handler = route.handler.func if isinstance(route.handler, partial) else route.handler
     words = (handler.__doc__ or handler.__name__.replace("_", " ").capitalize()).strip()
-    said = route.doc.summary if route.doc else words.partition("\n")[0]
+    said = route.operation.summary if route.operation else words.partition("\n")[0]
     # A docstring names what it carries out, for those who read the code.
     return f"| {route.method} | `{route.path}` | {_cell(re.sub(r' ?[(](interface:|record )[^)]*[)]', '', said))} |"
 

@@ -160,7 +160,7 @@ async def pool(settings: config.Settings) -> Any:
 
 
 @pytest.fixture
-def domain(settings: config.Settings, pool: Pool) -> Iterator[domain_module.Domain]:
+def services(settings: config.Settings, pool: Pool) -> Iterator[domain_module.Services]:
     """The rules, without the web."""
     # In the data folder, too: commands that a test runs beside these rules have the same key.
     key = secrets.existing(settings.data.dir) or Secrets(b"\x07" * 32)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from crowdd.domain.server.services import Domain
+from crowdd.domain.server.services import Services
 from crowdd.domain.transfer import folder_export
 from crowdd.domain.transfer.exports import File
 from crowdd.domain.transfer.project_folder import PROJECT_FILE
@@ -18,7 +18,7 @@ ANSWERS = "answers"
 
 
 async def export(
-    domain: Domain,
+    services: Services,
     row: Row,
     folder: Path,
     files: Sequence[tuple[str, str]],
@@ -35,24 +35,24 @@ async def export(
     ``told`` hears how many rows are done. Raises ConflictError.
     """
     answers = folder / ANSWERS
-    wanted = [domain.exports.file(SYSTEM, row, type_, format_, raw=raw) for type_, format_ in files]
+    wanted = [services.exports.file(SYSTEM, row, type_, format_, raw=raw) for type_, format_ in files]
     there = [file.name for file in wanted if (answers / file.name).exists()]
     parts = [name for name in folder_export.PARTS if whole and (folder / name).exists()]
     if (there or parts) and not resume:
         raise ConflictError(f"{folder} has {', '.join(parts + there)} already.", hint="--resume keeps what is whole.")
     written = []
     if whole and PROJECT_FILE not in parts:  # it comes last
-        written = await folder_export.unload(domain, row, folder, told)
+        written = await folder_export.unload(services, row, folder, told)
     answers.mkdir(parents=True, exist_ok=True)
     done = 0
     for file in wanted:
         if file.name not in there:
-            done = await _write(domain, answers, file, done, told)
+            done = await _write(services, answers, file, done, told)
     written += [answers / file.name for file in wanted]
     return [{"file": str(path), "bytes": path.stat().st_size} for path in written]
 
 
-async def _write(domain: Domain, folder: Path, file: File, rows: int, told: Callable[[int], None]) -> int:
+async def _write(services: Services, folder: Path, file: File, rows: int, told: Callable[[int], None]) -> int:
     draft = folder / f"{file.name}.part"
     with draft.open("wb") as out:
 
@@ -61,6 +61,6 @@ async def _write(domain: Domain, folder: Path, file: File, rows: int, told: Call
             out.write(part)
             told(rows := rows + more)
 
-        await domain.exports.write(file, take)
+        await services.exports.write(file, take)
     draft.replace(folder / file.name)
     return rows

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable
 from typing import Any, TypeVar
 
-from crowdd.domain.server.services import Domain
+from crowdd.domain.server.services import Services
 from crowdd.errors import ConflictError, NotFoundError
 from crowdd.kinds import PROJECT
 from crowdd.storage.database import Row
@@ -14,13 +14,13 @@ from crowdd.values import SYSTEM
 T = TypeVar("T")
 
 
-async def account(domain: Domain, words: str) -> Row:
+async def account(services: Services, words: str) -> Row:
     """The account with this nickname, e-mail address or id, with score and rank.
 
     Raises NotFoundError; ConflictError for digits that are one account's id and the nickname of another: whoever
     chose such a nickname must not get what is meant for somebody else.
     """
-    found = {row["id"]: row for row in (await _by_id(domain, words), await _by_name(domain, words)) if row}
+    found = {row["id"]: row for row in (await _by_id(services, words), await _by_name(services, words)) if row}
     if len(found) > 1:
         raise ConflictError(
             f"{words} is the id of one account and the nickname of another.", hint="Say the e-mail address."
@@ -30,24 +30,24 @@ async def account(domain: Domain, words: str) -> Row:
     return found.popitem()[1]
 
 
-async def _by_id(domain: Domain, words: str) -> Row | None:
+async def _by_id(services: Services, words: str) -> Row | None:
     try:
-        return await domain.accounts.profile(number(words) or 0)
+        return await services.accounts.profile(number(words) or 0)
     except NotFoundError:
         return None
 
 
-async def _by_name(domain: Domain, words: str) -> Row | None:
+async def _by_name(services: Services, words: str) -> Row | None:
     try:
-        return await domain.accounts.profile((await domain.accounts.find(words))["id"])
+        return await services.accounts.profile((await services.accounts.find(words))["id"])
     except NotFoundError:
         return None
 
 
-async def project(domain: Domain, words: str) -> Row:
+async def project(services: Services, words: str) -> Row:
     """The project with this short name or id, as its owners have it. Raises NotFoundError, ConflictError."""
-    names = {words, await _short_name(domain, words)} - {""}
-    found = {row["id"]: row for row in [await _page(domain, name) for name in sorted(names)] if row}
+    names = {words, await _short_name(services, words)} - {""}
+    found = {row["id"]: row for row in [await _page(services, name) for name in sorted(names)] if row}
     if len(found) > 1:
         raise ConflictError(f"{words} is the id of one project and the short name of another.")
     if not found:
@@ -55,24 +55,24 @@ async def project(domain: Domain, words: str) -> Row:
     return found.popitem()[1]
 
 
-async def _short_name(domain: Domain, words: str) -> str:
+async def _short_name(services: Services, words: str) -> str:
     try:
-        view = await domain.records.get(PROJECT, SYSTEM, number(words) or 0)
+        view = await services.records.get(PROJECT, SYSTEM, number(words) or 0)
     except NotFoundError:
         return ""
     return str(view["short_name"])
 
 
-async def _page(domain: Domain, short_name: str) -> Row | None:
+async def _page(services: Services, short_name: str) -> Row | None:
     try:
-        return await domain.projects.owned(short_name, SYSTEM)
+        return await services.projects.owned(short_name, SYSTEM)
     except NotFoundError:
         return None
 
 
-async def category(domain: Domain, words: str) -> Row:
+async def category(services: Services, words: str) -> Row:
     """The category with this short name or id, and the number of its projects. Raises NotFoundError."""
-    rows = await domain.administration.categories(SYSTEM)
+    rows = await services.administration.categories(SYSTEM)
     found = [row for row in rows if row["short_name"] == words] or [row for row in rows if row["id"] == number(words)]
     if not found:
         known = ", ".join(sorted(row["short_name"] for row in rows))

@@ -16,10 +16,10 @@ from twisted.python.failure import Failure
 from crowdd.admin_cli.embedded_database import reachable
 from crowdd.config import Settings, load
 from crowdd.domain.server import server_key
-from crowdd.domain.server.bootstrap import make_domain, make_pool
-from crowdd.domain.server.services import Domain
+from crowdd.domain.server.bootstrap import make_pool, make_services
+from crowdd.domain.server.services import Services
 from crowdd.errors import UnavailableError
-from crowdd.sched.notify_bridge import Notices
+from crowdd.sched.notify_bridge import NotifyBridge
 from crowdd.storage import schema
 from crowdd.storage.connections.pool import Pool
 
@@ -27,7 +27,7 @@ T = TypeVar("T")
 reactor: Any = installed
 
 
-def with_domain(config: Path | None, work: Callable[[Domain], Awaitable[T]], *, connections: int = 1) -> T:
+def with_domain(config: Path | None, work: Callable[[Services], Awaitable[T]], *, connections: int = 1) -> T:
     """What ``work`` returns, done by the rules on a database of this version; raises what it raises.
 
     One connection is enough for whatever does one thing after the other. Raises ConfigError, UnavailableError,
@@ -36,17 +36,17 @@ def with_domain(config: Path | None, work: Callable[[Domain], Awaitable[T]], *, 
 
     async def by_the_rules(settings: Settings, pool: Pool) -> T:
         (await schema.status(pool)).require()
-        domain = make_domain(reactor, settings, pool)
-        await server_key.settle(pool, settings.data.dir, domain.secrets)
-        notices = Notices(reactor, pool, domain.bell)
-        domain.passwords.start()
+        services = make_services(reactor, settings, pool)
+        await server_key.settle(pool, settings.data.dir, services.secrets)
+        notices = NotifyBridge(reactor, pool, services.change_notifier)
+        services.passwords.start()
         notices.startService()
         try:
-            return await work(domain)
+            return await work(services)
         finally:
             await notices.stopService()
-            domain.passwords.stop()
-            await domain.security_log.close()
+            services.passwords.stop()
+            await services.security_log.close()
 
     return _with_pool(load(config), by_the_rules, connections)
 

@@ -11,11 +11,11 @@ from twisted.web.resource import Resource
 
 from crowdd.config import Settings
 from crowdd.domain.core.concurrency.concurrency_limit import Turns
-from crowdd.domain.core.concurrency.worker_thread import Workshop
+from crowdd.domain.core.concurrency.worker_thread import WorkerThread
 from crowdd.domain.server.readiness import Readiness
-from crowdd.domain.server.services import Domain
+from crowdd.domain.server.services import Services
 from crowdd.http.api.answer_correction import CorrectingApi
-from crowdd.http.api.assignment import Loop
+from crowdd.http.api.assignment import Assignment
 from crowdd.http.api.bars import BarsApi
 from crowdd.http.api.changes import ChangesApi
 from crowdd.http.api.commenting_sso import Commenting
@@ -53,9 +53,9 @@ from crowdd.http.transport.downloads import Downloads
 from crowdd.http.transport.limits.body_size import Senders
 from crowdd.http.transport.limits.expensive_requests import CostlyRequests
 from crowdd.http.transport.limits.fair_share import FairShare
-from crowdd.http.transport.limits.rate_limits import Budget, Limits, RateLimit, Share, SharedWindow, Window, block
+from crowdd.http.transport.limits.rate_limits import Budget, Limits, RateLimit, Share, SharedWindow, Window, flush_every
 from crowdd.http.transport.path_table import PathTable
-from crowdd.http.transport.router import Front, Router, answers
+from crowdd.http.transport.router import Gateway, Router, answers
 from crowdd.http.transport.site import Site
 from crowdd.http.transport.startup_response import Starting
 from crowdd.http.transport.streams import Streams
@@ -68,7 +68,7 @@ _FORMS_BUSY = "Too many people sign in or register at the moment. Try again in a
 
 
 @attrs.frozen
-class Lasting:
+class ProcessState:
     """What outlives a change of settings: open streams and who listens, counted requests, figures."""
 
     streams: Streams
@@ -77,27 +77,27 @@ class Lasting:
     newcomers: Budget
     posts: Window | SharedWindow
     metrics: Metrics
-    unpacking: Workshop  # takes large forms apart
+    unpacking: WorkerThread  # takes large forms apart
     account_forms: Turns
     costly: CostlyRequests
 
     @classmethod
-    def begin(cls, reactor: Any, domain: Domain) -> Lasting:
+    def begin(cls, reactor: Any, services: Services) -> ProcessState:
         """Nothing is open or counted yet."""
-        settings, limits = domain.settings, domain.settings.ratelimit
-        share = sharing(domain) if limits.shared or settings.daemon.workers > 1 else None
+        settings, limits = services.settings, services.settings.ratelimit
+        share = sharing(services) if limits.shared or settings.daemon.workers > 1 else None
         hour = Window(reactor, settings.volunteers.cookies_per_hour, _HOUR)
         day = Window(reactor, settings.volunteers.cookies_per_day, _DAY)
         newcomers = (hour, day) if share is None else (share("newcomers", hour), share("newcomers of a day", day))
         posts = Window(reactor, settings.accounts.max_posts, _QUARTER)
         return cls(
             Streams(reactor, settings.live),
-            Broadcast(reactor, domain.live, domain.bell),
+            Broadcast(reactor, services.live, services.change_notifier),
             RateLimit(reactor, rate_limits(settings), share),
             Budget(newcomers),
             posts if share is None else share("posts", posts),
-            Metrics(reactor, domain.db),
-            Workshop(reactor),
+            Metrics(reactor, services.db),
+            WorkerThread(reactor),
             Turns(reactor, 2, _FORM_WAIT_SECONDS, rest=1.0, max_waiting_of_one=64, refusal=_FORMS_BUSY),
             CostlyRequests(reactor),
         )
@@ -117,24 +117,24 @@ def rate_limits(settings: Settings) -> Limits:
     return Limits(given.limit, given.key_limit, given.window, given.shared_address_factor)
 
 
-def sharing(domain: Domain) -> Share:
+def sharing(services: Services) -> Share:
     """How processes on one database fill windows together."""
 
     def share(name: str, window: Window) -> SharedWindow:
         async def add(key: Any, end: int, more: int) -> int:
-            return await rate_counts.add(domain.db, domain.secrets.digest("rate", repr((name, key))), end, more)
+            return await rate_counts.add(services.db, services.secrets.digest("rate", repr((name, key))), end, more)
 
-        return SharedWindow(window, add, block(window.limit))
+        return SharedWindow(window, add, flush_every(window.limit))
 
     return share
 
 
-def make_site(reactor: Any, settings: Settings, lasting: Lasting) -> Site:
+def make_site(reactor: Any, settings: Settings, process_state: ProcessState) -> Site:
     """The site to listen with. It says that it is starting until ``resource`` is what ``make_root`` gives."""
 
     def answered(request: Any) -> None:
         method, seconds = request.method.decode("ascii", "replace"), reactor.seconds() - request.began
-        lasting.metrics.answered(request.route, method, request.code, seconds)
+        process_state.metrics.answered(request.route, method, request.code, seconds)
         if site.log_requests:
             log.info(
                 "{method} {route} {status} in {seconds:.3f} s",
@@ -143,7 +143,7 @@ def make_site(reactor: Any, settings: Settings, lasting: Lasting) -> Site:
 
     site = Site(
         Starting(),
-        lasting.streams,
+        process_state.streams,
         settings,
         reactor=reactor,
         answered=answered,
@@ -151,29 +151,29 @@ def make_site(reactor: Any, settings: Settings, lasting: Lasting) -> Site:
     return site
 
 
-def make_root(clock: Any, domain: Domain, lasting: Lasting) -> Resource:
+def make_root(clock: Any, services: Services, process_state: ProcessState) -> Resource:
     """The resource tree; ``clock`` has ``seconds()``."""
-    settings = domain.settings
+    settings = services.settings
     static = StaticFiles.read()
     templates = Templates(
         static,
         now=lambda: datetime.fromtimestamp(clock.seconds(), UTC),
         name=settings.site.name,
         base_url=settings.base_url,
-        languages=domain.languages,
+        languages=services.languages,
     )
     https = settings.base_url.startswith("https:")
-    cookies = Cookies(domain.secrets, clock.seconds, https, settings.http.cross_site_cookies)
-    csrf = Csrf(domain.secrets, cookies, settings.base_url, frozenset(settings.http.allowed_origins))
-    newcomers, sessions = lasting.newcomers, domain.people.sessions
-    tokens = domain.people.api_tokens
+    cookies = Cookies(services.secrets, clock.seconds, https, settings.http.cross_site_cookies)
+    csrf = Csrf(services.secrets, cookies, settings.base_url, frozenset(settings.http.allowed_origins))
+    newcomers, sessions = process_state.newcomers, services.people.sessions
+    tokens = services.people.api_tokens
     identity = Identity(
-        settings, domain.secrets, domain.accounts, sessions, tokens, cookies, csrf, newcomers, domain.security_log
+        settings, services.secrets, services.accounts, sessions, tokens, cookies, csrf, newcomers, services.security_log
     )
-    refusals = Refusals(domain.secrets, domain.security_log)
-    negotiator = Negotiator(templates, cookies, csrf, domain.languages)
+    refusals = Refusals(services.secrets, services.security_log)
+    negotiator = Negotiator(templates, cookies, csrf, services.languages)
     cors = Cors(frozenset(settings.http.allowed_origins))
-    streams, limit, posts = lasting.streams, lasting.limit, lasting.posts
+    streams, limit, posts = process_state.streams, process_state.limit, process_state.posts
     downloads = Downloads(clock, settings.live.stalled_seconds)
     router = Router(
         settings,
@@ -182,58 +182,58 @@ def make_root(clock: Any, domain: Domain, lasting: Lasting) -> Resource:
         limit,
         posts,
         negotiator,
-        domain.projects,
+        services.projects,
         cors,
         streams,
         downloads,
-        lasting.unpacking,
+        process_state.unpacking,
         refusals,
         FairShare(clock, settings.http.max_requests_per_network),
-        lasting.account_forms,
-        lasting.costly,
+        process_state.account_forms,
+        process_state.costly,
     )
     rooms = [
-        *_rooms(clock, domain, templates, cookies, csrf),
-        LivePages(domain, identity, lasting.broadcast),
-        _monitoring(clock, domain, lasting.metrics),
+        *_rooms(clock, services, templates, cookies, csrf),
+        LivePages(services, identity, process_state.broadcast),
+        _monitoring(clock, services, process_state.metrics),
     ]
     routes = [route for room in rooms for route in room.routes()]
     served = by_path([*routes, *ApiDocs(routes, settings.site.name).routes()])
     klein = router.klein(served)
     templates.know(answers(klein))
-    senders = Senders(settings, identity, domain.projects)
-    return Front(klein.resource(), PathTable(served), router, static, negotiator, settings, senders.limit, refusals)
+    senders = Senders(settings, identity, services.projects)
+    return Gateway(klein.resource(), PathTable(served), router, static, negotiator, settings, senders.limit, refusals)
 
 
-def _monitoring(clock: Any, domain: Domain, metrics: Metrics) -> Monitoring:
-    data = domain.settings.data
-    readiness = Readiness(clock, domain.db, domain.secrets, data.dir, data.min_free_bytes)
-    return Monitoring(readiness, domain.settings.metrics.token, metrics.text)
+def _monitoring(clock: Any, services: Services, metrics: Metrics) -> Monitoring:
+    data = services.settings.data
+    readiness = Readiness(clock, services.db, services.secrets, data.dir, data.min_free_bytes)
+    return Monitoring(readiness, services.settings.metrics.token, metrics.text)
 
 
-def _rooms(clock: Any, domain: Domain, templates: Templates, cookies: Cookies, csrf: Csrf) -> list[Any]:
+def _rooms(clock: Any, services: Services, templates: Templates, cookies: Cookies, csrf: Csrf) -> list[Any]:
     forms = Forms(csrf)
     return [
-        Objects(domain),
-        ResultsApi(domain),
-        Loop(domain),
-        ChangesApi(domain),
-        BarsApi(domain),
-        VolunteersApi(domain),
-        CorrectingApi(domain),
-        LeasesApi(domain),
-        FavouritesApi(domain),
-        StatisticsApi(domain),
-        QueueApi(domain),
-        Commenting(domain, clock),
-        TokensApi(domain),
-        Home(domain, cookies),
-        *account.rooms(domain, forms, cookies),
-        *project.rooms(domain, forms, cookies, templates),
-        StatisticsPages(domain),
-        AboutPages(domain.settings.site),
-        SecurityTxt(domain.settings, clock),
-        Announcements(domain),
-        *admin.rooms(domain, forms),
-        Uploads(domain),
+        Objects(services),
+        ResultsApi(services),
+        Assignment(services),
+        ChangesApi(services),
+        BarsApi(services),
+        VolunteersApi(services),
+        CorrectingApi(services),
+        LeasesApi(services),
+        FavouritesApi(services),
+        StatisticsApi(services),
+        QueueApi(services),
+        Commenting(services, clock),
+        TokensApi(services),
+        Home(services, cookies),
+        *account.rooms(services, forms, cookies),
+        *project.rooms(services, forms, cookies, templates),
+        StatisticsPages(services),
+        AboutPages(services.settings.site),
+        SecurityTxt(services.settings, clock),
+        Announcements(services),
+        *admin.rooms(services, forms),
+        Uploads(services),
     ]

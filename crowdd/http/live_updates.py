@@ -8,10 +8,10 @@ from typing import Any
 from twisted.internet.defer import DeferredSemaphore, ensureDeferred
 from twisted.internet.task import deferLater
 
-from crowdd.domain.core.change_notifier import ANY, Bell
-from crowdd.domain.core.concurrency.throttling import Paced
+from crowdd.domain.core.change_notifier import ANY, ChangeNotifier
+from crowdd.domain.core.concurrency.throttling import Throttled
 from crowdd.domain.projects.live_state import MAX_EVENTS, Live, access, state_of
-from crowdd.http.transport.streams import Client, event
+from crowdd.http.transport.streams import SseConnection, event
 from crowdd.storage.database import Row
 
 STATE_PAUSE = 0.5  # seconds between two reads of a project's state
@@ -21,32 +21,32 @@ TOLD_AT_ONCE = 250  # some 5 ms
 MAX_READS = 2  # at once, so that listeners never take the connections of those who work
 
 
-class Watched:
+class LiveState:
     """A project whose state somebody watches: one read for all of them, at most two a second."""
 
     def __init__(self, clock: Any, read: Callable[[], Awaitable[Row | None]], row: Row) -> None:
-        self._clock, self._read, self._clients = clock, read, set[Client]()
+        self._clock, self._read, self._clients = clock, read, set[SseConnection]()
         self.project_id, self.short_name, self._locked = row["id"], row["short_name"], row["lock_id"] is not None
         self._access, self._event = access(row), event("state", state_of(row))
-        self._paced = Paced(clock, self._look, STATE_PAUSE, LOOK_EVERY)
-        self.ask = self._paced.ask
+        self._throttled = Throttled(clock, self._look, STATE_PAUSE, LOOK_EVERY)
+        self.ask = self._throttled.ask
 
     @property
     def open(self) -> bool:
         """Whether everybody may watch, for all that is known: nothing has been rung that was not looked at."""
-        return not (self._locked or self._paced.due)
+        return not (self._locked or self._throttled.due)
 
-    def join(self, client: Client) -> None:
+    def join(self, client: SseConnection) -> None:
         """Tells the state now and whenever it changes."""
         self._clients.add(client)
         client.ready = lambda: client.send(self._event)  # what came while it was full is in here, too
         client.send(self._event)
 
-    def leave(self, client: Client) -> bool:
+    def leave(self, client: SseConnection) -> bool:
         """Whether nobody is left."""
         self._clients.discard(client)
         if not self._clients:
-            self._paced.stop()
+            self._throttled.stop()
         return not self._clients
 
     async def _look(self) -> None:
@@ -69,15 +69,15 @@ class Watched:
                 await deferLater(self._clock, 0)
 
 
-class Follower:
+class EventFollower:
     """One who follows the events of a project from a number on, as fast as he takes them."""
 
     def __init__(
-        self, clock: Any, read: Callable[[int], Awaitable[list[dict[str, Any]]]], client: Client, after: int
+        self, clock: Any, read: Callable[[int], Awaitable[list[dict[str, Any]]]], client: SseConnection, after: int
     ) -> None:
         self._read, self._client, self._after = read, client, after
-        self._paced = Paced(clock, self._look, EVENTS_PAUSE, LOOK_EVERY)
-        self.ask, self.stop = self._paced.ask, self._paced.stop
+        self._throttled = Throttled(clock, self._look, EVENTS_PAUSE, LOOK_EVERY)
+        self.ask, self.stop = self._throttled.ask, self._throttled.stop
         client.ready = self.ask
 
     async def _look(self) -> None:
@@ -93,49 +93,49 @@ class Follower:
 class Broadcast:
     """All listeners of this process by project."""
 
-    def __init__(self, clock: Any, live: Live, bell: Bell) -> None:
+    def __init__(self, clock: Any, live: Live, change_notifier: ChangeNotifier) -> None:
         self._clock, self._live = clock, live
-        self._watched: dict[int, Watched] = {}
-        self._names: dict[str, Watched] = {}
-        self._followers: dict[int, set[Follower]] = {}
+        self._live_states: dict[int, LiveState] = {}
+        self._names: dict[str, LiveState] = {}
+        self._followers: dict[int, set[EventFollower]] = {}
         self._reads = DeferredSemaphore(MAX_READS)
-        bell.listen(self._rung)
+        change_notifier.listen(self._changed)
 
-    def watch(self, row: Row, client: Client) -> Callable[[], None]:
+    def watch(self, row: Row, client: SseConnection) -> Callable[[], None]:
         """Tells the client the state of a project, whose record the row is, until what is returned is called."""
-        return self._join(self._watched.get(row["id"]) or self._begin(row), client)
+        return self._join(self._live_states.get(row["id"]) or self._begin(row), client)
 
     def is_open(self, short_name: str) -> bool:
         """Whether somebody watches a project of that name, and everybody may: then nobody need be asked."""
         return short_name in self._names and self._names[short_name].open
 
-    def watch_open(self, short_name: str, client: Client) -> Callable[[], None]:
+    def watch_open(self, short_name: str, client: SseConnection) -> Callable[[], None]:
         """The same for a project that is open."""
         return self._join(self._names[short_name], client)
 
-    def _begin(self, row: Row) -> Watched:
-        watched = Watched(self._clock, lambda: self._state(row["id"]), row)
-        self._watched[watched.project_id] = self._names[watched.short_name] = watched
+    def _begin(self, row: Row) -> LiveState:
+        watched = LiveState(self._clock, lambda: self._state(row["id"]), row)
+        self._live_states[watched.project_id] = self._names[watched.short_name] = watched
         watched.ask()  # for what happened since the row was read
         return watched
 
-    def _join(self, watched: Watched, client: Client) -> Callable[[], None]:
+    def _join(self, watched: LiveState, client: SseConnection) -> Callable[[], None]:
         watched.join(client)
 
         def leave() -> None:
             if not watched.leave(client):
                 return
-            if self._watched.get(watched.project_id) is watched:
-                del self._watched[watched.project_id]
+            if self._live_states.get(watched.project_id) is watched:
+                del self._live_states[watched.project_id]
             if self._names.get(watched.short_name) is watched:
                 del self._names[watched.short_name]
 
         return leave
 
-    def follow(self, row: Row, client: Client, after: int) -> Callable[[], None]:
+    def follow(self, row: Row, client: SseConnection, after: int) -> Callable[[], None]:
         """Sends the client every event of a project with a number above ``after``, until what is returned is called."""
         project_id = row["id"]
-        follower = Follower(self._clock, lambda number: self._events(row, number), client, after)
+        follower = EventFollower(self._clock, lambda number: self._events(row, number), client, after)
         self._followers.setdefault(project_id, set()).add(follower)
         follower.ask()
 
@@ -147,11 +147,11 @@ class Broadcast:
 
         return leave
 
-    def _rung(self, project_id: int) -> None:
-        for rung in [*self._watched, *self._followers] if project_id == ANY else [project_id]:
-            if rung in self._watched:
-                self._watched[rung].ask()
-            for follower in self._followers.get(rung, ()):
+    def _changed(self, project_id: int) -> None:
+        for changed in [*self._live_states, *self._followers] if project_id == ANY else [project_id]:
+            if changed in self._live_states:
+                self._live_states[changed].ask()
+            for follower in self._followers.get(changed, ()):
                 follower.ask()
 
     async def _state(self, project_id: int) -> Row | None:

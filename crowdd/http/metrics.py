@@ -68,7 +68,7 @@ class _Typed:
 
 
 @attrs.frozen
-class Watched:
+class ProcessGauges:
     """Where the figures of this process come from; each is called when somebody wants to know."""
 
     pools: Mapping[str, Callable[[], PoolFigures]]
@@ -86,7 +86,7 @@ class Metrics:
         disable_created_metrics()  # when each series began: twice as many lines, and Prometheus knows
         self._registry = CollectorRegistry()
         self._asked = float("-inf")
-        self._watched: Watched | None = None
+        self._gauges: ProcessGauges | None = None
         self._of_route: dict[tuple[str, str, int], tuple[Any, Any]] = {}
         self._requests = Counter(
             "crowdd_requests", "Requests answered", ["route", "method", "status"], registry=self._registry
@@ -132,13 +132,13 @@ class Metrics:
         found[0].inc()
         found[1].observe(seconds)
 
-    def watch(self, watched: Watched) -> None:
+    def watch(self, gauges: ProcessGauges) -> None:
         """Where the figures of this process come from."""
-        self._watched = watched
+        self._gauges = gauges
 
     def look(self) -> None:
         """Reads the figures of this process."""
-        watched = self._watched
+        watched = self._gauges
         if watched is None:
             return
         self._in_flight.set(watched.requests())

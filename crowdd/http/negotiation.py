@@ -19,14 +19,14 @@ from crowdd.http.html.forms import local
 from crowdd.http.html.locales import locale_of
 from crowdd.http.html.rendering import Templates
 from crowdd.http.request import Incoming
-from crowdd.http.responses import Answer, Data, Download, File, Page, Raw, Redirect, Stream
-from crowdd.http.transport.fixed_headers import put, ready
+from crowdd.http.responses import BytesResponse, Download, File, JsonResponse, Page, Redirect, Response, Stream
+from crowdd.http.transport.fixed_headers import encode, set_headers
 from crowdd.languages import RIGHT_TO_LEFT, Languages, Sentence
 
 _JSON = "application/json"
-_API = ready({**presenter.api_headers(), "Cache-Control": "no-cache"})
-_API_JSON = (*_API, *ready({"Content-Type": _JSON}))
-_PRIVATE = ready({"Cache-Control": "private, no-store"})  # what was made for one person stays in no cache
+_API = encode({**presenter.api_headers(), "Cache-Control": "no-cache"})
+_API_JSON = (*_API, *encode({"Content-Type": _JSON}))
+_PRIVATE = encode({"Cache-Control": "private, no-store"})  # what was made for one person stays in no cache
 _OURS = frozenset({"flash", "description"})  # keys whose text is always ours, also where it is no Sentence
 
 
@@ -39,19 +39,19 @@ class Negotiator:
     csrf: Csrf
     languages: Languages
 
-    def write(self, incoming: Incoming, answer: Answer) -> bytes:
+    def write(self, incoming: Incoming, answer: Response) -> bytes:
         """The body; status and headers are set on the request."""
         match answer:
             case Page():
                 body = self._page(incoming, answer)
             case Redirect():
                 body = self._redirect(incoming, answer)
-            case Data():
+            case JsonResponse():
                 body = self._data(incoming, answer)
-            case Raw():
+            case BytesResponse():
                 body = self._raw(incoming, answer)
             case File():
-                body = self._raw(incoming, Raw(b"", answer.content_type, answer.status, answer.headers))
+                body = self._raw(incoming, BytesResponse(b"", answer.content_type, answer.status, answer.headers))
             case Stream():
                 body = self._stream_head(incoming)
             case Download():
@@ -64,7 +64,7 @@ class Negotiator:
         """An error in the shape that the address promises."""
         if incoming.is_api:
             shown = error_object(error, incoming.method, target_of(incoming.path))
-            return self.write(incoming, Data(shown, shown["status_code"], headers_of(error)))
+            return self.write(incoming, JsonResponse(shown, shown["status_code"], headers_of(error)))
         if isinstance(error, AnonymousError) and incoming.who.user_id is None:
             return self._sign_in(incoming)
         if isinstance(error, ProofNeededError | SecondFactorNeededError) and not incoming.wants_json:
@@ -179,16 +179,16 @@ class Negotiator:
         incoming.request.setHeader("Content-Type", "text/html; charset=utf-8")
         return b""
 
-    def _data(self, incoming: Incoming, answer: Data) -> bytes:
+    def _data(self, incoming: Incoming, answer: JsonResponse) -> bytes:
         self._head(incoming, answer.status, answer.headers)
-        put(incoming.request.responseHeaders, _API if answer.status == 204 else _API_JSON)
+        set_headers(incoming.request.responseHeaders, _API if answer.status == 204 else _API_JSON)
         if incoming.who.signed_in:
-            put(incoming.request.responseHeaders, _PRIVATE)
+            set_headers(incoming.request.responseHeaders, _PRIVATE)
         if answer.status == 204:
             return b""
         return orjson.dumps(answer.value)
 
-    def _raw(self, incoming: Incoming, answer: Raw) -> bytes:
+    def _raw(self, incoming: Incoming, answer: BytesResponse) -> bytes:
         self._head(incoming, answer.status, answer.headers)
         incoming.request.setHeader("Content-Type", answer.content_type)
         return answer.body

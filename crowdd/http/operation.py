@@ -14,7 +14,7 @@ Schema = dict[str, Any]
 JSON = "application/json"
 
 
-class Caller(enum.Enum):
+class Audience(enum.Enum):
     """Who an operation is for."""
 
     ANYBODY = "anybody"
@@ -46,7 +46,7 @@ class Link:
 
 
 @attrs.frozen
-class Doc:
+class Operation:
     """One operation. ``name`` is unique, ``section`` is the heading it stands under.
 
     ``answer`` is the JSON Schema of a 200, None where the answer is a 204 without a body; ``bodies`` has the schema of
@@ -61,7 +61,7 @@ class Doc:
     parameters: tuple[Parameter, ...] = ()
     bodies: Mapping[str, Schema] = attrs.field(factory=dict)
     refusals: tuple[type[CrowddError], ...] = ()
-    caller: Caller = Caller.ANYBODY
+    audience: Audience = Audience.ANYBODY
     media: tuple[str, ...] = (JSON,)
     links: tuple[Link, ...] = ()
 
@@ -71,17 +71,17 @@ def reference(name: str) -> Schema:
     return {"$ref": f"#/components/schemas/{name}"}
 
 
-def many(schema: Schema) -> Schema:
+def array_of(schema: Schema) -> Schema:
     """An array of it."""
     return {"type": "array", "items": schema}
 
 
-def some(schema: Schema) -> Schema:
+def non_empty(schema: Schema) -> Schema:
     """An array of at least one of it."""
-    return {**many(schema), "minItems": 1}
+    return {**array_of(schema), "minItems": 1}
 
 
-def record(**properties: Schema) -> Schema:
+def closed_object(**properties: Schema) -> Schema:
     """An object that has exactly these keys."""
     return {
         "type": "object",

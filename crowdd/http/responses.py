@@ -36,7 +36,7 @@ class Redirect:
 
 
 @attrs.frozen
-class Data:
+class JsonResponse:
     """A JSON value of the API."""
 
     value: Any
@@ -45,7 +45,7 @@ class Data:
 
 
 @attrs.frozen
-class Raw:
+class BytesResponse:
     """Bytes of a type, with their own headers."""
 
     body: bytes
@@ -58,7 +58,7 @@ class Raw:
 class Stream:
     """Events as they come (text/event-stream), until somebody has enough.
 
-    ``begin`` gets a ``crowdd.http.transport.streams.Client`` when the head has gone; what it gives back is called at
+    ``begin`` gets an ``SseConnection`` when the head has gone; what it gives back is called at
     the end.
     """
 
@@ -86,4 +86,4 @@ class File:
     headers: dict[str, str] = attrs.field(factory=dict)
 
 
-Answer = Page | Redirect | Data | Raw | Stream | Download | File
+Response = Page | Redirect | JsonResponse | BytesResponse | Stream | Download | File

@@ -7,10 +7,10 @@ from typing import Any
 
 import attrs
 
-from crowdd.http.operation import Doc
-from crowdd.http.responses import Answer
+from crowdd.http.operation import Operation
+from crowdd.http.responses import Response
 
-Handler = Callable[..., Awaitable[Answer]]
+Handler = Callable[..., Awaitable[Response]]
 
 
 @attrs.frozen
@@ -23,7 +23,7 @@ class Route:
     documentation says; every route below /api has one. ``proof``: takes a session with a recent proof (of somebody who
     signed in; the handler decides about others). ``action``: what the scope of an API token must allow: read, answer,
     write or everything; unless given, read for GET and write for other methods. Pages of other sites may not do what
-    ``answer`` allows: lease, answer and give back. ``by_standing``: the body says which project is written, so that
+    ``answer`` allows: lease, answer and give back. ``by_role``: the body says which project is written, so that
     only the rights in it can decide about a token for one project.
     """
 
@@ -35,10 +35,10 @@ class Route:
     csrf: bool = True
     page: bool = True
     hot: bool = False
-    doc: Doc | None = None
+    operation: Operation | None = None
     proof: bool = False
     action: str = ""
-    by_standing: bool = False
+    by_role: bool = False
 
     @property
     def assigns(self) -> bool:

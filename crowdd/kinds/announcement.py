@@ -1,6 +1,6 @@
 """Announcement: what the people of the site tell everybody (interface: announcement-fields)."""
 
-from crowdd.kinds.kind import ADMINS, EVERYONE, Field, Kind, Rights, Standing, Write
+from crowdd.kinds.kind import ADMINS, EVERYONE, Field, Kind, Rights, Role, Write
 from crowdd.kinds.types import Boolean, Integer, JsonObject, PictureAddress, Text, Timestamp
 
 ANNOUNCEMENT = Kind(
@@ -10,9 +10,7 @@ ANNOUNCEMENT = Kind(
     source="announcement",
     files=True,
     pictures=("media_url",),
-    rights=Rights(
-        see=ADMINS | {Standing.SHOWN}, get=ADMINS | {Standing.SHOWN}, create=ADMINS, update=ADMINS, delete=ADMINS
-    ),
+    rights=Rights(see=ADMINS | {Role.SHOWN}, get=ADMINS | {Role.SHOWN}, create=ADMINS, update=ADMINS, delete=ADMINS),
     fields=(
         Field("id", Integer(), "Its number.", read=EVERYONE, write=Write.RESERVED),
         Field("created", Timestamp(), "When it was created.", read=EVERYONE, write=Write.RESERVED),

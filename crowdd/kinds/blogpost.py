@@ -1,9 +1,9 @@
 """Blog post: what owners tell about their project (interface: blogpost-fields)."""
 
-from crowdd.kinds.kind import ADMINS, EVERYONE, OWNERS, Field, Kind, Rights, Standing, Write
+from crowdd.kinds.kind import ADMINS, EVERYONE, OWNERS, Field, Kind, Rights, Role, Write
 from crowdd.kinds.types import Boolean, Integer, JsonObject, PictureAddress, Text, Timestamp
 
-AUTHORS = ADMINS | {Standing.AUTHOR}
+AUTHORS = ADMINS | {Role.AUTHOR}
 
 BLOGPOST = Kind(
     name="blogpost",
@@ -15,9 +15,9 @@ BLOGPOST = Kind(
     files=True,
     pictures=("media_url",),
     rights=Rights(
-        see=OWNERS | {Standing.SHOWN},
-        get=OWNERS | {Standing.SHOWN},
-        create=ADMINS | {Standing.CREATOR},
+        see=OWNERS | {Role.SHOWN},
+        get=OWNERS | {Role.SHOWN},
+        create=ADMINS | {Role.CREATOR},
         update=AUTHORS,
         delete=AUTHORS,
     ),

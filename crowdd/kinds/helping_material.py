@@ -1,9 +1,9 @@
 """Helping material: pictures, sounds and notes that help volunteers to answer (interface: helpingmaterial-fields)."""
 
-from crowdd.kinds.kind import ADMINS, EVERYONE, OWNERS, Field, Kind, Rights, Standing, Write
+from crowdd.kinds.kind import ADMINS, EVERYONE, OWNERS, Field, Kind, Rights, Role, Write
 from crowdd.kinds.types import Integer, JsonObject, Number, PictureAddress, Timestamp
 
-CREATORS = ADMINS | {Standing.CREATOR}
+CREATORS = ADMINS | {Role.CREATOR}
 
 HELPING_MATERIAL = Kind(
     name="helpingmaterial",
@@ -15,8 +15,8 @@ HELPING_MATERIAL = Kind(
     files=True,
     pictures=("media_url",),
     rights=Rights(
-        see=OWNERS | {Standing.LISTED},
-        get=OWNERS | {Standing.UNLOCKED},
+        see=OWNERS | {Role.LISTED},
+        get=OWNERS | {Role.UNLOCKED},
         create=CREATORS,
         update=CREATORS,
         delete=CREATORS,

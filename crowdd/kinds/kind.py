@@ -19,7 +19,7 @@ from crowdd.kinds.sizes import json_bytes, require_size
 from crowdd.kinds.types import Json, Type, iso
 
 
-class Standing(enum.Enum):
+class Role(enum.Enum):
     """What a requester is to a row. Rights are sets of these: any one of them is enough.
 
     ``storage.core.roles`` has the one SQL expression of each; nothing else decides who somebody is.
@@ -43,13 +43,13 @@ class Standing(enum.Enum):
     KEYHOLDER = "keyholder"
 
 
-EVERYONE = frozenset({Standing.ANYBODY})
-NOBODY: frozenset[Standing] = frozenset()
-OWNERS = frozenset({Standing.OWNER, Standing.ADMIN})
-KEYHOLDERS = frozenset({Standing.KEYHOLDER})
-ADMINS = frozenset({Standing.ADMIN})
+EVERYONE = frozenset({Role.ANYBODY})
+NOBODY: frozenset[Role] = frozenset()
+OWNERS = frozenset({Role.OWNER, Role.ADMIN})
+KEYHOLDERS = frozenset({Role.KEYHOLDER})
+ADMINS = frozenset({Role.ADMIN})
 MAX_BYTES = 64_000  # of a JSON attribute that declares nothing else
-WHOLE_INFO = OWNERS | {Standing.SELF}  # who reads the keys of info that are not public
+WHOLE_INFO = OWNERS | {Role.SELF}  # who reads the keys of info that are not public
 
 
 class Write(enum.Enum):
@@ -69,13 +69,13 @@ class Field:
     name: str
     type: Type
     doc: str
-    read: frozenset[Standing]  # no default: each declaration says it
+    read: frozenset[Role]  # no default: each declaration says it
     write: Write = Write.FREE
-    writers: frozenset[Standing] | None = None  # None: whoever may change the row
+    writers: frozenset[Role] | None = None  # None: whoever may change the row
     default: Any = None  # a callable is called; None with null=False means: must be given
     null: bool = False
     search: bool = True  # may be filtered and ordered by, among the rows whose value one may read
-    sealed: bool = False  # stored encrypted in the column <name>_sealed
+    encrypted: bool = False  # stored encrypted in the column <name>_sealed
     masked: bool = False  # those who may not read it see a keyed hash; the kind must name it in ``reduced``
     max_bytes: int = MAX_BYTES  # of a JSON value, as compact JSON
     max_key_bytes: Mapping[str, int] = attrs.field(factory=dict, eq=False)  # first-level keys not counted in max_bytes
@@ -114,11 +114,11 @@ class Field:
 class Rights:
     """Who may do what with a row. ``see`` is for lists, ``get`` for a row asked for by its id."""
 
-    see: frozenset[Standing]
-    get: frozenset[Standing]
-    create: frozenset[Standing]  # for a child: standings towards the project named in the body
-    update: frozenset[Standing]
-    delete: frozenset[Standing]
+    see: frozenset[Role]
+    get: frozenset[Role]
+    create: frozenset[Role]  # for a child: roles towards the project named in the body
+    update: frozenset[Role]
+    delete: frozenset[Role]
 
 
 @attrs.frozen
@@ -190,11 +190,11 @@ class Kind:
     def searchable(self, name: str) -> Field:
         """The attribute of that name for a filter or an order; secret ones are as unknown as missing ones."""
         found = self.field(name)
-        if not found.search or found.sealed:
+        if not found.search or found.encrypted:
             raise self.unknown(name)
         return found
 
-    def readers(self, field: Field, keys: Iterable[str] | None = None) -> frozenset[Standing]:
+    def readers(self, field: Field, keys: Iterable[str] | None = None) -> frozenset[Role]:
         """Who may read all of an attribute, or of its first-level ``keys``: who may filter and order by it."""
         if field.name != "info" or self.public_info is None or field.read != EVERYONE:
             return field.read
@@ -213,10 +213,10 @@ class Kind:
             values[field.name] = self._given_or_initial(field, body)
         return values
 
-    def require_writers(self, values: Mapping[str, Any], standings: frozenset[Standing]) -> None:
+    def require_writers(self, values: Mapping[str, Any], roles: frozenset[Role]) -> None:
         """Raises ForbiddenError for a value of a new row that only others may give, unless it is the default."""
         for field in self.fields:
-            mine = field.writers is None or field.writers & standings
+            mine = field.writers is None or field.writers & roles
             if not mine and field.name in values and values[field.name] != field.initial():
                 raise ForbiddenError(f"You may not change {field.name}.")
 
@@ -233,7 +233,7 @@ class Kind:
             if name not in LINKS and self.field(name).write is Write.RESERVED:
                 raise ReservedFieldError("Reserved keys in payload", hint=f"Leave out {name}: the server sets it.")
 
-    def change(self, row: Mapping[str, Any], body: Mapping[str, Any], standings: frozenset[Standing]) -> dict[str, Any]:
+    def change(self, row: Mapping[str, Any], body: Mapping[str, Any], roles: frozenset[Role]) -> dict[str, Any]:
         """What a body changes of a row: parsed values of attributes whose value differs.
 
         Computed attributes are ignored; others that the requester may not set are accepted when they say what is
@@ -251,22 +251,22 @@ class Kind:
                 continue
             if field.write is not Write.FREE:
                 raise ReservedFieldError("Reserved keys in payload", hint=f"{name} cannot be changed.")
-            if field.writers is not None and not field.writers & standings:
+            if field.writers is not None and not field.writers & roles:
                 raise ForbiddenError(f"You may not change {name}.")
             changes[name] = field.parse(value)
         return changes
 
-    def view(self, row: Mapping[str, Any], standings: frozenset[Standing], base_url: str) -> dict[str, Any]:
-        """The row as a requester with these standings may see it, with its links.
+    def view(self, row: Mapping[str, Any], roles: frozenset[Role], base_url: str) -> dict[str, Any]:
+        """The row as a requester with these roles may see it, with its links.
 
         ``row`` has a value for every attribute. Attributes that they may not read are left out, but for those of
         ``reduced``, which are null, or what the row has as ``<name>_masked``.
         """
         seen = {
             name: outward(row[name]) if readable else row.get(f"{name}_masked")
-            for name, readable in _shown(self, standings)
+            for name, readable in _shown(self, roles)
         }
-        if "info" in seen and self.public_info is not None and not standings & WHOLE_INFO:
+        if "info" in seen and self.public_info is not None and not roles & WHOLE_INFO:
             seen["info"] = {k: v for k, v in (seen.get("info") or {}).items() if k in self.public_info}
         return seen | self.links(row, base_url)
 
@@ -279,9 +279,9 @@ class Kind:
 
 
 @lru_cache(maxsize=1000)
-def _shown(kind: Kind, standings: frozenset[Standing]) -> tuple[tuple[str, bool], ...]:
+def _shown(kind: Kind, roles: frozenset[Role]) -> tuple[tuple[str, bool], ...]:
     """The attributes that a view of a kind has, and whether their values may be read."""
-    shown = [(field.name, bool(field.read & standings)) for field in kind.fields]
+    shown = [(field.name, bool(field.read & roles)) for field in kind.fields]
     return tuple((name, readable) for name, readable in shown if readable or name in kind.reduced)
 
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from crowdd.kinds.kind import ADMINS, EVERYONE, KEYHOLDERS, OWNERS, Field, Kind, Rights, Standing, Write
+from crowdd.kinds.kind import ADMINS, EVERYONE, KEYHOLDERS, OWNERS, Field, Kind, Rights, Role, Write
 from crowdd.kinds.types import Boolean, Integer, Integers, JsonObject, Number, ShortName, Text, Timestamp
 
 FIGURE: dict[str, Any] = {"read": OWNERS, "write": Write.COMPUTED, "null": True, "search": False}
@@ -21,11 +21,11 @@ PROJECT = Kind(
     pictures=("info.thumbnail_url",),
     reduced=("last_activity", "last_activity_raw", "n_tasks", "n_volunteers", "overall_progress", "owner"),
     rights=Rights(
-        see=frozenset({Standing.LISTED}) | OWNERS,
-        get=frozenset({Standing.UNLOCKED}) | OWNERS,
-        create=frozenset({Standing.SIGNED_IN}),
+        see=frozenset({Role.LISTED}) | OWNERS,
+        get=frozenset({Role.UNLOCKED}) | OWNERS,
+        create=frozenset({Role.SIGNED_IN}),
         update=OWNERS,
-        delete=ADMINS | {Standing.CREATOR},
+        delete=ADMINS | {Role.CREATOR},
     ),
     fields=(
         Field("id", Integer(), "Its number.", read=EVERYONE, write=Write.RESERVED),
@@ -78,7 +78,7 @@ PROJECT = Kind(
             null=True,
             search=False,
         ),
-        Field("secret_key", Text(), "Key for external users.", read=KEYHOLDERS, write=Write.RESERVED, sealed=True),
+        Field("secret_key", Text(), "Key for external users.", read=KEYHOLDERS, write=Write.RESERVED, encrypted=True),
         Field(
             "contrib_button",
             Text(),

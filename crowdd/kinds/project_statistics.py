@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from crowdd.kinds.kind import EVERYONE, NOBODY, OWNERS, Field, Kind, Rights, Standing, Write
+from crowdd.kinds.kind import EVERYONE, NOBODY, OWNERS, Field, Kind, Rights, Role, Write
 from crowdd.kinds.types import Integer, JsonObject, Number, Timestamp
 
 COUNT: dict[str, Any] = {"read": EVERYONE, "write": Write.COMPUTED, "search": False}
@@ -15,8 +15,8 @@ PROJECT_STATISTICS = Kind(
     parents={"project": "project_id"},
     methods=frozenset({"GET"}),
     rights=Rights(
-        see=frozenset({Standing.LISTED}) | OWNERS,
-        get=frozenset({Standing.UNLOCKED}) | OWNERS,
+        see=frozenset({Role.LISTED}) | OWNERS,
+        get=frozenset({Role.UNLOCKED}) | OWNERS,
         create=NOBODY,
         update=NOBODY,
         delete=NOBODY,

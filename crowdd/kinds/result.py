@@ -1,6 +1,6 @@
 """Result: what became of a completed task (interface: result-fields)."""
 
-from crowdd.kinds.kind import EVERYONE, NOBODY, OWNERS, Field, Kind, Relation, Rights, Standing, Write
+from crowdd.kinds.kind import EVERYONE, NOBODY, OWNERS, Field, Kind, Relation, Rights, Role, Write
 from crowdd.kinds.types import Boolean, Integer, Integers, Json, Timestamp
 
 RESULT = Kind(
@@ -15,8 +15,8 @@ RESULT = Kind(
         "task_runs": Relation("taskrun", "task_id", "task_id", maximum=1000),
     },
     rights=Rights(
-        see=frozenset({Standing.ANSWERS_LISTED}) | OWNERS,
-        get=frozenset({Standing.ANSWERS_UNLOCKED}) | OWNERS,
+        see=frozenset({Role.ANSWERS_LISTED}) | OWNERS,
+        get=frozenset({Role.ANSWERS_UNLOCKED}) | OWNERS,
         create=NOBODY,
         update=OWNERS,
         delete=NOBODY,

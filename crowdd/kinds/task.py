@@ -1,6 +1,6 @@
 """Task: one question to answer (interface: task-fields)."""
 
-from crowdd.kinds.kind import EVERYONE, OWNERS, Field, Kind, Relation, Rights, Standing, Write
+from crowdd.kinds.kind import EVERYONE, OWNERS, Field, Kind, Relation, Rights, Role, Write
 from crowdd.kinds.types import Integer, Integers, Json, Number, Text, Timestamp
 
 TASK = Kind(
@@ -16,8 +16,8 @@ TASK = Kind(
         "result": Relation("result", "id", "task_id"),
     },
     rights=Rights(
-        see=frozenset({Standing.LISTED}) | OWNERS,
-        get=frozenset({Standing.UNLOCKED}) | OWNERS,
+        see=frozenset({Role.LISTED}) | OWNERS,
+        get=frozenset({Role.UNLOCKED}) | OWNERS,
         create=OWNERS,
         update=OWNERS,
         delete=OWNERS,

@@ -1,6 +1,6 @@
 """Task run: one answer of one volunteer (interface: taskrun-fields)."""
 
-from crowdd.kinds.kind import EVERYONE, OWNERS, Field, Kind, Relation, Rights, Standing, Write
+from crowdd.kinds.kind import EVERYONE, OWNERS, Field, Kind, Relation, Rights, Role, Write
 from crowdd.kinds.types import Integer, Json, Number, Text, Timestamp
 
 MAX_ANSWER_BYTES = 256_000
@@ -21,11 +21,11 @@ TASK_RUN = Kind(
     bulk=True,
     related={"task": Relation("task", "task_id", "id"), "result": Relation("result", "task_id", "task_id")},
     rights=Rights(
-        see=frozenset({Standing.ANSWERS_LISTED, Standing.AUTHOR}) | OWNERS,
-        get=frozenset({Standing.ANSWERS_UNLOCKED, Standing.AUTHOR}) | OWNERS,
-        create=frozenset({Standing.ANYBODY}),  # the lease decides
-        update=frozenset({Standing.AUTHOR, Standing.ADMIN}),
-        delete=frozenset({Standing.AUTHOR, Standing.OWNER, Standing.ADMIN}),
+        see=frozenset({Role.ANSWERS_LISTED, Role.AUTHOR}) | OWNERS,
+        get=frozenset({Role.ANSWERS_UNLOCKED, Role.AUTHOR}) | OWNERS,
+        create=frozenset({Role.ANYBODY}),  # the lease decides
+        update=frozenset({Role.AUTHOR, Role.ADMIN}),
+        delete=frozenset({Role.AUTHOR, Role.OWNER, Role.ADMIN}),
     ),
     fields=(
         Field("id", Integer(), "Its number.", read=EVERYONE, write=Write.RESERVED),
@@ -51,7 +51,7 @@ TASK_RUN = Kind(
             "external_uid",
             Text(maximum=255, minimum=1),
             "The id of an external user; for others than owners and the author a text that stands for it.",
-            read=OWNERS | {Standing.AUTHOR},
+            read=OWNERS | {Role.AUTHOR},
             write=Write.ONCE,
             null=True,
             masked=True,

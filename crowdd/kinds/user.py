@@ -2,12 +2,12 @@
 
 from typing import Any
 
-from crowdd.kinds.kind import ADMINS, EVERYONE, KEYHOLDERS, NOBODY, Field, Kind, Rights, Standing, Write
+from crowdd.kinds.kind import ADMINS, EVERYONE, KEYHOLDERS, NOBODY, Field, Kind, Rights, Role, Write
 from crowdd.kinds.types import Boolean, Integer, JsonObject, ShortName, Text, Timestamp
 
-PRIVATE = frozenset({Standing.SELF, Standing.ADMIN})
-SHOWN = PRIVATE | {Standing.OPEN}
-LISTED = PRIVATE | {Standing.SHOWN}
+PRIVATE = frozenset({Role.SELF, Role.ADMIN})
+SHOWN = PRIVATE | {Role.OPEN}
+LISTED = PRIVATE | {Role.SHOWN}
 SERVER: dict[str, Any] = {"read": PRIVATE, "write": Write.RESERVED}
 
 # Keys of info that administrators and the server write; the person keeps what is stored.
@@ -35,7 +35,7 @@ USER = Kind(
         Field("fullname", Text(maximum=500, minimum=1), "The full name.", read=SHOWN),
         Field("locale", Text(maximum=10), "The language of pages and mail.", read=EVERYONE),
         Field("email_addr", Text(maximum=254), "The e-mail address.", search=False, **SERVER),
-        Field("api_key", Text(), "The key for the API.", read=KEYHOLDERS, write=Write.RESERVED, sealed=True),
+        Field("api_key", Text(), "The key for the API.", read=KEYHOLDERS, write=Write.RESERVED, encrypted=True),
         Field("passwd_hash", Text(), "Always null.", read=ADMINS, write=Write.RESERVED, null=True, search=False),
         Field("admin", Boolean(), "Whether the user administrates the site.", read=PRIVATE, writers=ADMINS),
         Field("pro", Boolean(), "A mark that administrators set.", read=PRIVATE, writers=ADMINS),

@@ -79,9 +79,9 @@ class Catalogues(Mapping[str, "Catalogue"]):
     def __len__(self) -> int:
         return len(self._paths)
 
-    def lacking(self) -> dict[str, int]:
+    def missing_translations(self) -> dict[str, int]:
         """How often each that was read had no words."""
-        return {code: catalogue.lacking.count for code, catalogue in self._read.items()}
+        return {code: catalogue.fallback_counter.count for code, catalogue in self._read.items()}
 
 
 @attrs.frozen
@@ -105,9 +105,9 @@ class Languages:
         """The catalogue of a language, English for one that there is not."""
         return self.catalogues.get(locale, self._english)
 
-    def lacking(self) -> dict[str, int]:
+    def missing_translations(self) -> dict[str, int]:
         """By language: how often this process said something in English because it was not translated."""
-        return self.catalogues.lacking() if isinstance(self.catalogues, Catalogues) else {}
+        return self.catalogues.missing_translations() if isinstance(self.catalogues, Catalogues) else {}
 
     def say(self, words: str, locale: str) -> str:
         """Words of ours in a language. Plain text is looked up as it is; what the catalogue lacks stays English."""

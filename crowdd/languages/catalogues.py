@@ -11,7 +11,7 @@ from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po
 
 
-class Lacking(gettext.NullTranslations):
+class CountingFallback(gettext.NullTranslations):
     """What is said where a catalogue has no words: English, and ``count`` says how often that was."""
 
     count = 0
@@ -28,12 +28,12 @@ class Lacking(gettext.NullTranslations):
 class Catalogue(gettext.GNUTranslations):
     """The translations of one language."""
 
-    lacking: Lacking
+    fallback_counter: CountingFallback
 
     def _parse(self, fp: Any) -> None:
         super()._parse(fp)
-        self.lacking = Lacking()
-        self.add_fallback(self.lacking)
+        self.fallback_counter = CountingFallback()
+        self.add_fallback(self.fallback_counter)
 
 
 def catalogue(path: Path) -> Catalogue:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
-TONGUES: Final[Mapping[str, str]] = {
+CONTENT_LANGUAGES: Final[Mapping[str, str]] = {
     "id": "Bahasa Indonesia", "ca": "Català", "cs": "Čeština", "cy": "Cymraeg", "da": "Dansk", "de": "Deutsch",
     "et": "Eesti", "en": "English", "es": "Español", "eu": "Euskara", "fr": "Français", "ga": "Gaeilge",
     "gl": "Galego", "hr": "Hrvatski", "it": "Italiano", "sw": "Kiswahili", "lv": "Latviešu", "lt": "Lietuvių",

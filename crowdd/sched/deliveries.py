@@ -10,11 +10,11 @@ from twisted.internet.defer import CancelledError, Deferred, DeferredList, ensur
 from twisted.logger import Logger
 from twisted.python.failure import Failure
 
-from crowdd.domain.core.change_notifier import ANY, Bell
+from crowdd.domain.core.change_notifier import ANY, ChangeNotifier
 from crowdd.domain.webhooks.deliveries import Deliveries
 from crowdd.domain.webhooks.retry_policy import room
 from crowdd.errors import UnavailableError
-from crowdd.sched.poll_loop import Looks
+from crowdd.sched.poll_loop import PollLoop
 from crowdd.storage.connections.leadership import Leadership
 from crowdd.storage.database import Row
 
@@ -34,15 +34,22 @@ class Deliverer(Service):
     leads next sends them: a receiver may get one twice, never none.
     """
 
-    def __init__(self, clock: Any, deliveries: Deliveries, bell: Bell, leadership: Leadership) -> None:
-        self._clock, self._deliveries, self._bell, self._leadership = clock, deliveries, bell, leadership
+    def __init__(
+        self, clock: Any, deliveries: Deliveries, change_notifier: ChangeNotifier, leadership: Leadership
+    ) -> None:
+        self._clock, self._deliveries, self._change_notifier, self._leadership = (
+            clock,
+            deliveries,
+            change_notifier,
+            leadership,
+        )
         self._under_way: dict[int, dict[int, Deferred[None]]] = {}  # project -> delivery -> its end
         self._wanted: set[int] = set()
-        self._turns = Looks(clock, self._look, self._pause)
+        self._turns = PollLoop(clock, self._look, self._pause)
         self._look_at_all = True
         self._next_look = 0.0
         self._at_once = False  # a place became free while it was looked
-        self._looks = 0
+        self._poll_loop = 0
         self._stop_listening: Callable[[], None] = lambda: None
 
     def use(self, deliveries: Deliveries) -> None:
@@ -51,7 +58,7 @@ class Deliverer(Service):
 
     def startService(self) -> None:
         super().startService()
-        self._stop_listening = self._bell.listen(self._heard)
+        self._stop_listening = self._change_notifier.listen(self._heard)
         self._turns.start()
 
     def stopService(self) -> Deferred[None]:
@@ -102,9 +109,9 @@ class Deliverer(Service):
         wanted, self._wanted = self._wanted, set()
         if self._look_at_all or self._clock.seconds() >= self._next_look:
             self._look_at_all, self._next_look = False, self._clock.seconds() + LOOK
-            if self._looks % LOOKS_PER_ADOPTION == 0:
+            if self._poll_loop % LOOKS_PER_ADOPTION == 0:
                 await self._deliveries.adopt()
-            self._looks += 1
+            self._poll_loop += 1
             wanted |= {*await self._deliveries.candidates()}
         if wanted:
             await self._deliveries.feed(wanted)

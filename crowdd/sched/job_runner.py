@@ -11,9 +11,9 @@ from twisted.internet.defer import CancelledError, Deferred, DeferredList, ensur
 from twisted.logger import Logger
 
 from crowdd.domain.core.background_queue import words_for
-from crowdd.domain.server.services import Domain
+from crowdd.domain.server.services import Services
 from crowdd.errors import CrowddError, UnavailableError
-from crowdd.sched.log_once import Outage
+from crowdd.sched.log_once import LogOnce
 from crowdd.sched.schedule import MINUTE, Job, wait_after
 from crowdd.storage.database import Database
 from crowdd.storage.server import jobs
@@ -25,7 +25,7 @@ log = Logger()
 
 
 @attrs.frozen
-class Turn:
+class RunResult:
     """What came of looking at a job: done or failed when it ran here, else early, busy or broken.
 
     ``wait`` is in how many seconds to look again; ``seconds`` is what the run took.
@@ -37,25 +37,25 @@ class Turn:
     seconds: float | None = None
 
 
-class Clockwork(Service):
+class JobRunner(Service):
     """Looks at each job when it may be due. ``session`` is a database of one connection, which holds the jobs' locks.
 
     Stopping waits ``patience`` seconds for the jobs under way and then breaks them off.
     """
 
     def __init__(
-        self, clock: Any, session: Database, domain: Domain, jobs: Iterable[Job], *, patience: float = 10.0
+        self, clock: Any, session: Database, services: Services, jobs: Iterable[Job], *, patience: float = 10.0
     ) -> None:
-        self._clock, self._session, self._domain = clock, session, domain
+        self._clock, self._session, self._services = clock, session, services
         self._jobs, self._patience = {job.name: job for job in jobs}, patience
         self._calls: dict[str, Any] = {}
         self._looking: dict[str, Deferred[None]] = {}
         self._running: dict[str, Deferred[str | None]] = {}
-        self._outage = Outage("Work by the clock")
+        self._outage = LogOnce("Work by the clock")
 
-    def use(self, domain: Domain) -> None:
+    def use(self, services: Services) -> None:
         """Runs that begin from now on work by these rules."""
-        self._domain = domain
+        self._services = services
 
     def startService(self) -> None:
         super().startService()
@@ -95,19 +95,19 @@ class Clockwork(Service):
 
     async def _look(self, job: Job) -> float:
         try:
-            return (await self.turn(job)).wait
+            return (await self.run(job)).wait
         except UnavailableError as error:
             self._outage.failed(error)
         except Exception:
             log.failure("{job} cannot be looked at, and is tried again", job=job.name)
         return wait_after(job.period, 1)
 
-    async def turn(self, job: Job, *, early: bool = False) -> Turn:
+    async def run(self, job: Job, *, force: bool = False) -> RunResult:
         """Runs a job if it is due, or ``early``, and runs nowhere else. Raises UnavailableError."""
-        begun = await jobs.begin(self._session, job.name, job.period, early)
+        begun = await jobs.begin(self._session, job.name, job.period, force)
         self._outage.succeeded()
         if begun["state"] != "ours":
-            return Turn(begun["state"], begun["wait"])
+            return RunResult(begun["state"], begun["wait"])
         outcome, words = await self._run(job)
         failed = outcome == "failed"
         wait = wait_after(job.period, begun["failures"] + 1 if failed else 0)
@@ -115,10 +115,10 @@ class Clockwork(Service):
         seconds = await jobs.end(self._session, job.name, begun, outcome=outcome, words=words, wait=wait, logged=logged)
         if seconds is None:
             log.warn("{job} lost its lock while it ran", job=job.name)
-        return Turn(outcome, wait, words, seconds)
+        return RunResult(outcome, wait, words, seconds)
 
     async def _run(self, job: Job) -> tuple[str, str]:
-        running = self._running[job.name] = ensureDeferred(job.work(self._domain))
+        running = self._running[job.name] = ensureDeferred(job.work(self._services))
         try:
             return "done", await running or ""
         except CancelledError:

@@ -9,7 +9,7 @@ from crowdd.errors import UnavailableError
 log = Logger()
 
 
-class Outage:
+class LogOnce:
     """Of one part, which the lines call ``what``."""
 
     def __init__(self, what: str) -> None:

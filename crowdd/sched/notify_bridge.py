@@ -17,12 +17,12 @@ from twisted.internet.task import deferLater
 from twisted.logger import Logger
 from twisted.python.failure import Failure
 
-from crowdd.domain.core.change_notifier import ANY, Bell
-from crowdd.domain.core.concurrency.throttling import Paced
+from crowdd.domain.core.change_notifier import ANY, ChangeNotifier
+from crowdd.domain.core.concurrency.throttling import Throttled
 from crowdd.errors import UnavailableError
 from crowdd.storage.connections.listener import Observer
 
-CHANNEL = "bell"
+CHANNEL = "changes"
 PAUSE = 0.1  # seconds between two notices
 MAX_PROJECTS = 350  # in a notice; PostgreSQL takes 8,000 bytes
 LAST = 1  # second that sending may take at the end
@@ -31,7 +31,7 @@ MAX_WAITING = 10_000  # projects; beyond, the others are told that any may have 
 log = Logger()
 
 
-class Wire(Protocol):
+class NotifyConnection(Protocol):
     """What hears and sends notices; ``crowdd.storage.connections.pool.Pool`` does."""
 
     def add_observer(self, observer: Observer) -> None: ...
@@ -39,21 +39,21 @@ class Wire(Protocol):
     async def notify(self, channel: str, payload: str) -> None: ...
 
 
-class Notices(Service):
+class NotifyBridge(Service):
     """While it runs, what is rung in this process is heard in the others, and the other way round."""
 
-    def __init__(self, clock: Any, wire: Wire, bell: Bell) -> None:
-        self._clock, self._wire, self._bell = clock, wire, bell
+    def __init__(self, clock: Any, connection: NotifyConnection, change_notifier: ChangeNotifier) -> None:
+        self._clock, self._connection, self._change_notifier = clock, connection, change_notifier
         self._name = random.token_hex(6)
         self._waiting: dict[int, None] = {}
-        self._sending = Paced(clock, self._send, PAUSE)
+        self._sending = Throttled(clock, self._send, PAUSE)
         self.listening: Deferred[None] = succeed(None)  # fires when rings of others are heard
         self._stop_listening: Callable[[], None] = lambda: None
 
     def startService(self) -> None:
         super().startService()
-        self._wire.add_observer(self._notified)
-        self._stop_listening = self._bell.listen(self._rung, only_own=True)
+        self._connection.add_observer(self._notified)
+        self._stop_listening = self._change_notifier.listen(self._changed, only_own=True)
         self.listening = ensureDeferred(self._listen())
 
     def stopService(self) -> Deferred[None]:
@@ -62,7 +62,7 @@ class Notices(Service):
 
     async def _listen(self) -> None:
         try:
-            await self._wire.listen(CHANNEL)
+            await self._connection.listen(CHANNEL)
         except UnavailableError as error:
             log.debug("Notices are not heard: {error}", error=error)
 
@@ -74,9 +74,9 @@ class Notices(Service):
             return
         # Without a payload: the connection was lost for a while.
         for project_id in projects_in(projects) if payload else [ANY]:
-            self._bell.ring(project_id, elsewhere=True)
+            self._change_notifier.notify(project_id, from_elsewhere=True)
 
-    def _rung(self, project_id: int) -> None:
+    def _changed(self, project_id: int) -> None:
         if len(self._waiting) < MAX_WAITING:
             self._waiting[project_id] = None
         else:
@@ -88,7 +88,7 @@ class Notices(Service):
         for project_id in told:  # before sending: what is rung meanwhile is news again
             del self._waiting[project_id]
         try:
-            await self._wire.notify(CHANNEL, f"{self._name} {','.join(map(str, told))}")
+            await self._connection.notify(CHANNEL, f"{self._name} {','.join(map(str, told))}")
         except Exception:
             self._waiting.update(dict.fromkeys(told))
             raise

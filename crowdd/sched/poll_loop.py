@@ -8,15 +8,15 @@ from typing import Any
 from twisted.internet.defer import Deferred, ensureDeferred
 
 
-class Looks:
+class PollLoop:
     """Calls ``look`` again and again between ``start`` and ``stop``, never twice at once.
 
     ``look`` deals with its own failures. After each, ``pause`` says in how many seconds the next one comes unless
     somebody plans it for sooner.
     """
 
-    def __init__(self, clock: Any, look: Callable[[], Coroutine[Any, Any, None]], pause: Callable[[], float]) -> None:
-        self._clock, self._look, self._pause = clock, look, pause
+    def __init__(self, clock: Any, poll: Callable[[], Coroutine[Any, Any, None]], pause: Callable[[], float]) -> None:
+        self._clock, self._poll, self._pause = clock, poll, pause
         self._planned: Any = None
         self._under_way: Deferred[None] | None = None
         self._running = False
@@ -47,7 +47,7 @@ class Looks:
     def _begin(self) -> None:
         self._planned = None
         self._under_way = done = Deferred[None]()
-        ensureDeferred(self._look()).addBoth(self._ended, done)
+        ensureDeferred(self._poll()).addBoth(self._ended, done)
 
     def _ended(self, result: Any, done: Deferred[None]) -> None:
         self._under_way = None

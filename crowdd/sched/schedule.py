@@ -7,7 +7,7 @@ from typing import Any
 
 import attrs
 
-from crowdd.domain.server.services import Domain
+from crowdd.domain.server.services import Services
 from crowdd.sched import jobs
 from crowdd.sched.discovery import declared
 from crowdd.storage.database import Database
@@ -27,7 +27,7 @@ class Job:
 
     name: str
     period: float
-    work: Callable[[Domain], Coroutine[Any, Any, str | None]]
+    work: Callable[[Services], Coroutine[Any, Any, str | None]]
 
     def is_logged(self, failed: bool) -> bool:
         """Whether a run stands in the log: those that failed, and all of a job that runs seldom."""

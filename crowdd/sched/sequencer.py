@@ -13,9 +13,9 @@ from twisted.application.service import Service
 from twisted.internet.defer import Deferred, ensureDeferred
 from twisted.logger import Logger
 
-from crowdd.domain.core.change_notifier import Bell
+from crowdd.domain.core.change_notifier import ChangeNotifier
 from crowdd.errors import UnavailableError
-from crowdd.sched.poll_loop import Looks
+from crowdd.sched.poll_loop import PollLoop
 from crowdd.storage.database import Database
 from crowdd.storage.webhooks import events
 
@@ -29,16 +29,16 @@ log = Logger()
 class Sequencer(Service):
     """Gives events their numbers while it runs."""
 
-    def __init__(self, clock: Any, db: Database, bell: Bell) -> None:
-        self._db, self._bell = db, bell
-        self._turns = Looks(clock, self._look, self._pause)
-        self._rung = False
-        self._looks = 0
+    def __init__(self, clock: Any, db: Database, change_notifier: ChangeNotifier) -> None:
+        self._db, self._change_notifier = db, change_notifier
+        self._turns = PollLoop(clock, self._look, self._pause)
+        self._changed = False
+        self._poll_loop = 0
         self._stop_listening: Callable[[], None] = lambda: None
 
     def startService(self) -> None:
         super().startService()
-        self._stop_listening = self._bell.listen(self._heard, only_own=True)
+        self._stop_listening = self._change_notifier.listen(self._heard, only_own=True)
         self._turns.start()
 
     def stopService(self) -> Deferred[None]:
@@ -48,14 +48,14 @@ class Sequencer(Service):
         return ensureDeferred(self._turns.stop())
 
     def _heard(self, project_id: int) -> None:
-        self._rung = True
+        self._changed = True
         self._turns.plan(SOON)
 
     def _pause(self) -> float:
-        return SOON if self._rung else LOOK
+        return SOON if self._changed else LOOK
 
     async def _look(self) -> None:
-        self._rung = False
+        self._changed = False
         try:
             for project_id in await self._projects():
                 await self._number(project_id)
@@ -68,13 +68,13 @@ class Sequencer(Service):
         """One project's failure must not hold up the others."""
         try:
             if await events.number(self._db, project_id):
-                self._bell.ring(project_id)
+                self._change_notifier.notify(project_id)
         except UnavailableError as error:
             log.debug("Events of project {project} wait: {error}", project=project_id, error=error)
         except Exception:
             log.failure("Events of project {project} could not be numbered", project=project_id)
 
     async def _projects(self) -> list[int]:
-        self._looks += 1
-        census = await events.newly_complete(self._db) if self._looks % LOOKS_PER_CENSUS == 1 else []
+        self._poll_loop += 1
+        census = await events.newly_complete(self._db) if self._poll_loop % LOOKS_PER_CENSUS == 1 else []
         return [*await events.unnumbered(self._db), *census]

@@ -7,14 +7,14 @@ from typing import Any
 
 import attrs
 
-from crowdd.domain.core.background_queue import Item
-from crowdd.domain.server.services import Domain
+from crowdd.domain.core.background_queue import QueuedTask
+from crowdd.domain.server.services import Services
 from crowdd.sched import tasks
 from crowdd.sched.discovery import declared
 
 
 @attrs.frozen
-class Work:
+class Handler:
     """Does items of its name: ``run(domain, item)``, which may return a dict that their owners see as the result.
 
     It may be begun again at any time, also after its process was killed, and then goes on at ``item.checkpoint``. It
@@ -24,12 +24,12 @@ class Work:
     """
 
     name: str
-    run: Callable[[Domain, Item], Coroutine[Any, Any, dict[str, object] | None]]
+    run: Callable[[Services, QueuedTask], Coroutine[Any, Any, dict[str, object] | None]]
     max_attempts: int = 8
-    quiet_seconds: float = 1800.0
+    stall_seconds: float = 1800.0
 
 
-def works() -> Mapping[str, Work]:
+def handlers() -> Mapping[str, Handler]:
     """Every work by its name."""
-    found: list[Work] = list(declared(tasks, "WORK"))
+    found: list[Handler] = list(declared(tasks, "HANDLER"))
     return {each.name: each for each in found}

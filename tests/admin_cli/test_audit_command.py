@@ -37,7 +37,7 @@ async def test_ten_wrong_passwords_and_one_right_add_up_to_eleven(served, crowdc
     await served.person("ada")
     for password in [*["a wrong password"] * 10, "a good password"]:
         await sign_in(served.client(), "ada", password)
-    await served.domain.security_log.close()
+    await served.services.security_log.close()
     kinds = [word for kind in ("sign_in", "sign_in_failed", "sign_in_throttled") for word in ("--kind", kind)]
     rows = await deferToThread(crowdctl.json, "audit", "--security", "--account", "ada@example.org", *kinds)
     assert sum(row["count"] for row in rows) == 11 and {row["user_name"] for row in rows} == {"ada"}

@@ -13,7 +13,7 @@ from crowdd.values import Requester
 async def test_ones_own_work_is_listed_read_and_cancelled(served):
     ada, eve = await served.person("ada"), await served.person("eve")
     who = Requester(user_id=ada.user_id, via="api")
-    ids = [await served.domain.queue.add(served.database, "unknown", {"secret": 1}, who) for _ in range(3)]
+    ids = [await served.services.queue.add(served.database, "unknown", {"secret": 1}, who) for _ in range(3)]
     listed = (await ada.get("/api/queue")).json()
     assert [item["id"] for item in listed] == ids[::-1]
     assert [item["id"] for item in (await ada.get(f"/api/queue?last_id={ids[1]}&limit=5")).json()] == ids[:1]

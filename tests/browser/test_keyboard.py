@@ -33,8 +33,8 @@ class Hands:
         for _ in range(_MAXIMUM):
             self.page.keyboard.press("Tab")
             if self.page.evaluate(_NAME).startswith(words):
-                ring = self.page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
-                assert ring != "none", f"{words} has the focus and does not show it"
+                notify = self.page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
+                assert notify != "none", f"{words} has the focus and does not show it"
                 return
         raise AssertionError(f"The keyboard does not reach {words!r} on {self.page.url}")
 

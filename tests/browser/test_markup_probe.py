@@ -98,7 +98,7 @@ def planted(postgres: Any, tmp_path_factory: Any) -> Iterator[Site]:
 async def _build(served: Served) -> dict[str, dict[str, str]]:
     await served.start()
     made = await matrix.build(served)
-    await served.database.execute(BESIDE, {"sealed": sealed_at_first(served.domain.secrets, "whsec_c2VjcmV0")})
+    await served.database.execute(BESIDE, {"sealed": sealed_at_first(served.services.secrets, "whsec_c2VjcmV0")})
     visitor = served.client()
     await visitor.get("/", headers=HTML)
     found = {"anonymous": visitor.cookies}

@@ -177,7 +177,7 @@ def named_in(schema: object) -> Iterator[str]:
 
 def test_every_parameter_header_and_key_of_the_api_is_stated():
     words = {*re.findall(r"[A-Za-z0-9_-]+", TEXT)} | {f"{name}_token" for name in ("github", "orcid")}
-    described = [route.doc for route in reference.routes() if route.doc]
+    described = [route.operation for route in reference.routes() if route.operation]
     names = {each.name for doc in described for each in doc.parameters if each.where != "path"}
     names |= {name for doc in described for name in (*named_in(doc.bodies), *named_in(doc.answer))}
     assert names - words == set()

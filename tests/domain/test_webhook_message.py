@@ -9,7 +9,7 @@ import pytest
 from standardwebhooks import Webhook, WebhookVerificationError
 from support.checks.shows import shows
 
-from crowdd.domain.outbound.client import Reply
+from crowdd.domain.outbound.client import Response
 from crowdd.domain.webhooks import signatures, webhook_message
 from crowdd.domain.webhooks.events import KINDS
 
@@ -74,15 +74,15 @@ def test_a_receiver_verifies_it_with_either_secret_while_they_change():
     ],
 )  # fmt: skip
 def test_an_answer_means(status, words, gone):
-    made = webhook_message.outcome(Reply(status, {}, b"", True))
+    made = webhook_message.outcome(Response(status, {}, b"", True))
     assert words in made.problem and (made.failure and made.failure.gone) is gone
 
 
 @pytest.mark.parametrize(("text", "seconds"), [("120", 120), ("", 0), ("Wed, 21 Oct", 0), ("-1", 0), ("9" * 30, 0)])
 def test_a_receiver_may_ask_for_time(text, seconds):
-    assert webhook_message.outcome(Reply(503, {"retry-after": text}, b"", True)).failure.wait == seconds
+    assert webhook_message.outcome(Response(503, {"retry-after": text}, b"", True)).failure.wait == seconds
 
 
 def test_an_answer_is_kept_as_a_text_that_can_be_stored():
-    head = webhook_message.answer_head(Reply(200, {"x": "a\rb"}, b"\x00\xff\x1b[31m\n" + b"y" * 9000, True))
+    head = webhook_message.answer_head(Response(200, {"x": "a\rb"}, b"\x00\xff\x1b[31m\n" + b"y" * 9000, True))
     assert head.startswith("HTTP 200\nx: a b\n\n \N{REPLACEMENT CHARACTER} [31m\nyyy") and len(head) == 2000

@@ -33,7 +33,7 @@ async def asking(served, monkeypatch, source) -> socket.socket:
     """A bare connection on which the file of a project has been asked for."""
     owner = await served.person("owner")
     await served.project(owner, tasks=1, published=True)
-    monkeypatch.setattr(type(served.domain.exports), "download", lambda self, *about: source.parts())
+    monkeypatch.setattr(type(served.services.exports), "download", lambda self, *about: source.parts())
     there = served.server._port.getHost()
     made = socket.create_connection((there.host, there.port))
     made.sendall(b"GET /project/birds/tasks/export?type=task&format=json HTTP/1.1\r\nHost: localhost\r\n\r\n")

@@ -5,7 +5,7 @@ from support.checks.shows import shows
 from twisted.internet.defer import Deferred, ensureDeferred
 from twisted.internet.task import Clock
 
-from crowdd.http.transport.fixed_headers import ready
+from crowdd.http.transport.fixed_headers import encode
 from crowdd.http.transport.limits import rate_limits
 from crowdd.http.transport.limits.rate_limits import (
     BROWSER,
@@ -15,7 +15,7 @@ from crowdd.http.transport.limits.rate_limits import (
     RateLimit,
     SharedWindow,
     Window,
-    block,
+    flush_every,
 )
 
 
@@ -169,7 +169,7 @@ def test_the_three_headers():
     headers = Window(clock_at(10), 300, 900).take("a").headers()
     expected = {"X-RateLimit-Limit": "300", "X-RateLimit-Remaining": "299", "X-RateLimit-Reset": "900"}
     expected["X-RateLimit-Scope"] = "network"
-    assert headers == ready(expected)
+    assert headers == encode(expected)
 
 
 class Ledger:
@@ -248,4 +248,4 @@ def test_strangers_without_number_are_no_memory_without_bound(monkeypatch):
 @shows("limit-rate-processes")
 @pytest.mark.parametrize(("limit", "told"), [(1, 1), (30, 1), (300, 10), (12_000, 100)])
 def test_how_often_processes_tell_each_other(limit, told):
-    assert block(limit) == told
+    assert flush_every(limit) == told

@@ -48,7 +48,7 @@ def both(ways, address):
     table, klein = ways
     request = DummyRequest([])
     request.path = address.encode()
-    router._tidy(request)
+    router._normalise_path(request)
     found = table.find(request.postpath)
     try:
         matched = klein.match("/" + b"/".join(request.postpath).decode(), "GET")[1]

@@ -45,12 +45,12 @@ def test_so_many_sentences_fall_back_to_english(code: str):
 
 def test_what_is_said_in_english_for_want_of_words_is_counted():
     languages = Languages.read()
-    assert languages.lacking() == {}, "nothing is read before somebody asks"
+    assert languages.missing_translations() == {}, "nothing is read before somebody asks"
     assert languages.say(_("Sign in"), "de") != "Sign in"
     assert languages.say(_("Nobody translated this: %(name)s.", name="Ada"), "de") == "Nobody translated this: Ada."
     assert languages.say(ngettext("One lost", "%(num)s lost", 3), "de") == "3 lost"
     assert languages.say(_("Nobody translated this."), "en") == "Nobody translated this."
-    assert languages.lacking() == {"de": 2}
+    assert languages.missing_translations() == {"de": 2}
 
 
 @every_language

@@ -57,7 +57,7 @@ def do(work):
 
 
 class People(RuleBasedStateMachine):
-    """A project with an owner, six volunteers and two networks; ``domain`` and ``ledger`` are set by the test."""
+    """A project with an owner, six volunteers and two networks; ``services`` and ``ledger`` are set by the test."""
 
     @initialize(n=redundancies, sched=strategies.sampled_from(schedulers.names()), published=strategies.booleans())
     def begin(self, n, sched, published):
@@ -66,7 +66,7 @@ class People(RuleBasedStateMachine):
         owner = self.ledger.value("SELECT owner_id FROM project WHERE id = %(p)s", p=self.project)
         self.owner = Requester(user_id=owner, user_name="owner")
         self.ledger.run(
-            "UPDATE project SET secret_key_sealed = %(key)s", key=sealed_at_first(self.domain.secrets, "secret")
+            "UPDATE project SET secret_key_sealed = %(key)s", key=sealed_at_first(self.services.secrets, "secret")
         )
         self.choose(sched)
 
@@ -77,7 +77,7 @@ class People(RuleBasedStateMachine):
 
     def answers(self, who, task):
         body = {"project_id": self.project, "task_id": task, "info": "yes"}
-        return do(self.domain.contributions.submit(who, body, None, None))
+        return do(self.services.contributions.submit(who, body, None, None))
 
     @rule(
         who=volunteers,
@@ -86,7 +86,7 @@ class People(RuleBasedStateMachine):
         order=strategies.sampled_from(ORDERS),
     )
     def asks(self, who, limit, offset, order):
-        work = self.domain.contributions.next_tasks(who, self.project, limit, offset, lane(*order))
+        work = self.services.contributions.next_tasks(who, self.project, limit, offset, lane(*order))
         try:
             handout = do(work)
         except ForbiddenError as error:
@@ -134,7 +134,7 @@ class People(RuleBasedStateMachine):
     def opens_a_page(self, who, place):
         for task in self.tasks_at(place):
             try:
-                do(self.domain.contributions.hold(who, self.project, task))
+                do(self.services.contributions.hold(who, self.project, task))
             except ForbiddenError as error:
                 assert error.code in ("paused", "barred")
 
@@ -145,7 +145,7 @@ class People(RuleBasedStateMachine):
     def renews(self, who, place):
         for task in self.tasks_at(place):
             try:
-                do(self.domain.leases.renew(who, task, None, None))
+                do(self.services.leases.renew(who, task, None, None))
             except ForbiddenError as error:
                 assert error.code == "barred"
 
@@ -155,20 +155,20 @@ class People(RuleBasedStateMachine):
         if runs:
             run = runs[place % len(runs)]
             body = {"taskrun_id": run["id"], "network": all_of_them and run["user_ip"] is not None}
-            do(self.domain.barring.bar(self.owner, self.project, body))
+            do(self.services.barring.bar(self.owner, self.project, body))
 
     @rule(place=places)
     def lets_in_again(self, place):
-        bars = do(self.domain.barring.listed(self.owner, self.project))
+        bars = do(self.services.barring.listed(self.owner, self.project))
         if bars:
-            do(self.domain.barring.unbar(self.owner, self.project, bars[place % len(bars)].id))
+            do(self.services.barring.unbar(self.owner, self.project, bars[place % len(bars)].id))
 
     @precondition(lambda self: hasattr(self, "project"))
     @rule(maximum=strategies.integers(0, 3))
     def counts_of_a_network(self, maximum):
         (row,) = self.ledger.rows("SELECT info FROM project WHERE id = %(p)s", p=self.project)
         info = {**row["info"], "counted_per_network": maximum}
-        do(self.domain.records.change(PROJECT, self.owner, self.project, {"info": info}))
+        do(self.services.records.change(PROJECT, self.owner, self.project, {"info": info}))
 
     @rule()
     def sweeps(self):
@@ -187,35 +187,35 @@ class People(RuleBasedStateMachine):
     @rule(n=redundancies, some=strategies.lists(places, max_size=3))
     def redundancy(self, n, some):
         body = {"n_answers": n, "task_ids": self.tasks_at(*some)}
-        changed = [do(self.domain.changes.redundancy(self.owner, self.project, body, dry)) for dry in (True, False)]
+        changed = [do(self.services.changes.redundancy(self.owner, self.project, body, dry)) for dry in (True, False)]
         assert changed[0].tasks == changed[1].tasks
         assert (changed[0].completed, changed[0].reopened) == (changed[1].completed, changed[1].reopened)
 
     @rule(priority=priorities, some=strategies.lists(places, max_size=3))
     def priority(self, priority, some):
         body = {"priority_0": priority, "task_ids": self.tasks_at(*some)}
-        do(self.domain.changes.priority(self.owner, self.project, body))
+        do(self.services.changes.priority(self.owner, self.project, body))
 
     @rule(n=redundancies, values=strategies.lists(priorities, min_size=1, max_size=3))
     def imports(self, n, values):
         rows = [{"project_id": self.project, "n_answers": n, "priority_0": p, "info": {}} for p in values]
-        do(self.domain.records.create(TASK, self.owner, rows))
+        do(self.services.records.create(TASK, self.owner, rows))
 
     @rule(place=places)
     def deletes(self, place):
         for task in self.tasks_at(place):
-            do(self.domain.records.delete(TASK, self.owner, task))
+            do(self.services.records.delete(TASK, self.owner, task))
 
     @rule(place=places, back=strategies.booleans(), reason=strategies.sampled_from(["retired", "cancelled"]))
     def retires(self, place, back, reason):
         for task in self.tasks_at(place):
             body = {} if back else {"reason": reason}
-            do((self.domain.changes.reopen if back else self.domain.changes.retire)(self.owner, task, body))
+            do((self.services.changes.reopen if back else self.services.changes.retire)(self.owner, task, body))
 
     @rule(who=strategies.sampled_from(WHO[:3]))
     def withdraws(self, who):
         body = {"user_id": who.user_id}
-        told = [do(self.domain.changes.withdraw(self.owner, self.project, body, dry)) for dry in (True, False)]
+        told = [do(self.services.changes.withdraw(self.owner, self.project, body, dry)) for dry in (True, False)]
         assert told[0].answers == told[1].answers
         assert (told[0].completed, told[0].reopened) == (told[1].completed, told[1].reopened)
 
@@ -234,7 +234,7 @@ class People(RuleBasedStateMachine):
     def choose(self, sched):
         (row,) = self.ledger.rows("SELECT info FROM project WHERE id = %(p)s", p=self.project)
         info = {**row["info"], "sched": sched}
-        do(self.domain.records.change(PROJECT, self.owner, self.project, {"info": info}))
+        do(self.services.records.change(PROJECT, self.owner, self.project, {"info": info}))
 
     @rule(who=volunteers, place=places, what=strategies.sampled_from(["ask", "answer", "raise", "delete"]))
     def is_killed_in_the_middle(self, who, place, what):
@@ -268,8 +268,8 @@ class People(RuleBasedStateMachine):
         if not hasattr(self, "project"):
             return
         self.ledger.publish(self.project)
-        for bar in do(self.domain.barring.listed(self.owner, self.project)):
-            do(self.domain.barring.unbar(self.owner, self.project, bar.id))
+        for bar in do(self.services.barring.listed(self.owner, self.project)):
+            do(self.services.barring.unbar(self.owner, self.project, bar.id))
         self.ledger.pass_time(2 * LEASE + 2)
         for n in range(4):
             self.ledger.all_of(self.project, f"c:last{n}", limit=5)
@@ -281,9 +281,9 @@ class People(RuleBasedStateMachine):
 
 
 @pytest_twisted.ensureDeferred
-async def test_whatever_people_do(dsn, domain):
+async def test_whatever_people_do(dsn, services):
     ledger = Ledger(dsn)
-    machine = type("PeopleHere", (People,), {"domain": domain, "ledger": ledger, "dsn": dsn})
+    machine = type("PeopleHere", (People,), {"services": services, "ledger": ledger, "dsn": dsn})
     how = settings(
         max_examples=EXAMPLES,
         stateful_step_count=STEPS,

@@ -20,7 +20,7 @@ from crowdd.domain.mail.rendering import FOLDER, Letter, Letters, one_line
 from crowdd.errors import ConfigError, ConflictError, InvalidValueError, UnavailableError
 from crowdd.languages import Languages
 from crowdd.sched.queue_worker import Worker
-from crowdd.sched.task_handlers import Work
+from crowdd.sched.task_handlers import Handler
 from crowdd.values import Requester
 
 BASE = "https://crowdd.example"
@@ -311,35 +311,35 @@ async def test_letters_have_their_time(bench):
 
 
 @pytest_twisted.ensureDeferred
-async def test_who_waits_for_work_that_died_is_told(domain, pool):
+async def test_who_waits_for_work_that_died_is_told(services, pool):
     sql = (
         "INSERT INTO account (created, name, fullname, email_addr, api_key_hash, api_key_sealed, locale)"
         " VALUES (clock(), 'ada', 'Ada L', 'ada@example.org', '', '', 'de') RETURNING id"
     )
     ada = Requester(user_id=(await pool.fetch(sql))[0]["id"])
 
-    async def run(domain: Any, item: Any) -> None:
+    async def run(services: Any, item: Any) -> None:
         raise InvalidValueError("Line 3 is no task.")
 
-    item_id = await domain.queue.add(pool, "import_tasks", {}, ada)
-    (settled,) = await Worker(reactor, domain, {"import_tasks": Work("import_tasks", run)}, size=1).take()
+    item_id = await services.queue.add(pool, "import_tasks", {}, ada)
+    (settled,) = await Worker(reactor, services, {"import_tasks": Handler("import_tasks", run)}, size=1).take()
     await settled
-    (row,) = await domain.mail.list()
-    letter = await domain.mail.get(row["id"])
+    (row,) = await services.mail.list()
+    letter = await services.mail.get(row["id"])
     assert (row["recipient"], row["locale"], row["template"]) == ("ada@example.org", "de", "dead_work")
     assert all(words in letter["text"] for words in ("Ada L", "import tasks", str(item_id), "Line 3 is no task."))
 
 
 @pytest_twisted.ensureDeferred
 async def test_letters_go_with_the_account(served):
-    mail, ada = served.domain.mail, await served.person("ada")
+    mail, ada = served.services.mail, await served.person("ada")
     for name in ("Ada", "bob"):
         await mail.send(served.database, f"{name}@example.org", "test", {})
 
     async def told(done: int) -> None:
         pass
 
-    await served.domain.people.farewell.carry_out(ada.user_id, told)
+    await served.services.people.account_deletion.carry_out(ada.user_id, told)
     assert [row["recipient"] for row in await mail.list()] == ["bob@example.org"]
 
 

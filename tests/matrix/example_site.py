@@ -9,13 +9,13 @@ from support.browsers import lock
 from support.servers.served import Client, Served
 
 from crowdd.kinds import KINDS
-from crowdd.kinds.kind import Standing
+from crowdd.kinds.kind import Role
 
 FIRST_ID = 7_000_000  # ids are numbers that stand nowhere else by chance
 REQUESTERS = ("anonymous", "external", "stranger", "volunteer", "coowner", "owner", "admin", "herself")
 
-_ANYBODY = frozenset({Standing.ANYBODY})
-_SIGNED_IN = _ANYBODY | {Standing.SIGNED_IN}
+_ANYBODY = frozenset({Role.ANYBODY})
+_SIGNED_IN = _ANYBODY | {Role.SIGNED_IN}
 _PROJECT_KINDS = frozenset({"project", "task", "taskrun", "result", "blogpost", "helpingmaterial", "projectstats"})
 
 
@@ -37,26 +37,26 @@ class Stage:
         return await self.served.database.fetch(text, values)
 
 
-def standings(kind: str, requester: str, number: int = 0) -> frozenset[Standing]:
+def roles(kind: str, requester: str, number: int = 0) -> frozenset[Role]:
     """What a requester is to the shown row of that number; written down here, so that no code of crowdd decides it."""
     have = _ANYBODY if requester in ("anonymous", "external") else _SIGNED_IN
     if requester == "admin":
-        have |= {Standing.ADMIN}
+        have |= {Role.ADMIN}
     if kind in _PROJECT_KINDS:
-        have |= {Standing.LISTED, Standing.UNLOCKED, Standing.REACHABLE}
-        have |= {Standing.ANSWERS_LISTED, Standing.ANSWERS_UNLOCKED}
+        have |= {Role.LISTED, Role.UNLOCKED, Role.REACHABLE}
+        have |= {Role.ANSWERS_LISTED, Role.ANSWERS_UNLOCKED}
         if requester in ("owner", "coowner"):
-            have |= {Standing.OWNER}
+            have |= {Role.OWNER}
         if requester == "owner":
-            have |= {Standing.CREATOR}
+            have |= {Role.CREATOR}
     if kind == "project" and requester in ("owner", "coowner", "admin"):
-        have |= {Standing.KEYHOLDER}
+        have |= {Role.KEYHOLDER}
     if kind in ("blogpost", "announcement", "user"):
-        have |= {Standing.SHOWN}
+        have |= {Role.SHOWN}
     if (kind, requester) in {("taskrun", "volunteer"), ("blogpost", "owner"), ("announcement", "admin")}:
-        have |= {Standing.AUTHOR}
+        have |= {Role.AUTHOR}
     if (kind, requester, number) == ("user", "herself", 0):
-        have |= {Standing.SELF, Standing.KEYHOLDER}  # she comes with her key, which is told what it knows
+        have |= {Role.SELF, Role.KEYHOLDER}  # she comes with her key, which is told what it knows
     return have
 
 

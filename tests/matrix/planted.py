@@ -8,11 +8,11 @@ from urllib.parse import quote
 
 import attrs
 import orjson
-from matrix.example_site import Stage, sees_hidden, standings
+from matrix.example_site import Stage, roles, sees_hidden
 from psycopg2.extras import Json as AsJson
 
 from crowdd.kinds import KINDS
-from crowdd.kinds.kind import WHOLE_INFO, Field, Kind, Standing, Write
+from crowdd.kinds.kind import WHOLE_INFO, Field, Kind, Role, Write
 from crowdd.kinds.types import Boolean, Integer, Json, Number, ShortName, Text, Timestamp
 
 PUBLIC_KEY = "container"  # of info: read by everybody where a kind has public keys at all
@@ -80,16 +80,16 @@ class Value:
         """Whether the declaration lets the requester read it."""
         if self.hidden and not sees_hidden(self.kind.name, requester):
             return False
-        return bool(self.field.read & self.standings(requester))
+        return bool(self.field.read & self.roles(requester))
 
-    def standings(self, requester: str) -> frozenset[Standing]:
+    def roles(self, requester: str) -> frozenset[Role]:
         """What the requester is to the row."""
-        return standings(self.kind.name, requester, self.number)
+        return roles(self.kind.name, requester, self.number)
 
     def texts(self, requester: str) -> Iterator[str]:
         """The texts by which the value is recognised, those left out that the requester may read."""
         if isinstance(self.truth, dict):
-            whole = self.standings(requester) & WHOLE_INFO or self.kind.public_info is None
+            whole = self.roles(requester) & WHOLE_INFO or self.kind.public_info is None
             for key, text in self.truth.items():
                 if not (self.readable(requester) and (whole or key in (self.kind.public_info or ()))):
                     yield str(text)
@@ -121,7 +121,7 @@ async def values_of(stage: Stage) -> list[Value]:
             for number, row_id in enumerate(ids):
                 truth = (await stage["admin"].get(f"/api/{name}/{row_id}")).json()
                 if name == "user":  # no key reads keys of others
-                    accounts = stage.served.domain.accounts
+                    accounts = stage.served.services.accounts
                     truth["api_key"] = accounts.api_key(await accounts.profile(row_id))
                 fields = KINDS[name].fields
                 found += [Value(KINDS[name], f, row_id, number, truth[f.name], hidden) for f in fields]

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 import pytest_twisted
-from matrix.example_site import REQUESTERS, Stage, standings
+from matrix.example_site import REQUESTERS, Stage, roles
 from matrix.planted import PUBLIC_KEY, Value, plant, recognised, values_of
 from support.checks.shows import shows
 from twisted.internet.defer import ensureDeferred
@@ -153,7 +153,7 @@ async def test_a_filter_finds_by_what_the_requester_may_read_and_by_nothing_else
 
 
 def searched(field: Field) -> bool:
-    return field.search and not field.sealed
+    return field.search and not field.encrypted
 
 
 @shows("list-orderby", "record-exposure")
@@ -230,7 +230,7 @@ async def test_a_page_as_json_tells_nothing_that_the_api_hides(path, requester, 
 @pytest_twisted.ensureDeferred
 async def test_a_page_as_json_shows_what_is_public(requester, stage, values):
     page = (await stage[requester].page("/project/open/")).json()["project"]
-    mine = standings("project", requester)
+    mine = roles("project", requester)
     for value in of(values, KINDS["project"]):
         if value.row_id == stage.rows["project"][0] and value.field.read & mine and searched(value.field):
             assert page[value.field.name] == expected(value, requester), value.field.name
@@ -260,7 +260,7 @@ NOT_FOR_EVERYBODY: dict[str, dict[str, set[str]]] = {
 
 @every_kind
 def test_what_is_not_for_everybody_is_written_down_twice(kind):
-    declared = {f.name: {standing.value for standing in f.read} for f in kind.fields if f.read != EVERYONE}
+    declared = {f.name: {role.value for role in f.read} for f in kind.fields if f.read != EVERYONE}
     assert declared == NOT_FOR_EVERYBODY.get(kind.name, {})
 
 

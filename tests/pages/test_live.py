@@ -103,7 +103,7 @@ async def test_many_answers_are_two_states_a_second_and_the_last_is_told(served)
     owner, ada = await served.person("owner"), await served.person("ada")
     project = await served.project(owner, tasks=40, published=True, n_answers=1)
     reads = []
-    live = served.domain.live
+    live = served.services.live
     kept, db = live.state, live.db
 
     class Counting:

@@ -16,7 +16,7 @@ from twisted.internet.task import Clock
 from crowdd.domain.core.uploads import Upload
 from crowdd.domain.server import bootstrap, upload_gc
 from crowdd.errors import ForbiddenError, UnavailableError
-from crowdd.sched.job_runner import LONGEST_WAIT, Clockwork
+from crowdd.sched.job_runner import LONGEST_WAIT, JobRunner
 from crowdd.sched.schedule import Job, every_job, wait_after
 from crowdd.storage.core import batch_delete
 from crowdd.storage.server import jobs
@@ -25,17 +25,17 @@ from crowdd.storage.server import jobs
 class Bench:
     """Clockworks on one database, each with a session of its own as processes have; ``ran`` is what they did."""
 
-    def __init__(self, domain: Any, settings: Any) -> None:
-        self.domain, self.settings, self.sessions, self.ran = domain, settings, [], []
+    def __init__(self, services: Any, settings: Any) -> None:
+        self.services, self.settings, self.sessions, self.ran = services, settings, [], []
 
-    async def clockwork(self, *jobs: Job, clock: Any = reactor, **more: Any) -> Clockwork:
+    async def job_runner(self, *jobs: Job, clock: Any = reactor, **more: Any) -> JobRunner:
         session = bootstrap.make_pool(reactor, self.settings, size=1)
         await session.start()
         self.sessions.append(session)
-        return Clockwork(clock, session, self.domain, jobs, **more)
+        return JobRunner(clock, session, self.services, jobs, **more)
 
     def job(self, name: str = "ring", period: float = 100.0, work: Any = None) -> Job:
-        async def run(domain: Any) -> str:
+        async def run(services: Any) -> str:
             self.ran.append(name)
             if work is not None:
                 await work()
@@ -44,18 +44,18 @@ class Bench:
         return Job(name, period, run)
 
     async def row(self, name: str = "ring") -> Any:
-        (found,) = [row for row in await jobs.list_(self.domain.db) if row["name"] == name]
+        (found,) = [row for row in await jobs.list_(self.services.db) if row["name"] == name]
         return found
 
     async def pass_time(self, seconds: float) -> None:
-        await self.domain.db.execute(
+        await self.services.db.execute(
             "UPDATE clock_shift SET ahead = ahead + %(by)s", {"by": timedelta(seconds=seconds)}
         )
 
 
 @pytest_twisted.async_yield_fixture
-async def bench(domain, settings):
-    made = Bench(domain, settings)
+async def bench(services, settings):
+    made = Bench(services, settings)
     yield made
     for session in made.sessions:
         await session.close()
@@ -68,32 +68,32 @@ async def raises(error: Exception) -> None:
 @pytest_twisted.ensureDeferred
 async def test_a_job_runs_when_it_is_due_and_not_before(bench):
     job = bench.job()
-    clockwork = await bench.clockwork(job)
-    turn = await clockwork.turn(job)
+    job_runner = await bench.job_runner(job)
+    turn = await job_runner.run(job)
     assert turn.state == "early" and 59 < turn.wait <= 60, "a new one after a minute"
     await bench.pass_time(60)
-    turn = await clockwork.turn(job)
+    turn = await job_runner.run(job)
     assert (turn.state, turn.wait, turn.words) == ("done", 100, "run 1")
-    assert (await clockwork.turn(job)).state == "early"
+    assert (await job_runner.run(job)).state == "early"
     await bench.pass_time(101)
-    assert (await clockwork.turn(job)).state == "done"
+    assert (await job_runner.run(job)).state == "done"
     row = await bench.row()
     assert (row["outcome"], row["words"], row["runs"], row["failures"]) == ("done", "run 2", 2, 0)
-    assert row["seconds"] >= 0 and len(await jobs.log(bench.domain.db, "ring", 10)) == 2
+    assert row["seconds"] >= 0 and len(await jobs.log(bench.services.db, "ring", 10)) == 2
 
 
 @pytest_twisted.ensureDeferred
 async def test_two_processes_run_each_due_job_once(bench):
     async def slow() -> None:
-        await Deferred.fromCoroutine(bench.domain.db.fetch("SELECT pg_sleep(0.02)"))
+        await Deferred.fromCoroutine(bench.services.db.fetch("SELECT pg_sleep(0.02)"))
 
     several = [bench.job(f"job{n}", 100, slow) for n in range(4)]
-    one, two = await bench.clockwork(*several), await bench.clockwork(*several)
+    one, two = await bench.job_runner(*several), await bench.job_runner(*several)
     for job in several:
-        assert (await one.turn(job)).state == "early"
+        assert (await one.run(job)).state == "early"
     for _ in range(5):
         await bench.pass_time(101)
-        turns = [Deferred.fromCoroutine(each.turn(job)) for job in several for each in (one, two)]
+        turns = [Deferred.fromCoroutine(each.run(job)) for job in several for each in (one, two)]
         states = [turn.state for turn in await gatherResults(turns)]
         assert states.count("done") == 4, states
     assert sorted(bench.ran) == sorted([job.name for job in several] * 5)
@@ -108,27 +108,27 @@ async def test_a_long_run_is_left_alone_though_its_time_comes_again(bench):
         await gate
 
     job = bench.job(work=long)
-    one, two = await bench.clockwork(job), await bench.clockwork(job)
-    running = Deferred.fromCoroutine(one.turn(job, early=True))
+    one, two = await bench.job_runner(job), await bench.job_runner(job)
+    running = Deferred.fromCoroutine(one.run(job, force=True))
     await reached
     await bench.pass_time(1000)
-    assert (await two.turn(job)).state == "busy"
-    assert (await two.turn(job, early=True)).state == "busy"
+    assert (await two.run(job)).state == "busy"
+    assert (await two.run(job, force=True)).state == "busy"
     assert (await bench.row())["outcome"] == "running"
     gate.callback(None)
     assert (await running).state == "done"
-    assert (await two.turn(job)).state == "early" and bench.ran == ["ring"]
+    assert (await two.run(job)).state == "early" and bench.ran == ["ring"]
 
 
 @pytest_twisted.ensureDeferred
 async def test_missed_runs_are_made_up_for_once(bench):
     job = bench.job()
-    clockwork = await bench.clockwork(job)
-    await clockwork.turn(job, early=True)
+    job_runner = await bench.job_runner(job)
+    await job_runner.run(job, force=True)
     await bench.pass_time(86400 * 3)
     assert (await bench.row())["overdue"] > 86400 * 2
-    assert (await clockwork.turn(job)).state == "done"
-    assert (await clockwork.turn(job)).state == "early"
+    assert (await job_runner.run(job)).state == "done"
+    assert (await job_runner.run(job)).state == "early"
 
 
 @pytest_twisted.ensureDeferred
@@ -140,19 +140,19 @@ async def test_a_failure_is_written_down_and_retried_and_never_the_end(bench):
             raise errors.pop(0)
 
     job = bench.job(period=86400, work=fails)
-    clockwork = await bench.clockwork(job)
-    waits = [(await clockwork.turn(job, early=True)).wait]
+    job_runner = await bench.job_runner(job)
+    waits = [(await job_runner.run(job, force=True)).wait]
     row = await bench.row()
     assert (row["outcome"], row["failures"]) == ("failed", 1)
     assert row["words"] == "RuntimeError. The server's log says more."
     await bench.pass_time(121)
-    waits.append((await clockwork.turn(job)).wait)
+    waits.append((await job_runner.run(job)).wait)
     assert (await bench.row())["words"] == "Not here."
     await bench.pass_time(241)
-    waits.append((await clockwork.turn(job)).wait)
+    waits.append((await job_runner.run(job)).wait)
     assert waits == [120, 240, 86400]
     assert (await bench.row())["failures"] == 0
-    log = await jobs.log(bench.domain.db, "ring", 10)
+    log = await jobs.log(bench.services.db, "ring", 10)
     assert [row["outcome"] for row in log] == ["done", "failed", "failed"]
 
 
@@ -166,17 +166,17 @@ async def test_a_run_whose_session_went_is_noticed_and_made_up_for(bench):
             await Deferred()
 
     job = bench.job(period=86400, work=killed)
-    one, two = await bench.clockwork(job), await bench.clockwork(job)
-    Deferred.fromCoroutine(one.turn(job, early=True))
+    one, two = await bench.job_runner(job), await bench.job_runner(job)
+    Deferred.fromCoroutine(one.run(job, force=True))
     await reached
     await bench.sessions[0].close()  # as when its process is killed: PostgreSQL takes the lock back
-    while (turn := await two.turn(job)).state == "busy":
+    while (turn := await two.run(job)).state == "busy":
         pass
     assert (turn.state, turn.wait) == ("broken", 60)
     assert (await bench.row())["words"] == "Its process ended while it ran."
-    assert (await two.turn(job)).state == "early"
+    assert (await two.run(job)).state == "early"
     await bench.pass_time(61)
-    assert (await two.turn(job)).state == "done"
+    assert (await two.run(job)).state == "done"
 
 
 @pytest_twisted.ensureDeferred
@@ -189,15 +189,15 @@ async def test_who_lost_the_lock_does_not_write_over_the_next(bench):
             await gate
 
     job = bench.job(work=long)
-    one, two = await bench.clockwork(job), await bench.clockwork(job)
-    running = Deferred.fromCoroutine(one.turn(job, early=True))
+    one, two = await bench.job_runner(job), await bench.job_runner(job)
+    running = Deferred.fromCoroutine(one.run(job, force=True))
     await reached
     sql = "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND pid <> pg_backend_pid()"
-    await bench.domain.db.fetch(sql)
-    while (await two.turn(job)).state != "broken":
+    await bench.services.db.fetch(sql)
+    while (await two.run(job)).state != "broken":
         pass
     await bench.pass_time(61)
-    assert (await two.turn(job)).state == "done"
+    assert (await two.run(job)).state == "done"
     with contextlib.suppress(UnavailableError):
         await bench.sessions[0].fetch("SELECT")  # until its loss has been noticed
     gate.callback(None)
@@ -215,15 +215,15 @@ async def test_a_service_looks_again_by_itself_after_failures_too(bench):
             each.callback(None)
         raise RuntimeError
 
-    clockwork = await bench.clockwork(bench.job(period=10, work=fails), clock=clock)
-    clockwork.startService()
+    job_runner = await bench.job_runner(bench.job(period=10, work=fails), clock=clock)
+    job_runner.startService()
     for _ in range(3):
         ran = Deferred()
         runs.append(ran)
         while not ran.called:  # until it is planned again: what it does is on the real reactor
             await bench.pass_time(LONGEST_WAIT)
             clock.advance(LONGEST_WAIT)
-    await clockwork.stopService()
+    await job_runner.stopService()
     assert (await bench.row())["failures"] == len(bench.ran) >= 3
 
 
@@ -236,10 +236,10 @@ async def test_the_end_waits_for_what_runs_and_then_breaks_it_off(bench):
         await Deferred()
 
     job = bench.job(period=0.01, work=stuck)
-    clockwork = await bench.clockwork(job, patience=0.05)
-    clockwork.startService()
+    job_runner = await bench.job_runner(job, patience=0.05)
+    job_runner.startService()
     await reached
-    await clockwork.stopService()
+    await job_runner.stopService()
     assert (await bench.row())["words"] == "The server ended while it ran."
     assert bench.ran == ["ring"]
 
@@ -252,10 +252,10 @@ async def test_no_transaction_stays_open_while_a_job_runs(bench):
         sql = (
             "SELECT count(*) AS n FROM pg_stat_activity WHERE backend_xid IS NOT NULL AND datname = current_database()"
         )
-        seen.append((await bench.domain.db.fetch(sql))[0]["n"])
+        seen.append((await bench.services.db.fetch(sql))[0]["n"])
 
     job = bench.job(work=look)
-    await (await bench.clockwork(job)).turn(job, early=True)
+    await (await bench.job_runner(job)).run(job, force=True)
     assert seen == [0]
 
 
@@ -263,9 +263,9 @@ async def test_no_transaction_stays_open_while_a_job_runs(bench):
 async def test_every_job_of_the_server_runs(bench):
     every = every_job()
     assert len({job.name for job in every}) == len(every) > 5
-    clockwork = await bench.clockwork(*every)
+    job_runner = await bench.job_runner(*every)
     for job in every:
-        turn = await clockwork.turn(job, early=True)
+        turn = await job_runner.run(job, force=True)
         assert turn.state == "done", (job.name, turn)
 
 
@@ -285,7 +285,7 @@ def test_frequent_runs_are_not_logged_unless_they_fail():
 @pytest_twisted.ensureDeferred
 async def test_sweeping_removes_what_is_old_in_many_short_transactions(bench, monkeypatch):
     monkeypatch.setattr(batch_delete, "CHUNK", 3)
-    db = bench.domain.db
+    db = bench.services.db
     await db.execute(
         "INSERT INTO attempt_count SELECT 'old' || n, 1, clock() - interval '2 days' FROM generate_series(1, 7) n"
     )
@@ -297,7 +297,7 @@ async def test_sweeping_removes_what_is_old_in_many_short_transactions(bench, mo
 @pytest_twisted.ensureDeferred
 async def test_a_row_that_is_changed_meanwhile_stays(bench):
     """Such as a session that its owner comes back to while it is being swept."""
-    db = bench.domain.db
+    db = bench.services.db
     await db.execute("INSERT INTO attempt_count VALUES ('a', 1, clock() - interval '2 days')")
 
     async def touch(tx: Any) -> Deferred[int]:
@@ -317,7 +317,7 @@ async def test_a_row_that_is_changed_meanwhile_stays(bench):
 
 @pytest_twisted.ensureDeferred
 async def test_items_and_logs_have_their_time(bench):
-    db = bench.domain.db
+    db = bench.services.db
     ends = [("done", 15), ("done", 1), ("dead", 15), ("dead", 91), ("cancelled", 15), ("waiting", 99)]
     for state, days in ends:
         await db.execute(
@@ -326,7 +326,7 @@ async def test_items_and_logs_have_their_time(bench):
             " CASE WHEN %(s)s <> 'waiting' THEN clock() - make_interval(days => %(d)s) END)",
             {"s": state, "d": days},
         )
-    assert await bench.domain.queue.sweep() == 3
+    assert await bench.services.queue.sweep() == 3
     left = await db.fetch("SELECT state FROM queue_item ORDER BY id")
     assert [row["state"] for row in left] == ["done", "dead", "waiting"]
     await db.execute(
@@ -351,7 +351,7 @@ async def test_work_in_the_background_has_time_and_connections_of_its_own(served
 async def test_orphaned_uploads_go_and_nothing_else(served):
     owner = await served.person("ada")
     project = await served.project(owner)
-    uploads, db = served.domain.uploads, served.database
+    uploads, db = served.services.uploads, served.database
     here = f"project-{project['id']}"
     picture = Upload("a.png", b"\x89PNG\r\n\x1a\n")
     kept, orphan, spoken_of, fresh = [uploads.store(here, picture) for _ in range(4)]

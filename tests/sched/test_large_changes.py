@@ -43,8 +43,8 @@ async def finish(served):
     while begun := await worker.take():
         for settled in begun:
             await settled
-    while worker._hands:
-        for settled in [*worker._hands.values()]:
+    while worker._active:
+        for settled in [*worker._active.values()]:
             await settled
     return await served.database.fetch("SELECT id, name, state, done, total, result, error FROM queue_item ORDER BY id")
 

@@ -10,10 +10,10 @@ from twisted.internet import reactor
 from twisted.internet.defer import Deferred, ensureDeferred, succeed
 from twisted.internet.task import Clock, deferLater
 
-from crowdd.domain.core.change_notifier import ANY, Bell
+from crowdd.domain.core.change_notifier import ANY, ChangeNotifier
 from crowdd.domain.server.bootstrap import make_pool
 from crowdd.errors import UnavailableError
-from crowdd.sched.notify_bridge import MAX_PROJECTS, MAX_WAITING, PAUSE, Notices, projects_in
+from crowdd.sched.notify_bridge import MAX_PROJECTS, MAX_WAITING, PAUSE, NotifyBridge, projects_in
 
 SECONDS = 60
 
@@ -27,13 +27,13 @@ async def until(condition):
 
 
 class Process:
-    """What a crowdd process has of it; ``heard`` is what its own listeners hear."""
+    """What a crowdd process has of it; ``callback`` is what its own listeners hear."""
 
     def __init__(self, settings):
         self.pool = make_pool(reactor, attrs.evolve(settings, db=attrs.evolve(settings.db, pool_size=1)))
-        self.bell, self.heard = Bell(reactor), []
-        self.bell.listen(self.heard.append)
-        self.notices = Notices(reactor, self.pool, self.bell)
+        self.change_notifier, self.heard = ChangeNotifier(reactor), []
+        self.change_notifier.listen(self.heard.append)
+        self.notices = NotifyBridge(reactor, self.pool, self.change_notifier)
 
     async def start(self):
         await self.pool.start()
@@ -83,9 +83,9 @@ def end_sessions(dsn, but=()):
 async def test_a_ring_is_heard_in_every_process_once(processes):
     here, there = await processes(), await processes()
     for project_id in (1, 2, 1):
-        here.bell.ring(project_id)
+        here.change_notifier.notify(project_id)
     await until(lambda: len(there.heard) == 2)
-    there.bell.ring(3)
+    there.change_notifier.notify(3)
     await until(lambda: 3 in here.heard)
     assert (here.heard, there.heard) == ([1, 2, 3], [1, 2, 3])  # nothing comes back to where it was rung
 
@@ -103,7 +103,7 @@ async def test_what_was_rung_while_the_connection_was_lost_is_told_afterwards(pr
     theirs = sessions(dsn)
     here = await processes()
     end_sessions(dsn, but=theirs)
-    here.bell.ring(5)
+    here.change_notifier.notify(5)
     await until(lambda: there.heard == [5] and here.heard == [5, ANY])
 
 
@@ -111,7 +111,7 @@ async def test_what_was_rung_while_the_connection_was_lost_is_told_afterwards(pr
 async def test_what_was_rung_last_is_still_told(processes):
     there = await processes()
     here = await processes()
-    here.bell.ring(9)
+    here.change_notifier.notify(9)
     await here.notices.stopService()
     await until(lambda: there.heard == [9])
 
@@ -119,9 +119,9 @@ async def test_what_was_rung_last_is_still_told(processes):
 @pytest_twisted.ensureDeferred
 async def test_a_server_that_runs_hears_what_the_command_line_does(served, dsn):
     heard = []
-    served.domain.bell.listen(heard.append)
+    served.services.change_notifier.listen(heard.append)
     with psycopg2.connect(dsn) as connection, connection.cursor() as cursor:
-        cursor.execute("NOTIFY bell, 'somebody 4,x,,-1,6'")
+        cursor.execute("NOTIFY changes, 'somebody 4,x,,-1,6'")
     connection.close()
     await until(lambda: heard == [4, 6])
 
@@ -150,24 +150,24 @@ class Wire:
 def played():
     """(clock, wire, bell) of notices that run."""
     clock, wire = Clock(), Wire()
-    bell = Bell(clock)
-    Notices(clock, wire, bell).startService()
-    return clock, wire, bell
+    change_notifier = ChangeNotifier(clock)
+    NotifyBridge(clock, wire, change_notifier).startService()
+    return clock, wire, change_notifier
 
 
-def ring(clock, bell, projects):
+def notify(clock, change_notifier, projects):
     for project_id in projects:
-        bell.ring(project_id)
+        change_notifier.notify(project_id)
     clock.advance(0)
     clock.advance(0)
 
 
 def test_the_first_ring_goes_at_once_and_later_ones_at_most_ten_times_a_second(played):
-    clock, wire, bell = played
-    ring(clock, bell, [1])
+    clock, wire, change_notifier = played
+    notify(clock, change_notifier, [1])
     assert wire.sent == [[1]]
     for step in range(200):  # two seconds, rung every 10 ms
-        ring(clock, bell, [step % 3])
+        notify(clock, change_notifier, [step % 3])
         clock.advance(0.01)
     assert 18 <= len(wire.sent) <= 22
     clock.advance(PAUSE)
@@ -178,32 +178,32 @@ def test_the_first_ring_goes_at_once_and_later_ones_at_most_ten_times_a_second(p
 
 
 def test_many_projects_are_told_in_parts_and_too_many_as_any(played):
-    clock, wire, bell = played
-    ring(clock, bell, range(10**18, 10**18 + 2 * MAX_PROJECTS))
+    clock, wire, change_notifier = played
+    notify(clock, change_notifier, range(10**18, 10**18 + 2 * MAX_PROJECTS))
     clock.advance(PAUSE)
     assert [len(sent) for sent in wire.sent] == [MAX_PROJECTS, MAX_PROJECTS]
     clock.advance(PAUSE)
     wire.down = True
-    ring(clock, bell, range(1, MAX_WAITING + 2))
+    notify(clock, change_notifier, range(1, MAX_WAITING + 2))
     wire.down = False
     clock.advance(PAUSE)
     assert wire.sent[2] == [ANY]
 
 
 def test_what_is_rung_while_its_notice_is_on_its_way_is_told_again(played):
-    clock, wire, bell = played
+    clock, wire, change_notifier = played
     wire.on_the_way = Deferred()
-    ring(clock, bell, [1])
-    ring(clock, bell, [1])
+    notify(clock, change_notifier, [1])
+    notify(clock, change_notifier, [1])
     wire.on_the_way.callback(None)
     clock.advance(PAUSE)
     assert wire.sent == [[1], [1]]
 
 
 def test_what_could_not_be_sent_is_sent_later(played):
-    clock, wire, bell = played
+    clock, wire, change_notifier = played
     wire.down = True
-    ring(clock, bell, [1, 2])
+    notify(clock, change_notifier, [1, 2])
     clock.advance(PAUSE)
     assert wire.sent == []
     wire.down = False

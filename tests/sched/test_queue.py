@@ -19,7 +19,7 @@ from twisted.internet.defer import Deferred, DeferredList, gatherResults
 from twisted.internet.task import Clock
 
 from crowdd.domain.core import background_queue
-from crowdd.domain.core.background_queue import Ending, after_error, pace, pause
+from crowdd.domain.core.background_queue import Outcome, after_error, pace, pause
 from crowdd.domain.server.bootstrap import make_pool
 from crowdd.errors import (
     ConflictError,
@@ -30,7 +30,7 @@ from crowdd.errors import (
     UnavailableError,
 )
 from crowdd.sched.queue_worker import Worker
-from crowdd.sched.task_handlers import Work, works
+from crowdd.sched.task_handlers import Handler, handlers
 from crowdd.values import SYSTEM, Requester
 
 TESTS = Path(__file__).parents[1]
@@ -40,23 +40,23 @@ TESTS = Path(__file__).parents[1]
 class Bench:
     """A queue, and workers on it."""
 
-    domain: Any
+    services: Any
     pool: Any
 
-    def worker(self, work: Work, *, clock: Any = reactor, size: int = 1, **more: Any) -> Worker:
-        return Worker(clock, self.domain, {work.name: work}, size=size, **more)
+    def worker(self, work: Handler, *, clock: Any = reactor, size: int = 1, **more: Any) -> Worker:
+        return Worker(clock, self.services, {work.name: work}, size=size, **more)
 
-    async def work_off(self, work: Work, **more: Any) -> None:
+    async def work_off(self, work: Handler, **more: Any) -> None:
         """Does what is due, until nothing is."""
         worker = self.worker(work, **more)
         while begun := await worker.take():
             await DeferredList(begun)
 
     async def add(self, who: Requester = SYSTEM, project_id: int | None = None, **arguments: Any) -> int:
-        return await self.domain.queue.add(self.domain.db, "count", {"to": 3, **arguments}, who, project_id)
+        return await self.services.queue.add(self.services.db, "count", {"to": 3, **arguments}, who, project_id)
 
     async def item(self, item_id: int, who: Requester = SYSTEM) -> Any:
-        return await self.domain.queue.get(who, item_id)
+        return await self.services.queue.get(who, item_id)
 
     async def counted(self) -> list[tuple[int, int]]:
         rows = await self.pool.fetch(COUNTED)
@@ -75,8 +75,8 @@ class Bench:
 
 
 @pytest.fixture
-def bench(domain, pool):
-    return Bench(domain, pool)
+def bench(services, pool):
+    return Bench(services, pool)
 
 
 def raising(*errors: Exception) -> Any:
@@ -106,11 +106,11 @@ async def test_work_is_seen_only_once_its_transaction_is_committed(bench):
         pass
 
     async def work(tx: Any) -> None:
-        await bench.domain.queue.add(tx, "count", {"to": 1}, SYSTEM)
+        await bench.services.queue.add(tx, "count", {"to": 1}, SYSTEM)
         raise UndoneError
 
     with pytest.raises(UndoneError):
-        await bench.domain.db.transaction(work)
+        await bench.services.db.transaction(work)
     await bench.work_off(counting())
     assert await bench.counted() == []
 
@@ -153,7 +153,7 @@ async def test_work_that_gets_nowhere_ends_dead_with_its_error_and_can_be_retrie
     assert item["error"] == "RuntimeError. The server's log says more."
     await bench.work_off(work)
     assert (await bench.item(item_id))["state"] == "dead"
-    await bench.domain.queue.retry(SYSTEM, item_id)
+    await bench.services.queue.retry(SYSTEM, item_id)
     await bench.work_off(work)
     assert (await bench.item(item_id))["state"] == "done"
     assert await bench.counted() == [(0, 1), (1, 4), (2, 4)]
@@ -163,13 +163,13 @@ async def test_work_that_gets_nowhere_ends_dead_with_its_error_and_can_be_retrie
 async def test_getting_further_forgives_failures(bench):
     item_id = await bench.add(to=4)
 
-    async def run(domain: Any, item: Any) -> None:
+    async def run(services: Any, item: Any) -> None:
         await item.progress(item.done + 1, 4)
         if item.done < 4:
             raise RuntimeError
 
     for _ in range(4):
-        await bench.work_off(Work("count", run, max_attempts=2))
+        await bench.work_off(Handler("count", run, max_attempts=2))
         await bench.pass_time(hours=1)
     assert (await bench.item(item_id))["state"] == "done"
 
@@ -178,13 +178,13 @@ async def test_getting_further_forgives_failures(bench):
 async def test_a_way_gone_before_forgives_nothing(bench):
     item_id = await bench.add()
 
-    async def run(domain: Any, item: Any) -> None:
+    async def run(services: Any, item: Any) -> None:
         await item.progress(0, 4)
         await item.progress(1, 4)
         raise RuntimeError
 
     for _ in range(4):
-        await bench.work_off(Work("count", run, max_attempts=3))
+        await bench.work_off(Handler("count", run, max_attempts=3))
         await bench.pass_time(hours=1)
     item = await bench.item(item_id)
     assert (item["state"], item["attempt"]) == ("dead", 3)
@@ -202,11 +202,11 @@ async def test_a_refusal_is_not_repeated(bench):
 @pytest_twisted.ensureDeferred
 async def test_waiting_work_is_cancelled_at_once(bench):
     item_id = await bench.add()
-    assert (await bench.domain.queue.cancel(SYSTEM, item_id))["state"] == "cancelled"
+    assert (await bench.services.queue.cancel(SYSTEM, item_id))["state"] == "cancelled"
     await bench.work_off(counting())
     assert await bench.counted() == []
     with pytest.raises(ConflictError):
-        await bench.domain.queue.cancel(SYSTEM, item_id)
+        await bench.services.queue.cancel(SYSTEM, item_id)
 
 
 @shows("queue-cancel")
@@ -215,7 +215,7 @@ async def test_running_work_is_cancelled_at_its_next_step_and_that_step_is_undon
     item_id = await bench.add()
 
     async def cancelled() -> None:
-        item = await bench.domain.queue.cancel(SYSTEM, item_id)
+        item = await bench.services.queue.cancel(SYSTEM, item_id)
         assert (item["state"], item["cancelling"]) == ("running", True)
 
     await bench.work_off(counting(1, cancelled))
@@ -239,17 +239,17 @@ async def test_whoever_lost_an_item_changes_nothing_any_more(bench):
 @pytest_twisted.ensureDeferred
 async def test_whoever_lost_an_item_is_told_while_the_next_is_at_it(bench):
     item_id = await bench.add()
-    first = await bench.domain.queue.claim(["count"])
+    first = await bench.services.queue.claim(["count"])
     await bench.pass_time(seconds=61)
-    second = await bench.domain.queue.claim(["count"])
+    second = await bench.services.queue.claim(["count"])
     with pytest.raises(StoppedError) as stopped:
         await first.progress(2, 3, "mine")
     assert stopped.value.reason == "lost"
-    assert not await first.beat()
-    for ending in (Ending("done"), Ending("waiting", "Away.", 10, failed=True)):
-        assert not await bench.domain.queue.settle(first, ending)
+    assert not await first.heartbeat()
+    for ending in (Outcome("done"), Outcome("waiting", "Away.", 10, failed=True)):
+        assert not await bench.services.queue.settle(first, ending)
     await second.progress(1, 3)
-    assert await second.beat() and await bench.domain.queue.settle(second, Ending("done"))
+    assert await second.heartbeat() and await bench.services.queue.settle(second, Outcome("done"))
     item = await bench.item(item_id)
     assert (item["state"], item["done"], item["error"]) == ("done", 3, "")
 
@@ -317,7 +317,7 @@ async def test_of_many_workers_one_takes_over_and_who_lost_its_lock_changes_noth
 async def test_work_that_kills_its_process_each_time_ends_dead(bench):
     item_id = await bench.add()
     for _ in range(9):
-        assert await bench.domain.queue.claim(["count"])
+        assert await bench.services.queue.claim(["count"])
         await bench.pass_time(seconds=61)
     await bench.work_off(counting())
     item = await bench.item(item_id)
@@ -329,11 +329,11 @@ async def test_work_that_kills_its_process_each_time_ends_dead(bench):
 async def test_silent_work_is_kept_alive_by_its_process_and_then_broken_off(bench):
     item_id, clock, reached = await bench.add(), Clock(), Deferred()
 
-    async def silent(domain: Any, item: Any) -> None:
+    async def silent(services: Any, item: Any) -> None:
         reached.callback(None)
         await Deferred()
 
-    worker = bench.worker(Work("count", silent, quiet_seconds=300), clock=clock)
+    worker = bench.worker(Handler("count", silent, stall_seconds=300), clock=clock)
     (settled,) = await worker.take()
     await reached
     for _ in range(3):
@@ -341,7 +341,7 @@ async def test_silent_work_is_kept_alive_by_its_process_and_then_broken_off(benc
         clock.pump([15] * 4)
         # The beats are statements on the way; this one is answered after them or not at all.
         await until(bench, item_id, "due > clock() + interval '55 seconds'")
-        assert await bench.domain.queue.claim(["count"]) is None
+        assert await bench.services.queue.claim(["count"]) is None
     clock.advance(300)
     await settled
     item = await bench.item(item_id)
@@ -377,11 +377,11 @@ async def test_a_server_that_ends_gives_its_work_back(bench):
 async def test_a_server_that_ends_does_not_wait_for_ever(bench):
     item_id, reached = await bench.add(), Deferred()
 
-    async def stuck(domain: Any, item: Any) -> None:
+    async def stuck(services: Any, item: Any) -> None:
         reached.callback(None)
         await Deferred()
 
-    worker = bench.worker(Work("count", stuck), patience=0.01)
+    worker = bench.worker(Handler("count", stuck), patience=0.01)
     worker.startService()
     await reached
     await worker.stopService()
@@ -394,12 +394,12 @@ async def test_a_server_that_ends_does_not_wait_for_ever(bench):
 @pytest_twisted.ensureDeferred
 async def test_work_that_this_server_does_not_know_waits_for_one_that_does(bench):
     item_id = await bench.add()
-    await bench.work_off(Work("other", counting().run))
+    await bench.work_off(Handler("other", counting().run))
     assert (await bench.item(item_id))["state"] == "waiting"
-    assert await bench.domain.queue.bury_unknown(["other"], 24) == 0
+    assert await bench.services.queue.dead_letter_unknown(["other"], 24) == 0
     await bench.pass_time(hours=25)
-    assert await bench.domain.queue.bury_unknown(["count"], 24) == 0
-    assert await bench.domain.queue.bury_unknown(["other"], 24) == 1
+    assert await bench.services.queue.dead_letter_unknown(["count"], 24) == 0
+    assert await bench.services.queue.dead_letter_unknown(["other"], 24) == 1
     assert (await bench.item(item_id))["state"] == "dead"
 
 
@@ -408,7 +408,7 @@ async def test_who_has_less_under_way_comes_first(bench):
     ada, bob = await bench.person("ada"), await bench.person("bob")
     first, second = await bench.add(ada), await bench.add(ada)
     bobs = await bench.add(bob)
-    claimed = [(await bench.domain.queue.claim(["count"])).id for _ in range(3)]
+    claimed = [(await bench.services.queue.claim(["count"])).id for _ in range(3)]
     assert claimed == [first, bobs, second]
 
 
@@ -422,7 +422,7 @@ async def test_nobody_fills_the_queue(bench, monkeypatch):
     with pytest.raises(TooManyRequestsError):
         await bench.add(ada)
     await bench.add(bob)
-    await bench.domain.queue.cancel(ada, item_id)
+    await bench.services.queue.cancel(ada, item_id)
     await bench.add(ada)
 
 
@@ -437,13 +437,13 @@ async def test_items_are_their_owners_and_their_projects_owners(bench):
     )
     item_id = await bench.add(ada, rows[0]["id"])
     for who in (ada, bob):
-        assert [one["id"] for one in await bench.domain.queue.list(who)] == [item_id]
+        assert [one["id"] for one in await bench.services.queue.list(who)] == [item_id]
         assert (await bench.item(item_id, who))["user_id"] == ada.user_id
-    assert await bench.domain.queue.list(eve, everybodys=True) == []
-    for refused in (bench.item(item_id, eve), bench.domain.queue.cancel(eve, item_id)):
+    assert await bench.services.queue.list(eve, everybodys=True) == []
+    for refused in (bench.item(item_id, eve), bench.services.queue.cancel(eve, item_id)):
         with pytest.raises(NotFoundError):
             await refused
-    assert (await bench.domain.queue.cancel(bob, item_id))["state"] == "cancelled"
+    assert (await bench.services.queue.cancel(bob, item_id))["state"] == "cancelled"
 
 
 @pytest_twisted.ensureDeferred
@@ -451,19 +451,19 @@ async def test_work_has_the_rights_that_are_left(bench):
     ada = attrs.evolve(await bench.person("ada"), admin=True)
     seen = []
 
-    async def look(domain: Any, item: Any) -> None:
+    async def look(services: Any, item: Any) -> None:
         seen.append((item.who.user_name, item.who.acting_admin, item.who.via))
 
     for admin in (True, False):
         await bench.pool.execute("UPDATE account SET admin = %(admin)s", {"admin": admin})
         await bench.add(ada)
-        await bench.work_off(Work("count", look))
+        await bench.work_off(Handler("count", look))
     await bench.add(SYSTEM)
-    await bench.work_off(Work("count", look))
+    await bench.work_off(Handler("count", look))
     assert seen == [("ada", True, "job"), ("ada", False, "job"), ("", True, "job")]
     await bench.pool.execute('UPDATE account SET "restrict" = true')
     blocked = await bench.add(ada)
-    await bench.work_off(Work("count", look))
+    await bench.work_off(Handler("count", look))
     assert len(seen) == 3 and (await bench.item(blocked))["state"] == "cancelled"
 
 
@@ -472,13 +472,13 @@ async def test_no_transaction_stays_open_while_work_runs(bench):
     """A long one would hold back what the ledger's volunteers may pass."""
     await bench.add()
 
-    async def look(domain: Any, item: Any) -> None:
+    async def look(services: Any, item: Any) -> None:
         sql = "SELECT count(*) AS n FROM pg_stat_activity WHERE backend_xid IS NOT NULL AND pid <> pg_backend_pid()"
         assert (await bench.pool.fetch(sql + " AND datname = current_database()"))[0]["n"] == 0
         await item.progress(1)
 
-    await bench.work_off(Work("count", look))
-    assert (await bench.domain.queue.list(SYSTEM, everybodys=True))[0]["state"] == "done"
+    await bench.work_off(Handler("count", look))
+    assert (await bench.services.queue.list(SYSTEM, everybodys=True))[0]["state"] == "done"
 
 
 START = datetime(2024, 5, 1, tzinfo=UTC)
@@ -500,12 +500,12 @@ def test_pauses_grow_up_to_an_hour():
 
 
 def test_what_becomes_of_errors():
-    assert after_error(StoppedError("cancelled"), 0, 8) == Ending("cancelled")
-    assert after_error(StoppedError("ending"), 7, 8) == Ending("waiting")
-    assert after_error(UnavailableError("Away."), 0, 8) == Ending("waiting", "Away.", 10.0, failed=True)
+    assert after_error(StoppedError("cancelled"), 0, 8) == Outcome("cancelled")
+    assert after_error(StoppedError("ending"), 7, 8) == Outcome("waiting")
+    assert after_error(UnavailableError("Away."), 0, 8) == Outcome("waiting", "Away.", 10.0, failed=True)
     assert after_error(UnavailableError("Away."), 7, 8).state == "dead"
-    assert after_error(NotFoundError("Gone."), 0, 8) == Ending("dead", "Gone.")
+    assert after_error(NotFoundError("Gone."), 0, 8) == Outcome("dead", "Gone.")
 
 
 def test_every_work_is_found_by_its_name():
-    assert all(name == work.name and work.max_attempts > 0 for name, work in works().items())
+    assert all(name == work.name and work.max_attempts > 0 for name, work in handlers().items())

@@ -13,7 +13,7 @@ from twisted.internet import reactor
 from twisted.internet.defer import DeferredQueue
 from twisted.internet.task import Clock
 
-from crowdd.domain.core.change_notifier import Bell
+from crowdd.domain.core.change_notifier import ChangeNotifier
 from crowdd.domain.server.bootstrap import make_pool
 from crowdd.sched.sequencer import LOOK, LOOKS_PER_CENSUS, SOON, Sequencer
 from crowdd.storage.webhooks import events
@@ -188,9 +188,9 @@ class Sequenced:
 
     def __init__(self, pool: Any) -> None:
         self.clock, self.told = Clock(), list[int]()
-        self.bell = Bell(self.clock)
-        self.sequencer = Sequencer(self.clock, pool, self.bell)
-        self.bell.listen(self.told.append)
+        self.change_notifier = ChangeNotifier(self.clock)
+        self.sequencer = Sequencer(self.clock, pool, self.change_notifier)
+        self.change_notifier.listen(self.told.append)
 
     async def wait(self, seconds: float) -> None:
         """Moves the clock; then all that this set off has ended."""
@@ -208,7 +208,7 @@ async def test_the_bell_has_events_numbered_and_rings_again(ledger, pool):
     await here.wait(0)
     finish(ledger, project, "c:a")
     finish(ledger, project, "c:b")
-    here.bell.ring(project)
+    here.change_notifier.notify(project)
     await here.wait(0)
     assert kinds(ledger, project) == [(None, "task_completed")] * 2
     await here.wait(SOON)
@@ -269,7 +269,7 @@ async def test_an_answer_over_the_web_is_numbered_soon(served):
     owner = await served.person("ada")
     project = await served.project(owner, tasks=1, n_answers=1, published=True)
     rings: DeferredQueue[int] = DeferredQueue()
-    served.domain.bell.listen(rings.put)
+    served.services.change_notifier.listen(rings.put)
     client = served.client()
     task = (await client.get(f"/api/project/{project['id']}/newtask")).json()
     body = {"project_id": project["id"], "task_id": task["id"], "info": 1}

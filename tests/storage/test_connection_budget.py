@@ -12,7 +12,7 @@ from twisted.internet import reactor
 from twisted.internet.defer import Deferred, TimeoutError, ensureDeferred
 from twisted.internet.task import deferLater
 
-from crowdd.storage.connections.connection_budget import Places
+from crowdd.storage.connections.connection_budget import ConnectionBudget
 from crowdd.storage.connections.pool import Pool
 
 
@@ -30,17 +30,17 @@ class Member:
     ],
 )
 def test_who_has_none_comes_first(lacking, reserved):
-    places, members = Places(), [Member(each) for each in lacking]
+    budget, members = ConnectionBudget(), [Member(each) for each in lacking]
     for member in members:
-        places.join(member)
-    assert tuple(places.reserved(member) for member in members) == reserved
+        budget.join(member)
+    assert tuple(budget.reserved(member) for member in members) == reserved
 
 
 def test_who_lent_last_gives_first_and_one_is_enough():
-    places, given = Places(), []
+    budget, given = ConnectionBudget(), []
     for name, can in (("requests", True), ("background", True), ("session", False)):
-        places.lend(lambda name=name, can=can: can and not given.append(name))
-    places.make_room()
+        budget.lend(lambda name=name, can=can: can and not given.append(name))
+    budget.make_room()
     assert given == ["background"]
 
 
@@ -55,10 +55,10 @@ def limited(postgres, dsn):
 @pytest_twisted.async_yield_fixture
 async def make(dsn):
     """Makes pools that share their places."""
-    places, pools = Places(), []
+    budget, pools = ConnectionBudget(), []
 
     def made(size):
-        pools.append(Pool(reactor, dsn, size=size, places=places))
+        pools.append(Pool(reactor, dsn, size=size, budget=budget))
         return pools[-1]
 
     yield made

@@ -25,7 +25,7 @@ from crowdd.errors import (
 )
 from crowdd.storage.connections.connection import Connection
 from crowdd.storage.connections.pool import Pool, PoolFigures
-from crowdd.storage.connections.wait_queue import Queue
+from crowdd.storage.connections.wait_queue import WaitQueue
 
 PID = "SELECT pg_backend_pid() AS pid"
 
@@ -596,11 +596,11 @@ async def test_a_connection_that_is_not_idle_afterwards_is_replaced(make_pool, s
 
 @in_time
 async def test_connections_lost_while_idle_are_replaced_without_being_asked(other, make_pool):
-    arrivals, all_back = [], Deferred()
+    social_login, all_back = [], Deferred()
 
     def arrive(channel, pid):
-        arrivals.append(int(pid))
-        if len(arrivals) == 8:
+        social_login.append(int(pid))
+        if len(social_login) == 8:
             all_back.callback(None)
 
     other.add_observer(arrive)
@@ -610,7 +610,7 @@ async def test_connections_lost_while_idle_are_replaced_without_being_asked(othe
     for pid in before:
         assert await other.fetch("SELECT pg_terminate_backend(%s, 10000) AS gone", [pid]) == [{"gone": True}]
     await all_back
-    assert await every_connection_works(pool) == set(arrivals) - before
+    assert await every_connection_works(pool) == set(social_login) - before
 
 
 @in_time
@@ -703,7 +703,7 @@ async def test_nobody_waits_for_ever(make_pool):
 
 def test_a_place_in_the_queue_expires_on_time():
     clock, outcomes = Clock(), []
-    queue = Queue(clock, maximum=2, seconds=5.0)
+    queue = WaitQueue(clock, maximum=2, seconds=5.0)
     queue.join().addErrback(outcomes.append)
     clock.advance(4.9)
     queue.join().addErrback(outcomes.append)
@@ -886,7 +886,7 @@ async def test_closing_does_not_wait_for_the_next_attempt_to_connect(make_pool):
 # -- notifications
 
 
-class Heard:
+class Received:
     """Keeps what it is told, and fires when a certain thing is."""
 
     def __init__(self) -> None:
@@ -904,7 +904,7 @@ class Heard:
 
 @in_time
 async def test_notifications_reach_every_observer(other, make_pool):
-    pool, broken, heard = await make_pool(size=1).start(), [], Heard()
+    pool, broken, heard = await make_pool(size=1).start(), [], Received()
     pool.add_observer(lambda channel, payload: broken.append(1 // 0))
     pool.add_observer(heard)
     await all_of([started(pool.listen("news")), started(pool.listen('odd "name"'))])
@@ -916,7 +916,7 @@ async def test_notifications_reach_every_observer(other, make_pool):
 
 @in_time
 async def test_listening_goes_on_after_a_restart(restartable, other, make_pool):
-    pool, heard = await make_pool(size=1).start(), Heard()
+    pool, heard = await make_pool(size=1).start(), Received()
     pool.add_observer(heard)
     await pool.listen("news")
     back = heard.expect("news", "")

@@ -8,14 +8,14 @@ import pytest_twisted
 from support.browsers import newcomer
 
 from crowdd.kinds import PROJECT, TASK
-from crowdd.kinds.kind import Standing
+from crowdd.kinds.kind import Role
 from crowdd.storage.core.projections import json_of
 from crowdd.storage.tasks.contributions import VOLUNTEER
 
 STANDINGS = [
     frozenset(some)
     for size in (1, 2, 3)
-    for some in itertools.combinations([Standing.ANYBODY, Standing.UNLOCKED, Standing.OWNER, Standing.ADMIN], size)
+    for some in itertools.combinations([Role.ANYBODY, Role.UNLOCKED, Role.OWNER, Role.ADMIN], size)
 ]
 INFOS = [None, "yes", 0, 1.5, [], {"a": [1, None, {"b": "ü \"'\\ \n %s %(x)s"}]}, {"big": 2**53, "small": -1e-7}]
 
@@ -28,11 +28,11 @@ async def test_for_each_requester_both_show_the_same(served):
     await owner.post("/api/task", json=rows)
     base = "https://it's.example/%s"
     tasks = await served.database.fetch("SELECT * FROM task_record ORDER BY id")
-    for standings in STANDINGS:
-        sql = f"SELECT {json_of(TASK, standings)}::text AS shown FROM task_record t ORDER BY t.id"
+    for roles in STANDINGS:
+        sql = f"SELECT {json_of(TASK, roles)}::text AS shown FROM task_record t ORDER BY t.id"
         shown = [orjson.loads(row["shown"]) for row in await served.database.fetch(sql, {"base_url": base})]
-        assert shown == [TASK.view(row, standings, base) for row in tasks], standings
-        assert [list(row) for row in shown] == [list(TASK.view(row, standings, base)) for row in tasks]
+        assert shown == [TASK.view(row, roles, base) for row in tasks], roles
+        assert [list(row) for row in shown] == [list(TASK.view(row, roles, base)) for row in tasks]
 
 
 @pytest_twisted.ensureDeferred
@@ -46,7 +46,7 @@ async def test_whoever_asks_is_handed_what_he_may_see(served):
     token = (await served.client().get(path, headers={"Authorization": secret})).body.decode()
     outside = served.client("", Authorization=f"Bearer {token}")
     (row,) = await served.database.fetch("SELECT * FROM task_record")
-    expected = TASK.view(row, VOLUNTEER, served.domain.records.base_url)
+    expected = TASK.view(row, VOLUNTEER, served.services.records.base_url)
     seen = (await served.client().get(f"/api/task/{row['id']}")).json()
     for who, query in (
         (served.client(), ""), (browser, ""), (await newcomer(served, "ada"), ""), (await served.person("eve"), ""),

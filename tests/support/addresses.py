@@ -35,7 +35,7 @@ NAMES = {
     "mail_id": "SELECT min(id) FROM mail",
     "delivery_id": "SELECT min(id) FROM delivery GROUP BY project_id ORDER BY project_id LIMIT 2",
 }
-# What no stage has by itself: work, letters, deliveries that failed, a log of jobs. ``sealed`` is a secret of a webhook.
+# What no stage has by itself: work, letters, deliveries that failed, a log of jobs. ``encrypted`` is a secret of a webhook.
 BESIDE = """
 INSERT INTO queue_item (name, arguments, user_id, admin, via, state, created, due, error, result)
     SELECT 'withdraw', '{"words": "x"}', id, true, 'web', state, clock(), clock(), 'x', '{"words": "x"}'

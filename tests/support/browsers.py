@@ -45,5 +45,5 @@ async def who(client: Client) -> Any:
 async def lock(served: Served, short_name: str, owner: Any, password: str) -> None:
     """Gives a project a password."""
     requester = Requester(user_id=owner.user_id)
-    row = await served.domain.projects.owned(short_name, requester)
-    await served.domain.projects.set_password(row, requester, password)
+    row = await served.services.projects.owned(short_name, requester)
+    await served.services.projects.set_password(row, requester, password)

@@ -13,7 +13,7 @@ from crowdd.admin_cli.output import json_option, listing, say
 from crowdd.admin_cli.prompts import in_a_sentence, password_option, registration
 from crowdd.admin_cli.runtime import with_domain
 from crowdd.domain.accounts.registration import Registration
-from crowdd.domain.server.services import Domain
+from crowdd.domain.server.services import Services
 from crowdd.errors import ConflictError, FormError, NotFoundError
 from crowdd.values import SYSTEM
 
@@ -43,7 +43,7 @@ def create(
     An account with this name and e-mail that is there already becomes one, and keeps its password.
     """
     form = registration(name, fullname, email, password)
-    done = with_domain(config, lambda domain: _create(domain, form))
+    done = with_domain(config, lambda services: _create(services, form))
     verb = "Created" if done["created"] else "Found"
     say(as_json, done, f"{verb} administrator {name}, id {done['id']}.", f"API key: {done['api_key']}")
 
@@ -54,7 +54,7 @@ def create(
 @click.pass_obj
 def add(config: Path | None, who: str, as_json: bool) -> None:
     """Make the account WHO an administrator."""
-    done = with_domain(config, lambda domain: _set(domain, who, True))
+    done = with_domain(config, lambda services: _set(services, who, True))
     say(as_json, done, f"{done['name']} is an administrator{' now' if done['changed'] else ' already'}.")
 
 
@@ -64,7 +64,7 @@ def add(config: Path | None, who: str, as_json: bool) -> None:
 @click.pass_obj
 def remove(config: Path | None, who: str, as_json: bool) -> None:
     """Take the administrator's rights from the account WHO."""
-    done = with_domain(config, lambda domain: _set(domain, who, False))
+    done = with_domain(config, lambda services: _set(services, who, False))
     say(as_json, done, f"{done['name']} is {'no administrator any more' if done['changed'] else 'no administrator'}.")
 
 
@@ -73,7 +73,7 @@ def remove(config: Path | None, who: str, as_json: bool) -> None:
 @click.pass_obj
 def list_(config: Path | None, as_json: bool) -> None:
     """List the administrators."""
-    listing(as_json, with_domain(config, lambda domain: domain.accounts.admins()), _COLUMNS)
+    listing(as_json, with_domain(config, lambda services: services.accounts.admins()), _COLUMNS)
 
 
 @admin.command()
@@ -85,20 +85,20 @@ def link(config: Path | None, as_json: bool) -> None:
     say(as_json, {"url": url}, url or "There is an administrator already: sign in, or use crowdctl admin add.")
 
 
-async def _create(domain: Domain, form: Registration) -> dict[str, Any]:
-    found = await _find(domain, form)
+async def _create(services: Services, form: Registration) -> dict[str, Any]:
+    found = await _find(services, form)
     if found is None:
-        user_id = await _register(domain, form)
+        user_id = await _register(services, form)
     else:
         user_id = found["id"]
-        await domain.accounts.set_admin(user_id, True, SYSTEM)
-    key = domain.accounts.api_key(await domain.accounts.profile(user_id))
+        await services.accounts.set_admin(user_id, True, SYSTEM)
+    key = services.accounts.api_key(await services.accounts.profile(user_id))
     return {"id": user_id, "name": form.name, "api_key": key, "created": found is None}
 
 
-async def _find(domain: Domain, form: Registration) -> dict[str, Any] | None:
+async def _find(services: Services, form: Registration) -> dict[str, Any] | None:
     try:
-        row = await domain.accounts.find(form.name)
+        row = await services.accounts.find(form.name)
     except NotFoundError:
         return None
     if row["email_addr"].lower() != form.email_addr.strip().lower():
@@ -109,19 +109,19 @@ async def _find(domain: Domain, form: Registration) -> dict[str, Any] | None:
     return row
 
 
-async def _register(domain: Domain, form: Registration) -> int:
+async def _register(services: Services, form: Registration) -> int:
     try:
-        return await domain.accounts.register(form, SYSTEM, admin=True)
+        return await services.accounts.register(form, SYSTEM, admin=True)
     except FormError as error:
         raise in_a_sentence(error) from None
 
 
-async def _set(domain: Domain, who: str, wanted: bool) -> dict[str, Any]:
-    row = await account(domain, who)
-    changed = await domain.accounts.set_admin(row["id"], wanted, SYSTEM)
+async def _set(services: Services, who: str, wanted: bool) -> dict[str, Any]:
+    row = await account(services, who)
+    changed = await services.accounts.set_admin(row["id"], wanted, SYSTEM)
     return {"id": row["id"], "name": row["name"], "admin": wanted, "changed": changed}
 
 
-async def _link(domain: Domain) -> str | None:
-    key = await domain.accounts.first_admin_link()
-    return f"{domain.settings.base_url}/account/first-admin?key={key}" if key else None
+async def _link(services: Services) -> str | None:
+    key = await services.accounts.first_admin_link()
+    return f"{services.settings.base_url}/account/first-admin?key={key}" if key else None

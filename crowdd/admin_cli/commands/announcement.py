@@ -12,7 +12,7 @@ from crowdd.admin_cli.lookups import given, known
 from crowdd.admin_cli.output import json_option, listing, say
 from crowdd.admin_cli.prompts import confirm, yes_option
 from crowdd.admin_cli.runtime import with_domain
-from crowdd.domain.server.services import Domain
+from crowdd.domain.server.services import Services
 from crowdd.kinds import ANNOUNCEMENT
 from crowdd.values import SYSTEM
 
@@ -47,7 +47,7 @@ def list_(config: Path | None, limit: int, as_json: bool) -> None:
 def add(config: Path | None, /, draft: bool, as_json: bool, **fields: str | None) -> None:
     """Add an announcement; everybody sees it at once unless it is a draft."""
     body = {**given(**fields), "published": not draft}
-    made = with_domain(config, lambda domain: domain.records.create(ANNOUNCEMENT, SYSTEM, body))
+    made = with_domain(config, lambda services: services.records.create(ANNOUNCEMENT, SYSTEM, body))
     say(as_json, made, f"Added announcement {made['id']}, {_state(made)}.")
 
 
@@ -64,7 +64,7 @@ def edit(config: Path | None, /, number: int, draft: bool, as_json: bool, **fiel
     changes = {**given(**fields), **({"published": False} if draft else {})}
     if not changes:
         raise click.UsageError("Say what to change: --title, --body, --media-url or --draft.")
-    changed = with_domain(config, lambda domain: _change(domain, number, changes))
+    changed = with_domain(config, lambda services: _change(services, number, changes))
     say(as_json, changed, f"Changed announcement {number}, {_state(changed)}.")
 
 
@@ -74,7 +74,7 @@ def edit(config: Path | None, /, number: int, draft: bool, as_json: bool, **fiel
 @click.pass_obj
 def publish(config: Path | None, number: int, as_json: bool) -> None:
     """Let everybody see an announcement."""
-    changed = with_domain(config, lambda domain: _change(domain, number, {"published": True}))
+    changed = with_domain(config, lambda services: _change(services, number, {"published": True}))
     say(as_json, changed, f"Announcement {number} is {_state(changed)}.")
 
 
@@ -86,7 +86,7 @@ def publish(config: Path | None, number: int, as_json: bool) -> None:
 def remove(config: Path | None, number: int, yes: bool, as_json: bool) -> None:
     """Remove an announcement."""
     confirm(yes, f"Announcement {number} will be removed.")
-    with_domain(config, lambda domain: _remove(domain, number))
+    with_domain(config, lambda services: _remove(services, number))
     say(as_json, {"id": number}, f"Removed announcement {number}.")
 
 
@@ -94,9 +94,9 @@ def _state(row: dict[str, Any]) -> str:
     return "published" if row["published"] else "a draft"
 
 
-async def _change(domain: Domain, number: int, changes: dict[str, Any]) -> dict[str, Any]:
-    return await known(domain.records.change(ANNOUNCEMENT, SYSTEM, number, changes), f"announcement {number}")
+async def _change(services: Services, number: int, changes: dict[str, Any]) -> dict[str, Any]:
+    return await known(services.records.change(ANNOUNCEMENT, SYSTEM, number, changes), f"announcement {number}")
 
 
-async def _remove(domain: Domain, number: int) -> None:
-    await known(domain.records.delete(ANNOUNCEMENT, SYSTEM, number), f"announcement {number}")
+async def _remove(services: Services, number: int) -> None:
+    await known(services.records.delete(ANNOUNCEMENT, SYSTEM, number), f"announcement {number}")

@@ -66,7 +66,7 @@ def _security(config: Path | None, kinds: tuple[str, ...], limit: int, account: 
         raise click.BadParameter(f"{unknown[0]!r} is not one of {', '.join(sorted(KINDS))}.", param_hint="--kind")
     return with_domain(
         config,
-        lambda domain: domain.administration.security(SYSTEM, account or "", limit, kinds=kinds, **given(**chosen)),
+        lambda services: services.administration.security(SYSTEM, account or "", limit, kinds=kinds, **given(**chosen)),
     )
 
 
@@ -74,4 +74,4 @@ def _acts(config: Path | None, kinds: tuple[str, ...], limit: int, account: str 
     if len(kinds) > 1:
         raise click.UsageError("Without --security, --kind may be given once.")
     wanted = given(user=account, kind=kinds[0] if kinds else None, **chosen)
-    return with_domain(config, lambda domain: domain.administration.acts(SYSTEM, maximum=limit, **wanted))
+    return with_domain(config, lambda services: services.administration.acts(SYSTEM, maximum=limit, **wanted))

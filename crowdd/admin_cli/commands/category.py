@@ -14,7 +14,7 @@ from crowdd.admin_cli.output import json_option, listing, say
 from crowdd.admin_cli.prompts import confirm, yes_option
 from crowdd.admin_cli.runtime import with_domain
 from crowdd.domain.projects.projects import slug
-from crowdd.domain.server.services import Domain
+from crowdd.domain.server.services import Services
 from crowdd.errors import ConflictError
 from crowdd.kinds import CATEGORY
 from crowdd.values import SYSTEM
@@ -35,7 +35,7 @@ def category() -> None:
 @click.pass_obj
 def list_(config: Path | None, as_json: bool) -> None:
     """List the categories, each with the number of its published projects."""
-    listing(as_json, with_domain(config, lambda domain: domain.administration.categories(SYSTEM)), _COLUMNS)
+    listing(as_json, with_domain(config, lambda services: services.administration.categories(SYSTEM)), _COLUMNS)
 
 
 @category.command()
@@ -47,7 +47,7 @@ def list_(config: Path | None, as_json: bool) -> None:
 def add(config: Path | None, name: str, short_name: str | None, description: str, as_json: bool) -> None:
     """Add a category."""
     body = {"name": name, "short_name": short_name or slug(name, "category"), "description": description}
-    made = with_domain(config, lambda domain: domain.records.create(CATEGORY, SYSTEM, body))
+    made = with_domain(config, lambda services: services.records.create(CATEGORY, SYSTEM, body))
     say(as_json, made, f"Added {made['short_name']}, id {made['id']}.")
 
 
@@ -64,8 +64,8 @@ def edit(config: Path | None, /, which: str, as_json: bool, **fields: str | None
     if not changes:
         raise click.UsageError("Say what to change: --name, --short-name or --description.")
 
-    async def work(domain: Domain) -> dict[str, Any]:
-        return await domain.records.change(CATEGORY, SYSTEM, (await found(domain, which))["id"], changes)
+    async def work(services: Services) -> dict[str, Any]:
+        return await services.records.change(CATEGORY, SYSTEM, (await found(services, which))["id"], changes)
 
     changed = with_domain(config, work)
     say(as_json, changed, f"Changed {changed['short_name']}.")
@@ -79,14 +79,14 @@ def edit(config: Path | None, /, which: str, as_json: bool, **fields: str | None
 def remove(config: Path | None, which: str, yes: bool, as_json: bool) -> None:
     """Remove a category that no project is in. The last one stays."""
     confirm(yes, f"The category {which} will be removed.")
-    row = with_domain(config, lambda domain: _remove(domain, which))
+    row = with_domain(config, lambda services: _remove(services, which))
     say(as_json, row, f"Removed {row['short_name']}.")
 
 
-async def _remove(domain: Domain, which: str) -> dict[str, Any]:
-    row = await found(domain, which)
+async def _remove(services: Services, which: str) -> dict[str, Any]:
+    row = await found(services, which)
     try:
-        await domain.records.delete(CATEGORY, SYSTEM, row["id"])
+        await services.records.delete(CATEGORY, SYSTEM, row["id"])
     except ConflictError as error:
         if error.constraint:
             raise ConflictError(f"There are projects in {row['short_name']}: it stays.") from None

@@ -8,7 +8,7 @@ import click
 from crowdd.admin_cli.output import json_option, print_json
 from crowdd.admin_cli.runtime import with_domain
 from crowdd.domain.server.recount import Difference
-from crowdd.domain.server.services import Domain
+from crowdd.domain.server.services import Services
 
 
 @click.command()
@@ -20,16 +20,16 @@ def check(ctx: click.Context, repair: bool, as_json: bool) -> None:
 
     Says nothing and ends with 0 when nothing does; ends with 1 when something is left that differs.
     """
-    found = with_domain(ctx.obj, lambda domain: _look(domain, repair, quiet=as_json))
+    found = with_domain(ctx.obj, lambda services: _look(services, repair, quiet=as_json))
     if as_json:
         print_json([attrs.asdict(difference) for difference in found])
     ctx.exit(int(any(not difference.repaired for difference in found)))
 
 
-async def _look(domain: Domain, repair: bool, quiet: bool) -> list[Difference]:
+async def _look(services: Services, repair: bool, quiet: bool) -> list[Difference]:
     """All differences, each printed as soon as it is known."""
     found = []
-    async for difference in domain.checking.run(repair=repair):
+    async for difference in services.checking.run(repair=repair):
         found.append(difference)
         if not quiet:
             click.echo(difference.sentence())

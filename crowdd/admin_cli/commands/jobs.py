@@ -11,9 +11,9 @@ import click
 from crowdd.admin_cli.groups import Group
 from crowdd.admin_cli.output import json_option, listing, say
 from crowdd.admin_cli.runtime import with_domain
-from crowdd.domain.server.services import Domain
+from crowdd.domain.server.services import Services
 from crowdd.errors import NotFoundError
-from crowdd.sched.job_runner import Clockwork, Turn
+from crowdd.sched.job_runner import JobRunner, RunResult
 from crowdd.sched.schedule import OVERVIEW, Job, every_job, overview
 from crowdd.storage.server import jobs as stored
 
@@ -34,7 +34,7 @@ def jobs() -> None:
 @click.pass_obj
 def list_(config: Path | None, as_json: bool) -> None:
     """List the jobs: how the last run went and when the next is due."""
-    listing(as_json, with_domain(config, lambda domain: overview(domain.db)), OVERVIEW)
+    listing(as_json, with_domain(config, lambda services: overview(services.db)), OVERVIEW)
 
 
 @jobs.command()
@@ -48,7 +48,7 @@ def show(config: Path | None, name: str, limit: int, as_json: bool) -> None:
     Of a job that runs more often than every minute only those that failed are.
     """
     _find(name)
-    listing(as_json, with_domain(config, lambda domain: stored.log(domain.db, name, limit)), _LOG)
+    listing(as_json, with_domain(config, lambda services: stored.log(services.db, name, limit)), _LOG)
 
 
 @jobs.command()
@@ -58,7 +58,7 @@ def show(config: Path | None, name: str, limit: int, as_json: bool) -> None:
 def run(config: Path | None, name: str, as_json: bool) -> None:
     """Run the job NAME now, whether it is due or not; not while it runs in the server."""
     job = _find(name)
-    turn = with_domain(config, lambda domain: _turn(domain, job))
+    turn = with_domain(config, lambda services: _turn(services, job))
     done: dict[str, Any] = {"name": name, "outcome": turn.state, "seconds": turn.seconds, "words": turn.words}
     said = _WORDS.get(turn.state, "{name} {outcome}: {words}").format(**done)
     say(as_json, done, said)
@@ -66,9 +66,9 @@ def run(config: Path | None, name: str, as_json: bool) -> None:
         sys.exit(1)
 
 
-async def _turn(domain: Domain, job: Job) -> Turn:
+async def _turn(services: Services, job: Job) -> RunResult:
     # A command has one connection: its session holds the lock while the work goes on in it.
-    return await Clockwork(None, domain.db, domain, [job]).turn(job, early=True)
+    return await JobRunner(None, services.db, services, [job]).run(job, force=True)
 
 
 def _find(name: str) -> Job:

@@ -10,7 +10,7 @@ from crowdd.admin_cli.groups import Group
 from crowdd.admin_cli.lookups import known
 from crowdd.admin_cli.output import console, json_option, listing, print_json, say
 from crowdd.admin_cli.runtime import with_domain
-from crowdd.domain.server.services import Domain
+from crowdd.domain.server.services import Services
 from crowdd.errors import CrowddError
 from crowdd.storage.database import Row
 from crowdd.values import SYSTEM
@@ -34,7 +34,7 @@ def mail() -> None:
 @click.pass_obj
 def list_(config: Path | None, state: str | None, limit: int, as_json: bool) -> None:
     """List the last letters, the newest first."""
-    listing(as_json, with_domain(config, lambda domain: domain.mail.list(limit, state)), _COLUMNS)
+    listing(as_json, with_domain(config, lambda services: services.mail.list(limit, state)), _COLUMNS)
 
 
 @mail.command()
@@ -43,7 +43,7 @@ def list_(config: Path | None, state: str | None, limit: int, as_json: bool) -> 
 @click.pass_obj
 def show(config: Path | None, mail_id: int, as_json: bool) -> None:
     """Show one letter, with the links in it. The text of a letter is gone once it was sent."""
-    row = with_domain(config, lambda domain: known(domain.mail.get(mail_id), f"letter {mail_id}"))
+    row = with_domain(config, lambda services: known(services.mail.get(mail_id), f"letter {mail_id}"))
     if as_json:
         print_json(row)
         return
@@ -58,7 +58,7 @@ def show(config: Path | None, mail_id: int, as_json: bool) -> None:
 @click.pass_obj
 def send(config: Path | None, mail_id: int, as_json: bool) -> None:
     """Let a letter that is held or dead be delivered after all."""
-    row = with_domain(config, lambda domain: _again(domain, mail_id))
+    row = with_domain(config, lambda services: _again(services, mail_id))
     say(as_json, {"id": row["id"], "state": row["state"]}, f"Letter {mail_id} waits for its turn.")
 
 
@@ -69,18 +69,18 @@ def send(config: Path | None, mail_id: int, as_json: bool) -> None:
 @click.pass_obj
 def test(config: Path | None, address: str, locale: str, as_json: bool) -> None:
     """Write a letter to ADDRESS, to see whether mail arrives. The server delivers it within seconds."""
-    mail_id = with_domain(config, lambda domain: _test(domain, address, locale))
+    mail_id = with_domain(config, lambda services: _test(services, address, locale))
     say(as_json, {"id": mail_id}, f"Letter {mail_id} waits for its turn: crowdctl mail show {mail_id}")
 
 
-async def _again(domain: Domain, mail_id: int) -> Row:
-    row = await known(domain.mail.again(mail_id), f"letter {mail_id}")
-    await domain.administration.note("send_again", "mail", mail_id, SYSTEM)
+async def _again(services: Services, mail_id: int) -> Row:
+    row = await known(services.mail.again(mail_id), f"letter {mail_id}")
+    await services.administration.note("send_again", "mail", mail_id, SYSTEM)
     return row
 
 
-async def _test(domain: Domain, address: str, locale: str) -> int:
-    mail_id = await domain.mail.send(domain.db, address, "test", {}, locale)
+async def _test(services: Services, address: str, locale: str) -> int:
+    mail_id = await services.mail.send(services.db, address, "test", {}, locale)
     if mail_id is None:
         raise CrowddError(f"{address} has had many letters within an hour. Try again later.")
     return mail_id

@@ -17,7 +17,7 @@ from crowdd.admin_cli.lookups import project as found
 from crowdd.admin_cli.output import details, json_option, listing, say, watching
 from crowdd.admin_cli.prompts import confirm, yes_option
 from crowdd.admin_cli.runtime import with_domain
-from crowdd.domain.server.services import Domain
+from crowdd.domain.server.services import Services
 from crowdd.domain.transfer import folder_export, folder_import, project_folder
 from crowdd.domain.transfer.exports import FORMATS, KINDS
 from crowdd.domain.transfer.missing_files import Missing
@@ -49,7 +49,7 @@ def project() -> None:
 
 @project.command("list")
 @click.option("--owner", metavar="WHO", help="Only those of this account: id, nickname or e-mail address.")
-@click.option("--category", "shelf", metavar="CATEGORY", help="Only those on this shelf: id or short name.")
+@click.option("--category", "category_name", metavar="CATEGORY", help="Only those on this shelf: id or short name.")
 @click.option("--published/--not-published", default=None, help="Only those that are open, or that are not.")
 @click.option("--featured/--not-featured", default=None, help="Only those that are featured, or that are not.")
 @click.option("--after", type=int, default=0, metavar="ID", help="Only ids above this one: to read on.")
@@ -58,7 +58,7 @@ def project() -> None:
 @click.pass_obj
 def list_(config: Path | None, /, as_json: bool, **chosen: Any) -> None:
     """List the projects by their ids, drafts too."""
-    listing(as_json, with_domain(config, lambda domain: _list(domain, **chosen)), _LIST)
+    listing(as_json, with_domain(config, lambda services: _list(services, **chosen)), _LIST)
 
 
 @project.command()
@@ -67,7 +67,7 @@ def list_(config: Path | None, /, as_json: bool, **chosen: Any) -> None:
 @click.pass_obj
 def show(config: Path | None, which: str, as_json: bool) -> None:
     """Show a project: who it belongs to, how far it is, and what it lacks before it can be published."""
-    details(as_json, with_domain(config, lambda domain: _show(domain, which)))
+    details(as_json, with_domain(config, lambda services: _show(services, which)))
 
 
 @project.command()
@@ -76,7 +76,7 @@ def show(config: Path | None, which: str, as_json: bool) -> None:
 @click.pass_obj
 def publish(config: Path | None, which: str, as_json: bool) -> None:
     """Open a project to everybody. The first time, answers that were given to try it go."""
-    row, changed = with_domain(config, lambda domain: _opened(domain, which))
+    row, changed = with_domain(config, lambda services: _opened(services, which))
     _say_state(as_json, row, "published", changed)
 
 
@@ -86,7 +86,7 @@ def publish(config: Path | None, which: str, as_json: bool) -> None:
 @click.pass_obj
 def pause(config: Path | None, which: str, as_json: bool) -> None:
     """Hand out no more tasks of a project; answers on their way still count."""
-    row, changed = with_domain(config, lambda domain: _paused(domain, which))
+    row, changed = with_domain(config, lambda services: _paused(services, which))
     _say_state(as_json, row, "not published", changed)
 
 
@@ -97,7 +97,7 @@ def pause(config: Path | None, which: str, as_json: bool) -> None:
 @click.pass_obj
 def feature(config: Path | None, which: str, remove: bool, as_json: bool) -> None:
     """Show a project first on the list of projects."""
-    row, changed = with_domain(config, lambda domain: _featured(domain, which, not remove))
+    row, changed = with_domain(config, lambda services: _featured(services, which, not remove))
     _say_state(as_json, row, "not featured" if remove else "featured", changed)
 
 
@@ -111,7 +111,7 @@ def feature(config: Path | None, which: str, remove: bool, as_json: bool) -> Non
 def transfer(config: Path | None, which: str, person: str, keep_owners: bool, yes: bool, as_json: bool) -> None:
     """Give a project to another account. Those who owned it before lose their rights unless they are kept."""
     confirm(yes, f"The project {which} will belong to {person}.")
-    done = with_domain(config, lambda domain: _transfer(domain, which, person, keep_owners))
+    done = with_domain(config, lambda services: _transfer(services, which, person, keep_owners))
     say(as_json, done, f"{done['short_name']} belongs to {done['owner']} now.")
 
 
@@ -126,7 +126,7 @@ def delete(config: Path | None, which: str, yes: bool, as_json: bool) -> None:
     Nobody finds it any more; of a large one the running server (or the next one) takes the rest away.
     """
     confirm(yes, f"The project {which} and everything in it will be deleted.")
-    row = with_domain(config, lambda domain: _delete(domain, which))
+    row = with_domain(config, lambda services: _delete(services, which))
     say(as_json, {"id": row["id"], "short_name": row["short_name"]}, f"{row['short_name']} is gone.")
 
 
@@ -157,7 +157,7 @@ def load(
     """
     with _watching(directory, as_json, strict) as (source, progress):
         done = with_domain(
-            config, lambda domain: _load(domain, source, if_empty, owner=owner, publish=publish, progress=progress)
+            config, lambda services: _load(services, source, if_empty, owner=owner, publish=publish, progress=progress)
         )
     say(as_json, done, _words(done))
 
@@ -215,23 +215,23 @@ def _written(named: Path, done: list[dict[str, Any]]) -> list[str]:
 
 
 async def _export(
-    domain: Domain,
+    services: Services,
     which: str,
     target: Path,
     files: list[tuple[str, str]],
     told: Callable[[int], None],
     **how: bool,
 ) -> list[dict[str, Any]]:
-    return await export_files.export(domain, await found(domain, which), target, files, told, **how)
+    return await export_files.export(services, await found(services, which), target, files, told, **how)
 
 
-async def _load(domain: Domain, source: project_folder.Folder, if_empty: bool, **how: Any) -> dict[str, Any] | None:
-    if if_empty and await domain.projects.any_at_all():
+async def _load(services: Services, source: project_folder.Folder, if_empty: bool, **how: Any) -> dict[str, Any] | None:
+    if if_empty and await services.projects.any_at_all():
         return None
-    done = await folder_import.load(domain, source, **how)
+    done = await folder_import.load(services, source, **how)
     missing = {"values": source.missing.values, "tasks": source.missing.tasks}
     named = [attrs.asdict(one) for one in source.missing.named]
-    url = f"{domain.settings.base_url}/project/{done.short_name}/"
+    url = f"{services.settings.base_url}/project/{done.short_name}/"
     return {**attrs.asdict(done), "missing_files": {**missing, "first": named}, "url": url}
 
 
@@ -263,48 +263,48 @@ def _words(done: dict[str, Any] | None) -> str:
 
 
 async def _list(
-    domain: Domain, owner: str | None, shelf: str | None, after: int, limit: int, **flags: bool | None
+    services: Services, owner: str | None, category_name: str | None, after: int, limit: int, **flags: bool | None
 ) -> list[dict[str, Any]]:
     """Page by page: a list of the API has a hundred rows at most."""
     chosen = {name: str(value).lower() for name, value in given(**flags).items()}
     if owner is not None:
-        chosen["owner_id"] = str((await account(domain, owner))["id"])
-    if shelf is not None:
-        chosen["category_id"] = str((await category(domain, shelf))["id"])
+        chosen["owner_id"] = str((await account(services, owner))["id"])
+    if category_name is not None:
+        chosen["category_id"] = str((await category(services, category_name))["id"])
     rows: list[dict[str, Any]] = []
     while len(rows) < limit:
         page = {"limit": str(min(_PAGE, limit - len(rows))), "last_id": str(rows[-1]["id"] if rows else after)}
-        more = await domain.records.list(PROJECT, SYSTEM, {**chosen, **page})
+        more = await services.records.list(PROJECT, SYSTEM, {**chosen, **page})
         if not more:
             break
         rows += more
     return rows
 
 
-async def _show(domain: Domain, which: str) -> dict[str, Any]:
-    row = await found(domain, which)
-    view = await domain.records.get(PROJECT, SYSTEM, row["id"])
-    ready = await domain.projects.readiness(row)
+async def _show(services: Services, which: str) -> dict[str, Any]:
+    row = await found(services, which)
+    view = await services.records.get(PROJECT, SYSTEM, row["id"])
+    ready = await services.projects.readiness(row)
     lacks = [name for name, there in (("presenter", ready.presenter), ("tasks", ready.tasks)) if not there]
-    address = f"{domain.settings.base_url}/project/{row['short_name']}/"
+    address = f"{services.settings.base_url}/project/{row['short_name']}/"
     more = {"paused": not row["published"] and row["first_published"] is not None, "locked": row["lock_id"] is not None}
     return {**{name: view[name] for name in _SHOW}, **more, "lacks": lacks, "url": address}
 
 
-async def _opened(domain: Domain, which: str) -> tuple[Row, bool]:
-    row = await found(domain, which)
-    return row, await domain.projects.publish(row, SYSTEM)
+async def _opened(services: Services, which: str) -> tuple[Row, bool]:
+    row = await found(services, which)
+    return row, await services.projects.publish(row, SYSTEM)
 
 
-async def _paused(domain: Domain, which: str) -> tuple[Row, bool]:
-    row = await found(domain, which)
-    return row, await domain.projects.pause(row, SYSTEM)
+async def _paused(services: Services, which: str) -> tuple[Row, bool]:
+    row = await found(services, which)
+    return row, await services.projects.pause(row, SYSTEM)
 
 
-async def _featured(domain: Domain, which: str, featured: bool) -> tuple[Row, bool]:
-    row = await found(domain, which)
+async def _featured(services: Services, which: str, featured: bool) -> tuple[Row, bool]:
+    row = await found(services, which)
     if row["featured"] is not featured:
-        await domain.records.change(PROJECT, SYSTEM, row["id"], {"featured": featured})
+        await services.records.change(PROJECT, SYSTEM, row["id"], {"featured": featured})
     return row, row["featured"] is not featured
 
 
@@ -313,15 +313,15 @@ def _say_state(as_json: bool, row: Row, state: str, changed: bool) -> None:
     say(as_json, done, f"{row['short_name']} is {state}{' now' if changed else ' already'}.")
 
 
-async def _transfer(domain: Domain, which: str, person: str, keep: bool) -> dict[str, Any]:
-    row, to = await found(domain, which), await account(domain, person)
+async def _transfer(services: Services, which: str, person: str, keep: bool) -> dict[str, Any]:
+    row, to = await found(services, which), await account(services, person)
     if to["restrict"]:
         raise ConflictError(f"{to['name']} is blocked, and can own nothing.")
-    owner = await domain.ownership.transfer(row, to["email_addr"], keep, SYSTEM)
+    owner = await services.ownership.transfer(row, to["email_addr"], keep, SYSTEM)
     return {"id": row["id"], "short_name": row["short_name"], "owner": owner}
 
 
-async def _delete(domain: Domain, which: str) -> Row:
-    row = await found(domain, which)
-    await domain.records.delete(PROJECT, SYSTEM, row["id"])
+async def _delete(services: Services, which: str) -> Row:
+    row = await found(services, which)
+    await services.records.delete(PROJECT, SYSTEM, row["id"])
     return row

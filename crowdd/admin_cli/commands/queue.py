@@ -14,9 +14,9 @@ from crowdd.admin_cli.lookups import known
 from crowdd.admin_cli.output import details, json_option, listing, say, watching
 from crowdd.admin_cli.runtime import reactor, with_domain
 from crowdd.domain.core.background_queue import STATES
-from crowdd.domain.server.services import Domain
+from crowdd.domain.server.services import Services
 from crowdd.sched.queue_worker import Worker
-from crowdd.sched.task_handlers import works
+from crowdd.sched.task_handlers import handlers
 from crowdd.values import SYSTEM
 
 _COLUMNS = ("id", "name", "state", "project_id", "user_name", "done", "total", "rate", "eta", "attempt", "due", "error")
@@ -42,7 +42,7 @@ def queue() -> None:
 @click.pass_obj
 def list_(config: Path | None, /, as_json: bool, **chosen: Any) -> None:
     """List the items, the newest first."""
-    rows = with_domain(config, lambda domain: domain.queue.list_whole(SYSTEM, everybodys=True, **chosen))
+    rows = with_domain(config, lambda services: services.queue.list_whole(SYSTEM, everybodys=True, **chosen))
     listing(as_json, rows, _COLUMNS)
 
 
@@ -54,7 +54,7 @@ def list_(config: Path | None, /, as_json: bool, **chosen: Any) -> None:
 def show(ctx: click.Context, item_id: int, wait: bool, as_json: bool) -> None:
     """Show all about one item. With --wait, ends with 1 when the item is dead or was cancelled."""
     with watching(f"Item {item_id}", quiet=as_json) as told:
-        item = with_domain(ctx.obj, lambda domain: _seen(domain, item_id, wait, told))
+        item = with_domain(ctx.obj, lambda services: _seen(services, item_id, wait, told))
     details(as_json, item)
     ctx.exit(int(wait and item["state"] != "done"))
 
@@ -65,7 +65,7 @@ def show(ctx: click.Context, item_id: int, wait: bool, as_json: bool) -> None:
 @click.pass_obj
 def cancel(config: Path | None, item_id: int, as_json: bool) -> None:
     """End an item: at once when it waits, at its next step when it runs."""
-    item = with_domain(config, lambda domain: _changed(domain, "cancel", item_id))
+    item = with_domain(config, lambda services: _changed(services, "cancel", item_id))
     asked = item["state"] == "running"
     say(as_json, item, f"{item['name']} {item_id} {'is asked to stop' if asked else 'is cancelled'}.")
 
@@ -76,7 +76,7 @@ def cancel(config: Path | None, item_id: int, as_json: bool) -> None:
 @click.pass_obj
 def retry(config: Path | None, item_id: int, as_json: bool) -> None:
     """Let an item that is dead or was cancelled begin again, where it had come to."""
-    item = with_domain(config, lambda domain: _changed(domain, "retry", item_id))
+    item = with_domain(config, lambda services: _changed(services, "retry", item_id))
     say(as_json, item, f"{item['name']} {item_id} waits for its turn.")
 
 
@@ -92,24 +92,24 @@ def work(config: Path | None, as_json: bool) -> None:
     say(as_json, {"items": count}, f"{count} items have had their turn." if count else "Nothing is due.")
 
 
-async def _seen(domain: Domain, item_id: int, wait: bool, told: Callable[[int], None]) -> dict[str, Any]:
-    item = await known(domain.queue.get(SYSTEM, item_id, whole=True), f"item {item_id}")
+async def _seen(services: Services, item_id: int, wait: bool, told: Callable[[int], None]) -> dict[str, Any]:
+    item = await known(services.queue.get(SYSTEM, item_id, whole=True), f"item {item_id}")
     while wait and item["state"] not in _ENDED:
         told(item["done"])
         await deferLater(reactor, _LOOK_SECONDS)
-        item = await domain.queue.get(SYSTEM, item_id, whole=True)
+        item = await services.queue.get(SYSTEM, item_id, whole=True)
     return item
 
 
-async def _changed(domain: Domain, action: str, item_id: int) -> dict[str, Any]:
-    change = domain.queue.cancel if action == "cancel" else domain.queue.retry
+async def _changed(services: Services, action: str, item_id: int) -> dict[str, Any]:
+    change = services.queue.cancel if action == "cancel" else services.queue.retry
     item = await known(change(SYSTEM, item_id), f"item {item_id}")
-    await domain.administration.note(action, "queue", item_id, SYSTEM)
+    await services.administration.note(action, "queue", item_id, SYSTEM)
     return item
 
 
-async def _work(domain: Domain) -> int:
-    worker, count = Worker(reactor, domain, works(), size=1), 0
+async def _work(services: Services) -> int:
+    worker, count = Worker(reactor, services, handlers(), size=1), 0
     while begun := await worker.take():
         for settled in begun:
             await settled

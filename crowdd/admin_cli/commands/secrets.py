@@ -60,7 +60,7 @@ def rotate(ctx: click.Context, as_json: bool) -> None:
 
     Ends with 1 when there are secrets that no key opens.
     """
-    done = with_domain(ctx.obj, lambda domain: Resealing(domain.db, domain.secrets).run())
+    done = with_domain(ctx.obj, lambda services: Resealing(services.db, services.secrets).run())
     listing(as_json, [attrs.asdict(one) for one in done], ("table", "column", "changed", "unreadable"))
     ctx.exit(int(any(one.unreadable for one in done)))
 

@@ -16,7 +16,7 @@ from crowdd.admin_cli.prompts import confirm, in_a_sentence, password_option, re
 from crowdd.admin_cli.runtime import with_domain
 from crowdd.domain.accounts.registration import Registration
 from crowdd.domain.server.administration import MAX_FOUND
-from crowdd.domain.server.services import Domain
+from crowdd.domain.server.services import Services
 from crowdd.errors import ConflictError, CrowddError, FormError
 from crowdd.values import SYSTEM
 
@@ -41,11 +41,11 @@ def user() -> None:
 def list_(config: Path | None, search: str | None, after: int, limit: int, as_json: bool) -> None:
     """List accounts by their ids, or those that are searched for."""
 
-    async def work(domain: Domain) -> list[dict[str, Any]]:
+    async def work(services: Services) -> list[dict[str, Any]]:
         if search is not None:
-            found = await domain.administration.found(search, SYSTEM)
+            found = await services.administration.found(search, SYSTEM)
             return [row for row in found if row["id"] > after][:limit]
-        return await domain.administration.exported(after, SYSTEM, limit)
+        return await services.administration.exported(after, SYSTEM, limit)
 
     listing(as_json, with_domain(config, work), _LIST)
 
@@ -57,9 +57,9 @@ def list_(config: Path | None, search: str | None, after: int, limit: int, as_js
 def show(config: Path | None, who: str, as_json: bool) -> None:
     """Show the account WHO, and the short names of the projects that it owns or helps to own."""
 
-    async def work(domain: Domain) -> dict[str, Any]:
-        row = await account(domain, who)
-        owned = [project["short_name"] for project in await domain.projects.of_owner(row["id"])]
+    async def work(services: Services) -> dict[str, Any]:
+        row = await account(services, who)
+        owned = [project["short_name"] for project in await services.projects.of_owner(row["id"])]
         return {**{name: row[name] for name in _SHOW}, "projects": owned}
 
     details(as_json, with_domain(config, work))
@@ -84,7 +84,7 @@ def create(
 ) -> None:
     """Make an account and print its API key."""
     form = registration(name, fullname, email, password)
-    done = with_domain(config, lambda domain: _create(domain, form, locale))
+    done = with_domain(config, lambda services: _create(services, form, locale))
     say(as_json, done, f"Created {name}, id {done['id']}.", f"API key: {done['api_key']}")
 
 
@@ -113,9 +113,9 @@ def unblock(config: Path | None, who: str, as_json: bool) -> None:
 def reset_api_key(config: Path | None, who: str, as_json: bool) -> None:
     """Give the account WHO a new API key and print it. The old one is worth nothing at once."""
 
-    async def work(domain: Domain) -> dict[str, object]:
-        row = await account(domain, who)
-        key = await domain.accounts.reset_api_key(row["id"], SYSTEM)
+    async def work(services: Services) -> dict[str, object]:
+        row = await account(services, who)
+        key = await services.accounts.reset_api_key(row["id"], SYSTEM)
         return {"id": row["id"], "name": row["name"], "api_key": key}
 
     done = with_domain(config, work)
@@ -131,7 +131,7 @@ def reset_api_key(config: Path | None, who: str, as_json: bool) -> None:
 def reset_password(config: Path | None, who: str, letter: bool, password: str | None, as_json: bool) -> None:
     """Give the account WHO a new password, which ends its sessions. A letter tells the person."""
     word = None if letter else secret(password)
-    done = with_domain(config, lambda domain: _reset_password(domain, who, word))
+    done = with_domain(config, lambda services: _reset_password(services, who, word))
     said = "has a new password" if word is not None else "is sent a link for a new password"
     say(as_json, done, f"{done['name']} {said}.")
 
@@ -148,9 +148,9 @@ def remove_factors(config: Path | None, who: str, yes: bool, as_json: bool) -> N
     """
     confirm(yes, f"Without a second factor, the password alone opens the account {who}.")
 
-    async def work(domain: Domain) -> dict[str, object]:
-        row = await account(domain, who)
-        removed = await domain.people.second_factors.remove_all(row["id"], SYSTEM)
+    async def work(services: Services) -> dict[str, object]:
+        row = await account(services, who)
+        removed = await services.people.second_factors.remove_all(row["id"], SYSTEM)
         return {"id": row["id"], "name": row["name"], "removed": removed}
 
     done = with_domain(config, work)
@@ -169,7 +169,7 @@ def delete(config: Path | None, who: str, yes: bool, as_json: bool) -> None:
     projects cannot go before these are handed over or deleted.
     """
     confirm(yes, f"The account {who} and what belongs to it will be deleted.")
-    done = with_domain(config, lambda domain: _delete(domain, who))
+    done = with_domain(config, lambda services: _delete(services, who))
     say(as_json, done, f"{done['name']} is gone. What is left is taken away in the background: crowdctl queue list")
 
 
@@ -187,59 +187,59 @@ def delete(config: Path | None, who: str, yes: bool, as_json: bool) -> None:
 def export(config: Path | None, who: str, target: Path, as_json: bool) -> None:
     """Write everything that is known about WHO to a zip file: each table as JSON and as CSV."""
     with watching("Gathering rows", quiet=as_json) as told:
-        done = with_domain(config, lambda domain: _export(domain, who, target, told))
+        done = with_domain(config, lambda services: _export(services, who, target, told))
     say(as_json, done, f"{done['rows']} rows of {done['name']} are in {target} ({done['bytes']} bytes).")
 
 
-async def _create(domain: Domain, form: Registration, locale: str) -> dict[str, Any]:
-    if locale not in domain.languages.names:
-        raise CrowddError(f"There is no language {locale}, only {', '.join(domain.languages.names)}.")
+async def _create(services: Services, form: Registration, locale: str) -> dict[str, Any]:
+    if locale not in services.languages.names:
+        raise CrowddError(f"There is no language {locale}, only {', '.join(services.languages.names)}.")
     try:
-        user_id = await domain.accounts.register(form, attrs.evolve(SYSTEM, locale=locale))
+        user_id = await services.accounts.register(form, attrs.evolve(SYSTEM, locale=locale))
     except FormError as error:
         raise in_a_sentence(error) from None
-    key = domain.accounts.api_key(await domain.accounts.profile(user_id))
+    key = services.accounts.api_key(await services.accounts.profile(user_id))
     return {"id": user_id, "name": form.name, "api_key": key}
 
 
 def _restrict(config: Path | None, who: str, restrict: bool, as_json: bool) -> None:
-    async def work(domain: Domain) -> dict[str, Any]:
-        row = await account(domain, who)
-        change = domain.administration.block if restrict else domain.administration.unblock
+    async def work(services: Services) -> dict[str, Any]:
+        row = await account(services, who)
+        change = services.administration.block if restrict else services.administration.unblock
         return {"id": row["id"], "name": row["name"], "changed": await change(row["id"], SYSTEM)}
 
     done = with_domain(config, work)
     say(as_json, done, f"{done['name']} is {'' if restrict else 'not '}blocked{'' if done['changed'] else ' already'}.")
 
 
-async def _reset_password(domain: Domain, who: str, word: str | None) -> dict[str, Any]:
-    row = await account(domain, who)
+async def _reset_password(services: Services, who: str, word: str | None) -> dict[str, Any]:
+    row = await account(services, who)
     done = {"id": row["id"], "name": row["name"]}
     if word is None:
-        if not await domain.people.recovery.write(row["id"]):
+        if not await services.people.recovery.write(row["id"]):
             raise ConflictError(f"{row['name']} is blocked, and is sent nothing.")
-        await domain.administration.note("send_reset_link", "user", row["id"], SYSTEM)
+        await services.administration.note("send_reset_link", "user", row["id"], SYSTEM)
         return {**done, "letter": True}
-    words, _ = await domain.people.policy.mistakes(word, word, (row["name"], row["fullname"], row["email_addr"]))
+    words, _ = await services.people.policy.mistakes(word, word, (row["name"], row["fullname"], row["email_addr"]))
     if words:
         raise CrowddError(f"password: {' '.join(words)}")
-    await domain.people.profiles.set_password(row["id"], word, SYSTEM)
+    await services.people.profiles.set_password(row["id"], word, SYSTEM)
     return {**done, "letter": False}
 
 
-async def _delete(domain: Domain, who: str) -> dict[str, Any]:
-    row = await account(domain, who)
-    if owned := await domain.people.farewell.obstacles(row["id"]):
+async def _delete(services: Services, who: str) -> dict[str, Any]:
+    row = await account(services, who)
+    if owned := await services.people.account_deletion.obstacles(row["id"]):
         names = ", ".join(project["short_name"] for project in owned)
         raise ConflictError(f"{row['name']} owns projects: {names}.", hint="crowdctl project transfer hands them over.")
-    await domain.people.farewell.begin(row, SYSTEM)
+    await services.people.account_deletion.begin(row, SYSTEM)
     return {"id": row["id"], "name": row["name"]}
 
 
-async def _export(domain: Domain, who: str, target: Path, show: Callable[[int], None]) -> dict[str, Any]:
+async def _export(services: Services, who: str, target: Path, show: Callable[[int], None]) -> dict[str, Any]:
     async def told(done: int) -> None:
         show(done)
 
-    row = await account(domain, who)
-    done = await domain.people.personal_data.write_to(row["id"], target, SYSTEM, told)
+    row = await account(services, who)
+    done = await services.people.personal_data.write_to(row["id"], target, SYSTEM, told)
     return {"id": row["id"], "name": row["name"], "file": str(target), **done}

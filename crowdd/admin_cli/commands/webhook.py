@@ -13,7 +13,7 @@ from crowdd.admin_cli.lookups import known
 from crowdd.admin_cli.lookups import project as named
 from crowdd.admin_cli.output import json_option, listing, print_json, say
 from crowdd.admin_cli.runtime import with_domain
-from crowdd.domain.server.services import Domain
+from crowdd.domain.server.services import Services
 from crowdd.domain.webhooks.webhooks import MAX_LISTED, STATES
 from crowdd.storage.database import Row
 from crowdd.values import SYSTEM
@@ -22,7 +22,7 @@ _LIST = ("short_name", "state", "n_waiting", "n_failed", "n_missed", "last_deliv
 _SHORT = ("id", "sequence", "event", "task_id", "state", "attempts")
 _LOG = (*_SHORT, "response_status_code", "seconds", "updated", "problem")
 _ATTEMPT = ("at", "status", "seconds", "problem", "url")
-Work = Callable[[Domain, Row], Awaitable[Any]]
+Work = Callable[[Services, Row], Awaitable[Any]]
 
 
 @click.group(cls=Group)
@@ -36,8 +36,8 @@ def webhook() -> None:
 def _of_project(config: Path | None, which: str, work: Work) -> Any:
     """What the work returns, done with a project as its owners would."""
 
-    async def found(domain: Domain) -> Any:
-        return await work(domain, await named(domain, which))
+    async def found(services: Services) -> Any:
+        return await work(services, await named(services, which))
 
     return with_domain(config, found)
 
@@ -47,7 +47,7 @@ def _of_project(config: Path | None, which: str, work: Work) -> Any:
 @click.pass_obj
 def list_(config: Path | None, as_json: bool) -> None:
     """List the webhooks of all projects, those in trouble first."""
-    listing(as_json, with_domain(config, lambda domain: domain.webhooks.all_states()), _LIST)
+    listing(as_json, with_domain(config, lambda services: services.webhooks.all_states()), _LIST)
 
 
 @webhook.command()
@@ -65,9 +65,9 @@ def show(config: Path | None, project: str, delivery: int | None, state: str | N
         _show_delivery(config, project, delivery, as_json)
         return
 
-    async def work(domain: Domain, row: Row) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-        log = await domain.webhooks.log(row, SYSTEM, limit, only=state)
-        return await domain.webhooks.state(row, SYSTEM), log
+    async def work(services: Services, row: Row) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+        log = await services.webhooks.log(row, SYSTEM, limit, only=state)
+        return await services.webhooks.state(row, SYSTEM), log
 
     found, log = _of_project(config, project, work)
     if as_json:
@@ -78,9 +78,9 @@ def show(config: Path | None, project: str, delivery: int | None, state: str | N
 
 
 def _show_delivery(config: Path | None, project: str, delivery: int, as_json: bool) -> None:
-    async def work(domain: Domain, row: Row) -> dict[str, Any]:
+    async def work(services: Services, row: Row) -> dict[str, Any]:
         what = f"delivery {delivery} of {row['short_name']}"
-        return await known(domain.webhooks.delivery(row, SYSTEM, delivery), what)
+        return await known(services.webhooks.delivery(row, SYSTEM, delivery), what)
 
     found = _of_project(config, project, work)
     if as_json:
@@ -106,7 +106,7 @@ def _words(found: dict[str, Any]) -> str:
 @click.pass_obj
 def test(config: Path | None, project: str, as_json: bool) -> None:
     """Send a test to the receiver of PROJECT."""
-    delivery = _of_project(config, project, lambda domain, row: domain.webhooks.ping(row, SYSTEM))
+    delivery = _of_project(config, project, lambda services, row: services.webhooks.ping(row, SYSTEM))
     said = f"The server sends it now. What comes of it: crowdctl webhook show {project} {delivery}"
     say(as_json, {"delivery": delivery}, said)
 
@@ -132,13 +132,13 @@ def redeliver(
     if (delivery is not None) + (first is not None) + failed != 1:
         raise click.UsageError("Say which: --delivery, --from (and --to), or --failed.")
 
-    async def work(domain: Domain, row: Row) -> int:
+    async def work(services: Services, row: Row) -> int:
         if first is not None:
-            return await domain.webhooks.replay(row, SYSTEM, first, last)
+            return await services.webhooks.replay(row, SYSTEM, first, last)
         if failed:
-            return await domain.webhooks.all_failed_again(row, SYSTEM)
+            return await services.webhooks.all_failed_again(row, SYSTEM)
         what = f"delivery {delivery} of {row['short_name']}"
-        await known(domain.webhooks.again(row, SYSTEM, delivery or 0), what)
+        await known(services.webhooks.again(row, SYSTEM, delivery or 0), what)
         return 1
 
     count = _of_project(config, project, work)
@@ -151,7 +151,7 @@ def redeliver(
 @click.pass_obj
 def backfill(config: Path | None, project: str, as_json: bool) -> None:
     """Send what happened in PROJECT while it had no webhook."""
-    count = _of_project(config, project, lambda domain, row: domain.webhooks.backfill(row, SYSTEM))
+    count = _of_project(config, project, lambda services, row: services.webhooks.backfill(row, SYSTEM))
     say(as_json, {"events": count}, f"{count} events are sent." if count else "There is nothing to send.")
 
 
@@ -161,5 +161,5 @@ def backfill(config: Path | None, project: str, as_json: bool) -> None:
 @click.pass_obj
 def on(config: Path | None, project: str, as_json: bool) -> None:
     """Go on with the webhook of PROJECT after it was switched off."""
-    _of_project(config, project, lambda domain, row: domain.webhooks.switch_on(row, SYSTEM))
+    _of_project(config, project, lambda services, row: services.webhooks.switch_on(row, SYSTEM))
     say(as_json, {"state": "on"}, "It goes on; what waited goes now.")

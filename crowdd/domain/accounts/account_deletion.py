@@ -27,14 +27,14 @@ from crowdd.storage.core import audit
 from crowdd.storage.database import Database, Row, Transactions
 from crowdd.values import Requester
 
-WORK = "delete_account"
+HANDLER = "delete_account"
 AT_ONCE = 500
 _JOB = Requester(via="job")
 Progress = Callable[[int], Awaitable[None]]
 
 
-class Farewell:
-    """Deletes accounts. ``ring`` tells who watches a project that its figures have changed."""
+class AccountDeletion:
+    """Deletes accounts. ``notify`` tells who watches a project that its figures have changed."""
 
     def __init__(
         self,
@@ -43,10 +43,10 @@ class Farewell:
         uploads: Uploads,
         secrets: Secrets,
         exports: PersonalData,
-        ring: Callable[[int], None],
+        notify: Callable[[int], None],
     ) -> None:
         self._db, self._queue, self._uploads, self._secrets = db, queue, uploads, secrets
-        self._exports, self._ring = exports, ring
+        self._exports, self._notify = exports, notify
 
     async def obstacles(self, user_id: int) -> list[Row]:
         """Projects that have to be handed over or deleted before: id, short_name, name."""
@@ -63,15 +63,15 @@ class Farewell:
                 )
             if row["admin"] and not await personal_data.other_admins(tx, row["id"]):
                 raise ForbiddenError(_("You are the last administrator. Make another one first."))
-            await personal_data.say_farewell(tx, row["id"], random.token_hex(16))
-            await self._queue.add(tx, WORK, {"user_id": row["id"]}, attrs.evolve(_JOB, via=who.via))
+            await personal_data.begin_deletion(tx, row["id"], random.token_hex(16))
+            await self._queue.add(tx, HANDLER, {"user_id": row["id"]}, attrs.evolve(_JOB, via=who.via))
             await audit.write(tx, who, "delete", "user", row["id"])
 
         await self._db.transaction(work)
 
     async def carry_out(self, user_id: int, told: Progress) -> int:
         """Moves the answers and removes the account; can be repeated. How many answers there were."""
-        seed = await personal_data.farewell_seed(self._db, user_id) or random.token_hex(16)
+        seed = await personal_data.deletion_seed(self._db, user_id) or random.token_hex(16)
         moved = await self._move_all(user_id, seed, told)
         for project_id in await people.projects_with_rights(self._db, f"u:{user_id}"):
             await people.forget_volunteer(self._db, project_id, f"u:{user_id}")
@@ -101,19 +101,19 @@ class Farewell:
                 pseudonym = pseudonym_in(seed, project_id)
                 whose, to = (f"u:{user_id}", user_id), (f"i:{pseudonym}", None, pseudonym)
                 moved += await people.move_runs(self._db, project_id, tasks, whose, to)
-                self._ring(project_id)
+                self._notify(project_id)
             await told(moved)
         return moved
 
     async def finish(self) -> int:
         """Goes after those who went in the last hours: answers that were on their way then. How many were found."""
         found = 0
-        for row in await personal_data.farewells(self._db):
+        for row in await personal_data.begun_deletions(self._db):
             if more := await self._move_all(row["user_id"], row["pseudonym"], _quiet):
                 await self._forget_in_events(row["user_id"], more, _quiet)
             found += more
             if row["old"]:
-                await personal_data.forget_farewell(self._db, row["user_id"])
+                await personal_data.end_deletion(self._db, row["user_id"])
         return found
 
 

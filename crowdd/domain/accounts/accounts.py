@@ -18,13 +18,13 @@ from crowdd.domain.accounts.authentication.passwords import Passwords
 from crowdd.domain.accounts.registration import Registration
 from crowdd.domain.core import rights
 from crowdd.domain.core.attempt_limits import HOUR_MINUTES, Attempts, Limit
-from crowdd.domain.core.concurrency.batching import Gather, Gathering
+from crowdd.domain.core.concurrency.batching import Batcher, BatcherFactory
 from crowdd.domain.core.records import NOT_FOUND, Behaviour
 from crowdd.domain.core.secrets import Secrets, place, token
 from crowdd.domain.core.security_log import KEY_MADE, SecurityLog
 from crowdd.errors import ConflictError, ForbiddenError, FormError, NotFoundError
 from crowdd.kinds import USER
-from crowdd.kinds.kind import Standing
+from crowdd.kinds.kind import Role
 from crowdd.kinds.types import clean_text
 from crowdd.kinds.user import is_guarded
 from crowdd.languages import _
@@ -42,7 +42,7 @@ class Accounts:
     def __init__(
         self,
         db: Transactions,
-        gathering: Gathering,
+        new_batcher: BatcherFactory,
         passwords: Passwords,
         policy: PasswordPolicy,
         attempts: Attempts,
@@ -55,7 +55,7 @@ class Accounts:
         self._secrets, self._settings = secrets, settings
         self._security_log, self._administrators = security_log, administrators
         # Looked up at each request: a key or an account that ends has ended at once, in every process.
-        self._keys: Gather[bytes, Row | None] = gathering(partial(accounts.by_key, db))
+        self._keys: Batcher[bytes, Row | None] = new_batcher(partial(accounts.by_key, db))
 
     # Requesters
 
@@ -135,7 +135,7 @@ class Accounts:
             user_id = await accounts.add(tx, values)
         except ConflictError as error:
             raise FormError(account_validation.taken(error)) from None
-        await accounts.set_key(tx, user_id, hashed_key, self._sealed(user_id, key))
+        await accounts.set_key(tx, user_id, hashed_key, self._encrypted(user_id, key))
         maker = who if who.user_id or who.via == "cli" else attrs.evolve(who, user_id=user_id, user_name=form.name)
         await audit.write(tx, maker, "create", "user", user_id, after={"admin": admin})
         if admin:
@@ -180,25 +180,25 @@ class Accounts:
 
     async def reset_api_key(self, user_id: int, who: Requester) -> str:
         """A new API key; the old one is worth nothing at once."""
-        itself = frozenset({Standing.SELF}) if who.acting_user == user_id else frozenset()
+        itself = frozenset({Role.SELF}) if who.acting_user == user_id else frozenset()
         rights.require(who, rights.of_requester(who) | itself, USER.rights.update)
         return await self._db.transaction(lambda tx: self.renew_key(tx, user_id, who))
 
     async def renew_key(self, tx: Database, user_id: int, who: Requester) -> str:
         """The same within a transaction, for somebody whose right was checked."""
         key = token()
-        await accounts.set_key(tx, user_id, self.key_hash(key), self._sealed(user_id, key))
+        await accounts.set_key(tx, user_id, self.key_hash(key), self._encrypted(user_id, key))
         await audit.write(tx, who, "reset_api_key", "user", user_id)
         await self._security_log.note(tx, KEY_MADE, who, user_id=user_id)
         return key
 
     def api_key(self, row: Row) -> str:
         """The API key of an account row."""
-        return self._secrets.unseal(row["api_key_sealed"], _place(row["id"]))
+        return self._secrets.decrypt(row["api_key_sealed"], _place(row["id"]))
 
-    def _sealed(self, user_id: int, key: str) -> bytes:
+    def _encrypted(self, user_id: int, key: str) -> bytes:
         """The key as it is stored: bound to its account, so it can be sealed only once the account has its id."""
-        return self._secrets.seal(key, _place(user_id))
+        return self._secrets.encrypt(key, _place(user_id))
 
     async def of_examples(self) -> Row:
         """The account that owns projects loaded before there was anybody; nobody can sign in to it."""
@@ -211,7 +211,7 @@ class Accounts:
 
     async def set_admin(self, user_id: int, admin: bool, who: Requester) -> bool:
         """Makes an administrator or unmakes one; False when nothing changed. The last one stays."""
-        rights.require(who, rights.of_requester(who), frozenset({Standing.ADMIN}))
+        rights.require(who, rights.of_requester(who), frozenset({Role.ADMIN}))
 
         async def work(tx: Database) -> bool:
             row = None if admin else await user_search.lock(tx, user_id)

@@ -13,16 +13,16 @@ from crowdd.storage.core import audit
 from crowdd.storage.database import Row, Transactions
 from crowdd.values import Requester
 
-WORK = "claim_answers"
+HANDLER = "claim_answers"
 AT_ONCE = 500  # answers that change hands before somebody gets an answer
 _MAX_COUNTED = 1000
 
 
-class Claims:
+class AnswerClaims:
     """Puts anonymous answers under an account. Where the account has answered the task itself, they stay anonymous."""
 
-    def __init__(self, db: Transactions, queue: Queue, ring: Callable[[int], None]) -> None:
-        self._db, self._queue, self._ring = db, queue, ring
+    def __init__(self, db: Transactions, queue: Queue, notify: Callable[[int], None]) -> None:
+        self._db, self._queue, self._notify = db, queue, notify
 
     async def offered(self, volunteer: str, user_id: int | None = None) -> int:
         """How many answers of a browser could be claimed, counted up to 1,000."""
@@ -41,7 +41,7 @@ class Claims:
         await self._take_rights(user_id, volunteer)
         by = attrs.evolve(who, user_id=user_id)
         if moved >= AT_ONCE:
-            await self._queue.add(self._db, WORK, {"user_id": user_id, "volunteer": volunteer}, by)
+            await self._queue.add(self._db, HANDLER, {"user_id": user_id, "volunteer": volunteer}, by)
         if moved:
             await audit.write(self._db, by, "claim", "user", user_id)
         return moved
@@ -63,7 +63,7 @@ class Claims:
     async def _move(self, project_id: int, tasks: list[int], browser: str, user_id: int) -> int:
         to = (f"u:{user_id}", user_id, None)
         moved = await people.move_runs(self._db, project_id, tasks, (browser, None), to)
-        self._ring(project_id)
+        self._notify(project_id)
         return moved
 
     async def _take_rights(self, user_id: int, volunteer: str) -> None:

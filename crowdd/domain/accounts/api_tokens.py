@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from crowdd.domain.core.concurrency.batching import Gather, Gathering
+from crowdd.domain.core.concurrency.batching import Batcher, BatcherFactory
 from crowdd.domain.core.secrets import Secrets, token
 from crowdd.domain.core.security_log import TOKEN_MADE, TOKEN_REMOVED, SecurityLog
 from crowdd.errors import FormError, NotFoundError
@@ -24,9 +24,11 @@ MAX_DAYS = 3650
 class ApiTokens:
     """Found at each request: a token that is revoked or expires has ended at once, in every process."""
 
-    def __init__(self, db: Transactions, gathering: Gathering, secrets: Secrets, security_log: SecurityLog) -> None:
+    def __init__(
+        self, db: Transactions, new_batcher: BatcherFactory, secrets: Secrets, security_log: SecurityLog
+    ) -> None:
         self._db, self._secrets, self._security_log = db, secrets, security_log
-        self._found: Gather[bytes, Row | None] = gathering(partial(api_tokens.by_hash, db))
+        self._found: Batcher[bytes, Row | None] = new_batcher(partial(api_tokens.by_hash, db))
 
     async def find(self, text: str) -> Row | None:
         """The account of a token with its scope and project_id, or None. Stores the time of use once an hour."""

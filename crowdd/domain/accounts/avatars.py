@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from crowdd.domain.core.concurrency.worker_thread import Workshop
+from crowdd.domain.core.concurrency.worker_thread import WorkerThread
 from crowdd.domain.core.uploads import Journal, Upload, Uploads, with_files
 from crowdd.errors import FormError, InvalidValueError
 from crowdd.languages import _
@@ -104,13 +104,13 @@ def _clamp(value: float, maximum: int) -> int:
 class Avatars:
     """Pictures of accounts."""
 
-    def __init__(self, db: Transactions, workshop: Workshop, uploads: Uploads, base_url: str) -> None:
-        self._db, self._workshop, self._uploads, self._base_url = db, workshop, uploads, base_url
+    def __init__(self, db: Transactions, worker_thread: WorkerThread, uploads: Uploads, base_url: str) -> None:
+        self._db, self._worker_thread, self._uploads, self._base_url = db, worker_thread, uploads, base_url
 
     async def set(self, user_id: int, upload: Upload, box: Box | None, who: Requester) -> None:
         """Gives a person a picture; the one before goes. Raises FormError for ``avatar``."""
         try:
-            picture = await self._workshop.do(redrawn, upload.content, box)
+            picture = await self._worker_thread.do(redrawn, upload.content, box)
         except InvalidValueError as error:
             raise FormError({"avatar": [error.args[0]]}) from None
 

@@ -14,10 +14,10 @@ from crowdd.domain.accounts import account_validation
 from crowdd.domain.accounts.access_revocation import ADDRESS, RESET
 from crowdd.domain.accounts.accounts import Accounts
 from crowdd.domain.accounts.authentication.passwords import Passwords
-from crowdd.domain.accounts.email_links import Proofs, greeted, letter_limits
+from crowdd.domain.accounts.email_links import EmailLinks, greeted, letter_limits
 from crowdd.domain.accounts.registration import Registration
 from crowdd.domain.accounts.social.oauth import ProviderIdentity
-from crowdd.domain.accounts.social.social_login import Arrivals
+from crowdd.domain.accounts.social.social_login import SocialLogin
 from crowdd.domain.core.attempt_limits import Attempts
 from crowdd.domain.core.security_log import ADDRESS_CHANGED, SecurityLog
 from crowdd.errors import AnonymousError, ConflictError, FormError
@@ -39,23 +39,23 @@ class Confirmed:
     new: bool
 
 
-class Confirming:
+class EmailConfirmation:
     """``required``: new accounts and addresses must be confirmed by a letter; ``possible``: they can be."""
 
     def __init__(
         self,
         db: Transactions,
         accounts_: Accounts,
-        arrivals: Arrivals,
+        social_login: SocialLogin,
         passwords: Passwords,
-        proofs: Proofs,
+        email_links: EmailLinks,
         attempts: Attempts,
         settings: Settings,
         security_log: SecurityLog,
     ) -> None:
         self._security_log = security_log
-        self._db, self._accounts, self._arrivals, self._passwords = db, accounts_, arrivals, passwords
-        self._proofs, self._attempts = proofs, attempts
+        self._db, self._accounts, self._social_login, self._passwords = db, accounts_, social_login, passwords
+        self._email_links, self._attempts = email_links, attempts
         self.required, self.possible = settings.confirms_email, settings.confirms_email or bool(settings.mail.host)
 
     async def register(self, form: Registration, identity: ProviderIdentity | None, who: Requester) -> None:
@@ -81,7 +81,7 @@ class Confirming:
         if known is not None:
             await self._tell_owner(tx, known, who)
             return
-        await self._proofs.send_link(
+        await self._email_links.send_link(
             tx,
             REGISTER,
             PATH,
@@ -95,7 +95,7 @@ class Confirming:
 
     async def _tell_owner(self, tx: Database, known: Row, who: Requester) -> None:
         """Somebody typed an address that has an account: its owner hears of it, with a way in."""
-        await self._proofs.send_link(
+        await self._email_links.send_link(
             tx,
             RESET,
             "/account/reset-password",
@@ -124,7 +124,7 @@ class Confirming:
             if known is not None and known["id"] != row["id"]:
                 await self._tell_owner(tx, known, who)
                 return
-            await self._proofs.send_link(
+            await self._email_links.send_link(
                 tx,
                 ADDRESS,
                 PATH,
@@ -141,7 +141,7 @@ class Confirming:
 
     async def look(self, key: str) -> str:
         """REGISTER or ADDRESS, for a link that works. Raises ForbiddenError."""
-        return await self._proofs.look(self._db, key, REGISTER, ADDRESS)
+        return await self._email_links.look(self._db, key, REGISTER, ADDRESS)
 
     async def confirm(self, key: str, who: Requester) -> Confirmed:
         """Does what a link is for. Raises ForbiddenError; FormError when name or address are taken meanwhile."""
@@ -151,22 +151,22 @@ class Confirming:
 
     async def _create(self, key: str, who: Requester) -> int:
         async def work(tx: Database) -> int:
-            _user, data = await self._proofs.use(tx, key, REGISTER)
+            _user, data = await self._email_links.use(tx, key, REGISTER)
             identity = ProviderIdentity.unpacked(data["identity"]) if data["identity"] else None
             form = Registration(data["name"], data["fullname"], data["email_addr"], "", "")
             as_said = attrs.evolve(who, locale=data["locale"])
             user_id = await self._accounts.add(tx, form, data["passwd_hash"], as_said, proved=True)
             if identity is not None:
-                await self._arrivals.connect_in(tx, user_id, identity)
+                await self._social_login.connect_in(tx, user_id, identity)
             return user_id
 
         return await self._db.transaction(work)
 
     async def _confirm_address(self, key: str, who: Requester) -> int:
         async def work(tx: Database) -> int:
-            user_id = await self._proofs.owner(tx, key, ADDRESS)
+            user_id = await self._email_links.owner(tx, key, ADDRESS)
             before = await accounts.address(tx, user_id)  # locked first, as a reset does, which ends this link
-            _owner, data = await self._proofs.use(tx, key, ADDRESS)
+            _owner, data = await self._email_links.use(tx, key, ADDRESS)
             try:
                 await accounts.set_address(tx, user_id, data["email_addr"])
             except ConflictError as error:
@@ -181,8 +181,10 @@ class Confirming:
 
     async def tell_old(self, tx: Database, before: Row) -> None:
         """Writes to an address that is a person's no more; links that went there end."""
-        await one_time_links.drop_of_subject(tx, self._proofs.subject(before["email_addr"]), RESET)
-        await self._proofs.send(tx, before["email_addr"], "address_changed", before["locale"], name=greeted(before))
+        await one_time_links.drop_of_subject(tx, self._email_links.subject(before["email_addr"]), RESET)
+        await self._email_links.send(
+            tx, before["email_addr"], "address_changed", before["locale"], name=greeted(before)
+        )
 
     async def _limit(self, email: str, who: Requester) -> None:
         await self._attempts.count(*letter_limits("letter", email, who, _MAX_LETTERS))

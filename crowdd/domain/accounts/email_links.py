@@ -22,7 +22,7 @@ _AGAIN = "Ask for a new one."
 _SPENT = _("This link has been used, or has run out. Ask for a new one.")
 
 
-class Proofs:
+class EmailLinks:
     """Writes letters with links to ``front`` (this site, or a front end elsewhere with the same paths)."""
 
     def __init__(self, mail: Mail, secrets: Secrets, front: str, hours: int) -> None:
@@ -61,8 +61,8 @@ class Proofs:
         key, subject = token(), self.subject(to)
         asked_from, hashed = self._secrets.digest("origin", origin), self._hash(key)
         await one_time_links.keep_newest(tx, subject, purpose, asked_from, _LINKS_KEPT - 1)
-        sealed = base64.b64encode(self._secrets.seal(orjson.dumps(data or {}).decode(), _place(hashed))).decode()
-        await one_time_links.add(tx, hashed, purpose, self.hours, user_id, {"sealed": sealed}, subject, asked_from)
+        encrypted = base64.b64encode(self._secrets.encrypt(orjson.dumps(data or {}).decode(), _place(hashed))).decode()
+        await one_time_links.add(tx, hashed, purpose, self.hours, user_id, {"sealed": encrypted}, subject, asked_from)
         url = f"{self._front}{path}?key={key}{flash_query(said)}"
         await self.send(tx, to, template, locale, url=url, hours=self.hours, **{"name": "", **context})
 
@@ -85,7 +85,7 @@ class Proofs:
         row: Row | None = await one_time_links.use(tx, self._hash(key), purpose)
         if row is None:
             raise ForbiddenError(_SPENT, hint=_AGAIN)
-        kept = self._secrets.unseal(base64.b64decode(row["data"]["sealed"]), _place(self._hash(key)))
+        kept = self._secrets.decrypt(base64.b64decode(row["data"]["sealed"]), _place(self._hash(key)))
         return row["user_id"], orjson.loads(kept)
 
     def subject(self, address: str) -> bytes:

@@ -12,7 +12,7 @@ from datetime import timedelta
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
-from crowdd.domain.core.concurrency.batching import Gather, Gathering
+from crowdd.domain.core.concurrency.batching import Batcher, BatcherFactory
 from crowdd.domain.core.records import NOT_FOUND
 from crowdd.domain.core.secrets import Secrets, place
 from crowdd.errors import AnonymousError, ForbiddenError, InvalidRequestError, NotFoundError
@@ -31,9 +31,9 @@ _CLAIMS: Any = {"require": ["project_id", "short_name", "iat", "exp"], "verify_e
 class ExternalUsers:
     """Gives tokens out and checks them. ``hours`` is the life of a token."""
 
-    def __init__(self, db: Database, gathering: Gathering, secrets: Secrets, hours: int) -> None:
+    def __init__(self, db: Database, new_batcher: BatcherFactory, secrets: Secrets, hours: int) -> None:
         self._db, self._secrets, self._life = db, secrets, timedelta(hours=hours)
-        self._keys: Gather[int, Row] = gathering(partial(projects.secret_keys, db))
+        self._keys: Batcher[int, Row] = new_batcher(partial(projects.secret_keys, db))
 
     async def token(self, short_name: str, secret_key: str | None, uid: str | None = None) -> str:
         """A token for whoever knows the project's secret key; with ``uid`` it is for this external user only.
@@ -46,7 +46,7 @@ class ExternalUsers:
                 "The Authorization header with the project's secret key is missing.", code="key_missing"
             )
         row = await projects.secret_key(self._db, short_name)
-        key = self._secrets.unseal(row["secret_key_sealed"], _place(row["id"])) if row else ""
+        key = self._secrets.decrypt(row["secret_key_sealed"], _place(row["id"])) if row else ""
         if row is None or not hmac.compare_digest(key.encode(), secret_key.encode("utf-8", "surrogatepass")):
             raise NotFoundError(NOT_FOUND)
         if uid is None and row["token_per_volunteer"]:
@@ -95,11 +95,11 @@ def _place(project_id: int) -> str:
 
 
 @lru_cache(maxsize=1000)
-def _claims(secrets: Secrets, token: str, sealed_key: bytes, project_id: int) -> Mapping[str, Any]:
+def _claims(secrets: Secrets, token: str, encrypted_key: bytes, project_id: int) -> Mapping[str, Any]:
     """What a token says that was made with this key; remembered, since each request of its users brings it again."""
     bad = AnonymousError("The token is not valid for this project.", code="decode_error")
     try:
-        key = signing_key(secrets, secrets.unseal(sealed_key, _place(project_id)))
+        key = signing_key(secrets, secrets.decrypt(encrypted_key, _place(project_id)))
         claims = dict(jwt.decode(token, key, algorithms=["HS256"], options=_CLAIMS))
     except jwt.PyJWTError:
         raise bad from None

@@ -9,9 +9,9 @@ import attrs
 
 from crowdd.config import Settings
 from crowdd.domain.accounts.access_revocation import Revoking
-from crowdd.domain.accounts.account_deletion import Farewell
+from crowdd.domain.accounts.account_deletion import AccountDeletion
 from crowdd.domain.accounts.accounts import Accounts
-from crowdd.domain.accounts.answer_claims import Claims
+from crowdd.domain.accounts.answer_claims import AnswerClaims
 from crowdd.domain.accounts.api_tokens import ApiTokens
 from crowdd.domain.accounts.authentication.new_device import NewDevices
 from crowdd.domain.accounts.authentication.passkeys import Passkeys, RelyingParty
@@ -24,17 +24,17 @@ from crowdd.domain.accounts.authentication.sessions import Sessions
 from crowdd.domain.accounts.authentication.sign_in import SigningIn
 from crowdd.domain.accounts.authentication.totp import Totp
 from crowdd.domain.accounts.avatars import Avatars
-from crowdd.domain.accounts.email_confirmation import Confirming
-from crowdd.domain.accounts.email_links import Proofs
+from crowdd.domain.accounts.email_confirmation import EmailConfirmation
+from crowdd.domain.accounts.email_links import EmailLinks
 from crowdd.domain.accounts.personal_data import PersonalData
 from crowdd.domain.accounts.profiles import Profiles
 from crowdd.domain.accounts.social.providers import Provider, Providers
-from crowdd.domain.accounts.social.social_login import Arrivals
-from crowdd.domain.accounts.user_list import Community
+from crowdd.domain.accounts.social.social_login import SocialLogin
+from crowdd.domain.accounts.user_list import UserList
 from crowdd.domain.core.attempt_limits import Attempts
 from crowdd.domain.core.background_queue import Queue
-from crowdd.domain.core.concurrency.batching import Gathering
-from crowdd.domain.core.concurrency.worker_thread import Workshop
+from crowdd.domain.core.concurrency.batching import BatcherFactory
+from crowdd.domain.core.concurrency.worker_thread import WorkerThread
 from crowdd.domain.core.secrets import Secrets
 from crowdd.domain.core.security_log import SecurityLog
 from crowdd.domain.core.uploads import Uploads
@@ -47,37 +47,37 @@ from crowdd.storage.database import Transactions
 class People:
     """What pages do with accounts beside ``domain.accounts.accounts``."""
 
-    workshop: Workshop
+    worker_thread: WorkerThread
     policy: PasswordPolicy
     providers: Providers
-    arrivals: Arrivals
+    social_login: SocialLogin
     sessions: Sessions
     signing_in: SigningIn
     profiles: Profiles
     avatars: Avatars
-    claims: Claims
-    community: Community
+    answer_claims: AnswerClaims
+    user_list: UserList
     recovery: Recovery
-    confirming: Confirming
+    email_confirmation: EmailConfirmation
     personal_data: PersonalData
-    farewell: Farewell
+    account_deletion: AccountDeletion
     second_factors: SecondFactors
     api_tokens: ApiTokens
     new_devices: NewDevices
     now: Callable[[], Awaitable[float]]  # epoch seconds of the database's clock
 
 
-def gather(
+def build_people(
     db: Transactions,
-    gathering: Gathering,
+    new_batcher: BatcherFactory,
     settings: Settings,
     secrets: Secrets,
     passwords: Passwords,
     policy: PasswordPolicy,
     attempts: Attempts,
-    workshop: Workshop,
+    worker_thread: WorkerThread,
     uploads: Uploads,
-    ring: Callable[[int], None],
+    notify: Callable[[int], None],
     found: Mapping[str, Provider],
     accounts: Accounts,
     queue: Queue,
@@ -86,40 +86,44 @@ def gather(
 ) -> People:
     """The people on a database."""
     signing_in = SigningIn(db, passwords, attempts, settings.accounts, security_log)
-    arrivals = Arrivals(db, accounts, secrets)
+    social_login = SocialLogin(db, accounts, secrets)
     front = settings.http.spa_base_url or settings.base_url
-    proofs = Proofs(mail, secrets, front, settings.accounts.link_hours)
-    exports = PersonalData(db, queue, uploads, workshop.another(), proofs, settings.data.dir / "exports")
-    confirming = Confirming(db, accounts, arrivals, passwords, proofs, attempts, settings, security_log)
+    email_links = EmailLinks(mail, secrets, front, settings.accounts.link_hours)
+    exports = PersonalData(db, queue, uploads, worker_thread.another(), email_links, settings.data.dir / "exports")
+    email_confirmation = EmailConfirmation(
+        db, accounts, social_login, passwords, email_links, attempts, settings, security_log
+    )
     revoking = Revoking(accounts)
     party = RelyingParty.of(settings.base_url, settings.site.name, settings.http.allowed_origins)
     factors = SecondFactors(
         db,
         Totp(db, secrets, settings.site.name),
         Passkeys(db, secrets, party),
-        RecoveryCodes(db, secrets, proofs, security_log),
+        RecoveryCodes(db, secrets, email_links, security_log),
         attempts,
-        proofs,
+        email_links,
         settings.accounts.max_login_failures,
         security_log,
     )
     return People(
-        workshop=workshop,
+        worker_thread=worker_thread,
         policy=policy,
-        sessions=Sessions(db, gathering, secrets, settings.accounts.session_days, settings.accounts.session_max_days),
+        sessions=Sessions(db, new_batcher, secrets, settings.accounts.session_days, settings.accounts.session_max_days),
         providers=Providers(db, found, settings.base_url),
-        arrivals=arrivals,
+        social_login=social_login,
         signing_in=signing_in,
-        profiles=Profiles(db, passwords, policy, signing_in, confirming, proofs, revoking, security_log),
-        avatars=Avatars(db, workshop, uploads, settings.base_url),
-        claims=Claims(db, queue, ring),
-        community=Community(db),
-        recovery=Recovery(db, passwords, policy, proofs, revoking, attempts, queue, settings.accounts, security_log),
-        confirming=confirming,
+        profiles=Profiles(db, passwords, policy, signing_in, email_confirmation, email_links, revoking, security_log),
+        avatars=Avatars(db, worker_thread, uploads, settings.base_url),
+        answer_claims=AnswerClaims(db, queue, notify),
+        user_list=UserList(db),
+        recovery=Recovery(
+            db, passwords, policy, email_links, revoking, attempts, queue, settings.accounts, security_log
+        ),
+        email_confirmation=email_confirmation,
         personal_data=exports,
-        farewell=Farewell(db, queue, uploads, secrets, exports, ring),
+        account_deletion=AccountDeletion(db, queue, uploads, secrets, exports, notify),
         second_factors=factors,
-        api_tokens=ApiTokens(db, gathering, secrets, security_log),
-        new_devices=NewDevices(db, proofs),
+        api_tokens=ApiTokens(db, new_batcher, secrets, security_log),
+        new_devices=NewDevices(db, email_links),
         now=partial(storage_accounts.now, db),
     )

@@ -11,11 +11,11 @@ from typing import Any
 
 import attrs
 
-from crowdd.domain.accounts.email_links import Proofs
+from crowdd.domain.accounts.email_links import EmailLinks
 from crowdd.domain.accounts.zip_export import Table, packed
 from crowdd.domain.core import data_folder
 from crowdd.domain.core.background_queue import Queue
-from crowdd.domain.core.concurrency.worker_thread import Workshop
+from crowdd.domain.core.concurrency.worker_thread import WorkerThread
 from crowdd.domain.core.uploads import Uploads
 from crowdd.errors import ConflictError, NotFoundError
 from crowdd.languages import _
@@ -24,7 +24,7 @@ from crowdd.storage.core import audit
 from crowdd.storage.database import Database, Row, Transactions
 from crowdd.values import Requester
 
-WORK = "personal_export"
+HANDLER = "personal_export"
 KEPT_DAYS = 3
 _READ_ME = """Everything that this site knows about you, each table as JSON and as CSV.
 
@@ -58,10 +58,16 @@ class PersonalData:
     """Exports of people, below ``folder``: never under an address that can be guessed, and never without asking who."""
 
     def __init__(
-        self, db: Transactions, queue: Queue, uploads: Uploads, workshop: Workshop, proofs: Proofs, folder: Path
+        self,
+        db: Transactions,
+        queue: Queue,
+        uploads: Uploads,
+        worker_thread: WorkerThread,
+        email_links: EmailLinks,
+        folder: Path,
     ) -> None:
         self._db, self._queue, self._uploads = db, queue, uploads
-        self._workshop, self._proofs, self.folder = workshop, proofs, folder
+        self._worker_thread, self._email_links, self.folder = worker_thread, email_links, folder
 
     async def status(self, user_id: int) -> Export:
         """What became of the last request."""
@@ -76,7 +82,7 @@ class PersonalData:
         async def work(tx: Database) -> tuple[bool, str | None]:
             new, before = await personal_data.request_export(tx, user_id)
             if new:
-                await self._queue.add(tx, WORK, {"user_id": user_id}, who)
+                await self._queue.add(tx, HANDLER, {"user_id": user_id}, who)
                 await audit.write(tx, who, "export", "user", user_id)
             return new, before
 
@@ -94,7 +100,7 @@ class PersonalData:
 
     async def read(self, path: Path) -> bytes:
         """The content of a file, read in a thread."""
-        return await self._workshop.do(path.read_bytes)
+        return await self._worker_thread.do(path.read_bytes)
 
     async def make(self, user_id: int, told: Progress) -> dict[str, Any]:
         """Makes the file; ``told`` hears how many rows are in it so far."""
@@ -117,7 +123,7 @@ class PersonalData:
         folder = Path(tempfile.mkdtemp(prefix="making-", dir=self.folder))
         try:
             done = await self._gather(user_id, folder, told)
-            return {"rows": done, "bytes": await self._workshop.do(packed, folder, target)}
+            return {"rows": done, "bytes": await self._worker_thread.do(packed, folder, target)}
         finally:
             shutil.rmtree(folder, ignore_errors=True)
 
@@ -127,7 +133,7 @@ class PersonalData:
             return False
         row = await accounts.address(tx, user_id)
         # While mail is off its links appear in the log, where nobody's name belongs.
-        await self._proofs.send_page(tx, "/account/profile", row, "export_ready", days=KEPT_DAYS)
+        await self._email_links.send_page(tx, "/account/profile", row, "export_ready", days=KEPT_DAYS)
         return True
 
     async def _gather(self, user_id: int, folder: Path, told: Progress) -> int:
@@ -136,7 +142,7 @@ class PersonalData:
         for part in personal_data.PARTS:
             table, after = Table(folder, part), 0
             while rows := await personal_data.rows(self._db, part, user_id, after):
-                await self._workshop.do(table.add, rows)
+                await self._worker_thread.do(table.add, rows)
                 done, after = done + len(rows), rows[-1]["id"]
                 await told(done)
             table.end()

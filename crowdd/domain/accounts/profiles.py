@@ -13,8 +13,8 @@ from crowdd.domain.accounts.authentication import recent_proof
 from crowdd.domain.accounts.authentication.password_policy import PasswordPolicy
 from crowdd.domain.accounts.authentication.passwords import Passwords
 from crowdd.domain.accounts.authentication.sign_in import SigningIn
-from crowdd.domain.accounts.email_confirmation import Confirming
-from crowdd.domain.accounts.email_links import Proofs, greeted
+from crowdd.domain.accounts.email_confirmation import EmailConfirmation
+from crowdd.domain.accounts.email_links import EmailLinks, greeted
 from crowdd.domain.core.security_log import ADDRESS_CHANGED, PASSWORD_CHANGED, SecurityLog
 from crowdd.errors import ConflictError, FormError
 from crowdd.kinds import USER
@@ -64,14 +64,14 @@ class Profiles:
         passwords: Passwords,
         policy: PasswordPolicy,
         signing_in: SigningIn,
-        confirming: Confirming,
-        proofs: Proofs,
+        email_confirmation: EmailConfirmation,
+        email_links: EmailLinks,
         revoking: Revoking,
         security_log: SecurityLog,
     ) -> None:
         self._security_log = security_log
         self._db, self._passwords, self._policy, self._signing_in = db, passwords, policy, signing_in
-        self._confirming, self._proofs, self._revoking = confirming, proofs, revoking
+        self._email_confirmation, self._email_links, self._revoking = email_confirmation, email_links, revoking
 
     async def update(self, row: Row, said: Profile, locales: Collection[str], who: Requester) -> bool:
         """Stores a profile; True when a new address is to be confirmed first.
@@ -84,12 +84,14 @@ class Profiles:
         moves = said.email_addr.strip().lower() != row["email_addr"].lower()
         if moves:
             recent_proof.require(who)
-        waits = moves and self._confirming.required
+        waits = moves and self._email_confirmation.required
         if waits:
-            await self._confirming.change(row, changes.pop("email_addr"), who)
+            await self._email_confirmation.change(row, changes.pop("email_addr"), who)
         elif moves:
             changes["valid_email"] = False  # nobody has proved that they read the new one
-        await self._write(row["id"], changes, who, self._confirming.tell_old if moves and not waits else None, row)
+        await self._write(
+            row["id"], changes, who, self._email_confirmation.tell_old if moves and not waits else None, row
+        )
         return waits
 
     async def set_service(self, user_id: int, catalog_api: str, who: Requester) -> None:
@@ -134,7 +136,7 @@ class Profiles:
         await audit.write(tx, who, "change_password", "user", user_id)
         await self._security_log.note(tx, PASSWORD_CHANGED, who, user_id=user_id)
         said = {"new_key": revoked.new_key, "providers": revoked.providers, "name": greeted(row)}
-        await self._proofs.send(tx, row["email_addr"], "password_changed", row["locale"], **said)
+        await self._email_links.send(tx, row["email_addr"], "password_changed", row["locale"], **said)
         return revoked
 
     async def _write(

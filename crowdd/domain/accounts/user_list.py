@@ -13,7 +13,7 @@ PER_PAGE = 24
 
 
 @attrs.frozen
-class Gathering:
+class UserPage:
     """A page of people: rows of accounts with score, and how many there are in all."""
 
     people: list[Row]
@@ -32,16 +32,16 @@ class Gathering:
         }
 
 
-class Community:
+class UserList:
     """Lists people; blocked ones are left out."""
 
     def __init__(self, db: Transactions) -> None:
         self._db = db
 
-    async def page(self, number: int) -> Gathering:
+    async def page(self, number: int) -> UserPage:
         """The newest first. Raises NotFoundError beyond the last page."""
         total = await people.total(self._db)
         if not 1 <= number <= max(1, -(-total // PER_PAGE)):
             raise NotFoundError(NOT_FOUND)
         rows = await people.page(self._db, PER_PAGE, (number - 1) * PER_PAGE)
-        return Gathering(rows, number, total)
+        return UserPage(rows, number, total)

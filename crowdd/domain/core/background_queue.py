@@ -20,7 +20,7 @@ from crowdd.errors import (
     TooManyRequestsError,
     UnavailableError,
 )
-from crowdd.kinds.kind import Standing
+from crowdd.kinds.kind import Role
 from crowdd.storage.core import queue
 from crowdd.storage.database import Database, Row
 from crowdd.values import Requester
@@ -35,16 +35,16 @@ FIRST_PAUSE, LONGEST_PAUSE, PAUSE_GROWTH = 10.0, 3600.0, 3.0  # seconds, seconds
 _NOT_FOUND = "404 Not Found"
 
 
-class QuietError(CrowddError):
+class StalledError(CrowddError):
     """A work said nothing for longer than it promised."""
 
 
 # What may go away by itself; any other refusal of ours would only be repeated.
-_PASSING = (UnavailableError, StatementTimeoutError, TooManyRequestsError, QuietError)
+_PASSING = (UnavailableError, StatementTimeoutError, TooManyRequestsError, StalledError)
 
 
 @attrs.define(eq=False)
-class Item:
+class QueuedTask:
     """A piece of work in the hands of whoever does it. ``who`` asked for it, with the rights that are left of his.
 
     ``done``, ``total`` and ``checkpoint`` are what an earlier attempt left; a fresh item has 0, None and None.
@@ -64,7 +64,7 @@ class Item:
     email_addr: str | None  # of whoever asked for it
     _db: Database = attrs.field(repr=False)
     _told: Callable[[], object] = attrs.field(default=lambda: None, repr=False)
-    ending: bool = False  # the server ends: stop where you are
+    stopping: bool = False  # the server ends: stop where you are
 
     async def progress(
         self, done: int, total: int | None = None, checkpoint: Any = None, *, within: Database | None = None
@@ -82,12 +82,12 @@ class Item:
         self._told()
         if row["cancel"]:
             raise StoppedError("cancelled")
-        if self.ending:
+        if self.stopping:
             raise StoppedError("ending")
 
-    async def beat(self) -> bool:
+    async def heartbeat(self) -> bool:
         """Shows that its process is alive; False when the item is not in our hands any more."""
-        return await queue.beat(self._db, self.id, self.attempt)
+        return await queue.heartbeat(self._db, self.id, self.attempt)
 
     def on_progress(self, told: Callable[[], object]) -> None:
         """Has ``told`` called at each progress."""
@@ -95,7 +95,7 @@ class Item:
 
 
 @attrs.frozen
-class Ending:
+class Outcome:
     """What becomes of an item: done, dead or cancelled, or waiting for ``pause`` seconds; ``failed`` if it did."""
 
     state: str
@@ -105,15 +105,15 @@ class Ending:
     result: Any = None
 
 
-def after_error(error: BaseException, failures: int, max_attempts: int) -> Ending:
+def after_error(error: BaseException, failures: int, max_attempts: int) -> Outcome:
     """What becomes of an item whose attempt ended in an error; ``failures`` were before it, in a row."""
     if isinstance(error, StoppedError):
-        return Ending("cancelled") if error.reason == "cancelled" else Ending("waiting")
+        return Outcome("cancelled") if error.reason == "cancelled" else Outcome("waiting")
     words = words_for(error)
     final = isinstance(error, CrowddError) and not isinstance(error, _PASSING)
     if final or failures + 1 >= max_attempts:
-        return Ending("dead", words)
-    return Ending("waiting", words, pause(failures), failed=True)
+        return Outcome("dead", words)
+    return Outcome("waiting", words, pause(failures), failed=True)
 
 
 def pause(failures: int) -> float:
@@ -171,7 +171,7 @@ class Queue:
             raise TooManyRequestsError(words, retry_after=60, code="queue_full", hint="Wait until some are done.")
         return item_id
 
-    async def claim(self, names: Collection[str], worker: str | None = None) -> Item | None:
+    async def claim(self, names: Collection[str], worker: str | None = None) -> QueuedTask | None:
         """The next item that is due, for a worker that can do work of these names; None when nothing is.
 
         ``worker`` is its name where ``storage.core.queue.hold_presence`` says that it is alive.
@@ -179,16 +179,16 @@ class Queue:
         row = await queue.claim(self._db, list(names), worker)
         return None if row is None else _item(row, self._db)
 
-    async def settle(self, item: Item, ending: Ending) -> bool:
+    async def settle(self, item: QueuedTask, outcome: Outcome) -> bool:
         """Writes down what becomes of an item; False when it was not in our hands any more."""
-        if ending.state == "waiting":
-            args = (ending.pause, ending.error, ending.failed)
+        if outcome.state == "waiting":
+            args = (outcome.pause, outcome.error, outcome.failed)
             return await queue.put_back(self._db, item.id, item.attempt, *args)
-        return await queue.end(self._db, item.id, item.attempt, ending.state, ending.error, ending.result)
+        return await queue.end(self._db, item.id, item.attempt, outcome.state, outcome.error, outcome.result)
 
-    async def bury_unknown(self, names: Collection[str], hours: int) -> int:
+    async def dead_letter_unknown(self, names: Collection[str], hours: int) -> int:
         """Ends items that have waited so long for a server that knows their work; returns how many."""
-        return await queue.bury_unknown(self._db, list(names), hours, "No server here knows this work.")
+        return await queue.dead_letter_unknown(self._db, list(names), hours, "No server here knows this work.")
 
     async def sweep(self) -> int:
         """Removes what ended long ago."""
@@ -197,7 +197,7 @@ class Queue:
     # For those who wait
 
     async def _rows(self, who: Requester, chosen: Mapping[str, Any]) -> list[Row]:
-        rights.require(who, rights.of_requester(who), frozenset({Standing.SIGNED_IN, Standing.ADMIN}))
+        rights.require(who, rights.of_requester(who), frozenset({Role.SIGNED_IN, Role.ADMIN}))
         return await queue.list_(self._db, who, **chosen)
 
     async def list_whole(self, who: Requester, **chosen: Any) -> list[dict[str, Any]]:
@@ -236,7 +236,7 @@ class Queue:
         return view(await self._seen(self._db, who, item_id))
 
     async def _seen(self, db: Database, who: Requester, item_id: int) -> Row:
-        rights.require(who, rights.of_requester(who), frozenset({Standing.SIGNED_IN, Standing.ADMIN}))
+        rights.require(who, rights.of_requester(who), frozenset({Role.SIGNED_IN, Role.ADMIN}))
         row = await queue.one_of(db, who, item_id)
         if row is None:
             raise NotFoundError(_NOT_FOUND)
@@ -262,7 +262,7 @@ def view(row: Row, whole: bool = False) -> dict[str, Any]:
     return shown | {name: row[name] for name in WHOLE} if whole else shown
 
 
-def _item(row: Row, db: Database) -> Item:
+def _item(row: Row, db: Database) -> QueuedTask:
     who = Requester(
         user_id=row["user_id"],
         user_name=row["user_name"] or "",
@@ -275,4 +275,4 @@ def _item(row: Row, db: Database) -> Item:
     # Nothing is done for somebody who has been blocked since.
     cancelled = row["cancel"] or row["blocked"]
     more = {name: row[name] for name in ("attempt", "failures", "email_addr")}
-    return Item(**kept, **more, who=who, cancelled=cancelled, db=db)
+    return QueuedTask(**kept, **more, who=who, cancelled=cancelled, db=db)

@@ -12,34 +12,34 @@ from typing import Any
 from twisted.logger import Logger
 
 log = Logger()
-Heard = Callable[[int], None]
+Callback = Callable[[int], None]
 ANY = 0
 """What listeners hear in place of a project when any may have changed: rings of other processes were lost."""
 
 
-class Bell:
+class ChangeNotifier:
     """Rung after a commit, heard in the next turn of the reactor, once per project however often it was rung."""
 
     def __init__(self, reactor: Any) -> None:
         self._reactor = reactor
-        self._listeners: list[tuple[Heard, bool]] = []
-        self._rung: dict[int, bool] = {}  # project -> whether somebody in this process rang
+        self._listeners: list[tuple[Callback, bool]] = []
+        self._changed: dict[int, bool] = {}  # project -> whether somebody in this process rang
 
-    def ring(self, project_id: int, *, elsewhere: bool = False) -> None:
-        """Tells every listener. ``elsewhere``: another process rang, so that the ring need not be carried there."""
+    def notify(self, project_id: int, *, from_elsewhere: bool = False) -> None:
+        """Tells every listener. ``from_elsewhere``: another process said so, and need not be told."""
         if not self._listeners:
             return
-        if not self._rung:
-            self._reactor.callLater(0, self._tell)
-        self._rung[project_id] = self._rung.get(project_id, False) or not elsewhere
+        if not self._changed:
+            self._reactor.callLater(0, self._notify_all)
+        self._changed[project_id] = self._changed.get(project_id, False) or not from_elsewhere
 
-    def listen(self, heard: Heard, *, only_own: bool = False) -> Callable[[], None]:
-        """Has ``heard(project_id)`` called until what is returned is called.
+    def listen(self, callback: Callback, *, only_own: bool = False) -> Callable[[], None]:
+        """Has ``callback(project_id)`` called until what is returned is called.
 
         It should be quick and not wait; its errors are logged. The project may be ANY. ``only_own``: not for what other
         processes rang.
         """
-        listener = (heard, only_own)
+        listener = (callback, only_own)
         self._listeners.append(listener)
 
         def stop() -> None:
@@ -48,16 +48,16 @@ class Bell:
 
         return stop
 
-    def _tell(self) -> None:
-        rung, self._rung = self._rung, {}
-        for heard, only_own in self._listeners:
-            for project_id, own in rung.items():
+    def _notify_all(self) -> None:
+        changed, self._changed = self._changed, {}
+        for callback, only_own in self._listeners:
+            for project_id, own in changed.items():
                 if own or not only_own:
-                    _call(heard, project_id)
+                    _call_back(callback, project_id)
 
 
-def _call(heard: Heard, project_id: int) -> None:
+def _call_back(callback: Callback, project_id: int) -> None:
     try:
-        heard(project_id)
+        callback(project_id)
     except Exception:
-        log.failure("A listener of the bell failed")
+        log.failure("A listener for changes failed")

@@ -21,7 +21,7 @@ from crowdd.domain.core.text.rendered_text import Prose
 from crowdd.domain.core.uploads import Journal, Upload, Uploads, with_files
 from crowdd.errors import InvalidRequestError, InvalidValueError, NotFoundError, TooLargeError, at_item
 from crowdd.kinds import KINDS
-from crowdd.kinds.kind import OWNERS, Kind, Relation, Standing
+from crowdd.kinds.kind import OWNERS, Kind, Relation, Role
 from crowdd.languages import _
 from crowdd.storage.core import audit, listing, records
 from crowdd.storage.core.list_size import MAX_LIST_BYTES
@@ -80,7 +80,7 @@ class Records:
     def __init__(
         self,
         db: Transactions,
-        ring: Callable[[int], None],
+        notify: Callable[[int], None],
         secrets: Secrets,
         uploads: Uploads,
         base_url: str,
@@ -92,7 +92,7 @@ class Records:
     ) -> None:
         """``turns`` are those of lists that may read much of a table; ``pause`` lets the reactor serve others."""
         self._turns, self._prose, self._quota, self._pause = turns, texts, quota, pause
-        self._db, self._ring, self._secrets, self._uploads = db, ring, secrets, uploads
+        self._db, self._notify, self._secrets, self._uploads = db, notify, secrets, uploads
         self.base_url, self._behaviours = base_url, behaviours
 
     async def list(self, kind: Kind, who: Requester, arguments: Mapping[str, str]) -> list[dict[str, Any]]:
@@ -159,12 +159,12 @@ class Records:
     async def of_ids(self, kind: Kind, who: Requester, ids: Sequence[int]) -> dict[int, dict[str, Any]]:
         """The rows with these ids that there are and that the requester may get, by id."""
         found = await records.rows(self._db, kind, ids, who)
-        return {row["id"]: self.view(kind, row) for row in found if row["standings"] & kind.rights.get}
+        return {row["id"]: self.view(kind, row) for row in found if row["roles"] & kind.rights.get}
 
     async def get(self, kind: Kind, who: Requester, row_id: int) -> dict[str, Any]:
         """One row. Raises NotFoundError, AnonymousError, ForbiddenError."""
         row = await self.find(self._db, kind, who, row_id)
-        rights.require(who, row["standings"], kind.rights.get)
+        rights.require(who, row["roles"], kind.rights.get)
         return self.view(kind, row)
 
     async def create(
@@ -183,11 +183,11 @@ class Records:
             before = await once.made_before(tx) if once else None
             if before is not None:
                 return await self.views_of(tx, kind, who, before)
-            standings = await self._allow_creations(tx, kind, who, bodies, many)
+            roles = await self._allow_creations(tx, kind, who, bodies, many)
 
             def parsed(one: Any) -> dict[str, Any]:
                 values = kind.creation(_object(one))
-                kind.require_writers(values, standings[values.get("project_id")])
+                kind.require_writers(values, roles[values.get("project_id")])
                 picture_addresses.check(kind, values, {}, self.base_url)
                 return values
 
@@ -212,7 +212,7 @@ class Records:
         async def work(tx: Database, files: Journal) -> dict[str, Any]:
             row = await self._locked(tx, kind, who, row_id, kind.rights.update)
             match(self.view(kind, row))
-            changes = kind.change(self._open(kind, row), _object(body), row["standings"])
+            changes = kind.change(self._open(kind, row), _object(body), row["roles"])
             if changes:
                 picture_addresses.check(kind, changes, row, self.base_url)
                 await self._behaviours[kind.name].change(tx, who, row, changes)
@@ -238,7 +238,7 @@ class Records:
         names = [field.name for field in kind.fields if field.heading and field.name in _object(body)]
         if names:
             row = await self.find(self._db, kind, who, row_id)
-            rights.require(who, row["standings"], kind.rights.update)
+            rights.require(who, row["roles"], kind.rights.update)
             await self._prose.admit(kind, {name: body[name] for name in names if body[name] != row[name]})
 
     async def delete(self, kind: Kind, who: Requester, row_id: int) -> None:
@@ -256,24 +256,24 @@ class Records:
         """Rings for the projects of rows whose change is committed."""
         for project_id in {_project_of(kind, row) for row in rows}:
             if project_id is not None:
-                self._ring(project_id)
+                self._notify(project_id)
 
     async def views_of(
-        self, tx: Database, kind: Kind, who: Requester, ids: Sequence[int], also: frozenset[Standing] = frozenset()
+        self, tx: Database, kind: Kind, who: Requester, ids: Sequence[int], also: frozenset[Role] = frozenset()
     ) -> Views:
-        """Rows by their ids in this order; NotFoundError when one is gone. ``also``: standings that no row can tell."""
+        """Rows by their ids in this order; NotFoundError when one is gone. ``also``: roles that no row can tell."""
         found: dict[int, dict[str, Any]] = {}
         for first in range(0, len(ids), SLICE):  # between two statements the reactor serves others
             for row in await records.rows(tx, kind, ids[first : first + SLICE], who):
-                found[row["id"]] = self.view(kind, {**row, "standings": row["standings"] | also})
+                found[row["id"]] = self.view(kind, {**row, "roles": row["roles"] | also})
         if len(found) < len(set(ids)):
             raise NotFoundError(NOT_FOUND, hint="What this request made has been deleted since.")
         return [found[row_id] for row_id in ids]
 
-    async def _locked(self, tx: Database, kind: Kind, who: Requester, row_id: int, wanted: frozenset[Standing]) -> Row:
+    async def _locked(self, tx: Database, kind: Kind, who: Requester, row_id: int, wanted: frozenset[Role]) -> Row:
         await self._behaviours[kind.name].lock(tx, row_id)
         row = await self.find(tx, kind, who, row_id)
-        rights.require(who, row["standings"], wanted)
+        rights.require(who, row["roles"], wanted)
         return row
 
     async def _attach(
@@ -286,42 +286,42 @@ class Records:
             await behaviour.attach(tx, await self.find(tx, kind, who, row_id), upload, files)
 
     async def find(self, db: Database, kind: Kind, who: Requester, row_id: int) -> Row:
-        """A row with the requester's standings; NotFoundError when there is none, or when it is of somebody's draft."""
+        """A row with the requester's roles; NotFoundError when there is none, or when it is of somebody's draft."""
         row = await records.get(db, kind, row_id, who)
         if row is None or (who.presenter is not None and _project_of(kind, row) != who.presenter):
             raise NotFoundError(NOT_FOUND)
-        if not may_know(kind, row["standings"]):
+        if not may_know(kind, row["roles"]):
             raise NotFoundError(NOT_FOUND)
         return row
 
     def view(self, kind: Kind, row: Row) -> dict[str, Any]:
-        """The row as a requester with its standings may see it."""
-        return kind.view(self._open(kind, row), row["standings"], self.base_url)
+        """The row as a requester with its roles may see it."""
+        return kind.view(self._open(kind, row), row["roles"], self.base_url)
 
     def public_view(self, kind: Kind, row: Row) -> dict[str, Any]:
         """The row as everybody may see it, whoever asks."""
-        return self.view(kind, {**row, "standings": frozenset({Standing.ANYBODY})})
+        return self.view(kind, {**row, "roles": frozenset({Role.ANYBODY})})
 
     def _open(self, kind: Kind, row: Row) -> Row:
         """The row with sealed attributes decrypted for those who may read them, and masked ones for all others."""
         opened: Row = {}
         for field in kind.fields:
-            if field.sealed:
-                readable = field.read & row["standings"]
-                opened[field.name] = self._unsealed(kind, f"{field.name}_sealed", row) if readable else None
-            if field.masked and not field.read & row["standings"] and row[field.name] is not None:
+            if field.encrypted:
+                readable = field.read & row["roles"]
+                opened[field.name] = self._decrypted(kind, f"{field.name}_sealed", row) if readable else None
+            if field.masked and not field.read & row["roles"] and row[field.name] is not None:
                 opened[f"{field.name}_masked"] = self._secrets.masked(row["project_id"], row[field.name])
         if "last_activity_raw" in row:
             opened["last_activity"] = ago(row["last_activity_raw"])
         return {**row, **opened}
 
-    def _unsealed(self, kind: Kind, column: str, row: Row) -> str:
-        return self._secrets.unseal(row[column], place(kind.table, column, row["id"]))
+    def _decrypted(self, kind: Kind, column: str, row: Row) -> str:
+        return self._secrets.decrypt(row[column], place(kind.table, column, row["id"]))
 
     async def _allow_creations(
         self, tx: Database, kind: Kind, who: Requester, bodies: Sequence[Any], many: bool
-    ) -> dict[int | None, frozenset[Standing]]:
-        """The standings to each project that the bodies name; asked before they are parsed, which takes longer.
+    ) -> dict[int | None, frozenset[Role]]:
+        """The roles to each project that the bodies name; asked before they are parsed, which takes longer.
 
         A body that names no project is parsed here: what is wrong with it is raised.
         """
@@ -331,27 +331,27 @@ class Records:
         named = await each_in_turns(bodies, many, partial(_named_project, kind), self._pause)
         for number, project_id in enumerate(named):
             first.setdefault(project_id, number)
-        standings = {}
+        roles = {}
         for project_id, number in first.items():
             with at_item(number if many else None):
-                standings[project_id] = await self._allow_creation(tx, kind, who, project_id)
-        return standings
+                roles[project_id] = await self._allow_creation(tx, kind, who, project_id)
+        return roles
 
     async def _allow_creation(
         self, tx: Database, kind: Kind, who: Requester, project_id: int | None
-    ) -> frozenset[Standing]:
-        have: frozenset[Standing] | None = rights.of_requester(who)
+    ) -> frozenset[Role]:
+        have: frozenset[Role] | None = rights.of_requester(who)
         if project_id is not None:
-            have = await records.standings_to_project(tx, project_id, who)
-            if have is None or not have & (OWNERS | {Standing.REACHABLE}):
+            have = await records.roles_to_project(tx, project_id, who)
+            if have is None or not have & (OWNERS | {Role.REACHABLE}):
                 raise NotFoundError(NOT_FOUND, hint=f"There is no project {project_id}.")
         rights.require(who, have or frozenset(), kind.rights.create)
         return have or frozenset()
 
 
-def may_know(kind: Kind, standings: frozenset[Standing]) -> bool:
+def may_know(kind: Kind, roles: frozenset[Role]) -> bool:
     """Whether somebody may learn that a row exists: one of a draft is as good as none for others than its owners."""
-    return not records.has_project(kind) or bool(standings & (kind.rights.get | {Standing.REACHABLE}))
+    return not records.has_project(kind) or bool(roles & (kind.rights.get | {Role.REACHABLE}))
 
 
 def _fitting(keys: Sequence[int], related: Sequence[Row], column: str, left: int) -> tuple[int, int]:

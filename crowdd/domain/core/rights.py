@@ -1,20 +1,20 @@
-"""Whether a requester may do something: a pure decision over standings."""
+"""Whether a requester may do something: a pure decision over roles."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Set
 
 from crowdd.errors import AnonymousError, ForbiddenError
-from crowdd.kinds.kind import Standing
+from crowdd.kinds.kind import Role
 from crowdd.values import Requester
 
 
-def require(who: Requester, have: Set[Standing], wanted: Set[Standing], message: str = "") -> None:
-    """Passes when one of the wanted standings is there.
+def require(who: Requester, have: Set[Role], wanted: Set[Role], message: str = "") -> None:
+    """Passes when one of the wanted roles is there.
 
     Raises AnonymousError for somebody who is not signed in (signing in might help), ForbiddenError for others.
     """
-    if have & wanted or Standing.ANYBODY in wanted:
+    if have & wanted or Role.ANYBODY in wanted:
         return
     if who.signed_in and who.presenter is None:
         raise ForbiddenError(message or "You are not allowed to do this.")
@@ -47,11 +47,11 @@ def require_project_scope(who: Requester, project_id: int | None) -> None:
         raise ForbiddenError("This token may not do that.", code="token_scope", hint=hint)
 
 
-def of_requester(who: Requester) -> frozenset[Standing]:
-    """The standings that need no row."""
-    have = {Standing.ANYBODY}
+def of_requester(who: Requester) -> frozenset[Role]:
+    """The roles that need no row."""
+    have = {Role.ANYBODY}
     if who.acting_user is not None and who.only_project is None:
-        have.add(Standing.SIGNED_IN)
+        have.add(Role.SIGNED_IN)
     if who.acting_admin:
-        have.add(Standing.ADMIN)
+        have.add(Role.ADMIN)
     return frozenset(have)

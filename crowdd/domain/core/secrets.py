@@ -47,9 +47,9 @@ class Secrets:
         return (self.root, *self.older)
 
     @property
-    def seal_prefix(self) -> bytes:
+    def encryption_prefix(self) -> bytes:
         """What every value begins with that the first line has sealed."""
-        return seal_prefix(key_id(self.root))
+        return encryption_prefix(key_id(self.root))
 
     @property
     def fingerprints(self) -> tuple[bytes, ...]:
@@ -77,30 +77,30 @@ class Secrets:
         signed_by = [hmac.compare_digest(_signature(root, purpose, text).encode(), given) for root in self.roots]
         return text if any(signed_by) else None
 
-    def seal(self, text: str, place: str) -> bytes:
+    def encrypt(self, text: str, place: str) -> bytes:
         """The text encrypted by the first root: AES-256-GCM with a random nonce, behind the id of the key.
 
         ``place`` is where the value is kept (``place()``): it opens nowhere else, so that nobody who writes to the
         database can put one row's secret into another.
         """
         nonce = os.urandom(_NONCE)
-        return self.seal_prefix + nonce + _cipher(self.root).encrypt(nonce, text.encode(), place.encode())
+        return self.encryption_prefix + nonce + _cipher(self.root).encrypt(nonce, text.encode(), place.encode())
 
-    def unseal(self, sealed: bytes, place: str) -> str:
+    def decrypt(self, encrypted: bytes, place: str) -> str:
         """The text of a value sealed for this place, or sealed before places counted.
 
         Raises ``cryptography.exceptions.InvalidTag`` for a value of another root or place.
         """
-        sealed = bytes(sealed)
-        if sealed.startswith(_MARK):
-            body = sealed[len(_MARK) + _ID :]
+        encrypted = bytes(encrypted)
+        if encrypted.startswith(_MARK):
+            body = encrypted[len(_MARK) + _ID :]
             for root in self.roots:
-                if sealed[len(_MARK) :].startswith(key_id(root)):
+                if encrypted[len(_MARK) :].startswith(key_id(root)):
                     return _opened(root, body, place.encode())
         for root in self.roots[:-1]:
             with contextlib.suppress(InvalidTag):
-                return _opened(root, sealed, None)
-        return _opened(self.roots[-1], sealed, None)
+                return _opened(root, encrypted, None)
+        return _opened(self.roots[-1], encrypted, None)
 
     def pseudonym(self, address: str) -> str:
         """A stand-in of the same family for an address, the same each time.
@@ -129,7 +129,7 @@ def place(table: str, column: str, key: object) -> str:
     return f"{table}.{column}.{key}"
 
 
-def seal_prefix(id_: bytes) -> bytes:
+def encryption_prefix(id_: bytes) -> bytes:
     """What every value begins with that the key of this id has sealed."""
     return _MARK + id_
 

@@ -39,14 +39,14 @@ def plain_address(address: str) -> str:
 
     Raises InvalidValueError for what is none, among it everything that could reach beyond its line.
     """
-    local, _at, domain = address.strip().rpartition("@")
+    local, _at, services = address.strip().rpartition("@")
     try:
-        domain = domain.encode("idna").decode("ascii")
+        services = services.encode("idna").decode("ascii")
     except UnicodeError:
-        domain = ""
-    if not (_LOCAL.fullmatch(local) and len(local) <= 64 and _DOMAIN.fullmatch(domain)):
+        services = ""
+    if not (_LOCAL.fullmatch(local) and len(local) <= 64 and _DOMAIN.fullmatch(services)):
         raise InvalidValueError(_("This is no e-mail address that mail can be sent to."))
-    return f"{local}@{domain}"
+    return f"{local}@{services}"
 
 
 def compose(letter: Letter, mail_id: int, recipient: str, sender: Sender, at: datetime) -> bytes:

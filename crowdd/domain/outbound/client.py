@@ -32,7 +32,7 @@ Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
 
 
 @attrs.frozen
-class Reply:
+class Response:
     """What another server answered. ``body`` may have been cut (``whole`` false); header names are in lower case."""
 
     status: int
@@ -53,7 +53,7 @@ class Outgoing:
     ) -> None:
         self._reactor = reactor
         self._allowed = frozenset(endpoint for word in allowed for endpoint in endpoints(word))
-        self._lookups = Lookups(resolve or SystemNames(reactor).addresses)
+        self._resolver = CoalescingResolver(resolve or SystemResolver(reactor).addresses)
         self._trust_root = trust_root
 
     def target(self, url: str) -> Target:
@@ -70,7 +70,7 @@ class Outgoing:
         seconds: float = 15.0,
         max_bytes: int = 65_536,
         sink: Callable[[bytes], object] | None = None,
-    ) -> Reply:
+    ) -> Response:
         """The answer of another server, whatever its status; at most ``max_bytes`` of its body are read.
 
         ``sink`` is given the body piece by piece as it comes; the reply then has none.
@@ -82,7 +82,7 @@ class Outgoing:
         asking = self._ask(method, there, headers or {}, body, max_bytes, sink)
         return await self._in_time(asking, there, seconds)
 
-    async def fetch(self, url: str, *, seconds: float, max_bytes: int, sink: Callable[[bytes], object]) -> Reply:
+    async def fetch(self, url: str, *, seconds: float, max_bytes: int, sink: Callable[[bytes], object]) -> Response:
         """GET without credentials, over at most MAX_REDIRECTS redirects; ``sink`` gets the body of the last answer.
 
         Each address is checked like the first, and https leads to https only. ``seconds`` are for all together.
@@ -113,7 +113,7 @@ class Outgoing:
             raise RefusedTargetError(words)
         return following
 
-    async def _in_time(self, work: Coroutine[Any, Any, Reply], there: Target, seconds: float) -> Reply:
+    async def _in_time(self, work: Coroutine[Any, Any, Response], there: Target, seconds: float) -> Response:
         asking = ensureDeferred(work)
         timer = self._reactor.callLater(seconds, asking.cancel)
         try:
@@ -123,7 +123,7 @@ class Outgoing:
         except Exception as problem:
             if timer.active() and isinstance(self._http.innermost(problem), CancelledError):
                 raise CancelledError from problem  # not the time: nobody wants the answer any more
-            raise UnreachableError(self._http.why(problem, there, seconds)) from problem
+            raise UnreachableError(self._http.describe_failure(problem, there, seconds)) from problem
         finally:
             if timer.active():
                 timer.cancel()
@@ -137,7 +137,7 @@ class Outgoing:
         max_bytes: int,
         sink: Callable[[bytes], object] | None,
         bodiless: Set[int] = frozenset(),
-    ) -> Reply:
+    ) -> Response:
         addresses = await self._addresses(there)
         asked = (method, headers, body, max_bytes, sink, bodiless)
         return await self._http.run(self._reactor, there, addresses, self._trust_root, *asked)
@@ -149,7 +149,7 @@ class Outgoing:
 
     async def _addresses(self, there: Target) -> Sequence[str]:
         """The addresses to connect to, each of them checked."""
-        found = await self._lookups.addresses(there.host, there.port)
+        found = await self._resolver.addresses(there.host, there.port)
         if not found:
             raise network.DNSLookupError(there.host)
         if not there.trusted:
@@ -165,7 +165,7 @@ def _require_public(host: str, address: str) -> None:
         raise RefusedTargetError(_("%(host)s: %(reason)s", host=host, reason=refused.args[0])) from None
 
 
-class Lookups:
+class CoalescingResolver:
     """Names that are being resolved: whoever asks for one meanwhile gets the same answer, so that a slow name server
     holds one thread for each of its names, not one for each request.
     """
@@ -199,7 +199,7 @@ class Lookups:
             place.callback(outcome)
 
 
-class SystemNames:
+class SystemResolver:
     """Resolves names as the system does (hosts file, name servers), in the reactor's threads."""
 
     def __init__(self, reactor: Any) -> None:

@@ -24,7 +24,7 @@ from twisted.web.http_headers import Headers
 from twisted.web.iweb import IAgent, IAgentEndpointFactory
 from zope.interface import implementer
 
-from crowdd.domain.outbound.client import Reply
+from crowdd.domain.outbound.client import Response
 from crowdd.domain.outbound.url_policy import Target
 from crowdd.errors import RefusedTargetError
 from crowdd.languages import _
@@ -45,14 +45,14 @@ async def run(
     max_bytes: int,
     sink: Callable[[bytes], object] | None,
     bodiless: Set[int] = frozenset(),
-) -> Reply:
+) -> Response:
     """The answer of the server at one of these addresses, whatever its status; the body may be cut.
 
     The body of an answer with one of the statuses ``bodiless`` is not read.
     """
-    line = Line(reactor, there, addresses, max_bytes + _SPARE_BYTES, trust_root)
+    line = PinnedEndpoint(reactor, there, addresses, max_bytes + _SPARE_BYTES, trust_root)
     pool = HTTPConnectionPool(reactor, persistent=False)
-    agent: Any = AsItComes(Agent.usingEndpointFactory(reactor, line, pool))
+    agent: Any = IdentityEncodingAgent(Agent.usingEndpointFactory(reactor, line, pool))
     client = HTTPClient(agent)
     sent = Headers({"User-Agent": [_AGENT], **{name: [value] for name, value in headers.items()}})
     try:
@@ -70,19 +70,19 @@ async def run(
         else:
             content, whole = await collect(response.original, max_bytes, sink)
     finally:
-        line.hang_up()
+        line.abort()
     found = {name.decode().lower(): b", ".join(v) for name, v in response.headers.getAllRawHeaders()}
-    return Reply(response.code, {name: v.decode("utf-8", "replace") for name, v in found.items()}, content, whole)
+    return Response(response.code, {name: v.decode("utf-8", "replace") for name, v in found.items()}, content, whole)
 
 
 @implementer(IAgentEndpointFactory, IStreamClientEndpoint)
-class Line:
+class PinnedEndpoint:
     """The connection of one request: to the first of the checked addresses that takes it, for this target only."""
 
     def __init__(self, reactor: Any, there: Target, addresses: Sequence[str], max_bytes: int, trust_root: Any) -> None:
         self._reactor, self._there, self._addresses = reactor, there, addresses
         self._max_bytes, self._trust_root = max_bytes, trust_root
-        self._meter: Meter | None = None
+        self._byte_limit: ByteLimit | None = None
 
     def endpointForURI(self, uri: Any) -> Any:
         """Ourselves, in TLS where the target has it."""
@@ -99,9 +99,9 @@ class Line:
 
     async def _connect(self, factory: Any) -> Any:
         metered: Any = WrappingFactory(factory)
-        metered.protocol = lambda f, p: Meter(f, p, self._max_bytes)
-        self._meter = await self._first_that_answers(metered)
-        return self._meter.wrappedProtocol
+        metered.protocol = lambda f, p: ByteLimit(f, p, self._max_bytes)
+        self._byte_limit = await self._first_that_answers(metered)
+        return self._byte_limit.wrappedProtocol
 
     async def _first_that_answers(self, factory: Any) -> Any:
         for address in self._addresses[:-1]:
@@ -115,13 +115,13 @@ class Line:
         endpoint = TCP6ClientEndpoint if ":" in address else TCP4ClientEndpoint
         return endpoint(self._reactor, address, self._there.port, timeout=CONNECT_SECONDS)
 
-    def hang_up(self) -> None:
+    def abort(self) -> None:
         """Ends the connection at once, however far it has come."""
-        if self._meter is not None:
-            self._meter.abort()
+        if self._byte_limit is not None:
+            self._byte_limit.abort()
 
 
-class Meter(ProtocolWrapper):
+class ByteLimit(ProtocolWrapper):
     """Breaks a connection off on which more arrives than was agreed, in front of everybody who might keep it."""
 
     def __init__(self, factory: Any, protocol: Any, max_bytes: int) -> None:
@@ -143,7 +143,7 @@ class Meter(ProtocolWrapper):
 
 
 @implementer(IAgent)
-class AsItComes:
+class IdentityEncodingAgent:
     """Has bodies sent as they are: what is unpacked may be a thousand times as large."""
 
     def __init__(self, agent: Any) -> None:
@@ -165,7 +165,7 @@ def collect(
     response: Any, max_bytes: int, sink: Callable[[bytes], object] | None = None
 ) -> Deferred[tuple[bytes, bool]]:
     """The first bytes of a body, and whether these are all. With a ``sink`` they go there."""
-    body = _Body(max_bytes) if sink is None else _Poured(max_bytes, sink)
+    body = _Body(max_bytes) if sink is None else _StreamedBody(max_bytes, sink)
     response.deliverBody(body)
     return body.done
 
@@ -191,7 +191,7 @@ class _Body(Protocol):
             self.done.callback((body, whole))
 
 
-class _Poured(_Body):
+class _StreamedBody(_Body):
     """Passes on what comes, and keeps nothing."""
 
     def __init__(self, max_bytes: int, sink: Callable[[bytes], object]) -> None:
@@ -211,7 +211,7 @@ class _Poured(_Body):
             self._finish(b"", False)
 
 
-def why(problem: BaseException, there: Target, seconds: float) -> str:
+def describe_failure(problem: BaseException, there: Target, seconds: float) -> str:
     """A sentence on why there was no answer, for people."""
     cause, host = innermost(problem), there.host
     match cause:

@@ -10,13 +10,13 @@ from crowdd.storage.tasks import changes
 from crowdd.values import Requester
 
 CHUNK = 1000  # tasks of one transaction
-WORK = "change_tasks"
+HANDLER = "change_tasks"
 
 
 async def recount(tx: Database, queue: Queue, who: Requester, project_id: int) -> None:
     """Counts uncounted answers that may count since the limit per network rose, at once or by the queue."""
     if (total := await changes.size(tx, project_id)) > CHUNK:
         arguments: dict[str, Any] = {"change": "recount", "values": {}, "task_ids": None, "total": total}
-        await queue.add(tx, WORK, arguments, who, project_id)
+        await queue.add(tx, HANDLER, arguments, who, project_id)
         return
     await changes.apply(tx, "recount", project_id, await changes.next_tasks(tx, project_id, 0, CHUNK))

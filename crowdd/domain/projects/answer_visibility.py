@@ -8,4 +8,4 @@ from crowdd.storage.database import Row
 
 def complete_only(row: Row) -> bool:
     """Whether those who see a project (its row) see the answers to its complete tasks only."""
-    return row["info"].get("answers_when_complete") is True and not row["standings"] & OWNERS
+    return row["info"].get("answers_when_complete") is True and not row["roles"] & OWNERS

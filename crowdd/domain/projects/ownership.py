@@ -11,7 +11,7 @@ from crowdd.domain.core.records import NOT_FOUND
 from crowdd.domain.core.secrets import Secrets, token
 from crowdd.domain.projects.projects import new_secret_key
 from crowdd.errors import AnonymousError, ForbiddenError, FormError, NotFoundError
-from crowdd.kinds.kind import ADMINS, OWNERS, Standing
+from crowdd.kinds.kind import ADMINS, OWNERS, Role
 from crowdd.languages import _
 from crowdd.storage.accounts import one_time_links
 from crowdd.storage.core import audit
@@ -22,7 +22,7 @@ from crowdd.values import Requester
 PURPOSE: Final = "coowner"
 INVITATION_HOURS: Final = 7 * 24
 MAX_OWNERS: Final = 50
-CREATORS: Final = ADMINS | {Standing.CREATOR}
+CREATORS: Final = ADMINS | {Role.CREATOR}
 _MAX_ATTEMPTS = 20  # to name an account that there is not
 _SPENT = _("This invitation has been used, or has run out. Ask for a new one.")
 
@@ -47,7 +47,7 @@ class Ownership:
 
     async def add(self, row: Row, name: str, who: Requester) -> bool:
         """Makes somebody a co-owner; False when he is one. NotFoundError for an unknown name."""
-        rights.require(who, row["standings"], OWNERS)
+        rights.require(who, row["roles"], OWNERS)
         person = await self._accounts.find_by_name(name)
 
         async def work(tx: Database) -> bool:
@@ -60,7 +60,7 @@ class Ownership:
 
         The open invitation and a draft's link end and the secret key is replaced: co-owners could see them.
         """
-        rights.require(who, row["standings"], OWNERS)
+        rights.require(who, row["roles"], OWNERS)
         person = await self._accounts.find_by_name(name)
 
         async def work(tx: Database) -> bool:
@@ -87,7 +87,7 @@ class Ownership:
 
     async def invite(self, row: Row, who: Requester) -> str:
         """The key of a link that makes one person a co-owner, once, within INVITATION_HOURS; the one before ends."""
-        rights.require(who, row["standings"], OWNERS)
+        rights.require(who, row["roles"], OWNERS)
         key, subject = token(), self._subject(row["id"])
 
         async def work(tx: Database) -> None:
@@ -101,7 +101,7 @@ class Ownership:
 
     async def withdraw(self, row: Row, who: Requester) -> None:
         """Ends the open invitation."""
-        rights.require(who, row["standings"], OWNERS)
+        rights.require(who, row["roles"], OWNERS)
         await one_time_links.drop_of_subject(self._db, self._subject(row["id"]), PURPOSE)
 
     async def invitation(self, row: Row) -> Row | None:
@@ -145,7 +145,7 @@ class Ownership:
         ``keep``: the owner of before stays as co-owner, and so do the others; else all rights of theirs end. Only the
         owner and administrators may. Raises FormError for ``email_addr``, TooManyRequestsError after many guesses.
         """
-        rights.require(who, row["standings"], CREATORS)
+        rights.require(who, row["roles"], CREATORS)
         person = await self._guessed(to.strip(), who)
 
         async def work(tx: Database) -> None:
@@ -178,7 +178,7 @@ class Ownership:
 
     async def reset_secret_key(self, row: Row, who: Requester) -> None:
         """A new key for external users; tokens made with the old one end."""
-        rights.require(who, row["standings"], OWNERS)
+        rights.require(who, row["roles"], OWNERS)
 
         async def work(tx: Database) -> None:
             await projects.set_secret_key(tx, row["id"], new_secret_key(self._secrets, row["id"]))

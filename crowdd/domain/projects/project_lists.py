@@ -14,7 +14,7 @@ from crowdd.kinds.kind import ADMINS
 from crowdd.languages import _
 from crowdd.storage.database import Row, Transactions
 from crowdd.storage.projects import project_lists, projects
-from crowdd.storage.projects.project_lists import Shelf
+from crowdd.storage.projects.project_lists import ProjectFilter
 from crowdd.values import Requester
 
 PER_PAGE: Final = 20
@@ -32,7 +32,7 @@ CONTRIBUTED: Final = _special("Yours", "historical_contributions", "Projects in 
 
 
 @attrs.frozen
-class Found:
+class Page:
     """A page of projects: summaries, and how many there are on all pages."""
 
     rows: list[Row]
@@ -45,7 +45,7 @@ class Found:
         return {"page": self.page, "per_page": PER_PAGE, "total": self.total, "prev": self.page > 1, "next": more}
 
 
-class Shelves:
+class ProjectLists:
     """Lists of projects that everybody may see; ``draft`` is for administrators alone."""
 
     def __init__(self, db: Transactions) -> None:
@@ -57,48 +57,50 @@ class Shelves:
 
     async def category(
         self, name: str, who: Requester, page: int, order: str, descending: bool
-    ) -> tuple[Mapping[str, Any], list[Row], Found]:
+    ) -> tuple[Mapping[str, Any], list[Row], Page]:
         """The category of that short name, all categories, and a page of its projects.
 
         Raises NotFoundError for an unknown category and for a page behind the last, UnknownFieldError for an unknown
         order, AnonymousError and ForbiddenError for shelves that are not for everybody.
         """
         known = await self.categories()
-        chosen, shelf = _shelf(name, known, who)
-        found = await self._found(shelf, page, order, descending)
+        chosen, shelf = _filter_of(name, known, who)
+        found = await self._list(shelf, page, order, descending)
         return chosen, known, found
 
-    async def _found(self, shelf: Shelf, page: int, order: str, descending: bool) -> Found:
+    async def _list(self, project_filter: ProjectFilter, page: int, order: str, descending: bool) -> Page:
         if order and order not in project_lists.ORDERS:
             raise UnknownFieldError(f"type object 'project' has no attribute '{order[:100]}'")
-        rows, total = await project_lists.on_shelf(self._db, shelf, order or None, descending, PER_PAGE, _offset(page))
+        rows, total = await project_lists.list_page(
+            self._db, project_filter, order or None, descending, PER_PAGE, _offset(page)
+        )
         return _page(rows, total, page)
 
-    async def search(self, text: str, page: int) -> Found:
+    async def search(self, text: str, page: int) -> Page:
         """Projects whose name or sentence holds all the words; misspelt ones come behind."""
         text = text[:MAX_LETTERS].strip()
         if not text:
-            return Found([], 0, 1)
+            return Page([], 0, 1)
         rows, total = await project_lists.search(self._db, text, text.split()[:MAX_WORDS], PER_PAGE, _offset(page))
         return _page(rows, total, page)
 
 
-def _shelf(name: str, known: list[Row], who: Requester) -> tuple[Mapping[str, Any], Shelf]:
+def _filter_of(name: str, known: list[Row], who: Requester) -> tuple[Mapping[str, Any], ProjectFilter]:
     if name == "featured":
-        return FEATURED, Shelf(featured=True)
+        return FEATURED, ProjectFilter(featured=True)
     if name == "all":
-        return EVERYTHING, Shelf()
+        return EVERYTHING, ProjectFilter()
     if name == "draft":
         rights.require(who, rights.of_requester(who), ADMINS)
-        return DRAFTS, Shelf(drafts=True)
+        return DRAFTS, ProjectFilter(drafts=True)
     if name == "historical_contributions":
         if who.acting_user is None:
             raise AnonymousError(_("Sign in first."))
-        return CONTRIBUTED, Shelf(actor=f"u:{who.acting_user}")
+        return CONTRIBUTED, ProjectFilter(actor=f"u:{who.acting_user}")
     category = next((row for row in known if row["short_name"] == name), None)
     if category is None:
         raise NotFoundError(NOT_FOUND)
-    return category, Shelf(category_id=category["id"])
+    return category, ProjectFilter(category_id=category["id"])
 
 
 def _offset(page: int) -> int:
@@ -107,7 +109,7 @@ def _offset(page: int) -> int:
     return (page - 1) * PER_PAGE
 
 
-def _page(rows: list[Row], total: int, page: int) -> Found:
+def _page(rows: list[Row], total: int, page: int) -> Page:
     if page > 1 and not rows:
         raise NotFoundError(NOT_FOUND)
-    return Found(rows, total, page)
+    return Page(rows, total, page)

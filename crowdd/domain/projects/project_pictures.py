@@ -37,7 +37,7 @@ class ProjectPictures:
 
     def may_add(self, row: Row) -> bool:
         """Whether who has this row of ``Projects.page`` may bring pictures and remove them."""
-        return bool(row["standings"] & HELPING_MATERIAL.rights.create)
+        return bool(row["roles"] & HELPING_MATERIAL.rights.create)
 
     async def page(self, who: Requester, row: Row, before: str = "") -> Pictures:
         """The last ones, or those before one."""

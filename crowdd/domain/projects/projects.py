@@ -12,7 +12,7 @@ import attrs
 from crowdd.domain.accounts.authentication.passwords import Passwords
 from crowdd.domain.core import rights
 from crowdd.domain.core.attempt_limits import NETWORK_FACTOR, Attempts, Limit
-from crowdd.domain.core.background_queue import Item, Queue
+from crowdd.domain.core.background_queue import Queue, QueuedTask
 from crowdd.domain.core.quota import Quota
 from crowdd.domain.core.records import NOT_FOUND, Behaviour
 from crowdd.domain.core.secrets import Secrets, place, token
@@ -22,7 +22,7 @@ from crowdd.domain.projects.schedulers import choose
 from crowdd.domain.webhooks.webhooks import Webhooks
 from crowdd.errors import AnonymousError, ForbiddenError, InvalidRequestError, InvalidValueError, NotFoundError
 from crowdd.kinds import PROJECT, Kind
-from crowdd.kinds.kind import OWNERS, Standing
+from crowdd.kinds.kind import OWNERS, Role
 from crowdd.kinds.task_run import MAX_ANSWER_BYTES, MAX_KEY_LETTERS, MAX_RAISED_BYTES
 from crowdd.languages import _
 from crowdd.languages.content_languages import is_tag
@@ -41,7 +41,7 @@ _MAX_ATTEMPTS = 20  # at the password of a project, per network
 SWEEP = "sweep_project"
 _BITES_AT_ONCE = 4  # of what a deleted project leaves; the queue takes the rest
 _TRIALS_AT_ONCE = 5000
-_KNOWN = OWNERS | {Standing.REACHABLE}
+_KNOWN = OWNERS | {Role.REACHABLE}
 _SHORTEST_LEASE, _LONGEST_LEASE = 60, 7 * 86400  # seconds
 MAX_PER_NETWORK = 1000  # answers of one network that an owner may let count per task
 
@@ -124,10 +124,10 @@ class ProjectBehaviour(Behaviour):
 
 def new_secret_key(secrets: Secrets, project_id: int) -> bytes:
     """A new key for external users of a project, sealed."""
-    return secrets.seal(token(), place("project", "secret_key_sealed", project_id))
+    return secrets.encrypt(token(), place("project", "secret_key_sealed", project_id))
 
 
-async def sweep(db: Transactions, item: Item) -> None:
+async def sweep(db: Transactions, item: QueuedTask) -> None:
     """Takes away what a deleted project left, bite by bite."""
 
     async def bite(tx: Database) -> int:
@@ -156,10 +156,10 @@ class Projects:
     """What owners do with a project as a whole, for pages, API and command line alike."""
 
     def __init__(
-        self, db: Transactions, ring: Callable[[int], None], passwords: Passwords, attempts: Attempts, quota: Quota
+        self, db: Transactions, notify: Callable[[int], None], passwords: Passwords, attempts: Attempts, quota: Quota
     ) -> None:
         self._quota = quota
-        self._db, self._ring, self._passwords, self._attempts = db, ring, passwords, attempts
+        self._db, self._notify, self._passwords, self._attempts = db, notify, passwords, attempts
 
     async def page(self, short_name: str, who: Requester) -> Row:
         """The record of a project for its pages.
@@ -168,9 +168,9 @@ class Projects:
         with code ``project_password`` when it is locked.
         """
         row = await projects.page(self._db, short_name, who)
-        if row is None or not row["standings"] & _KNOWN:
+        if row is None or not row["roles"] & _KNOWN:
             raise NotFoundError(NOT_FOUND)
-        if not row["standings"] & PROJECT.rights.get:
+        if not row["roles"] & PROJECT.rights.get:
             raise ForbiddenError(_("This project asks for a password."), code="project_password")
         return row
 
@@ -182,7 +182,7 @@ class Projects:
             if who.acting_user is None and not who.acting_admin:
                 raise AnonymousError(_("Sign in first.")) from None
             raise
-        rights.require(who, row["standings"], OWNERS)
+        rights.require(who, row["roles"], OWNERS)
         return row
 
     async def with_link(self, short_name: str, key: str, who: Requester) -> Requester:
@@ -199,7 +199,7 @@ class Projects:
 
     async def renew_link(self, row: Row, who: Requester) -> None:
         """Ends the "try it" link of a draft; the next one is another. ForbiddenError for a published project."""
-        rights.require(who, row["standings"], OWNERS)
+        rights.require(who, row["roles"], OWNERS)
 
         async def work(tx: Database) -> None:
             if not await projects.renew_draft_key(tx, row["id"]):
@@ -207,7 +207,7 @@ class Projects:
             await audit.write(tx, who, "renew_link", "project", row["id"], project_id=row["id"])
 
         await self._db.transaction(work)
-        self._ring(row["id"])
+        self._notify(row["id"])
 
     async def of_object(self, kind: Kind, row_id: int) -> int | None:
         """The project of a row: itself, its parent, or None where there is none."""
@@ -237,8 +237,8 @@ class Projects:
 
     async def of_volunteer(self, user_id: int) -> tuple[list[Row], int]:
         """Published projects that a person has answered in, the newest MAX_HELPED of them, and how many there are."""
-        shelf = project_lists.Shelf(actor=f"u:{user_id}")
-        return await project_lists.on_shelf(self._db, shelf, "id", True, MAX_HELPED, 0)
+        shelf = project_lists.ProjectFilter(actor=f"u:{user_id}")
+        return await project_lists.list_page(self._db, shelf, "id", True, MAX_HELPED, 0)
 
     async def readiness(self, row: Row) -> Readiness:
         """What is missing for publishing."""
@@ -252,7 +252,7 @@ class Projects:
 
         Raises ForbiddenError when the presenter or the tasks are missing.
         """
-        rights.require(who, row["standings"], OWNERS)
+        rights.require(who, row["roles"], OWNERS)
         ready = await self.readiness(row)
         if not ready.ready:
             missing = "a task presenter" if not ready.presenter else "tasks"
@@ -269,7 +269,7 @@ class Projects:
             return done
 
         done = await self._db.transaction(work)
-        self._ring(row["id"])
+        self._notify(row["id"])
         return done
 
     async def answers_wanted(self, row: Row, who: Requester) -> dict[str, int]:
@@ -277,7 +277,7 @@ class Projects:
 
         ``imported``: how many answers came with an import, which stay when the project is published.
         """
-        rights.require(who, row["standings"], OWNERS)
+        rights.require(who, row["roles"], OWNERS)
         return await changes.answers_wanted(self._db, row["id"])
 
     async def volunteer_rule(self) -> int:
@@ -286,12 +286,12 @@ class Projects:
 
     async def acts(self, row: Row, who: Requester, before: int | None = None) -> list[Row]:
         """Entries of the audit log about the project, the newest first, at most MAX_ACTS."""
-        rights.require(who, row["standings"], OWNERS)
+        rights.require(who, row["roles"], OWNERS)
         return await audit.latest(self._db, MAX_ACTS, before, project=row["id"])
 
     async def tell(self, row: Row, told: Mapping[str, Any], who: Requester) -> None:
         """Changes some keys of ``info`` and leaves the others as they are."""
-        rights.require(who, row["standings"], OWNERS)
+        rights.require(who, row["roles"], OWNERS)
         changed = {**row["info"], **told}
         check_info(changed)
         PROJECT.field("info").require_size(changed, row["info"])
@@ -305,7 +305,7 @@ class Projects:
             await self._quota.require(tx, who)
 
         await self._db.transaction(work)
-        self._ring(row["id"])
+        self._notify(row["id"])
 
     async def _clear_trials(self, row: Row) -> None:
         """Leaves so few trial answers of a draft that one transaction can take them away."""
@@ -315,7 +315,7 @@ class Projects:
 
     async def pause(self, row: Row, who: Requester) -> bool:
         """Stops handing out tasks; answers on their way still count. False when it is not published."""
-        rights.require(who, row["standings"], OWNERS)
+        rights.require(who, row["roles"], OWNERS)
 
         async def work(tx: Database) -> bool:
             done = await projects.pause(tx, row["id"])
@@ -324,12 +324,12 @@ class Projects:
             return done
 
         done = await self._db.transaction(work)
-        self._ring(row["id"])
+        self._notify(row["id"])
         return done
 
     async def set_password(self, row: Row, who: Requester, password: str | None) -> None:
         """Locks the project with a password, or opens it with None."""
-        rights.require(who, row["standings"], OWNERS)
+        rights.require(who, row["roles"], OWNERS)
         hashed = await self._passwords.hash(password) if password else None
 
         async def work(tx: Database) -> None:
@@ -338,7 +338,7 @@ class Projects:
             await audit.write(tx, who, action, "project", row["id"], project_id=row["id"])
 
         await self._db.transaction(work)
-        self._ring(row["id"])
+        self._notify(row["id"])
 
     async def lock_opened_by(self, reference: int | str, password: str, who: Requester) -> str | None:
         """The lock id that the password of a project opens, or None. A password that fitted lately costs no hash.

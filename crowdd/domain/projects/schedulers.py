@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from functools import partial
 
-from crowdd.domain.core.background_queue import Item, Queue
+from crowdd.domain.core.background_queue import Queue, QueuedTask
 from crowdd.storage.database import Database, Transactions
 from crowdd.storage.projects import projects
 from crowdd.storage.tasks import changes
 from crowdd.values import Requester
 
-WORK = "change_scheduler"
+HANDLER = "change_scheduler"
 AT_ONCE = 5000  # tasks that one transaction may change
 CHUNK = 1000
 
@@ -23,12 +23,12 @@ async def choose(tx: Database, queue: Queue, who: Requester, project_id: int, na
     large = await changes.size(tx, project_id) > AT_ONCE
     if large and await projects.scheduler_needs_tasks(tx, project_id, name):
         await changes.begin_scheduler(tx, project_id)
-        return await queue.add(tx, WORK, {}, who, project_id)
+        return await queue.add(tx, HANDLER, {}, who, project_id)
     await projects.set_scheduler(tx, project_id, name)
     return None
 
 
-async def carry_on(db: Transactions, item: Item) -> None:
+async def carry_on(db: Transactions, item: QueuedTask) -> None:
     """Changes the tasks of a large project to the scheduler that its owner wants by now, chunk by chunk.
 
     Another choice made meanwhile begins from the first task again; its own item then finds nothing left to do.
@@ -44,7 +44,7 @@ async def carry_on(db: Transactions, item: Item) -> None:
             return
 
 
-async def _step(tx: Database, *, item: Item, project_id: int, wanted: str, after: int, total: int) -> bool:
+async def _step(tx: Database, *, item: QueuedTask, project_id: int, wanted: str, after: int, total: int) -> bool:
     """Whether there is more to do."""
     last = await changes.convert_tasks(tx, project_id, wanted, after, CHUNK)
     if last is None:

@@ -6,7 +6,7 @@ from typing import Final
 
 from crowdd.domain.accounts.avatars import Box, redrawn
 from crowdd.domain.core import rights
-from crowdd.domain.core.concurrency.worker_thread import Workshop
+from crowdd.domain.core.concurrency.worker_thread import WorkerThread
 from crowdd.domain.core.quota import Quota
 from crowdd.domain.core.uploads import Journal, Upload, Uploads, container_of, with_files
 from crowdd.errors import FormError, InvalidValueError
@@ -23,15 +23,17 @@ SIZE: Final = (720, 480)
 class Thumbnails:
     """Pictures of projects."""
 
-    def __init__(self, db: Transactions, workshop: Workshop, uploads: Uploads, base_url: str, quota: Quota) -> None:
+    def __init__(
+        self, db: Transactions, worker_thread: WorkerThread, uploads: Uploads, base_url: str, quota: Quota
+    ) -> None:
         self._quota = quota
-        self._db, self._workshop, self._uploads, self._base_url = db, workshop, uploads, base_url
+        self._db, self._worker_thread, self._uploads, self._base_url = db, worker_thread, uploads, base_url
 
     async def set(self, row: Row, upload: Upload, box: Box | None, who: Requester) -> None:
         """Gives a project a picture; the one before goes with the sweep of orphans. Raises FormError for ``avatar``."""
-        rights.require(who, row["standings"], OWNERS)
+        rights.require(who, row["roles"], OWNERS)
         try:
-            picture = await self._workshop.do(redrawn, upload.content, box, SIZE, "WEBP")
+            picture = await self._worker_thread.do(redrawn, upload.content, box, SIZE, "WEBP")
         except InvalidValueError as error:
             raise FormError({"avatar": [error.args[0]]}) from None
 

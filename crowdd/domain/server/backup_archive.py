@@ -90,7 +90,7 @@ class Writer:
         """The manifest, and what is sealed."""
         written = {"bytes": self._out.written, "sha256": self._out.digest.hexdigest()}
         manifest = orjson.dumps({"format": FORMAT, **written, **self.counts}, option=orjson.OPT_SORT_KEYS)
-        keys = orjson.dumps(sealing.seal(passphrase, orjson.dumps(secret), _bound(manifest)))
+        keys = orjson.dumps(sealing.encrypt(passphrase, orjson.dumps(secret), _bound(manifest)))
         self._out.write(_tail(manifest, keys))
 
 

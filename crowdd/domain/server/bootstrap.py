@@ -6,10 +6,10 @@ from typing import Any
 
 from crowdd.config import Settings
 from crowdd.domain.core import secrets
-from crowdd.domain.server.services import Domain, build
+from crowdd.domain.server.services import Services, build
 from crowdd.domain.transfer.exports import Reading
 from crowdd.errors import ConfigError
-from crowdd.storage.connections.connection_budget import Places
+from crowdd.storage.connections.connection_budget import ConnectionBudget
 from crowdd.storage.connections.connection_settings import session
 from crowdd.storage.connections.pool import Pool
 
@@ -20,11 +20,11 @@ def make_pool(
     *,
     size: int = 0,
     statement_timeout: int | None = None,
-    places: Places | None = None,
+    budget: ConnectionBudget | None = None,
 ) -> Pool:
     """A pool on the configured database, with size and time-out of ``[db]`` unless told.
 
-    Pools with the same ``places`` leave each other at least one connection when there are few; the first made is the
+    Pools with the same ``budget`` leave each other at least one connection when there are few; the first made is the
     first served.
 
     Raises ConfigError when none is configured.
@@ -39,11 +39,11 @@ def make_pool(
         max_queue=settings.db.max_queue,
         timeout=settings.db.pool_timeout,
         setup=session(seconds),
-        places=places,
+        budget=budget,
     )
 
 
-def make_domain(reactor: Any, settings: Settings, pool: Pool, reading: Reading | None = None) -> Domain:
+def make_services(reactor: Any, settings: Settings, pool: Pool, reading: Reading | None = None) -> Services:
     """The rules of crowdd on a pool, with the secrets of the data folder. Raises ConfigError without these.
 
     ``reading``: what files that are downloaded are read by; otherwise the pool.

@@ -108,7 +108,7 @@ class KeyReplacement:
     async def _column(self, column: encrypted_columns.Column, renew: Renew | None) -> Loss:
         """How many values of a column are lost; each is renewed in a transaction of its part."""
         lost, after = 0, None
-        while rows := await encrypted_columns.outdated(self._db, column, self._secrets.seal_prefix, after):
+        while rows := await encrypted_columns.outdated(self._db, column, self._secrets.encryption_prefix, after):
             after = [rows[-1][key] for key in column.keys]
             unreadable = [row for row in rows if not self._opens(column, row)]
             lost += len(unreadable)
@@ -118,7 +118,7 @@ class KeyReplacement:
 
     def _opens(self, column: encrypted_columns.Column, row: Row) -> bool:
         key = ".".join(str(row[name]) for name in column.keys)
-        return server_key.opens(self._secrets, column.table, column.sealed_for, key, row["sealed"])
+        return server_key.opens(self._secrets, column.table, column.encrypted_for, key, row["sealed"])
 
     async def _api_keys(self, *, everybody: bool) -> None:
         """A key that can be opened stays as it is, found by the new hash; others are made anew."""
@@ -131,19 +131,19 @@ class KeyReplacement:
         for row in rows:
             where = place("account", "api_key_sealed", row["id"])
             try:
-                key = self._secrets.unseal(row["sealed"], where)
+                key = self._secrets.decrypt(row["sealed"], where)
                 if not everybody:
                     continue
             except InvalidTag:
                 key = token()
             hashed = self._secrets.digest("api_key", key)
-            await server_keys.set_api_key(tx, row["id"], hashed, self._secrets.seal(key, where))
+            await server_keys.set_api_key(tx, row["id"], hashed, self._secrets.encrypt(key, where))
 
     async def _renew_project(self, tx: Database, row: Row) -> None:
         await server_keys.set_project_key(tx, row["id"], new_secret_key(self._secrets, row["id"]))
 
     async def _renew_webhook(self, tx: Database, row: Row) -> None:
-        secret = webhooks.sealed(self._secrets, signatures.new_secret(), row["project_id"])
+        secret = webhooks.encrypted(self._secrets, signatures.new_secret(), row["project_id"])
         await server_keys.set_webhook_secret(tx, row["project_id"], secret)
 
 

@@ -13,7 +13,7 @@ from crowdd.storage.database import Database, Row, Transactions
 
 
 @attrs.frozen
-class Resealed:
+class Reencrypted:
     """How many values of a column were sealed anew, and how many no key opens."""
 
     table: str
@@ -28,24 +28,24 @@ class Resealing:
     def __init__(self, db: Transactions, secrets: Secrets) -> None:
         self._db, self._secrets = db, secrets
 
-    async def run(self) -> list[Resealed]:
+    async def run(self) -> list[Reencrypted]:
         """Seal anew what is not under the first key."""
         return [await self._column(column) for column in encrypted_columns.COLUMNS]
 
-    async def _column(self, column: encrypted_columns.Column) -> Resealed:
+    async def _column(self, column: encrypted_columns.Column) -> Reencrypted:
         changed = unreadable = 0
         after: list[Any] | None = None
-        while rows := await encrypted_columns.outdated(self._db, column, self._secrets.seal_prefix, after):
+        while rows := await encrypted_columns.outdated(self._db, column, self._secrets.encryption_prefix, after):
             after = [rows[-1][key] for key in column.keys]
             new = {index: value for index, row in enumerate(rows) if (value := self._anew(column, row)) is not None}
             unreadable += len(rows) - len(new)
             changed += await self._replace(column, [(rows[index], value) for index, value in new.items()])
-        return Resealed(column.table, column.column, changed, unreadable)
+        return Reencrypted(column.table, column.column, changed, unreadable)
 
     def _anew(self, column: encrypted_columns.Column, row: Row) -> bytes | None:
-        where = place(column.table, column.sealed_for, ".".join(str(row[key]) for key in column.keys))
+        where = place(column.table, column.encrypted_for, ".".join(str(row[key]) for key in column.keys))
         try:
-            return self._secrets.seal(self._secrets.unseal(row["sealed"], where), where)
+            return self._secrets.encrypt(self._secrets.decrypt(row["sealed"], where), where)
         except InvalidTag:
             return None
 

@@ -26,21 +26,21 @@ class PassphraseError(CrowddError):
     code = "passphrase"
 
 
-def seal(passphrase: str, content: bytes, bound_to: bytes) -> dict[str, Any]:
+def encrypt(passphrase: str, content: bytes, bound_to: bytes) -> dict[str, Any]:
     """The content as a JSON object that only the passphrase opens, together with the same ``bound_to``."""
     salt, nonce = os.urandom(_SALT), os.urandom(_NONCE)
-    sealed = AESGCM(_key(passphrase, salt, _COST)).encrypt(nonce, content, bound_to)
-    return {"kdf": "argon2id", **_COST, "salt": salt.hex(), "nonce": nonce.hex(), "sealed": sealed.hex()}
+    encrypted = AESGCM(_key(passphrase, salt, _COST)).encrypt(nonce, content, bound_to)
+    return {"kdf": "argon2id", **_COST, "salt": salt.hex(), "nonce": nonce.hex(), "sealed": encrypted.hex()}
 
 
 def unseal(passphrase: str, box: Mapping[str, Any], bound_to: bytes) -> bytes:
     """The content. Raises PassphraseError."""
     try:
         cost = {name: int(box[name]) for name in _COST}
-        salt, nonce, sealed = (bytes.fromhex(box[name]) for name in ("salt", "nonce", "sealed"))
+        salt, nonce, encrypted = (bytes.fromhex(box[name]) for name in ("salt", "nonce", "sealed"))
         if box["kdf"] != "argon2id" or any(not 1 <= cost[name] <= _MAX_COST[name] for name in cost):
             raise ValueError
-        return AESGCM(_key(passphrase, salt, cost)).decrypt(nonce, sealed, bound_to)
+        return AESGCM(_key(passphrase, salt, cost)).decrypt(nonce, encrypted, bound_to)
     except InvalidTag:
         raise PassphraseError("The passphrase is wrong, or the archive was changed.") from None
     except (KeyError, TypeError, ValueError):

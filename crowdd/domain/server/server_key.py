@@ -10,7 +10,7 @@ import attrs
 from cryptography.exceptions import InvalidTag
 
 from crowdd.domain.core import secrets as keys
-from crowdd.domain.core.secrets import Secrets, key_id, place, seal_prefix
+from crowdd.domain.core.secrets import Secrets, encryption_prefix, key_id, place
 from crowdd.errors import CrowddError
 from crowdd.storage.core import encrypted_columns
 from crowdd.storage.database import Database, Row, Transactions
@@ -151,7 +151,7 @@ async def _require_unused(tx: Database, finding: Finding, folder: Path) -> None:
     for row in finding.recorded:
         if bytes(row["fingerprint"]) in present:
             continue
-        prefix = seal_prefix(bytes(row["id"]))
+        prefix = encryption_prefix(bytes(row["id"]))
         if any([await encrypted_columns.any_beginning(tx, column, prefix) for column in encrypted_columns.COLUMNS]):
             path, name = folder.absolute() / keys.FILE, bytes(row["id"]).hex()
             raise ServerKeyError(
@@ -163,7 +163,7 @@ async def _require_unused(tx: Database, finding: Finding, folder: Path) -> None:
 def opens(secrets: Secrets, table: str, column: str, key: object, value: bytes) -> bool:
     """Whether the secrets open a sealed value of this place."""
     try:
-        secrets.unseal(value, place(table, column, key))
+        secrets.decrypt(value, place(table, column, key))
     except (InvalidTag, UnicodeDecodeError):
         return False
     return True

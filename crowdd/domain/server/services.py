@@ -16,15 +16,15 @@ from crowdd.domain.accounts.administrators import Administrators
 from crowdd.domain.accounts.authentication.password_policy import PasswordPolicy
 from crowdd.domain.accounts.authentication.passwords import Passwords
 from crowdd.domain.accounts.external_users import ExternalUsers
-from crowdd.domain.accounts.people import People, gather
+from crowdd.domain.accounts.people import People, build_people
 from crowdd.domain.accounts.social.providers import Provider, configured
 from crowdd.domain.core.attempt_limits import Attempts
 from crowdd.domain.core.background_queue import Queue
-from crowdd.domain.core.change_notifier import Bell
-from crowdd.domain.core.concurrency.batching import Gather, Gathering
+from crowdd.domain.core.change_notifier import ChangeNotifier
+from crowdd.domain.core.concurrency.batching import Batcher, BatcherFactory
 from crowdd.domain.core.concurrency.concurrency_limit import Turns
 from crowdd.domain.core.concurrency.pauses import Pauses
-from crowdd.domain.core.concurrency.worker_thread import Workshop
+from crowdd.domain.core.concurrency.worker_thread import WorkerThread
 from crowdd.domain.core.quota import Quota
 from crowdd.domain.core.records import Behaviour, Records
 from crowdd.domain.core.secrets import Secrets
@@ -40,7 +40,7 @@ from crowdd.domain.projects.file_access import FileAccess
 from crowdd.domain.projects.live_state import Live
 from crowdd.domain.projects.media import MediaBehaviour
 from crowdd.domain.projects.ownership import Ownership
-from crowdd.domain.projects.project_lists import Shelves
+from crowdd.domain.projects.project_lists import ProjectLists
 from crowdd.domain.projects.project_pictures import ProjectPictures
 from crowdd.domain.projects.projects import ProjectBehaviour, Projects
 from crowdd.domain.projects.statistics import Statistics
@@ -74,12 +74,12 @@ EXPORT_PAUSE = 0.5  # after each piece of a file that is made, as a share of the
 
 
 @attrs.frozen
-class Domain:
+class Services:
     """Built once per program (``crowdd.domain.server.bootstrap``); every collaborator comes from there."""
 
     db: Transactions
     seconds: Callable[[], float]
-    bell: Bell
+    change_notifier: ChangeNotifier
     searches: Turns
     export_resources: Resources
     settings: Settings
@@ -93,7 +93,7 @@ class Domain:
     administration: Administration
     projects: Projects
     ownership: Ownership
-    shelves: Shelves
+    project_lists: ProjectLists
     thumbnails: Thumbnails
     live: Live
     external: ExternalUsers
@@ -106,7 +106,7 @@ class Domain:
     prose: Prose
     quota: Quota
     outgoing: Outgoing
-    gathering: Gathering
+    new_batcher: BatcherFactory
     webhooks: Webhooks
     queue: Queue
     changes: Changes
@@ -122,26 +122,26 @@ class Domain:
     retention: Retention
     mail: Mail
 
-    def on(self, db: Transactions) -> Domain:
+    def with_database(self, db: Transactions) -> Services:
         """The same rules on other connections; what is kept in memory is shared."""
         kept = (
             self.security_log,
             self.seconds,
-            self.bell,
+            self.change_notifier,
             self.searches,
             self.contributions.preloads,
             self.export_resources,
-            self.gathering,
+            self.new_batcher,
             self.passwords,
             self.outgoing,
-            self.people.workshop,
+            self.people.worker_thread,
             self.people.providers.found,
             self.languages,
             self.mail.post,
         )
         return _assemble(db, self.settings, self.secrets, *kept)
 
-    def under(self, reactor: Any, settings: Settings) -> Domain:
+    def with_settings(self, reactor: Any, settings: Settings) -> Services:
         """The same rules by other settings; what is kept in memory is shared, but for the ways to other servers."""
         outgoing = Outgoing(reactor, settings.outgoing.allowed_hosts)
         return _assemble(
@@ -150,14 +150,14 @@ class Domain:
             self.secrets,
             self.security_log,
             self.seconds,
-            self.bell,
+            self.change_notifier,
             self.searches,
             self.contributions.preloads,
             self.export_resources,
-            self.gathering,
+            self.new_batcher,
             self.passwords,
             outgoing,
-            self.people.workshop,
+            self.people.worker_thread,
             configured(settings.signin, outgoing),
             self.languages,
             post(reactor, settings.mail, host_of(settings)),
@@ -166,10 +166,10 @@ class Domain:
 
 def build(
     reactor: Any, db: Transactions, settings: Settings, secrets: Secrets, reading: Reading | None = None
-) -> Domain:
+) -> Services:
     """The domain on a database. ``reading``: what files are read by; otherwise the database itself."""
     outgoing = Outgoing(reactor, settings.outgoing.allowed_hosts)
-    gathering = partial(Gather, reactor, max_queue=settings.db.max_queue)
+    new_batcher = partial(Batcher, reactor, max_queue=settings.db.max_queue)
     security_log = SecurityLog(reactor, db, secrets)
     maximum = max(1, min(MAX_SEARCHES, settings.db.pool_size // 4, (os.cpu_count() or 1) // 2))
     searches = Turns(reactor, maximum, SEARCH_WAIT_SECONDS)
@@ -181,14 +181,14 @@ def build(
     kept = (
         security_log,
         reactor.seconds,
-        Bell(reactor),
+        ChangeNotifier(reactor),
         searches,
         preloads,
         resources,
-        gathering,
+        new_batcher,
         Passwords(reactor, threads=max(1, (os.cpu_count() or 1) // 2)),
         outgoing,
-        Workshop(reactor),
+        WorkerThread(reactor),
     )
     away = post(reactor, settings.mail, host_of(settings))
     return _assemble(db, settings, secrets, *kept, configured(settings.signin, outgoing), Languages.read(), away)
@@ -200,20 +200,20 @@ def _assemble(
     secrets: Secrets,
     security_log: SecurityLog,
     seconds: Callable[[], float],
-    bell: Bell,
+    change_notifier: ChangeNotifier,
     searches: Turns,
     preloads: Turns,
     export_resources: Resources,
-    gathering: Gathering,
+    new_batcher: BatcherFactory,
     passwords: Passwords,
     outgoing: Outgoing,
-    workshop: Workshop,
+    worker_thread: WorkerThread,
     providers: Mapping[str, Provider],
     languages: Languages,
     away: Post | None,
-) -> Domain:
+) -> Services:
     uploads, queue = Uploads(settings.data.dir / "uploads", secrets.key("names of files")), Queue(db)
-    webhooks, quota = Webhooks(db, bell.ring, secrets, outgoing), Quota(settings.quota)
+    webhooks, quota = Webhooks(db, change_notifier.notify, secrets, outgoing), Quota(settings.quota)
     letters = Letters(languages, settings.site.name, settings.base_url)
     sender = Sender(settings.site.name, settings.mail.sender, host_of(settings))
     mail = Mail(db, letters, sender, away, settings.mail.keep_days)
@@ -227,21 +227,23 @@ def _assemble(
         *(MediaBehaviour(kind, settings.base_url) for kind in KINDS.values() if kind.files),
     ]
     behaviours = {name: Behaviour(kind) for name, kind in KINDS.items()} | {each.kind.name: each for each in special}
-    prose = Prose(db, workshop)
-    base, pause = settings.base_url, workshop.pause
-    records = Records(db, bell.ring, secrets, uploads, base, behaviours, searches, prose, quota, pause)
+    prose = Prose(db, worker_thread)
+    base, pause = settings.base_url, worker_thread.pause
+    records = Records(db, change_notifier.notify, secrets, uploads, base, behaviours, searches, prose, quota, pause)
     attempts, policy = Attempts(db, secrets), PasswordPolicy(passwords, settings)
     accounts = Accounts(
-        db, gathering, passwords, policy, attempts, secrets, settings.accounts, security_log, administrators
+        db, new_batcher, passwords, policy, attempts, secrets, settings.accounts, security_log, administrators
     )
-    external = ExternalUsers(db, gathering, secrets, settings.external.token_hours)
-    contributions = Contributions(db, gathering, bell.ring, external, records, secrets, seconds, quota, preloads)
-    changes = Changes(db, bell.ring, queue)
+    external = ExternalUsers(db, new_batcher, secrets, settings.external.token_hours)
+    contributions = Contributions(
+        db, new_batcher, change_notifier.notify, external, records, secrets, seconds, quota, preloads
+    )
+    changes = Changes(db, change_notifier.notify, queue)
     spools = Spools(settings.data.dir / "spool", settings.data.min_free_bytes)
-    return Domain(
+    return Services(
         db=db,
         seconds=seconds,
-        bell=bell,
+        change_notifier=change_notifier,
         searches=searches,
         export_resources=export_resources,
         settings=settings,
@@ -251,17 +253,17 @@ def _assemble(
         passwords=passwords,
         records=records,
         accounts=accounts,
-        people=gather(
+        people=build_people(
             db,
-            gathering,
+            new_batcher,
             settings,
             secrets,
             passwords,
             policy,
             attempts,
-            workshop,
+            worker_thread,
             uploads,
-            bell.ring,
+            change_notifier.notify,
             providers,
             accounts,
             queue,
@@ -269,26 +271,26 @@ def _assemble(
             security_log,
         ),
         administration=Administration(db, security_log),
-        projects=Projects(db, bell.ring, passwords, attempts, quota),
+        projects=Projects(db, change_notifier.notify, passwords, attempts, quota),
         ownership=Ownership(db, secrets, accounts, attempts),
-        shelves=Shelves(db),
-        thumbnails=Thumbnails(db, workshop, uploads, settings.base_url, quota),
+        project_lists=ProjectLists(db),
+        thumbnails=Thumbnails(db, worker_thread, uploads, settings.base_url, quota),
         live=Live(db),
         external=external,
         contributions=contributions,
-        results=Results(db, bell.ring, quota, workshop, settings.base_url),
-        leases=Leases(db, bell.ring, contributions),
+        results=Results(db, change_notifier.notify, quota, worker_thread, settings.base_url),
+        leases=Leases(db, change_notifier.notify, contributions),
         favourites=Favourites(db, records),
         uploads=uploads,
         file_access=FileAccess(db, secrets, seconds),
         prose=prose,
         quota=quota,
         outgoing=outgoing,
-        gathering=gathering,
+        new_batcher=new_batcher,
         webhooks=webhooks,
         queue=queue,
         changes=changes,
-        barring=Barring(db, bell.ring, queue, changes),
+        barring=Barring(db, change_notifier.notify, queue, changes),
         volunteers=Volunteers(db, changes),
         browsing=Browsing(db, records),
         finished_tasks=FinishedTasks(db),
@@ -296,10 +298,10 @@ def _assemble(
         exports=Exports(db, export_resources, spools, settings.base_url, secrets.key("mask")),
         imports=Imports(
             db,
-            bell.ring,
+            change_notifier.notify,
             queue,
             outgoing,
-            workshop.another(),
+            worker_thread.another(),
             settings.data.dir / "imports",
             settings.http.max_import_bytes,
             quota,

@@ -8,7 +8,7 @@ from typing import Any
 
 import attrs
 
-from crowdd.domain.core.background_queue import Item, Queue
+from crowdd.domain.core.background_queue import Queue, QueuedTask
 from crowdd.domain.core.records import NOT_FOUND
 from crowdd.domain.tasks.changes import Changes
 from crowdd.errors import InvalidValueError, NotFoundError, UnknownFieldError
@@ -21,7 +21,7 @@ from crowdd.storage.tasks import bars, volunteers
 from crowdd.values import Requester
 
 CHUNK = 500  # tasks of one transaction
-WORK = "set_aside"
+HANDLER = "set_aside"
 NAMES = ("volunteer", "user_id", "user_name", "external_uid", "taskrun_id")
 _REASON = Text(maximum=1000)
 _FLAG = Boolean()
@@ -67,8 +67,8 @@ class Outcome:
 class Barring:
     """Bars of projects, for API and pages alike."""
 
-    def __init__(self, db: Transactions, ring: Callable[[int], None], queue: Queue, changes: Changes) -> None:
-        self._db, self._ring, self._queue, self._changes = db, ring, queue, changes
+    def __init__(self, db: Transactions, notify: Callable[[int], None], queue: Queue, changes: Changes) -> None:
+        self._db, self._notify, self._queue, self._changes = db, notify, queue, changes
 
     async def listed(self, who: Requester, project_id: int) -> list[Barred]:
         """Who is barred from a project, the newest first."""
@@ -115,13 +115,13 @@ class Barring:
     async def _begin(self, who: Requester, project_id: int, bar_id: int, way: str) -> Outcome:
         """Does the first chunk; the queue takes the rest."""
         after, answers = await self._db.transaction(partial(self._step, project_id, bar_id, way, 0))
-        self._ring(project_id)
+        self._notify(project_id)
         if after is None or not await self._more(project_id, bar_id, way, after):
             return Outcome(bar_id, answers)
         arguments = {"bar": bar_id, "way": way, "after": after, "answers": answers}
-        return Outcome(bar_id, answers, await self._queue.add(self._db, WORK, arguments, who, project_id))
+        return Outcome(bar_id, answers, await self._queue.add(self._db, HANDLER, arguments, who, project_id))
 
-    async def carry_on(self, item: Item) -> dict[str, object]:
+    async def carry_on(self, item: QueuedTask) -> dict[str, object]:
         """Goes on chunk by chunk, each consistent in itself and harmless to do twice."""
         given, project_id = item.arguments, item.project_id
         if project_id is None:
@@ -129,10 +129,12 @@ class Barring:
         so_far: dict[str, Any] = item.checkpoint or {"after": given["after"], "answers": given["answers"]}
         while so_far["after"] is not None:
             so_far = await self._db.transaction(partial(self._carried, item, project_id, so_far))
-            self._ring(project_id)
+            self._notify(project_id)
         return {"answers": so_far["answers"]}
 
-    async def _carried(self, item: Item, project_id: int, so_far: Mapping[str, Any], tx: Database) -> dict[str, Any]:
+    async def _carried(
+        self, item: QueuedTask, project_id: int, so_far: Mapping[str, Any], tx: Database
+    ) -> dict[str, Any]:
         given = item.arguments
         after, answers = await self._step(project_id, given["bar"], given["way"], so_far["after"], tx)
         now = {"after": after, "answers": so_far["answers"] + answers}

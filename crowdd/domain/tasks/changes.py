@@ -9,10 +9,10 @@ from typing import Any
 import attrs
 
 from crowdd.domain.core import rights
-from crowdd.domain.core.background_queue import Item, Queue
+from crowdd.domain.core.background_queue import Queue, QueuedTask
 from crowdd.domain.core.item_errors import each
 from crowdd.domain.core.records import NOT_FOUND
-from crowdd.domain.projects.answer_recount import CHUNK, WORK
+from crowdd.domain.projects.answer_recount import CHUNK, HANDLER
 from crowdd.domain.projects.schedulers import choose
 from crowdd.domain.tasks.contributions import external_uid
 from crowdd.errors import InvalidValueError, NotFoundError
@@ -53,8 +53,8 @@ class Effect:
 class Changes:
     """What owners change of the tasks of a project, for API, pages and command line alike."""
 
-    def __init__(self, db: Transactions, ring: Callable[[int], None], queue: Queue) -> None:
-        self._db, self._ring, self._queue = db, ring, queue
+    def __init__(self, db: Transactions, notify: Callable[[int], None], queue: Queue) -> None:
+        self._db, self._notify, self._queue = db, notify, queue
 
     async def redundancy(self, who: Requester, project_id: int, body: Any, dry_run: bool = False) -> Effect:
         """``n_answers`` of all tasks, or of those in ``task_ids``."""
@@ -86,7 +86,7 @@ class Changes:
             return await choose(tx, self._queue, who, project_id, name)
 
         item = await self._db.transaction(work)
-        self._ring(project_id)
+        self._notify(project_id)
         return Effect(tasks, 0, 0, 0, queue_item=item)
 
     async def withdraw(self, who: Requester, project_id: int, body: Any, dry_run: bool = False) -> Effect:
@@ -137,7 +137,7 @@ class Changes:
         _given(body, set())
         return await self._change_one(who, "reopen", task_id, {})
 
-    async def carry_on(self, item: Item) -> dict[str, object]:
+    async def carry_on(self, item: QueuedTask) -> dict[str, object]:
         """Does a large change, chunk by chunk; each is consistent, and done once whatever happens between them."""
         given, project_id = item.arguments, item.project_id
         if project_id is None:
@@ -146,12 +146,12 @@ class Changes:
         so_far: dict[str, Any] = item.checkpoint or {"last": 0, "effect": [0, 0, 0, 0]}
         while chunk := await self._chunk(project_id, given["task_ids"], so_far["last"]):
             so_far = await self._db.transaction(partial(self._step, item=item, ids=chunk, before=so_far))
-            self._ring(project_id)
+            self._notify(project_id)
         return attrs.asdict(
             Effect(*so_far["effect"]), filter=lambda field, _value: field.name not in ("dry_run", "queue_item")
         )
 
-    async def _step(self, tx: Database, *, item: Item, ids: list[int], before: dict[str, Any]) -> dict[str, Any]:
+    async def _step(self, tx: Database, *, item: QueuedTask, ids: list[int], before: dict[str, Any]) -> dict[str, Any]:
         given = item.arguments
         row = await changes.apply(tx, given["change"], int(item.project_id or 0), ids, given["values"])
         effect = [a + b for a, b in zip(before["effect"], _counts(row), strict=True)]
@@ -191,7 +191,7 @@ class Changes:
             return row
 
         effect = Effect(*_counts(await self._db.transaction(work)))
-        self._ring(project_id)
+        self._notify(project_id)
         return effect
 
     async def _enqueue(
@@ -209,7 +209,7 @@ class Changes:
 
         async def work(tx: Database) -> int:
             await self._note(tx, who, change, project_id, named, values)
-            return await self._queue.add(tx, WORK, arguments, who, project_id)
+            return await self._queue.add(tx, HANDLER, arguments, who, project_id)
 
         return Effect(*counts, queue_item=await self._db.transaction(work))
 
@@ -222,10 +222,10 @@ class Changes:
 
     async def require(self, db: Database, who: Requester, project_id: int) -> None:
         """Raises NotFoundError, AnonymousError or ForbiddenError for those who do not run the project."""
-        standings = await records.standings_to_project(db, project_id, who)
-        if standings is None or (who.presenter is not None and who.presenter != project_id):
+        roles = await records.roles_to_project(db, project_id, who)
+        if roles is None or (who.presenter is not None and who.presenter != project_id):
             raise NotFoundError(NOT_FOUND)
-        rights.require(who, standings, OWNERS)
+        rights.require(who, roles, OWNERS)
 
     async def volunteer(self, project_id: int, given: Mapping[str, Any]) -> str:
         """The one volunteer that a body names."""

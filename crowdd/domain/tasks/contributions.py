@@ -12,7 +12,7 @@ import attrs
 import orjson
 
 from crowdd.domain.accounts.external_users import ExternalUsers
-from crowdd.domain.core.concurrency.batching import Gather, Gathering
+from crowdd.domain.core.concurrency.batching import Batcher, BatcherFactory
 from crowdd.domain.core.concurrency.concurrency_limit import Turns
 from crowdd.domain.core.idempotency import Once
 from crowdd.domain.core.item_errors import each, refused_item
@@ -31,7 +31,7 @@ from crowdd.errors import (
     at_item,
 )
 from crowdd.kinds import TASK, TASK_RUN
-from crowdd.kinds.kind import EVERYONE, Standing
+from crowdd.kinds.kind import EVERYONE, Role
 from crowdd.languages import _
 from crowdd.storage.core import records
 from crowdd.storage.database import Database, Row, Transactions
@@ -43,7 +43,7 @@ MAX_LEASES = 200
 FEW_TASKS = 20  # that one request may lease or skip at any time; for more requests take turns
 SORT_SECONDS = 5  # that an order without index may take
 _TRIES = 20
-_AUTHOR = frozenset({Standing.ANYBODY, Standing.AUTHOR})
+_AUTHOR = frozenset({Role.ANYBODY, Role.AUTHOR})
 
 
 @attrs.frozen
@@ -111,8 +111,8 @@ class Contributions:
     def __init__(
         self,
         db: Transactions,
-        gathering: Gathering,
-        ring: Callable[[int], None],
+        new_batcher: BatcherFactory,
+        notify: Callable[[int], None],
         external: ExternalUsers,
         records_: Records,
         secrets: Secrets,
@@ -122,10 +122,10 @@ class Contributions:
     ) -> None:
         """``preloads``: turns of those who ask for many tasks at once."""
         self._quota, self.preloads = quota, preloads
-        self._db, self._ring, self._external, self._records = db, ring, external, records_
+        self._db, self._notify, self._external, self._records = db, notify, external, records_
         self._secrets, self._seconds = secrets, seconds
-        self._asks: Gather[Row, Row] = gathering(self._ask_together, self._ask_alone)
-        self._answers: Gather[Row, Row] = gathering(self._answer_together, self._answer_alone)
+        self._asks: Batcher[Row, Row] = new_batcher(self._ask_together, self._ask_alone)
+        self._answers: Batcher[Row, Row] = new_batcher(self._answer_together, self._answer_alone)
 
     async def identify(self, who: Requester, project_id: int, uid: str | None, header: str | None) -> Requester:
         """The requester, or the external user he speaks for; his token is checked."""
@@ -158,7 +158,7 @@ class Contributions:
         row = await (self._ask_alone(ask) if alone else self._asks.add(ask))
         for _try in range(_TRIES):
             if row["lapsed"]:
-                self._ring(ask["project"])
+                self._notify(ask["project"])
             if row["state"] != "again":
                 return row
             row = await self._ask_alone(ask)
@@ -236,7 +236,7 @@ class Contributions:
         else:
             made = await self._db.transaction(work)
         for project_id in {values["project_id"] for values in answers}:
-            self._ring(project_id)
+            self._notify(project_id)
         return made if many else made[0]
 
     async def _require_room(self, values: Mapping[str, Any]) -> None:
@@ -275,9 +275,9 @@ class Contributions:
         if done["state"] == "in result":
             raise _in_result()
         if done["state"] == "changed":
-            self._ring(project_id)
+            self._notify(project_id)
         row = await self._records.find(self._db, TASK_RUN, who, done["run"])
-        return self._records.view(TASK_RUN, {**row, "standings": row["standings"] | _AUTHOR})
+        return self._records.view(TASK_RUN, {**row, "roles": row["roles"] | _AUTHOR})
 
     async def known(self, who: Requester, task_id: int, uid: str | None, header: str | None) -> tuple[Requester, int]:
         """Who speaks of a task, and its project. NotFoundError: there is none, or none for this presenter."""
@@ -370,7 +370,7 @@ def _stored(who: Requester, values: Mapping[str, Any], row: Row) -> Row:
         "finish_time": row["finish_time"],
         "timeout": row["late_seconds"],
         "media_url": values.get("media_url"),
-        "standings": _AUTHOR,
+        "roles": _AUTHOR,
     }
 
 

@@ -52,7 +52,7 @@ class Favourites:
 
     async def _task(self, who: Requester, task_id: int) -> Row:
         row = await self._records.find(self._db, TASK, who, task_id)
-        rights.require(who, row["standings"], TASK.rights.get)
+        rights.require(who, row["roles"], TASK.rights.get)
         return row
 
 

@@ -30,7 +30,7 @@ class FinishedTasks:
 
     def may_see(self, row: Row) -> bool:
         """Whether who has this row of ``Projects.page`` may see answers: as in lists of results."""
-        return bool(row["standings"] & RESULT.rights.see)
+        return bool(row["roles"] & RESULT.rights.see)
 
     async def page(self, row: Row, before: int | None) -> Finished:
         """Those before a result, or the last ones; to be asked for those who may see them."""

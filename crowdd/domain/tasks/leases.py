@@ -40,8 +40,8 @@ class Release:
 class Leases:
     """Renewing, releasing, and why there is no task."""
 
-    def __init__(self, db: Database, ring: Callable[[int], None], contributions: Contributions) -> None:
-        self._db, self._ring, self._contributions = db, ring, contributions
+    def __init__(self, db: Database, notify: Callable[[int], None], contributions: Contributions) -> None:
+        self._db, self._notify, self._contributions = db, notify, contributions
 
     async def lease(self, who: Requester, task_id: int, uid: str | None, header: str | None) -> str:
         """Reserves a named task: leased, late (it is full) or answered; ``uid`` and ``header`` as with newtask.
@@ -74,7 +74,7 @@ class Leases:
             return False
         if release.skip and release.reason:
             await leases.count_skip(self._db, who.actor, project_id, task_id, release.reason)
-        self._ring(project_id)  # a late answer may count now
+        self._notify(project_id)  # a late answer may count now
         return True
 
     async def skips(self, project_id: int, task_id: int) -> dict[str, int]:

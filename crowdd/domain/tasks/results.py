@@ -10,13 +10,13 @@ import attrs
 import orjson
 
 from crowdd.domain.core import rights
-from crowdd.domain.core.concurrency.worker_thread import Workshop
+from crowdd.domain.core.concurrency.worker_thread import WorkerThread
 from crowdd.domain.core.item_errors import each, refused_item
 from crowdd.domain.core.quota import Quota
 from crowdd.domain.core.records import MAX_ROWS, NOT_FOUND, bounded, may_know
 from crowdd.errors import InvalidValueError, NotFoundError, TooLargeError, at_item
 from crowdd.kinds import RESULT
-from crowdd.kinds.kind import LINKS, Standing
+from crowdd.kinds.kind import LINKS, Role
 from crowdd.storage.database import Database, Transactions
 from crowdd.storage.tasks import results
 from crowdd.storage.tasks.results import Group
@@ -41,10 +41,10 @@ class Results:
     """Changes results in bulk: all of an array or nothing."""
 
     def __init__(
-        self, db: Transactions, ring: Callable[[int], None], quota: Quota, workshop: Workshop, base_url: str
+        self, db: Transactions, notify: Callable[[int], None], quota: Quota, worker_thread: WorkerThread, base_url: str
     ) -> None:
-        self._db, self._ring, self._quota = db, ring, quota
-        self._workshop, self._base_url = workshop, base_url
+        self._db, self._notify, self._quota = db, notify, quota
+        self._worker_thread, self._base_url = worker_thread, base_url
 
     async def fill(self, who: Requester, body: Any) -> list[orjson.Fragment]:
         """The results of an array of ``{"id", "info"}`` once their ``info`` is this, in the order of the array.
@@ -56,7 +56,7 @@ class Results:
             raise InvalidValueError("The body is not an array of results.")
         ids = _ids(bounded(body, MAX_ROWS))
         _require(who, ids, await results.groups(self._db, who, ids))  # first: strangers lock nothing and cost little
-        items = await self._workshop.do_soon(_parsed, body, ids)
+        items = await self._worker_thread.do_soon(_parsed, body, ids)
 
         async def work(tx: Database) -> tuple[list[str], list[Group]]:
             await results.lock(tx, ids)
@@ -69,7 +69,7 @@ class Results:
 
         views, found = await self._db.transaction(work)
         for project_id in frozenset().union(*(group.projects for group in found)):
-            self._ring(project_id)
+            self._notify(project_id)
         return [orjson.Fragment(view) for view in views]
 
 
@@ -111,19 +111,19 @@ def _ids(bodies: Iterable[Any]) -> list[int]:
 
 def _require(who: Requester, ids: Sequence[int], groups: Sequence[Group]) -> None:
     """Raises for the first result that is not there or that the requester may not change, and for too many answers."""
-    standings = {group.ids: group.standings for group in groups}
-    good = frozenset().union(*(ids_ for ids_, have in standings.items() if have & RESULT.rights.update))
+    roles = {group.ids: group.roles for group in groups}
+    good = frozenset().union(*(ids_ for ids_, have in roles.items() if have & RESULT.rights.update))
     for number, row_id in enumerate(ids):
         if row_id not in good:
             with at_item(number):
-                _refuse(who, row_id, next((have for ids_, have in standings.items() if row_id in ids_), frozenset()))
+                _refuse(who, row_id, next((have for ids_, have in roles.items() if row_id in ids_), frozenset()))
     answers = sum(group.answers for group in groups)
     if answers > MAX_ANSWERS:
         words = f"The results of a request may name {MAX_ANSWERS:,} answers together (these name {answers:,})."
         raise TooLargeError(words, code="too_many_rows", hint="Send them in several requests.")
 
 
-def _refuse(who: Requester, row_id: int, have: frozenset[Standing]) -> None:
+def _refuse(who: Requester, row_id: int, have: frozenset[Role]) -> None:
     if not may_know(RESULT, have):
         raise NotFoundError(NOT_FOUND, hint=f"There is no result {row_id}.")
     rights.require(who, have, RESULT.rights.update)

@@ -94,7 +94,7 @@ class Browsing:
     def require(self, who: Requester, row: Row) -> None:
         """Owners may look always, others unless the project keeps its answers to itself (``zip_download``)."""
         if not row["zip_download"]:
-            rights.require(who, row["standings"], OWNERS)
+            rights.require(who, row["roles"], OWNERS)
 
     async def tasks(self, who: Requester, row: Row, asked: Asked) -> Page:
         """Tasks of a project (a row of ``Projects.page``). Other orders than by id are for its owners.
@@ -103,7 +103,7 @@ class Browsing:
         """
         self.require(who, row)
         if asked.order != "id":
-            rights.require(who, row["standings"], OWNERS)
+            rights.require(who, row["roles"], OWNERS)
         if asked.order == "n_task_runs" and int(row["n_tasks"]) > MAX_SORTED:
             words = _("Only up to %(maximum)s tasks can be sorted by their answers.", maximum=f"{MAX_SORTED:,}")
             raise InvalidValueError(words)
@@ -143,16 +143,16 @@ class Browsing:
         if not await self.has(row, task_id):
             raise NotFoundError(NOT_FOUND)
         task = await self._records.get(TASK, who, task_id)
-        shown = bool(row["standings"] & TASK_RUN.rights.see)  # answers of a draft are trials: they are its owners'
+        shown = bool(row["roles"] & TASK_RUN.rights.see)  # answers of a draft are trials: they are its owners'
         shown = shown and (task["state"] == "completed" or not complete_only(row))
         found = await task_list.runs(self._db, row["id"], task_id, after, MAX_RUNS) if shown else []
         votes = await task_list.votes(self._db, row["id"], task_id, _SHOWN_VOTES) if shown else []
-        views = [self._records.view(TASK_RUN, {**run, "standings": row["standings"]}) for run in found]
+        views = [self._records.view(TASK_RUN, {**run, "roles": row["roles"]}) for run in found]
         return {
             "task": task,
             "task_runs": views,
             "agreement": agreement(votes),
-            "volunteers": {run["id"]: volunteer(run) for run in found} if row["standings"] & OWNERS else {},
+            "volunteers": {run["id"]: volunteer(run) for run in found} if row["roles"] & OWNERS else {},
             "counted": {run["id"]: run["counted"] for run in found},
             "next": found[-1]["id"] if len(found) == MAX_RUNS or _is_cut(found) else None,
         }

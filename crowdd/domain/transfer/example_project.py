@@ -9,7 +9,7 @@ from pathlib import Path
 import attrs
 
 from crowdd.domain.core.package_data import shipped
-from crowdd.domain.server.services import Domain
+from crowdd.domain.server.services import Services
 from crowdd.domain.transfer import project_folder
 from crowdd.domain.transfer.folder_import import load
 from crowdd.domain.transfer.project_folder import Folder
@@ -22,7 +22,7 @@ EXAMPLE = shipped("examples/digits")
 _MAX_NAMES = 20
 
 
-async def own_example(domain: Domain, who: Requester, source: Path = EXAMPLE) -> str:
+async def own_example(services: Services, who: Requester, source: Path = EXAMPLE) -> str:
     """The short name of the requester's own copy of the example, a draft.
 
     It is made once: whoever has it, be it much changed, is led to it. One that was deleted, or got another short name,
@@ -30,26 +30,26 @@ async def own_example(domain: Domain, who: Requester, source: Path = EXAMPLE) ->
     """
     if who.acting_user is None:
         raise AnonymousError(_("Sign in first."))
-    found = await domain.people.workshop.do(project_folder.read, source)
-    known = {category["short_name"] for category in await domain.projects.categories()}
+    found = await services.people.worker_thread.do(project_folder.read, source)
+    known = {category["short_name"] for category in await services.projects.categories()}
     found = attrs.evolve(found, category=found.category if found.category in known else None)
     for copy in _copies(found, who.acting_user, who.user_name):
         for _attempt in range(2):  # a twin of this click may have been faster
             with suppress(ConflictError):  # or a stranger's project is called so
-                return await _made(domain, who, copy)
+                return await _made(services, who, copy)
     raise ConflictError(_("There is no free name for the example."))
 
 
-async def _made(domain: Domain, who: Requester, copy: Folder) -> str:
-    row = await _there(domain, copy.project["short_name"])
+async def _made(services: Services, who: Requester, copy: Folder) -> str:
+    row = await _there(services, copy.project["short_name"])
     if row is not None and row["owner_id"] == who.acting_user and row["n_tasks"]:
         return str(row["short_name"])
-    return (await load(domain, copy, who=who, publish=False, aside=domain.people.workshop.do)).short_name
+    return (await load(services, copy, who=who, publish=False, aside=services.people.worker_thread.do)).short_name
 
 
-async def _there(domain: Domain, short_name: str) -> Row | None:
+async def _there(services: Services, short_name: str) -> Row | None:
     try:
-        return await domain.projects.page(short_name, SYSTEM)
+        return await services.projects.page(short_name, SYSTEM)
     except NotFoundError:
         return None
 

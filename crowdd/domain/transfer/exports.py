@@ -19,7 +19,7 @@ from crowdd.domain.transfer.download_limits import DownloadLimits
 from crowdd.domain.transfer.spool import Spool, Spools
 from crowdd.errors import InvalidValueError, NotFoundError
 from crowdd.kinds import RESULT, TASK, TASK_RUN, Kind
-from crowdd.kinds.kind import OWNERS, Field, Standing
+from crowdd.kinds.kind import OWNERS, Field, Role
 from crowdd.languages import _
 from crowdd.storage.database import Database, Row
 from crowdd.storage.transfer import exports
@@ -66,7 +66,7 @@ class File:
     format: str
     raw: bool
     kind: Kind
-    standings: frozenset[Standing]
+    roles: frozenset[Role]
     chosen: exports.Chosen
     answer_key: str | None
 
@@ -82,8 +82,8 @@ class Exports:
     def require(self, who: Requester, row: Row) -> None:
         """Owners always; others where answers are open (``zip_download``) and the project is listed for them."""
         if not row["zip_download"]:
-            rights.require(who, row["standings"], OWNERS)
-        rights.require(who, row["standings"], TASK_RUN.rights.see)
+            rights.require(who, row["roles"], OWNERS)
+        rights.require(who, row["roles"], TASK_RUN.rights.see)
 
     def file(
         self,
@@ -112,7 +112,7 @@ class Exports:
         chosen = exports.Chosen(row["id"], named, complete_only(row), volunteer, self._mask)
         name = f"{row['id']}_{row['short_name']}_{type_}.{format_}"
         key = row["info"].get("answer_key")
-        return File(name, FORMATS[format_], format_, raw, KINDS[type_], row["standings"], chosen, key)
+        return File(name, FORMATS[format_], format_, raw, KINDS[type_], row["roles"], chosen, key)
 
     async def sizes(self, row: Row, named: Named = None) -> list[dict[str, Any]]:
         """What the files would hold for who has this row: ``type``, ``rows``, about how many ``bytes`` as JSON.
@@ -141,7 +141,7 @@ class Exports:
 
         Close it: what is not wanted any more is then no longer made. Raises TooManyRequestsError, and as ``write``.
         """
-        own = bool(file.standings & OWNERS)
+        own = bool(file.roles & OWNERS)
         with self._limits.place(str(who.user_id) if own else network, own=own):
             spool = self._spools.open()
             ensureDeferred(self._fill(file, spool))
@@ -170,14 +170,14 @@ class Exports:
         await self._reading.transaction(work)
 
     async def _json(self, tx: Database, file: File, sink: Sink) -> None:
-        lines = exports.as_json(file.kind, file.standings, self._base_url, file.chosen)
+        lines = exports.as_json(file.kind, file.roles, self._base_url, file.chosen)
         rows = await self._lines(tx, lines, sink, b"[\n", b",\n")
         sink(b"\n]\n" if rows else b"[]\n", 0)
 
     async def _csv(self, tx: Database, file: File, sink: Sink) -> None:
-        fields = [field for field in file.kind.fields if field.read & file.standings or field.name in file.kind.reduced]
+        fields = [field for field in file.kind.fields if field.read & file.roles or field.name in file.kind.reduced]
         keys = await self._keys(tx, file)
-        lines = exports.as_table(file.kind, fields, keys, file.standings, file.chosen, raw=file.raw)
+        lines = exports.as_table(file.kind, fields, keys, file.roles, file.chosen, raw=file.raw)
         # The mark says UTF-8 to spreadsheets; programs that read "utf-8-sig" do not see it.
         sink(b"\xef\xbb\xbf" + _line([cell(name, raw=file.raw) for name in _names(fields, keys)]), 0)
         if await self._lines(tx, lines, sink, b"", b"\r\n"):

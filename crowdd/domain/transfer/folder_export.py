@@ -14,7 +14,7 @@ from typing import Any
 import orjson
 
 from crowdd.domain.core.uploads import Uploads, container_of
-from crowdd.domain.server.services import Domain
+from crowdd.domain.server.services import Services
 from crowdd.domain.transfer.exports import PART
 from crowdd.domain.transfer.project_folder import INFO_FILES, LONG_DESCRIPTION, PROJECT_FILE, TASK_FILES, texts_changed
 from crowdd.kinds import PROJECT, TASK
@@ -54,32 +54,32 @@ class Files:
         return f"{FILES}/{name}"
 
 
-async def unload(domain: Domain, row: Row, folder: Path, told: Callable[[int], object]) -> list[Path]:
+async def unload(services: Services, row: Row, folder: Path, told: Callable[[int], object]) -> list[Path]:
     """The files that make up a project (a row of ``Projects.page``), all written; those that are there are replaced.
 
     ``told`` hears how many tasks are done. ``project.json`` comes last: a folder without it is not whole and cannot be
     loaded. A text that has the address of a file somewhere inside keeps it.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    files = Files(domain.uploads, row["id"], domain.settings.base_url, folder)
-    written = [await _write_tasks(domain, row, folder, files, told)]
-    about, texts = await _about(domain, row, files)
+    files = Files(services.uploads, row["id"], services.settings.base_url, folder)
+    written = [await _write_tasks(services, row, folder, files, told)]
+    about, texts = await _about(services, row, files)
     written += [_put(folder / name, text.encode()) for name, text in texts.items()]
     written += files.copied.values()
     return [*written, _put(folder / PROJECT_FILE, orjson.dumps(about, option=orjson.OPT_INDENT_2) + b"\n")]
 
 
-async def _about(domain: Domain, row: Row, files: Files) -> tuple[dict[str, Any], dict[str, str]]:
+async def _about(services: Services, row: Row, files: Files) -> tuple[dict[str, Any], dict[str, str]]:
     """What project.json says, and the texts that have files of their own."""
-    view = await domain.records.get(PROJECT, SYSTEM, row["id"])
-    shelves = {shelf["id"]: shelf["short_name"] for shelf in await domain.projects.categories()}
+    view = await services.records.get(PROJECT, SYSTEM, row["id"])
+    categories = {category["id"]: category["short_name"] for category in await services.projects.categories()}
     info = files.named_in(view["info"])
     if "thumbnail_url" in info:
         info = {key: value for key, value in info.items() if key not in _PLACES}
     texts = {name: info.pop(key) for name, key in INFO_FILES.items() if _fits_a_file(info.get(key))}
     about = {name: view[name] for name in ATTRIBUTES}
-    if view["category_id"] in shelves:
-        about["category"] = shelves[view["category_id"]]
+    if view["category_id"] in categories:
+        about["category"] = categories[view["category_id"]]
     if _fits_a_file(view["long_description"]):
         texts[LONG_DESCRIPTION] = view["long_description"]
     else:
@@ -92,23 +92,23 @@ def _fits_a_file(text: Any) -> bool:
     return isinstance(text, str) and text != "" and "\r" not in text and not text.startswith("\ufeff")
 
 
-async def _write_tasks(domain: Domain, row: Row, folder: Path, files: Files, told: Callable[[int], object]) -> Path:
+async def _write_tasks(services: Services, row: Row, folder: Path, files: Files, told: Callable[[int], object]) -> Path:
     draft = folder / f"{TASKS_FILE}.part"
     done = 0
     with draft.open("wb") as out:
-        async for tasks in _tasks(domain, row):
+        async for tasks in _tasks(services, row):
             for task in tasks:
                 out.write(orjson.dumps({name: files.named_in(task[name]) for name in OF_TASKS}) + b"\n")
             told(done := done + len(tasks))
     return draft.replace(folder / TASKS_FILE)
 
 
-async def _tasks(domain: Domain, row: Row) -> AsyncIterator[list[Mapping[str, Any]]]:
+async def _tasks(services: Services, row: Row) -> AsyncIterator[list[Mapping[str, Any]]]:
     """In parts and by their ids, as they are wanted: without those that were taken out."""
-    base_url, standings = domain.settings.base_url, row["standings"]
-    lines, after = exports.as_json(TASK, standings, base_url, exports.Chosen(row["id"])), 0
+    base_url, roles = services.settings.base_url, row["roles"]
+    lines, after = exports.as_json(TASK, roles, base_url, exports.Chosen(row["id"])), 0
     statement = lines.statement()
-    while (piece := await lines.next(domain.db, statement, after, PART)) is not None:
+    while (piece := await lines.next(services.db, statement, after, PART)) is not None:
         yield [view for view in orjson.loads(f"[{piece.text}]") if view["retired_at"] is None]
         after = piece.last
 

@@ -10,7 +10,7 @@ from typing import Any
 import attrs
 
 from crowdd.domain.core.quota import Quota
-from crowdd.domain.server.services import Domain
+from crowdd.domain.server.services import Services
 from crowdd.domain.transfer.project_folder import Folder
 from crowdd.errors import ConflictError, InvalidValueError, NotFoundError
 from crowdd.kinds import PROJECT
@@ -40,7 +40,7 @@ class Loaded:
 
 
 async def load(
-    domain: Domain,
+    services: Services,
     folder: Folder,
     *,
     owner: str | None = None,
@@ -58,26 +58,26 @@ async def load(
 
     Raises NotFoundError, ConflictError, InvalidValueError, ForbiddenError; tasks added until then stay.
     """
-    row = await _find(domain, folder.project["short_name"])
+    row = await _find(services, folder.project["short_name"])
     created = row is None
     if row is None:
-        row = await _create(domain, folder, await _owner(domain, owner, who))
-    elif row["owner_id"] not in await _possible_owners(domain, owner, who, row):
+        row = await _create(services, folder, await _owner(services, owner, who))
+    elif row["owner_id"] not in await _possible_owners(services, owner, who, row):
         raise ConflictError(f"The project {row['short_name']} has another owner already.")
-    files = Files(domain, folder, row["id"], aside or _at_once, who)
-    await _update(domain, folder, row, files, who)
-    added = await _add_tasks(domain, folder, row["id"], files, progress, who)
-    published = await _publish(domain, folder, publish, who)
+    files = Files(services, folder, row["id"], aside or _at_once, who)
+    await _update(services, folder, row, files, who)
+    added = await _add_tasks(services, folder, row["id"], files, progress, who)
+    published = await _publish(services, folder, publish, who)
     return Loaded(row["id"], row["short_name"], created, folder.n_tasks, added, published)
 
 
 class Files:
     """Uploads the files that ``info`` names, each once."""
 
-    def __init__(self, domain: Domain, folder: Folder, project_id: int, aside: Aside, who: Requester) -> None:
-        self._db, self._quota, self._who = domain.db, domain.quota, who
+    def __init__(self, services: Services, folder: Folder, project_id: int, aside: Aside, who: Requester) -> None:
+        self._db, self._quota, self._who = services.db, services.quota, who
         self._kept: list[tuple[str, int]] = []
-        self._uploads, self._folder, self._project_id, self._aside = domain.uploads, folder, project_id, aside
+        self._uploads, self._folder, self._project_id, self._aside = services.uploads, folder, project_id, aside
         self._addresses: dict[str, str] = {}
 
     async def replaced_in(self, info: Any) -> Any:
@@ -159,72 +159,72 @@ class Import:
         await audit.write(tx, self._who, "load", "task", None, project_id=self._project_id, after={"tasks": added})
 
 
-async def _find(domain: Domain, short_name: str) -> Row | None:
+async def _find(services: Services, short_name: str) -> Row | None:
     try:
-        return await domain.projects.page(short_name, SYSTEM)
+        return await services.projects.page(short_name, SYSTEM)
     except NotFoundError:
         return None
 
 
-async def _possible_owners(domain: Domain, name: str | None, who: Requester, row: Row) -> set[int]:
+async def _possible_owners(services: Services, name: str | None, who: Requester, row: Row) -> set[int]:
     """Whose a project that is there already may be."""
     if name is not None:
-        return {(await domain.accounts.find(name))["id"]}
+        return {(await services.accounts.find(name))["id"]}
     return {row["owner_id"] if who.user_id is None else who.user_id}
 
 
-async def _owner(domain: Domain, name: str | None, who: Requester) -> Requester:
+async def _owner(services: Services, name: str | None, who: Requester) -> Requester:
     """Whose the new project is: a person, or somebody as a requester at the command line."""
     if who.user_id is not None:
         return who
     if name is not None:
-        row = await domain.accounts.find(name)
+        row = await services.accounts.find(name)
     else:
-        row = (await domain.accounts.admins() or [await domain.accounts.of_examples()])[0]
+        row = (await services.accounts.admins() or [await services.accounts.of_examples()])[0]
     return attrs.evolve(SYSTEM, user_id=row["id"], user_name=row["name"])
 
 
-async def _create(domain: Domain, folder: Folder, who: Requester) -> Row:
+async def _create(services: Services, folder: Folder, who: Requester) -> Row:
     """A new project without its ``info``, which names files by their paths until they are uploaded."""
-    category = await _category(domain, folder)
-    made = await domain.records.create(PROJECT, who, {**folder.project, **category, "info": {}})
-    return await domain.projects.page(made["short_name"], SYSTEM)
+    category = await _category(services, folder)
+    made = await services.records.create(PROJECT, who, {**folder.project, **category, "info": {}})
+    return await services.projects.page(made["short_name"], SYSTEM)
 
 
-async def _update(domain: Domain, folder: Folder, row: Row, files: Files, who: Requester) -> None:
+async def _update(services: Services, folder: Folder, row: Row, files: Files, who: Requester) -> None:
     """Keys of ``info`` that the folder does not have stay as they are."""
     info = {**row["info"], **await files.replaced_in(folder.project["info"])}
-    body = {**folder.project, **await _category(domain, folder), "info": info}
-    await domain.records.change(PROJECT, who, row["id"], body)
+    body = {**folder.project, **await _category(services, folder), "info": info}
+    await services.records.change(PROJECT, who, row["id"], body)
 
 
-async def _category(domain: Domain, folder: Folder) -> dict[str, int]:
+async def _category(services: Services, folder: Folder) -> dict[str, int]:
     if folder.category is None:
         return {}
-    known = {row["short_name"]: row["id"] for row in await domain.projects.categories()}
+    known = {row["short_name"]: row["id"] for row in await services.projects.categories()}
     if folder.category not in known:
         raise InvalidValueError(f"There is no category {folder.category}, only {', '.join(known)}.")
     return {"category_id": known[folder.category]}
 
 
 async def _add_tasks(
-    domain: Domain, folder: Folder, project_id: int, files: Files, progress: Callable[[int], object], who: Requester
+    services: Services, folder: Folder, project_id: int, files: Files, progress: Callable[[int], object], who: Requester
 ) -> int:
-    importing, added, done = Import(domain.db, project_id, who, domain.quota), 0, 0
+    importing, added, done = Import(services.db, project_id, who, services.quota), 0, 0
     rest = folder.tasks()
     while chunk := await files.next(rest):
         added += await importing.add(chunk)
-        domain.bell.ring(project_id)
+        services.change_notifier.notify(project_id)
         done += len(chunk)
         progress(done)
     return added
 
 
-async def _publish(domain: Domain, folder: Folder, wanted: bool | None, who: Requester) -> bool:
+async def _publish(services: Services, folder: Folder, wanted: bool | None, who: Requester) -> bool:
     """Whether the project is published in the end; one that its owner has paused is opened only when told to."""
-    row = await domain.projects.page(folder.project["short_name"], SYSTEM)
+    row = await services.projects.page(folder.project["short_name"], SYSTEM)
     if wanted is None:
         wanted = folder.published and row["first_published"] is None
     if wanted and not row["published"]:
-        await domain.projects.publish(row, who)
+        await services.projects.publish(row, who)
     return bool(wanted or row["published"])

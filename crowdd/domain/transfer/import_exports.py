@@ -12,7 +12,7 @@ from crowdd.domain.core.csv_escape import harmless
 from crowdd.domain.transfer.import_rows import new_task
 from crowdd.errors import CrowddError, InvalidValueError
 from crowdd.kinds import RESULT, TASK_RUN, Kind
-from crowdd.kinds.kind import OWNERS, Standing
+from crowdd.kinds.kind import OWNERS, Role
 from crowdd.kinds.types import Timestamp, iso
 from crowdd.languages import _
 
@@ -30,7 +30,7 @@ _KEPT: Mapping[str, tuple[str, ...]] = {
 }  # beside info
 _MAX_ID = 2**63 - 1
 _TIME = Timestamp()
-_CREATORS = frozenset({Standing.CREATOR, Standing.ADMIN})
+_CREATORS = frozenset({Role.CREATOR, Role.ADMIN})
 _FALSE = frozenset({"false", "f", "0"})
 
 
@@ -48,7 +48,7 @@ def kind_of(columns: list[str]) -> str:
     return TASKS if names == _FOLDER else TABLE
 
 
-def importers(kind: str) -> frozenset[Standing]:
+def importers(kind: str) -> frozenset[Role]:
     """Who may import such a file: answers and results speak for others, so no co-owner does."""
     return _CREATORS if kind in (ANSWERS, RESULTS) else OWNERS
 

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from crowdd.domain.core import rights
-from crowdd.domain.core.background_queue import Item
-from crowdd.domain.core.concurrency.worker_thread import Workshop
+from crowdd.domain.core.background_queue import QueuedTask
+from crowdd.domain.core.concurrency.worker_thread import WorkerThread
 from crowdd.domain.core.quota import Quota
 from crowdd.domain.core.secrets import Secrets
 from crowdd.domain.tasks import results
@@ -42,16 +42,16 @@ class ImportRunner:
     def __init__(
         self,
         db: Transactions,
-        ring: Callable[[int], None],
-        workshop: Workshop,
+        notify: Callable[[int], None],
+        worker_thread: WorkerThread,
         folder: Path,
         quota: Quota,
         secrets: Secrets,
     ) -> None:
-        self._db, self._ring, self._workshop = db, ring, workshop
+        self._db, self._notify, self._worker_thread = db, notify, worker_thread
         self._folder, self._quota, self._secrets = folder, quota, secrets
 
-    async def run(self, item: Item) -> dict[str, object]:
+    async def run(self, item: QueuedTask) -> dict[str, object]:
         """Reads a file where that has not been done, and adds what it has where its owner has said so.
 
         Raises NotFoundError when the file or the project is gone, ForbiddenError without the rights that are needed.
@@ -68,16 +68,16 @@ class ImportRunner:
             await self._add(item, row)
         ended = await imports.end(self._db, import_id)
         (self._folder / ended["file"]).unlink(missing_ok=True)
-        self._ring(ended["project_id"])
+        self._notify(ended["project_id"])
         return {"import": import_id, **{name: ended[name] for name in figures()}}
 
-    async def _import(self, item: Item) -> Row:
+    async def _import(self, item: QueuedTask) -> Row:
         row = await imports.get(self._db, int(item.project_id or 0), int(item.arguments["import"]))
         if row is None:
             raise NotFoundError("The import has been removed.")
         return row
 
-    async def _check(self, item: Item, row: Row) -> Row:
+    async def _check(self, item: QueuedTask, row: Row) -> Row:
         """Reads the file; where its owner wants it to begin by itself, and need not decide anything, it does."""
 
         async def work(tx: Database) -> None:
@@ -93,12 +93,12 @@ class ImportRunner:
         await self.read(row, item)
         checked = await self._import(item)
         await self._db.transaction(work)
-        self._ring(row["project_id"])
+        self._notify(row["project_id"])
         return await self._import(item)
 
     # What is in the file
 
-    async def read(self, row: Row, item: Item | None = None, max_rows: int = MAX_ROWS) -> bool:
+    async def read(self, row: Row, item: QueuedTask | None = None, max_rows: int = MAX_ROWS) -> bool:
         """Reads the file of an import against its project, and keeps what would become of its rows.
 
         False, and nothing done, for a file of more than ``max_rows``. A file of which nothing can be used has its
@@ -106,7 +106,7 @@ class ImportRunner:
         """
         path = self._path(row)
         try:
-            inspected = await self._workshop.do(_inspect, path, row["dialect"])
+            inspected = await self._worker_thread.do(_inspect, path, row["dialect"])
             if inspected.rows > max_rows:
                 return False
             choices = await self._db.transaction(lambda tx: self._save_inspected(tx, row, inspected))
@@ -121,7 +121,7 @@ class ImportRunner:
                 await imports.save_preview(tx, row["id"], choices, preview)
 
         await self._db.transaction(work)
-        self._ring(row["project_id"])
+        self._notify(row["project_id"])
         return True
 
     async def _save_inspected(self, tx: Database, row: Row, inspected: Inspected) -> dict[str, Any]:
@@ -153,14 +153,14 @@ class ImportRunner:
             **{n: values[n] for n in imports.CHOICES if n in values},
         }
 
-    async def _preview(self, row: Row, path: Path, item: Item | None, inspected: Inspected) -> dict[str, Any]:
+    async def _preview(self, row: Row, path: Path, item: QueuedTask | None, inspected: Inspected) -> dict[str, Any]:
         total, answers = Counter(dict.fromkeys(figures(), 0)), Counter[int]()
         matched, reader = 0, RowReader(path, self._plan(row))
         if row["key_name"] is not None:
             while await imports.learn_keys(self._db, row["project_id"], row["key_name"], _KEYS_AT_ONCE):
                 pass
         try:
-            while (chunk := await self._workshop.do(reader.next_chunk)).passed:
+            while (chunk := await self._worker_thread.do(reader.next_chunk)).passed:
                 fates, matches = await self._fates(row, chunk)
                 matched += matches
                 refused = [*chunk.refused, *refusals(chunk, fates)]
@@ -226,24 +226,24 @@ class ImportRunner:
 
     # Adding it
 
-    async def _add(self, item: Item, row: Row) -> None:
+    async def _add(self, item: QueuedTask, row: Row) -> None:
         path = self._path(row)
         if row["on_error"] == "stop":
             await self._db.transaction(lambda tx: self._add_all(tx, item, row, path))
-            self._ring(row["project_id"])
+            self._notify(row["project_id"])
             return
         taken = int((item.checkpoint or {}).get("rows", 0))
         reader = RowReader(path, self._plan(row))
         try:
-            await self._workshop.do(reader.skip, taken)
-            while (chunk := await self._workshop.do(reader.next_chunk)).passed:
+            await self._worker_thread.do(reader.skip, taken)
+            while (chunk := await self._worker_thread.do(reader.next_chunk)).passed:
                 taken += chunk.passed
                 await self._db.transaction(self._step(item, row, chunk, taken))
-                self._ring(row["project_id"])
+                self._notify(row["project_id"])
         finally:
             reader.close()
 
-    def _step(self, item: Item, row: Row, chunk: Chunk, taken: int) -> Any:
+    def _step(self, item: QueuedTask, row: Row, chunk: Chunk, taken: int) -> Any:
         async def step(tx: Database) -> None:
             await self._take(tx, item.who, row, chunk)
             before = row["rows"] if row["check_item"] == item.id else 0  # this item has read the file, too
@@ -252,17 +252,17 @@ class ImportRunner:
 
         return step
 
-    async def _add_all(self, tx: Database, item: Item, row: Row, path: Path) -> None:
+    async def _add_all(self, tx: Database, item: QueuedTask, row: Row, path: Path) -> None:
         """Everything in one transaction: a refused row, a limit or whoever stops it leaves nothing behind."""
         reader = RowReader(path, self._plan(row))
         try:
-            while (chunk := await self._workshop.do(reader.next_chunk)).passed:
+            while (chunk := await self._worker_thread.do(reader.next_chunk)).passed:
                 refused = await self._take(tx, item.who, row, chunk)
                 if refused:
                     line, reason = refused[0]["line"], refused[0]["reason"]
                     raise InvalidValueError(f"Line {line}: {reason} Nothing was added.")
-                if item.ending or await queue.cancelled(tx, item.id):
-                    raise StoppedError("ending" if item.ending else "cancelled")
+                if item.stopping or await queue.cancelled(tx, item.id):
+                    raise StoppedError("ending" if item.stopping else "cancelled")
         finally:
             reader.close()
         await self._quota.require(tx, item.who)
@@ -312,10 +312,10 @@ class ImportRunner:
 
     async def _require(self, db: Database, who: Requester, row: Row) -> None:
         """Raises NotFoundError without the project, ForbiddenError for somebody who may not import this into it."""
-        standings = await records.standings_to_project(db, row["project_id"], who)
-        if standings is None:
+        roles = await records.roles_to_project(db, row["project_id"], who)
+        if roles is None:
             raise NotFoundError("The project has been deleted meanwhile.")
-        rights.require(who, standings, import_exports.importers(row["kind"]))
+        rights.require(who, roles, import_exports.importers(row["kind"]))
 
 
 async def note_import(tx: Database, who: Requester, row: Row) -> None:

@@ -13,8 +13,8 @@ from typing import Any, BinaryIO
 import attrs
 
 from crowdd.domain.core import rights
-from crowdd.domain.core.background_queue import Item, Queue
-from crowdd.domain.core.concurrency.worker_thread import Workshop
+from crowdd.domain.core.background_queue import Queue, QueuedTask
+from crowdd.domain.core.concurrency.worker_thread import WorkerThread
 from crowdd.domain.core.quota import Quota
 from crowdd.domain.core.records import NOT_FOUND
 from crowdd.domain.core.secrets import Secrets
@@ -33,7 +33,7 @@ from crowdd.storage.database import Database, Row, Transactions
 from crowdd.storage.transfer import imports
 from crowdd.values import Requester
 
-WORK, CHECK = "import_tasks", "check_import"
+HANDLER, CHECK = "import_tasks", "check_import"
 ON_ERROR = ("skip", "stop")
 MAX_PENDING = 20  # files of a project that wait for a word
 MAX_PENDING_OF_ACCOUNT = 20  # files of one person that do, over all projects
@@ -80,19 +80,19 @@ class Imports:
     def __init__(
         self,
         db: Transactions,
-        ring: Callable[[int], None],
+        notify: Callable[[int], None],
         queue: Queue,
         outgoing: Outgoing,
-        workshop: Workshop,
+        worker_thread: WorkerThread,
         folder: Path,
         max_bytes: int,
         quota: Quota,
         secrets: Secrets,
         changes: Changes,
     ) -> None:
-        self._db, self._queue, self._outgoing, self._workshop = db, queue, outgoing, workshop
+        self._db, self._queue, self._outgoing, self._worker_thread = db, queue, outgoing, worker_thread
         self._folder, self.max_bytes, self._changes = folder, max_bytes, changes
-        self._runner = ImportRunner(db, ring, workshop, folder, quota, secrets)
+        self._runner = ImportRunner(db, notify, worker_thread, folder, quota, secrets)
         self._bringing: Counter[int | None] = Counter()  # files on their way, by person
 
     async def bring(self, who: Requester, row: Row, name: str, source: BinaryIO, choices: Choices) -> int:
@@ -101,12 +101,12 @@ class Imports:
         Raises InvalidValueError where nothing of it can be used, TooManyRequestsError when enough files of the project
         or the person wait already, or one of theirs is on its way.
         """
-        rights.require(who, row["standings"], OWNERS)
+        rights.require(who, row["roles"], OWNERS)
         return await self._alone(who, row, partial(self._bring, who, row, name, source, choices))
 
     async def fetch(self, who: Requester, row: Row, url: str, choices: Choices) -> int:
         """The same from an address. Raises RefusedTargetError, UnreachableError, InvalidValueError, TooLargeError."""
-        rights.require(who, row["standings"], OWNERS)
+        rights.require(who, row["roles"], OWNERS)
         return await self._alone(who, row, partial(self._fetch, who, row, url, choices))
 
     async def _alone(self, who: Requester, row: Row, work: Callable[[], Awaitable[int]]) -> int:
@@ -130,7 +130,7 @@ class Imports:
 
     async def _bring(self, who: Requester, row: Row, name: str, source: BinaryIO, choices: Choices) -> int:
         path = self._new_file()
-        await self._workshop.do(_copy, source, path)
+        await self._worker_thread.do(_copy, source, path)
         return await self._look(who, row, name, path, choices)
 
     async def _fetch(self, who: Requester, row: Row, url: str, choices: Choices) -> int:
@@ -157,9 +157,9 @@ class Imports:
         made = None
         try:
             checked = _checked(choices)
-            member = await self._workshop.do(import_archives.unpack, path, self.max_bytes)
+            member = await self._worker_thread.do(import_archives.unpack, path, self.max_bytes)
             name = f"{name}: {member}" if member else name
-            found = await self._workshop.do(task_files.detect, path)
+            found = await self._worker_thread.do(task_files.detect, path)
             dialect = Dialect.from_json({**found.to_json(), **(choices.dialect or {})})
             values = {
                 "name": printable(name),
@@ -195,14 +195,14 @@ class Imports:
             raise InvalidValueError(again["check_error"])
 
     async def _read_later(self, tx: Database, who: Requester, found: Row) -> int:
-        name = WORK if found["auto"] else CHECK
+        name = HANDLER if found["auto"] else CHECK
         item = await self._queue.add(tx, name, {"import": found["id"]}, who, found["project_id"])
         await imports.read_by(tx, found["id"], item, found["auto"])
         return item
 
     async def get(self, who: Requester, row: Row, import_id: int) -> Row:
         """An import of a project. Raises NotFoundError."""
-        rights.require(who, row["standings"], OWNERS)
+        rights.require(who, row["roles"], OWNERS)
         found = await self._get(row, import_id)
         return {
             **found,
@@ -224,7 +224,7 @@ class Imports:
 
     async def newest(self, who: Requester, row: Row, maximum: int = 10) -> list[Row]:
         """The newest imports of a project."""
-        rights.require(who, row["standings"], OWNERS)
+        rights.require(who, row["roles"], OWNERS)
         return await imports.newest(self._db, row["id"], maximum)
 
     async def go_on(self, who: Requester, row: Row, import_id: int, choices: Choices | None = None) -> Begun:
@@ -283,8 +283,8 @@ class Imports:
             found = await imports.lock_pending(tx, row["id"], import_id)
             if found is None or found["preview"] is None:
                 raise ConflictError(_("This import has begun already."))
-            rights.require(who, row["standings"], import_exports.importers(found["kind"]))
-            item = await self._queue.add(tx, WORK, {"import": import_id}, who, row["id"])
+            rights.require(who, row["roles"], import_exports.importers(found["kind"]))
+            item = await self._queue.add(tx, HANDLER, {"import": import_id}, who, row["id"])
             await imports.begin(tx, import_id, on_error or "skip", item)
             await note_import(tx, who, found)
             return item
@@ -293,7 +293,7 @@ class Imports:
 
     async def forget(self, who: Requester, row: Row, import_id: int) -> None:
         """Drops a file that has not begun. Raises NotFoundError."""
-        rights.require(who, row["standings"], OWNERS)
+        rights.require(who, row["roles"], OWNERS)
         file = await imports.forget(self._db, row["id"], import_id)
         if file is None:
             raise NotFoundError(NOT_FOUND)
@@ -326,7 +326,7 @@ class Imports:
         note = f"Gone from {found['name'] or 'the pasted rows'}"
         return await self._changes.retire_many(who, row["id"], ids, note)
 
-    async def carry_on(self, item: Item) -> dict[str, object]:
+    async def carry_on(self, item: QueuedTask) -> dict[str, object]:
         """Does what an item of the queue asks for, from where an earlier attempt came to."""
         return await self._runner.run(item)
 

@@ -14,7 +14,7 @@ from crowdd.domain.outbound.client import Outgoing
 from crowdd.domain.webhooks import retry_policy, signatures, webhook_message
 from crowdd.domain.webhooks.retry_policy import Failure
 from crowdd.domain.webhooks.webhook_message import Message, Outcome
-from crowdd.domain.webhooks.webhooks import opened, sealed
+from crowdd.domain.webhooks.webhooks import decrypted, encrypted
 from crowdd.errors import RefusedTargetError, UnreachableError
 from crowdd.storage.database import Database, Row, Transactions
 from crowdd.storage.webhooks import deliveries, webhooks
@@ -46,7 +46,7 @@ class Deliveries:
     async def adopt(self) -> None:
         """Gives a webhook to projects whose address was set by no way of ours."""
         for project_id in await webhooks.unknown(self._db):
-            await webhooks.add(self._db, project_id, sealed(self._secrets, signatures.new_secret(), project_id))
+            await webhooks.add(self._db, project_id, encrypted(self._secrets, signatures.new_secret(), project_id))
 
     async def candidates(self) -> list[int]:
         """Projects whose receivers may have something coming."""
@@ -83,7 +83,7 @@ class Deliveries:
         """None when the secret was sealed with another root key."""
         stored = (delivery["secret_sealed"], delivery["old_secret_sealed"])
         try:
-            secrets = [opened(self._secrets, one, delivery["project_id"]) for one in stored if one is not None]
+            secrets = [decrypted(self._secrets, one, delivery["project_id"]) for one in stored if one is not None]
         except InvalidTag:
             return None
         return webhook_message.message(delivery, secrets, timestamp)

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit, urlunsplit
 import attrs
 import orjson
 
-from crowdd.domain.outbound.client import Reply
+from crowdd.domain.outbound.client import Response
 from crowdd.domain.webhooks import signatures
 from crowdd.domain.webhooks.event_kind import EventKind
 from crowdd.domain.webhooks.events import KINDS
@@ -67,7 +67,7 @@ def _rerun(url: str) -> str:
     return urlunsplit(parts._replace(query="&".join(filter(None, (parts.query, "rerun=True")))))
 
 
-def outcome(reply: Reply) -> Outcome:
+def outcome(reply: Response) -> Outcome:
     """What an answer means: 2xx is taken, everything else is not, and 410 ends the webhook."""
     status = reply.status
     if 200 <= status < 300:
@@ -87,7 +87,7 @@ def no_answer(problem: str) -> Outcome:
     return Outcome(None, "", problem, Failure())
 
 
-def answer_head(reply: Reply) -> str:
+def answer_head(reply: Response) -> str:
     """Status, headers and the beginning of the body, as a text that can be stored and shown."""
     lines = [f"HTTP {reply.status}", *(f"{name}: {value}" for name, value in reply.headers.items())]
     text = "\n".join(lines) + "\n\n" + reply.body[:MAX_ANSWER].decode("utf-8", "replace")

@@ -27,21 +27,21 @@ STATES = ("waiting", "delivered", "failed")
 T = TypeVar("T")
 
 
-def sealed(secrets: Secrets, secret: str, project_id: int) -> bytes:
+def encrypted(secrets: Secrets, secret: str, project_id: int) -> bytes:
     """A project's webhook secret as it is stored; the old one stays where it is when a new one takes its place."""
-    return secrets.seal(secret, place("webhook", "secret_sealed", project_id))
+    return secrets.encrypt(secret, place("webhook", "secret_sealed", project_id))
 
 
-def opened(secrets: Secrets, value: bytes, project_id: int) -> str:
+def decrypted(secrets: Secrets, value: bytes, project_id: int) -> str:
     """A project's webhook secret. Raises ``InvalidTag``."""
-    return secrets.unseal(value, place("webhook", "secret_sealed", project_id))
+    return secrets.decrypt(value, place("webhook", "secret_sealed", project_id))
 
 
 class Webhooks:
     """``project`` is a row of ``Projects.owned`` everywhere; whoever asks must be one of its owners."""
 
-    def __init__(self, db: Transactions, ring: Callable[[int], None], secrets: Secrets, outgoing: Outgoing) -> None:
-        self._db, self._ring, self._secrets, self._outgoing = db, ring, secrets, outgoing
+    def __init__(self, db: Transactions, notify: Callable[[int], None], secrets: Secrets, outgoing: Outgoing) -> None:
+        self._db, self._notify, self._secrets, self._outgoing = db, notify, secrets, outgoing
 
     async def follow(self, tx: Database, project_id: int, before: str | None, after: str | None) -> None:
         """What a new address of a project means for its webhook: it begins anew, with what happens from now on.
@@ -52,7 +52,7 @@ class Webhooks:
         if after is None or after == before:
             return
         self.require(after)
-        new = await webhooks.add(tx, project_id, sealed(self._secrets, signatures.new_secret(), project_id))
+        new = await webhooks.add(tx, project_id, encrypted(self._secrets, signatures.new_secret(), project_id))
         if not new and before is None:
             await webhooks.begin(tx, project_id)
         await webhooks.switch_on(tx, project_id)
@@ -63,7 +63,7 @@ class Webhooks:
 
     async def state(self, project: Row, who: Requester) -> dict[str, Any]:
         """Address, health and counts, for people and programs (``state_view``)."""
-        rights.require(who, project["standings"], OWNERS)
+        rights.require(who, project["roles"], OWNERS)
         row = await webhooks.state(self._db, project["id"])
         if row is None:
             raise NotFoundError(NOT_FOUND)
@@ -75,10 +75,10 @@ class Webhooks:
 
     async def secret(self, project: Row, who: Requester) -> str | None:
         """The secret that signs; None without a webhook, or when the server's root key is another than it was."""
-        rights.require(who, project["standings"], OWNERS)
+        rights.require(who, project["roles"], OWNERS)
         row = await webhooks.secrets(self._db, project["id"])
         try:
-            return opened(self._secrets, row["secret_sealed"], project["id"]) if row else None
+            return decrypted(self._secrets, row["secret_sealed"], project["id"]) if row else None
         except InvalidTag:
             return None
 
@@ -87,7 +87,7 @@ class Webhooks:
         secret = signatures.new_secret()
 
         async def work(tx: Database) -> None:
-            stored = sealed(self._secrets, secret, project["id"])
+            stored = encrypted(self._secrets, secret, project["id"])
             if not await webhooks.rotate(tx, project["id"], stored, OLD_SECRET_HOURS):
                 raise _no_address()
 
@@ -98,14 +98,14 @@ class Webhooks:
         self, project: Row, who: Requester, maximum: int = 20, before: int | None = None, only: str | None = None
     ) -> list[dict[str, Any]]:
         """The newest deliveries before an id, perhaps only those of a state."""
-        rights.require(who, project["standings"], OWNERS)
+        rights.require(who, project["roles"], OWNERS)
         only = only if only in STATES else None
         maximum = max(1, min(maximum, MAX_LISTED))
         return [delivery_view(row) for row in await webhooks.deliveries(self._db, project["id"], maximum, before, only)]
 
     async def delivery(self, project: Row, who: Requester, delivery_id: int) -> dict[str, Any]:
         """One delivery with all its attempts."""
-        rights.require(who, project["standings"], OWNERS)
+        rights.require(who, project["roles"], OWNERS)
         row = await webhooks.delivery(self._db, project["id"], delivery_id)
         if row is None:
             raise NotFoundError(NOT_FOUND)
@@ -178,10 +178,10 @@ class Webhooks:
         """A project whose address no way of ours has set is given its webhook here."""
         if not project["webhook"]:
             raise _no_address()
-        await webhooks.add(self._db, project["id"], sealed(self._secrets, signatures.new_secret(), project["id"]))
+        await webhooks.add(self._db, project["id"], encrypted(self._secrets, signatures.new_secret(), project["id"]))
 
     async def _changed(self, project: Row, who: Requester, action: str, work: Callable[[Database], Awaitable[T]]) -> T:
-        rights.require(who, project["standings"], OWNERS)
+        rights.require(who, project["roles"], OWNERS)
 
         async def audited(tx: Database) -> T:
             result = await work(tx)
@@ -189,7 +189,7 @@ class Webhooks:
             return result
 
         result = await self._db.transaction(audited)
-        self._ring(project["id"])
+        self._notify(project["id"])
         return result
 
 

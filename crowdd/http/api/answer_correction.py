@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from crowdd.domain.server.services import Domain
+from crowdd.domain.server.services import Services
 from crowdd.errors import (
     AnonymousError,
     ForbiddenError,
@@ -14,17 +14,17 @@ from crowdd.errors import (
     TooLargeError,
     UnknownFieldError,
 )
-from crowdd.http.api.objects import small
+from crowdd.http.api.objects import checked_id
 from crowdd.http.api.operations import EXTERNAL_UID, PASSWORD
 from crowdd.http.api.schemas import answer_name
-from crowdd.http.operation import JSON, Caller, Doc, Parameter, reference
+from crowdd.http.operation import JSON, Audience, Operation, Parameter, reference
 from crowdd.http.request import Incoming
-from crowdd.http.responses import Answer, Data
+from crowdd.http.responses import JsonResponse, Response
 from crowdd.http.routing import Route, post
 from crowdd.kinds import TASK_RUN
 from crowdd.kinds.types import Integer
 
-_CORRECT = Doc(
+_CORRECT = Operation(
     name="correct_task",
     section="volunteers",
     summary="Change one's own answer",
@@ -46,24 +46,26 @@ _CORRECT = Doc(
     },
     answer=reference(answer_name(TASK_RUN)),
     refusals=(AnonymousError, ForbiddenError, NotFoundError, TooLargeError),
-    caller=Caller.VOLUNTEER,
+    audience=Audience.VOLUNTEER,
 )
 
 
 class CorrectingApi:
     """Correcting."""
 
-    def __init__(self, domain: Domain) -> None:
-        self._contributions = domain.contributions
+    def __init__(self, services: Services) -> None:
+        self._contributions = services.contributions
 
     def routes(self) -> Iterator[Route]:
-        yield post("/api/task/<int:object_id>/correct", self.correct, endpoint="correct", doc=_CORRECT, action="answer")
+        yield post(
+            "/api/task/<int:object_id>/correct", self.correct, endpoint="correct", operation=_CORRECT, action="answer"
+        )
 
-    async def correct(self, incoming: Incoming, object_id: int) -> Answer:
+    async def correct(self, incoming: Incoming, object_id: int) -> Response:
         """The answer as it stands now."""
         info = _info(incoming.json_body())
         uid, header = incoming.query.get("external_uid"), incoming.header("authorization")
-        return Data(await self._contributions.correct(incoming.who, small(object_id), info, uid, header))
+        return JsonResponse(await self._contributions.correct(incoming.who, checked_id(object_id), info, uid, header))
 
 
 def _info(body: Any) -> Any:

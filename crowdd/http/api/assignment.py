@@ -10,15 +10,15 @@ from collections.abc import Iterator
 import attrs
 
 from crowdd.domain.core import queries
-from crowdd.domain.server.services import Domain
+from crowdd.domain.server.services import Services
 from crowdd.domain.tasks.contributions import MAX_TASKS, SORT_SECONDS, Handout, as_external, external_uid, lane
 from crowdd.domain.tasks.leases import why_no_task
 from crowdd.errors import AnonymousError, ForbiddenError, InvalidValueError, NotFoundError
 from crowdd.http.api.operations import DESC, EXTERNAL_UID, OFFSET, PASSWORD
 from crowdd.http.html.presenter import api_headers
-from crowdd.http.operation import JSON, Caller, Doc, Parameter, many, record, reference
+from crowdd.http.operation import JSON, Audience, Operation, Parameter, array_of, closed_object, reference
 from crowdd.http.request import Incoming
-from crowdd.http.responses import Answer, Data, Raw
+from crowdd.http.responses import BytesResponse, JsonResponse, Response
 from crowdd.http.routing import Route, get
 from crowdd.kinds import TASK
 from crowdd.kinds.kind import EVERYONE
@@ -44,7 +44,7 @@ _WHY = {
     "required": ["reason", "message"],
     "additionalProperties": False,
 }
-_NEWTASK = Doc(
+_NEWTASK = Operation(
     name="newtask",
     section=_SECTION,
     summary="Ask for a task",
@@ -63,11 +63,11 @@ _NEWTASK = Doc(
         EXTERNAL_UID,
         PASSWORD,
     ),
-    answer={"anyOf": [reference("Task"), many(reference("Task")), _NONE, _WHY]},
+    answer={"anyOf": [reference("Task"), array_of(reference("Task")), _NONE, _WHY]},
     refusals=(AnonymousError, NotFoundError),
-    caller=Caller.VOLUNTEER,
+    audience=Audience.VOLUNTEER,
 )
-_PROGRESS = Doc(
+_PROGRESS = Operation(
     name="userprogress",
     section=_SECTION,
     summary="How many tasks the caller has answered",
@@ -76,10 +76,10 @@ _PROGRESS = Doc(
         EXTERNAL_UID,
         PASSWORD,
     ),
-    answer=record(done=_COUNT, total=_COUNT),
+    answer=closed_object(done=_COUNT, total=_COUNT),
     refusals=(AnonymousError, NotFoundError),
 )
-_TOKEN = Doc(
+_TOKEN = Operation(
     name="token_for_external_users",
     section=_SECTION,
     summary="A token for an external user",
@@ -92,27 +92,29 @@ _TOKEN = Doc(
     ),
     answer={"type": "string"},
     refusals=(NotFoundError,),
-    caller=Caller.SECRET,
+    audience=Audience.SECRET,
     media=("text/plain", JSON),
 )
 
 
-class Loop:
+class Assignment:
     """Asking for tasks and seeing one's progress."""
 
-    def __init__(self, domain: Domain) -> None:
-        self._domain = domain
+    def __init__(self, services: Services) -> None:
+        self._services = services
 
     def routes(self) -> Iterator[Route]:
         """Both paths of newtask work, with and without ``project/``."""
         long = attrs.evolve(_NEWTASK, name="newtask_of_project")
         for path, doc in (("/api/<project_id>/newtask", _NEWTASK), ("/api/project/<project_id>/newtask", long)):
-            yield get(path, self.newtask, endpoint="newtask", doc=doc, hot=True, action="answer")
+            yield get(path, self.newtask, endpoint="newtask", operation=doc, hot=True, action="answer")
         progress = "/api/project/<reference>/userprogress"
-        yield get(progress, self.userprogress, endpoint="userprogress", doc=_PROGRESS, hot=True)
-        yield get("/api/auth/project/<short_name>/token", self.token, endpoint="auth", key_header=False, doc=_TOKEN)
+        yield get(progress, self.userprogress, endpoint="userprogress", operation=_PROGRESS, hot=True)
+        yield get(
+            "/api/auth/project/<short_name>/token", self.token, endpoint="auth", key_header=False, operation=_TOKEN
+        )
 
-    async def newtask(self, incoming: Incoming, project_id: str) -> Answer:
+    async def newtask(self, incoming: Incoming, project_id: str) -> Response:
         """``{}``, one task, or an array when ``limit`` gives several."""
         _refuse_navigation(incoming)
         query = incoming.query
@@ -120,40 +122,42 @@ class Loop:
         offset = queries.number(query.get("offset", ""), "offset", 0)
         order = lane(query.get("orderby", ""), queries.flag(query.get("desc", ""), "desc"))
         project = _project_id(project_id)
-        who = await self._domain.contributions.identify(
+        who = await self._services.contributions.identify(
             incoming.who, project, query.get("external_uid"), incoming.header("authorization")
         )
-        handout = await self._domain.contributions.next_tasks(
+        handout = await self._services.contributions.next_tasks(
             who, project, min(max(limit, 1), MAX_TASKS), offset, order
         )
         if handout.reason:
             return await self._no_task(incoming, who, project, handout)
-        return Data(handout.tasks[0] if len(handout.tasks) == 1 else handout.tasks)
+        return JsonResponse(handout.tasks[0] if len(handout.tasks) == 1 else handout.tasks)
 
-    async def _no_task(self, incoming: Incoming, who: Requester, project: int, handout: Handout) -> Answer:
+    async def _no_task(self, incoming: Incoming, who: Requester, project: int, handout: Handout) -> Response:
         """An empty object, which clients look for, and why in the headers; with ``explain`` also in the body."""
         waits = handout.reason == "wait"
-        held = await self._domain.leases.held_by_others(who, project) if waits else 0
+        held = await self._services.leases.held_by_others(who, project) if waits else 0
         headers = {"X-No-Task": handout.reason, **({"X-Held-Tasks": str(held)} if waits else {})}
         if handout.retry_in is not None:
             headers["Retry-After"] = str(handout.retry_in)
         explained = queries.flag(incoming.query.get("explain", ""), "explain")
-        return Data(why_no_task(handout.reason, held, handout.retry_in) if explained else {}, headers=headers)
+        return JsonResponse(why_no_task(handout.reason, held, handout.retry_in) if explained else {}, headers=headers)
 
-    async def userprogress(self, incoming: Incoming, reference: str) -> Answer:
+    async def userprogress(self, incoming: Incoming, reference: str) -> Response:
         """``{"done": …, "total": …}`` of the requester, or of the external user that is named."""
         number = reference.isascii() and reference.isdigit() and len(reference) < 19
         who = as_external(incoming.who, incoming.query.get("external_uid"))
-        return Data(await self._domain.contributions.progress(who, int(reference) if number else reference))
+        return JsonResponse(await self._services.contributions.progress(who, int(reference) if number else reference))
 
-    async def token(self, incoming: Incoming, short_name: str) -> Answer:
+    async def token(self, incoming: Incoming, short_name: str) -> Response:
         """The token itself; as a JSON string when Accept asks for JSON."""
         named = incoming.query.get("external_uid")
         uid = None if named is None else external_uid(named)
-        token = await self._domain.external.token(short_name, incoming.header("authorization"), uid)
+        token = await self._services.external.token(short_name, incoming.header("authorization"), uid)
         if "json" in incoming.header("accept").lower():
-            return Data(token)
-        return Raw(token.encode(), "text/plain; charset=utf-8", headers={**api_headers(), "Cache-Control": "no-store"})
+            return JsonResponse(token)
+        return BytesResponse(
+            token.encode(), "text/plain; charset=utf-8", headers={**api_headers(), "Cache-Control": "no-store"}
+        )
 
 
 def _refuse_navigation(incoming: Incoming) -> None:

@@ -6,14 +6,14 @@ from collections.abc import Iterator
 
 import attrs
 
-from crowdd.domain.server.services import Domain
+from crowdd.domain.server.services import Services
 from crowdd.domain.tasks.barring import Barring
 from crowdd.errors import AnonymousError, InvalidValueError, NotFoundError
-from crowdd.http.api.objects import small
+from crowdd.http.api.objects import checked_id
 from crowdd.http.api.operations import PASSWORD, VOLUNTEER
-from crowdd.http.operation import JSON, Caller, Doc, Parameter, many, record
+from crowdd.http.operation import JSON, Audience, Operation, Parameter, array_of, closed_object
 from crowdd.http.request import Incoming
-from crowdd.http.responses import Answer, Data
+from crowdd.http.responses import JsonResponse, Response
 from crowdd.http.routing import Route, get, post
 from crowdd.kinds import TASK_RUN
 from crowdd.kinds.types import Integer, Text
@@ -22,7 +22,7 @@ _COUNT = Integer(minimum=0).schema()
 _NUMBER = Integer(minimum=1).schema()
 _TEXT = {"type": "string"}
 _PROJECT = Parameter("object_id", _COUNT, "The number of the project.", where="path")
-_BAR = record(
+_BAR = closed_object(
     id=_COUNT,
     sort={"type": "string", "enum": ["account", "external", "anonymous", "network"]},
     shown={**_TEXT, "description": "User name, external_uid, the code of a volunteer, or user_ip of a network."},
@@ -32,7 +32,7 @@ _BAR = record(
     by={"anyOf": [_TEXT, {"type": "null"}], "description": "User name of who did it."},
     reason=_TEXT,
 )
-_OUTCOME = record(
+_OUTCOME = closed_object(
     id={**_COUNT, "description": "The number of the bar."},
     answers={**_COUNT, "description": "Answers that were set aside or brought back so far."},
     queue_item={
@@ -64,17 +64,17 @@ _BAR_BODY = {
 }
 _UNBAR_BODY = {"type": "object", "properties": {"id": _NUMBER}, "required": ["id"], "additionalProperties": False}
 _OWNERS = "For owners of the project, administrators. "
-_LIST = Doc(
+_LIST = Operation(
     name="barred_volunteers",
     section="project",
     summary="Who is barred from a project",
     about=_OWNERS + "The newest first, at most 500.",
     parameters=(_PROJECT, PASSWORD),
-    answer=many(_BAR),
+    answer=array_of(_BAR),
     refusals=(AnonymousError, NotFoundError),
-    caller=Caller.SIGNED_IN,
+    audience=Audience.SIGNED_IN,
 )
-_ADD = Doc(
+_ADD = Operation(
     name="bar_volunteer",
     section="project",
     summary="Bar a volunteer or a network",
@@ -84,9 +84,9 @@ _ADD = Doc(
     bodies={JSON: _BAR_BODY},
     answer=_OUTCOME,
     refusals=(AnonymousError, NotFoundError),
-    caller=Caller.SIGNED_IN,
+    audience=Audience.SIGNED_IN,
 )
-_REMOVE = Doc(
+_REMOVE = Operation(
     name="unbar_volunteer",
     section="project",
     summary="Remove a bar",
@@ -95,31 +95,33 @@ _REMOVE = Doc(
     bodies={JSON: _UNBAR_BODY},
     answer=_OUTCOME,
     refusals=(AnonymousError, NotFoundError),
-    caller=Caller.SIGNED_IN,
+    audience=Audience.SIGNED_IN,
 )
 
 
 class BarsApi:
     """Bars of a project."""
 
-    def __init__(self, domain: Domain) -> None:
-        self._barring: Barring = domain.barring
+    def __init__(self, services: Services) -> None:
+        self._barring: Barring = services.barring
 
     def routes(self) -> Iterator[Route]:
         """/api/project/<id>/barred, bar and unbar."""
         project = "/api/project/<int:object_id>"
-        yield get(f"{project}/barred", self.listed, endpoint="barred", doc=_LIST)
-        yield post(f"{project}/bar", self.bar, endpoint="bar", doc=_ADD)
-        yield post(f"{project}/unbar", self.unbar, endpoint="unbar", doc=_REMOVE)
+        yield get(f"{project}/barred", self.listed, endpoint="barred", operation=_LIST)
+        yield post(f"{project}/bar", self.bar, endpoint="bar", operation=_ADD)
+        yield post(f"{project}/unbar", self.unbar, endpoint="unbar", operation=_REMOVE)
 
-    async def listed(self, incoming: Incoming, object_id: int) -> Answer:
-        found = await self._barring.listed(incoming.who, small(object_id))
-        return Data([attrs.asdict(each) for each in found])
+    async def listed(self, incoming: Incoming, object_id: int) -> Response:
+        found = await self._barring.listed(incoming.who, checked_id(object_id))
+        return JsonResponse([attrs.asdict(each) for each in found])
 
-    async def bar(self, incoming: Incoming, object_id: int) -> Answer:
-        return Data(attrs.asdict(await self._barring.bar(incoming.who, small(object_id), incoming.json_body())))
+    async def bar(self, incoming: Incoming, object_id: int) -> Response:
+        return JsonResponse(
+            attrs.asdict(await self._barring.bar(incoming.who, checked_id(object_id), incoming.json_body()))
+        )
 
-    async def unbar(self, incoming: Incoming, object_id: int) -> Answer:
+    async def unbar(self, incoming: Incoming, object_id: int) -> Response:
         body = incoming.json_body()
         if not isinstance(body, dict) or set(body) != {"id"}:
             raise InvalidValueError("The body must be an object with the one key id.")
@@ -127,4 +129,4 @@ class BarsApi:
             bar_id = Integer(minimum=1).parse(body["id"])
         except InvalidValueError as error:
             raise InvalidValueError(f"id {error}.") from None
-        return Data(attrs.asdict(await self._barring.unbar(incoming.who, small(object_id), bar_id)))
+        return JsonResponse(attrs.asdict(await self._barring.unbar(incoming.who, checked_id(object_id), bar_id)))

@@ -8,21 +8,21 @@ from typing import Any
 import attrs
 
 from crowdd.domain.core import queries
-from crowdd.domain.server.services import Domain
+from crowdd.domain.server.services import Services
 from crowdd.domain.tasks.changes import MAX_NAMED, REASONS, Effect
 from crowdd.errors import AnonymousError, NotFoundError, TooManyRequestsError
-from crowdd.http.api.objects import small
+from crowdd.http.api.objects import checked_id
 from crowdd.http.api.operations import PASSWORD, VOLUNTEER
-from crowdd.http.operation import JSON, Caller, Doc, Parameter, Schema, many, record
+from crowdd.http.operation import JSON, Audience, Operation, Parameter, Schema, array_of, closed_object
 from crowdd.http.request import Incoming
-from crowdd.http.responses import Answer, Data
+from crowdd.http.responses import JsonResponse, Response
 from crowdd.http.routing import Route, post
 from crowdd.kinds import TASK, TASK_RUN
 from crowdd.kinds.types import Boolean, Integer, Text
 
 _COUNT = Integer(minimum=0).schema()
 _NUMBER = Integer(minimum=1).schema()
-_EFFECT = record(
+_EFFECT = closed_object(
     tasks={**_COUNT, "description": "Tasks that it concerns."},
     completed={**_COUNT, "description": "Of these, those that it completes."},
     reopened={**_COUNT, "description": "Those that want answers again."},
@@ -37,7 +37,7 @@ _DRY_RUN = Parameter(
     "dry_run", Boolean().text_schema(), "With 1 nothing changes, and the answer says what would.", empty=True
 )
 _TASK_IDS = {
-    **many(_NUMBER),
+    **array_of(_NUMBER),
     "maxItems": MAX_NAMED,
     "description": "The tasks; all of the project unless given.",
 }
@@ -52,9 +52,9 @@ def _one_of(*names: str) -> Schema:
     return {"oneOf": [{"required": [name]} for name in names]}
 
 
-def _doc(name: str, section: str, summary: str, about: str, body: Schema, *, dry: bool = False) -> Doc:
+def _doc(name: str, section: str, summary: str, about: str, body: Schema, *, dry: bool = False) -> Operation:
     where = Parameter("object_id", _COUNT, f"The number of the {section}.", where="path")
-    return Doc(
+    return Operation(
         name=name,
         section=section,
         summary=summary,
@@ -63,7 +63,7 @@ def _doc(name: str, section: str, summary: str, about: str, body: Schema, *, dry
         bodies={JSON: body},
         answer=_EFFECT,
         refusals=(AnonymousError, NotFoundError, *((TooManyRequestsError,) if dry else ())),
-        caller=Caller.SIGNED_IN,
+        audience=Audience.SIGNED_IN,
     )
 
 
@@ -121,32 +121,34 @@ _REOPEN = _doc(
 class ChangesApi:
     """Owners change many tasks, or take one out."""
 
-    def __init__(self, domain: Domain) -> None:
-        self._changes = domain.changes
+    def __init__(self, services: Services) -> None:
+        self._changes = services.changes
 
     def routes(self) -> Iterator[Route]:
         """/api/project/<id>/<change> and /api/task/<id>/<change>."""
         project, task = "/api/project/<int:object_id>", "/api/task/<int:object_id>"
-        yield post(f"{project}/redundancy", self.redundancy, endpoint="redundancy", doc=_REDUNDANCY)
-        yield post(f"{project}/priority", self.priority, endpoint="priority", doc=_PRIORITY)
-        yield post(f"{project}/withdraw", self.withdraw, endpoint="withdraw", doc=_WITHDRAW)
-        yield post(f"{task}/retire", self.retire, endpoint="retire", doc=_RETIRE)
-        yield post(f"{task}/reopen", self.reopen, endpoint="reopen", doc=_REOPEN)
+        yield post(f"{project}/redundancy", self.redundancy, endpoint="redundancy", operation=_REDUNDANCY)
+        yield post(f"{project}/priority", self.priority, endpoint="priority", operation=_PRIORITY)
+        yield post(f"{project}/withdraw", self.withdraw, endpoint="withdraw", operation=_WITHDRAW)
+        yield post(f"{task}/retire", self.retire, endpoint="retire", operation=_RETIRE)
+        yield post(f"{task}/reopen", self.reopen, endpoint="reopen", operation=_REOPEN)
 
-    async def redundancy(self, incoming: Incoming, object_id: int) -> Answer:
-        return _said(await self._changes.redundancy(incoming.who, small(object_id), _json(incoming), _dry(incoming)))
+    async def redundancy(self, incoming: Incoming, object_id: int) -> Response:
+        return _said(
+            await self._changes.redundancy(incoming.who, checked_id(object_id), _json(incoming), _dry(incoming))
+        )
 
-    async def priority(self, incoming: Incoming, object_id: int) -> Answer:
-        return _said(await self._changes.priority(incoming.who, small(object_id), _json(incoming), _dry(incoming)))
+    async def priority(self, incoming: Incoming, object_id: int) -> Response:
+        return _said(await self._changes.priority(incoming.who, checked_id(object_id), _json(incoming), _dry(incoming)))
 
-    async def withdraw(self, incoming: Incoming, object_id: int) -> Answer:
-        return _said(await self._changes.withdraw(incoming.who, small(object_id), _json(incoming), _dry(incoming)))
+    async def withdraw(self, incoming: Incoming, object_id: int) -> Response:
+        return _said(await self._changes.withdraw(incoming.who, checked_id(object_id), _json(incoming), _dry(incoming)))
 
-    async def retire(self, incoming: Incoming, object_id: int) -> Answer:
-        return _said(await self._changes.retire(incoming.who, small(object_id), _json(incoming)))
+    async def retire(self, incoming: Incoming, object_id: int) -> Response:
+        return _said(await self._changes.retire(incoming.who, checked_id(object_id), _json(incoming)))
 
-    async def reopen(self, incoming: Incoming, object_id: int) -> Answer:
-        return _said(await self._changes.reopen(incoming.who, small(object_id), _json(incoming)))
+    async def reopen(self, incoming: Incoming, object_id: int) -> Response:
+        return _said(await self._changes.reopen(incoming.who, checked_id(object_id), _json(incoming)))
 
 
 def _dry(incoming: Incoming) -> bool:
@@ -157,5 +159,5 @@ def _json(incoming: Incoming) -> Any:
     return incoming.json_body() if incoming.raw_body else {}
 
 
-def _said(effect: Effect) -> Answer:
-    return Data(attrs.asdict(effect))
+def _said(effect: Effect) -> Response:
+    return JsonResponse(attrs.asdict(effect))

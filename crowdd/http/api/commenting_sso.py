@@ -10,19 +10,19 @@ from typing import Any
 
 import orjson
 
-from crowdd.domain.server.services import Domain
+from crowdd.domain.server.services import Services
 from crowdd.errors import NotFoundError
-from crowdd.http.operation import Doc, record
+from crowdd.http.operation import Operation, closed_object
 from crowdd.http.request import Incoming
-from crowdd.http.responses import Answer, Data
+from crowdd.http.responses import JsonResponse, Response
 from crowdd.http.routing import Route, get
 
-_SSO = Doc(
+_SSO = Operation(
     name="commenting_sign_on",
     section="commenting",
     summary="A signed word about the caller for a commenting provider",
     about="404 unless the operator has configured the provider's keys.",
-    answer=record(api_key={"type": "string"}, remote_auth_s3={"type": "string"}),
+    answer=closed_object(api_key={"type": "string"}, remote_auth_s3={"type": "string"}),
     refusals=(NotFoundError,),
 )
 
@@ -30,13 +30,13 @@ _SSO = Doc(
 class Commenting:
     """A signed word about the requester, while keys are configured."""
 
-    def __init__(self, domain: Domain, clock: Any) -> None:
-        self._settings, self._accounts, self._clock = domain.settings.commenting, domain.accounts, clock
+    def __init__(self, services: Services, clock: Any) -> None:
+        self._settings, self._accounts, self._clock = services.settings.commenting, services.accounts, clock
 
     def routes(self) -> Iterator[Route]:
-        yield get("/api/commenting/sso", self.sso, endpoint="commenting", doc=_SSO, action="everything")
+        yield get("/api/commenting/sso", self.sso, endpoint="commenting", operation=_SSO, action="everything")
 
-    async def sso(self, incoming: Incoming) -> Answer:
+    async def sso(self, incoming: Incoming) -> Response:
         """``api_key`` and ``remote_auth_s3``: base64 of who it is, HMAC-SHA1 of that with the time, the time."""
         if not (self._settings.public_key and self._settings.secret_key):
             raise NotFoundError(
@@ -46,7 +46,7 @@ class Commenting:
         now = str(int(self._clock.seconds()))
         key = self._settings.secret_key.encode()
         signature = hmac.new(key, f"{message} {now}".encode(), hashlib.sha1).hexdigest()
-        return Data({"api_key": self._settings.public_key, "remote_auth_s3": f"{message} {signature} {now}"})
+        return JsonResponse({"api_key": self._settings.public_key, "remote_auth_s3": f"{message} {signature} {now}"})
 
     async def _person(self, incoming: Incoming) -> dict[str, Any]:
         if incoming.who.acting_user is None:

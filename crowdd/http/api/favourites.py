@@ -6,13 +6,13 @@ from collections.abc import Iterator
 
 import attrs
 
-from crowdd.domain.server.services import Domain
+from crowdd.domain.server.services import Services
 from crowdd.errors import AnonymousError, NotFoundError, TooLargeError
 from crowdd.http.api import operations
-from crowdd.http.api.objects import small, tagged
-from crowdd.http.operation import JSON, Caller, Doc, Parameter, record, reference
+from crowdd.http.api.objects import checked_id, tagged
+from crowdd.http.operation import JSON, Audience, Operation, Parameter, closed_object, reference
 from crowdd.http.request import Incoming
-from crowdd.http.responses import Answer, Data
+from crowdd.http.responses import JsonResponse, Response
 from crowdd.http.routing import Route, get, post
 from crowdd.kinds import TASK
 from crowdd.kinds.types import Integer
@@ -25,44 +25,44 @@ _LIST = attrs.evolve(
     summary="List the tasks that you marked",
     about="Takes what a list of tasks takes.",
     refusals=(AnonymousError,),
-    caller=Caller.SIGNED_IN,
+    audience=Audience.SIGNED_IN,
 )
-_ADD = Doc(
+_ADD = Operation(
     name="add_favourite",
     section=_SECTION,
     summary="Mark a task",
-    bodies={JSON: record(task_id=TASK.field("id").type.schema())},
+    bodies={JSON: closed_object(task_id=TASK.field("id").type.schema())},
     answer=reference("Task"),
     refusals=(AnonymousError, NotFoundError, TooLargeError),
-    caller=Caller.SIGNED_IN,
+    audience=Audience.SIGNED_IN,
 )
-_REMOVE = Doc(
+_REMOVE = Operation(
     name="remove_favourite",
     section=_SECTION,
     summary="Take the mark off a task",
     parameters=(Parameter("task_id", Integer(minimum=0).schema(), "The number of the task.", where="path"),),
     answer=reference("Task"),
     refusals=(AnonymousError, NotFoundError),
-    caller=Caller.SIGNED_IN,
+    audience=Audience.SIGNED_IN,
 )
 
 
 class FavouritesApi:
     """Listing, marking, unmarking."""
 
-    def __init__(self, domain: Domain) -> None:
-        self._favourites = domain.favourites
+    def __init__(self, services: Services) -> None:
+        self._favourites = services.favourites
 
     def routes(self) -> Iterator[Route]:
-        yield get("/api/favorites", self.list, endpoint="favorites", doc=_LIST)
-        yield post("/api/favorites", self.add, endpoint="favorites", doc=_ADD)
-        yield Route("DELETE", "/api/favorites/<int:task_id>", self.remove, endpoint="favorites", doc=_REMOVE)
+        yield get("/api/favorites", self.list, endpoint="favorites", operation=_LIST)
+        yield post("/api/favorites", self.add, endpoint="favorites", operation=_ADD)
+        yield Route("DELETE", "/api/favorites/<int:task_id>", self.remove, endpoint="favorites", operation=_REMOVE)
 
-    async def list(self, incoming: Incoming) -> Answer:
+    async def list(self, incoming: Incoming) -> Response:
         return tagged(await self._favourites.list(incoming.who, incoming.query))
 
-    async def add(self, incoming: Incoming) -> Answer:
-        return Data(await self._favourites.add(incoming.who, incoming.json_body()))
+    async def add(self, incoming: Incoming) -> Response:
+        return JsonResponse(await self._favourites.add(incoming.who, incoming.json_body()))
 
-    async def remove(self, incoming: Incoming, task_id: int) -> Answer:
-        return Data(await self._favourites.remove(incoming.who, small(task_id)))
+    async def remove(self, incoming: Incoming, task_id: int) -> Response:
+        return JsonResponse(await self._favourites.remove(incoming.who, checked_id(task_id)))

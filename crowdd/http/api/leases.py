@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from crowdd.domain.server.services import Domain
+from crowdd.domain.server.services import Services
 from crowdd.domain.tasks.contributions import MAX_LEASES
 from crowdd.domain.tasks.leases import REASONS, Release
 from crowdd.errors import AnonymousError, InvalidValueError, NotFoundError, UnknownFieldError
-from crowdd.http.api.objects import small
+from crowdd.http.api.objects import checked_id
 from crowdd.http.api.operations import EXTERNAL_UID, PASSWORD
-from crowdd.http.operation import JSON, Caller, Doc, Parameter, record
+from crowdd.http.operation import JSON, Audience, Operation, Parameter, closed_object
 from crowdd.http.request import Incoming
-from crowdd.http.responses import Answer, Data
+from crowdd.http.responses import JsonResponse, Response
 from crowdd.http.routing import Route, post
 from crowdd.kinds.types import Boolean, Integer
 
@@ -39,7 +39,7 @@ _SKIP = {
     },
     "additionalProperties": False,
 }
-_RELEASE = Doc(
+_RELEASE = Operation(
     name="release_task",
     section="volunteers",
     summary="Give a task back",
@@ -47,18 +47,18 @@ _RELEASE = Doc(
     " JSON as text/plain, or nothing. An answer that was on its way is still stored.",
     parameters=(_TASK, EXTERNAL_UID, PASSWORD),
     bodies={JSON: _SKIP},
-    answer=record(released={"type": "boolean", "description": "False: the caller had none of them."}),
+    answer=closed_object(released={"type": "boolean", "description": "False: the caller had none of them."}),
     refusals=(AnonymousError, NotFoundError),
-    caller=Caller.VOLUNTEER,
+    audience=Audience.VOLUNTEER,
 )
-_RENEW = Doc(
+_RENEW = Operation(
     name="renew_task",
     section="volunteers",
     summary="Keep a task",
     about="For somebody who is still at it. The time for a task is the project's info.lease_seconds, an hour otherwise,"
     " and can be prolonged to six times as much. Who lost the task gets it again where a place is free.",
     parameters=(_TASK, EXTERNAL_UID, PASSWORD),
-    answer=record(
+    answer=closed_object(
         state={
             "type": "string",
             "enum": ["leased", "late", "answered", "none"],
@@ -67,15 +67,15 @@ _RENEW = Doc(
         seconds_left={"anyOf": [_COUNT, {"type": "null"}], "description": "Until it goes to others."},
     ),
     refusals=(AnonymousError, NotFoundError),
-    caller=Caller.VOLUNTEER,
+    audience=Audience.VOLUNTEER,
 )
-_LEASE = Doc(
+_LEASE = Operation(
     name="lease_task",
     section="volunteers",
     summary="Reserve a named task",
     about="What the page of a task does when it opens. newtask needs no such request: it reserves what it hands out.",
     parameters=(_TASK, EXTERNAL_UID, PASSWORD),
-    answer=record(
+    answer=closed_object(
         state={
             "type": "string",
             "enum": ["leased", "late", "answered"],
@@ -83,36 +83,38 @@ _LEASE = Doc(
         },
     ),
     refusals=(AnonymousError, NotFoundError),
-    caller=Caller.VOLUNTEER,
+    audience=Audience.VOLUNTEER,
 )
 
 
 class LeasesApi:
     """Reserving a named task, releasing and renewing."""
 
-    def __init__(self, domain: Domain) -> None:
-        self._leases = domain.leases
+    def __init__(self, services: Services) -> None:
+        self._leases = services.leases
 
     def routes(self) -> Iterator[Route]:
-        yield post("/api/task/<int:object_id>/lease", self.lease, endpoint="lease", doc=_LEASE, action="answer")
-        yield post("/api/task/<int:object_id>/release", self.release, endpoint="release", doc=_RELEASE, action="answer")
-        yield post("/api/task/<int:object_id>/renew", self.renew, endpoint="renew", doc=_RENEW, action="answer")
+        yield post("/api/task/<int:object_id>/lease", self.lease, endpoint="lease", operation=_LEASE, action="answer")
+        yield post(
+            "/api/task/<int:object_id>/release", self.release, endpoint="release", operation=_RELEASE, action="answer"
+        )
+        yield post("/api/task/<int:object_id>/renew", self.renew, endpoint="renew", operation=_RENEW, action="answer")
 
-    async def lease(self, incoming: Incoming, object_id: int) -> Answer:
-        return Data({"state": await self._leases.lease(*_asked(incoming, object_id))})
+    async def lease(self, incoming: Incoming, object_id: int) -> Response:
+        return JsonResponse({"state": await self._leases.lease(*_asked(incoming, object_id))})
 
-    async def release(self, incoming: Incoming, object_id: int) -> Answer:
+    async def release(self, incoming: Incoming, object_id: int) -> Response:
         release = _release(incoming.json_body() if incoming.raw_body else {})
-        return Data({"released": await self._leases.give_back(*_asked(incoming, object_id), release)})
+        return JsonResponse({"released": await self._leases.give_back(*_asked(incoming, object_id), release)})
 
-    async def renew(self, incoming: Incoming, object_id: int) -> Answer:
+    async def renew(self, incoming: Incoming, object_id: int) -> Response:
         lease = await self._leases.renew(*_asked(incoming, object_id))
-        return Data({"state": lease.state, "seconds_left": lease.left})
+        return JsonResponse({"state": lease.state, "seconds_left": lease.left})
 
 
 def _asked(incoming: Incoming, task_id: int) -> tuple[Any, int, str | None, str | None]:
     """Who asks, for which task, and for an external user what he is named and known by."""
-    return incoming.who, small(task_id), incoming.query.get("external_uid"), incoming.header("authorization")
+    return incoming.who, checked_id(task_id), incoming.query.get("external_uid"), incoming.header("authorization")
 
 
 def _release(body: Any) -> Release:

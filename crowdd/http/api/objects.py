@@ -12,13 +12,13 @@ from crowdd.domain.core import queries
 from crowdd.domain.core.idempotency import Once, once
 from crowdd.domain.core.records import Views
 from crowdd.domain.core.uploads import Upload
-from crowdd.domain.server.services import Domain
+from crowdd.domain.server.services import Services
 from crowdd.errors import NotFoundError
 from crowdd.http.api import operations
 from crowdd.http.request import Incoming
-from crowdd.http.responses import Answer, Data
+from crowdd.http.responses import JsonResponse, Response
 from crowdd.http.routing import Route, get, post
-from crowdd.http.transport.etags import require_match, tag, tag_of
+from crowdd.http.transport.etags import etag, etag_of, require_match
 from crowdd.kinds import KINDS, PROJECT, PROJECT_STATISTICS
 from crowdd.kinds.kind import Kind
 from crowdd.kinds.types import Json
@@ -29,69 +29,69 @@ _MAX_ID = 2**63 - 1
 class Objects:
     """The same five operations for each kind."""
 
-    def __init__(self, domain: Domain) -> None:
-        self._domain = domain
+    def __init__(self, services: Services) -> None:
+        self._services = services
 
     def routes(self) -> Iterator[Route]:
         """/api/<kind> and /api/<kind>/<id>."""
         for kind in KINDS.values():
-            yield from _Kind(self._domain, kind).routes()
+            yield from _Kind(self._services, kind).routes()
 
 
 class _Kind:
-    def __init__(self, domain: Domain, kind: Kind) -> None:
-        self._domain, self._kind, self._records = domain, kind, domain.records
+    def __init__(self, services: Services, kind: Kind) -> None:
+        self._services, self._kind, self._records = services, kind, services.records
 
     def routes(self) -> Iterator[Route]:
         kind, name, methods = self._kind, self._kind.name, self._kind.methods
         rows, row = f"/api/{name}", f"/api/{name}/<int:object_id>"
-        yield get(rows, self.list, endpoint=name, doc=operations.listing(kind))
-        yield get(row, self.read, endpoint=name, doc=operations.reading(kind), hot=name == "task")
+        yield get(rows, self.list, endpoint=name, operation=operations.listing(kind))
+        yield get(row, self.read, endpoint=name, operation=operations.reading(kind), hot=name == "task")
         if "POST" in methods:
             answers = name == "taskrun"
             create, action = (self.submit, "answer") if answers else (self.create, "")
             doc = operations.creating(kind)
-            yield post(rows, create, endpoint=name, doc=doc, hot=answers, action=action, by_standing=True)
+            yield post(rows, create, endpoint=name, operation=doc, hot=answers, action=action, by_role=True)
         if "PUT" in methods:
-            yield Route("PUT", row, self.change, endpoint=name, doc=operations.changing(kind))
+            yield Route("PUT", row, self.change, endpoint=name, operation=operations.changing(kind))
         if "DELETE" in methods:
-            yield Route("DELETE", row, self.delete, endpoint=name, doc=operations.deleting(kind))
+            yield Route("DELETE", row, self.delete, endpoint=name, operation=operations.deleting(kind))
 
-    async def list(self, incoming: Incoming) -> Answer:
+    async def list(self, incoming: Incoming) -> Response:
         listing = self._records.list_related if incoming.query.get("related") else self._records.list
         views = await listing(self._kind, incoming.who, incoming.query)
         if self._kind == PROJECT and incoming.query.get("stats"):
-            await self._domain.statistics.bring_along(incoming.who, views)
+            await self._services.statistics.bring_along(incoming.who, views)
         return tagged(await self._in_full(incoming, views))
 
-    async def read(self, incoming: Incoming, object_id: int) -> Answer:
-        view = await self._records.get(self._kind, incoming.who, small(object_id))
+    async def read(self, incoming: Incoming, object_id: int) -> Response:
+        view = await self._records.get(self._kind, incoming.who, checked_id(object_id))
         return tagged((await self._in_full(incoming, [view]))[0])
 
     async def _in_full(self, incoming: Incoming, views: Views) -> Views:
         """The views, with the figures of two weeks where statistics are asked for in full."""
         if self._kind == PROJECT_STATISTICS and incoming.query.get("full"):
-            await self._domain.statistics.fill(views)
+            await self._services.statistics.fill(views)
         return views
 
-    async def create(self, incoming: Incoming) -> Answer:
+    async def create(self, incoming: Incoming) -> Response:
         queries.require_known(self._kind, incoming.query)
         body, upload = self._body(incoming)
-        return Data(await self._records.create(self._kind, incoming.who, body, upload, _once(incoming)))
+        return JsonResponse(await self._records.create(self._kind, incoming.who, body, upload, _once(incoming)))
 
-    async def submit(self, incoming: Incoming) -> Answer:
+    async def submit(self, incoming: Incoming) -> Response:
         """An answer: not a row like others, it needs a lease."""
         queries.require_known(self._kind, incoming.query)
         uid = incoming.query.get("external_uid")
         header = incoming.header("authorization")
-        submit = self._domain.contributions.submit
-        return Data(await submit(incoming.who, incoming.json_body(), uid, header, _once(incoming, uid)))
+        submit = self._services.contributions.submit
+        return JsonResponse(await submit(incoming.who, incoming.json_body(), uid, header, _once(incoming, uid)))
 
-    async def change(self, incoming: Incoming, object_id: int) -> Answer:
+    async def change(self, incoming: Incoming, object_id: int) -> Response:
         queries.require_known(self._kind, incoming.query)
         body, upload = self._body(incoming)
         match = partial(require_match, incoming.header("if-match"))
-        changed = await self._records.change(self._kind, incoming.who, small(object_id), body, upload, match)
+        changed = await self._records.change(self._kind, incoming.who, checked_id(object_id), body, upload, match)
         return tagged(changed)
 
     def _body(self, incoming: Incoming) -> tuple[Any, Upload | None]:
@@ -108,18 +108,18 @@ class _Kind:
         field = self._kind.by_name.get(name)
         return field.from_text(value) if field and isinstance(field.type, Json) else value
 
-    async def delete(self, incoming: Incoming, object_id: int) -> Answer:
+    async def delete(self, incoming: Incoming, object_id: int) -> Response:
         queries.require_known(self._kind, incoming.query)
-        await self._records.delete(self._kind, incoming.who, small(object_id))
-        return Data(None, 204)
+        await self._records.delete(self._kind, incoming.who, checked_id(object_id))
+        return JsonResponse(None, 204)
 
 
-def tagged(value: Any) -> Data:
+def tagged(value: Any) -> JsonResponse:
     """The value with its ETag; a list is made into text once."""
     if isinstance(value, list):
         text = orjson.dumps(value)
-        return Data(orjson.Fragment(text), headers={"ETag": tag_of(text)})
-    return Data(value, headers={"ETag": tag(value)})
+        return JsonResponse(orjson.Fragment(text), headers={"ETag": etag_of(text)})
+    return JsonResponse(value, headers={"ETag": etag(value)})
 
 
 def _once(incoming: Incoming, uid: str | None = None) -> Once | None:
@@ -127,7 +127,7 @@ def _once(incoming: Incoming, uid: str | None = None) -> Once | None:
     return once(caller, incoming.path, incoming.header("idempotency-key"), incoming.raw_body)
 
 
-def small(object_id: int) -> int:
+def checked_id(object_id: int) -> int:
     """An id that PostgreSQL can hold; what is larger does not exist."""
     if object_id > _MAX_ID:
         raise NotFoundError("404 Not Found")

@@ -11,7 +11,7 @@ from crowdd.http.api import schemas
 from crowdd.http.auth.cookies import SESSION
 from crowdd.http.error_codes import CODES
 from crowdd.http.errors import UNKNOWN, status_of_class
-from crowdd.http.operation import JSON, Caller, Doc, Link, Parameter, Schema, reference
+from crowdd.http.operation import JSON, Audience, Link, Operation, Parameter, Schema, reference
 from crowdd.http.routing import Route
 from crowdd.kinds.kind import Kind
 
@@ -34,11 +34,11 @@ _ALWAYS = (
 )
 _ROOT = "/api/"
 _PATH_NAME = re.compile(r"<(?:(?P<converter>\w+):)?(?P<name>\w+)>")
-_SECURITY: dict[Caller, list[dict[str, list[str]]]] = {
-    Caller.ANYBODY: [{}, {"key": []}, {"key_header": []}, {"session": []}],
-    Caller.SIGNED_IN: [{"key": []}, {"key_header": []}, {"session": []}],
-    Caller.VOLUNTEER: [{}, {"key": []}, {"key_header": []}, {"session": []}, {"external_user": []}],
-    Caller.SECRET: [{"secret_key": []}],
+_SECURITY: dict[Audience, list[dict[str, list[str]]]] = {
+    Audience.ANYBODY: [{}, {"key": []}, {"key_header": []}, {"session": []}],
+    Audience.SIGNED_IN: [{"key": []}, {"key_header": []}, {"session": []}],
+    Audience.VOLUNTEER: [{}, {"key": []}, {"key_header": []}, {"session": []}, {"external_user": []}],
+    Audience.SECRET: [{"secret_key": []}],
 }
 _SCHEMES: dict[str, Any] = {
     "key": {"type": "apiKey", "in": "query", "name": "api_key", "description": "Your API key."},
@@ -139,14 +139,14 @@ def _operation(route: Route) -> dict[str, Any]:
         content = {media: {"schema": schema} for media, schema in doc.bodies.items()}
         made["requestBody"] = {"required": True, "content": content}
     made["responses"] = _answers(route.method, doc)
-    made["security"] = _SECURITY[doc.caller]
+    made["security"] = _SECURITY[doc.audience]
     return made
 
 
-def _doc(route: Route) -> Doc:
-    if route.doc is None:
+def _doc(route: Route) -> Operation:
+    if route.operation is None:
         raise ValueError(f"{route.method} {route.path} does not describe itself.")
-    return route.doc
+    return route.operation
 
 
 def _of_path(route: Route) -> Iterator[Parameter]:
@@ -156,7 +156,7 @@ def _of_path(route: Route) -> Iterator[Parameter]:
         yield described.get(found["name"]) or Parameter(found["name"], {"type": "string"}, "", where="path")
 
 
-def _elsewhere(doc: Doc) -> Iterator[Parameter]:
+def _elsewhere(doc: Operation) -> Iterator[Parameter]:
     return (one for one in doc.parameters if one.where != "path")
 
 
@@ -166,7 +166,7 @@ def _parameter(one: Parameter) -> dict[str, Any]:
     return place | required | ({"allowEmptyValue": True} if one.empty else {})
 
 
-def _answers(method: str, doc: Doc) -> dict[str, Any]:
+def _answers(method: str, doc: Operation) -> dict[str, Any]:
     found: dict[str, Any] = {}
     headers = {name: {"$ref": f"#/components/headers/{name}"} for name in _HEADERS}
     if doc.answer is None:

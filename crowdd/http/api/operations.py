@@ -5,9 +5,9 @@ from __future__ import annotations
 from crowdd import errors
 from crowdd.domain.core.queries import CONTROL, CONTROL_OF, DEFAULT_LIMIT, MAX_LIMIT, UNSPECIFIC
 from crowdd.http.api.schemas import answer_name, change, change_name, creation, creation_name, filtered, form, people
-from crowdd.http.operation import JSON, Caller, Doc, Link, Parameter, Schema, many, reference, some
+from crowdd.http.operation import JSON, Audience, Link, Operation, Parameter, Schema, array_of, non_empty, reference
 from crowdd.kinds import TASK_RUN
-from crowdd.kinds.kind import EVERYONE, Kind, Standing
+from crowdd.kinds.kind import EVERYONE, Kind, Role
 from crowdd.kinds.types import Boolean, Integer, Text
 
 MULTIPART = "multipart/form-data"
@@ -40,23 +40,23 @@ _ONCE = Parameter(
 _ID = Parameter("object_id", _COUNT, "Its number.", where="path")
 
 
-def listing(kind: Kind) -> Doc:
+def listing(kind: Kind) -> Operation:
     """GET of a list."""
     rows = "rows that you may see, in the order of their ids unless you say otherwise"
     context = " With a key or a session: those of your own projects, unless all=1." if kind.context else ""
-    return Doc(
+    return Operation(
         name=f"list_{kind.name}",
         section=kind.name,
         summary=f"List {kind.name}s",
         about=f"An array of {rows}.{context} Every attribute in the query is a filter.",
         parameters=(*_steering(kind), *_filters(kind), PASSWORD, _IF_NONE_MATCH),
-        answer=many(reference(answer_name(kind))),
+        answer=array_of(reference(answer_name(kind))),
     )
 
 
-def reading(kind: Kind) -> Doc:
+def reading(kind: Kind) -> Operation:
     """GET of one."""
-    return Doc(
+    return Operation(
         name=f"read_{kind.name}",
         section=kind.name,
         summary=f"Read a {kind.name}",
@@ -66,28 +66,28 @@ def reading(kind: Kind) -> Doc:
     )
 
 
-def creating(kind: Kind) -> Doc:
+def creating(kind: Kind) -> Operation:
     """POST; for bulk kinds of an array too."""
     body, made = reference(creation_name(kind)), reference(answer_name(kind))
     verbs = [verb for method, verb in _OF_ONE.items() if method in kind.methods]
     open_to_all = kind.rights.create == EVERYONE
-    return Doc(
+    return Operation(
         name=f"create_{kind.name}",
         section=kind.name,
         summary=f"Create a {kind.name}",
         about=_for(kind.rights.create, _ARRAY if kind.bulk else ""),
         parameters=(*((EXTERNAL_UID,) if open_to_all else ()), PASSWORD, _ONCE),
-        bodies=_bodies(kind, {"anyOf": [body, some(body)]} if kind.bulk else body, form(kind, creation(kind))),
-        answer={"anyOf": [made, many(made)]} if kind.bulk else made,
+        bodies=_bodies(kind, {"anyOf": [body, non_empty(body)]} if kind.bulk else body, form(kind, creation(kind))),
+        answer={"anyOf": [made, array_of(made)]} if kind.bulk else made,
         refusals=(*_WRITING, errors.IdempotencyError, errors.TooLargeError),
-        caller=Caller.VOLUNTEER if open_to_all else Caller.SIGNED_IN,
+        audience=Audience.VOLUNTEER if open_to_all else Audience.SIGNED_IN,
         links=tuple(Link(f"{verb}_{kind.name}", {"object_id": "/id"}) for verb in verbs),
     )
 
 
-def changing(kind: Kind) -> Doc:
+def changing(kind: Kind) -> Operation:
     """PUT."""
-    return Doc(
+    return Operation(
         name=f"change_{kind.name}",
         section=kind.name,
         summary=f"Change a {kind.name}",
@@ -96,13 +96,13 @@ def changing(kind: Kind) -> Doc:
         bodies=_bodies(kind, reference(change_name(kind)), form(kind, change(kind))),
         answer=reference(answer_name(kind)),
         refusals=(*_WRITING, errors.PreconditionError, errors.TooLargeError),
-        caller=Caller.SIGNED_IN,
+        audience=Audience.SIGNED_IN,
     )
 
 
-def deleting(kind: Kind) -> Doc:
+def deleting(kind: Kind) -> Operation:
     """DELETE."""
-    return Doc(
+    return Operation(
         name=f"delete_{kind.name}",
         section=kind.name,
         summary=f"Delete a {kind.name}",
@@ -110,7 +110,7 @@ def deleting(kind: Kind) -> Doc:
         parameters=(_ID, PASSWORD),
         answer=None,
         refusals=(errors.AnonymousError, errors.NotFoundError),
-        caller=Caller.SIGNED_IN,
+        audience=Audience.SIGNED_IN,
     )
 
 
@@ -121,8 +121,8 @@ _OF_ONE = {"GET": "read", "PUT": "change", "DELETE": "delete"}
 _WRITING = (errors.AnonymousError, errors.NotFoundError, errors.InvalidRequestError)
 
 
-def _for(standings: frozenset[Standing], more: str = "") -> str:
-    return f"For {people(standings)}.{more}"
+def _for(roles: frozenset[Role], more: str = "") -> str:
+    return f"For {people(roles)}.{more}"
 
 
 def _bodies(kind: Kind, body: Schema, with_file: Schema) -> dict[str, Schema]:
@@ -131,7 +131,7 @@ def _bodies(kind: Kind, body: Schema, with_file: Schema) -> dict[str, Schema]:
 
 def _steering(kind: Kind) -> tuple[Parameter, ...]:
     """The words of the query that are no attributes."""
-    names = [field.name for field in kind.fields if field.search and not field.sealed]
+    names = [field.name for field in kind.fields if field.search and not field.encrypted]
     known = {
         "limit": LIMIT,
         "offset": OFFSET,
@@ -164,5 +164,5 @@ def _words(kind: Kind) -> list[str]:
 
 
 def _filters(kind: Kind) -> tuple[Parameter, ...]:
-    fields = [field for field in kind.fields if field.search and not field.sealed]
+    fields = [field for field in kind.fields if field.search and not field.encrypted]
     return tuple(Parameter(field.name, filtered(field), field.doc) for field in fields)

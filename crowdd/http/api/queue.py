@@ -7,12 +7,12 @@ from typing import Any
 
 from crowdd.domain.core import queries
 from crowdd.domain.core.background_queue import STATES
-from crowdd.domain.server.services import Domain
+from crowdd.domain.server.services import Services
 from crowdd.errors import AnonymousError, ConflictError, InvalidValueError, NotFoundError, UnknownFieldError
-from crowdd.http.api.objects import small
-from crowdd.http.operation import Caller, Doc, Link, Parameter, Schema, many, record
+from crowdd.http.api.objects import checked_id
+from crowdd.http.operation import Audience, Link, Operation, Parameter, Schema, array_of, closed_object
 from crowdd.http.request import Incoming
-from crowdd.http.responses import Answer, Data
+from crowdd.http.responses import JsonResponse, Response
 from crowdd.http.routing import Route, get, post
 from crowdd.kinds.kind import outward
 from crowdd.kinds.types import Integer
@@ -26,7 +26,7 @@ def _or_null(schema: Schema, doc: str) -> Schema:
     return {"anyOf": [schema, {"type": "null"}], "description": doc}
 
 
-ITEM = record(
+ITEM = closed_object(
     id=_COUNT,
     name={**_TEXT, "description": "Which work it is."},
     project_id=_or_null(_COUNT, "The project that it is about."),
@@ -46,7 +46,7 @@ ITEM = record(
     eta=_or_null({"type": "number"}, "Seconds to the end, if it goes on like that."),
 )
 _ID = Parameter("item_id", _COUNT, "The number of the item.", where="path")
-_LIST = Doc(
+_LIST = Operation(
     name="list_queue",
     section=_SECTION,
     summary="List the long work that you wait for",
@@ -58,21 +58,21 @@ _LIST = Doc(
         Parameter("state", {"enum": list(STATES)}, "Only what is in this state."),
         Parameter("project_id", _COUNT, "Only what is about this project.", empty=True),
     ),
-    answer=many(ITEM),
+    answer=array_of(ITEM),
     refusals=(AnonymousError, InvalidValueError, UnknownFieldError),
-    caller=Caller.SIGNED_IN,
+    audience=Audience.SIGNED_IN,
     links=(Link("read_queue_item", {"item_id": "/0/id"}),),
 )
-_READ = Doc(
+_READ = Operation(
     name="read_queue_item",
     section=_SECTION,
     summary="See how far it is",
     parameters=(_ID,),
     answer=ITEM,
     refusals=(AnonymousError, NotFoundError),
-    caller=Caller.SIGNED_IN,
+    audience=Audience.SIGNED_IN,
 )
-_CANCEL = Doc(
+_CANCEL = Operation(
     name="cancel_queue_item",
     section=_SECTION,
     summary="Stop it",
@@ -80,7 +80,7 @@ _CANCEL = Doc(
     parameters=(_ID,),
     answer=ITEM,
     refusals=(AnonymousError, NotFoundError, ConflictError),
-    caller=Caller.SIGNED_IN,
+    audience=Audience.SIGNED_IN,
 )
 _NAMES = {"limit", "last_id", "state", "project_id"}
 
@@ -88,23 +88,23 @@ _NAMES = {"limit", "last_id", "state", "project_id"}
 class QueueApi:
     """Reading and cancelling; what puts work in are the addresses of that work."""
 
-    def __init__(self, domain: Domain) -> None:
-        self._queue = domain.queue
+    def __init__(self, services: Services) -> None:
+        self._queue = services.queue
 
     def routes(self) -> Iterator[Route]:
-        yield get("/api/queue", self.list, endpoint="queue", doc=_LIST)
-        yield get("/api/queue/<int:item_id>", self.read, endpoint="queue", doc=_READ)
-        yield post("/api/queue/<int:item_id>/cancel", self.cancel, endpoint="queue", doc=_CANCEL)
+        yield get("/api/queue", self.list, endpoint="queue", operation=_LIST)
+        yield get("/api/queue/<int:item_id>", self.read, endpoint="queue", operation=_READ)
+        yield post("/api/queue/<int:item_id>/cancel", self.cancel, endpoint="queue", operation=_CANCEL)
 
-    async def list(self, incoming: Incoming) -> Answer:
+    async def list(self, incoming: Incoming) -> Response:
         found = await self._queue.list(incoming.who, **chosen(incoming.query))
-        return Data([shown(item) for item in found])
+        return JsonResponse([shown(item) for item in found])
 
-    async def read(self, incoming: Incoming, item_id: int) -> Answer:
-        return Data(shown(await self._queue.get(incoming.who, small(item_id))))
+    async def read(self, incoming: Incoming, item_id: int) -> Response:
+        return JsonResponse(shown(await self._queue.get(incoming.who, checked_id(item_id))))
 
-    async def cancel(self, incoming: Incoming, item_id: int) -> Answer:
-        return Data(shown(await self._queue.cancel(incoming.who, small(item_id))))
+    async def cancel(self, incoming: Incoming, item_id: int) -> Response:
+        return JsonResponse(shown(await self._queue.cancel(incoming.who, checked_id(item_id))))
 
 
 def chosen(query: dict[str, str]) -> dict[str, Any]:

@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from crowdd import errors
 from crowdd.domain.core import queries
 from crowdd.domain.core.records import MAX_ROWS
-from crowdd.domain.server.services import Domain
+from crowdd.domain.server.services import Services
 from crowdd.errors import InvalidRequestError
 from crowdd.http.api import schemas
 from crowdd.http.api.operations import PASSWORD
-from crowdd.http.operation import JSON, Caller, Doc, Schema, many, reference
+from crowdd.http.operation import JSON, Audience, Operation, Schema, array_of, reference
 from crowdd.http.request import Incoming
-from crowdd.http.responses import Answer, Data
+from crowdd.http.responses import JsonResponse, Response
 from crowdd.http.routing import Route
 from crowdd.kinds import RESULT
 
@@ -33,33 +33,33 @@ def _element() -> Schema:
     return {**one, "properties": {**one["properties"], "id": number}, "required": ["id", "info"]}
 
 
-_DOC = Doc(
+_DOC = Operation(
     name="change_results",
     section=RESULT.name,
     summary="Change many results",
     about=_ABOUT,
     parameters=(PASSWORD,),
     bodies={JSON: {"type": "array", "items": _element(), "minItems": 1, "maxItems": MAX_ROWS}},
-    answer=many(reference(schemas.answer_name(RESULT))),
+    answer=array_of(reference(schemas.answer_name(RESULT))),
     refusals=(errors.AnonymousError, errors.NotFoundError, errors.InvalidRequestError, errors.TooLargeError),
-    caller=Caller.SIGNED_IN,
+    audience=Audience.SIGNED_IN,
 )
 
 
 class ResultsApi:
     """Filling results in bulk."""
 
-    def __init__(self, domain: Domain) -> None:
-        self._results = domain.results
+    def __init__(self, services: Services) -> None:
+        self._results = services.results
 
     def routes(self) -> Iterator[Route]:
         """PUT /api/result."""
-        yield Route("PUT", "/api/result", self.fill, endpoint="result", doc=_DOC, by_standing=True)
+        yield Route("PUT", "/api/result", self.fill, endpoint="result", operation=_DOC, by_role=True)
 
-    async def fill(self, incoming: Incoming) -> Answer:
+    async def fill(self, incoming: Incoming) -> Response:
         """An array of results as they are now."""
         queries.require_known(RESULT, incoming.query)
         if incoming.header("if-match") not in ("", "*"):
             hint = "Leave it out, send last_version: true in the elements, or change the results one by one."
             raise InvalidRequestError("If-Match names one object, not an array.", hint=hint)
-        return Data(await self._results.fill(incoming.who, incoming.json_body()))
+        return JsonResponse(await self._results.fill(incoming.who, incoming.json_body()))

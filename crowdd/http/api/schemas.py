@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from crowdd.http.operation import Schema, many, reference
-from crowdd.kinds.kind import EVERYONE, LINKS, Field, Kind, Standing, Write
+from crowdd.http.operation import Schema, array_of, reference
+from crowdd.kinds.kind import EVERYONE, LINKS, Field, Kind, Role, Write
 from crowdd.kinds.types import Integer, Json
 
 _INTEGERS = r"^\[?\s*[+-]?[0-9]{1,18}([\s,]+[+-]?[0-9]{1,18})*\s*\]?$"
 _WHO = {
-    Standing.ANYBODY: "everybody",
-    Standing.SIGNED_IN: "people who signed in",
-    Standing.OWNER: "owners of the project",
-    Standing.CREATOR: "the owner of the project",
-    Standing.AUTHOR: "the author",
-    Standing.SELF: "the person",
-    Standing.OPEN: "everybody unless privacy_mode is on",
-    Standing.ADMIN: "administrators",
+    Role.ANYBODY: "everybody",
+    Role.SIGNED_IN: "people who signed in",
+    Role.OWNER: "owners of the project",
+    Role.CREATOR: "the owner of the project",
+    Role.AUTHOR: "the author",
+    Role.SELF: "the person",
+    Role.OPEN: "everybody unless privacy_mode is on",
+    Role.ADMIN: "administrators",
 }
 _LINKS: dict[str, Schema] = {
     "link": {"type": "string", "description": "A link element that names the object itself."},
-    "links": {**many({"type": "string"}), "description": "Link elements that name its parents."},
+    "links": {**array_of({"type": "string"}), "description": "Link elements that name its parents."},
 }
 
 
@@ -84,9 +84,9 @@ def filtered(field: Field) -> Schema:
     return field.type.text_schema()
 
 
-def people(standings: frozenset[Standing]) -> str:
+def people(roles: frozenset[Role]) -> str:
     """Standings in words."""
-    return ", ".join(words for standing, words in _WHO.items() if standing in standings) or "nobody"
+    return ", ".join(words for role, words in _WHO.items() if role in roles) or "nobody"
 
 
 _FOUND: dict[str, Schema] = {
@@ -143,7 +143,7 @@ def _written_by(field: Field) -> str:
 def _related(kind: Kind, name: str) -> Schema:
     relation = kind.related[name]
     one = reference(relation.kind.capitalize())
-    schema: Schema = many(one) if relation.maximum > 1 else {"anyOf": [one, {"type": "null"}]}
+    schema: Schema = array_of(one) if relation.maximum > 1 else {"anyOf": [one, {"type": "null"}]}
     return {**schema, "description": "Only in lists with related."}
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from crowdd.domain.accounts.social.oauth import PROVIDERS
-from crowdd.domain.server.services import Domain
+from crowdd.domain.server.services import Services
 from crowdd.errors import AnonymousError, NotFoundError
-from crowdd.http.operation import Caller, Doc, Parameter, Schema
+from crowdd.http.operation import Audience, Operation, Parameter, Schema
 from crowdd.http.request import Incoming
-from crowdd.http.responses import Answer, Data
+from crowdd.http.responses import JsonResponse, Response
 from crowdd.http.routing import Route, get
 
 _TOKEN: Schema = {
@@ -23,16 +23,16 @@ _TOKENS: Schema = {
     "properties": {f"{name}_token": _TOKEN for name in PROVIDERS},
     "additionalProperties": False,
 }
-_ALL = Doc(
+_ALL = Operation(
     name="tokens",
     section="tokens",
     summary="Read your own tokens of all providers",
     about="Only providers with which you signed up or in are there.",
     answer=_TOKENS,
     refusals=(AnonymousError,),
-    caller=Caller.SIGNED_IN,
+    audience=Audience.SIGNED_IN,
 )
-_ONE = Doc(
+_ONE = Operation(
     name="token",
     section="tokens",
     summary="Read your own token of one provider",
@@ -41,31 +41,31 @@ _ONE = Doc(
     ),
     answer=_TOKENS,
     refusals=(AnonymousError, NotFoundError),
-    caller=Caller.SIGNED_IN,
+    audience=Audience.SIGNED_IN,
 )
 
 
 class TokensApi:
     """Everybody reads his own."""
 
-    def __init__(self, domain: Domain) -> None:
-        self._arrivals = domain.people.arrivals
+    def __init__(self, services: Services) -> None:
+        self._social_login = services.people.social_login
 
     def routes(self) -> Iterator[Route]:
-        yield get("/api/token", self.all, endpoint="token", doc=_ALL, action="everything")
-        yield get("/api/token/<provider>", self.one, endpoint="token", doc=_ONE, action="everything")
+        yield get("/api/token", self.all, endpoint="token", operation=_ALL, action="everything")
+        yield get("/api/token/<provider>", self.one, endpoint="token", operation=_ONE, action="everything")
 
-    async def all(self, incoming: Incoming) -> Answer:
-        return Data(await self._tokens(incoming))
+    async def all(self, incoming: Incoming) -> Response:
+        return JsonResponse(await self._tokens(incoming))
 
-    async def one(self, incoming: Incoming, provider: str) -> Answer:
+    async def one(self, incoming: Incoming, provider: str) -> Response:
         name = f"{provider}_token"
         found = await self._tokens(incoming)
         if name not in found:
             raise NotFoundError("404 Not Found")
-        return Data({name: found[name]})
+        return JsonResponse({name: found[name]})
 
     async def _tokens(self, incoming: Incoming) -> dict[str, dict[str, str]]:
         if incoming.who.acting_user is None:
             raise AnonymousError("Only people who signed in have tokens.")
-        return await self._arrivals.tokens(incoming.who.acting_user)
+        return await self._social_login.tokens(incoming.who.acting_user)

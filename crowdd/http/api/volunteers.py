@@ -7,20 +7,20 @@ from collections.abc import Iterator
 import attrs
 
 from crowdd.domain.core import queries
-from crowdd.domain.server.services import Domain
+from crowdd.domain.server.services import Services
 from crowdd.errors import AnonymousError, InvalidValueError, NotFoundError
-from crowdd.http.api.objects import small
+from crowdd.http.api.objects import checked_id
 from crowdd.http.api.operations import OFFSET, PASSWORD
-from crowdd.http.operation import Caller, Doc, Parameter, many, record
+from crowdd.http.operation import Audience, Operation, Parameter, array_of, closed_object
 from crowdd.http.request import Incoming
-from crowdd.http.responses import Answer, Data
+from crowdd.http.responses import JsonResponse, Response
 from crowdd.http.routing import Route, get
 from crowdd.kinds.types import Integer
 
 _COUNT = Integer(minimum=0).schema()
 _TEXT = {"type": "string"}
 _NONE = {"type": "null"}
-_VOLUNTEER = record(
+_VOLUNTEER = closed_object(
     volunteer={**_TEXT, "description": "The code that their answers carry in this project."},
     sort={"type": "string", "enum": ["account", "external", "anonymous"]},
     user_id={"anyOf": [_COUNT, _NONE], "description": "The account; null for others."},
@@ -29,7 +29,7 @@ _VOLUNTEER = record(
     answers={**_COUNT, "description": "How many answers they have given."},
     barred={"type": "boolean"},
 )
-_LIST = Doc(
+_LIST = Operation(
     name="list_volunteers",
     section="project",
     summary="List who has answered in a project",
@@ -40,24 +40,24 @@ _LIST = Doc(
         OFFSET,
         PASSWORD,
     ),
-    answer=many(_VOLUNTEER),
+    answer=array_of(_VOLUNTEER),
     refusals=(AnonymousError, NotFoundError, InvalidValueError),
-    caller=Caller.SIGNED_IN,
+    audience=Audience.SIGNED_IN,
 )
 
 
 class VolunteersApi:
     """/api/project/<id>/volunteers."""
 
-    def __init__(self, domain: Domain) -> None:
-        self._volunteers = domain.volunteers
+    def __init__(self, services: Services) -> None:
+        self._volunteers = services.volunteers
 
     def routes(self) -> Iterator[Route]:
-        yield get("/api/project/<int:object_id>/volunteers", self.listed, endpoint="volunteers", doc=_LIST)
+        yield get("/api/project/<int:object_id>/volunteers", self.listed, endpoint="volunteers", operation=_LIST)
 
-    async def listed(self, incoming: Incoming, object_id: int) -> Answer:
+    async def listed(self, incoming: Incoming, object_id: int) -> Response:
         limit = queries.number(incoming.query.get("limit", ""), "limit", queries.DEFAULT_LIMIT)
         offset = queries.number(incoming.query.get("offset", ""), "offset", 0)
         limit = min(limit, queries.MAX_LIMIT)
-        found = await self._volunteers.listed(incoming.who, small(object_id), limit, offset)
-        return Data([attrs.asdict(each) for each in found])
+        found = await self._volunteers.listed(incoming.who, checked_id(object_id), limit, offset)
+        return JsonResponse([attrs.asdict(each) for each in found])

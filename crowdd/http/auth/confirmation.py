@@ -14,7 +14,7 @@ import attrs
 from crowdd.errors import ForbiddenError
 from crowdd.http.auth.csrf import Csrf
 from crowdd.http.request import Incoming
-from crowdd.http.responses import Answer, Page
+from crowdd.http.responses import Page, Response
 from crowdd.http.routing import Handler
 from crowdd.languages import _
 
@@ -44,7 +44,7 @@ class Confirm:
         Raises ForbiddenError for other callers that want JSON.
         """
 
-        async def asked(incoming: Incoming, **names: Any) -> Answer:
+        async def asked(incoming: Incoming, **names: Any) -> Response:
             if self.acts(incoming):
                 return await handler(incoming, **names)
             return self.page(incoming, await ask(**names))
@@ -63,7 +63,7 @@ class Confirm:
         self.csrf.check(incoming)
         return True
 
-    def page(self, incoming: Incoming, question: Question) -> Answer:
+    def page(self, incoming: Incoming, question: Question) -> Response:
         """The page with the button, which posts to the same address. Raises ForbiddenError for who wants JSON."""
         refuse_json(incoming)
         return Page("confirm.html", title=question.title, _text=question.text, _button=question.button)

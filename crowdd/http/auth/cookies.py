@@ -93,17 +93,19 @@ class Cookies:
         given = rest.partition("~")[0]
         return "" if given.isdigit() and int(given) + YEAR < self.now() else name
 
-    def sealed(self, incoming: Incoming, name: str) -> str:
+    def encrypted(self, incoming: Incoming, name: str) -> str:
         """The text of a cookie that nobody but us can read, or ""."""
         try:
-            text = self.secrets.unseal(base64.urlsafe_b64decode(incoming.cookie(name).encode("ascii", "replace")), name)
+            text = self.secrets.decrypt(
+                base64.urlsafe_b64decode(incoming.cookie(name).encode("ascii", "replace")), name
+            )
         except (ValueError, InvalidTag):
             return ""
         return text.removeprefix(f"{name}:") if text.startswith(f"{name}:") else ""
 
-    def set_sealed(self, incoming: Incoming, name: str, text: str, *, seconds: int) -> None:
+    def set_encrypted(self, incoming: Incoming, name: str, text: str, *, seconds: int) -> None:
         """Sets such a cookie; what one of another name holds does not pass for it."""
-        packed = base64.urlsafe_b64encode(self.secrets.seal(f"{name}:{text}", name)).decode()
+        packed = base64.urlsafe_b64encode(self.secrets.encrypt(f"{name}:{text}", name)).decode()
         self.set(incoming, name, packed, seconds=seconds)
 
     # A message for the next page, and the locks that a browser has opened.

@@ -77,12 +77,12 @@ def _rings(chance: random.Random, line: str) -> str:
     waves = [(lobes, chance.uniform(0, 2 * pi), chance.uniform(0.02, 0.07)) for lobes in (2, 3, 5)]
     radius, lines = 7.0, []
     while radius < 330:
-        lines.append(_ring(middle, radius, waves))
+        lines.append(_notify(middle, radius, waves))
         radius += chance.uniform(8, 21)
     return f'<path stroke-width="1.6" opacity=".85" d="{"".join(lines)}"/>'
 
 
-def _ring(middle: Point, radius: float, waves: Sequence[tuple[int, float, float]]) -> str:
+def _notify(middle: Point, radius: float, waves: Sequence[tuple[int, float, float]]) -> str:
     turns = [2 * pi * step / 20 for step in range(20)]
     reach = [radius * (1 + sum(depth * sin(lobes * turn + phase) for lobes, phase, depth in waves)) for turn in turns]
     points = [(middle[0] + r * cos(turn), middle[1] + r * sin(turn)) for turn, r in zip(turns, reach, strict=True)]

@@ -27,7 +27,7 @@ from crowdd.domain.core.text.picture_addresses import upload_path
 from crowdd.http.html.placeholder_images import drawing
 from crowdd.http.html.static_files import StaticFiles
 from crowdd.languages import NAMES, Languages
-from crowdd.languages.content_languages import TONGUES, direction_of, language_of
+from crowdd.languages.content_languages import CONTENT_LANGUAGES, direction_of, language_of
 
 NO_BREAK: Final = "\N{NO-BREAK SPACE}"
 UNKNOWN: Final = "–"
@@ -85,7 +85,7 @@ class Templates:
         words.install(self.environment)
         self._site = Site(static, name, base_url.rstrip("/"))
         self.environment.globals["site"] = self._site
-        self.environment.globals |= {"languages": languages.names, "zip": zip, "tongues": TONGUES}
+        self.environment.globals |= {"languages": languages.names, "zip": zip, "tongues": CONTENT_LANGUAGES}
         self.environment.filters |= {
             "drawing": drawing,
             "markdown": _markdown,

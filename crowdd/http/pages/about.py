@@ -12,7 +12,7 @@ import attrs
 from crowdd.config import Site
 from crowdd.http.html.locales import locale_of
 from crowdd.http.request import Incoming
-from crowdd.http.responses import Answer, Page, Redirect
+from crowdd.http.responses import Page, Redirect, Response
 from crowdd.http.routing import Route, get
 from crowdd.languages import NAMES, SOURCE
 
@@ -56,16 +56,16 @@ class AboutPages:
         if self._debug:
             yield get("/about/design", self.design)
 
-    async def text(self, name: str, incoming: Incoming) -> Answer:
+    async def text(self, name: str, incoming: Incoming) -> Response:
         """A text in the reader's language, where there is one, else in English."""
         versions = self._texts[name]
         text = versions.get(locale_of(incoming)) or versions[SOURCE]
         return Page("about/text.html", title=text.title, content=text.content)
 
-    async def api(self, incoming: Incoming) -> Answer:
+    async def api(self, incoming: Incoming) -> Response:
         return Redirect("/api/docs")
 
-    async def design(self, incoming: Incoming) -> Answer:
+    async def design(self, incoming: Incoming) -> Response:
         return Page("about/design.html", title="All parts")
 
 

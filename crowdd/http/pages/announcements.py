@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from crowdd.domain.server.services import Domain
+from crowdd.domain.server.services import Services
 from crowdd.http.request import Incoming
-from crowdd.http.responses import Answer, Page
+from crowdd.http.responses import Page, Response
 from crowdd.http.routing import Route, get
 from crowdd.kinds import ANNOUNCEMENT
 from crowdd.values import Requester
@@ -18,13 +18,13 @@ NEWEST: Final[Mapping[str, str]] = {"limit": "100", "orderby": "created", "desc"
 class Announcements:
     """``/announcements/``: what is published, the newest first, to administrators too."""
 
-    def __init__(self, domain: Domain) -> None:
-        self._records, self._prose = domain.records, domain.prose
+    def __init__(self, services: Services) -> None:
+        self._records, self._prose = services.records, services.prose
 
     def routes(self) -> Iterator[Route]:
         yield get("/announcements/", self.announcements)
 
-    async def announcements(self, incoming: Incoming) -> Answer:
+    async def announcements(self, incoming: Incoming) -> Response:
         rows = await self._records.list(ANNOUNCEMENT, Requester(), NEWEST)
         prose = await self._prose.of((row["body"] for row in rows), ANNOUNCEMENT.field("body").heading)
         return Page("announcements/index.html", announcements=rows, _prose=prose)

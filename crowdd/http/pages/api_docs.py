@@ -10,28 +10,28 @@ from crowdd.http.api.objects import tagged
 from crowdd.http.api.openapi import document
 from crowdd.http.api.reference import sections
 from crowdd.http.error_codes import CODES
-from crowdd.http.operation import Doc, many, record
+from crowdd.http.operation import Operation, array_of, closed_object
 from crowdd.http.request import Incoming
-from crowdd.http.responses import Answer, Data, Page
+from crowdd.http.responses import JsonResponse, Page, Response
 from crowdd.http.routing import Route, get
 from crowdd.kinds import KINDS
 
 _SECTION = "about"
 _TEXT = {"type": "string"}
-_INDEX = Doc(
+_INDEX = Operation(
     name="index",
     section=_SECTION,
     summary="What there is below /api",
-    answer=record(name=_TEXT, objects=many(_TEXT)),
+    answer=closed_object(name=_TEXT, objects=array_of(_TEXT)),
 )
-_DOCUMENT = Doc(
+_DOCUMENT = Operation(
     name="openapi",
     section=_SECTION,
     summary="This document",
     about="OpenAPI 3.1.",
     answer={"type": "object"},
 )
-_PAGE = Doc(
+_PAGE = Operation(
     name="docs",
     section=_SECTION,
     summary="This document as a page",
@@ -49,17 +49,17 @@ class ApiDocs:
         self._sections = sections(self._document)
 
     def routes(self) -> Iterator[Route]:
-        yield get("/api/", self.index, endpoint="index", doc=_INDEX)
-        yield get("/api/openapi.json", self.openapi, endpoint="openapi", doc=_DOCUMENT)
-        yield get("/api/docs", self.page, endpoint="docs", doc=_PAGE)
+        yield get("/api/", self.index, endpoint="index", operation=_INDEX)
+        yield get("/api/openapi.json", self.openapi, endpoint="openapi", operation=_DOCUMENT)
+        yield get("/api/docs", self.page, endpoint="docs", operation=_PAGE)
 
-    async def index(self, incoming: Incoming) -> Answer:
-        return Data({"name": "crowdd", "objects": sorted(KINDS)})
+    async def index(self, incoming: Incoming) -> Response:
+        return JsonResponse({"name": "crowdd", "objects": sorted(KINDS)})
 
-    async def openapi(self, incoming: Incoming) -> Answer:
+    async def openapi(self, incoming: Incoming) -> Response:
         return self._tagged
 
-    async def page(self, incoming: Incoming) -> Answer:
+    async def page(self, incoming: Incoming) -> Response:
         return Page(
             "about/api.html",
             title="API",

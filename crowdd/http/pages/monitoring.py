@@ -12,7 +12,7 @@ import orjson
 from crowdd.domain.server.readiness import OK, Readiness
 from crowdd.errors import ForbiddenError
 from crowdd.http.request import Incoming
-from crowdd.http.responses import Answer, Raw
+from crowdd.http.responses import BytesResponse, Response
 from crowdd.http.routing import Route, get
 
 HEALTH = "/health"
@@ -32,34 +32,36 @@ class Monitoring:
         yield get("/ready", self.ready, page=False)
         yield get("/metrics", self.metrics, page=False, key_header=False)
 
-    async def health(self, incoming: Incoming) -> Answer:
+    async def health(self, incoming: Incoming) -> Response:
         """The process answers; nothing else is asked."""
         return healthy()
 
-    async def ready(self, incoming: Incoming) -> Answer:
+    async def ready(self, incoming: Incoming) -> Response:
         """Whether it can do its work, and what is missing; 503 where something is."""
         return readiness(await self._readiness.checks())
 
-    async def metrics(self, incoming: Incoming) -> Answer:
+    async def metrics(self, incoming: Incoming) -> Response:
         """The figures, for whoever may see them."""
         sent = incoming.header("authorization").removeprefix("Bearer ")
         with_token = self._token and hmac.compare_digest(sent.encode("utf-8", "replace"), self._token.encode())
         if not with_token and (self._token or not on_this_machine(incoming)):
             hint = "Ask from the machine itself, past any proxy, or send the token of [metrics] token."
             raise ForbiddenError("The figures of this server are not public.", code="metrics_closed", hint=hint)
-        return Raw(await self._figures(), _PROMETHEUS, headers=_UNKEPT)
+        return BytesResponse(await self._figures(), _PROMETHEUS, headers=_UNKEPT)
 
 
-def healthy() -> Raw:
+def healthy() -> BytesResponse:
     """The answer of a process that lives."""
-    return Raw(b"ok\n", "text/plain; charset=utf-8", headers=_UNKEPT)
+    return BytesResponse(b"ok\n", "text/plain; charset=utf-8", headers=_UNKEPT)
 
 
-def readiness(checks: dict[str, str]) -> Raw:
+def readiness(checks: dict[str, str]) -> BytesResponse:
     """The answer for what was looked at, each with what is wrong with it."""
     ready = all(words == OK for words in checks.values())
     body = orjson.dumps({"ready": ready, "checks": checks})
-    return Raw(body, "application/json", 200 if ready else 503, _UNKEPT if ready else {**_UNKEPT, "Retry-After": "5"})
+    return BytesResponse(
+        body, "application/json", 200 if ready else 503, _UNKEPT if ready else {**_UNKEPT, "Retry-After": "5"}
+    )
 
 
 def on_this_machine(incoming: Incoming) -> bool:

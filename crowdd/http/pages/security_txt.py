@@ -10,7 +10,7 @@ from crowdd.config import Settings
 from crowdd.errors import NotFoundError
 from crowdd.http.html.presenter import api_headers
 from crowdd.http.request import Incoming
-from crowdd.http.responses import Answer, Raw
+from crowdd.http.responses import BytesResponse, Response
 from crowdd.http.routing import Route, get
 
 PATH = "/.well-known/security.txt"
@@ -26,13 +26,13 @@ class SecurityTxt:
     def routes(self) -> Iterator[Route]:
         yield get(PATH, self.text, page=False)
 
-    async def text(self, incoming: Incoming) -> Answer:
+    async def text(self, incoming: Incoming) -> Response:
         """The file, good for half a year; NotFoundError while the operator names nobody."""
         if not self._contact:
             raise NotFoundError("404 Not Found")
         now = datetime.fromtimestamp(self._clock.seconds(), UTC)
         body = security_txt(self._contact, f"{self._base_url}{PATH}", now)
-        return Raw(body.encode(), "text/plain; charset=utf-8", headers=api_headers())
+        return BytesResponse(body.encode(), "text/plain; charset=utf-8", headers=api_headers())
 
 
 def security_txt(contact: str, canonical: str, now: datetime) -> str:

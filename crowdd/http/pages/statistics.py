@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from crowdd.domain.projects.serializers import person
-from crowdd.domain.server.services import Domain
+from crowdd.domain.server.services import Services
 from crowdd.http.request import Incoming
-from crowdd.http.responses import Answer, Page
+from crowdd.http.responses import Page, Response
 from crowdd.http.routing import Route, get
 from crowdd.languages import _
 
@@ -18,21 +18,21 @@ MAX_WINDOW = 10
 class StatisticsPages:
     """/stats and /leaderboard."""
 
-    def __init__(self, domain: Domain) -> None:
-        self._domain = domain
+    def __init__(self, services: Services) -> None:
+        self._services = services
 
     def routes(self) -> Iterator[Route]:
         yield get("/stats/", self.of_site)
         yield get("/leaderboard/", self.leaderboard)
         yield get("/leaderboard/window/<int:window>", self.leaderboard)
 
-    async def of_site(self, incoming: Incoming) -> Answer:
-        found = await self._domain.statistics.for_everybody()
+    async def of_site(self, incoming: Incoming) -> Response:
+        found = await self._services.statistics.for_everybody()
         return Page("stats/global.html", title=_("Statistics"), **found)
 
-    async def leaderboard(self, incoming: Incoming, window: int = 0) -> Answer:
+    async def leaderboard(self, incoming: Incoming, window: int = 0) -> Response:
         """The first twenty; who asks stands at the end, with as many people around him as the window has."""
-        rows = await self._domain.accounts.leaderboard(incoming.who, TOP, min(window, MAX_WINDOW))
+        rows = await self._services.accounts.leaderboard(incoming.who, TOP, min(window, MAX_WINDOW))
         return Page(
             "stats/leaderboard.html", title=_("Leaderboard"), top_users=[person(row) for row in rows], _window=window
         )

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 import attrs
 
 from crowdd.domain.core import uploads
-from crowdd.domain.server.services import Domain
+from crowdd.domain.server.services import Services
 from crowdd.errors import NotFoundError
 from crowdd.http.html.presenter import upload_headers
 from crowdd.http.request import Incoming
-from crowdd.http.responses import Answer, File, Raw
+from crowdd.http.responses import BytesResponse, File, Response
 from crowdd.http.routing import Route, get
 from crowdd.http.transport import ranges
 
@@ -22,13 +22,13 @@ _HEADERS = {**upload_headers(), "Accept-Ranges": "bytes"}
 class Uploads:
     """/uploads/<container>/<name>."""
 
-    def __init__(self, domain: Domain) -> None:
-        self._uploads, self._access = domain.uploads, domain.file_access
+    def __init__(self, services: Services) -> None:
+        self._uploads, self._access = services.uploads, services.file_access
 
     def routes(self) -> Iterator[Route]:
         yield get("/uploads/<container>/<name>", self.file, page=False)
 
-    async def file(self, incoming: Incoming, container: str, name: str) -> Answer:
+    async def file(self, incoming: Incoming, container: str, name: str) -> Response:
         folder, public = await self._access.container(container, incoming.who)
         found = self._uploads.find(folder, name)
         if found is None:
@@ -40,18 +40,18 @@ class Uploads:
         if type_ == uploads.DOWNLOAD:
             headers["Content-Disposition"] = "attachment"
         if incoming.header("if-none-match") == etag:
-            return Raw(b"", type_, 304, headers)
+            return BytesResponse(b"", type_, 304, headers)
         return _part(incoming, File(path, type_, 0, stat.st_size, headers=headers), etag)
 
 
-def _part(incoming: Incoming, whole: File, etag: str) -> Answer:
+def _part(incoming: Incoming, whole: File, etag: str) -> Response:
     """The part of a file that a client asks for, or all of it."""
     if incoming.header("if-range") not in ("", etag):
         return whole
     try:
         part = ranges.wanted(incoming.header("range"), whole.end)
     except ValueError:
-        return Raw(b"", whole.content_type, 416, {**whole.headers, "Content-Range": f"bytes */{whole.end}"})
+        return BytesResponse(b"", whole.content_type, 416, {**whole.headers, "Content-Range": f"bytes */{whole.end}"})
     if part is None:
         return whole
     headers = {**whole.headers, "Content-Range": f"bytes {part[0]}-{part[1] - 1}/{whole.end}"}

@@ -29,20 +29,20 @@ class Downloads:
         if request.channel is None:  # gone while the first part was made
             await rest.aclose()
             return
-        flow = Flow(request, self._clock, self._seconds)
+        oauth_state = Flow(request, self._clock, self._seconds)
         try:
             request.write(first)
-            while await flow.ready():
+            while await oauth_state.ready():
                 part = await anext(rest, None)
                 if part is None:
                     break
-                if not flow.gone:
+                if not oauth_state.gone:
                     request.write(part)
         except Exception:
             log.failure("A file could not be made to its end")
-            flow.abort()
+            oauth_state.abort()
         finally:
-            flow.end()
+            oauth_state.end()
             await rest.aclose()
 
 

@@ -7,17 +7,17 @@ from typing import Any
 
 from twisted.web.http_headers import Headers
 
-Ready = tuple[tuple[bytes, bytes], ...]
+EncodedHeaders = tuple[tuple[bytes, bytes], ...]
 
 
-def ready(headers: Mapping[str, str]) -> Ready:
+def encode(headers: Mapping[str, str]) -> EncodedHeaders:
     """The headers as ``put`` takes them: names and values as Twisted sends them."""
     made = Headers({name: [value] for name, value in headers.items()})
     return tuple((name, values[0]) for name, values in made.getAllRawHeaders())
 
 
-def put(headers: Any, block: Ready) -> None:
+def set_headers(headers: Any, headers_block: EncodedHeaders) -> None:
     """Sets ready headers in place of what stood under their names."""
     raw = headers._rawHeaders  # its own setter encodes name and value, and looks for line breaks, each time
-    for name, value in block:
+    for name, value in headers_block:
         raw[name] = [value]

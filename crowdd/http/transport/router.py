@@ -26,7 +26,7 @@ from crowdd.domain.accounts.account_validation import RESERVED_NAMES
 from crowdd.domain.accounts.authentication import recent_proof
 from crowdd.domain.core import rights
 from crowdd.domain.core.concurrency.concurrency_limit import Turns
-from crowdd.domain.core.concurrency.worker_thread import Workshop
+from crowdd.domain.core.concurrency.worker_thread import WorkerThread
 from crowdd.domain.projects.projects import RESERVED_SHORT_NAMES, Projects
 from crowdd.errors import CrowddError, ForbiddenError, MethodError, NotFoundError, TooManyRequestsError
 from crowdd.http.auth.csrf import Csrf
@@ -36,12 +36,12 @@ from crowdd.http.html import presenter
 from crowdd.http.html.static_files import StaticFiles
 from crowdd.http.negotiation import Negotiator
 from crowdd.http.request import Incoming
-from crowdd.http.responses import Answer, Data, Download, File, Raw, Stream
+from crowdd.http.responses import BytesResponse, Download, File, JsonResponse, Response, Stream
 from crowdd.http.routing import Route
 from crowdd.http.transport.cors import Cors
 from crowdd.http.transport.downloads import LONG, Downloads, pieces_of, spilled
-from crowdd.http.transport.etags import names, packed
-from crowdd.http.transport.fixed_headers import put
+from crowdd.http.transport.etags import gzip_etag, matches
+from crowdd.http.transport.fixed_headers import set_headers
 from crowdd.http.transport.limits.body_size import Limit
 from crowdd.http.transport.limits.expensive_requests import CostlyRequests
 from crowdd.http.transport.limits.fair_share import FairShare
@@ -53,7 +53,7 @@ from crowdd.http.transport.limits.rate_limits import (
     RateLimit,
     SharedWindow,
     Window,
-    taken,
+    count_hit,
 )
 from crowdd.http.transport.path_table import Methods, Names, PathTable
 from crowdd.http.transport.streams import Streams
@@ -85,14 +85,14 @@ class Router:
         cors: Cors,
         streams: Streams,
         downloads: Downloads,
-        workshop: Workshop,
+        worker_thread: WorkerThread,
         refusals: Refusals,
         share: FairShare,
         account_forms: Turns,
         costly: CostlyRequests,
     ) -> None:
         self._account_forms, self._costly = account_forms, costly
-        self._workshop, self._refusals, self._share = workshop, refusals, share
+        self._worker_thread, self._refusals, self._share = worker_thread, refusals, share
         self._cors, self._streams, self._downloads = cors, streams, downloads
         self._settings, self._identity, self._csrf = settings, identity, csrf
         self._limit, self._posts, self._negotiator, self._projects = limit, posts, negotiator, projects
@@ -126,7 +126,7 @@ class Router:
         incoming = Incoming(request, client_address(request, self._settings))
         incoming.request_id = request.request_id
         request_id.set(request.request_id)
-        answer: Answer | None = None
+        answer: Response | None = None
         try:
             answer = await self._in_turn(incoming, methods, names)
             if isinstance(answer, Stream):
@@ -141,10 +141,10 @@ class Router:
         self._costly.answered(incoming, request.route, len(body))
         body = await self._finished(incoming, body)
         if request.code not in (204, 304):  # those have no body, and say nothing of its length (RFC 9110, 8.6)
-            put(request.responseHeaders, ((b"Content-Length", b"%d" % len(body)),))
+            set_headers(request.responseHeaders, ((b"Content-Length", b"%d" % len(body)),))
         if len(body) < LONG or incoming.method == "HEAD":
             return body
-        length, file = len(body), await self._workshop.do_soon(spilled, body)  # a busy disk makes a write wait
+        length, file = len(body), await self._worker_thread.do_soon(spilled, body)  # a busy disk makes a write wait
         body, answer = b"", None  # not kept while a slow client takes it
         await self._downloads.send(request, b"", pieces_of(file, 0, length))
         return b""
@@ -173,7 +173,7 @@ class Router:
         source = answer.path.open("rb")
         self._negotiator.write(incoming, answer)
         await self._finished(incoming, b"")
-        put(incoming.request.responseHeaders, ((b"Content-Length", b"%d" % (answer.end - answer.begin)),))
+        set_headers(incoming.request.responseHeaders, ((b"Content-Length", b"%d" % (answer.end - answer.begin)),))
         if incoming.method != "HEAD":
             await self._downloads.send(incoming.request, b"", pieces_of(source, answer.begin, answer.end))
         source.close()
@@ -191,20 +191,20 @@ class Router:
                 request.setHeader(name, value)
         entity_tag = headers.getRawHeaders(b"etag", [b""])[0].decode()
         fresh = incoming.method in ("GET", "HEAD") and request.code == 200 and entity_tag
-        if fresh and names(incoming.header("if-none-match"), entity_tag):
+        if fresh and matches(incoming.header("if-none-match"), entity_tag):
             request.setResponseCode(304)
             return b""
         _vary(headers, "Origin", "Accept-Encoding")
         if not worth_packing(headers, body, incoming.header("accept-encoding")):
             return body
         if entity_tag:
-            request.setHeader("ETag", packed(entity_tag))
+            request.setHeader("ETag", gzip_etag(entity_tag))
         request.setHeader("Content-Encoding", "gzip")
         if len(body) > _MAX_PACKED_AT_ONCE:
-            return await self._workshop.do_soon(_packed, body)
+            return await self._worker_thread.do_soon(_packed, body)
         return _packed(body)
 
-    async def _in_turn(self, incoming: Incoming, methods: Methods, names: Names) -> Answer:
+    async def _in_turn(self, incoming: Incoming, methods: Methods, names: Names) -> Response:
         place = network(incoming.address)
         await self._share.enter(place)
         try:
@@ -212,7 +212,7 @@ class Router:
         finally:
             self._share.leave(place)
 
-    async def _answer(self, incoming: Incoming, methods: Methods, names: Names) -> Answer:
+    async def _answer(self, incoming: Incoming, methods: Methods, names: Names) -> Response:
         method = "GET" if incoming.method == "HEAD" else incoming.method
         route = methods.get(method)
         if route is not None and incoming.changes_state and route.path.startswith("/account/"):
@@ -236,10 +236,10 @@ class Router:
             return await self._account_forms.run(network(incoming.address), handle)
         return await self._costly.run(incoming, network(incoming.address), route.path, handle)
 
-    async def _handled(self, incoming: Incoming, route: Route, names: Names) -> Answer:
+    async def _handled(self, incoming: Incoming, route: Route, names: Names) -> Response:
         """What the handler of a route answers, if the request may have it."""
         if incoming.takes_long_to_parse:
-            await self._workshop.do(incoming.parse)
+            await self._worker_thread.do(incoming.parse)
         if incoming.changes_state and not incoming.is_api and route.csrf and self._with_cookies(incoming):
             self._csrf.check(incoming)
         await self._require_allowed(incoming, route, names)
@@ -259,7 +259,7 @@ class Router:
 
     async def _require_scope(self, incoming: Incoming, route: Route, names: Names) -> None:
         rights.require_scope(incoming.who, route.needs)
-        if incoming.who.only_project is None or route.needs == "read" or route.by_standing:
+        if incoming.who.only_project is None or route.needs == "read" or route.by_role:
             return
         rights.require_project_scope(incoming.who, await self._project_in_path(incoming, names))
 
@@ -272,10 +272,10 @@ class Router:
             return await self._projects.id_of(reference)
         return int(reference)
 
-    def _other_method(self, incoming: Incoming, methods: Methods) -> Answer:
+    def _other_method(self, incoming: Incoming, methods: Methods) -> Response:
         allowed = sorted({*methods, "OPTIONS"} | ({"HEAD"} if "GET" in methods else set()))
         if incoming.method == "OPTIONS":
-            return Data(None, 204, {"Allow": ", ".join(allowed)})
+            return JsonResponse(None, 204, {"Allow": ", ".join(allowed)})
         raise MethodError("405 Method Not Allowed", allowed=tuple(allowed))
 
     def _require_own_page(self, incoming: Incoming) -> None:
@@ -295,14 +295,14 @@ class Router:
         if not self._limit.active:
             return
         allowance = await self._limit.take(endpoint, limited(incoming))
-        put(incoming.request.responseHeaders, allowance.headers())
+        set_headers(incoming.request.responseHeaders, allowance.headers())
         if not allowance.allowed:
             wait = max(1, allowance.reset - int(self._limit.seconds()))
             raise TooManyRequestsError("429 Too Many Requests", retry_after=wait, hint=f"Try again in {wait} seconds.")
 
     async def _count_post(self, incoming: Incoming, path: str) -> None:
         """Forms of accounts cost hashes, letters and rows: a network sends each of them so many times and no more."""
-        allowance = await taken(self._posts, (path, network(incoming.address)))
+        allowance = await count_hit(self._posts, (path, network(incoming.address)))
         if not allowance.allowed:
             wait = max(1, allowance.reset - int(self._limit.seconds()))
             raise TooManyRequestsError("429 Too Many Requests", retry_after=wait, hint=f"Try again in {wait} seconds.")
@@ -343,7 +343,7 @@ class Router:
             return b"Something went wrong on our side."
 
 
-class Front(Resource):
+class Gateway(Resource):
     """What comes before any route: static files, frames that lost their way, requests without an origin.
 
     Then the short way to the hot routes, and ``inner`` (Klein) for all others.
@@ -375,7 +375,7 @@ class Front(Resource):
         return self._router.routes
 
     def render(self, request: Any) -> Any:
-        path = _tidy(request)
+        path = _normalise_path(request)
         request.route = "(refused)"
         if path.startswith("/static/"):
             request.route = "/static/"
@@ -383,7 +383,7 @@ class Front(Resource):
         dest, marked = _header(request, "sec-fetch-dest"), b"_presenter" in request.args
         if presenter.wants_stub(path, marked, dest):
             request.route = "(frame)"
-            return self._write(request, Raw(presenter.STUB.encode(), headers=presenter.stub_headers()))
+            return self._write(request, BytesResponse(presenter.STUB.encode(), headers=presenter.stub_headers()))
         if not presenter.is_public(path) and not presenter.wants_frame(path, marked, dest):
             reason = presenter.refusal(_header(request, "origin"), _header(request, "sec-fetch-site"), dest)
             reason = reason or presenter.scope_refusal(_header(request, "x-presenter"), path)
@@ -398,7 +398,9 @@ class Front(Resource):
     def _static_file(self, request: Any, path: str) -> bytes:
         file = self._static.lookup(path)
         if file is None:
-            return self._write(request, Raw(b"Not found", "text/plain; charset=utf-8", 404, presenter.public_headers()))
+            return self._write(
+                request, BytesResponse(b"Not found", "text/plain; charset=utf-8", 404, presenter.public_headers())
+            )
         version = (request.args.get(b"v") or [b""])[0].decode("ascii", "replace")
         packed = file.gzipped if "gzip" in _header(request, "accept-encoding") else None
         headers = {
@@ -408,10 +410,12 @@ class Front(Resource):
             "Vary": "Accept-Encoding",
         }
         if request.getHeader("if-none-match") == headers["ETag"]:
-            return self._write(request, Raw(b"", file.content_type, 304, headers))
+            return self._write(request, BytesResponse(b"", file.content_type, 304, headers))
         if packed is not None:
             headers["Content-Encoding"] = "gzip"
-        return self._write(request, Raw(file.body if packed is None else packed, file.content_type, headers=headers))
+        return self._write(
+            request, BytesResponse(file.body if packed is None else packed, file.content_type, headers=headers)
+        )
 
     def _refuse(self, request: Any, reason: str) -> bytes:
         incoming = Incoming(request, client_address(request, self._settings))
@@ -422,7 +426,7 @@ class Front(Resource):
         request.setHeader("Content-Length", str(len(body)))
         return body
 
-    def _write(self, request: Any, answer: Raw) -> bytes:
+    def _write(self, request: Any, answer: BytesResponse) -> bytes:
         request.setResponseCode(answer.status)
         request.setHeader("Content-Type", answer.content_type)
         for name, value in answer.headers.items():
@@ -480,13 +484,13 @@ def _packed(body: bytes) -> bytes:
 
 def _vary(headers: Any, *more: str) -> None:
     if not headers.hasHeader(b"vary"):
-        put(headers, ((b"Vary", ", ".join(more).encode()),))
+        set_headers(headers, ((b"Vary", ", ".join(more).encode()),))
         return
     named = [word.strip() for line in headers.getRawHeaders("vary") or [] for word in line.split(",")]
     headers.setRawHeaders("vary", [", ".join(dict.fromkeys([*named, *more]))])
 
 
-def _tidy(request: Any) -> str:
+def _normalise_path(request: Any) -> str:
     """The path in its one spelling, put where Klein looks: no doubled slashes, nothing quoted that need not be.
 
     What decides by the path (limits, cookies, frames) and what matches the route then read the same. A quoted slash

@@ -20,7 +20,7 @@ from crowdd.errors import CrowddError, UnavailableError
 from crowdd.http.auth.cookie_names import SECURE_PREFIX
 from crowdd.http.auth.identity import is_trusted
 from crowdd.http.transport.channel import LINGER_SECONDS, MAX_IMPORT_SECONDS, Channel
-from crowdd.http.transport.fixed_headers import Ready, put, ready
+from crowdd.http.transport.fixed_headers import EncodedHeaders, encode, set_headers
 from crowdd.http.transport.hosts import Hosts
 from crowdd.http.transport.limits.body_size import BodyLimits, imports_into, too_large
 from crowdd.http.transport.memory import Trimmer
@@ -127,7 +127,7 @@ class Request(TwistedRequest):
         site = self.channel.site
         site.requests.add(self)
         self.began, self.request_id = site.seconds(), random.token_hex(8)
-        put(self.responseHeaders, (*site.greeting(), (b"X-Request-Id", self.request_id.encode())))
+        set_headers(self.responseHeaders, (*site.greeting(), (b"X-Request-Id", self.request_id.encode())))
         if site.draining:
             self.setHeader("Connection", "close")
             self.channel.close_after_answer()
@@ -208,7 +208,7 @@ class Site(TwistedSite):
         self._clock = reactor
         self._look: Any = None
         self._trimmer = Trimmer(reactor)
-        self._greeted, self._greeting = -1, ready({})
+        self._greeted, self._greeting = -1, encode({})
         self.use(settings)
 
     def log(self, request: Any) -> None:
@@ -226,12 +226,12 @@ class Site(TwistedSite):
         lasts = settings.http.hsts_seconds if https else 0
         self._always = {"Server": "crowdd", **({"Strict-Transport-Security": f"max-age={lasts}"} if lasts else {})}
 
-    def greeting(self) -> Ready:
+    def greeting(self) -> EncodedHeaders:
         """The headers with which every answer begins."""
         second = int(self.seconds())
         if second != self._greeted:
             self._greeted = second
-            self._greeting = ready({**self._always, "Date": datetimeToString(second).decode()})
+            self._greeting = encode({**self._always, "Date": datetimeToString(second).decode()})
         return self._greeting
 
     def seconds(self) -> float:

@@ -11,7 +11,7 @@ from crowdd.errors import UnavailableError
 from crowdd.http.errors import error_object, headers_of
 from crowdd.http.negotiation import target_of
 from crowdd.http.pages.monitoring import HEALTH, healthy, readiness
-from crowdd.http.responses import Raw
+from crowdd.http.responses import BytesResponse
 
 _WORDS = "The server is starting and waits for its database."
 
@@ -36,7 +36,7 @@ class Starting(Resource):
         return answer.body
 
 
-def _answer(method: str, path: str) -> Raw:
+def _answer(method: str, path: str) -> BytesResponse:
     error = UnavailableError(_WORDS, retry_after=5)
     if path == HEALTH:
         return healthy()
@@ -44,5 +44,7 @@ def _answer(method: str, path: str) -> Raw:
         return readiness({"database": _WORDS})
     headers = {**headers_of(error), "Cache-Control": "no-store"}
     if path.startswith("/api"):
-        return Raw(orjson.dumps(error_object(error, method, target_of(path))), "application/json", 503, headers)
-    return Raw(f"{_WORDS}\n".encode(), "text/plain; charset=utf-8", 503, headers)
+        return BytesResponse(
+            orjson.dumps(error_object(error, method, target_of(path))), "application/json", 503, headers
+        )
+    return BytesResponse(f"{_WORDS}\n".encode(), "text/plain; charset=utf-8", 503, headers)

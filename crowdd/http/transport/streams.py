@@ -37,7 +37,7 @@ def _nothing() -> None:
     """Nobody waits."""
 
 
-class Client:
+class SseConnection:
     """One open stream, a producer for its connection.
 
     ``full``: what was sent has not left yet; ``ready`` is called when it has. ``judge`` is awaited at every heartbeat
@@ -95,8 +95,8 @@ class Streams:
         self._clock, self._settings = clock, settings
         self._per_address: Counter[str] = Counter()
         # Each second one part of the clients gets its heartbeat.
-        self._parts: list[set[Client]] = [set() for _ in range(settings.heartbeat_seconds)]
-        self._clients: dict[Client, tuple[str, set[Client]]] = {}  # with address and part
+        self._parts: list[set[SseConnection]] = [set() for _ in range(settings.heartbeat_seconds)]
+        self._clients: dict[SseConnection, tuple[str, set[SseConnection]]] = {}  # with address and part
         self._next_part = 0
         self._tick: Any = None
         self._closed = False
@@ -118,9 +118,9 @@ class Streams:
                 f"{maximum} streams are open from here.", retry_after=30, code="too_many_streams"
             )
 
-    def serve(self, request: Any, address: str, begin: Callable[[Client], Callable[[], None]]) -> Deferred[None]:
+    def serve(self, request: Any, address: str, begin: Callable[[SseConnection], Callable[[], None]]) -> Deferred[None]:
         """Keeps a request as a stream; fires when it is over, whoever ended it. Its head is set."""
-        client = Client(self, request)
+        client = SseConnection(self, request)
         if request.channel is None:  # gone while the handler asked the database
             return succeed(None)
         self._enter(client, address)
@@ -135,7 +135,7 @@ class Streams:
             client.abort()
         return client.over
 
-    def leave(self, client: Client) -> None:
+    def leave(self, client: SseConnection) -> None:
         """Counts a stream out and lets its request end; a second time nothing happens."""
         if client.ended:
             return
@@ -157,7 +157,7 @@ class Streams:
         for client in list(self._clients):
             client.end(event("restart", {}))
 
-    def _enter(self, client: Client, address: str) -> None:
+    def _enter(self, client: SseConnection, address: str) -> None:
         part = min(self._parts, key=len)
         part.add(client)
         self._clients[client] = (address, part)
@@ -165,7 +165,7 @@ class Streams:
         if self._tick is None:
             self._tick = self._clock.callLater(1, self._beat)
 
-    def _forget(self, client: Client) -> None:
+    def _forget(self, client: SseConnection) -> None:
         address, part = self._clients.pop(client)
         part.discard(client)
         self._per_address[address] -= 1
@@ -185,7 +185,7 @@ class Streams:
             if self.seconds() - client.full_since > self._settings.stalled_seconds:
                 client.abort()
 
-    async def _judge(self, client: Client, judge: Callable[[], Awaitable[None]]) -> None:
+    async def _judge(self, client: SseConnection, judge: Callable[[], Awaitable[None]]) -> None:
         try:
             await judge()
         except UnavailableError:

@@ -5,15 +5,15 @@ from __future__ import annotations
 from twisted.logger import Logger
 
 from crowdd.domain.server.recount import Checking
-from crowdd.domain.server.services import Domain
+from crowdd.domain.server.services import Services
 from crowdd.sched.schedule import DAY, Job
 
 log = Logger()
 
 
-async def _check(domain: Domain) -> str:
+async def _check(services: Services) -> str:
     found = 0
-    async for difference in Checking(domain.db).run(repair=True):
+    async for difference in Checking(services.db).run(repair=True):
         log.warn("A counter was wrong: {sentence}", sentence=difference.sentence())
         found += 1 + difference.more
     return f"{found} differences"

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from crowdd.domain.server.services import Domain
+from crowdd.domain.server.services import Services
 from crowdd.sched.schedule import HOUR, Job
 
 
-async def _finish(domain: Domain) -> str:
-    return f"{await domain.people.farewell.finish()} answers found"
+async def _finish(services: Services) -> str:
+    return f"{await services.people.account_deletion.finish()} answers found"
 
 
 JOB = Job("finish_farewells", HOUR, _finish)

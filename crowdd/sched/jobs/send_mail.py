@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from crowdd.domain.server.services import Domain
+from crowdd.domain.server.services import Services
 from crowdd.sched.schedule import Job
 
 
-async def _send(domain: Domain) -> str:
-    tally = await domain.mail.deliver()
+async def _send(services: Services) -> str:
+    tally = await services.mail.deliver()
     return f"{tally.sent} sent, {tally.held} held, {tally.failed} failed"
 
 

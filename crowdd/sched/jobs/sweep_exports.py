@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import time
 
-from crowdd.domain.server.services import Domain
+from crowdd.domain.server.services import Services
 from crowdd.sched.schedule import HOUR, Job
 
 
-async def _sweep(domain: Domain) -> str:
-    return f"{await domain.people.personal_data.sweep(time.time())} removed"
+async def _sweep(services: Services) -> str:
+    return f"{await services.people.personal_data.sweep(time.time())} removed"
 
 
 JOB = Job("sweep_exports", HOUR, _sweep)

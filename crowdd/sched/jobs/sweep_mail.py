@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from crowdd.domain.server.services import Domain
+from crowdd.domain.server.services import Services
 from crowdd.sched.schedule import HOUR, Job
 
 
-async def _sweep(domain: Domain) -> str:
-    return f"{await domain.mail.sweep()} removed"
+async def _sweep(services: Services) -> str:
+    return f"{await services.mail.sweep()} removed"
 
 
 JOB = Job("sweep_mail", HOUR, _sweep)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from crowdd.domain.server.services import Domain
+from crowdd.domain.server.services import Services
 from crowdd.sched.schedule import HOUR, Job
 
 
-async def _sweep(domain: Domain) -> str:
-    done = await domain.retention.sweep()
+async def _sweep(services: Services) -> str:
+    done = await services.retention.sweep()
     return f"{done['answers']} answers checked, {done['acts']} audit rows removed"
 
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from crowdd.domain.server.services import Domain
+from crowdd.domain.server.services import Services
 from crowdd.sched.schedule import HOUR, Job
-from crowdd.sched.task_handlers import works
+from crowdd.sched.task_handlers import handlers
 
 UNKNOWN_HOURS = 24
 
 
-async def _sweep(domain: Domain) -> str:
-    dead = await domain.queue.bury_unknown(works().keys(), UNKNOWN_HOURS)
-    return f"{await domain.queue.sweep()} removed, {dead} unknown"
+async def _sweep(services: Services) -> str:
+    dead = await services.queue.dead_letter_unknown(handlers().keys(), UNKNOWN_HOURS)
+    return f"{await services.queue.sweep()} removed, {dead} unknown"
 
 
 JOB = Job("sweep_queue", HOUR, _sweep)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from crowdd.domain.server.services import Domain
+from crowdd.domain.server.services import Services
 from crowdd.sched.schedule import DAY, Job
 
 
-async def _sweep(domain: Domain) -> str:
-    return f"{await domain.prose.sweep()} removed"
+async def _sweep(services: Services) -> str:
+    return f"{await services.prose.sweep()} removed"
 
 
 JOB = Job("sweep_rendered_texts", DAY, _sweep)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from crowdd.domain.server.services import Domain
+from crowdd.domain.server.services import Services
 from crowdd.sched.schedule import HOUR, Job
 
 
-async def _sweep(domain: Domain) -> str:
-    return f"{await domain.security_log.sweep(domain.db, domain.settings.log.security_days)} removed"
+async def _sweep(services: Services) -> str:
+    return f"{await services.security_log.sweep(services.db, services.settings.log.security_days)} removed"
 
 
 JOB = Job("sweep_security_log", HOUR, _sweep)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from crowdd.domain.core.background_queue import Item
+from crowdd.domain.core.background_queue import QueuedTask
 from crowdd.domain.projects import schedulers
-from crowdd.domain.server.services import Domain
-from crowdd.sched.task_handlers import Work
+from crowdd.domain.server.services import Services
+from crowdd.sched.task_handlers import Handler
 
 
-async def _run(domain: Domain, item: Item) -> None:
-    await schedulers.carry_on(domain.db, item)
+async def _run(services: Services, item: QueuedTask) -> None:
+    await schedulers.carry_on(services.db, item)
 
 
-WORK = Work(schedulers.WORK, _run)
+HANDLER = Handler(schedulers.HANDLER, _run)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from crowdd.domain.core.background_queue import Item
+from crowdd.domain.core.background_queue import QueuedTask
 from crowdd.domain.projects import answer_recount
-from crowdd.domain.server.services import Domain
-from crowdd.sched.task_handlers import Work
+from crowdd.domain.server.services import Services
+from crowdd.sched.task_handlers import Handler
 
 
-async def _run(domain: Domain, item: Item) -> dict[str, object]:
-    return await domain.changes.carry_on(item)
+async def _run(services: Services, item: QueuedTask) -> dict[str, object]:
+    return await services.changes.carry_on(item)
 
 
-WORK = Work(answer_recount.WORK, _run)
+HANDLER = Handler(answer_recount.HANDLER, _run)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from crowdd.domain.accounts.answer_claims import WORK as NAME
-from crowdd.domain.core.background_queue import Item
-from crowdd.domain.server.services import Domain
-from crowdd.sched.task_handlers import Work
+from crowdd.domain.accounts.answer_claims import HANDLER as NAME
+from crowdd.domain.core.background_queue import QueuedTask
+from crowdd.domain.server.services import Services
+from crowdd.sched.task_handlers import Handler
 
 
-async def _run(domain: Domain, item: Item) -> dict[str, object]:
+async def _run(services: Services, item: QueuedTask) -> dict[str, object]:
     user_id, volunteer = item.arguments["user_id"], item.arguments["volunteer"]
-    return {"answers": await domain.people.claims.claim_all(user_id, volunteer, item.progress)}
+    return {"answers": await services.people.answer_claims.claim_all(user_id, volunteer, item.progress)}
 
 
-WORK = Work(NAME, _run)
+HANDLER = Handler(NAME, _run)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from crowdd.domain.accounts.authentication.password_reset import WORK as NAME
-from crowdd.domain.core.background_queue import Item
-from crowdd.domain.server.services import Domain
-from crowdd.sched.task_handlers import Work
+from crowdd.domain.accounts.authentication.password_reset import HANDLER as NAME
+from crowdd.domain.core.background_queue import QueuedTask
+from crowdd.domain.server.services import Services
+from crowdd.sched.task_handlers import Handler
 
 
-async def _run(domain: Domain, item: Item) -> None:
-    await domain.people.recovery.write(item.arguments["user_id"], item.arguments.get("network", ""))
+async def _run(services: Services, item: QueuedTask) -> None:
+    await services.people.recovery.write(item.arguments["user_id"], item.arguments.get("network", ""))
 
 
-WORK = Work(NAME, _run)
+HANDLER = Handler(NAME, _run)

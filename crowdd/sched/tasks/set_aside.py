@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from crowdd.domain.core.background_queue import Item
-from crowdd.domain.server.services import Domain
-from crowdd.domain.tasks.barring import WORK as NAME
-from crowdd.sched.task_handlers import Work
+from crowdd.domain.core.background_queue import QueuedTask
+from crowdd.domain.server.services import Services
+from crowdd.domain.tasks.barring import HANDLER as NAME
+from crowdd.sched.task_handlers import Handler
 
 
-async def _run(domain: Domain, item: Item) -> dict[str, object]:
-    return await domain.barring.carry_on(item)
+async def _run(services: Services, item: QueuedTask) -> dict[str, object]:
+    return await services.barring.carry_on(item)
 
 
-WORK = Work(NAME, _run)
+HANDLER = Handler(NAME, _run)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from crowdd.domain.core.background_queue import Item
+from crowdd.domain.core.background_queue import QueuedTask
 from crowdd.domain.projects import projects
-from crowdd.domain.server.services import Domain
-from crowdd.sched.task_handlers import Work
+from crowdd.domain.server.services import Services
+from crowdd.sched.task_handlers import Handler
 
 
-async def _run(domain: Domain, item: Item) -> None:
-    await projects.sweep(domain.db, item)
+async def _run(services: Services, item: QueuedTask) -> None:
+    await projects.sweep(services.db, item)
 
 
-WORK = Work(projects.SWEEP, _run)
+HANDLER = Handler(projects.SWEEP, _run)

@@ -95,7 +95,7 @@ async def exports_kept(db: Database) -> set[str]:
 # Farewells --------------------------------------------------------------------------------------------------------------
 
 
-async def say_farewell(db: Database, user_id: int, seed: str) -> None:
+async def begin_deletion(db: Database, user_id: int, seed: str) -> None:
     """Blocks an account for good and notes what the pseudonyms of its answers are made of; the first seed stays."""
     await db.execute(
         'UPDATE account SET "restrict" = true, passwd_hash = NULL, api_key_hash = sha256(random()::text::bytea) WHERE id = %(user)s',
@@ -110,7 +110,7 @@ async def say_farewell(db: Database, user_id: int, seed: str) -> None:
     )
 
 
-async def farewell_seed(db: Database, user_id: int) -> str | None:
+async def deletion_seed(db: Database, user_id: int) -> str | None:
     """What the pseudonyms of somebody who goes are made of; None when that is forgotten."""
     row = await one_or_none(db, "SELECT pseudonym FROM farewell WHERE user_id = %(user)s", {"user": user_id})
     return row["pseudonym"] if row else None
@@ -126,14 +126,14 @@ async def forget_in_events(db: Database, user_id: int, after: tuple[int, int]) -
     return None if row["event"] is None else (row["project"], row["event"])
 
 
-async def farewells(db: Database) -> list[Row]:
+async def begun_deletions(db: Database) -> list[Row]:
     """Those who are going or have gone lately: user_id, pseudonym, ``old`` after some hours."""
     return await db.fetch(
         "SELECT user_id, pseudonym, at <= clock() - interval '3 hours' AS old FROM farewell ORDER BY at LIMIT 1000"
     )
 
 
-async def forget_farewell(db: Database, user_id: int) -> None:
+async def end_deletion(db: Database, user_id: int) -> None:
     """Nobody knows any more which pseudonym was whose; empty counters of the person go, too."""
     await forget_words(db, user_id)
     await db.fetch("SELECT forget_person(%(user)s)", {"user": user_id})

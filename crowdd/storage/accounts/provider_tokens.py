@@ -5,12 +5,12 @@ from __future__ import annotations
 from crowdd.storage.database import Database, Row
 
 
-async def keep(db: Database, user_id: int, provider: str, sealed: bytes) -> None:
+async def keep(db: Database, user_id: int, provider: str, encrypted: bytes) -> None:
     """Stores the latest token of a person at a provider."""
     await db.execute(
         "INSERT INTO provider_token (user_id, provider, sealed, created) VALUES (%(user)s, %(provider)s, %(sealed)s, clock())"
         " ON CONFLICT (user_id, provider) DO UPDATE SET sealed = excluded.sealed, created = excluded.created",
-        {"user": user_id, "provider": provider, "sealed": sealed},
+        {"user": user_id, "provider": provider, "sealed": encrypted},
     )
 
 

@@ -54,13 +54,13 @@ async def totp(db: Database, user_id: int) -> Row | None:
     )
 
 
-async def begin_totp(db: Database, user_id: int, sealed: bytes) -> bool:
+async def begin_totp(db: Database, user_id: int, encrypted: bytes) -> bool:
     """Stores a secret that is to be confirmed, in place of an unconfirmed one; False when one is confirmed already."""
     return (
         await db.execute(
             "INSERT INTO totp (user_id, sealed, created) VALUES (%(user)s, %(sealed)s, clock()) ON CONFLICT (user_id)"
             " DO UPDATE SET sealed = excluded.sealed, created = excluded.created, last_step = 0 WHERE totp.confirmed IS NULL",
-            {"user": user_id, "sealed": sealed},
+            {"user": user_id, "sealed": encrypted},
         )
         > 0
     )

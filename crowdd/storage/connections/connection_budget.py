@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 
-class Wanting(Protocol):
+class ConnectionUser(Protocol):
     """Who opens connections; ``crowdd.storage.connections.connector.Connector`` does."""
 
     @property
@@ -14,7 +14,7 @@ class Wanting(Protocol):
         """Whether a connection is wanted by somebody who has none."""
 
 
-class Places:
+class ConnectionBudget:
     """Shared by those who open connections from one process to one database.
 
     Who has none comes first, in the order in which they joined: the others open no further ones meanwhile, and when
@@ -22,14 +22,14 @@ class Places:
     """
 
     def __init__(self) -> None:
-        self._wanting: list[Wanting] = []
+        self._wanting: list[ConnectionUser] = []
         self._givers: list[Callable[[], bool]] = []
 
-    def join(self, one: Wanting) -> None:
+    def join(self, one: ConnectionUser) -> None:
         """It wants connections, too, and comes after those who joined before."""
         self._wanting.append(one)
 
-    def leave(self, one: Wanting) -> None:
+    def leave(self, one: ConnectionUser) -> None:
         """It wants none any more."""
         self._wanting.remove(one)
 
@@ -37,7 +37,7 @@ class Places:
         """``give`` closes a connection that its owner can do without, and says whether there was one."""
         self._givers.append(give)
 
-    def reserved(self, one: Wanting) -> bool:
+    def reserved(self, one: ConnectionUser) -> bool:
         """Whether the next place is for somebody else."""
         before = self._wanting.index(one) if one.lacks_any else len(self._wanting)
         return any(other.lacks_any for other in self._wanting[:before])

@@ -13,7 +13,7 @@ from twisted.logger import Logger
 
 from crowdd.errors import ConfigError, InvalidValueError, UnavailableError
 from crowdd.storage.connections.connection import Connection, first_line
-from crowdd.storage.connections.connection_budget import Places
+from crowdd.storage.connections.connection_budget import ConnectionBudget
 
 FIRST_PAUSE, LONGEST_PAUSE, PAUSE_GROWTH = 0.1, 2.0, 1.7  # seconds, seconds, factor
 # libpq has no SQLSTATE for a refused connection, only text. A server that speaks another language is taken for one that
@@ -31,13 +31,13 @@ log = Logger()
 class Connector:
     """Opens connections to one database, and gives up an attempt after ``seconds``."""
 
-    def __init__(self, reactor: Any, dsn: str, *, seconds: float, places: Places) -> None:
-        self._reactor, self._dsn, self._seconds, self._places = reactor, dsn, seconds, places
+    def __init__(self, reactor: Any, dsn: str, *, seconds: float, budget: ConnectionBudget) -> None:
+        self._reactor, self._dsn, self._seconds, self._budget = reactor, dsn, seconds, budget
         self._opening: set[Connection] = set()
         self._pauses: set[Deferred[None]] = set()
         self._wanting: Callable[[], bool] | None = None
         self._stopped = False
-        places.join(self)
+        budget.join(self)
 
     @property
     def lacks_any(self) -> bool:
@@ -75,7 +75,7 @@ class Connector:
     async def _persist(self, make: Callable[[Any], Connection], setup: Sequence[str], strict: bool) -> Connection:
         pause = FIRST_PAUSE
         while not self._stopped:
-            if self._places.reserved(self):
+            if self._budget.reserved(self):
                 await self._rest(FIRST_PAUSE)
                 continue
             try:
@@ -86,7 +86,7 @@ class Connector:
                 if not self._stopped:
                     log.warn("Cannot connect to the database: {error}", error=first_line(error))
                     if self.lacks_any and FULL.search(str(error)):
-                        self._places.make_room()
+                        self._budget.make_room()
                     await self._rest(pause)
             pause = min(pause * PAUSE_GROWTH, LONGEST_PAUSE)
         raise UnavailableError("The database connections are being closed.")

@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, TypeVar
 
 from crowdd.storage.connections.connection import Connection
-from crowdd.storage.connections.connection_budget import Places
+from crowdd.storage.connections.connection_budget import ConnectionBudget
 from crowdd.storage.connections.connector import Connector
 from crowdd.storage.connections.transaction import Transaction
 from crowdd.storage.database import Database
@@ -20,11 +20,13 @@ T = TypeVar("T")
 class Apart:
     """Runs transactions, each on a connection of its own. ``setup`` are statements that it runs first.
 
-    ``places`` are shared with pools: where PostgreSQL takes few connections, these come last.
+    ``budget`` are shared with pools: where PostgreSQL takes few connections, these come last.
     """
 
-    def __init__(self, reactor: Any, dsn: str, setup: Sequence[str], places: Places, seconds: float = 5.0) -> None:
-        self._reactor, self._dsn, self._setup, self._places = reactor, dsn, tuple(setup), places
+    def __init__(
+        self, reactor: Any, dsn: str, setup: Sequence[str], budget: ConnectionBudget, seconds: float = 5.0
+    ) -> None:
+        self._reactor, self._dsn, self._setup, self._budget = reactor, dsn, tuple(setup), budget
         self._seconds = seconds
         self._open: set[Connection] = set()
         self._connectors: set[Connector] = set()
@@ -47,14 +49,14 @@ class Apart:
             connection.close()
 
     async def _connect(self) -> Connection:
-        connector = Connector(self._reactor, self._dsn, seconds=self._seconds, places=self._places)
+        connector = Connector(self._reactor, self._dsn, seconds=self._seconds, budget=self._budget)
         self._connectors.add(connector)
         patience = self._reactor.callLater(self._seconds, connector.stop)
         try:
             return await connector.open(self._make, self._setup)
         finally:
             self._connectors.discard(connector)
-            self._places.leave(connector)
+            self._budget.leave(connector)
             if patience.active():
                 patience.cancel()
 

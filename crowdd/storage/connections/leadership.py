@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from crowdd.storage.connections.connection import Connection, rows
-from crowdd.storage.connections.connection_budget import Places
+from crowdd.storage.connections.connection_budget import ConnectionBudget
 from crowdd.storage.connections.connector import Connector
 
 _CONNECT_SECONDS = 10.0
@@ -14,9 +14,9 @@ _CONNECT_SECONDS = 10.0
 class Leadership:
     """A session's advisory lock by name. PostgreSQL gives it to the next one when the process dies, at once."""
 
-    def __init__(self, reactor: Any, dsn: str, name: str, places: Places | None = None) -> None:
-        places = Places() if places is None else places
-        self._connector = Connector(reactor, dsn, seconds=_CONNECT_SECONDS, places=places)
+    def __init__(self, reactor: Any, dsn: str, name: str, budget: ConnectionBudget | None = None) -> None:
+        budget = ConnectionBudget() if budget is None else budget
+        self._connector = Connector(reactor, dsn, seconds=_CONNECT_SECONDS, budget=budget)
         self._name = name
         self._connection: Connection | None = None
         self._held = False

@@ -21,11 +21,11 @@ from twisted.internet.defer import CancelledError, Deferred, ensureDeferred, fai
 
 from crowdd.errors import CrowddError, NoConnectionError
 from crowdd.storage.connections.connection import Connection, in_background, row_count, rows, shield
-from crowdd.storage.connections.connection_budget import Places
+from crowdd.storage.connections.connection_budget import ConnectionBudget
 from crowdd.storage.connections.connector import Connector
 from crowdd.storage.connections.listener import Listener, Observer
 from crowdd.storage.connections.transaction import Transaction, rerun
-from crowdd.storage.connections.wait_queue import Queue
+from crowdd.storage.connections.wait_queue import WaitQueue
 from crowdd.storage.database import Row, Statement, Values
 
 T = TypeVar("T")
@@ -47,7 +47,7 @@ class Pool:
     ``dsn`` is libpq's and should name a socket directory or an address, since names are resolved while the reactor
     stands still. ``setup`` are statements that each new connection runs first (PREPARE, SET). At most ``max_waiting``
     callers wait for a connection, each for ``timeout``; an attempt to connect is given up after
-    ``connect_seconds``. Pools of one process that share ``places`` leave each other at least one connection.
+    ``connect_seconds``. Pools of one process that share ``budget`` leave each other at least one connection.
     """
 
     def __init__(
@@ -60,16 +60,16 @@ class Pool:
         timeout: float = 5.0,
         connect_seconds: float = 10.0,
         setup: Sequence[str] = (),
-        places: Places | None = None,
+        budget: ConnectionBudget | None = None,
     ) -> None:
         self._reactor = reactor
         self._size = size
         self._setup = tuple(setup)
-        places = Places() if places is None else places
-        places.lend(self._give_up_one)
-        self._connector = Connector(reactor, dsn, seconds=connect_seconds, places=places)
-        self._listener = Listener(Connector(reactor, dsn, seconds=connect_seconds, places=places))
-        self._queue: Queue[Connection] = Queue(reactor, maximum=max_queue, seconds=timeout)
+        budget = ConnectionBudget() if budget is None else budget
+        budget.lend(self._give_up_one)
+        self._connector = Connector(reactor, dsn, seconds=connect_seconds, budget=budget)
+        self._listener = Listener(Connector(reactor, dsn, seconds=connect_seconds, budget=budget))
+        self._queue: WaitQueue[Connection] = WaitQueue(reactor, maximum=max_queue, seconds=timeout)
         self._free: list[Connection] = []
         self._busy: set[Connection] = set()
         self._started: Deferred[Pool] = Deferred()

@@ -12,7 +12,7 @@ from crowdd.errors import NoConnectionError
 T = TypeVar("T")
 
 
-class Queue(Generic[T]):
+class WaitQueue(Generic[T]):
     """Callers who wait for a thing, first come, first served; ``maximum`` of them, each for at most ``seconds``."""
 
     def __init__(self, clock: Any, *, maximum: int, seconds: float) -> None:

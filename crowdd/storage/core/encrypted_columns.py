@@ -21,7 +21,7 @@ class Column:
     place: str = ""
 
     @property
-    def sealed_for(self) -> str:
+    def encrypted_for(self) -> str:
         """The column that the place of a value names."""
         return self.place or self.column
 
@@ -37,7 +37,7 @@ COLUMNS = (
 
 
 async def outdated(db: Database, column: Column, prefix: bytes, after: Sequence[object] | None) -> list[Row]:
-    """The next values that do not begin with the prefix, in the order of their keys: the keys and ``sealed``."""
+    """The next values that do not begin with the prefix, in the order of their keys: the keys and ``encrypted``."""
     keys = ", ".join(column.keys)
     marks = ", ".join(f"%(after_{key})s" for key in column.keys)
     beyond = f" AND ({keys}) > ({marks})" if after else ""
@@ -50,12 +50,12 @@ async def outdated(db: Database, column: Column, prefix: bytes, after: Sequence[
     )
 
 
-async def replace(db: Database, column: Column, row: Row, sealed: bytes) -> bool:
+async def replace(db: Database, column: Column, row: Row, encrypted: bytes) -> bool:
     """Put a value in the place of the one that was read; False when another one is there meanwhile."""
     same = " AND ".join(f"{key} = %({key})s" for key in column.keys)
     changed = await db.execute(
         f"UPDATE {column.table} SET {column.column} = %(new)s WHERE {same} AND {column.column} = %(sealed)s",
-        {**row, "sealed": bytes(row["sealed"]), "new": sealed},
+        {**row, "sealed": bytes(row["sealed"]), "new": encrypted},
     )
     return changed == 1
 

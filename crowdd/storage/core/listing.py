@@ -12,7 +12,7 @@ from typing import Any
 
 import attrs
 
-from crowdd.kinds.kind import EVERYONE, Field, Kind, Standing
+from crowdd.kinds.kind import EVERYONE, Field, Kind, Role
 from crowdd.kinds.types import Integer, Json, Timestamp
 from crowdd.storage.core import list_size, roles
 from crowdd.storage.core.records import columns, named
@@ -68,11 +68,11 @@ def is_dear(query: Query) -> bool:
 
 
 async def select(db: Database, query: Query, who: Requester) -> list[Row]:
-    """The rows of a list that the requester may see, each with its ``standings``; at most MAX_LIST_BYTES of them.
+    """The rows of a list that the requester may see, each with its ``roles``; at most MAX_LIST_BYTES of them.
 
     ``bytes`` is the size of each row.
     """
-    values: dict[str, Any] = {**who.standing_values(), "actor": who.actor, "limit": query.limit, "offset": query.offset}
+    values: dict[str, Any] = {**who.role_values(), "actor": who.actor, "limit": query.limit, "offset": query.offset}
     values["max_bytes"] = list_size.MAX_LIST_BYTES
     where = " AND ".join(_wanted(query, who, values))
     rows = (_by_project if _has_projects(query) else _plain)(query, where)
@@ -100,7 +100,7 @@ def _wanted(query: Query, who: Requester, values: dict[str, Any]) -> Iterator[st
         values["last_id"] = query.last_id
         yield _after(query)
     if query.own:
-        yield roles.any_of(query.kind, {Standing.OWNER})
+        yield roles.any_of(query.kind, {Role.OWNER})
 
 
 def _plain(query: Query, where: str) -> str:

@@ -4,27 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from crowdd.kinds.kind import LINK, Field, Kind, Standing
+from crowdd.kinds.kind import LINK, Field, Kind, Role
 from crowdd.kinds.types import Timestamp
 
 
-def json_of(kind: Kind, standings: frozenset[Standing], **columns: str) -> str:
-    """An expression: the row t as ``Kind.view`` shows it to these standings, as json; ``%(base_url)s`` is a text.
+def json_of(kind: Kind, roles: frozenset[Role], **columns: str) -> str:
+    """An expression: the row t as ``Kind.view`` shows it to these roles, as json; ``%(base_url)s`` is a text.
 
     ``%(mask)s`` is the key of masked attributes, where the kind has any.
 
     ``columns`` names those of t that hold an attribute under another name. Only for kinds whose attributes are shown
     whole: none sealed, no public part of info.
     """
-    if kind.public_info is not None or any(field.sealed for field in kind.fields):
+    if kind.public_info is not None or any(field.encrypted for field in kind.fields):
         raise ValueError(f"{kind.name} has attributes that PostgreSQL cannot show.")
-    pairs = [f"'{name}', {value}" for name, value in (*_attributes(kind, standings, columns), *_links(kind))]
+    pairs = [f"'{name}', {value}" for name, value in (*_attributes(kind, roles, columns), *_links(kind))]
     return f"json_build_object({', '.join(pairs)})"
 
 
-def column_of(kind: Kind, field: Field, standings: frozenset[Standing]) -> str | None:
-    """An expression: an attribute of the row t as these standings may see it; None when they may not see it at all."""
-    if field.read & standings:
+def column_of(kind: Kind, field: Field, roles: frozenset[Role]) -> str | None:
+    """An expression: an attribute of the row t as these roles may see it; None when they may not see it at all."""
+    if field.read & roles:
         return f't."{field.name}"'
     if field.masked:
         text = f"t.project_id || ':' || t.\"{field.name}\""
@@ -32,11 +32,11 @@ def column_of(kind: Kind, field: Field, standings: frozenset[Standing]) -> str |
     return "NULL" if field.name in kind.reduced else None
 
 
-def _attributes(kind: Kind, standings: frozenset[Standing], columns: dict[str, str]) -> Iterator[tuple[str, str]]:
+def _attributes(kind: Kind, roles: frozenset[Role], columns: dict[str, str]) -> Iterator[tuple[str, str]]:
     for field in kind.fields:
-        if field.read & standings:
+        if field.read & roles:
             yield field.name, _outward(field, columns.get(field.name, field.name))
-        elif (shown := column_of(kind, field, standings)) is not None:
+        elif (shown := column_of(kind, field, roles)) is not None:
             yield field.name, shown
 
 

@@ -118,7 +118,7 @@ async def progress(
     )
 
 
-async def beat(db: Database, item_id: int, attempt: int) -> bool:
+async def heartbeat(db: Database, item_id: int, attempt: int) -> bool:
     """Prolongs an attempt; False when the item is not its own any more."""
     sql = f"UPDATE queue_item SET due = {_ALIVE} WHERE {_OURS}"
     return await db.execute(sql, {"id": item_id, "attempt": attempt}) > 0
@@ -169,16 +169,14 @@ async def list_(
     chosen = {"q.state": state, "q.name": name, "q.project_id": project_id}
     where += [f"{column} = %({column[2:]})s" for column, value in chosen.items() if value is not None]
     where += ["q.id < %(before)s"] if before is not None else []
-    values = {**who.standing_values(), **{column[2:]: value for column, value in chosen.items()}}
+    values = {**who.role_values(), **{column[2:]: value for column, value in chosen.items()}}
     sql = f"{_ITEMS} WHERE {' AND '.join(where)} ORDER BY q.id DESC LIMIT %(limit)s"
     return await db.fetch(sql, {**values, "before": before, "limit": limit})
 
 
 async def one_of(db: Database, who: Requester, item_id: int) -> Row | None:
     """An item that the requester may see."""
-    return await one_or_none(
-        db, f"{_ITEMS} WHERE q.id = %(id)s AND {_MAY_SEE}", {**who.standing_values(), "id": item_id}
-    )
+    return await one_or_none(db, f"{_ITEMS} WHERE q.id = %(id)s AND {_MAY_SEE}", {**who.role_values(), "id": item_id})
 
 
 async def cancel(db: Database, item_id: int) -> bool:
@@ -199,7 +197,7 @@ async def retry(db: Database, item_id: int) -> bool:
     return await db.execute(sql, {"id": item_id}) > 0
 
 
-async def bury_unknown(db: Database, names: list[str], hours: int, error: str) -> int:
+async def dead_letter_unknown(db: Database, names: list[str], hours: int, error: str) -> int:
     """Ends items that no server of this version can do and that have waited so long."""
     sql = (
         "UPDATE queue_item SET state = 'dead', ended = clock(), error = %(error)s"

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-from crowdd.kinds.kind import Field, Kind, Standing
+from crowdd.kinds.kind import Field, Kind, Role
 from crowdd.kinds.types import Json
 from crowdd.storage.core import list_size, roles
 from crowdd.storage.database import Database, Prepared, Row, as_json, one, one_or_none
@@ -31,8 +31,8 @@ _COMPUTED = {("project", "contrib_button"): _CONTRIB_BUTTON, ("project", "last_a
 
 
 async def get(db: Database, kind: Kind, row_id: int, who: Requester) -> Row | None:
-    """One row with the requester's ``standings`` towards it, whoever he is; None when there is no such row."""
-    rows = await db.fetch(_by_id(kind), {**who.standing_values(), "actor": who.actor, "id": row_id})
+    """One row with the requester's ``roles`` towards it, whoever he is; None when there is no such row."""
+    rows = await db.fetch(_by_id(kind), {**who.role_values(), "actor": who.actor, "id": row_id})
     return named(rows)[0] if rows else None
 
 
@@ -46,7 +46,7 @@ def _by_id(kind: Kind) -> Prepared:
 
 async def rows(db: Database, kind: Kind, ids: Sequence[int], who: Requester) -> list[Row]:
     """Several rows by their ids, in no order, each as ``get`` gives it."""
-    values = {**who.standing_values(), "actor": who.actor, "ids": list(ids)}
+    values = {**who.role_values(), "actor": who.actor, "ids": list(ids)}
     sql = f"SELECT {columns(kind)} FROM {roles.source(kind)} WHERE t.id = ANY (%(ids)s::bigint[])"
     return named(await db.fetch(sql, values))
 
@@ -59,13 +59,7 @@ async def related(
     They come in the order of the keys and end before they exceed ``max_bytes``; ``n_rows`` is how many there are.
     Of results only the last version. A look-up by index for each key, so that the cost is that of the rows found.
     """
-    values = {
-        **who.standing_values(),
-        "actor": who.actor,
-        "keys": list(keys),
-        "maximum": maximum,
-        "max_bytes": max_bytes,
-    }
+    values = {**who.role_values(), "actor": who.actor, "keys": list(keys), "maximum": maximum, "max_bytes": max_bytes}
     where = [f"t.{column} = k.key", roles.any_of(kind, kind.rights.see)]
     if column == "task_id":  # the indexes of what hangs on a task begin with its project
         where.append("t.project_id = (SELECT x.project_id FROM task x WHERE x.id = k.key)")
@@ -113,11 +107,11 @@ async def delete(db: Database, kind: Kind, row_id: int) -> bool:
     return await db.execute(f"DELETE FROM {kind.table} WHERE id = %(id)s", {"id": row_id}) > 0
 
 
-async def standings_to_project(db: Database, project_id: int, who: Requester) -> frozenset[Standing] | None:
+async def roles_to_project(db: Database, project_id: int, who: Requester) -> frozenset[Role] | None:
     """What the requester is to a project; None when there is none. For children that are to be created."""
     sql = f"SELECT {roles.to_project()} FROM project p WHERE p.id = %(id)s"
-    row = await one_or_none(db, sql, {**who.standing_values(), "id": project_id})
-    return frozenset(Standing(name) for name in row["standings"]) if row else None
+    row = await one_or_none(db, sql, {**who.role_values(), "id": project_id})
+    return frozenset(Role(name) for name in row["roles"]) if row else None
 
 
 def stored(kind: Kind, values: Mapping[str, Any]) -> dict[str, Any]:
@@ -135,11 +129,11 @@ def has_project(kind: Kind) -> bool:
 
 
 def columns(kind: Kind) -> str:
-    """The select list of a kind: a column for every attribute, and the requester's standings."""
+    """The select list of a kind: a column for every attribute, and the requester's roles."""
     items = []
     for field in kind.fields:
         computed = _COMPUTED.get((kind.name, field.name)) or _own_info(kind, field)
-        column = f"{field.name}_sealed" if field.sealed else field.name
+        column = f"{field.name}_sealed" if field.encrypted else field.name
         items.append(f'{computed} AS "{field.name}"' if computed else f't."{column}"')
     return ", ".join([*items, roles.columns(kind)])
 
@@ -148,12 +142,12 @@ def _own_info(kind: Kind, field: Field) -> str | None:
     """People's ``info`` leaves the database for those who may read it only: lists of people are public."""
     if kind.name != "user" or field.name != "info":
         return None
-    whole = roles.any_of(kind, {Standing.SELF, Standing.ADMIN})
+    whole = roles.any_of(kind, {Role.SELF, Role.ADMIN})
     return f"CASE WHEN {whole} THEN t.info END"
 
 
 def named(rows: list[Row]) -> list[Row]:
-    """The rows with their standings as a set."""
+    """The rows with their roles as a set."""
     for row in rows:
-        row["standings"] = frozenset(Standing(name) for name in row["standings"])
+        row["roles"] = frozenset(Role(name) for name in row["roles"])
     return rows

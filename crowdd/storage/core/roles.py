@@ -2,7 +2,7 @@
 
 ``%(me)s``, ``%(is_admin)s``, ``%(unlocked)s``, ``%(only_project)s`` (the one project that an API token may write) and the
 ``sees_…`` are the requester, ``%(visitor)s`` and ``%(visits_all)s`` the account that stands behind a presenter's request
-(``Requester.standing_values``), ``t`` is the row and ``p`` the project it belongs to. A list asks for rows where any of the wanted standings holds, so that a page is
+(``Requester.standing_values``), ``t`` is the row and ``p`` the project it belongs to. A list asks for rows where any of the wanted roles holds, so that a page is
 full unless it is the last; a row asked for by its id brings every standing along, and ``domain.core.rights`` decides.
 """
 
@@ -10,14 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from crowdd.kinds.kind import Kind, Standing
+from crowdd.kinds.kind import Kind, Role
 
 _ALLOWED = "(%(only_project)s::bigint IS NULL OR p.id = %(only_project)s)"
 _UNBOUND = "%(only_project)s::bigint IS NULL"
 _REQUESTER = {
-    Standing.ANYBODY: "true",
-    Standing.SIGNED_IN: f"(%(me)s::bigint IS NOT NULL AND {_UNBOUND})",
-    Standing.ADMIN: "%(is_admin)s",
+    Role.ANYBODY: "true",
+    Role.SIGNED_IN: f"(%(me)s::bigint IS NOT NULL AND {_UNBOUND})",
+    Role.ADMIN: "%(is_admin)s",
 }
 # What owners may enter, they may also enter as the volunteers that a presenter makes of them.
 _VISITS = "(%(visits_all)s OR coalesce(p.owners_ids @> ARRAY[%(visitor)s::bigint], false))"
@@ -29,21 +29,21 @@ _UNLOCKED = f"((p.lock_id IS NULL OR p.lock_id = ANY (%(unlocked)s::text[]) OR {
 # The task that a row t answers has all its answers.
 COMPLETE = "EXISTS (SELECT FROM task_ledger l WHERE l.project_id = t.project_id AND l.task_id = t.task_id AND (l.done OR l.retired))"
 _PROJECT = {
-    Standing.OWNER: f"(coalesce(p.owners_ids @> ARRAY[%(me)s::bigint], false) AND {_ALLOWED})",
-    Standing.CREATOR: f"(coalesce(p.owner_id = %(me)s::bigint, false) AND {_ALLOWED})",
-    Standing.LISTED: _LISTED,
-    Standing.REACHABLE: _REACHABLE,
-    Standing.UNLOCKED: _UNLOCKED,
+    Role.OWNER: f"(coalesce(p.owners_ids @> ARRAY[%(me)s::bigint], false) AND {_ALLOWED})",
+    Role.CREATOR: f"(coalesce(p.owner_id = %(me)s::bigint, false) AND {_ALLOWED})",
+    Role.LISTED: _LISTED,
+    Role.REACHABLE: _REACHABLE,
+    Role.UNLOCKED: _UNLOCKED,
 }
 _ROW = {
-    Standing.AUTHOR: f"(coalesce(t.user_id = %(me)s::bigint, false) AND {_UNBOUND})",
-    Standing.SELF: f"(coalesce(t.id = %(me)s::bigint, false) AND {_UNBOUND})",
-    Standing.OPEN: "NOT t.privacy_mode",
+    Role.AUTHOR: f"(coalesce(t.user_id = %(me)s::bigint, false) AND {_UNBOUND})",
+    Role.SELF: f"(coalesce(t.id = %(me)s::bigint, false) AND {_UNBOUND})",
+    Role.OPEN: "NOT t.privacy_mode",
 }
 
 _KEYHOLDER = {
     "user": "((%(sees_own_key)s AND coalesce(t.id = %(me)s::bigint, false)) OR %(sees_all_keys)s)",
-    "project": f"(%(sees_secrets)s AND (%(is_admin)s OR {_PROJECT[Standing.OWNER]}))",
+    "project": f"(%(sees_secrets)s AND (%(is_admin)s OR {_PROJECT[Role.OWNER]}))",
 }
 
 
@@ -61,46 +61,46 @@ def has_project(kind: Kind) -> bool:
     return kind.name == "project" or "project_id" in kind.by_name
 
 
-def expressions(kind: Kind) -> dict[Standing, str]:
+def expressions(kind: Kind) -> dict[Role, str]:
     """Every standing that one can have towards a row of this kind."""
     found = dict(_REQUESTER)
     if has_project(kind):
         found |= _PROJECT
         found |= _answers(kind)
     if kind.name in _KEYHOLDER:
-        found[Standing.KEYHOLDER] = _KEYHOLDER[kind.name]
+        found[Role.KEYHOLDER] = _KEYHOLDER[kind.name]
     if "published" in kind.by_name and kind.name != "project":
-        project = f" AND {_PROJECT[Standing.LISTED]}" if "project_id" in kind.by_name else ""
-        found[Standing.SHOWN] = f"(t.published{project})"
+        project = f" AND {_PROJECT[Role.LISTED]}" if "project_id" in kind.by_name else ""
+        found[Role.SHOWN] = f"(t.published{project})"
     if "user_id" in kind.by_name:
-        found[Standing.AUTHOR] = _ROW[Standing.AUTHOR]
+        found[Role.AUTHOR] = _ROW[Role.AUTHOR]
     if kind.name == "user":
-        found |= {Standing.SELF: _ROW[Standing.SELF], Standing.OPEN: _ROW[Standing.OPEN]}
-        found[Standing.SHOWN] = 'NOT t."restrict"'
+        found |= {Role.SELF: _ROW[Role.SELF], Role.OPEN: _ROW[Role.OPEN]}
+        found[Role.SHOWN] = 'NOT t."restrict"'
     return found
 
 
-def _answers(kind: Kind) -> dict[Standing, str]:
+def _answers(kind: Kind) -> dict[Role, str]:
     """Whether everybody may see answers: those to the row's task, or to complete ones when the row is the project."""
     seen = "p.zip_download"
     if "task_id" in kind.by_name:
         seen += f" AND (NOT p.answers_when_complete OR {COMPLETE})"
     return {
-        Standing.ANSWERS_LISTED: f"({_LISTED} AND {seen})",
-        Standing.ANSWERS_UNLOCKED: f"({_UNLOCKED} AND {seen})",
+        Role.ANSWERS_LISTED: f"({_LISTED} AND {seen})",
+        Role.ANSWERS_UNLOCKED: f"({_UNLOCKED} AND {seen})",
     }
 
 
-def any_of(kind: Kind, wanted: Iterable[Standing]) -> str:
-    """A condition: the requester has at least one of these standings."""
+def any_of(kind: Kind, wanted: Iterable[Role]) -> str:
+    """A condition: the requester has at least one of these roles."""
     have = expressions(kind)
-    if Standing.ANYBODY in (wanted := frozenset(wanted)):
+    if Role.ANYBODY in (wanted := frozenset(wanted)):
         return "true"
     return "(" + (" OR ".join(have[s] for s in sorted(wanted & have.keys(), key=lambda s: s.value)) or "false") + ")"
 
 
 def columns(kind: Kind) -> str:
-    """A select item that lists the names of the standings that hold towards a row of this kind."""
+    """A select item that lists the names of the roles that hold towards a row of this kind."""
     return _listed(expressions(kind))
 
 
@@ -111,9 +111,9 @@ def to_project() -> str:
 
 def to_project_owner() -> str:
     """A condition on a project p: the requester owns or co-owns it."""
-    return _PROJECT[Standing.OWNER]
+    return _PROJECT[Role.OWNER]
 
 
-def _listed(expressions: dict[Standing, str]) -> str:
-    cases = ", ".join(f"CASE WHEN {sql} THEN '{standing.value}' END" for standing, sql in expressions.items())
-    return f"array_remove(ARRAY[{cases}], NULL) AS standings"
+def _listed(expressions: dict[Role, str]) -> str:
+    cases = ", ".join(f"CASE WHEN {sql} THEN '{role.value}' END" for role, sql in expressions.items())
+    return f"array_remove(ARRAY[{cases}], NULL) AS roles"

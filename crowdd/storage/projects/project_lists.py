@@ -48,7 +48,7 @@ ORDERS: Mapping[str, str] = {
 
 
 @attrs.frozen
-class Shelf:
+class ProjectFilter:
     """Which projects: those that everybody may see, unless ``drafts``; each further condition narrows."""
 
     category_id: int | None = None
@@ -57,23 +57,23 @@ class Shelf:
     actor: str = ""  # only those in which this volunteer answered
 
 
-async def on_shelf(
-    db: Database, shelf: Shelf, order: str | None, descending: bool, limit: int, offset: int
+async def list_page(
+    db: Database, project_filter: ProjectFilter, order: str | None, descending: bool, limit: int, offset: int
 ) -> tuple[list[Row], int]:
     """A page of summaries and how many there are; ``order`` is a key of ORDERS, None: the liveliest first."""
-    where = " AND ".join(_conditions(shelf))
+    where = " AND ".join(_conditions(project_filter))
     by = _LIVELIEST if order is None else f"{ORDERS[order]} {'DESC' if descending else 'ASC'} NULLS LAST, p.id DESC"
-    values = {"category": shelf.category_id, "actor": shelf.actor, "limit": limit, "offset": offset}
+    values = {"category": project_filter.category_id, "actor": project_filter.actor, "limit": limit, "offset": offset}
     return await _page(db, where, by, values)
 
 
-def _conditions(shelf: Shelf) -> list[str]:
-    found = ["NOT p.published" if shelf.drafts else _PUBLIC]
-    if shelf.category_id is not None:
+def _conditions(project_filter: ProjectFilter) -> list[str]:
+    found = ["NOT p.published" if project_filter.drafts else _PUBLIC]
+    if project_filter.category_id is not None:
         found.append("p.category_id = %(category)s")
-    if shelf.featured:
+    if project_filter.featured:
         found.append("p.featured")
-    if shelf.actor:
+    if project_filter.actor:
         found.append(
             "p.id IN (SELECT project_id FROM (SELECT project_id, runs FROM volunteer WHERE actor = %(actor)s UNION ALL SELECT project_id, runs"
             " FROM stat_delta WHERE xact >= (SELECT unfolded_from()) AND actor = %(actor)s) r GROUP BY 1 HAVING sum(runs) > 0)"

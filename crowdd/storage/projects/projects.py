@@ -203,10 +203,10 @@ async def secret_keys(db: Database, project_ids: list[int]) -> list[Row]:
     return await db.fetch(_SECRET_KEYS, {"ids": project_ids})
 
 
-async def set_secret_key(db: Database, project_id: int, sealed: bytes) -> None:
+async def set_secret_key(db: Database, project_id: int, encrypted: bytes) -> None:
     """Replaces the key for external users; tokens made with the old one end."""
     await db.execute(
-        "UPDATE project SET secret_key_sealed = %(key)s WHERE id = %(id)s", {"id": project_id, "key": sealed}
+        "UPDATE project SET secret_key_sealed = %(key)s WHERE id = %(id)s", {"id": project_id, "key": encrypted}
     )
 
 
@@ -223,7 +223,7 @@ async def listed(db: Database, who: Requester, limit: int = 60) -> list[Row]:
     return await db.fetch(
         f"SELECT {SUMMARY} FROM {roles.source(PROJECT)} WHERE p.published AND p.lock_id IS NULL"
         " ORDER BY t.featured DESC, t.overall_progress >= 100, t.last_activity_raw DESC NULLS LAST, t.id DESC LIMIT %(limit)s",
-        {**who.standing_values(), "limit": limit},
+        {**who.role_values(), "limit": limit},
     )
 
 
@@ -236,9 +236,9 @@ async def of_owner(db: Database, user_id: int) -> list[Row]:
 
 
 async def page(db: Database, short_name: str, who: Requester) -> Row | None:
-    """The record of a project by its short name, with standings, first_published, lock_id and draft_key."""
+    """The record of a project by its short name, with roles, first_published, lock_id and draft_key."""
     rows = await db.fetch(
         f"SELECT {records.columns(PROJECT)}, t.first_published, t.lock_id, t.draft_key FROM {roles.source(PROJECT)} WHERE t.short_name = %(name)s",
-        {**who.standing_values(), "actor": who.actor, "name": short_name},
+        {**who.role_values(), "actor": who.actor, "name": short_name},
     )
     return records.named(rows)[0] if rows else None

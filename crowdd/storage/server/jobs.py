@@ -6,7 +6,7 @@ from crowdd.storage.core.batch_delete import sweep as _sweep
 from crowdd.storage.database import Database, Row, one
 
 
-async def begin(db: Database, name: str, period: float, early: bool) -> Row:
+async def begin(db: Database, name: str, period: float, force: bool) -> Row:
     """Begins a job where that is to be done: ``state`` is ours, early (not due), busy (elsewhere) or broken.
 
     Ours: the session of ``db`` holds the job's lock until ``end``; ``began`` and ``failures`` (in a row) come along.
@@ -16,7 +16,7 @@ async def begin(db: Database, name: str, period: float, early: bool) -> Row:
     return await one(
         db,
         "SELECT * FROM begin_job(%(name)s, %(period)s, %(early)s, clock())",
-        {"name": name, "period": period, "early": early},
+        {"name": name, "period": period, "early": force},
     )
 
 

@@ -7,14 +7,14 @@ from operator import itemgetter
 from typing import Any
 
 from crowdd.kinds import TASK
-from crowdd.kinds.kind import Standing
+from crowdd.kinds.kind import Role
 from crowdd.storage.core.list_size import MAX_LIST_BYTES
 from crowdd.storage.core.projections import json_of
 from crowdd.storage.database import Database, Prepared, Row, as_json, one, one_or_none
 from crowdd.values import Requester
 
 # What a volunteer who was handed a task may see of it.
-VOLUNTEER = frozenset({Standing.ANYBODY, Standing.UNLOCKED})
+VOLUNTEER = frozenset({Role.ANYBODY, Role.UNLOCKED})
 ASK = Prepared(
     # A look-up for each task, never a join with all tasks of the project.
     "SELECT n.state, n.retry_in, n.lapsed, within_bytes(ARRAY("

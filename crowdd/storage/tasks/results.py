@@ -8,7 +8,7 @@ from typing import Any
 import attrs
 
 from crowdd.kinds import RESULT
-from crowdd.kinds.kind import EVERYONE, Standing
+from crowdd.kinds.kind import EVERYONE, Role
 from crowdd.storage.core import records, roles
 from crowdd.storage.core.projections import json_of
 from crowdd.storage.database import Database, Row, one
@@ -19,9 +19,9 @@ _SMALL = ", ".join(f't."{field.name}"' for field in RESULT.fields if field.name 
 
 @attrs.frozen
 class Group:
-    """Results to which a requester has the same standings; ``answers`` is how many answers they name together."""
+    """Results to which a requester has the same roles; ``answers`` is how many answers they name together."""
 
-    standings: frozenset[Standing]
+    roles: frozenset[Role]
     projects: frozenset[int]
     ids: frozenset[int]
     answers: int
@@ -30,13 +30,13 @@ class Group:
 async def groups(db: Database, who: Requester, ids: Sequence[int]) -> list[Group]:
     """Results with these ids, as many as there are, by what the requester is to them; one statement for all."""
     sql = (
-        "SELECT standings, array_agg(DISTINCT project_id) AS projects, array_agg(id) AS ids, sum(n) AS n FROM"
+        "SELECT roles, array_agg(DISTINCT project_id) AS projects, array_agg(id) AS ids, sum(n) AS n FROM"
         f" (SELECT t.id, t.project_id, cardinality(t.task_run_ids) AS n, {roles.columns(RESULT)}"
-        f" FROM {roles.source(RESULT)} WHERE t.id = ANY (%(ids)s::bigint[])) r GROUP BY standings"
+        f" FROM {roles.source(RESULT)} WHERE t.id = ANY (%(ids)s::bigint[])) r GROUP BY roles"
     )
-    rows = await db.fetch(sql, {**who.standing_values(), "ids": list(ids)})
+    rows = await db.fetch(sql, {**who.role_values(), "ids": list(ids)})
     return [
-        Group(row["standings"], frozenset(row["projects"]), frozenset(row["ids"]), int(row["n"]))
+        Group(row["roles"], frozenset(row["projects"]), frozenset(row["ids"]), int(row["n"]))
         for row in records.named(rows)
     ]
 

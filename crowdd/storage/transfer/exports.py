@@ -12,7 +12,7 @@ from typing import Any
 import attrs
 
 from crowdd.kinds import RESULT, TASK, TASK_RUN, Kind
-from crowdd.kinds.kind import Field, Standing
+from crowdd.kinds.kind import Field, Role
 from crowdd.kinds.types import Integers, Json, Text, Timestamp
 from crowdd.storage.core import projections
 from crowdd.storage.core.roles import COMPLETE
@@ -115,22 +115,22 @@ class Lines:
         return None if row["last"] is None else Piece(row["text"], row["last"], int(row["n"]))
 
 
-def as_json(kind: Kind, standings: frozenset[Standing], base_url: str, chosen: Chosen) -> Lines:
-    """Each row as ``Kind.view`` shows it to these standings, as JSON; between two a comma and a line break."""
-    return Lines(kind, chosen, f"{projections.json_of(kind, standings)}::text", ",\n", base_url)
+def as_json(kind: Kind, roles: frozenset[Role], base_url: str, chosen: Chosen) -> Lines:
+    """Each row as ``Kind.view`` shows it to these roles, as JSON; between two a comma and a line break."""
+    return Lines(kind, chosen, f"{projections.json_of(kind, roles)}::text", ",\n", base_url)
 
 
 def as_table(
     kind: Kind,
     fields: Sequence[Field],
     keys: Sequence[str],
-    standings: frozenset[Standing],
+    roles: frozenset[Role],
     chosen: Chosen,
     *,
     raw: bool,
 ) -> Lines:
-    """Each row as a line of a table: these attributes as these standings may see them, then these keys of ``info``."""
-    cells = [_cell(field, projections.column_of(kind, field, standings), raw=raw) for field in fields]
+    """Each row as a line of a table: these attributes as these roles may see them, then these keys of ``info``."""
+    cells = [_cell(field, projections.column_of(kind, field, roles), raw=raw) for field in fields]
     cell = "csv_raw_cell" if raw else "csv_cell"
     cells += [f"{cell}(i.info->{_literal(key)})" for key in keys]
     # Unpacked once for all of its keys.

@@ -48,7 +48,7 @@ async def test_a_record_has_the_figures_and_without_full_an_empty_info(served):
     assert found == (await served.client().get(f"/api/projectstats/{project['id']}")).json()
     assert (found["n_task_runs"], found["n_volunteers"], found["n_completed_tasks"]) == (3, 3, 1)
     assert (found["overall_progress"], found["n_results"], found["last_activity"]) == (75, 0, run["finish_time"])
-    base = served.domain.settings.base_url
+    base = served.services.settings.base_url
     assert found["link"] == f"<link rel='self' title='projectstats' href='{base}/api/projectstats/{project['id']}'/>"
     assert found["links"] == [f"<link rel='parent' title='project' href='{base}/api/project/{project['id']}'/>"]
 
@@ -109,14 +109,14 @@ async def test_two_weeks_end_without_a_job_and_with_one(served):
     owner = await served.person("owner")
     project = await served.project(owner, tasks=9, published=True)
     await answer(owner, project)
-    await served.domain.statistics.fold()
+    await served.services.statistics.fold()
     await later(served, 13)
     await answer(await served.person("ada"), project)
     users = [(await record(owner, project))["info"]["users_stats"]]
     await later(served, 1)
     for _ in range(2):
         users.append((await record(owner, project))["info"]["users_stats"])
-        await served.domain.statistics.fold()
+        await served.services.statistics.fold()
     assert [one["n_auth"] for one in users] == [2, 1, 1]
     assert [[top["name"] for top in one["auth"]["top5"]] for one in users] == [["owner", "ada"], ["ada"], ["ada"]]
 
@@ -202,7 +202,7 @@ async def test_figures_of_the_site(served):
         await answer(who, project)
     for folded in (False, True):
         if folded:
-            await served.domain.statistics.fold()
+            await served.services.statistics.fold()
         found = (await nobody.get("/api/globalstats")).json()
         assert found == {
             "n_projects": 1, "n_users": 2, "n_tasks": 8, "n_task_runs": 2, "n_pending_tasks": 6, "n_results": 0,

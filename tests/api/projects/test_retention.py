@@ -39,7 +39,7 @@ async def test_personal_data_goes_when_its_days_are_over_and_not_before(serve):
     told = []
     for days in (29, 31, 61, 91):
         await served.database.execute("UPDATE clock_shift SET ahead = make_interval(days => %(d)s)", {"d": days})
-        await served.domain.retention.sweep()
+        await served.services.retention.sweep()
         told.append(await kept(served))
     whole, nobody = [[ada]] * 4, [[]] * 4
     assert told == [(4, whole, True), (0, whole, True), (0, nobody, True), (0, nobody, False)]
@@ -52,9 +52,9 @@ async def test_a_sweep_goes_on_where_it_stopped(served, monkeypatch):
     monkeypatch.setattr(retention, "BITE", 3)
     assert await retention.forget_addresses(served.database, 365) == 3
     assert (await kept(served))[0] == 1
-    assert (await served.domain.retention.sweep())["answers"] == 5
+    assert (await served.services.retention.sweep())["answers"] == 5
     assert (await kept(served))[:2] == (0, [[]] * 4)
-    assert (await served.domain.retention.sweep())["answers"] == 0
+    assert (await served.services.retention.sweep())["answers"] == 0
 
 
 @pytest_twisted.ensureDeferred
@@ -64,5 +64,5 @@ async def test_with_zero_days_everything_is_kept(serve):
     )
     ada = await setting(served)
     await served.database.execute("UPDATE clock_shift SET ahead = '40000 days'")
-    await served.domain.retention.sweep()
+    await served.services.retention.sweep()
     assert await kept(served) == (4, [[ada]] * 4, True)

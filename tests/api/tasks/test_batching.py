@@ -168,13 +168,13 @@ async def test_a_connection_lost_at_commit_is_not_the_volunteers_trouble(served,
     project = await served.project(owner, tasks=3, published=True, n_answers=2)
     tasks = [answer.json() for answer in await together(*(who.get(newtask(project)) for who in people))]
     early = await people[0].post("/api/taskrun", json=run_of(project, tasks[0], "early"))
-    served.domain.contributions._db = Losing(served.database, stored=stored)
+    served.services.contributions._db = Losing(served.database, stored=stored)
     work = [
         who.post("/api/taskrun", json=run_of(project, t, n))
         for n, (who, t) in enumerate(zip(people, tasks, strict=True))
     ]
     second, *others = await together(*work)
-    assert served.domain.contributions._db.lost == 1
+    assert served.services.contributions._db.lost == 1
     assert (early.status, second.status, second.json()["error_code"]) == (200, 403, "duplicate")
     for n, (who, answer) in enumerate(zip(people[1:], others, strict=True), 1):
         run = answer.json()

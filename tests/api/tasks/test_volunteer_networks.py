@@ -67,7 +67,7 @@ async def test_thirty_cookies_on_one_address_make_one_counted_answer(serve, ledg
     given = [await asked(jar, project) for jar in jars]
     assert given == [task] + [None] * 29
     for jar in jars:
-        await served.domain.contributions.hold(await who(served, jar), project["id"], task)
+        await served.services.contributions.hold(await who(served, jar), project["id"], task)
         await answer(jar, project, task)
     rows = ledger.rows("SELECT counted, user_ip FROM task_run")
     assert len(rows) == 30 and len({row["user_ip"] for row in rows}) == 1
@@ -77,7 +77,7 @@ async def test_thirty_cookies_on_one_address_make_one_counted_answer(serve, ledg
 async def who(served: Any, client: Any) -> Any:
     """The requester that a browser is, as the page of a task would hold it."""
     name = client.cookies[VOLUNTEER].partition("~")[0]
-    place = served.domain.secrets.pseudonym(network(client.headers["X-Forwarded-For"]))
+    place = served.services.secrets.pseudonym(network(client.headers["X-Forwarded-For"]))
     return Requester(volunteer=name, network=place)
 
 
@@ -129,7 +129,7 @@ async def test_owner_raises_the_limit_for_a_class_room(serve, ledger):
     (task,) = project["tasks"]
     pupils = [await browser(served) for _ in range(3)]
     await contribute(pupils[0], project)
-    await served.domain.contributions.hold(await who(served, pupils[1]), project["id"], task)
+    await served.services.contributions.hold(await who(served, pupils[1]), project["id"], task)
     await answer(pupils[1], project, task)
     assert ledger.ledger(task)["answers"] == 1
     path, info = f"/api/project/{project['id']}", {"task_presenter": "<p>?</p>"}
@@ -165,9 +165,9 @@ async def test_the_rule_of_the_site_holds_for_projects_that_say_nothing(serve, l
 async def test_volunteer_cookie_says_when_and_where_it_was_given(serve):
     served = await serve(**RULE)
     client = await browser(served, "192.0.2.77")
-    _name, given, place = served.domain.secrets.verify(VOLUNTEER, client.cookies[VOLUNTEER]).split("~")
+    _name, given, place = served.services.secrets.verify(VOLUNTEER, client.cookies[VOLUNTEER]).split("~")
     assert given.isdigit()
-    assert place == served.domain.secrets.pseudonym("192.0.2.77")
+    assert place == served.services.secrets.pseudonym("192.0.2.77")
 
 
 @shows("caller-cookie")
@@ -191,7 +191,7 @@ async def test_volunteer_cookie_ends_after_a_year(serve, ledger, age, known):
     now = served.server._reactor.seconds()
     text = "anna" if age is None else f"anna~{int(now - age)}~10.0.0.1"
     client = at(served, "192.0.2.1")
-    client.cookies[VOLUNTEER] = served.domain.secrets.sign(VOLUNTEER, text)
+    client.cookies[VOLUNTEER] = served.services.secrets.sign(VOLUNTEER, text)
     await asked(client, project)
     assert (ledger.value("SELECT actor FROM lease") == "c:anna") is known
 

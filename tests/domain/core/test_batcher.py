@@ -4,7 +4,7 @@ import pytest
 from twisted.internet.defer import CancelledError, Deferred
 from twisted.internet.task import Clock
 
-from crowdd.domain.core.concurrency.batching import MAX_BATCH, Gather
+from crowdd.domain.core.concurrency.batching import MAX_BATCH, Batcher
 from crowdd.errors import NoConnectionError, UnavailableError
 
 
@@ -14,7 +14,7 @@ class Work:
     def __init__(self):
         self.clock = Clock()
         self.begun, self.alone = [], []
-        self.gather = Gather(self.clock, self.many, self.one, max_queue=100)
+        self.gather = Batcher(self.clock, self.many, self.one, max_queue=100)
 
     async def many(self, members):
         end = Deferred()
@@ -139,7 +139,7 @@ def test_by_default_a_member_alone_is_a_batch_of_one():
             raise ValueError
         return members
 
-    gather = Gather(clock, many)
+    gather = Batcher(clock, many)
     good, bad = gather.add("a"), gather.add("bad")
     clock.advance(0)
     assert asked == [["a", "bad"], ["a"], ["bad"]]

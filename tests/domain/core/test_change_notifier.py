@@ -6,7 +6,7 @@ from support.browsers import lock
 from twisted.internet import reactor
 from twisted.internet.task import Clock, deferLater
 
-from crowdd.domain.core.change_notifier import Bell
+from crowdd.domain.core.change_notifier import ChangeNotifier
 
 
 @pytest.fixture
@@ -15,22 +15,22 @@ def clock():
 
 
 def test_each_project_is_heard_once_however_often_it_was_rung(clock):
-    bell, heard = Bell(clock), []
-    bell.listen(heard.append)
+    change_notifier, heard = ChangeNotifier(clock), []
+    change_notifier.listen(heard.append)
     for project_id in (7, 8, 7, 7):
-        bell.ring(project_id)
+        change_notifier.notify(project_id)
     assert heard == []  # never within the caller's own work
     clock.advance(0)
     assert heard == [7, 8]
-    bell.ring(7)
+    change_notifier.notify(7)
     clock.advance(0)
     assert heard == [7, 8, 7]
 
 
 def test_who_stopped_listening_hears_no_more(clock):
-    bell, heard = Bell(clock), []
-    stop, _ = bell.listen(heard.append), bell.listen(heard.append)
-    bell.ring(1)
+    change_notifier, heard = ChangeNotifier(clock), []
+    stop, _ = change_notifier.listen(heard.append), change_notifier.listen(heard.append)
+    change_notifier.notify(1)
     stop()
     stop()
     clock.advance(0)
@@ -38,27 +38,27 @@ def test_who_stopped_listening_hears_no_more(clock):
 
 
 def test_nobody_listens_and_nothing_is_planned(clock):
-    Bell(clock).ring(1)
+    ChangeNotifier(clock).notify(1)
     assert clock.getDelayedCalls() == []
 
 
 def test_what_was_rung_elsewhere_is_not_for_those_who_carry_it_there(clock):
-    bell, own, all_ = Bell(clock), [], []
-    bell.listen(own.append, only_own=True)
-    bell.listen(all_.append)
-    bell.ring(1, elsewhere=True)
-    bell.ring(2)
-    bell.ring(3)
-    bell.ring(3, elsewhere=True)  # rung by both: carried
+    change_notifier, own, all_ = ChangeNotifier(clock), [], []
+    change_notifier.listen(own.append, only_own=True)
+    change_notifier.listen(all_.append)
+    change_notifier.notify(1, from_elsewhere=True)
+    change_notifier.notify(2)
+    change_notifier.notify(3)
+    change_notifier.notify(3, from_elsewhere=True)  # rung by both: carried
     clock.advance(0)
     assert (own, all_) == ([2, 3], [1, 2, 3])
 
 
 def test_a_listener_that_fails_is_no_harm_to_others(clock):
-    bell, heard = Bell(clock), []
-    bell.listen(lambda project_id: 1 / 0)
-    bell.listen(heard.append)
-    bell.ring(1)
+    change_notifier, heard = ChangeNotifier(clock), []
+    change_notifier.listen(lambda project_id: 1 / 0)
+    change_notifier.listen(heard.append)
+    change_notifier.notify(1)
     clock.advance(0)
     assert heard == [1]
 
@@ -71,7 +71,7 @@ async def test_everything_that_changes_a_projects_figures_rings_after_its_commit
     number, task = project["id"], project["tasks"][0]
     other = await served.project(owner, "other", tasks=1)
     heard: list[int] = []
-    served.domain.bell.listen(heard.append)
+    served.services.change_notifier.listen(heard.append)
 
     async def rings(work, expected):
         heard.clear()

@@ -1,23 +1,23 @@
-"""Who may: a decision over standings."""
+"""Who may: a decision over roles."""
 
 import pytest
 from support.checks.shows import shows
 
 from crowdd.domain.core import rights
 from crowdd.errors import AnonymousError, ForbiddenError
-from crowdd.kinds.kind import ADMINS, EVERYONE, NOBODY, OWNERS, Standing
+from crowdd.kinds.kind import ADMINS, EVERYONE, NOBODY, OWNERS, Role
 from crowdd.values import Requester, network
 
 NONE = frozenset()
 PERSON, STRANGER = Requester(user_id=1), Requester()
 CASES = [
-    (PERSON, {Standing.OWNER}, OWNERS, None), (PERSON, {Standing.ADMIN}, OWNERS, None), (PERSON, NONE, EVERYONE, None),
-    (STRANGER, NONE, EVERYONE, None), (STRANGER, {Standing.ANYBODY}, EVERYONE, None),
-    (PERSON, {Standing.ANYBODY, Standing.SIGNED_IN}, OWNERS, ForbiddenError), (PERSON, NONE, NOBODY, ForbiddenError),
-    (PERSON, {Standing.OWNER}, ADMINS, ForbiddenError), (PERSON, {Standing.OWNER}, NOBODY, ForbiddenError),
+    (PERSON, {Role.OWNER}, OWNERS, None), (PERSON, {Role.ADMIN}, OWNERS, None), (PERSON, NONE, EVERYONE, None),
+    (STRANGER, NONE, EVERYONE, None), (STRANGER, {Role.ANYBODY}, EVERYONE, None),
+    (PERSON, {Role.ANYBODY, Role.SIGNED_IN}, OWNERS, ForbiddenError), (PERSON, NONE, NOBODY, ForbiddenError),
+    (PERSON, {Role.OWNER}, ADMINS, ForbiddenError), (PERSON, {Role.OWNER}, NOBODY, ForbiddenError),
     (STRANGER, NONE, OWNERS, AnonymousError), (STRANGER, NONE, NOBODY, AnonymousError),
-    (STRANGER, {Standing.UNLOCKED}, OWNERS, AnonymousError),
-    (Requester(user_id=1, presenter=2), {Standing.UNLOCKED}, OWNERS, AnonymousError),
+    (STRANGER, {Role.UNLOCKED}, OWNERS, AnonymousError),
+    (Requester(user_id=1, presenter=2), {Role.UNLOCKED}, OWNERS, AnonymousError),
 ]  # fmt: skip
 
 
@@ -34,10 +34,10 @@ def test_one_of_the_wanted_standings_is_enough(who, have, wanted, refusal):
 @pytest.mark.parametrize(
     ("who", "expected"),
     [
-        (STRANGER, {Standing.ANYBODY}),
-        (PERSON, {Standing.ANYBODY, Standing.SIGNED_IN}),
-        (Requester(user_id=1, admin=True), {Standing.ANYBODY, Standing.SIGNED_IN, Standing.ADMIN}),
-        (Requester(user_id=1, admin=True, presenter=3), {Standing.ANYBODY}),
+        (STRANGER, {Role.ANYBODY}),
+        (PERSON, {Role.ANYBODY, Role.SIGNED_IN}),
+        (Requester(user_id=1, admin=True), {Role.ANYBODY, Role.SIGNED_IN, Role.ADMIN}),
+        (Requester(user_id=1, admin=True, presenter=3), {Role.ANYBODY}),
     ],
 )
 def test_standings_that_need_no_row(who, expected):

@@ -69,38 +69,38 @@ def test_what_nobody_signed_is_nothing(text):
 
 @given(TEXTS)
 def test_what_is_sealed_is_opened_by_its_key_only_and_never_looks_the_same(text):
-    sealed = KEYS.seal(text, "here.x.1")
-    assert KEYS.unseal(sealed, "here.x.1") == text and KEYS.seal(text, "here.x.1") != sealed
-    assert len(text) < 4 or text.encode() not in sealed
-    for spoilt in (sealed[:-1] + bytes([sealed[-1] ^ 1]), sealed[1:] + b"x", sealed[:20], b""):
+    encrypted = KEYS.encrypt(text, "here.x.1")
+    assert KEYS.decrypt(encrypted, "here.x.1") == text and KEYS.encrypt(text, "here.x.1") != encrypted
+    assert len(text) < 4 or text.encode() not in encrypted
+    for spoilt in (encrypted[:-1] + bytes([encrypted[-1] ^ 1]), encrypted[1:] + b"x", encrypted[:20], b""):
         with pytest.raises(InvalidTag):
-            KEYS.unseal(spoilt, "here.x.1")
+            KEYS.decrypt(spoilt, "here.x.1")
     for elsewhere in ("here.x.2", "here.y.1", "there.x.1", ""):
         with pytest.raises(InvalidTag):
-            KEYS.unseal(sealed, elsewhere)
+            KEYS.decrypt(encrypted, elsewhere)
     with pytest.raises(InvalidTag):
-        OTHER.unseal(sealed, "here.x.1")
+        OTHER.decrypt(encrypted, "here.x.1")
 
 
 @given(TEXTS)
 def test_what_was_sealed_without_a_place_still_opens(text):
     old = sealed_at_first(KEYS, text)
     newer = Secrets(b"n" * 32, (KEYS.root,))
-    assert KEYS.unseal(old, "here.x.1") == newer.unseal(old, "here.x.1") == text
+    assert KEYS.decrypt(old, "here.x.1") == newer.decrypt(old, "here.x.1") == text
     with pytest.raises(InvalidTag):
-        OTHER.unseal(old, "here.x.1")
+        OTHER.decrypt(old, "here.x.1")
 
 
 def test_the_first_key_seals_and_all_keys_open():
     newer = Secrets(b"n" * 32, (KEYS.root,))
     newest = Secrets(b"t" * 32, (b"n" * 32, KEYS.root))
-    old, new = KEYS.seal("secret", "a.b.1"), newer.seal("secret", "a.b.1")
-    assert new.startswith(newer.seal_prefix) and not old.startswith(newer.seal_prefix)
-    assert newest.unseal(old, "a.b.1") == newest.unseal(new, "a.b.1") == newer.unseal(old, "a.b.1") == "secret"
+    old, new = KEYS.encrypt("secret", "a.b.1"), newer.encrypt("secret", "a.b.1")
+    assert new.startswith(newer.encryption_prefix) and not old.startswith(newer.encryption_prefix)
+    assert newest.decrypt(old, "a.b.1") == newest.decrypt(new, "a.b.1") == newer.decrypt(old, "a.b.1") == "secret"
     with pytest.raises(InvalidTag):
-        KEYS.unseal(new, "a.b.1")
+        KEYS.decrypt(new, "a.b.1")
     with pytest.raises(InvalidTag):
-        Secrets(b"t" * 32).unseal(new, "a.b.1")
+        Secrets(b"t" * 32).decrypt(new, "a.b.1")
 
 
 def test_look_ups_and_pseudonyms_stay_with_the_oldest_key():

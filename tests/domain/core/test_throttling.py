@@ -4,7 +4,7 @@ import pytest
 from twisted.internet.defer import Deferred
 from twisted.internet.task import Clock
 
-from crowdd.domain.core.concurrency.throttling import Paced
+from crowdd.domain.core.concurrency.throttling import Throttled
 from crowdd.errors import UnavailableError
 
 
@@ -36,9 +36,9 @@ def work(clock):
 
 
 def test_it_begins_at_once_and_then_at_most_once_per_pause(clock, work):
-    paced = Paced(clock, work, 0.5)
+    throttled = Throttled(clock, work, 0.5)
     for _ in range(15):
-        paced.ask()
+        throttled.ask()
         clock.advance(0)
         clock.advance(0.125)
     assert work.begun == [100, 100.5, 101, 101.5]
@@ -50,11 +50,11 @@ def test_it_begins_at_once_and_then_at_most_once_per_pause(clock, work):
 
 def test_never_twice_at_a_time_and_once_more_when_asked_meanwhile(clock, work):
     work.slow = True
-    paced = Paced(clock, work, 0.5)
-    paced.ask()
+    throttled = Throttled(clock, work, 0.5)
+    throttled.ask()
     clock.advance(0)
     for _ in range(3):
-        paced.ask()
+        throttled.ask()
         clock.advance(10)
     assert len(work.begun) == 1
     work.running.pop().callback(None)
@@ -67,8 +67,8 @@ def test_never_twice_at_a_time_and_once_more_when_asked_meanwhile(clock, work):
 
 def test_what_failed_is_tried_again(clock, work):
     work.fails = True
-    paced = Paced(clock, work, 0.5)
-    paced.ask()
+    throttled = Throttled(clock, work, 0.5)
+    throttled.ask()
     clock.pump([0, 0.5, 0.5])
     assert work.begun == [100, 100.5, 101]
     work.fails = False
@@ -77,31 +77,31 @@ def test_what_failed_is_tried_again(clock, work):
 
 
 def test_also_now_and_then_without_being_asked(clock, work):
-    paced = Paced(clock, work, 0.5, every=15)
+    throttled = Throttled(clock, work, 0.5, every=15)
     clock.advance(60)
     assert work.begun == []
-    paced.ask()
+    throttled.ask()
     clock.advance(0)
     clock.advance(15)
     assert work.begun == [160, 175]
     clock.advance(5)
-    paced.ask()  # sooner than the next time
+    throttled.ask()  # sooner than the next time
     clock.advance(0)
     assert work.begun == [160, 175, 180]
     clock.advance(14)
     assert len(work.begun) == 3
-    paced.stop()
+    throttled.stop()
     clock.advance(60)
     assert len(work.begun) == 3 and clock.getDelayedCalls() == []
 
 
 def test_who_stops_it_while_it_works_is_left_alone(clock, work):
     work.slow = True
-    paced = Paced(clock, work, 0.5, every=15)
-    paced.ask()
+    throttled = Throttled(clock, work, 0.5, every=15)
+    throttled.ask()
     clock.advance(0)
-    paced.ask()
-    paced.stop()
+    throttled.ask()
+    throttled.stop()
     work.running.pop().callback(None)
     clock.advance(60)
     assert len(work.begun) == 1 and clock.getDelayedCalls() == []

@@ -29,36 +29,38 @@ class Stage:
     """People with keys, a provider's token and an authenticator app, a project with a webhook that has two secrets."""
 
     def __init__(self, settings, pool):
-        self.pool, self.domain = pool, domain_module.build(reactor, pool, settings, OLD)
+        self.pool, self.services = pool, domain_module.build(reactor, pool, settings, OLD)
         self.newer = domain_module.build(reactor, pool, settings, NEW)
 
     async def build(self):
-        self.domain.passwords.start()
+        self.services.passwords.start()
         form = Registration("ada", "Ada", "ada@example.org", "a good password", "a good password")
-        self.ada = await self.domain.accounts.register(form, Requester())
-        self.domain.passwords.stop()
+        self.ada = await self.services.accounts.register(form, Requester())
+        self.services.passwords.stop()
         self.who = Requester(user_id=self.ada, user_name="ada")
-        await self.domain.people.arrivals.connect(self.ada, ProviderIdentity("github", "1", token="t0ken"), self.who)
-        await self.totp(self.domain).enrolment(self.ada, "ada")
+        await self.services.people.social_login.connect(
+            self.ada, ProviderIdentity("github", "1", token="t0ken"), self.who
+        )
+        await self.totp(self.services).enrolment(self.ada, "ada")
         body = {"name": "Birds", "short_name": "birds", "description": "x", "webhook": "https://hooks.example/"}
-        await self.domain.records.create(PROJECT, self.who, body)
-        self.birds = await self.domain.projects.owned("birds", self.who)
-        await self.domain.webhooks.rotate(self.birds, self.who)
+        await self.services.records.create(PROJECT, self.who, body)
+        self.birds = await self.services.projects.owned("birds", self.who)
+        await self.services.webhooks.rotate(self.birds, self.who)
         return self
 
-    def totp(self, domain):
-        return Totp(self.pool, domain.secrets, "crowdd")
+    def totp(self, services):
+        return Totp(self.pool, services.secrets, "crowdd")
 
-    async def secrets(self, domain):
+    async def secrets(self, services):
         """Everything that is sealed, as a domain reads it."""
-        row = await domain.accounts.profile(self.ada)
-        found = [domain.accounts.api_key(row), (await domain.people.arrivals.tokens(self.ada))["github_token"]]
-        found.append((await self.totp(domain).enrolment(self.ada, "ada")).secret)
-        project = await domain.projects.owned("birds", self.who)
+        row = await services.accounts.profile(self.ada)
+        found = [services.accounts.api_key(row), (await services.people.social_login.tokens(self.ada))["github_token"]]
+        found.append((await self.totp(services).enrolment(self.ada, "ada")).secret)
+        project = await services.projects.owned("birds", self.who)
         return [
             *found,
-            domain.records.view(PROJECT, project)["secret_key"],
-            await domain.webhooks.secret(project, self.who),
+            services.records.view(PROJECT, project)["secret_key"],
+            await services.webhooks.secret(project, self.who),
         ]
 
     async def values(self):
@@ -76,7 +78,7 @@ async def stage(settings, pool):
 
 @pytest_twisted.ensureDeferred
 async def test_every_secret_is_read_before_and_after_and_then_without_the_old_key(stage, settings, pool):
-    before = await stage.secrets(stage.domain)
+    before = await stage.secrets(stage.services)
     assert await stage.secrets(stage.newer) == before and None not in before
     done = await Resealing(pool, NEW).run()
     assert [(one.column, one.changed, one.unreadable) for one in done] == [
@@ -87,7 +89,7 @@ async def test_every_secret_is_read_before_and_after_and_then_without_the_old_ke
         ("sealed", 1, 0),
         ("sealed", 1, 0),
     ]
-    assert all(value.startswith(NEW.seal_prefix) for value in await stage.values())
+    assert all(value.startswith(NEW.encryption_prefix) for value in await stage.values())
     assert await stage.secrets(stage.newer) == before
     assert await stage.secrets(domain_module.build(reactor, pool, settings, ONLY_NEW)) == before
     assert (await stage.newer.accounts.by_key(before[0]))["id"] == stage.ada, "it is found as before"
@@ -97,21 +99,21 @@ async def test_every_secret_is_read_before_and_after_and_then_without_the_old_ke
 @pytest_twisted.ensureDeferred
 async def test_a_secret_of_another_row_opens_nowhere(stage, pool):
     body = {"name": "Owls", "short_name": "owls", "description": "x"}
-    await stage.domain.records.create(PROJECT, stage.who, body)
+    await stage.services.records.create(PROJECT, stage.who, body)
     await pool.execute(
         "UPDATE project SET secret_key_sealed = (SELECT secret_key_sealed FROM project WHERE short_name = 'birds')"
     )
     with pytest.raises(InvalidTag):
-        stage.domain.records.view(PROJECT, await stage.domain.projects.owned("owls", stage.who))
+        stage.services.records.view(PROJECT, await stage.services.projects.owned("owls", stage.who))
 
 
 @pytest_twisted.ensureDeferred
 async def test_values_of_the_first_crowdd_get_a_place(stage, pool):
-    key = stage.domain.accounts.api_key(await stage.domain.accounts.profile(stage.ada))
+    key = stage.services.accounts.api_key(await stage.services.accounts.profile(stage.ada))
     await pool.execute("UPDATE account SET api_key_sealed = %(s)s", {"s": sealed_at_first(OLD, key)})
-    assert stage.domain.accounts.api_key(await stage.domain.accounts.profile(stage.ada)) == key
+    assert stage.services.accounts.api_key(await stage.services.accounts.profile(stage.ada)) == key
     assert (await Resealing(pool, OLD).run())[0].changed == 1
-    assert (await stage.values())[0].startswith(OLD.seal_prefix)
+    assert (await stage.values())[0].startswith(OLD.encryption_prefix)
 
 
 @pytest_twisted.ensureDeferred
@@ -121,7 +123,7 @@ async def test_it_goes_on_where_it_was_broken_off_and_past_what_nobody_opens(sta
     await pool.execute(
         "INSERT INTO account (created, name, fullname, email_addr, api_key_hash, api_key_sealed)"
         " SELECT clock(), 'p' || n, 'P', n || '@example.org', n::text::bytea, %(s)s FROM generate_series(1, 25) n",
-        {"s": strange.seal("x", "elsewhere")},
+        {"s": strange.encrypt("x", "elsewhere")},
     )
     await pool.execute(
         "INSERT INTO account (created, name, fullname, email_addr, api_key_hash, api_key_sealed)"
@@ -144,14 +146,14 @@ async def test_it_goes_on_where_it_was_broken_off_and_past_what_nobody_opens(sta
         await Resealing(BrokenOff(), NEW).run()
     done = (await Resealing(pool, NEW).run())[0]
     assert (done.unreadable, done.changed < 26) == (25, True)
-    left = await encrypted_columns.outdated(pool, encrypted_columns.COLUMNS[0], NEW.seal_prefix, None)
-    assert {bytes(row["sealed"])[:12] for row in left} == {strange.seal_prefix}
+    left = await encrypted_columns.outdated(pool, encrypted_columns.COLUMNS[0], NEW.encryption_prefix, None)
+    assert {bytes(row["sealed"])[:12] for row in left} == {strange.encryption_prefix}
 
 
 @pytest_twisted.ensureDeferred
 async def test_a_secret_that_is_replaced_meanwhile_is_not_lost(stage, pool):
     async def replacing(tx):
-        (row, *_) = await encrypted_columns.outdated(tx, encrypted_columns.COLUMNS[0], NEW.seal_prefix, None)
+        (row, *_) = await encrypted_columns.outdated(tx, encrypted_columns.COLUMNS[0], NEW.encryption_prefix, None)
         await ensureDeferred(stage.newer.accounts.reset_api_key(stage.ada, stage.who))
         return await encrypted_columns.replace(tx, encrypted_columns.COLUMNS[0], row, b"older")
 

@@ -109,19 +109,19 @@ async def test_a_rotated_file_is_taken_and_an_older_copy_refused(pool, tmp_path)
 async def test_a_line_goes_once_nothing_is_sealed_with_it(pool, tmp_path, served):
     person = await served.person("ada")
     del person
-    folder = served.domain.settings.data.dir
+    folder = served.services.settings.data.dir
     middle, newest = keys.add(folder), keys.add(folder)
     await settle(pool, folder, middle)
     await settle(pool, folder, newest)
     await pool.execute(
-        "UPDATE account SET api_key_sealed = %(sealed)s", {"sealed": middle.seal("x", "account.api_key_sealed.1")}
+        "UPDATE account SET api_key_sealed = %(sealed)s", {"sealed": middle.encrypt("x", "account.api_key_sealed.1")}
     )
     without = Secrets(newest.root, newest.older[1:])
     (folder / keys.FILE).write_text("".join(f"{root.hex()}\n" for root in without.roots))
     with pytest.raises(ServerKeyError, match="secrets are sealed with it"):
         await settle(pool, folder, without)
     await pool.execute(
-        "UPDATE account SET api_key_sealed = %(sealed)s", {"sealed": newest.seal("x", "account.api_key_sealed.1")}
+        "UPDATE account SET api_key_sealed = %(sealed)s", {"sealed": newest.encrypt("x", "account.api_key_sealed.1")}
     )
     await settle(pool, folder, without)
 
@@ -129,7 +129,7 @@ async def test_a_line_goes_once_nothing_is_sealed_with_it(pool, tmp_path, served
 @pytest_twisted.ensureDeferred
 async def test_a_used_database_without_a_record_takes_only_the_file_that_opens_its_secrets(pool, served, tmp_path):
     await served.person("ada")
-    folder = served.domain.settings.data.dir
+    folder = served.services.settings.data.dir
     await pool.execute("DELETE FROM server_key")
     with pytest.raises(ServerKeyError, match=r"There is no secret\.key in"):
         await settle(pool, tmp_path / "empty", keys.load(tmp_path / "empty"))

@@ -17,47 +17,47 @@ def numbered(*numbers):
 
 
 @pytest_twisted.async_yield_fixture
-async def project_id(domain):
+async def project_id(services):
     """A draft without tasks."""
-    row = await domain.accounts.of_examples()
+    row = await services.accounts.of_examples()
     owner = Requester(user_id=row["id"], user_name=row["name"], via="cli")
-    yield (await domain.records.create(PROJECT, owner, {"name": "Birds", "short_name": "birds"}))["id"]
+    yield (await services.records.create(PROJECT, owner, {"name": "Birds", "short_name": "birds"}))["id"]
 
 
-async def numbers(domain, project_id):
-    rows = await domain.db.fetch("SELECT info FROM task WHERE project_id = %(id)s ORDER BY id", {"id": project_id})
+async def numbers(services, project_id):
+    rows = await services.db.fetch("SELECT info FROM task WHERE project_id = %(id)s ORDER BY id", {"id": project_id})
     return [row["info"]["n"] for row in rows]
 
 
 @pytest_twisted.ensureDeferred
-async def test_what_another_import_adds_meanwhile_is_seen(domain, project_id):
-    ours, theirs = Import(domain.db, project_id), Import(domain.db, project_id)
+async def test_what_another_import_adds_meanwhile_is_seen(services, project_id):
+    ours, theirs = Import(services.db, project_id), Import(services.db, project_id)
     assert await ours.add(numbered(1, 2)) == 2
     assert await theirs.add(numbered(1, 2, 3, 4)) == 2
     assert await ours.add(numbered(3, 4, 5)) == 1
-    assert await numbers(domain, project_id) == [1, 2, 3, 4, 5]
+    assert await numbers(services, project_id) == [1, 2, 3, 4, 5]
 
 
 @pytest_twisted.ensureDeferred
-async def test_tasks_added_one_by_one_count_too(domain, project_id):
-    ours = Import(domain.db, project_id)
+async def test_tasks_added_one_by_one_count_too(services, project_id):
+    ours = Import(services.db, project_id)
     assert await ours.add(numbered(1)) == 1
-    await tasks.add(domain.db, project_id, numbered(2))
+    await tasks.add(services.db, project_id, numbered(2))
     assert await ours.add(numbered(2, 2, 1)) == 2
-    assert await numbers(domain, project_id) == [1, 2, 2, 1]
+    assert await numbers(services, project_id) == [1, 2, 2, 1]
 
 
 @pytest_twisted.ensureDeferred
-async def test_order_of_keys_makes_no_other_task(domain, project_id):
-    await tasks.add(domain.db, project_id, [{**PLAIN, "info": {"a": 1, "b": [None, "ü"]}}])
+async def test_order_of_keys_makes_no_other_task(services, project_id):
+    await tasks.add(services.db, project_id, [{**PLAIN, "info": {"a": 1, "b": [None, "ü"]}}])
     same = [{**PLAIN, "info": {"b": [None, "ü"], "a": 1}}]
-    assert await Import(domain.db, project_id).add(same) == 0
+    assert await Import(services.db, project_id).add(same) == 0
 
 
 @pytest_twisted.ensureDeferred
-async def test_project_that_is_deleted_meanwhile(domain, project_id):
-    ours = Import(domain.db, project_id)
+async def test_project_that_is_deleted_meanwhile(services, project_id):
+    ours = Import(services.db, project_id)
     await ours.add(numbered(1))
-    await domain.records.delete(PROJECT, Requester(admin=True, user_id=0, via="cli"), project_id)
+    await services.records.delete(PROJECT, Requester(admin=True, user_id=0, via="cli"), project_id)
     with pytest.raises(NotFoundError, match="deleted meanwhile"):
         await ours.add(numbered(2))

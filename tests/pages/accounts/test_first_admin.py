@@ -7,7 +7,7 @@ from twisted.internet.defer import ensureDeferred, gatherResults
 
 
 async def link(served):
-    return f"/account/first-admin?key={await served.domain.accounts.first_admin_link()}"
+    return f"/account/first-admin?key={await served.services.accounts.first_admin_link()}"
 
 
 @shows("account-first-admin", "caller-first-admin")
@@ -20,7 +20,7 @@ async def test_the_link_makes_an_administrator_once(served):
     assert (await browser.send_form(address, registration("boss"))).json()["status"] == "success"
     assert (await browser.page("/account/profile")).json()["user"]["admin"] is True
     again = await served.client().page(address)
-    assert again.status == 404 and await served.domain.accounts.first_admin_link() is None
+    assert again.status == 404 and await served.services.accounts.first_admin_link() is None
 
 
 @pytest_twisted.ensureDeferred

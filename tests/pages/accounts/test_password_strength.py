@@ -27,7 +27,7 @@ async def test_a_poor_password_is_refused_at_sign_up(served, password, mistakes)
 @shows("account-passwords")
 @pytest_twisted.ensureDeferred
 async def test_a_poor_password_is_refused_in_the_settings_and_by_the_first_administrator(served):
-    link = await served.domain.accounts.first_admin_link()
+    link = await served.services.accounts.first_admin_link()
     form = registration("boss", password="password123", confirm="password123")
     refused = (await served.client().send_form(f"/account/first-admin?key={link}", form)).json()
     assert refused["form"]["errors"] == {"password": COMMON}

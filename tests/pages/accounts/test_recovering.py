@@ -41,13 +41,13 @@ async def change_address(browser, name, email):
 
 async def connect(served, name, provider="github"):
     """As after signing in there, whatever the provider says."""
-    row = await served.domain.accounts.find(name)
+    row = await served.services.accounts.find(name)
     identity = oauth.ProviderIdentity(provider, f"{provider} of {name}", token="secret")
-    await served.domain.people.arrivals.connect(row["id"], identity, SYSTEM)
+    await served.services.people.social_login.connect(row["id"], identity, SYSTEM)
 
 
 async def connected(served, name):
-    row = await served.domain.accounts.profile((await served.domain.accounts.find(name))["id"])
+    row = await served.services.accounts.profile((await served.services.accounts.find(name))["id"])
     return [provider for provider in oauth.PROVIDERS if row[f"{provider}_user_id"]]
 
 
@@ -95,7 +95,7 @@ async def test_a_change_of_address_that_was_begun_before_a_reset_is_refused(serv
     trap = await link_of(served, "confirm_address")
     await served.client().send_form(await forgotten(served), NEW)
     assert (await served.client().page(trap)).status == 403
-    assert (await served.domain.accounts.find("ada"))["email_addr"] == "ada@example.org"
+    assert (await served.services.accounts.find("ada"))["email_addr"] == "ada@example.org"
 
 
 @pytest_twisted.ensureDeferred

@@ -207,7 +207,7 @@ async def test_new_password_by_letter_keeps_the_second_factor(served):
     _ada, secret, _codes = await with_app(served)
     browser = served.client()
     await browser.send_form("/account/forgot-password", {"email_addr": "ada@example.org"})
-    await served.domain.people.recovery.write(1)
+    await served.services.people.recovery.write(1)
     (letter, *_more) = await letters(served, "reset_password")
     path = letter["text"].partition("/account/reset-password")[2].split()[0]
     form = {"new_password": "another good one", "confirm": "another good one"}
@@ -244,7 +244,7 @@ async def test_operator_removes_factors_of_somebody_who_lost_them(served):
     from crowdd.values import SYSTEM
 
     await with_app(served)
-    assert await served.domain.people.second_factors.remove_all(1, SYSTEM) == 1
+    assert await served.services.people.second_factors.remove_all(1, SYSTEM) == 1
     assert await who(await signed_in(served, "ada")) == "ada"
     acts = await served.database.fetch("SELECT action, via FROM audit WHERE action = 'remove_second_factors'")
     assert [(act["action"], act["via"]) for act in acts] == [("remove_second_factors", "cli")]

@@ -30,7 +30,7 @@ ALL = "SELECT * FROM security_log ORDER BY id"
 
 async def entries(served, *kinds):
     """What the log has, of some kinds only; what was counted is written first."""
-    await served.domain.security_log.close()
+    await served.services.security_log.close()
     rows = await served.database.fetch(ALL)
     return [row for row in rows if not kinds or row["kind"] in kinds]
 
@@ -43,7 +43,7 @@ async def counts(served, *kinds):
 
 
 def pseudonym(served, address="127.0.0.1"):
-    return served.domain.secrets.pseudonym(network(address))
+    return served.services.secrets.pseudonym(network(address))
 
 
 @pytest_twisted.ensureDeferred
@@ -85,7 +85,7 @@ async def test_what_was_typed_for_an_unknown_account_is_hashed(served):
     await sign_in(served.client(), "nobody", "a wrong password")
     (row,) = await entries(served, "sign_in_failed")
     assert row["user_id"] is None and row["tried"] and "nobody" not in orjson.dumps(row, default=str).decode()
-    found = await served.domain.administration.security(
+    found = await served.services.administration.security(
         Requester(user_id=boss.user_id, admin=True), "NOBODY@example.org"
     )
     assert [row["kind"] for row in found] == ["sign_in_failed"]
@@ -178,7 +178,7 @@ async def test_a_key_is_noted_once_for_each_network(serve):
 
 
 @pytest_twisted.ensureDeferred
-async def test_a_known_network_is_written_once_a_day(domain, pool):
+async def test_a_known_network_is_written_once_a_day(services, pool):
     clock, statements = Clock(), []
 
     class Counting:
@@ -189,7 +189,7 @@ async def test_a_known_network_is_written_once_a_day(domain, pool):
         execute = pool.execute
 
     made = SecurityLog(clock, Counting(), Secrets(b"\x07" * 32))
-    user_id = await person(domain)
+    user_id = await person(services)
     who = Requester(user_id=user_id, network="1.2.3.4")
     for _ in range(100):
         made.key_used(b"hash", who)
@@ -205,8 +205,8 @@ async def test_a_known_network_is_written_once_a_day(domain, pool):
 
 
 @pytest_twisted.ensureDeferred
-async def test_a_key_keeps_its_latest_networks(domain, pool):
-    user_id = await person(domain)
+async def test_a_key_keeps_its_latest_networks(services, pool):
+    user_id = await person(services)
     for part in range(3):
         uses = [(b"hash", f"10.0.{part}.{n}", user_id) for n in range(50)]
         assert len(await stored.keys_seen(pool, uses)) == 50
@@ -218,11 +218,11 @@ async def test_a_key_keeps_its_latest_networks(domain, pool):
     assert not await stored.keys_seen(pool, [(b"hash", "10.9.9.9", user_id + 1)]), "an account that has gone"
 
 
-async def person(domain):
+async def person(services):
     from crowdd.domain.accounts.registration import Registration
 
     form = Registration("ada", "Ada", "ada@example.org", PASSWORD, PASSWORD)
-    return await domain.accounts.register(form, Requester())
+    return await services.accounts.register(form, Requester())
 
 
 @pytest_twisted.ensureDeferred
@@ -248,12 +248,12 @@ async def test_changes_of_accounts_are_rows_of_their_own(served):
 async def test_passwords_and_addresses_leave_entries(served):
     ada = await served.person("ada")
     browser = await signed_in(served, "ada")
-    await served.domain.people.recovery.ask("ada@example.org", Requester())
-    await served.domain.people.recovery.ask("nobody@example.org", Requester())
-    row = await served.domain.accounts.profile(ada.user_id)
+    await served.services.people.recovery.ask("ada@example.org", Requester())
+    await served.services.people.recovery.ask("nobody@example.org", Requester())
+    row = await served.services.accounts.profile(ada.user_id)
     profile = (await browser.page("/account/ada/update")).json()["form"]
     await browser.send_form("/account/ada/update", {**profile, "email_addr": "new@example.org", "btn": "Profile"})
-    await served.domain.people.profiles.set_password(row["id"], "another password", Requester(user_id=row["id"]))
+    await served.services.people.profiles.set_password(row["id"], "another password", Requester(user_id=row["id"]))
     rows = await entries(served, "reset_asked", "address_changed", "password_changed")
     assert Counter((row["kind"], row["user_id"]) for row in rows) == Counter(
         [
@@ -270,7 +270,7 @@ async def test_what_is_rolled_back_leaves_no_entry(served):
     ada = await served.person("ada")
 
     async def work(tx):
-        await served.domain.security_log.note(tx, KINDS["key_made"], Requester(user_id=ada.user_id))
+        await served.services.security_log.note(tx, KINDS["key_made"], Requester(user_id=ada.user_id))
         raise LookupError
 
     with pytest.raises(LookupError):
@@ -312,7 +312,7 @@ async def test_the_page_shows_the_log_to_administrators(served):
     ada = await served.person("ada")
     await sign_in(served.client(), "ada", "a wrong password")
     boss = await signed_in(served, "boss")
-    await served.domain.security_log.close()
+    await served.services.security_log.close()
     page = (await boss.page("/admin/security?account=ada&kind=sign_in_failed")).json()
     assert page.keys() == {"template", "title", "entries", "kinds", "chosen", "next"}
     assert [(row["kind"], row["user_id"], row["user_name"]) for row in page["entries"]] == [
@@ -330,20 +330,20 @@ async def test_the_page_shows_the_log_to_administrators(served):
 
 
 @pytest_twisted.ensureDeferred
-async def test_entries_go_after_their_days(domain, pool):
+async def test_entries_go_after_their_days(services, pool):
     await pool.execute(
         "INSERT INTO security_log (at, last_at, kind, network)"
         " SELECT clock() - make_interval(days => d), clock(), 'sign_in', '' FROM unnest(ARRAY[0, 89, 91, 400]) d"
     )
-    user_id = await person(domain)
+    user_id = await person(services)
     await stored.keys_seen(pool, [(b"hash", "1.2.3.4", user_id)])
-    assert await JOB.work(domain) == "2 removed"
+    assert await JOB.work(services) == "2 removed"
     await pool.execute("UPDATE clock_shift SET ahead = ahead + interval '91 days'")
-    assert await JOB.work(domain) == "3 removed", "two entries and a network"
+    assert await JOB.work(services) == "3 removed", "two entries and a network"
 
 
 @pytest_twisted.ensureDeferred
-async def test_what_waits_is_written_once_the_database_is_back(domain, pool):
+async def test_what_waits_is_written_once_the_database_is_back(services, pool):
     from crowdd.errors import UnavailableError
 
     class Failing:
@@ -368,7 +368,7 @@ async def test_what_waits_is_written_once_the_database_is_back(domain, pool):
 
 
 @pytest_twisted.ensureDeferred
-async def test_two_processes_add_to_the_same_rows(domain, pool):
+async def test_two_processes_add_to_the_same_rows(services, pool):
     logs = [SecurityLog(Clock(), pool, Secrets(b"\x07" * 32)) for _ in range(2)]
     for n in range(200):
         for one in logs:
@@ -379,7 +379,7 @@ async def test_two_processes_add_to_the_same_rows(domain, pool):
 
 
 @pytest_twisted.ensureDeferred
-async def test_entries_are_lines_of_the_servers_log(domain, tmp_path):
+async def test_entries_are_lines_of_the_servers_log(services, tmp_path):
     lines = []
 
     class Output:
@@ -389,8 +389,8 @@ async def test_entries_are_lines_of_the_servers_log(domain, tmp_path):
     journal = Journal(config.Settings(log=config.Log(format="json")), Output())
     globalLogPublisher.addObserver(journal)
     try:
-        domain.security_log.count(KINDS["sign_in_failed"], Requester(network="1.2.3.4"), tried="a\nb", request="r1")
-        await domain.security_log.close()
+        services.security_log.count(KINDS["sign_in_failed"], Requester(network="1.2.3.4"), tried="a\nb", request="r1")
+        await services.security_log.close()
     finally:
         globalLogPublisher.removeObserver(journal)
     (line,) = [orjson.loads(text) for text in lines if "security event" in text]
@@ -402,7 +402,7 @@ async def test_entries_are_lines_of_the_servers_log(domain, tmp_path):
 @pytest_twisted.ensureDeferred
 async def test_a_deleted_account_is_named_no_more(served):
     boss, ada = await served.person("boss", admin=True), await served.person("ada")
-    await served.domain.administration.block(ada.user_id, Requester(user_id=boss.user_id, admin=True))
+    await served.services.administration.block(ada.user_id, Requester(user_id=boss.user_id, admin=True))
     await sign_in(served.client(), "ada")
     await ada.get("/api/project")
     await entries(served)

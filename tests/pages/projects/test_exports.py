@@ -26,7 +26,7 @@ from crowdd.domain.transfer.download_limits import WINDOW, DownloadLimits
 from crowdd.domain.transfer.exports import in_order
 from crowdd.domain.transfer.spool import AbandonedError, Spools
 from crowdd.errors import TooManyRequestsError, UnavailableError
-from crowdd.storage.connections.connection_budget import Places
+from crowdd.storage.connections.connection_budget import ConnectionBudget
 from crowdd.storage.connections.dedicated_connections import Apart
 from crowdd.storage.transfer.exports import Lines
 from crowdd.values import SYSTEM, Requester
@@ -115,7 +115,7 @@ async def test_names_of_columns_are_whatever_a_key_may_be(served):
 async def test_a_file_is_one_moment_however_slowly_it_is_made(served, monkeypatch):
     monkeypatch.setattr(domain_exports, "PART", 1)
     owner, project = await built(served, [{"n": n} for n in range(4)])
-    row = await served.domain.projects.page("birds", SYSTEM)
+    row = await served.services.projects.page("birds", SYSTEM)
     parts: list[bytes] = []
     writing: list[Deferred[Any]] = []
 
@@ -128,8 +128,8 @@ async def test_a_file_is_one_moment_however_slowly_it_is_made(served, monkeypatc
                 ensureDeferred(owner.post("/api/task", json={"project_id": project["id"], "info": {"new": 1}}))
             )
 
-    file = served.domain.exports.file(SYSTEM, row, "task", "csv")
-    await served.domain.exports.write(file, take)
+    file = served.services.exports.file(SYSTEM, row, "task", "csv")
+    await served.services.exports.write(file, take)
     for each in writing:
         await each
     header, rows = table(b"".join(parts))
@@ -190,7 +190,7 @@ class Slow:
     """Downloads that are begun and not ended."""
 
     def __init__(self, served: Any) -> None:
-        self.exports = served.domain.exports
+        self.exports = served.services.exports
 
     async def begin(self, who: Any, row: Any, network: str) -> Any:
         parts = self.exports.download(who, self.exports.file(who, row, "task", "json"), network)
@@ -205,7 +205,7 @@ async def test_visitors_are_limited_by_network_and_in_number_and_owners_go_on(se
     owner, _ = await built(served, [{"n": 1}])
     visitor = served.client()
     slow, who = Slow(served), Requester()
-    row = await served.domain.projects.page("birds", who)
+    row = await served.services.projects.page("birds", who)
     begun = [await slow.begin(who, row, network) for network in ("192.0.2.1", "192.0.2.1", "192.0.2.2")]
     with pytest.raises(TooManyRequestsError) as refused:
         await slow.begin(who, row, "192.0.2.1")
@@ -248,15 +248,15 @@ async def test_what_nobody_reads_any_more_is_no_longer_made(served, monkeypatch)
     monkeypatch.setattr(domain_exports, "PART", 1)
     await built(served, [{"n": n} for n in range(50)])
     who = Requester()
-    row = await served.domain.projects.page("birds", who)
+    row = await served.services.projects.page("birds", who)
     asked: list[int] = []
-    run = served.domain.export_resources.pauses.run
+    run = served.services.export_resources.pauses.run
 
     async def counted(step: Any) -> Any:
         asked.append(1)
         return await run(step)
 
-    monkeypatch.setattr(type(served.domain.export_resources.pauses), "run", lambda self, step: counted(step))
+    monkeypatch.setattr(type(served.services.export_resources.pauses), "run", lambda self, step: counted(step))
     parts = await Slow(served).begin(who, row, "192.0.2.1")
     await parts.aclose()
     seen = -1
@@ -299,7 +299,7 @@ def test_a_full_disk_takes_no_spool(tmp_path):
 
 @pytest_twisted.ensureDeferred
 async def test_a_connection_apart_is_opened_for_one_transaction_and_closed(dsn, pool):
-    apart = Apart(reactor, dsn, ["SET application_name = 'apart'"], Places())
+    apart = Apart(reactor, dsn, ["SET application_name = 'apart'"], ConnectionBudget())
     there = "SELECT count(*) AS n FROM pg_stat_activity WHERE application_name = 'apart'"
 
     async def work(tx: Any) -> int:
@@ -328,7 +328,7 @@ async def test_a_connection_apart_is_opened_for_one_transaction_and_closed(dsn, 
     waiting.callback(None)
     with pytest.raises(UnavailableError):
         await running
-    nowhere = Apart(reactor, "host=127.0.0.1 port=1 dbname=x", [], Places(), seconds=0.3)
+    nowhere = Apart(reactor, "host=127.0.0.1 port=1 dbname=x", [], ConnectionBudget(), seconds=0.3)
     with pytest.raises(UnavailableError):
         await nowhere.transaction(work)
 

@@ -47,7 +47,7 @@ async def test_open_tasks_are_updated_new_ones_added_and_answered_ones_left_alon
     assert (await owner.post(f"{AT}/{found['id']}/gone", json={})).json()["status"] == "error"
     again = figures(await brought(served, owner, second, key="code", on_error="skip"))
     assert again == {"present": 4, "kept": 1, "refused": 2}
-    assert [difference async for difference in served.domain.checking.run()] == []
+    assert [difference async for difference in served.services.checking.run()] == []
 
 
 @pytest_twisted.ensureDeferred
@@ -73,7 +73,7 @@ async def test_attributes_are_updated_where_the_file_has_them(served):
     assert figures(result) == {"updated": 2}
     said = [(t["n_answers"], t["priority_0"], t["quorum"]) for t in await tasks_of(owner, project)]
     assert said == [(5, 0.25, 2), (4, 1.0, 0)]
-    assert [difference async for difference in served.domain.checking.run()] == []
+    assert [difference async for difference in served.services.checking.run()] == []
 
 
 @pytest_twisted.ensureDeferred

@@ -61,7 +61,7 @@ async def test_all_or_nothing_leaves_nothing_when_a_row_is_refused_in_the_work(s
     project = await served.project(owner)
     found = await looked_at(owner, b"n\n" + b"".join(b"%d\n" % n for n in range(45)))
     # The file on the disk is another one now: what was read does not hold.
-    (path,) = (served.domain.settings.data.dir / "imports").iterdir()
+    (path,) = (served.services.settings.data.dir / "imports").iterdir()
     path.write_bytes(path.read_bytes() + b"1,2\n")
     await owner.post(f"{AT}/{found['id']}", json={"on_error": "stop"})
     (item,) = await worked(served)

@@ -75,7 +75,7 @@ async def test_the_frame_has_addresses_that_work_without_cookies_until_they_end(
         prefix.replace(f"project-{project['id']}", "project-999"),
     ):
         assert (await bare.get(wrong + name)).status == 404, wrong
-    access = served.domain.file_access
+    access = served.services.file_access
     later = type(access)(access.db, access.secrets, lambda: access.seconds() + 12 * 3600 + 1)
     word = prefix.split("/")[2]
     with pytest.raises(NotFoundError):

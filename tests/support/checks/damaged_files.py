@@ -128,8 +128,8 @@ def _insert_quote(dice: random.Random, file: GoodFile) -> Damaged:
 
 def _remove_quote(dice: random.Random, file: GoodFile) -> Damaged:
     quote, content, unit = _quote(file), file.content, _unit(file)
-    places = [at for at in range(0, len(content), unit) if content[at : at + unit] == quote]
-    at = dice.choice(places) if places else _place(dice, file)
+    budget = [at for at in range(0, len(content), unit) if content[at : at + unit] == quote]
+    at = dice.choice(budget) if budget else _place(dice, file)
     return _changed(file, at, at + unit, b"")
 
 

@@ -53,7 +53,7 @@ NAMES = (
     "<b>",
     "a" * 1000,
     "",
-    "standings",
+    "roles",
     "\0",
 )
 TYPES = (

@@ -12,7 +12,7 @@ from crowdd.http.api.openapi import document
 from crowdd.http.api.reference import sections
 from crowdd.http.pages.account.security import qr_code
 from crowdd.http.pages.api_docs import error_codes
-from crowdd.http.responses import Data
+from crowdd.http.responses import JsonResponse
 from crowdd.http.routing import Route
 from crowdd.kinds import TASK
 
@@ -254,17 +254,17 @@ def _plain() -> Iterator[Case]:
 def api_docs() -> Context:
     """What the page of the API gets, of one kind."""
     routes = [
-        Route("GET", "/api/task", _nothing, doc=operations.listing(TASK)),
-        Route("POST", "/api/task", _nothing, doc=operations.creating(TASK)),
-        Route("DELETE", "/api/task/<int:object_id>", _nothing, doc=operations.deleting(TASK)),
+        Route("GET", "/api/task", _nothing, operation=operations.listing(TASK)),
+        Route("POST", "/api/task", _nothing, operation=operations.creating(TASK)),
+        Route("DELETE", "/api/task/<int:object_id>", _nothing, operation=operations.deleting(TASK)),
     ]
     made = document([TASK], routes, "The API", "1.0")
     described = {"about": made["info"]["description"], "sections": sections(made), "error_codes": error_codes()}
     return {"title": "API", **described}
 
 
-async def _nothing(*_: object) -> Data:
-    return Data(None)
+async def _nothing(*_: object) -> JsonResponse:
+    return JsonResponse(None)
 
 
 FORM: Context = {"csrf": "form-t0ken", "errors": {}}
@@ -284,7 +284,7 @@ SEEN: Context = {
     "kind": "sign_in_failed", "user_id": 1, "user_name": "ilse", "actor_id": None, "actor_name": None, "tried": "",
     "network": "31.8.122.9", "request_id": "f00dbeef", "agent": "Firefox", "detail": "",
 }  # fmt: skip
-WORK: Context = {
+HANDLER: Context = {
     "id": 3, "name": "import", "state": "running", "error": "", "done": 40, "total": 90, "cancelling": False,
     "began": "2025-11-20T21:40:00.000000",
 }  # fmt: skip
@@ -349,15 +349,15 @@ def _administration_cases() -> Iterator[Case]:
     yield page("security", "some", entries=[SEEN, made, unknown_account], kinds=["admin_made"], chosen=chosen, next=9)
     yield page("security", "none", entries=[], kinds=[], chosen=dict.fromkeys(chosen), next=None)
     states = ["waiting", "running", "done", "dead", "cancelled"]
-    items = [WORK | {"id": number, "state": state} for number, state in enumerate(states)]
-    unknown = WORK | {"id": 9, "total": None, "done": 0, "began": None, "error": "No server here knows this work."}
+    items = [HANDLER | {"id": number, "state": state} for number, state in enumerate(states)]
+    unknown = HANDLER | {"id": 9, "total": None, "done": 0, "began": None, "error": "No server here knows this work."}
     yield page("queue", "some", items=[*items, unknown], states=states, chosen={"state": "dead"}, next=3, form=FORM)
     yield page("queue", "none", items=[], states=states, chosen={"state": None}, next=None, form=FORM)
     job: Context = {
         "name": "fold counters",
         "state": "done",
         "due": "",
-        "began": WORK["began"],
+        "began": HANDLER["began"],
         "seconds": 0.01,
         "words": "9 folded",
     }
@@ -370,7 +370,7 @@ def _administration_cases() -> Iterator[Case]:
         "recipient": "ruth@example.org",
         "subject": "Your new password",
         "error": "",
-        "created": WORK["began"],
+        "created": HANDLER["began"],
     }
     letters = [letter | {"id": number, "state": state} for number, state in enumerate(("waiting", "held", "sent"))]
     dead = letter | {"state": "dead", "error": "550 no such mailbox"}
@@ -384,7 +384,7 @@ def _administration_cases() -> Iterator[Case]:
         "why_off": "",
         "n_waiting": 0,
     }
-    hook |= {"n_failed": 0, "next_attempt": None, "last_delivered": WORK["began"]}
+    hook |= {"n_failed": 0, "next_attempt": None, "last_delivered": HANDLER["began"]}
     bad = {"state": "failing", "next_attempt": "2025-11-20T22:10:00.000000", "last_delivered": None, "n_waiting": 341}
     off = {"state": "off", "why_off": "The receiver answered 410."}
     yield page("webhooks", "some", webhooks=[hook | off, hook | bad, hook, hook | {"state": "none", "url": None}])

@@ -17,16 +17,16 @@ from crowdd.domain.core.secrets import Secrets
 from crowdd.domain.server import services as domain_module
 from crowdd.domain.server.bootstrap import make_pool
 from crowdd.sched.queue_worker import Worker
-from crowdd.sched.task_handlers import Work
+from crowdd.sched.task_handlers import Handler
 
 COUNTED = "SELECT split_part(subject, ' ', 1)::int AS n, split_part(subject, ' ', 2)::int AS attempt FROM attempt_count ORDER BY 1"
 _COUNT = "INSERT INTO attempt_count VALUES (%(n)s || ' ' || %(attempt)s || ' ' || gen_random_uuid(), 1, clock())"
 
 
-def counting(stop_in: int = -1, stopped: Any = None, **more: Any) -> Work:
+def counting(stop_in: int = -1, stopped: Any = None, **more: Any) -> Handler:
     """The work; in the middle of step ``stop_in`` it calls ``stopped`` and awaits what that returns."""
 
-    async def run(domain: Any, item: Any) -> dict[str, object]:
+    async def run(services: Any, item: Any) -> dict[str, object]:
         for n in range(item.checkpoint or 0, item.arguments["to"]):
 
             async def step(tx: Any, n: int = n) -> None:
@@ -35,10 +35,10 @@ def counting(stop_in: int = -1, stopped: Any = None, **more: Any) -> Work:
                     await stopped()
                 await item.progress(n + 1, item.arguments["to"], n + 1, within=tx)
 
-            await domain.db.transaction(step)
+            await services.db.transaction(step)
         return {"counted": item.arguments["to"]}
 
-    return Work("count", run, **more)
+    return Handler("count", run, **more)
 
 
 async def _main(reactor: Any, dsn: str, stop_in: str, presence: str = "") -> None:
@@ -51,9 +51,9 @@ async def _main(reactor: Any, dsn: str, stop_in: str, presence: str = "") -> Non
         print("in the middle", flush=True)
         return Deferred()
 
-    domain = domain_module.build(reactor, pool, settings, Secrets(b"\x07" * 32))
+    services = domain_module.build(reactor, pool, settings, Secrets(b"\x07" * 32))
     work = counting(int(stop_in), stopped)
-    Worker(reactor, domain, {work.name: work}, size=1, session=session if presence else None).startService()
+    Worker(reactor, services, {work.name: work}, size=1, session=session if presence else None).startService()
     await Deferred()
 
 

@@ -14,7 +14,7 @@ async def worked(served: Served) -> list[dict[str, Any]]:
     worker = served.server._worker
     while True:
         await worker.take()
-        hands = [*worker._hands.values()]
+        hands = [*worker._active.values()]
         # The worker looks by itself, too: what it has just taken is in its hands a moment later.
         if not hands and not await served.database.fetch("SELECT FROM queue_item WHERE state = 'running'"):
             break

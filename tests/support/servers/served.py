@@ -150,8 +150,8 @@ class Served:
         self._agent = Agent(reactor, pool=self._pool)
 
     @property
-    def domain(self) -> Any:
-        return self.server._domain
+    def services(self) -> Any:
+        return self.server._services
 
     @property
     def database(self) -> Any:
@@ -200,9 +200,9 @@ class Served:
         from crowdd.values import SYSTEM
 
         form = Registration(name, name.title(), f"{name}@example.org", PASSWORD, PASSWORD)
-        user_id = await self.domain.accounts.register(form, SYSTEM, admin=admin)
-        row = await self.domain.accounts.profile(user_id)
-        client = self.client(self.domain.accounts.api_key(row))
+        user_id = await self.services.accounts.register(form, SYSTEM, admin=admin)
+        row = await self.services.accounts.profile(user_id)
+        client = self.client(self.services.accounts.api_key(row))
         client.user_id = user_id
         client.open_session = lambda: self._open_session(user_id)
         return client
@@ -210,8 +210,8 @@ class Served:
     async def _open_session(self, user_id: int) -> Session:
         from crowdd.values import SYSTEM
 
-        token, salt = await self.domain.people.sessions.open(user_id, "program", SYSTEM), secrets.token_urlsafe(9)
-        mac = self.domain.secrets.digest("csrf", f"{salt}|session:{token}").hex()[:40]
+        token, salt = await self.services.people.sessions.open(user_id, "program", SYSTEM), secrets.token_urlsafe(9)
+        mac = self.services.secrets.digest("csrf", f"{salt}|session:{token}").hex()[:40]
         return Session(token, f"{salt}.{mac}")
 
     async def project(
@@ -244,19 +244,19 @@ class ServedByWorkers(Served):
         self._agent = Agent(reactor, pool=self._pool)
         settings.data.dir.mkdir(parents=True, exist_ok=True)
         self._database = bootstrap.make_pool(reactor, settings, size=2)
-        self._domain = bootstrap.make_domain(reactor, settings, self._database)
+        self._services = bootstrap.make_services(reactor, settings, self._database)
         self._live = LiveServer(settings.db.dsn, settings.data.dir, **environment)
 
     @property
-    def domain(self) -> Any:
-        return self._domain
+    def services(self) -> Any:
+        return self._services
 
     @property
     def database(self) -> Any:
         return self._database
 
     async def start(self) -> None:
-        self._domain.passwords.start()
+        self._services.passwords.start()
         await self._database.start()
         await deferToThread(self._live.start, 120)
         self.base = self._live.url
@@ -264,5 +264,5 @@ class ServedByWorkers(Served):
     async def stop(self) -> None:
         await self._pool.closeCachedConnections()
         await deferToThread(self._live.stop)
-        self._domain.passwords.stop()
+        self._services.passwords.stop()
         await self._database.close()

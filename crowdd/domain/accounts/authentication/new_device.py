@@ -5,7 +5,7 @@ from __future__ import annotations
 from crowdd.domain.accounts.authentication.recovery_codes import security_page
 from crowdd.domain.accounts.authentication.sessions import device_words
 from crowdd.domain.accounts.authentication.sign_in import Device
-from crowdd.domain.accounts.email_links import Proofs
+from crowdd.domain.accounts.email_links import EmailLinks
 from crowdd.storage.accounts import accounts, sessions
 from crowdd.storage.database import Database, Transactions
 
@@ -13,8 +13,8 @@ from crowdd.storage.database import Database, Transactions
 class NewDevices:
     """Devices are known by their own cookie, which outlives sessions."""
 
-    def __init__(self, db: Transactions, proofs: Proofs) -> None:
-        self._db, self._proofs = db, proofs
+    def __init__(self, db: Transactions, email_links: EmailLinks) -> None:
+        self._db, self._email_links = db, email_links
 
     async def note(self, user_id: int, device: Device, agent: str) -> bool:
         """Notes a sign-in; writes the letter when the device is new and the account is not. Whether it did."""
@@ -24,7 +24,9 @@ class NewDevices:
             if not again or user_id in device.people:
                 return False
             row = await accounts.address(tx, user_id)
-            await self._proofs.send_page(tx, security_page(row["name"]), row, "new_device", device=device_words(agent))
+            await self._email_links.send_page(
+                tx, security_page(row["name"]), row, "new_device", device=device_words(agent)
+            )
             return True
 
         return await self._db.transaction(work)

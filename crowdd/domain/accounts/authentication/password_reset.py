@@ -14,7 +14,7 @@ from crowdd.domain.accounts.access_revocation import RESET as PURPOSE
 from crowdd.domain.accounts.access_revocation import Revoked, Revoking
 from crowdd.domain.accounts.authentication.password_policy import PasswordPolicy
 from crowdd.domain.accounts.authentication.passwords import Passwords
-from crowdd.domain.accounts.email_links import Proofs, greeted, letter_limits
+from crowdd.domain.accounts.email_links import EmailLinks, greeted, letter_limits
 from crowdd.domain.core.attempt_limits import NETWORK_FACTOR, Attempts, Limit
 from crowdd.domain.core.background_queue import Queue
 from crowdd.domain.core.security_log import RESET_ASKED, RESET_DONE, SecurityLog
@@ -24,7 +24,7 @@ from crowdd.storage.core import audit
 from crowdd.storage.database import Database, Transactions
 from crowdd.values import Requester
 
-WORK = "reset_letter"
+HANDLER = "reset_letter"
 _JOB = Requester(via="job")
 _MAX_LETTERS = 3  # to one address from one network in 15 minutes
 
@@ -45,7 +45,7 @@ class Recovery:
         db: Transactions,
         passwords: Passwords,
         policy: PasswordPolicy,
-        proofs: Proofs,
+        email_links: EmailLinks,
         revoking: Revoking,
         attempts: Attempts,
         queue: Queue,
@@ -54,7 +54,7 @@ class Recovery:
     ) -> None:
         self._security_log = security_log
         self._db, self._passwords, self._policy = db, passwords, policy
-        self._proofs, self._revoking, self._attempts = proofs, revoking, attempts
+        self._email_links, self._revoking, self._attempts = email_links, revoking, attempts
         self._queue, self._settings = queue, settings
 
     async def ask(self, email: str, who: Requester) -> None:
@@ -67,7 +67,7 @@ class Recovery:
         about, tried = (row["id"], "") if row else (None, address)
         self._security_log.count(RESET_ASKED, who, user_id=about, tried=tried)
         arguments = {"user_id": row["id"] if row else None, "network": who.network}
-        await self._queue.add(self._db, WORK, arguments, _JOB)
+        await self._queue.add(self._db, HANDLER, arguments, _JOB)
 
     async def write(self, user_id: int | None, network: str = "") -> bool:
         """Writes the letter that a network asked for; False when there is nobody to write to."""
@@ -76,7 +76,7 @@ class Recovery:
             return False
 
         async def work(tx: Database) -> None:
-            await self._proofs.send_link(
+            await self._email_links.send_link(
                 tx,
                 PURPOSE,
                 "/account/reset-password",
@@ -96,7 +96,7 @@ class Recovery:
         """Passes while the link works. Raises ForbiddenError, TooManyRequestsError."""
         limit = Limit(f"reset:{who.network}", self._settings.max_login_failures * NETWORK_FACTOR)
         await self._attempts.count(limit)
-        await self._proofs.look(self._db, key, PURPOSE)
+        await self._email_links.look(self._db, key, PURPOSE)
         await self._attempts.take_back(limit)
 
     async def reset(self, key: str, new: str, confirm: str, who: Requester) -> Recovered:
@@ -107,7 +107,7 @@ class Recovery:
         Raises FormError, ForbiddenError, TooManyRequestsError, BusyError.
         """
         await self.open(key, who)
-        user_id = await self._proofs.owner(self._db, key, PURPOSE)
+        user_id = await self._email_links.owner(self._db, key, PURPOSE)
         row = await accounts.profile(self._db, user_id)
         about = (row["name"], row["fullname"], row["email_addr"]) if row else ()
         words, again = await self._policy.mistakes(new, confirm, about)
@@ -117,14 +117,14 @@ class Recovery:
         return await self._db.transaction(lambda tx: self._set(tx, key, hashed, who))
 
     async def _set(self, tx: Database, key: str, hashed: str, who: Requester) -> Recovered:
-        user_id = await self._proofs.owner(tx, key, PURPOSE)
+        user_id = await self._email_links.owner(tx, key, PURPOSE)
         row = await accounts.address(tx, user_id)  # locked first, as the confirmation of an address does
-        await self._proofs.use(tx, key, PURPOSE)
+        await self._email_links.use(tx, key, PURPOSE)
         await accounts.set_password(tx, user_id, hashed)
         revoked = await self._revoking.after_reset(tx, user_id, who)
         await accounts.note_valid(tx, user_id)
         await audit.write(tx, who, "reset_password", "user", user_id)
         await self._security_log.note(tx, RESET_DONE, who, user_id=user_id)
         said = {"new_key": revoked.new_key, "providers": revoked.providers, "name": greeted(row)}
-        await self._proofs.send(tx, row["email_addr"], "password_changed", row["locale"], **said)
+        await self._email_links.send(tx, row["email_addr"], "password_changed", row["locale"], **said)
         return Recovered(user_id, revoked)

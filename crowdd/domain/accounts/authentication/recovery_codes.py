@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets as random
 from urllib.parse import quote
 
-from crowdd.domain.accounts.email_links import Proofs
+from crowdd.domain.accounts.email_links import EmailLinks
 from crowdd.domain.core.secrets import Secrets
 from crowdd.domain.core.security_log import RECOVERY_CODE_USED, SecurityLog
 from crowdd.storage.accounts import second_factors
@@ -21,8 +21,8 @@ _HALF = 6  # two halves of 6 letters: 59 bits
 class RecoveryCodes:
     """Made as a set, shown once, stored as keyed hashes."""
 
-    def __init__(self, db: Transactions, secrets: Secrets, proofs: Proofs, security_log: SecurityLog) -> None:
-        self._db, self._secrets, self._proofs, self._security_log = db, secrets, proofs, security_log
+    def __init__(self, db: Transactions, secrets: Secrets, email_links: EmailLinks, security_log: SecurityLog) -> None:
+        self._db, self._secrets, self._email_links, self._security_log = db, secrets, email_links, security_log
 
     async def left(self, user_id: int) -> int:
         """How many codes are not used up."""
@@ -43,7 +43,7 @@ class RecoveryCodes:
         left = await second_factors.codes_left(tx, user_id)
         await audit.write(tx, who, "use_recovery_code", "user", user_id)
         await self._security_log.note(tx, RECOVERY_CODE_USED, who, user_id=user_id)
-        await self._proofs.send_page(tx, security_page(row["name"]), row, "recovery_code_used", left=left)
+        await self._email_links.send_page(tx, security_page(row["name"]), row, "recovery_code_used", left=left)
         return True
 
     def _hash(self, user_id: int, code: str) -> bytes:

@@ -9,7 +9,7 @@ import attrs
 from crowdd.domain.accounts.authentication.passkeys import Challenge, Passkeys
 from crowdd.domain.accounts.authentication.recovery_codes import RecoveryCodes, plain, security_page
 from crowdd.domain.accounts.authentication.totp import Totp
-from crowdd.domain.accounts.email_links import Proofs
+from crowdd.domain.accounts.email_links import EmailLinks
 from crowdd.domain.core.attempt_limits import Attempts, Limit
 from crowdd.domain.core.security_log import FACTOR_ADDED, FACTOR_REMOVED, SecurityLog
 from crowdd.errors import FormError, NotFoundError
@@ -41,12 +41,12 @@ class SecondFactors:
         passkeys_: Passkeys,
         codes: RecoveryCodes,
         attempts: Attempts,
-        proofs: Proofs,
+        email_links: EmailLinks,
         max_failures: int,
         security_log: SecurityLog,
     ) -> None:
         self._security_log = security_log
-        self._db, self._attempts, self._proofs, self._max_failures = db, attempts, proofs, max_failures
+        self._db, self._attempts, self._email_links, self._max_failures = db, attempts, email_links, max_failures
         self.totp, self.passkeys, self.codes = totp, passkeys_, codes
 
     async def required(self, user_id: int) -> bool:
@@ -172,4 +172,4 @@ class SecondFactors:
 
     async def _tell(self, tx: Database, user_id: int, act: str) -> None:
         row = await second_factors.lock(tx, user_id)
-        await self._proofs.send_page(tx, security_page(row["name"]), row, "second_factor_changed", act=act)
+        await self._email_links.send_page(tx, security_page(row["name"]), row, "second_factor_changed", act=act)

@@ -6,7 +6,7 @@ import re
 from functools import partial
 from typing import Any
 
-from crowdd.domain.core.concurrency.batching import Gather, Gathering
+from crowdd.domain.core.concurrency.batching import Batcher, BatcherFactory
 from crowdd.domain.core.secrets import Secrets, token
 from crowdd.storage.accounts import sessions
 from crowdd.storage.database import Row, Transactions
@@ -27,10 +27,12 @@ _SYSTEMS = (
 class Sessions:
     """Opened at sign-in; found by the token in the cookie, of which only a hash is stored."""
 
-    def __init__(self, db: Transactions, gathering: Gathering, secrets: Secrets, days: int, max_days: int) -> None:
+    def __init__(
+        self, db: Transactions, new_batcher: BatcherFactory, secrets: Secrets, days: int, max_days: int
+    ) -> None:
         self._db, self._secrets, self._days, self._max_days = db, secrets, min(days, max_days), max_days
         # Looked up at each request: a session that ends has ended at once, in every process.
-        self._found: Gather[bytes, Row | None] = gathering(partial(sessions.find, db))
+        self._found: Batcher[bytes, Row | None] = new_batcher(partial(sessions.find, db))
 
     async def find(self, session_token: str, *, renew: bool = True) -> tuple[Row | None, bytes]:
         """The account of a session cookie, or None, and the hash that names the session, which is prolonged by it."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from crowdd.domain.accounts.social.oauth import Client, Flow, ProviderIdentity
+from crowdd.domain.accounts.social.oauth import OAuthClient, OAuthState, ProviderIdentity
 from crowdd.domain.accounts.social.openid import ask
 from crowdd.domain.outbound.client import Outgoing
 from crowdd.errors import ProviderError
@@ -14,17 +14,17 @@ from crowdd.languages import _
 class GitHub:
     """GitHub, or an enterprise's own at ``site`` with its API at ``api``."""
 
-    def __init__(self, client: Client, site: str, api: str, outgoing: Outgoing) -> None:
+    def __init__(self, client: OAuthClient, site: str, api: str, outgoing: Outgoing) -> None:
         self.client, self._site, self._api, self._outgoing = client, site.rstrip("/"), api.rstrip("/"), outgoing
 
-    async def address(self, flow: Flow, redirect_uri: str, now: float) -> str:
+    async def address(self, oauth_state: OAuthState, redirect_uri: str, now: float) -> str:
         """Where the browser goes to be asked."""
         endpoint = f"{self._site}/login/oauth/authorize"
-        return self.client.authorization(endpoint, flow, redirect_uri, scope="read:user user:email")
+        return self.client.authorization(endpoint, oauth_state, redirect_uri, scope="read:user user:email")
 
-    async def identity(self, code: str, flow: Flow, redirect_uri: str, now: float) -> ProviderIdentity:
+    async def identity(self, code: str, oauth_state: OAuthState, redirect_uri: str, now: float) -> ProviderIdentity:
         """Who came back with this code. Raises ProviderError."""
-        form = self.client.exchange(code, flow, redirect_uri)
+        form = self.client.exchange(code, oauth_state, redirect_uri)
         told = await self._ask("POST", f"{self._site}/login/oauth/access_token", form)
         token = told.get("access_token") if isinstance(told, dict) else None
         if not isinstance(token, str) or not token:

@@ -38,7 +38,7 @@ class ProviderIdentity:
 
 
 @attrs.frozen
-class Flow:
+class OAuthState:
     """One sign-in under way, kept by the browser that began it (encrypted). ``user_id``: the account to connect;
     ``proof``: it is not connected, its person only shows that they are there.
     """
@@ -57,7 +57,7 @@ class Flow:
         return orjson.dumps(attrs.asdict(self)).decode()
 
     @classmethod
-    def unpacked(cls, text: str) -> Flow:
+    def unpacked(cls, text: str) -> OAuthState:
         """From such a text."""
         return cls(**orjson.loads(text))
 
@@ -69,7 +69,7 @@ class Flow:
 
 
 @attrs.frozen
-class Client:
+class OAuthClient:
     """We, as a provider knows us."""
 
     name: str
@@ -81,20 +81,20 @@ class Client:
         """The provider's name for people."""
         return TITLES[self.name]
 
-    def authorization(self, endpoint: str, flow: Flow, redirect_uri: str, **more: str) -> str:
+    def authorization(self, endpoint: str, oauth_state: OAuthState, redirect_uri: str, **more: str) -> str:
         """The address of the provider's question."""
         asked = {
             "response_type": "code",
             "client_id": self.id,
             "redirect_uri": redirect_uri,
-            "state": flow.state,
-            "code_challenge": flow.challenge,
+            "state": oauth_state.state,
+            "code_challenge": oauth_state.challenge,
             "code_challenge_method": "S256",
             **more,
         }
         return f"{endpoint}{'&' if urlsplit(endpoint).query else '?'}{urlencode(asked)}"
 
-    def exchange(self, code: str, flow: Flow, redirect_uri: str) -> dict[str, str]:
+    def exchange(self, code: str, oauth_state: OAuthState, redirect_uri: str) -> dict[str, str]:
         """The form that turns a code into tokens."""
         return {
             "grant_type": "authorization_code",
@@ -102,5 +102,5 @@ class Client:
             "redirect_uri": redirect_uri,
             "client_id": self.id,
             "client_secret": self.secret,
-            "code_verifier": flow.verifier,
+            "code_verifier": oauth_state.verifier,
         }

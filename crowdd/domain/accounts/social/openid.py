@@ -13,8 +13,8 @@ from urllib.parse import urlencode, urlsplit
 
 import orjson
 
-from crowdd.domain.accounts.social.oauth import Client, Flow, ProviderIdentity
-from crowdd.domain.outbound.client import Outgoing, Reply
+from crowdd.domain.accounts.social.oauth import OAuthClient, OAuthState, ProviderIdentity
+from crowdd.domain.outbound.client import Outgoing, Response
 from crowdd.errors import ProviderError, RefusedTargetError, UnreachableError
 from crowdd.languages import _
 from crowdd.lazy import lazy
@@ -35,28 +35,28 @@ _SECONDS, _MAX_BYTES = 10.0, 200_000
 class OpenIdProvider:
     """One provider: ``google`` or ``orcid``. Its addresses come from its own document (Discovery 1.0)."""
 
-    def __init__(self, client: Client, issuer: str, scope: str, outgoing: Outgoing) -> None:
+    def __init__(self, client: OAuthClient, issuer: str, scope: str, outgoing: Outgoing) -> None:
         self.client, self._issuer, self._scope, self._outgoing = client, issuer.rstrip("/"), scope, outgoing
         self._document: dict[str, Any] = {}
         self._keys: dict[str, Any] = {}
         self._document_at = self._keys_at = float("-inf")
 
-    async def address(self, flow: Flow, redirect_uri: str, now: float) -> str:
+    async def address(self, oauth_state: OAuthState, redirect_uri: str, now: float) -> str:
         """Where the browser goes to be asked. Raises ProviderError."""
         document = await self._discover(now)
         return self.client.authorization(
-            document["authorization_endpoint"], flow, redirect_uri, scope=self._scope, nonce=flow.nonce
+            document["authorization_endpoint"], oauth_state, redirect_uri, scope=self._scope, nonce=oauth_state.nonce
         )
 
-    async def identity(self, code: str, flow: Flow, redirect_uri: str, now: float) -> ProviderIdentity:
+    async def identity(self, code: str, oauth_state: OAuthState, redirect_uri: str, now: float) -> ProviderIdentity:
         """Who came back with this code. Raises ProviderError."""
         document = await self._discover(now)
-        form = self.client.exchange(code, flow, redirect_uri)
+        form = self.client.exchange(code, oauth_state, redirect_uri)
         told = await ask(self._outgoing, self.client.name, "POST", document["token_endpoint"], form)
         token = told.get("id_token")
         if not isinstance(token, str):
             raise self._doubt(_("sent no ID token"))
-        claims = await self._claims(token, flow, now)
+        claims = await self._claims(token, oauth_state, now)
         return self._person(claims, str(told.get("access_token") or ""))
 
     def _person(self, claims: Mapping[str, Any], access_token: str) -> ProviderIdentity:
@@ -71,7 +71,7 @@ class OpenIdProvider:
             token=access_token,
         )
 
-    async def _claims(self, token: str, flow: Flow, now: float) -> Mapping[str, Any]:
+    async def _claims(self, token: str, oauth_state: OAuthState, now: float) -> Mapping[str, Any]:
         try:
             header = jwt.get_unverified_header(token)
             if header.get("alg") not in ALGORITHMS:
@@ -88,7 +88,7 @@ class OpenIdProvider:
         except (jwt.PyJWTError, ValueError, TypeError) as error:
             words = _("sent an ID token that is not valid (%(error)s)", error=type(error).__name__)
             raise self._doubt(words) from None
-        self._check(claims, flow, now)
+        self._check(claims, oauth_state, now)
         return claims
 
     def _issuers(self) -> list[str]:
@@ -97,12 +97,12 @@ class OpenIdProvider:
             [self._issuer, "accounts.google.com"] if self._issuer == "https://accounts.google.com" else [self._issuer]
         )
 
-    def _check(self, claims: Mapping[str, Any], flow: Flow, now: float) -> None:
+    def _check(self, claims: Mapping[str, Any], oauth_state: OAuthState, now: float) -> None:
         """What PyJWT does not: the nonce, the party that the token is for, and the time by our own clock."""
         audience, party = claims["aud"], claims.get("azp")
         if (isinstance(audience, list) and len(audience) > 1 and party is None) or party not in (None, self.client.id):
             raise self._doubt(_("sent an ID token for somebody else"))
-        if not hmac.compare_digest(str(claims.get("nonce", "")).encode(), flow.nonce.encode()):
+        if not hmac.compare_digest(str(claims.get("nonce", "")).encode(), oauth_state.nonce.encode()):
             raise self._doubt(_("sent an ID token of another sign-in"))
         times = [claims["exp"], claims["iat"], claims.get("nbf", 0)]
         if not all(isinstance(time, int | float) for time in times):
@@ -161,7 +161,7 @@ async def ask(
     return _json(provider, reply)
 
 
-def _json(provider: str, reply: Reply) -> Any:
+def _json(provider: str, reply: Response) -> Any:
     if reply.status != 200 or not reply.whole:
         raise ProviderError(
             _(

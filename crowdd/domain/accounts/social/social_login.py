@@ -25,7 +25,7 @@ class NoAddressError(ProviderError):
     """The provider gave no address that it has verified: the person has to name one."""
 
 
-class Arrivals:
+class SocialLogin:
     """Finds or makes the account of a provider's person; never joins two by an address alone."""
 
     def __init__(self, db: Transactions, accounts_: Accounts, secrets: Secrets) -> None:
@@ -96,7 +96,7 @@ class Arrivals:
         """What providers gave a person for their own APIs: {"<provider>_token": {"oauth_token": …}}."""
         rows = await provider_tokens.of_user(self._db, user_id)
         places = {row["provider"]: _place(user_id, row["provider"]) for row in rows}
-        opened = {row["provider"]: self._secrets.unseal(row["sealed"], places[row["provider"]]) for row in rows}
+        opened = {row["provider"]: self._secrets.decrypt(row["sealed"], places[row["provider"]]) for row in rows}
         return {f"{provider}_token": {"oauth_token": text} for provider, text in opened.items()}
 
     async def connect_in(self, tx: Database, user_id: int, identity: ProviderIdentity) -> None:
@@ -110,8 +110,8 @@ class Arrivals:
 
     async def _keep(self, tx: Database, user_id: int, identity: ProviderIdentity) -> None:
         if identity.token:
-            sealed = self._secrets.seal(identity.token, _place(user_id, identity.provider))
-            await provider_tokens.keep(tx, user_id, identity.provider, sealed)
+            encrypted = self._secrets.encrypt(identity.token, _place(user_id, identity.provider))
+            await provider_tokens.keep(tx, user_id, identity.provider, encrypted)
 
     async def _introduced(self, identity: ProviderIdentity) -> Registration:
         """What the person would have typed: a free nickname, and a name."""

@@ -12,11 +12,11 @@ from crowdd.errors import NoConnectionError, UnavailableError
 M = TypeVar("M")
 R = TypeVar("R")
 MAX_BATCH = 64
-Gathering = Callable[..., "Gather[Any, Any]"]
-"""Makes a Gather: one with its clock and its bound given."""
+BatcherFactory = Callable[..., "Batcher[Any, Any]"]
+"""Makes a Batcher: one with its clock and its bound given."""
 
 
-class Gather(Generic[M, R]):
+class Batcher(Generic[M, R]):
     """Calls that come while a batch is under way are the next batch, of at most 64; nobody waits for company.
 
     ``many(members)`` gives a result per member, in their order, after its commit. If it fails it has done nothing, or
@@ -28,12 +28,17 @@ class Gather(Generic[M, R]):
     def __init__(
         self,
         clock: Any,
-        many: Callable[[list[M]], Awaitable[list[R]]],
-        one: Callable[[M, bool], Coroutine[Any, Any, R]] | None = None,
+        run_batch: Callable[[list[M]], Awaitable[list[R]]],
+        run_one: Callable[[M, bool], Coroutine[Any, Any, R]] | None = None,
         *,
         max_queue: int = 1000,
     ) -> None:
-        self._clock, self._many, self._one, self._max_queue = clock, many, one or self._alone, max_queue
+        self._clock, self._run_batch, self._run_one, self._max_queue = (
+            clock,
+            run_batch,
+            run_one or self._run_alone,
+            max_queue,
+        )
         self._waiting: list[tuple[M, Deferred[R]]] = []
         self._busy = False
 
@@ -48,8 +53,8 @@ class Gather(Generic[M, R]):
             self._clock.callLater(0, self._begin)  # when what else came in this turn of the reactor has been read
         return place
 
-    async def _alone(self, member: M, uncertain: bool) -> R:
-        (result,) = await self._many([member])
+    async def _run_alone(self, member: M, uncertain: bool) -> R:
+        (result,) = await self._run_batch([member])
         return result
 
     def _begin(self) -> None:
@@ -60,14 +65,16 @@ class Gather(Generic[M, R]):
 
     async def _carry_out(self, batch: list[tuple[M, Deferred[R]]]) -> None:
         try:
-            results = await self._many([member for member, _ in batch])
+            results = await self._run_batch([member for member, _ in batch])
         except NoConnectionError as error:
             batch, self._waiting = batch + self._waiting, []
             answers = [fail(error) for _ in batch]
         except Exception as error:
             uncertain = isinstance(error, UnavailableError) and error.uncertain
             fault = len(batch) == 1 and not uncertain
-            answers = [fail(error) if fault else ensureDeferred(self._one(member, uncertain)) for member, _ in batch]
+            answers = [
+                fail(error) if fault else ensureDeferred(self._run_one(member, uncertain)) for member, _ in batch
+            ]
         else:
             self._begin()  # first, so that the database works while the answers are written
             for result, (_, place) in zip(results, batch, strict=True):

@@ -14,7 +14,7 @@ from crowdd.errors import UnavailableError
 log = Logger()
 
 
-class Paced:
+class Throttled:
     """Does ``work`` when it is asked to: begun at most once per ``pause``, never twice at a time, and once more when it
     was asked meanwhile. Work that fails is done again after a pause.
 

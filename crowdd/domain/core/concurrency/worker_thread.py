@@ -19,7 +19,7 @@ TEXT_WAIT_SECONDS, TEXT_REST = 30.0, 2.0  # the rest is in times of what the tex
 _TEXTS_BUSY = "Too many long texts are being laid out. Try again in a moment."
 
 
-class Workshop:
+class WorkerThread:
     """Does one thing at a time: a picture alone may take 120 MB while it is unpacked.
 
     At most ``max_waiting`` calls wait for their turn.
@@ -30,9 +30,9 @@ class Workshop:
         self._one, self._soon = DeferredSemaphore(1), DeferredSemaphore(1)
         self._texts = Turns(reactor, 1, TEXT_WAIT_SECONDS, rest=TEXT_REST, max_waiting_of_one=100, refusal=_TEXTS_BUSY)
 
-    def another(self) -> Workshop:
+    def another(self) -> WorkerThread:
         """A thread beside this one, for work that takes long: what is short does not wait for it."""
-        return Workshop(self._reactor, self._max_waiting)
+        return WorkerThread(self._reactor, self._max_waiting)
 
     async def do(self, work: Callable[..., T], *arguments: Any) -> T:
         """What the function gives or raises, called in a thread. Raises UnavailableError when too many calls wait."""

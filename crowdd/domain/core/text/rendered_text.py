@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from markupsafe import Markup
 from twisted.internet.defer import DeferredLock
 
-from crowdd.domain.core.concurrency.worker_thread import Workshop
+from crowdd.domain.core.concurrency.worker_thread import WorkerThread
 from crowdd.domain.core.text import markdown_limits
 from crowdd.errors import CostlyTextError, InvalidValueError
 from crowdd.kinds import Kind
@@ -31,8 +31,8 @@ Laid = Mapping[tuple[str, int], "markdown.Rendered"]
 class Prose:
     """Lays texts out. ``MAX_REMEMBERED`` of those that were read last are kept in memory, 200 kB each at most."""
 
-    def __init__(self, db: Transactions, workshop: Workshop) -> None:
-        self._db, self._workshop = db, workshop
+    def __init__(self, db: Transactions, worker_thread: WorkerThread) -> None:
+        self._db, self._worker_thread = db, worker_thread
         self._remembered: OrderedDict[str, markdown.Rendered] = OrderedDict()
         self._remaking = DeferredLock()
 
@@ -43,7 +43,7 @@ class Prose:
             if not field.heading or not isinstance(text, str) or not text:
                 continue
             try:
-                made = await self._workshop.lay_out(markdown.render, text, field.heading)
+                made = await self._worker_thread.lay_out(markdown.render, text, field.heading)
             except InvalidValueError as error:
                 raise CostlyTextError(field.name, error.args[0]) from None
             await rendered_texts.keep(self._db, key_of(text, field.heading), made.html, made.excerpt)
@@ -66,7 +66,7 @@ class Prose:
         if "![" not in text and "<img" not in text.lower():
             return []
         try:
-            return await self._workshop.lay_out(markdown.left_out, text)
+            return await self._worker_thread.lay_out(markdown.left_out, text)
         except InvalidValueError:
             return []  # it cannot be stored, or is shown as it was typed
 
@@ -86,7 +86,7 @@ class Prose:
         await self._look_up([key] if key not in self._remembered else [])
         if key in self._remembered:
             return
-        made = await self._workshop.lay_out(_rendered, text, top)
+        made = await self._worker_thread.lay_out(_rendered, text, top)
         self._remembered[key] = made
         await rendered_texts.keep(self._db, key, made.html, made.excerpt)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from crowdd.domain.server.services import Domain
+from crowdd.domain.server.services import Services
 from crowdd.http.auth.cookies import Cookies
 from crowdd.http.html.forms import Forms
 from crowdd.http.pages.account.access import Entry
@@ -26,24 +26,24 @@ from crowdd.http.pages.account.tokens import TokenPages
 from crowdd.http.pages.account.user_list import CommunityPages
 
 
-def rooms(domain: Domain, forms: Forms, cookies: Cookies) -> list[Any]:
+def rooms(services: Services, forms: Forms, cookies: Cookies) -> list[Any]:
     """Everything about accounts in the browser."""
-    entry = Entry(domain, cookies)
+    entry = Entry(services, cookies)
     return [
-        RegisterPages(domain, forms, entry),
-        SignInPages(domain, forms, entry),
-        SecondStepPages(domain, forms, entry),
-        ProvePages(domain, forms, entry),
-        SecurityPages(domain, forms),
-        PasskeyPages(domain, forms, entry),
-        TokenPages(domain, forms),
-        ProfilePages(domain, forms),
-        SettingsPages(domain, forms, entry),
-        DevicePages(domain, forms, entry),
-        ProviderPages(domain, forms, entry),
-        LeavingPages(domain, forms, entry),
-        ConfirmPages(domain, forms, entry),
-        RecoveryPages(domain, forms, entry),
-        CommunityPages(domain),
-        StrengthPages(domain),
+        RegisterPages(services, forms, entry),
+        SignInPages(services, forms, entry),
+        SecondStepPages(services, forms, entry),
+        ProvePages(services, forms, entry),
+        SecurityPages(services, forms),
+        PasskeyPages(services, forms, entry),
+        TokenPages(services, forms),
+        ProfilePages(services, forms),
+        SettingsPages(services, forms, entry),
+        DevicePages(services, forms, entry),
+        ProviderPages(services, forms, entry),
+        LeavingPages(services, forms, entry),
+        ConfirmPages(services, forms, entry),
+        RecoveryPages(services, forms, entry),
+        CommunityPages(services),
+        StrengthPages(services),
     ]

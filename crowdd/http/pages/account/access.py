@@ -8,12 +8,12 @@ import orjson
 from crowdd.domain.accounts.access_revocation import Revoked
 from crowdd.domain.accounts.social.oauth import ProviderIdentity
 from crowdd.domain.core.security_log import NEW_DEVICE, SIGN_IN, SIGN_OUT
-from crowdd.domain.server.services import Domain
+from crowdd.domain.server.services import Services
 from crowdd.errors import AnonymousError, ForbiddenError
 from crowdd.http.auth.cookies import NEWCOMER, SECOND_STEP, SESSION, Cookies
 from crowdd.http.html.forms import local
 from crowdd.http.request import Incoming
-from crowdd.http.responses import Answer, Redirect
+from crowdd.http.responses import Redirect, Response
 from crowdd.languages import _, ngettext
 from crowdd.storage.database import Row
 
@@ -44,13 +44,13 @@ class SecondStep:
 class Entry:
     """Opens and closes sessions of browsers."""
 
-    def __init__(self, domain: Domain, cookies: Cookies) -> None:
-        self._people, self._security_log, self.cookies = domain.people, domain.security_log, cookies
-        self._seconds = domain.settings.accounts.session_days * _DAY
-        self._link_seconds = domain.settings.accounts.link_hours * 3600
-        self._by_cookie = domain.settings.volunteers.anonymous == "cookie"
+    def __init__(self, services: Services, cookies: Cookies) -> None:
+        self._people, self._security_log, self.cookies = services.people, services.security_log, cookies
+        self._seconds = services.settings.accounts.session_days * _DAY
+        self._link_seconds = services.settings.accounts.link_hours * 3600
+        self._by_cookie = services.settings.volunteers.anonymous == "cookie"
 
-    async def arrive(self, incoming: Incoming, user_id: int, flash: str) -> Answer:
+    async def arrive(self, incoming: Incoming, user_id: int, flash: str) -> Response:
         """Lets somebody in who has a right password or link: at once, or after the second step where it is needed."""
         if not await self.owes_second_step(incoming, user_id, next_address(incoming)):
             return await self.enter(incoming, user_id, flash)
@@ -62,17 +62,17 @@ class Entry:
         if not await self._people.second_factors.required(user_id):
             return False
         step = SecondStep(user_id, await self._people.now(), next_)
-        self.cookies.set_sealed(incoming, SECOND_STEP, step.packed(), seconds=STEP_SECONDS)
+        self.cookies.set_encrypted(incoming, SECOND_STEP, step.packed(), seconds=STEP_SECONDS)
         return True
 
     async def second_step(self, incoming: Incoming) -> SecondStep | None:
         """Who owes a second factor in this browser; None when nobody does (any more)."""
-        step = SecondStep.unpacked(self.cookies.sealed(incoming, SECOND_STEP))
+        step = SecondStep.unpacked(self.cookies.encrypted(incoming, SECOND_STEP))
         if step is None or not 0 <= await self._people.now() - step.at < STEP_SECONDS:
             return None
         return step
 
-    async def enter(self, incoming: Incoming, user_id: int, flash: str) -> Answer:
+    async def enter(self, incoming: Incoming, user_id: int, flash: str) -> Response:
         """Opens a session under a new token, whatever the browser had before."""
         self._note(incoming, user_id)
         device, agent = self.cookies.device(incoming), incoming.header("user-agent")
@@ -92,7 +92,7 @@ class Entry:
     async def welcome(self, incoming: Incoming, user_id: int, claims: bool) -> str:
         """What somebody new is told; his earlier answers in this browser are his, if he said so."""
         words = _("Thanks for signing up.")
-        moved = await self._people.claims.claim(user_id, self.volunteer(incoming), incoming.who) if claims else 0
+        moved = await self._people.answer_claims.claim(user_id, self.volunteer(incoming), incoming.who) if claims else 0
         return claimed_words(moved) if moved else words
 
     def note_claim(self, incoming: Incoming) -> None:
@@ -123,7 +123,7 @@ class Entry:
 
     def newcomer(self, incoming: Incoming) -> ProviderIdentity | None:
         """Whom a provider sent to this browser, while he has no account yet."""
-        text = self.cookies.sealed(incoming, NEWCOMER)
+        text = self.cookies.encrypted(incoming, NEWCOMER)
         return ProviderIdentity.unpacked(text) if text else None
 
     def volunteer(self, incoming: Incoming) -> str:
@@ -161,10 +161,10 @@ def me(incoming: Incoming) -> int:
     return incoming.who.user_id
 
 
-async def own_account(domain: Domain, incoming: Incoming, name: str, *, admins: bool = True) -> Row:
+async def own_account(services: Services, incoming: Incoming, name: str, *, admins: bool = True) -> Row:
     """The record of the account that an address names, for its person and (unless told otherwise) administrators."""
     mine = me(incoming)
-    found = await domain.accounts.find_by_name(name)
+    found = await services.accounts.find_by_name(name)
     if found["id"] != mine and not (admins and incoming.who.admin):
         raise ForbiddenError(_("This is somebody else's account."))
-    return await domain.accounts.profile(found["id"])
+    return await services.accounts.profile(found["id"])

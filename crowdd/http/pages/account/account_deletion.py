@@ -7,14 +7,14 @@ from typing import Any
 from urllib.parse import quote
 
 from crowdd.domain.accounts.authentication import recent_proof
-from crowdd.domain.server.services import Domain
+from crowdd.domain.server.services import Services
 from crowdd.errors import ForbiddenError, FormError, ProofNeededError
 from crowdd.http.errors import message_of
 from crowdd.http.html.forms import CORRECT, Forms
 from crowdd.http.html.presenter import api_headers
 from crowdd.http.pages.account.access import Entry, own_account
 from crowdd.http.request import Incoming
-from crowdd.http.responses import Answer, Page, Raw, Redirect
+from crowdd.http.responses import BytesResponse, Page, Redirect, Response
 from crowdd.http.routing import Route, get, post
 from crowdd.kinds.kind import outward
 from crowdd.languages import _
@@ -26,9 +26,9 @@ _FIELDS = ("password", "confirm")
 class LeavingPages:
     """/account/<name>/export and /account/<name>/delete."""
 
-    def __init__(self, domain: Domain, forms: Forms, entry: Entry) -> None:
-        self._domain, self._forms, self._entry = domain, forms, entry
-        self._data, self._farewell = domain.people.personal_data, domain.people.farewell
+    def __init__(self, services: Services, forms: Forms, entry: Entry) -> None:
+        self._services, self._forms, self._entry = services, forms, entry
+        self._data, self._account_deletion = services.people.personal_data, services.people.account_deletion
 
     def routes(self) -> Iterator[Route]:
         yield get("/account/<name>/export", self.export_form)
@@ -37,12 +37,12 @@ class LeavingPages:
         yield get("/account/<name>/delete", self.delete_form)
         yield post("/account/<name>/delete", self.delete)
 
-    async def export_form(self, incoming: Incoming, name: str) -> Answer:
+    async def export_form(self, incoming: Incoming, name: str) -> Response:
         """Where the last request stands; front ends that send JSON begin one where there is none.
 
         Such a request cannot come from another site's page: it would have to be asked for first.
         """
-        row = await own_account(self._domain, incoming, name, admins=False)
+        row = await own_account(self._services, incoming, name, admins=False)
         found = await self._data.status(row["id"])
         if found.state == "none" and incoming.content_type == "application/json":
             await self._data.request(row["id"], incoming.who)
@@ -58,35 +58,35 @@ class LeavingPages:
         form = self._forms.blank(incoming)
         return Page("account/export.html", title=_("Your data"), export=shown, form=form, _name=row["name"])
 
-    async def export(self, incoming: Incoming, name: str) -> Answer:
-        row = await own_account(self._domain, incoming, name, admins=False)
+    async def export(self, incoming: Incoming, name: str) -> Response:
+        row = await own_account(self._services, incoming, name, admins=False)
         new = await self._data.request(row["id"], incoming.who)
         words = _("Your data is being put together.") if new else _("Your data is being put together already.")
         here = f"/account/{quote(row['name'])}/export"
         return Redirect(here, words, "success" if new else "info", more={"job": "enqueued"})
 
-    async def download(self, incoming: Incoming, name: str) -> Answer:
-        row = await own_account(self._domain, incoming, name, admins=False)
+    async def download(self, incoming: Incoming, name: str) -> Response:
+        row = await own_account(self._services, incoming, name, admins=False)
         body = await self._data.read(await self._data.file(row["id"]))
         headers = {
             **api_headers(),
             "Cache-Control": "no-store",
             "Content-Disposition": 'attachment; filename="my-data.zip"',
         }
-        return Raw(body, "application/zip", headers=headers)
+        return BytesResponse(body, "application/zip", headers=headers)
 
-    async def delete_form(self, incoming: Incoming, name: str) -> Answer:
-        row = await own_account(self._domain, incoming, name)
+    async def delete_form(self, incoming: Incoming, name: str) -> Response:
+        row = await own_account(self._services, incoming, name)
         return await self._page(incoming, row, self._forms.blank(incoming, *_FIELDS))
 
-    async def delete(self, incoming: Incoming, name: str) -> Answer:
+    async def delete(self, incoming: Incoming, name: str) -> Response:
         """Ends the account, for whoever knows its password (without one: types its name)."""
-        row = await own_account(self._domain, incoming, name)
+        row = await own_account(self._services, incoming, name)
         recent_proof.require_session(incoming.who)
         own = row["id"] == incoming.who.user_id
         try:
             await self._require_proof(incoming, row, own)
-            await self._farewell.begin(row, incoming.who)
+            await self._account_deletion.begin(row, incoming.who)
         except FormError as error:
             form = self._forms.refused(incoming, error.errors, *_FIELDS)
             return await self._page(incoming, row, form, flash=CORRECT, status="error")
@@ -104,15 +104,15 @@ class LeavingPages:
     async def _require_proof(self, incoming: Incoming, row: Row, own: bool) -> None:
         """The password in the form is a proof; without one the session must have a recent one."""
         if own and row["has_password"]:
-            signing_in, password = self._domain.people.signing_in, incoming.field("password")
+            signing_in, password = self._services.people.signing_in, incoming.field("password")
             await signing_in.require_password(row["id"], password, incoming.who, field="password")
             return
         recent_proof.require(incoming.who)
         if incoming.field("confirm") != row["name"]:
             raise FormError({"confirm": [_("Type the user name as it is written above.")]})
 
-    async def _page(self, incoming: Incoming, row: Row, form: dict[str, Any], **said: Any) -> Answer:
-        owned = await self._farewell.obstacles(row["id"])
+    async def _page(self, incoming: Incoming, row: Row, form: dict[str, Any], **said: Any) -> Response:
+        owned = await self._account_deletion.obstacles(row["id"])
         projects = [{"short_name": project["short_name"], "name": project["name"]} for project in owned]
         asks = row["id"] == incoming.who.user_id and row["has_password"]
         more = {"_name": row["name"], "_asks_password": asks}

@@ -7,14 +7,14 @@ from typing import Any
 from urllib.parse import quote
 
 from crowdd.domain.accounts.authentication.passkeys import Challenge
-from crowdd.domain.server.services import Domain
+from crowdd.domain.server.services import Services
 from crowdd.errors import FormError, InvalidValueError
 from crowdd.http.auth.cookies import CHALLENGE
 from crowdd.http.html.forms import CORRECT, Forms
 from crowdd.http.pages.account.access import Entry, own_account
 from crowdd.http.pages.account.security import shown_once
 from crowdd.http.request import Incoming
-from crowdd.http.responses import Answer, Page, Redirect
+from crowdd.http.responses import Page, Redirect, Response
 from crowdd.http.routing import Route, get, post
 from crowdd.kinds.kind import outward
 from crowdd.kinds.types import Integer
@@ -29,24 +29,24 @@ _SHOWN = ("id", "name", "created", "last_used")
 class PasskeyPages:
     """/account/<name>/passkeys."""
 
-    def __init__(self, domain: Domain, forms: Forms, entry: Entry) -> None:
-        self._domain, self._forms, self._entry = domain, forms, entry
-        self._factors = domain.people.second_factors
+    def __init__(self, services: Services, forms: Forms, entry: Entry) -> None:
+        self._services, self._forms, self._entry = services, forms, entry
+        self._factors = services.people.second_factors
 
     def routes(self) -> Iterator[Route]:
         yield get(_AT, self.list, proof=True)
         yield post(_AT, self.change, proof=True)
 
-    async def list(self, incoming: Incoming, name: str) -> Answer:
-        row = await own_account(self._domain, incoming, name, admins=False)
+    async def list(self, incoming: Incoming, name: str) -> Response:
+        row = await own_account(self._services, incoming, name, admins=False)
         return await self._page(row, self._forms.blank(incoming, *_FIELDS))
 
-    async def change(self, incoming: Incoming, name: str) -> Answer:
+    async def change(self, incoming: Incoming, name: str) -> Response:
         """Registers the ``credential`` that a browser made, or removes the passkey that ``remove`` numbers."""
-        row = await own_account(self._domain, incoming, name, admins=False)
+        row = await own_account(self._services, incoming, name, admins=False)
         if incoming.field("remove"):
             return await self._remove(incoming, row)
-        challenge = Challenge.unpacked(self._entry.cookies.sealed(incoming, CHALLENGE))
+        challenge = Challenge.unpacked(self._entry.cookies.encrypted(incoming, CHALLENGE))
         self._entry.cookies.drop(incoming, CHALLENGE)
         try:
             label, credential = incoming.field("name"), incoming.field("credential")
@@ -57,7 +57,7 @@ class PasskeyPages:
         words = _("You can sign in with this passkey from now on.")
         return shown_once(row, codes, words, self._forms.blank(incoming))
 
-    async def _remove(self, incoming: Incoming, row: Row) -> Answer:
+    async def _remove(self, incoming: Incoming, row: Row) -> Response:
         try:
             number = Integer().parse(incoming.field("remove"))
         except InvalidValueError:
@@ -65,7 +65,7 @@ class PasskeyPages:
         await self._factors.remove_passkey(row["id"], number, incoming.who)
         return Redirect(f"/account/{quote(row['name'])}/passkeys", _("The passkey has been removed."))
 
-    async def _page(self, row: Row, form: dict[str, Any], **said: Any) -> Answer:
+    async def _page(self, row: Row, form: dict[str, Any], **said: Any) -> Response:
         found = await self._factors.passkeys.of_user(row["id"])
         shown = [{key: outward(each[key]) for key in _SHOWN} for each in found]
         available = self._factors.passkeys.available

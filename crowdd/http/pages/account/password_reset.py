@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from crowdd.domain.server.services import Domain
+from crowdd.domain.server.services import Services
 from crowdd.errors import FormError
 from crowdd.http.html.forms import CORRECT, Forms
 from crowdd.http.pages.account.access import Entry, changed_words
 from crowdd.http.request import Incoming
-from crowdd.http.responses import Answer, Page
+from crowdd.http.responses import Page, Response
 from crowdd.http.routing import Route, get, post
 from crowdd.languages import _
 
@@ -21,8 +21,8 @@ _ASKED = _("If there is an account with this address, a letter with a link to a 
 class RecoveryPages:
     """/account/forgot-password and /account/reset-password."""
 
-    def __init__(self, domain: Domain, forms: Forms, entry: Entry) -> None:
-        self._recovery, self._forms, self._entry = domain.people.recovery, forms, entry
+    def __init__(self, services: Services, forms: Forms, entry: Entry) -> None:
+        self._recovery, self._forms, self._entry = services.people.recovery, forms, entry
 
     def routes(self) -> Iterator[Route]:
         yield get("/account/forgot-password", self.forgot_form)
@@ -30,10 +30,10 @@ class RecoveryPages:
         yield get("/account/reset-password", self.reset_form)
         yield post("/account/reset-password", self.reset)
 
-    async def forgot_form(self, incoming: Incoming) -> Answer:
+    async def forgot_form(self, incoming: Incoming) -> Response:
         return Page("account/password_forgot.html", title=_("Forgotten"), form=self._forms.blank(incoming, *_FORGOT))
 
-    async def forgot(self, incoming: Incoming) -> Answer:
+    async def forgot(self, incoming: Incoming) -> Response:
         """The same answer for an address that is known and one that is not."""
         try:
             await self._recovery.ask(incoming.field("email_addr"), incoming.who)
@@ -42,11 +42,11 @@ class RecoveryPages:
             form, flash, status = self._forms.refused(incoming, error.errors, *_FORGOT), CORRECT, "error"
         return Page("account/password_forgot.html", title=_("Forgotten"), form=form, flash=flash, status=status)
 
-    async def reset_form(self, incoming: Incoming) -> Answer:
+    async def reset_form(self, incoming: Incoming) -> Response:
         await self._recovery.open(_key(incoming), incoming.who)
         return Page("account/password_reset.html", title=_("A new password"), form=self._forms.blank(incoming, *_RESET))
 
-    async def reset(self, incoming: Incoming) -> Answer:
+    async def reset(self, incoming: Incoming) -> Response:
         new, confirm = incoming.field("new_password"), incoming.field("confirm")
         try:
             done = await self._recovery.reset(_key(incoming), new, confirm, incoming.who)

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 import orjson
 
 from crowdd.domain.accounts.authentication.password_strength import Strength
-from crowdd.domain.server.services import Domain
+from crowdd.domain.server.services import Services
 from crowdd.http.html.locales import locale_of
 from crowdd.http.html.presenter import api_headers
 from crowdd.http.request import Incoming
-from crowdd.http.responses import Answer, Raw
+from crowdd.http.responses import BytesResponse, Response
 from crowdd.http.routing import Route, post
 from crowdd.languages import _
 
@@ -19,13 +19,13 @@ from crowdd.languages import _
 class StrengthPages:
     """/account/password-strength: what the meter beside a password field shows. Nothing is stored."""
 
-    def __init__(self, domain: Domain) -> None:
-        self._policy, self._languages = domain.people.policy, domain.languages
+    def __init__(self, services: Services) -> None:
+        self._policy, self._languages = services.people.policy, services.languages
 
     def routes(self) -> Iterator[Route]:
         yield post("/account/password-strength", self.assess)
 
-    async def assess(self, incoming: Incoming) -> Answer:
+    async def assess(self, incoming: Incoming) -> Response:
         """``score`` from 0 to 4, whether it is ``acceptable``, and ``words`` in the reader's language."""
         password, who = incoming.field("password"), incoming.who
         about = [incoming.field(name) for name in ("name", "fullname", "email_addr")] + [who.user_name, who.fullname]
@@ -35,7 +35,7 @@ class StrengthPages:
         acceptable = len(password) >= min_length and not found.mistakes
         score = found.score if acceptable else min(found.score, 1)
         body = orjson.dumps({"score": score, "acceptable": acceptable, "words": " ".join(words)})
-        return Raw(body, "application/json", headers={**api_headers(), "Cache-Control": "no-store"})
+        return BytesResponse(body, "application/json", headers={**api_headers(), "Cache-Control": "no-store"})
 
 
 def advice(found: Strength, password: str, min_length: int) -> list[str]:

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from crowdd.domain.projects.serializers import person, project_summary
-from crowdd.domain.server.services import Domain
+from crowdd.domain.server.services import Services
 from crowdd.http.html.forms import Forms
 from crowdd.http.pages.account.access import me, own_account
 from crowdd.http.request import Incoming
-from crowdd.http.responses import Answer, Page, Redirect
+from crowdd.http.responses import Page, Redirect, Response
 from crowdd.http.routing import Route, get, post
 from crowdd.languages import _
 from crowdd.storage.database import Row
@@ -19,8 +19,13 @@ from crowdd.storage.database import Row
 class ProfilePages:
     """/account/profile, /account/<name>, /account/<name>/projects and /account/<name>/resetapikey."""
 
-    def __init__(self, domain: Domain, forms: Forms) -> None:
-        self._domain, self._accounts, self._projects, self._forms = domain, domain.accounts, domain.projects, forms
+    def __init__(self, services: Services, forms: Forms) -> None:
+        self._services, self._accounts, self._projects, self._forms = (
+            services,
+            services.accounts,
+            services.projects,
+            forms,
+        )
 
     def routes(self) -> Iterator[Route]:
         yield get("/account/profile", self.own_profile)
@@ -29,17 +34,17 @@ class ProfilePages:
         yield get("/account/<name>/resetapikey", self.reset_key_form)
         yield post("/account/<name>/resetapikey", self.reset_key, proof=True)
 
-    async def own_profile(self, incoming: Incoming) -> Answer:
+    async def own_profile(self, incoming: Incoming) -> Response:
         """The same keys as another's profile; who is not signed in is told so, without a redirect for programs."""
         if not incoming.who.signed_in:
             return Redirect("/account/signin", more={"status": "not_signed_in"})
         return await self._page(incoming, await self._accounts.profile(me(incoming)))
 
-    async def profile(self, incoming: Incoming, name: str) -> Answer:
+    async def profile(self, incoming: Incoming, name: str) -> Response:
         found = await self._accounts.find_by_name(name)
         return await self._page(incoming, await self._accounts.profile(found["id"]))
 
-    async def _page(self, incoming: Incoming, row: Row) -> Answer:
+    async def _page(self, incoming: Incoming, row: Row) -> Response:
         own = row["id"] == incoming.who.acting_user
         helped, n_helped = await self._projects.of_volunteer(row["id"])
         created = await self._projects.of_owner(row["id"])
@@ -54,7 +59,7 @@ class ProfilePages:
             "projects_created": published,
         }
         if own:
-            context["_can_confirm"] = self._domain.people.confirming.possible and not row["valid_email"]
+            context["_can_confirm"] = self._services.people.email_confirmation.possible and not row["valid_email"]
             drafts = [project_summary(p, owned=True) for p in created if not p["published"]]
             context |= {
                 "projects_published": published,
@@ -64,9 +69,9 @@ class ProfilePages:
             }
         return Page("account/profile.html" if own else "account/public_profile.html", **context)
 
-    async def projects(self, incoming: Incoming, name: str) -> Answer:
+    async def projects(self, incoming: Incoming, name: str) -> Response:
         """What a person owns or co-owns (interface: account-projects)."""
-        row = await own_account(self._domain, incoming, name)
+        row = await own_account(self._services, incoming, name)
         owned = await self._projects.of_owner(row["id"])
         published = [project_summary(p, owned=True) for p in owned if p["published"]]
         drafts = [project_summary(p, owned=True) for p in owned if not p["published"]]
@@ -79,12 +84,12 @@ class ProfilePages:
             _paused=_paused(owned),
         )
 
-    async def reset_key_form(self, incoming: Incoming, name: str) -> Answer:
-        await own_account(self._domain, incoming, name)
+    async def reset_key_form(self, incoming: Incoming, name: str) -> Response:
+        await own_account(self._services, incoming, name)
         return Page("account/resetapikey.html", title=_("A new API key"), form=self._forms.blank(incoming))
 
-    async def reset_key(self, incoming: Incoming, name: str) -> Answer:
-        row = await own_account(self._domain, incoming, name)
+    async def reset_key(self, incoming: Incoming, name: str) -> Response:
+        row = await own_account(self._services, incoming, name)
         await self._accounts.reset_api_key(row["id"], incoming.who)
         return Redirect("/account/profile", _("New API key generated."))
 

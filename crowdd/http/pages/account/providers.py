@@ -10,10 +10,10 @@ from urllib.parse import quote
 import orjson
 
 from crowdd.domain.accounts.authentication import recent_proof
-from crowdd.domain.accounts.social.oauth import PROVIDERS, TITLES, Flow, ProviderIdentity
+from crowdd.domain.accounts.social.oauth import PROVIDERS, TITLES, OAuthState, ProviderIdentity
 from crowdd.domain.accounts.social.providers import FLOW_SECONDS
 from crowdd.domain.accounts.social.social_login import NoAddressError
-from crowdd.domain.server.services import Domain
+from crowdd.domain.server.services import Services
 from crowdd.errors import ForbiddenError, ProviderError
 from crowdd.http.auth.confirmation import Confirm, Question
 from crowdd.http.auth.cookies import FLOW, NEWCOMER
@@ -21,7 +21,7 @@ from crowdd.http.errors import message_of
 from crowdd.http.html.forms import Forms
 from crowdd.http.pages.account.access import SECOND_PAGE, Entry, me, next_address, own_account
 from crowdd.http.request import Incoming
-from crowdd.http.responses import Answer, Page, Redirect
+from crowdd.http.responses import Page, Redirect, Response
 from crowdd.http.routing import Route, get, post
 from crowdd.languages import _
 
@@ -31,11 +31,11 @@ _NEWCOMER_SECONDS = 1800
 class ProviderPages:
     """/<provider>/, /<provider>/oauth_authorized and /account/<name>/unlink."""
 
-    def __init__(self, domain: Domain, forms: Forms, entry: Entry) -> None:
-        self._domain, self._forms, self._entry = domain, forms, entry
-        self._providers, self._arrivals = domain.people.providers, domain.people.arrivals
+    def __init__(self, services: Services, forms: Forms, entry: Entry) -> None:
+        self._services, self._forms, self._entry = services, forms, entry
+        self._providers, self._social_login = services.people.providers, services.people.social_login
         self._confirm = Confirm(forms.csrf)
-        self._front_end = domain.settings.http.spa_base_url.rstrip("/")
+        self._front_end = services.settings.http.spa_base_url.rstrip("/")
 
     def routes(self) -> Iterator[Route]:
         for name in PROVIDERS:
@@ -45,7 +45,7 @@ class ProviderPages:
         yield post("/account/<name>/unlink", self.disconnect, proof=True)
         yield post("/account/prove/<provider>", self.begin_proof)
 
-    async def begin_or_ask(self, incoming: Incoming, name: str) -> Answer:
+    async def begin_or_ask(self, incoming: Incoming, name: str) -> Response:
         """Sends the browser to the provider to sign in. People who are signed in are asked whether to connect it.
 
         Else a link on another site could connect somebody else's account at the provider to theirs here.
@@ -57,90 +57,91 @@ class ProviderPages:
         question = Question(_("Connect %(provider)s?", provider=title), text, _("Connect"))
         return self._confirm.page(incoming, question)
 
-    async def connect(self, incoming: Incoming, name: str) -> Answer:
+    async def connect(self, incoming: Incoming, name: str) -> Response:
         """Sends the browser of a signed-in person to the provider, by a page: a form may not lead to another site."""
         me(incoming)
         return await self._begin(incoming, name, _onward(incoming))
 
-    async def begin_proof(self, incoming: Incoming, provider: str) -> Answer:
+    async def begin_proof(self, incoming: Incoming, provider: str) -> Response:
         """Sends somebody who is signed in to their provider to sign in again: a proof for people without a password.
 
         Somebody with a password or a second factor gives that: the provider may not ask anything.
         """
         recent_proof.require_session(incoming.who)
-        row = await self._domain.accounts.profile(me(incoming))
-        if row["has_password"] or await self._domain.people.second_factors.required(row["id"]):
+        row = await self._services.accounts.profile(me(incoming))
+        if row["has_password"] or await self._services.people.second_factors.required(row["id"]):
             raise ForbiddenError(_("Confirm with your password or your second factor."))
         return await self._begin(incoming, provider, _onward(incoming), proof=True)
 
     async def _begin(
-        self, incoming: Incoming, name: str, onward: Callable[[str], Answer], *, proof: bool = False
-    ) -> Answer:
+        self, incoming: Incoming, name: str, onward: Callable[[str], Response], *, proof: bool = False
+    ) -> Response:
         next_ = next_address(incoming)
         try:
-            flow, address = await self._providers.begin(name, next_, incoming.who.user_id, proof=proof)
+            oauth_state, address = await self._providers.begin(name, next_, incoming.who.user_id, proof=proof)
         except ProviderError as error:
             return self._refused(message_of(error), incoming.who.signed_in)
-        self._entry.cookies.set_sealed(incoming, FLOW, flow.packed(), seconds=FLOW_SECONDS)
+        self._entry.cookies.set_encrypted(incoming, FLOW, oauth_state.packed(), seconds=FLOW_SECONDS)
         return onward(address)
 
-    async def finish(self, incoming: Incoming, name: str) -> Answer:
+    async def finish(self, incoming: Incoming, name: str) -> Response:
         """Where the provider sends the browser back to."""
-        packed = self._entry.cookies.sealed(incoming, FLOW)
-        flow = Flow.unpacked(packed) if packed else None
+        packed = self._entry.cookies.encrypted(incoming, FLOW)
+        oauth_state = OAuthState.unpacked(packed) if packed else None
         self._entry.cookies.drop(incoming, FLOW)
         try:
-            identity = await self._providers.finish(name, flow, incoming.query)
-            return await self._arrive(incoming, identity, flow)
+            identity = await self._providers.finish(name, oauth_state, incoming.query)
+            return await self._arrive(incoming, identity, oauth_state)
         except ProviderError as error:
             return self._refused(message_of(error), incoming.who.signed_in)
 
-    async def _arrive(self, incoming: Incoming, identity: ProviderIdentity, flow: Flow | None) -> Answer:
-        if flow is None or flow.user_id != incoming.who.user_id:
+    async def _arrive(self, incoming: Incoming, identity: ProviderIdentity, oauth_state: OAuthState | None) -> Response:
+        if oauth_state is None or oauth_state.user_id != incoming.who.user_id:
             raise ProviderError(_("Somebody else is signed in in this browser now. Begin again."))
         title = TITLES[identity.provider]
-        if flow.proof:
+        if oauth_state.proof:
             await self._prove(incoming, identity)
-            return self._on(flow.next, "")
-        if flow.user_id is not None:
-            await self._arrivals.connect(flow.user_id, identity, incoming.who)
+            return self._on(oauth_state.next, "")
+        if oauth_state.user_id is not None:
+            await self._social_login.connect(oauth_state.user_id, identity, incoming.who)
             address = f"/account/{quote(incoming.who.user_name)}/update"
             return self._on(address, _("You can sign in with %(provider)s from now on.", provider=title))
         try:
-            user_id, new = await self._arrivals.sign_in(identity, incoming.who)
+            user_id, new = await self._social_login.sign_in(identity, incoming.who)
         except NoAddressError:
-            self._entry.cookies.set_sealed(incoming, NEWCOMER, identity.packed(), seconds=_NEWCOMER_SECONDS)
+            self._entry.cookies.set_encrypted(incoming, NEWCOMER, identity.packed(), seconds=_NEWCOMER_SECONDS)
             return self._on(
-                f"/account/register?next={quote(flow.next)}",
+                f"/account/register?next={quote(oauth_state.next)}",
                 _("%(provider)s did not tell us an e-mail address. Please add one.", provider=title),
                 "info",
             )
-        if await self._entry.owes_second_step(incoming, user_id, flow.next):
+        if await self._entry.owes_second_step(incoming, user_id, oauth_state.next):
             return self._on(SECOND_PAGE, "")
         await self._entry.enter(incoming, user_id, "")
         return self._on(
-            flow.next, _("Welcome. You signed in with %(provider)s.", provider=title) if new else _("Welcome back.")
+            oauth_state.next,
+            _("Welcome. You signed in with %(provider)s.", provider=title) if new else _("Welcome back."),
         )
 
     async def _prove(self, incoming: Incoming, identity: ProviderIdentity) -> None:
-        if not await self._arrivals.knows(me(incoming), identity):
+        if not await self._social_login.knows(me(incoming), identity):
             raise ProviderError(_("Your account is connected to another account there. Sign in with that one."))
-        await self._domain.people.sessions.prove(incoming.who)
+        await self._services.people.sessions.prove(incoming.who)
 
-    async def disconnect(self, incoming: Incoming, name: str) -> Answer:
+    async def disconnect(self, incoming: Incoming, name: str) -> Response:
         """Ends signing in with the provider that the field names."""
-        row = await own_account(self._domain, incoming, name)
+        row = await own_account(self._services, incoming, name)
         provider, here = incoming.field("provider"), f"/account/{quote(row['name'])}/update"
         try:
-            await self._arrivals.disconnect(row, provider, incoming.who)
+            await self._social_login.disconnect(row, provider, incoming.who)
         except ProviderError as error:
             return Redirect(here, message_of(error), "error")
         return Redirect(here, _("You sign in with %(provider)s no longer.", provider=TITLES[provider]))
 
-    def _refused(self, words: str, signed_in: bool) -> Answer:
+    def _refused(self, words: str, signed_in: bool) -> Response:
         return self._on("/account/profile" if signed_in else "/account/signin", words, "error")
 
-    def _on(self, path: str, flash: str, status: str = "success") -> Answer:
+    def _on(self, path: str, flash: str, status: str = "success") -> Response:
         """To a page of ours, or with a front end elsewhere to the same path there, with the words in the address."""
         if not self._front_end:
             return Redirect(path, flash, status)
@@ -150,10 +151,10 @@ class ProviderPages:
         return Redirect(f"{self._front_end}{path}{'&' if '?' in path else '?'}flash={quote(packed)}", flash, status)
 
 
-def _onward(incoming: Incoming) -> Callable[[str], Answer]:
+def _onward(incoming: Incoming) -> Callable[[str], Response]:
     return Redirect if incoming.wants_json else _leaving
 
 
-def _leaving(address: str) -> Answer:
+def _leaving(address: str) -> Response:
     """A page that goes on to the provider by itself: browsers hold a form's redirect to the policy for forms."""
     return Page("account/leaving.html", title=_("Continue to the provider"), next=address)

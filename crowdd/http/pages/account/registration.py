@@ -10,13 +10,13 @@ import attrs
 from crowdd.domain.accounts.registration import Registration
 from crowdd.domain.accounts.social.oauth import TITLES
 from crowdd.domain.accounts.social.social_login import nickname
-from crowdd.domain.server.services import Domain
+from crowdd.domain.server.services import Services
 from crowdd.errors import FormError
 from crowdd.http.auth.cookies import NEWCOMER
 from crowdd.http.html.forms import CORRECT, Forms
 from crowdd.http.pages.account.access import Entry, next_address
 from crowdd.http.request import Incoming
-from crowdd.http.responses import Answer, Page, Redirect
+from crowdd.http.responses import Page, Redirect, Response
 from crowdd.http.routing import Route, get, post
 from crowdd.languages import _
 
@@ -26,9 +26,13 @@ _FIELDS = ("fullname", "name", "email_addr", "password", "confirm")
 class RegisterPages:
     """/account/register and /account/first-admin."""
 
-    def __init__(self, domain: Domain, forms: Forms, entry: Entry) -> None:
-        self._accounts, self._arrivals, self._claims = domain.accounts, domain.people.arrivals, domain.people.claims
-        self._confirming = domain.people.confirming
+    def __init__(self, services: Services, forms: Forms, entry: Entry) -> None:
+        self._accounts, self._social_login, self._claims = (
+            services.accounts,
+            services.people.social_login,
+            services.people.answer_claims,
+        )
+        self._email_confirmation = services.people.email_confirmation
         self._forms, self._entry = forms, entry
 
     def routes(self) -> Iterator[Route]:
@@ -37,7 +41,7 @@ class RegisterPages:
         yield get("/account/first-admin", self.first_admin_form)
         yield post("/account/first-admin", self.first_admin)
 
-    async def form(self, incoming: Incoming) -> Answer:
+    async def form(self, incoming: Incoming) -> Response:
         if incoming.who.signed_in:
             return Redirect("/")
         known = self._entry.newcomer(incoming)
@@ -45,11 +49,11 @@ class RegisterPages:
         form = self._forms.filled(incoming, **said)
         return Page("account/register.html", title=_("Register"), form=form, **await self._frame(incoming))
 
-    async def register(self, incoming: Incoming) -> Answer:
+    async def register(self, incoming: Incoming) -> Response:
         if incoming.who.signed_in:
             return Redirect("/")
         try:
-            if self._confirming.required:
+            if self._email_confirmation.required:
                 return await self._send(incoming)
             user_id = await self._register(incoming)
         except FormError as error:
@@ -59,10 +63,10 @@ class RegisterPages:
         claimed = incoming.flag("claim", False)
         return await self._entry.enter(incoming, user_id, await self._entry.welcome(incoming, user_id, claimed))
 
-    async def _send(self, incoming: Incoming) -> Answer:
+    async def _send(self, incoming: Incoming) -> Response:
         """The account waits for the link in a letter (interface: account-register-sent)."""
         known = self._entry.newcomer(incoming)
-        await self._confirming.register(_registration(incoming), known, incoming.who)
+        await self._email_confirmation.register(_registration(incoming), known, incoming.who)
         self._entry.cookies.drop(incoming, NEWCOMER)
         if incoming.flag("claim", False):
             self._entry.note_claim(incoming)
@@ -73,7 +77,7 @@ class RegisterPages:
         known = self._entry.newcomer(incoming)
         if known is None:
             return await self._accounts.register(_registration(incoming), incoming.who)
-        user_id = await self._arrivals.register(known, _registration(incoming), incoming.who)
+        user_id = await self._social_login.register(known, _registration(incoming), incoming.who)
         self._entry.cookies.drop(incoming, NEWCOMER)
         return user_id
 
@@ -87,12 +91,12 @@ class RegisterPages:
             "_provider": known and TITLES[known.provider],
         }
 
-    async def first_admin_form(self, incoming: Incoming) -> Answer:
+    async def first_admin_form(self, incoming: Incoming) -> Response:
         await self._accounts.first_admin_open(incoming.query.get("key", ""))
         form = self._forms.blank(incoming, *_FIELDS)
         return Page("account/first_admin.html", title=_("The first account"), form=form)
 
-    async def first_admin(self, incoming: Incoming) -> Answer:
+    async def first_admin(self, incoming: Incoming) -> Response:
         try:
             form = _registration(incoming)
             user_id = await self._accounts.make_first_admin(incoming.query.get("key", ""), form, incoming.who)

@@ -7,13 +7,13 @@ from typing import Any
 
 from crowdd.domain.accounts.authentication import recent_proof
 from crowdd.domain.accounts.authentication.passkeys import Challenge
-from crowdd.domain.server.services import Domain
+from crowdd.domain.server.services import Services
 from crowdd.errors import FormError, InvalidValueError, NotFoundError
 from crowdd.http.auth.cookies import CHALLENGE, SECOND_STEP
 from crowdd.http.html.forms import CORRECT, Forms
 from crowdd.http.pages.account.access import SECOND_PAGE, STEP_SECONDS, Entry, SecondStep, me
 from crowdd.http.request import Incoming
-from crowdd.http.responses import Answer, Data, Page, Redirect
+from crowdd.http.responses import JsonResponse, Page, Redirect, Response
 from crowdd.http.routing import Route, get, post
 from crowdd.languages import _
 
@@ -25,9 +25,9 @@ _AGAIN = _("This sign-in took too long. Begin again.")
 class SecondStepPages:
     """/account/signin/second, /account/signin/passkey and /account/passkey/options."""
 
-    def __init__(self, domain: Domain, forms: Forms, entry: Entry) -> None:
-        self._domain, self._forms, self._entry = domain, forms, entry
-        self._factors, self._passkeys = domain.people.second_factors, domain.people.second_factors.passkeys
+    def __init__(self, services: Services, forms: Forms, entry: Entry) -> None:
+        self._services, self._forms, self._entry = services, forms, entry
+        self._factors, self._passkeys = services.people.second_factors, services.people.second_factors.passkeys
 
     def routes(self) -> Iterator[Route]:
         yield get(SECOND_PAGE, self.form)
@@ -35,13 +35,13 @@ class SecondStepPages:
         yield post("/account/signin/passkey", self.passkey)
         yield post("/account/passkey/options", self.options)
 
-    async def form(self, incoming: Incoming) -> Answer:
+    async def form(self, incoming: Incoming) -> Response:
         step = await self._entry.second_step(incoming)
         if step is None:
             return Redirect("/account/signin", _AGAIN, "error")
         return await self._page(step, self._forms.blank(incoming, *_FIELDS))
 
-    async def second(self, incoming: Incoming) -> Answer:
+    async def second(self, incoming: Incoming) -> Response:
         """Opens the session after a code of the app, a recovery code or a passkey."""
         step = await self._entry.second_step(incoming)
         if step is None:
@@ -58,7 +58,7 @@ class SecondStepPages:
         await self._entry.enter(incoming, step.user_id, "")
         return Redirect(step.next, _("Welcome back."))
 
-    async def passkey(self, incoming: Incoming) -> Answer:
+    async def passkey(self, incoming: Incoming) -> Response:
         """Signs in with a passkey alone, whose device has checked its person."""
         if incoming.who.signed_in:
             return Redirect("/")
@@ -70,11 +70,11 @@ class SecondStepPages:
         return await self._entry.enter(incoming, user_id, _("Welcome back."))
 
     async def _by_passkey(self, incoming: Incoming, purpose: str, user_id: int | None = None) -> int:
-        challenge = Challenge.unpacked(self._entry.cookies.sealed(incoming, CHALLENGE))
+        challenge = Challenge.unpacked(self._entry.cookies.encrypted(incoming, CHALLENGE))
         self._entry.cookies.drop(incoming, CHALLENGE)
         return await self._factors.check_passkey(incoming.field("credential"), challenge, purpose, user_id)
 
-    async def options(self, incoming: Incoming) -> Answer:
+    async def options(self, incoming: Incoming) -> Response:
         """What the browser asks a passkey for; the challenge stays in a cookie. ``purpose`` says what it is for."""
         purpose = incoming.field("purpose")
         if not self._passkeys.available:
@@ -86,8 +86,8 @@ class SecondStepPages:
             options = await self._passkeys.creation_options(challenge, me(incoming), incoming.who.user_name)
         else:
             options = await self._passkeys.request_options(challenge)
-        self._entry.cookies.set_sealed(incoming, CHALLENGE, challenge.packed(), seconds=STEP_SECONDS)
-        return Data({"purpose": purpose, "options": options}, headers={"Cache-Control": "no-store"})
+        self._entry.cookies.set_encrypted(incoming, CHALLENGE, challenge.packed(), seconds=STEP_SECONDS)
+        return JsonResponse({"purpose": purpose, "options": options}, headers={"Cache-Control": "no-store"})
 
     async def _whose(self, incoming: Incoming, purpose: str) -> int | None:
         if purpose == "signin":
@@ -100,7 +100,7 @@ class SecondStepPages:
         recent_proof.require_session(incoming.who)
         return me(incoming)
 
-    async def _page(self, step: SecondStep, form: dict[str, Any], **said: Any) -> Answer:
+    async def _page(self, step: SecondStep, form: dict[str, Any], **said: Any) -> Response:
         methods = await self._factors.methods(step.user_id)
         shown = {"code": methods.totp, "passkey": methods.passkey, "recovery_code": methods.codes > 0}
         return Page("account/second_step.html", title=_("Second factor"), form=form, methods=shown, **said)

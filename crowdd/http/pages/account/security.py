@@ -8,12 +8,12 @@ from urllib.parse import quote
 
 import segno
 
-from crowdd.domain.server.services import Domain
+from crowdd.domain.server.services import Services
 from crowdd.errors import FormError
 from crowdd.http.html.forms import CORRECT, Forms
 from crowdd.http.pages.account.access import own_account
 from crowdd.http.request import Incoming
-from crowdd.http.responses import Answer, Page, Redirect
+from crowdd.http.responses import Page, Redirect, Response
 from crowdd.http.routing import Route, get, post
 from crowdd.kinds.kind import outward
 from crowdd.languages import _
@@ -25,9 +25,9 @@ _AT = "/account/<name>"
 class SecurityPages:
     """/account/<name>/security, /account/<name>/authenticator and /account/<name>/recovery-codes."""
 
-    def __init__(self, domain: Domain, forms: Forms) -> None:
-        self._domain, self._forms = domain, forms
-        self._factors = domain.people.second_factors
+    def __init__(self, services: Services, forms: Forms) -> None:
+        self._services, self._forms = services, forms
+        self._factors = services.people.second_factors
 
     def routes(self) -> Iterator[Route]:
         yield get(f"{_AT}/security", self.overview)
@@ -36,9 +36,9 @@ class SecurityPages:
         yield get(f"{_AT}/recovery-codes", self.codes, proof=True)
         yield post(f"{_AT}/recovery-codes", self.new_codes, proof=True)
 
-    async def overview(self, incoming: Incoming, name: str) -> Answer:
+    async def overview(self, incoming: Incoming, name: str) -> Response:
         row = await self._own(incoming, name)
-        methods, people = await self._factors.methods(row["id"]), self._domain.people
+        methods, people = await self._factors.methods(row["id"]), self._services.people
         security = {
             "password": row["has_password"],
             "authenticator": methods.totp,
@@ -50,12 +50,12 @@ class SecurityPages:
         more = {"_name": row["name"], "_offers_passkeys": self._factors.passkeys.available}
         return Page("account/security.html", title=_("Security"), security=security, **more)
 
-    async def authenticator(self, incoming: Incoming, name: str) -> Answer:
+    async def authenticator(self, incoming: Incoming, name: str) -> Response:
         """The secret that waits for its first code, or since when an app is set up."""
         row = await self._own(incoming, name)
         return await self._page(incoming, row, self._forms.blank(incoming, "code"))
 
-    async def change_authenticator(self, incoming: Incoming, name: str) -> Answer:
+    async def change_authenticator(self, incoming: Incoming, name: str) -> Response:
         """Confirms the app by its first ``code``, or with ``btn`` Remove takes it away."""
         row = await self._own(incoming, name)
         if incoming.field("btn") == "Remove":
@@ -68,7 +68,7 @@ class SecurityPages:
             return await self._page(incoming, row, form, flash=CORRECT, status="error")
         return shown_once(row, codes, _("The authenticator app is set up."), self._forms.blank(incoming))
 
-    async def _page(self, incoming: Incoming, row: Row, form: dict[str, Any], **said: Any) -> Answer:
+    async def _page(self, incoming: Incoming, row: Row, form: dict[str, Any], **said: Any) -> Response:
         since = await self._factors.totp.since(row["id"])
         shown: dict[str, Any] = {"since": outward(since), "secret": None, "uri": None}
         drawing = None
@@ -79,7 +79,7 @@ class SecurityPages:
         more = {"authenticator": shown, "form": form, "_qr": drawing, "_name": row["name"]}
         return Page("account/authenticator.html", title=_("Authenticator app"), **more, **said)
 
-    async def codes(self, incoming: Incoming, name: str) -> Answer:
+    async def codes(self, incoming: Incoming, name: str) -> Response:
         """How many codes are left; the codes themselves are shown only when they are made."""
         row = await self._own(incoming, name)
         methods = await self._factors.methods(row["id"])
@@ -87,17 +87,17 @@ class SecurityPages:
         more |= {"_name": row["name"], "_any": methods.totp or methods.passkey}
         return Page("account/recovery_codes.html", title=_("Recovery codes"), **more)
 
-    async def new_codes(self, incoming: Incoming, name: str) -> Answer:
+    async def new_codes(self, incoming: Incoming, name: str) -> Response:
         row = await self._own(incoming, name)
         codes = await self._factors.new_codes(row["id"], incoming.who)
         words = _("You have new recovery codes. The earlier ones no longer work.")
         return shown_once(row, codes, words, self._forms.blank(incoming))
 
     async def _own(self, incoming: Incoming, name: str) -> Row:
-        return await own_account(self._domain, incoming, name, admins=False)
+        return await own_account(self._services, incoming, name, admins=False)
 
 
-def shown_once(row: Row, codes: list[str], flash: str, form: dict[str, Any]) -> Answer:
+def shown_once(row: Row, codes: list[str], flash: str, form: dict[str, Any]) -> Response:
     """The page of new recovery codes; the overview where there are none to show."""
     if not codes:
         return Redirect(_security(row), flash)

@@ -8,13 +8,13 @@ from urllib.parse import quote
 
 from crowdd.domain.accounts.profiles import Profile
 from crowdd.domain.accounts.social.oauth import TITLES
-from crowdd.domain.server.services import Domain
+from crowdd.domain.server.services import Services
 from crowdd.errors import FormError, InvalidValueError
 from crowdd.http.auth.confirmation import Confirm, refuse_json
 from crowdd.http.html.forms import CORRECT, Forms, crop_box
 from crowdd.http.pages.account.access import Entry, changed_words, me, own_account
 from crowdd.http.request import Incoming
-from crowdd.http.responses import Answer, Page, Redirect
+from crowdd.http.responses import Page, Redirect, Response
 from crowdd.http.routing import Route, get, post
 from crowdd.languages import _
 from crowdd.storage.database import Row
@@ -30,11 +30,11 @@ _WORDS = {"true": True, "false": False}
 class SettingsPages:
     """/account/<name>/update and /account/newsletter."""
 
-    def __init__(self, domain: Domain, forms: Forms, entry: Entry) -> None:
-        self._domain, self._forms, self._entry = domain, forms, entry
+    def __init__(self, services: Services, forms: Forms, entry: Entry) -> None:
+        self._services, self._forms, self._entry = services, forms, entry
         self._confirm = Confirm(forms.csrf)
-        self._profiles, self._avatars = domain.people.profiles, domain.people.avatars
-        self._buttons: dict[str, tuple[str, Callable[[Incoming, Row], Awaitable[Answer]]]] = {
+        self._profiles, self._avatars = services.people.profiles, services.people.avatars
+        self._buttons: dict[str, tuple[str, Callable[[Incoming, Row], Awaitable[Response]]]] = {
             "Profile": ("form", self._profile),
             "Upload": ("upload_form", self._upload),
             "Password": ("password_form", self._password),
@@ -47,12 +47,12 @@ class SettingsPages:
         yield get("/account/newsletter", self.newsletter)
         yield post("/account/newsletter", self.answer_newsletter)
 
-    async def form(self, incoming: Incoming, name: str) -> Answer:
-        return await self._page(incoming, await own_account(self._domain, incoming, name))
+    async def form(self, incoming: Incoming, name: str) -> Response:
+        return await self._page(incoming, await own_account(self._services, incoming, name))
 
-    async def update(self, incoming: Incoming, name: str) -> Answer:
+    async def update(self, incoming: Incoming, name: str) -> Response:
         """Carries out the one of four forms whose button ``btn`` names."""
-        row = await own_account(self._domain, incoming, name)
+        row = await own_account(self._services, incoming, name)
         button = incoming.field("btn")
         if button not in self._buttons:
             raise InvalidValueError(f"btn is one of {', '.join(self._buttons)}.")
@@ -62,7 +62,7 @@ class SettingsPages:
         except FormError as error:
             return await self._page(incoming, row, which, error)
 
-    async def _profile(self, incoming: Incoming, row: Row) -> Answer:
+    async def _profile(self, incoming: Incoming, row: Row) -> Response:
         said = Profile(
             name=incoming.text("name", row["name"]),
             fullname=incoming.text("fullname", row["fullname"]),
@@ -71,19 +71,19 @@ class SettingsPages:
             privacy_mode=incoming.flag("privacy_mode", row["privacy_mode"]),
             subscribed=incoming.flag("subscribed", row["subscribed"]),
         )
-        waits = await self._profiles.update(row, said, self._domain.languages.names, incoming.who)
+        waits = await self._profiles.update(row, said, self._services.languages.names, incoming.who)
         updated = _("Your profile has been updated.")
         sent = _("Your profile has been updated. Your new address counts once you open the link that we sent there.")
         return _done(said.name, sent if waits else updated)
 
-    async def _upload(self, incoming: Incoming, row: Row) -> Answer:
+    async def _upload(self, incoming: Incoming, row: Row) -> Response:
         file = incoming.upload("avatar") if incoming.content_type == "multipart/form-data" else None
         if file is None or not file.content:
             raise FormError({"avatar": [_("Choose a picture first.")]})
         await self._avatars.set(row["id"], file, crop_box(incoming), incoming.who)
         return _done(row["name"], _("Your picture has been updated."))
 
-    async def _password(self, incoming: Incoming, row: Row) -> Answer:
+    async def _password(self, incoming: Incoming, row: Row) -> Response:
         if row["id"] != me(incoming):
             raise FormError({"current_password": [_("Only the person can change this password.")]})
         current, new, confirm = (incoming.field(name) for name in _PASSWORD)
@@ -94,11 +94,11 @@ class SettingsPages:
             await self._entry.enter(incoming, row["id"], flash)
         return _done(row["name"], flash)
 
-    async def _external(self, incoming: Incoming, row: Row) -> Answer:
+    async def _external(self, incoming: Incoming, row: Row) -> Response:
         await self._profiles.set_service(row["id"], incoming.text("catalog_api", row["catalog_api"]), incoming.who)
         return _done(row["name"], _("Your key has been saved."))
 
-    async def _page(self, incoming: Incoming, row: Row, which: str = "", error: FormError | None = None) -> Answer:
+    async def _page(self, incoming: Incoming, row: Row, which: str = "", error: FormError | None = None) -> Response:
         """All forms; the one that was refused as it was sent, the others as stored."""
         forms: dict[str, Any] = {
             "form": self._forms.filled(incoming, **{name: row[name] for name in _PROFILE}),
@@ -115,19 +115,19 @@ class SettingsPages:
             "account/update.html",
             title=_("Settings"),
             show_passwd_form=own and row["has_password"],
-            usage=await self._domain.quota.usage(self._domain.db, row["id"]),
+            usage=await self._services.quota.usage(self._services.db, row["id"]),
             **forms,
             **said,
             _user=row,
-            _locales=self._domain.languages.names,
+            _locales=self._services.languages.names,
             _providers=[
                 {"name": name, "title": TITLES[name], "connected": bool(row[f"{name}_user_id"])}
-                for name in self._domain.people.providers.found
+                for name in self._services.people.providers.found
                 if own
             ],
         )
 
-    async def newsletter(self, incoming: Incoming) -> Answer:
+    async def newsletter(self, incoming: Incoming) -> Response:
         """Asks about the newsletter. With ``subscribe`` a program answers; a browser is asked all the same."""
         person = me(incoming)
         if "subscribe" in incoming.query:
@@ -138,10 +138,10 @@ class SettingsPages:
         form = self._forms.blank(incoming)
         return Page("account/newsletter.html", title=_("Newsletter"), next="/", _form=form)
 
-    async def answer_newsletter(self, incoming: Incoming) -> Answer:
+    async def answer_newsletter(self, incoming: Incoming) -> Response:
         return await self._subscribe(me(incoming), incoming.field("subscribe"))
 
-    async def _subscribe(self, person: int, said: str) -> Answer:
+    async def _subscribe(self, person: int, said: str) -> Response:
         wanted = _WORDS.get(said.strip().lower())
         if wanted is None:
             raise InvalidValueError("subscribe is true or false.")
@@ -149,5 +149,5 @@ class SettingsPages:
         return Redirect("/", _("You are subscribed to the newsletter.") if wanted else _("You get no newsletter."))
 
 
-def _done(name: str, flash: str) -> Answer:
+def _done(name: str, flash: str) -> Response:
     return Redirect(f"/account/{quote(name)}/update", flash)

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from typing import Any
 
 from crowdd.domain.accounts.authentication.sign_in import WRONG
-from crowdd.domain.server.services import Domain
+from crowdd.domain.server.services import Services
 from crowdd.errors import FormError
 from crowdd.http.auth.confirmation import Confirm, Question
 from crowdd.http.html.forms import Forms
 from crowdd.http.pages.account.access import Entry, next_address
 from crowdd.http.request import Incoming
-from crowdd.http.responses import Answer, Page, Redirect
+from crowdd.http.responses import Page, Redirect, Response
 from crowdd.http.routing import Route, get, post
 from crowdd.languages import _
 
@@ -22,10 +22,10 @@ _FIELDS = ("email", "password")
 class SignInPages:
     """/account/signin and /account/signout."""
 
-    def __init__(self, domain: Domain, forms: Forms, entry: Entry) -> None:
-        self._signing_in, self._providers = domain.people.signing_in, domain.people.providers
+    def __init__(self, services: Services, forms: Forms, entry: Entry) -> None:
+        self._signing_in, self._providers = services.people.signing_in, services.people.providers
         self._forms, self._entry, self._confirm = forms, entry, Confirm(forms.csrf)
-        self._passkeys = domain.people.second_factors.passkeys
+        self._passkeys = services.people.second_factors.passkeys
 
     def routes(self) -> Iterator[Route]:
         yield get("/account/signin", self.form)
@@ -33,12 +33,12 @@ class SignInPages:
         yield get("/account/signout", self._confirm.first(self.sign_out, self._ask_to_sign_out))
         yield post("/account/signout", self.sign_out)
 
-    async def form(self, incoming: Incoming) -> Answer:
+    async def form(self, incoming: Incoming) -> Response:
         if incoming.who.signed_in:
             return Redirect(next_address(incoming))
         return self._page(incoming, self._forms.blank(incoming, *_FIELDS))
 
-    async def sign_in(self, incoming: Incoming) -> Answer:
+    async def sign_in(self, incoming: Incoming) -> Response:
         if incoming.who.signed_in:
             return Redirect("/")
         try:
@@ -50,7 +50,7 @@ class SignInPages:
             return self._page(incoming, form, flash=WRONG, status="error")
         return await self._entry.arrive(incoming, user_id, _("Welcome back."))
 
-    def _page(self, incoming: Incoming, form: dict[str, Any], **said: Any) -> Answer:
+    def _page(self, incoming: Incoming, form: dict[str, Any], **said: Any) -> Response:
         auth = self._providers.offered
         next_ = next_address(incoming, "") or None
         said["_passkeys"] = self._passkeys.available
@@ -59,7 +59,7 @@ class SignInPages:
     async def _ask_to_sign_out(self) -> Question:
         return Question(_("Sign out?"), _("You will be signed out in this browser."), _("Sign out"))
 
-    async def sign_out(self, incoming: Incoming) -> Answer:
+    async def sign_out(self, incoming: Incoming) -> Response:
         await self._entry.leave(incoming)
         message = _("You are signed out.")
         return Redirect("/", message, more={"message": message})

@@ -7,12 +7,12 @@ from typing import Any
 from urllib.parse import quote
 
 from crowdd.domain.accounts.api_tokens import SCOPES
-from crowdd.domain.server.services import Domain
+from crowdd.domain.server.services import Services
 from crowdd.errors import FormError, InvalidValueError
 from crowdd.http.html.forms import CORRECT, Forms
 from crowdd.http.pages.account.access import own_account
 from crowdd.http.request import Incoming
-from crowdd.http.responses import Answer, Page, Redirect
+from crowdd.http.responses import Page, Redirect, Response
 from crowdd.http.routing import Route, get, post
 from crowdd.kinds.kind import outward
 from crowdd.kinds.types import Integer
@@ -27,20 +27,20 @@ _SHOWN = ("id", "name", "scope", "project", "created", "expires", "last_used", "
 class TokenPages:
     """/account/<name>/tokens."""
 
-    def __init__(self, domain: Domain, forms: Forms) -> None:
-        self._domain, self._forms, self._tokens = domain, forms, domain.people.api_tokens
+    def __init__(self, services: Services, forms: Forms) -> None:
+        self._services, self._forms, self._tokens = services, forms, services.people.api_tokens
 
     def routes(self) -> Iterator[Route]:
         yield get(_AT, self.list, proof=True)
         yield post(_AT, self.change, proof=True)
 
-    async def list(self, incoming: Incoming, name: str) -> Answer:
-        row = await own_account(self._domain, incoming, name, admins=False)
+    async def list(self, incoming: Incoming, name: str) -> Response:
+        row = await own_account(self._services, incoming, name, admins=False)
         return await self._page(row, self._forms.blank(incoming, *_FIELDS))
 
-    async def change(self, incoming: Incoming, name: str) -> Answer:
+    async def change(self, incoming: Incoming, name: str) -> Response:
         """Makes a token, which this answer alone shows, or revokes the one that ``revoke`` numbers."""
-        row = await own_account(self._domain, incoming, name, admins=False)
+        row = await own_account(self._services, incoming, name, admins=False)
         if incoming.field("revoke"):
             return await self._revoke(incoming, row)
         label, scope, project, days = (incoming.field(field).strip() for field in _FIELDS)
@@ -53,7 +53,7 @@ class TokenPages:
         blank = self._forms.blank(incoming, *_FIELDS)
         return await self._page(row, blank, token=made, flash=words, status="success")
 
-    async def _revoke(self, incoming: Incoming, row: Row) -> Answer:
+    async def _revoke(self, incoming: Incoming, row: Row) -> Response:
         try:
             number = Integer().parse(incoming.field("revoke"))
         except InvalidValueError:
@@ -61,7 +61,7 @@ class TokenPages:
         await self._tokens.revoke(row["id"], number, incoming.who)
         return Redirect(f"/account/{quote(row['name'])}/tokens", _("The token has been revoked."))
 
-    async def _page(self, row: Row, form: dict[str, Any], token: str | None = None, **said: Any) -> Answer:
+    async def _page(self, row: Row, form: dict[str, Any], token: str | None = None, **said: Any) -> Response:
         found = await self._tokens.listed(row["id"])
         shown = [{key: outward(each[key]) for key in _SHOWN} for each in found]
         more = {"tokens": shown, "token": token, "form": form, "scopes": list(SCOPES), "_name": row["name"]}

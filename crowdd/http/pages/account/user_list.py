@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from crowdd.domain.projects.serializers import person
-from crowdd.domain.server.services import Domain
+from crowdd.domain.server.services import Services
 from crowdd.http.request import Incoming
-from crowdd.http.responses import Answer, Page
+from crowdd.http.responses import Page, Response
 from crowdd.http.routing import Route, get
 from crowdd.languages import _
 
@@ -17,18 +17,18 @@ _TOP = 10
 class CommunityPages:
     """/account and /account/page/<page>."""
 
-    def __init__(self, domain: Domain) -> None:
-        self._accounts, self._community = domain.accounts, domain.people.community
-        self._statistics = domain.statistics
+    def __init__(self, services: Services) -> None:
+        self._accounts, self._community = services.accounts, services.people.user_list
+        self._statistics = services.statistics
 
     def routes(self) -> Iterator[Route]:
         yield get("/account/", self.first)
         yield get("/account/page/<int:page>", self.page)
 
-    async def first(self, incoming: Incoming) -> Answer:
+    async def first(self, incoming: Incoming) -> Response:
         return await self.page(incoming, 1)
 
-    async def page(self, incoming: Incoming, page: int) -> Answer:
+    async def page(self, incoming: Incoming, page: int) -> Response:
         found = await self._community.page(page)
         return Page(
             "account/index.html",

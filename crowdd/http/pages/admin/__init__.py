@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from crowdd.domain.server.services import Domain
+from crowdd.domain.server.services import Services
 from crowdd.http.html.forms import Forms
 from crowdd.http.pages.admin.announcements import AdminAnnouncements
 from crowdd.http.pages.admin.categories import AdminCategories
@@ -15,16 +15,16 @@ from crowdd.http.pages.admin.security import AdminSecurity
 from crowdd.http.pages.admin.users import AdminUsers
 
 
-def rooms(domain: Domain, forms: Forms) -> list[Any]:
+def rooms(services: Services, forms: Forms) -> list[Any]:
     """Everything that only administrators get to."""
     return [
-        AdminUsers(domain, forms),
-        AdminCategories(domain, forms),
-        AdminFeatured(domain, forms),
-        AdminAnnouncements(domain, forms),
-        AdminDashboard(domain),
-        AdminSecurity(domain),
-        AdminQueue(domain, forms),
-        AdminMail(domain, forms),
-        AdminOperation(domain),
+        AdminUsers(services, forms),
+        AdminCategories(services, forms),
+        AdminFeatured(services, forms),
+        AdminAnnouncements(services, forms),
+        AdminDashboard(services),
+        AdminSecurity(services),
+        AdminQueue(services, forms),
+        AdminMail(services, forms),
+        AdminOperation(services),
     ]

@@ -9,7 +9,7 @@ from crowdd.domain.core import rights
 from crowdd.errors import ConflictError
 from crowdd.http.errors import message_of
 from crowdd.http.request import Incoming
-from crowdd.http.responses import Answer
+from crowdd.http.responses import Response
 from crowdd.http.routing import Handler
 from crowdd.kinds.kind import ADMINS
 from crowdd.languages import _
@@ -20,7 +20,7 @@ MAX_LETTERS = 255
 def admins_only(handler: Handler) -> Handler:
     """The handler for administrators: others are sent to sign in, or refused, before anything is looked at."""
 
-    async def allowed(incoming: Incoming, **names: Any) -> Answer:
+    async def allowed(incoming: Incoming, **names: Any) -> Response:
         rights.require(incoming.who, rights.of_requester(incoming.who), ADMINS)
         return await handler(incoming, **names)
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from crowdd.domain.server.services import Domain
+from crowdd.domain.server.services import Services
 from crowdd.errors import CostlyTextError
 from crowdd.http.html.forms import Forms
 from crowdd.http.pages.admin.access import MAX_LETTERS, admins_only, lacking
 from crowdd.http.pages.announcements import NEWEST
 from crowdd.http.pages.omitted_pictures import LeftOut
 from crowdd.http.request import Incoming
-from crowdd.http.responses import Answer, Page, Redirect
+from crowdd.http.responses import Page, Redirect, Response
 from crowdd.http.routing import Route, get, post
 from crowdd.kinds import ANNOUNCEMENT
 from crowdd.languages import _
@@ -26,8 +26,8 @@ _YES = frozenset({"y", "yes", "true", "on", "1"})
 class AdminAnnouncements:
     """``/admin/announcement`` and what is below."""
 
-    def __init__(self, domain: Domain, forms: Forms) -> None:
-        self._records, self._forms, self._left_out = domain.records, forms, LeftOut(domain)
+    def __init__(self, services: Services, forms: Forms) -> None:
+        self._records, self._forms, self._left_out = services.records, forms, LeftOut(services)
 
     def routes(self) -> Iterator[Route]:
         yield get(_HERE, admins_only(self.announcements))
@@ -37,18 +37,18 @@ class AdminAnnouncements:
         yield post(f"{_HERE}/<int:announcement_id>/update", admins_only(self.update))
         yield post(f"{_HERE}/<int:announcement_id>/delete", admins_only(self.delete))
 
-    async def announcements(self, incoming: Incoming) -> Answer:
+    async def announcements(self, incoming: Incoming) -> Response:
         """The newest hundred, those that are not published yet too."""
         rows = await self._records.list(ANNOUNCEMENT, incoming.who, NEWEST)
         csrf = self._forms.csrf.token(incoming)
         return Page("admin/announcement.html", title=_("Announcements"), announcements=rows, csrf=csrf)
 
-    async def new_form(self, incoming: Incoming) -> Answer:
+    async def new_form(self, incoming: Incoming) -> Response:
         return await self._form_page(
             _("A new announcement"), self._forms.blank(incoming, *_FIELDS) | {"published": True}
         )
 
-    async def new(self, incoming: Incoming) -> Answer:
+    async def new(self, incoming: Incoming) -> Response:
         wrong = lacking(incoming, _MAXIMUM)
         if wrong:
             return await self._again(incoming, _("A new announcement"), wrong)
@@ -61,12 +61,12 @@ class AdminAnnouncements:
             return await self._again(incoming, _("A new announcement"), {error.attribute: [error.sentence]})
         return Redirect(_HERE, *await self._left_out.after(body["body"], _("Announcement created.")))
 
-    async def update_form(self, incoming: Incoming, announcement_id: int) -> Answer:
+    async def update_form(self, incoming: Incoming, announcement_id: int) -> Response:
         row = await self._records.get(ANNOUNCEMENT, incoming.who, announcement_id)
         form = self._forms.blank(incoming) | {name: row[name] for name in ("id", *_FIELDS)}
         return await self._form_page(_("Change an announcement"), form)
 
-    async def update(self, incoming: Incoming, announcement_id: int) -> Answer:
+    async def update(self, incoming: Incoming, announcement_id: int) -> Response:
         await self._records.get(ANNOUNCEMENT, incoming.who, announcement_id)
         wrong = lacking(incoming, _MAXIMUM)
         if wrong:
@@ -81,16 +81,16 @@ class AdminAnnouncements:
             return await self._again(incoming, _("Change an announcement"), wrong, id=announcement_id)
         return Redirect(_HERE, *await self._left_out.after(body["body"], _("Announcement changed.")))
 
-    async def delete(self, incoming: Incoming, announcement_id: int) -> Answer:
+    async def delete(self, incoming: Incoming, announcement_id: int) -> Response:
         await self._records.delete(ANNOUNCEMENT, incoming.who, announcement_id)
         return Redirect(_HERE, _("Announcement deleted."))
 
-    async def _again(self, incoming: Incoming, title: str, wrong: dict[str, list[str]], **more: Any) -> Answer:
+    async def _again(self, incoming: Incoming, title: str, wrong: dict[str, list[str]], **more: Any) -> Response:
         form = self._forms.refused(incoming, wrong, *_FIELDS) | more
         form["published"] = _ticked(incoming)
         return await self._form_page(title, form, flash=_("Please correct the errors."), status="error")
 
-    async def _form_page(self, title: str, form: dict[str, Any], **said: Any) -> Answer:
+    async def _form_page(self, title: str, form: dict[str, Any], **said: Any) -> Response:
         left_out = await self._left_out.of(form["body"])
         return Page("admin/edit_announcement.html", title=title, form=form, **said, _left_out=left_out)
 

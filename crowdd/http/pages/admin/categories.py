@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from typing import Any
 
 from crowdd.domain.projects.projects import slug
-from crowdd.domain.server.services import Domain
+from crowdd.domain.server.services import Services
 from crowdd.errors import ConflictError
 from crowdd.http.html.forms import Forms
 from crowdd.http.pages.admin.access import MAX_LETTERS, admins_only, lacking, taken
 from crowdd.http.request import Incoming
-from crowdd.http.responses import Answer, Page, Redirect
+from crowdd.http.responses import Page, Redirect, Response
 from crowdd.http.routing import Route, get, post
 from crowdd.kinds import CATEGORY
 from crowdd.kinds.kind import outward
@@ -25,8 +25,8 @@ _MAXIMUM = {"name": MAX_LETTERS, "description": 10_000}
 class AdminCategories:
     """``/admin/categories`` and what is below."""
 
-    def __init__(self, domain: Domain, forms: Forms) -> None:
-        self._administration, self._records, self._forms = domain.administration, domain.records, forms
+    def __init__(self, services: Services, forms: Forms) -> None:
+        self._administration, self._records, self._forms = services.administration, services.records, forms
 
     def routes(self) -> Iterator[Route]:
         yield get(_HERE, admins_only(self.categories))
@@ -36,10 +36,10 @@ class AdminCategories:
         yield get(f"{_HERE}/del/<int:category_id>", admins_only(self.delete_form))
         yield post(f"{_HERE}/del/<int:category_id>", admins_only(self.delete))
 
-    async def categories(self, incoming: Incoming) -> Answer:
+    async def categories(self, incoming: Incoming) -> Response:
         return await self._page(incoming, self._forms.blank(incoming, *_FIELDS))
 
-    async def add(self, incoming: Incoming) -> Answer:
+    async def add(self, incoming: Incoming) -> Response:
         """The same page with the new one in its list, the form as it was sent (interface: admin-categories)."""
         wrong = lacking(incoming, _MAXIMUM) or await self._added(incoming)
         form = self._forms.refused(incoming, wrong, *_FIELDS)
@@ -55,7 +55,7 @@ class AdminCategories:
             return taken(error)
         return {}
 
-    async def _page(self, incoming: Incoming, form: dict[str, Any], **said: Any) -> Answer:
+    async def _page(self, incoming: Incoming, form: dict[str, Any], **said: Any) -> Response:
         rows = await self._administration.categories(incoming.who)
         return Page(
             "admin/categories.html",
@@ -67,12 +67,12 @@ class AdminCategories:
             **said,
         )
 
-    async def update_form(self, incoming: Incoming, category_id: int) -> Answer:
+    async def update_form(self, incoming: Incoming, category_id: int) -> Response:
         category = await self._records.get(CATEGORY, incoming.who, category_id)
         form = self._forms.blank(incoming) | {name: category[name] for name in ("id", *_FIELDS)}
         return self._update_page(category, form)
 
-    async def update(self, incoming: Incoming, category_id: int) -> Answer:
+    async def update(self, incoming: Incoming, category_id: int) -> Response:
         category = await self._records.get(CATEGORY, incoming.who, category_id)
         wrong = lacking(incoming, _MAXIMUM)
         try:
@@ -86,15 +86,15 @@ class AdminCategories:
             return self._update_page(category, form, flash=_("Please correct the errors."), status="error")
         return Redirect(_HERE, _("Category changed."))
 
-    def _update_page(self, category: dict[str, Any], form: dict[str, Any], **said: Any) -> Answer:
+    def _update_page(self, category: dict[str, Any], form: dict[str, Any], **said: Any) -> Response:
         return Page("admin/update_category.html", title=_("Change a category"), category=category, form=form, **said)
 
-    async def delete_form(self, incoming: Incoming, category_id: int) -> Answer:
+    async def delete_form(self, incoming: Incoming, category_id: int) -> Response:
         category = await self._records.get(CATEGORY, incoming.who, category_id)
         form = self._forms.blank(incoming)
         return Page("admin/delete_category.html", title=_("Delete a category"), category=category, form=form)
 
-    async def delete(self, incoming: Incoming, category_id: int) -> Answer:
+    async def delete(self, incoming: Incoming, category_id: int) -> Response:
         """One that projects are in stays, and so does the last one."""
         try:
             await self._records.delete(CATEGORY, incoming.who, category_id)

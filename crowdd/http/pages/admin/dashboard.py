@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from crowdd.domain.server.administration import ACTS
-from crowdd.domain.server.services import Domain
+from crowdd.domain.server.services import Services
 from crowdd.errors import InvalidValueError
 from crowdd.http.pages.admin.access import admins_only
 from crowdd.http.request import Incoming
-from crowdd.http.responses import Answer, Page, Redirect
+from crowdd.http.responses import Page, Redirect, Response
 from crowdd.http.routing import Route, get
 from crowdd.kinds.kind import outward
 from crowdd.languages import _
@@ -20,25 +20,25 @@ _WANTED = frozenset({"1", "true", "yes", "on"})
 class AdminDashboard:
     """``/admin/dashboard/`` and ``/admin/audit``."""
 
-    def __init__(self, domain: Domain) -> None:
-        self._administration, self._statistics = domain.administration, domain.statistics
+    def __init__(self, services: Services) -> None:
+        self._administration, self._statistics = services.administration, services.statistics
 
     def routes(self) -> Iterator[Route]:
         yield get("/admin/", admins_only(self.index))
         yield get("/admin/dashboard/", admins_only(self.dashboard))
         yield get("/admin/audit", admins_only(self.audit))
 
-    async def index(self, incoming: Incoming) -> Answer:
+    async def index(self, incoming: Incoming) -> Response:
         return Redirect("/admin/dashboard/")
 
-    async def dashboard(self, incoming: Incoming) -> Answer:
+    async def dashboard(self, incoming: Incoming) -> Response:
         """The last week; ``?refresh=1`` asks for figures of now."""
         refresh = incoming.query.get("refresh", "").lower() in _WANTED
         figures = await self._administration.figures(incoming.who, refresh)
         feed = await self._statistics.update_feed()
         return Page("admin/dashboard.html", title=_("Dashboard"), update_feed=feed, **figures)
 
-    async def audit(self, incoming: Incoming) -> Answer:
+    async def audit(self, incoming: Incoming) -> Response:
         """The audit log, page by page towards the past; ``user`` and ``kind`` choose."""
         before, user, kind = (incoming.query.get(name) or None for name in ("before", "user", "kind"))
         if before is not None and not (before.isascii() and before.isdigit() and len(before) < 19):

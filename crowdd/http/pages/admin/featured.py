@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from crowdd.domain.projects.serializers import project_summary
-from crowdd.domain.server.services import Domain
+from crowdd.domain.server.services import Services
 from crowdd.errors import InvalidValueError
 from crowdd.http.html.forms import Forms
 from crowdd.http.pages.admin.access import admins_only
 from crowdd.http.request import Incoming
-from crowdd.http.responses import Answer, Page, Redirect
+from crowdd.http.responses import Page, Redirect, Response
 from crowdd.http.routing import Route, get, post
 from crowdd.kinds import PROJECT
 from crowdd.languages import _
@@ -21,8 +21,8 @@ _HERE = "/admin/featured"
 class AdminFeatured:
     """``/admin/featured``: a list, and each project on it or off it."""
 
-    def __init__(self, domain: Domain, forms: Forms) -> None:
-        self._administration, self._records, self._forms = domain.administration, domain.records, forms
+    def __init__(self, services: Services, forms: Forms) -> None:
+        self._administration, self._records, self._forms = services.administration, services.records, forms
 
     def routes(self) -> Iterator[Route]:
         yield get(_HERE, admins_only(self.listed))
@@ -30,7 +30,7 @@ class AdminFeatured:
         yield Route("DELETE", f"{_HERE}/<int:project_id>", admins_only(self.remove))
         yield post(f"{_HERE}/<int:project_id>/remove", admins_only(self.remove))  # forms cannot DELETE
 
-    async def listed(self, incoming: Incoming) -> Answer:
+    async def listed(self, incoming: Incoming) -> Response:
         """Published projects by the short name of their category."""
         categories = await self._administration.categories(incoming.who)
         names = {row["id"]: row["short_name"] for row in categories}
@@ -40,13 +40,13 @@ class AdminFeatured:
         form = self._forms.blank(incoming)
         return Page("admin/featured.html", title=_("Featured projects"), categories=found, form=form)
 
-    async def add(self, incoming: Incoming, project_id: int) -> Answer:
+    async def add(self, incoming: Incoming, project_id: int) -> Response:
         return await self._set(incoming, project_id, True)
 
-    async def remove(self, incoming: Incoming, project_id: int) -> Answer:
+    async def remove(self, incoming: Incoming, project_id: int) -> Response:
         return await self._set(incoming, project_id, False)
 
-    async def _set(self, incoming: Incoming, project_id: int, featured: bool) -> Answer:
+    async def _set(self, incoming: Incoming, project_id: int, featured: bool) -> Response:
         """Programs get the project's record beside the message. Raises InvalidValueError when it is so already."""
         project = await self._records.get(PROJECT, incoming.who, project_id)
         if project["featured"] is featured:

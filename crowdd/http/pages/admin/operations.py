@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from crowdd.domain.server.services import Domain
+from crowdd.domain.server.services import Services
 from crowdd.errors import ConflictError, InvalidValueError
 from crowdd.http.html.forms import Forms
 from crowdd.http.pages.admin.access import admins_only
 from crowdd.http.request import Incoming
-from crowdd.http.responses import Answer, Page, Redirect
+from crowdd.http.responses import Page, Redirect, Response
 from crowdd.http.routing import Route, get, post
 from crowdd.kinds.kind import outward
 from crowdd.languages import _
@@ -25,20 +25,20 @@ _MAIL_STATES = ("waiting", "held", "sent", "dead")
 class AdminOperation:
     """``/admin/jobs`` and ``/admin/webhooks``: how each is doing."""
 
-    def __init__(self, domain: Domain) -> None:
-        self._administration, self._webhooks = domain.administration, domain.webhooks
+    def __init__(self, services: Services) -> None:
+        self._administration, self._webhooks = services.administration, services.webhooks
 
     def routes(self) -> Iterator[Route]:
         yield get("/admin/jobs", admins_only(self.jobs))
         yield get("/admin/webhooks", admins_only(self.webhooks))
 
-    async def jobs(self, incoming: Incoming) -> Answer:
+    async def jobs(self, incoming: Incoming) -> Response:
         """Every job with its last run; ``state`` is running, failed, late (by a minute or more), done or new."""
         rows = await self._administration.jobs(incoming.who)
         jobs = [{name: outward(value) for name, value in row.items()} | {"state": _state(row)} for row in rows]
         return Page("admin/jobs.html", title=_("Jobs"), jobs=jobs)
 
-    async def webhooks(self, incoming: Incoming) -> Answer:
+    async def webhooks(self, incoming: Incoming) -> Response:
         """Every project with an address, those in trouble first."""
         return Page("admin/webhooks.html", title=_("Webhooks"), webhooks=await self._webhooks.all_states())
 
@@ -52,14 +52,14 @@ def _state(row: Row) -> str:
 class AdminMail:
     """``/admin/mail``: the last letters without their texts, and those that did not go once more."""
 
-    def __init__(self, domain: Domain, forms: Forms) -> None:
-        self._administration, self._mail, self._forms = domain.administration, domain.mail, forms
+    def __init__(self, services: Services, forms: Forms) -> None:
+        self._administration, self._mail, self._forms = services.administration, services.mail, forms
 
     def routes(self) -> Iterator[Route]:
         yield get(_MAIL, admins_only(self.letters))
         yield post(f"{_MAIL}/<int:mail_id>/again", admins_only(self.again))
 
-    async def letters(self, incoming: Incoming) -> Answer:
+    async def letters(self, incoming: Incoming) -> Response:
         state = incoming.query.get("state") or None
         if state is not None and state not in _MAIL_STATES:
             raise InvalidValueError(_("There is no such state."))
@@ -73,7 +73,7 @@ class AdminMail:
             form=self._forms.blank(incoming),
         )
 
-    async def again(self, incoming: Incoming, mail_id: int) -> Answer:
+    async def again(self, incoming: Incoming, mail_id: int) -> Response:
         try:
             await self._mail.again(mail_id)
         except ConflictError as error:
@@ -85,15 +85,15 @@ class AdminMail:
 class AdminQueue:
     """``/admin/queue``: everybody's work, which administrators may cancel and begin again."""
 
-    def __init__(self, domain: Domain, forms: Forms) -> None:
-        self._administration, self._queue, self._forms = domain.administration, domain.queue, forms
+    def __init__(self, services: Services, forms: Forms) -> None:
+        self._administration, self._queue, self._forms = services.administration, services.queue, forms
 
     def routes(self) -> Iterator[Route]:
         yield get(_QUEUE, admins_only(self.items))
         yield post(f"{_QUEUE}/<int:item_id>/cancel", admins_only(self.cancel))
         yield post(f"{_QUEUE}/<int:item_id>/retry", admins_only(self.retry))
 
-    async def items(self, incoming: Incoming) -> Answer:
+    async def items(self, incoming: Incoming) -> Response:
         """The newest, or those before one; ``state`` chooses."""
         state, before = incoming.query.get("state") or None, incoming.query.get("before") or None
         if state is not None and state not in _STATES:
@@ -112,7 +112,7 @@ class AdminQueue:
             form=self._forms.blank(incoming),
         )
 
-    async def cancel(self, incoming: Incoming, item_id: int) -> Answer:
+    async def cancel(self, incoming: Incoming, item_id: int) -> Response:
         try:
             await self._queue.cancel(incoming.who, item_id)
         except ConflictError as error:
@@ -120,7 +120,7 @@ class AdminQueue:
         await self._administration.note("cancel", "queue", item_id, incoming.who)
         return Redirect(_QUEUE, _("It was asked to stop."))
 
-    async def retry(self, incoming: Incoming, item_id: int) -> Answer:
+    async def retry(self, incoming: Incoming, item_id: int) -> Response:
         try:
             await self._queue.retry(incoming.who, item_id)
         except ConflictError as error:

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 from crowdd.domain.core.security_log import KINDS
 from crowdd.domain.server.administration import ACTS
-from crowdd.domain.server.services import Domain
+from crowdd.domain.server.services import Services
 from crowdd.errors import InvalidValueError
 from crowdd.http.pages.admin.access import admins_only
 from crowdd.http.request import Incoming
-from crowdd.http.responses import Answer, Page
+from crowdd.http.responses import Page, Response
 from crowdd.http.routing import Route, get
 from crowdd.kinds.kind import outward
 from crowdd.languages import _
@@ -19,13 +19,13 @@ from crowdd.languages import _
 class AdminSecurity:
     """``/admin/security``."""
 
-    def __init__(self, domain: Domain) -> None:
-        self._administration = domain.administration
+    def __init__(self, services: Services) -> None:
+        self._administration = services.administration
 
     def routes(self) -> Iterator[Route]:
         yield get("/admin/security", admins_only(self.page))
 
-    async def page(self, incoming: Incoming) -> Answer:
+    async def page(self, incoming: Incoming) -> Response:
         """The newest entries, or those before one; ``account`` and ``kind`` choose."""
         before, account, kind = (incoming.query.get(name, "") for name in ("before", "account", "kind"))
         if before and not (before.isascii() and before.isdigit() and len(before) < 19):

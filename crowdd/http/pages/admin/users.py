@@ -11,14 +11,14 @@ import orjson
 
 from crowdd.domain.core.csv_escape import cell
 from crowdd.domain.projects.serializers import person
-from crowdd.domain.server.services import Domain
+from crowdd.domain.server.services import Services
 from crowdd.errors import ForbiddenError, InvalidValueError
 from crowdd.http.auth.confirmation import Confirm, Question
 from crowdd.http.html.forms import Forms
 from crowdd.http.html.presenter import api_headers
 from crowdd.http.pages.admin.access import admins_only
 from crowdd.http.request import Incoming
-from crowdd.http.responses import Answer, Page, Raw, Redirect
+from crowdd.http.responses import BytesResponse, Page, Redirect, Response
 from crowdd.http.routing import Route, get, post
 from crowdd.languages import _
 from crowdd.storage.database import Row
@@ -30,8 +30,8 @@ _COLUMNS = ("id", "name", "fullname", "email_addr", "created", "locale", "admin"
 class AdminUsers:
     """``/admin/users``: search, the rights of administrators, blocking, a list of everybody."""
 
-    def __init__(self, domain: Domain, forms: Forms) -> None:
-        self._administration, self._accounts, self._forms = domain.administration, domain.accounts, forms
+    def __init__(self, services: Services, forms: Forms) -> None:
+        self._administration, self._accounts, self._forms = services.administration, services.accounts, forms
         self._confirm = Confirm(forms.csrf)
 
     def routes(self) -> Iterator[Route]:
@@ -45,16 +45,16 @@ class AdminUsers:
         yield post(f"{_HERE}/unblock/<int:user_id>", admins_only(self.unblock))
         yield get(f"{_HERE}/export", admins_only(self.export))
 
-    async def users(self, incoming: Incoming) -> Answer:
+    async def users(self, incoming: Incoming) -> Response:
         """The administrators, and a form to look for others."""
         return await self._page(incoming, self._forms.blank(incoming, "user"), [])
 
-    async def search(self, incoming: Incoming) -> Answer:
+    async def search(self, incoming: Incoming) -> Response:
         """The same with the people whose names or address hold what was typed."""
         found = await self._administration.found(incoming.field("user"), incoming.who)
         return await self._page(incoming, self._forms.refused(incoming, {}, "user"), found)
 
-    async def _page(self, incoming: Incoming, form: dict[str, Any], found: list[Row]) -> Answer:
+    async def _page(self, incoming: Incoming, form: dict[str, Any], found: list[Row]) -> Response:
         admins = await self._administration.admins(incoming.who)
         return Page("admin/users.html", title=_("People"), form=form, found=_shown(found), users=_shown(admins))
 
@@ -68,7 +68,7 @@ class AdminUsers:
         text = _("%(name)s will keep the account, without the rights of an administrator.", name=row["name"])
         return Question(_("Remove administrator rights?"), text, _("Remove administrator rights"))
 
-    async def add(self, incoming: Incoming, user_id: int) -> Answer:
+    async def add(self, incoming: Incoming, user_id: int) -> Response:
         row = await self._accounts.profile(user_id)
         if row["restrict"]:
             raise ForbiddenError(_("This person is blocked."))
@@ -76,7 +76,7 @@ class AdminUsers:
         words = _("%(name)s administrates this site now.", name=row["name"]) if done else _("Nothing has changed.")
         return Redirect(_HERE, words, "success" if done else "info")
 
-    async def remove(self, incoming: Incoming, user_id: int) -> Answer:
+    async def remove(self, incoming: Incoming, user_id: int) -> Response:
         """Nobody takes his own rights: there is always an administrator left."""
         if user_id == incoming.who.user_id:
             raise ForbiddenError(_("You cannot take the administrator's rights from yourself."))
@@ -85,17 +85,17 @@ class AdminUsers:
         words = _("%(name)s is no administrator any more.", name=row["name"]) if done else _("Nothing has changed.")
         return Redirect(_HERE, words, "success" if done else "info")
 
-    async def block(self, incoming: Incoming, user_id: int) -> Answer:
+    async def block(self, incoming: Incoming, user_id: int) -> Response:
         done = await self._administration.block(user_id, incoming.who)
         words = _("Blocked, and signed out everywhere.") if done else _("Nothing has changed.")
         return Redirect(_HERE, words, "success" if done else "info")
 
-    async def unblock(self, incoming: Incoming, user_id: int) -> Answer:
+    async def unblock(self, incoming: Incoming, user_id: int) -> Response:
         done = await self._administration.unblock(user_id, incoming.who)
         words = _("This person may sign in again.") if done else _("Nothing has changed.")
         return Redirect(_HERE, words, "success" if done else "info")
 
-    async def export(self, incoming: Incoming) -> Answer:
+    async def export(self, incoming: Incoming) -> Response:
         """Everybody as a file, a part at a time: ``last_id`` goes on behind the last one of the part before."""
         kind, after = incoming.query.get("format", "json"), incoming.query.get("last_id", "0")
         if kind not in ("json", "csv") or not (after.isascii() and after.isdigit() and len(after) < 19):
@@ -108,7 +108,7 @@ class AdminUsers:
             "Content-Disposition": f'attachment; filename="users.{kind}"',
             "Cache-Control": "no-store",
         }
-        return Raw(body, type_, headers=headers)
+        return BytesResponse(body, type_, headers=headers)
 
 
 def _shown(rows: Iterable[Row]) -> list[dict[str, Any]]:

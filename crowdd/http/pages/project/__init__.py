@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from crowdd.domain.server.services import Domain
+from crowdd.domain.server.services import Services
 from crowdd.http.auth.confirmation import Confirm
 from crowdd.http.auth.cookies import Cookies
 from crowdd.http.html.forms import Forms
@@ -26,7 +26,7 @@ from crowdd.http.pages.project.password import PasswordPages
 from crowdd.http.pages.project.pictures import PicturePages
 from crowdd.http.pages.project.presenters.editor import EditorPages
 from crowdd.http.pages.project.presenters.pages import PresentingPages
-from crowdd.http.pages.project.project_lists import ShelfPages
+from crowdd.http.pages.project.project_lists import ProjectListPages
 from crowdd.http.pages.project.publication import PublishingPages
 from crowdd.http.pages.project.settings import ProjectSettingsPages
 from crowdd.http.pages.project.statistics import ProjectStatisticsPages
@@ -34,30 +34,30 @@ from crowdd.http.pages.project.views import ProjectViews
 from crowdd.http.pages.project.webhooks import WebhookPages
 
 
-def rooms(domain: Domain, forms: Forms, cookies: Cookies, templates: Templates) -> list[Any]:
+def rooms(services: Services, forms: Forms, cookies: Cookies, templates: Templates) -> list[Any]:
     """Where projects are found and made, and everything about one of them in the browser."""
-    views = ProjectViews(domain)
+    views = ProjectViews(services)
     return [
-        OverviewPages(domain, views, cookies),
-        PublishingPages(domain, forms, views),
-        PasswordPages(domain, forms, cookies),
-        WebhookPages(domain, forms, views),
-        PresentingPages(domain, Confirm(forms.csrf), views, templates),
-        ProjectStatisticsPages(domain, views),
-        TaskPages(domain, forms, views),
-        ExportPages(domain, views),
-        ImportPages(domain, forms, views),
-        ChangePages(domain, forms, views),
-        WorkPages(domain, forms, views),
-        ShelfPages(domain),
-        NewProjectPages(domain, forms),
-        ProjectSettingsPages(domain, forms, views),
-        VolunteerPages(domain, forms, views),
-        UpdatePages(domain, forms, views),
-        PicturePages(domain, forms, views),
-        EditorPages(domain, forms, views, templates),
-        OwnersPages(domain, forms, views),
-        BlogPages(domain, forms, views),
-        DeletingPages(domain, forms, views),
-        ProjectAuditPages(domain, views),
+        OverviewPages(services, views, cookies),
+        PublishingPages(services, forms, views),
+        PasswordPages(services, forms, cookies),
+        WebhookPages(services, forms, views),
+        PresentingPages(services, Confirm(forms.csrf), views, templates),
+        ProjectStatisticsPages(services, views),
+        TaskPages(services, forms, views),
+        ExportPages(services, views),
+        ImportPages(services, forms, views),
+        ChangePages(services, forms, views),
+        WorkPages(services, forms, views),
+        ProjectListPages(services),
+        NewProjectPages(services, forms),
+        ProjectSettingsPages(services, forms, views),
+        VolunteerPages(services, forms, views),
+        UpdatePages(services, forms, views),
+        PicturePages(services, forms, views),
+        EditorPages(services, forms, views, templates),
+        OwnersPages(services, forms, views),
+        BlogPages(services, forms, views),
+        DeletingPages(services, forms, views),
+        ProjectAuditPages(services, views),
     ]

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from crowdd.domain.projects.projects import MAX_ACTS
-from crowdd.domain.server.services import Domain
+from crowdd.domain.server.services import Services
 from crowdd.http.pages.project.views import ProjectViews, locked_out
 from crowdd.http.request import Incoming
-from crowdd.http.responses import Answer, Page
+from crowdd.http.responses import Page, Response
 from crowdd.http.routing import Route, get
 from crowdd.kinds.kind import outward
 from crowdd.kinds.types import Integer
@@ -17,13 +17,13 @@ from crowdd.kinds.types import Integer
 class ProjectAuditPages:
     """``/project/<short_name>/auditlog``."""
 
-    def __init__(self, domain: Domain, views: ProjectViews) -> None:
-        self._projects, self._views = domain.projects, views
+    def __init__(self, services: Services, views: ProjectViews) -> None:
+        self._projects, self._views = services.projects, views
 
     def routes(self) -> Iterator[Route]:
         yield get("/project/<short_name>/auditlog", locked_out(self.page))
 
-    async def page(self, incoming: Incoming, short_name: str) -> Answer:
+    async def page(self, incoming: Incoming, short_name: str) -> Response:
         """The newest acts, or those before one (``before``, an id)."""
         row = await self._projects.owned(short_name, incoming.who)
         before = incoming.query.get("before") or None

@@ -8,12 +8,12 @@ from urllib.parse import quote
 
 from crowdd.domain.core import queries
 from crowdd.domain.core.records import NOT_FOUND
-from crowdd.domain.server.services import Domain
+from crowdd.domain.server.services import Services
 from crowdd.errors import ConflictError, NotFoundError
 from crowdd.http.html.forms import Forms
 from crowdd.http.pages.project.views import ProjectViews, locked_out
 from crowdd.http.request import Incoming
-from crowdd.http.responses import Answer, Page, Redirect
+from crowdd.http.responses import Page, Redirect, Response
 from crowdd.http.routing import Route, get, post
 from crowdd.kinds.kind import outward
 from crowdd.languages import _
@@ -27,8 +27,8 @@ _MAX_ID = 2**63 - 1
 class WorkPages:
     """``/project/<short_name>/queue``."""
 
-    def __init__(self, domain: Domain, forms: Forms, views: ProjectViews) -> None:
-        self._projects, self._queue = domain.projects, domain.queue
+    def __init__(self, services: Services, forms: Forms, views: ProjectViews) -> None:
+        self._projects, self._queue = services.projects, services.queue
         self._forms, self._views = forms, views
 
     def routes(self) -> Iterator[Route]:
@@ -36,7 +36,7 @@ class WorkPages:
         yield post(f"{_AT}/<int:item_id>/cancel", locked_out(self.cancel))
         yield post(f"{_AT}/<int:item_id>/retry", locked_out(self.retry))
 
-    async def page(self, incoming: Incoming, short_name: str) -> Answer:
+    async def page(self, incoming: Incoming, short_name: str) -> Response:
         """The newest work about the project, or what came before one (``before``); ``id`` shows one alone."""
         row = await self._projects.owned(short_name, incoming.who)
         items = await self._items(incoming, row)
@@ -63,16 +63,16 @@ class WorkPages:
             raise NotFoundError(NOT_FOUND)
         return item
 
-    async def cancel(self, incoming: Incoming, short_name: str, item_id: int) -> Answer:
+    async def cancel(self, incoming: Incoming, short_name: str, item_id: int) -> Response:
         """Ends it at its next step; what was done until then stays."""
         words = _("It stops at its next step. What was done until then stays.")
         return await self._act(incoming, short_name, item_id, self._queue.cancel, words)
 
-    async def retry(self, incoming: Incoming, short_name: str, item_id: int) -> Answer:
+    async def retry(self, incoming: Incoming, short_name: str, item_id: int) -> Response:
         """Lets it go on where it stopped."""
         return await self._act(incoming, short_name, item_id, self._queue.retry, _("It goes on where it stopped."))
 
-    async def _act(self, incoming: Incoming, short_name: str, item_id: int, act: Any, words: str) -> Answer:
+    async def _act(self, incoming: Incoming, short_name: str, item_id: int, act: Any, words: str) -> Response:
         row = await self._projects.owned(short_name, incoming.who)
         await self._one(incoming, row, item_id)
         here = f"/project/{quote(short_name)}/queue"

@@ -8,13 +8,13 @@ from urllib.parse import quote
 
 from crowdd.domain.core import rights
 from crowdd.domain.core.records import NOT_FOUND
-from crowdd.domain.server.services import Domain
+from crowdd.domain.server.services import Services
 from crowdd.errors import CostlyTextError, NotFoundError
 from crowdd.http.html.forms import CORRECT, Forms
 from crowdd.http.pages.omitted_pictures import LeftOut
 from crowdd.http.pages.project.views import ProjectViews, locked_out
 from crowdd.http.request import Incoming
-from crowdd.http.responses import Answer, Page, Redirect
+from crowdd.http.responses import Page, Redirect, Response
 from crowdd.http.routing import Route, get, post
 from crowdd.kinds import BLOGPOST
 from crowdd.languages import _
@@ -30,8 +30,8 @@ _MAX_TITLE, _MAX_ID = 255, 2**63 - 1
 class BlogPages:
     """``/project/<short_name>/blog``, its posts, and the forms of their author."""
 
-    def __init__(self, domain: Domain, forms: Forms, views: ProjectViews) -> None:
-        self._projects, self._records, self._forms, self._views = domain.projects, domain.records, forms, views
+    def __init__(self, services: Services, forms: Forms, views: ProjectViews) -> None:
+        self._projects, self._records, self._forms, self._views = services.projects, services.records, forms, views
 
     def routes(self) -> Iterator[Route]:
         yield get(f"{_AT}/blog", locked_out(self.blog))
@@ -42,7 +42,7 @@ class BlogPages:
         yield post(f"{_AT}/<int:post_id>/update", locked_out(self.update))
         yield post(f"{_AT}/<int:post_id>/delete", locked_out(self.delete))
 
-    async def blog(self, incoming: Incoming, short_name: str) -> Answer:
+    async def blog(self, incoming: Incoming, short_name: str) -> Response:
         """The newest posts, or those before one (``before``, an id); drafts of posts for the owners alone."""
         row = await self._projects.page(short_name, incoming.who)
         posts, more = await self._views.posts(incoming, row, _SHOWN, incoming.query.get("before", ""))
@@ -52,11 +52,11 @@ class BlogPages:
             **context,
             blogposts=posts,
             next=posts[-1]["id"] if more else None,
-            _writes=bool(row["standings"] & BLOGPOST.rights.create),
+            _writes=bool(row["roles"] & BLOGPOST.rights.create),
             _prose=await self._views.prose([], posts),
         )
 
-    async def read(self, incoming: Incoming, short_name: str, post_id: int) -> Answer:
+    async def read(self, incoming: Incoming, short_name: str, post_id: int) -> Response:
         row = await self._projects.page(short_name, incoming.who)
         found = await self._post(incoming, row, post_id)
         context = await self._views.context(incoming, row)
@@ -78,12 +78,12 @@ class BlogPages:
             rights.require(incoming.who, frozenset(), BLOGPOST.rights.update)
         return found
 
-    async def new_form(self, incoming: Incoming, short_name: str) -> Answer:
+    async def new_form(self, incoming: Incoming, short_name: str) -> Response:
         row = await self._writer(incoming, short_name)
         form = self._forms.blank(incoming, "id", *_FIELDS) | {"published": True}
         return await self._form_page(incoming, row, form)
 
-    async def new(self, incoming: Incoming, short_name: str) -> Answer:
+    async def new(self, incoming: Incoming, short_name: str) -> Response:
         row = await self._writer(incoming, short_name)
         if wrong := _mistakes(incoming):
             return await self._again(incoming, row, wrong)
@@ -96,16 +96,16 @@ class BlogPages:
 
     async def _writer(self, incoming: Incoming, short_name: str) -> Row:
         row = await self._projects.page(short_name, incoming.who)
-        rights.require(incoming.who, row["standings"], BLOGPOST.rights.create)
+        rights.require(incoming.who, row["roles"], BLOGPOST.rights.create)
         return row
 
-    async def update_form(self, incoming: Incoming, short_name: str, post_id: int) -> Answer:
+    async def update_form(self, incoming: Incoming, short_name: str, post_id: int) -> Response:
         row = await self._projects.page(short_name, incoming.who)
         found = await self._own_post(incoming, row, post_id)
         form = self._forms.blank(incoming) | {name: found[name] for name in ("id", *_FIELDS)}
         return await self._form_page(incoming, row, form)
 
-    async def update(self, incoming: Incoming, short_name: str, post_id: int) -> Answer:
+    async def update(self, incoming: Incoming, short_name: str, post_id: int) -> Response:
         row = await self._projects.page(short_name, incoming.who)
         found = await self._own_post(incoming, row, post_id)
         if wrong := _mistakes(incoming):
@@ -117,21 +117,21 @@ class BlogPages:
             return await self._again(incoming, row, {error.attribute: [error.sentence]}, id=post_id)
         return await self._saved(_at(short_name, post_id), said["body"])
 
-    async def _saved(self, at: str, body: str) -> Answer:
-        return Redirect(at, *await LeftOut(self._views.domain).after(body, _("The post is saved.")))
+    async def _saved(self, at: str, body: str) -> Response:
+        return Redirect(at, *await LeftOut(self._views.services).after(body, _("The post is saved.")))
 
-    async def delete(self, incoming: Incoming, short_name: str, post_id: int) -> Answer:
+    async def delete(self, incoming: Incoming, short_name: str, post_id: int) -> Response:
         row = await self._projects.page(short_name, incoming.who)
         await self._own_post(incoming, row, post_id)
         await self._records.delete(BLOGPOST, incoming.who, post_id)
         return Redirect(f"/project/{quote(short_name)}/blog", _("The post is deleted."))
 
-    async def _again(self, incoming: Incoming, row: Row, wrong: dict[str, list[str]], **more: Any) -> Answer:
+    async def _again(self, incoming: Incoming, row: Row, wrong: dict[str, list[str]], **more: Any) -> Response:
         form = self._forms.refused(incoming, wrong, "id", "title", "body") | more
         form["published"] = incoming.flag("published", False)
         return await self._form_page(incoming, row, form, flash=CORRECT, status="error")
 
-    async def _form_page(self, incoming: Incoming, row: Row, form: dict[str, Any], **said: Any) -> Answer:
+    async def _form_page(self, incoming: Incoming, row: Row, form: dict[str, Any], **said: Any) -> Response:
         context = await self._views.context(incoming, row)
         pictures = await self._views.pictures(incoming, row, form["body"])
         return Page("project/edit_blogpost.html", **context, form=form, **said, **pictures)

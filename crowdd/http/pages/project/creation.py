@@ -9,12 +9,12 @@ from urllib.parse import quote
 from crowdd.domain.accounts.account_validation import Mistakes
 from crowdd.domain.projects import project_validation
 from crowdd.domain.projects.projects import slug
-from crowdd.domain.server.services import Domain
+from crowdd.domain.server.services import Services
 from crowdd.domain.transfer.example_project import own_example
 from crowdd.errors import AnonymousError, ConflictError, CostlyTextError
 from crowdd.http.html.forms import CORRECT, Forms
 from crowdd.http.request import Incoming
-from crowdd.http.responses import Answer, Page, Redirect
+from crowdd.http.responses import Page, Redirect, Response
 from crowdd.http.routing import Route, get, post
 from crowdd.kinds import PROJECT
 from crowdd.languages import _
@@ -25,19 +25,19 @@ _FIELDS = ("name", "short_name", "description", "long_description")
 class NewProjectPages:
     """``/project/new``, and the example in one click."""
 
-    def __init__(self, domain: Domain, forms: Forms) -> None:
-        self._domain, self._forms = domain, forms
+    def __init__(self, services: Services, forms: Forms) -> None:
+        self._services, self._forms = services, forms
 
     def routes(self) -> Iterator[Route]:
         yield get("/project/new", self.form)
         yield post("/project/new", self.create)
         yield post("/project/new/example", self.example)
 
-    async def form(self, incoming: Incoming) -> Answer:
+    async def form(self, incoming: Incoming) -> Response:
         _require_account(incoming)
         return self._page(self._forms.blank(incoming, *_FIELDS))
 
-    async def create(self, incoming: Incoming) -> Answer:
+    async def create(self, incoming: Incoming) -> Response:
         """A draft; without a short name it gets one made from its name, without a sentence the story's first."""
         _require_account(incoming)
         said = {name: incoming.field(name).strip() for name in _FIELDS}
@@ -53,22 +53,22 @@ class NewProjectPages:
             _("Your project is made. Nobody sees it yet."),
         )
 
-    async def example(self, incoming: Incoming) -> Answer:
+    async def example(self, incoming: Incoming) -> Response:
         """The example as a draft of the requester's own, made when he asks the first time."""
-        short_name = await own_example(self._domain, incoming.who)
+        short_name = await own_example(self._services, incoming.who)
         words = _("This is your own copy of the example. Nobody else sees it: try it, and change what you like.")
         return Redirect(f"/project/{quote(short_name)}/", words)
 
     async def _created(self, incoming: Incoming, said: dict[str, str]) -> Mistakes:
         try:
-            await self._domain.records.create(PROJECT, incoming.who, said)
+            await self._services.records.create(PROJECT, incoming.who, said)
         except ConflictError as error:
             return project_validation.taken(error)
         except CostlyTextError as error:
             return {error.attribute: [error.sentence]}
         return {}
 
-    def _page(self, form: dict[str, Any], **said: Any) -> Answer:
+    def _page(self, form: dict[str, Any], **said: Any) -> Response:
         return Page("project/new.html", title=_("Start a project"), form=form, errors=bool(form["errors"]), **said)
 
 

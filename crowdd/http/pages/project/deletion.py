@@ -7,11 +7,11 @@ from typing import Any
 from urllib.parse import quote
 
 from crowdd.domain.core import rights
-from crowdd.domain.server.services import Domain
+from crowdd.domain.server.services import Services
 from crowdd.http.html.forms import Forms
 from crowdd.http.pages.project.views import ProjectViews, locked_out
 from crowdd.http.request import Incoming
-from crowdd.http.responses import Answer, Page, Redirect
+from crowdd.http.responses import Page, Redirect, Response
 from crowdd.http.routing import Route, get, post
 from crowdd.kinds import PROJECT
 from crowdd.languages import _
@@ -23,32 +23,32 @@ _AT = "/project/<short_name>/delete"
 class DeletingPages:
     """``/project/<short_name>/delete``."""
 
-    def __init__(self, domain: Domain, forms: Forms, views: ProjectViews) -> None:
-        self._domain, self._forms, self._views = domain, forms, views
+    def __init__(self, services: Services, forms: Forms, views: ProjectViews) -> None:
+        self._services, self._forms, self._views = services, forms, views
 
     def routes(self) -> Iterator[Route]:
         yield get(_AT, locked_out(self.form))
         yield post(_AT, locked_out(self.delete))
 
-    async def form(self, incoming: Incoming, short_name: str) -> Answer:
+    async def form(self, incoming: Incoming, short_name: str) -> Response:
         return await self._page(incoming, await self._owned(incoming, short_name), {})
 
-    async def delete(self, incoming: Incoming, short_name: str) -> Answer:
+    async def delete(self, incoming: Incoming, short_name: str) -> Response:
         """``confirm`` is the short name, typed; programs may leave it out while there is no result."""
         row = await self._owned(incoming, short_name)
         if not _may_leave_out(incoming, row) and incoming.field("confirm").strip() != row["short_name"]:
             words = _("Type the short name of the project exactly.")
             return await self._page(incoming, row, {"confirm": [words]}, flash=words, status="error")
-        await self._domain.records.delete(PROJECT, incoming.who, row["id"])
+        await self._services.records.delete(PROJECT, incoming.who, row["id"])
         return Redirect(f"/account/{quote(incoming.who.user_name)}/", _("Project deleted!"))
 
     async def _owned(self, incoming: Incoming, short_name: str) -> Row:
         """The project, for its owner and for administrators; co-owners cannot delete it."""
-        row = await self._domain.projects.owned(short_name, incoming.who)
-        rights.require(incoming.who, row["standings"], PROJECT.rights.delete)
+        row = await self._services.projects.owned(short_name, incoming.who)
+        rights.require(incoming.who, row["roles"], PROJECT.rights.delete)
         return row
 
-    async def _page(self, incoming: Incoming, row: Row, errors: dict[str, list[str]], **said: Any) -> Answer:
+    async def _page(self, incoming: Incoming, row: Row, errors: dict[str, list[str]], **said: Any) -> Response:
         context = await self._views.context(incoming, row)
         form = self._forms.refused(incoming, errors, "confirm") if errors else self._forms.blank(incoming, "confirm")
         return Page("project/delete.html", **context, csrf=form["csrf"], form=form, **said)

@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 from crowdd.domain.core.uploads import Upload
 from crowdd.domain.projects import project_validation
-from crowdd.domain.server.services import Domain
+from crowdd.domain.server.services import Services
 from crowdd.errors import (
     ConflictError,
     CostlyTextError,
@@ -22,7 +22,7 @@ from crowdd.http.html.forms import CORRECT, Forms, crop_box
 from crowdd.http.pages.omitted_pictures import LeftOut
 from crowdd.http.pages.project.views import ProjectViews, locked_out
 from crowdd.http.request import Incoming
-from crowdd.http.responses import Answer, Page, Redirect
+from crowdd.http.responses import Page, Redirect, Response
 from crowdd.http.routing import Route, get, post
 from crowdd.kinds import PROJECT
 from crowdd.languages import _
@@ -39,9 +39,9 @@ _UPLOAD = ("id", "avatar", "x1", "y1", "x2", "y2")
 class UpdatePages:
     """``/project/<short_name>/update``. ``btn``: ``Upload`` (the picture), ``Password`` (the lock), else all."""
 
-    def __init__(self, domain: Domain, forms: Forms, views: ProjectViews) -> None:
-        self._domain, self._forms, self._views = domain, forms, views
-        self._buttons: dict[str, Callable[[Incoming, Row], Awaitable[Answer]]] = {
+    def __init__(self, services: Services, forms: Forms, views: ProjectViews) -> None:
+        self._services, self._forms, self._views = services, forms, views
+        self._buttons: dict[str, Callable[[Incoming, Row], Awaitable[Response]]] = {
             "Upload": self._upload,
             "Password": self._password,
         }
@@ -50,18 +50,18 @@ class UpdatePages:
         yield get(_AT, locked_out(self.form))
         yield post(_AT, locked_out(self.update))
 
-    async def form(self, incoming: Incoming, short_name: str) -> Answer:
-        return await self._page(incoming, await self._domain.projects.owned(short_name, incoming.who))
+    async def form(self, incoming: Incoming, short_name: str) -> Response:
+        return await self._page(incoming, await self._services.projects.owned(short_name, incoming.who))
 
-    async def update(self, incoming: Incoming, short_name: str) -> Answer:
-        row = await self._domain.projects.owned(short_name, incoming.who)
+    async def update(self, incoming: Incoming, short_name: str) -> Response:
+        row = await self._services.projects.owned(short_name, incoming.who)
         carry_out = self._buttons.get(incoming.field("btn"), self._details)
         try:
             return await carry_out(incoming, row)
         except FormError as error:
             return await self._page(incoming, row, error)
 
-    async def _details(self, incoming: Incoming, row: Row) -> Answer:
+    async def _details(self, incoming: Incoming, row: Row) -> Response:
         said: dict[str, Any] = {name: incoming.text(name, row[name]).strip() for name in _TEXTS}
         if wrong := project_validation.mistakes(said["name"], said["short_name"], said["description"]):
             raise FormError(wrong)
@@ -79,7 +79,7 @@ class UpdatePages:
         except FormError as error:
             raise (_PicturedError(error.errors) if pictured else error) from None
         await self._lock(incoming, row)
-        words, status = await LeftOut(self._views.domain).after(said["long_description"], _("Project updated!"))
+        words, status = await LeftOut(self._views.services).after(said["long_description"], _("Project updated!"))
         return Redirect(f"/project/{quote(said['short_name'])}/", words, status)
 
     async def _pictured(self, incoming: Incoming, row: Row) -> bool:
@@ -87,21 +87,21 @@ class UpdatePages:
         file = _picture(incoming)
         if file is None:
             return False
-        await self._domain.thumbnails.set(row, file, crop_box(incoming), incoming.who)
+        await self._services.thumbnails.set(row, file, crop_box(incoming), incoming.who)
         return True
 
     def _webhook(self, incoming: Incoming) -> str | None:
         address = incoming.field("webhook").strip()
         try:
             if address:
-                self._domain.webhooks.require(address)
+                self._services.webhooks.require(address)
         except CrowddError as error:
             raise FormError({"webhook": [message_of(error)]}) from None
         return address or None
 
     async def _changed(self, incoming: Incoming, row: Row, changes: dict[str, Any]) -> None:
         try:
-            await self._domain.records.change(PROJECT, incoming.who, row["id"], changes)
+            await self._services.records.change(PROJECT, incoming.who, row["id"], changes)
         except ConflictError as error:
             raise FormError(project_validation.taken(error)) from None
         except CostlyTextError as error:
@@ -109,7 +109,7 @@ class UpdatePages:
         except (InvalidRequestError, InvalidValueError) as error:
             raise FormError({"category_id": [message_of(error)]}) from None
 
-    async def _password(self, incoming: Incoming, row: Row) -> Answer:
+    async def _password(self, incoming: Incoming, row: Row) -> Response:
         self._require_password(incoming, row)
         await self._lock(incoming, row)
         locks = incoming.flag("protect", row["lock_id"] is not None)
@@ -128,18 +128,18 @@ class UpdatePages:
             return
         wants = incoming.flag("protect", locked)
         if wants and password:
-            await self._domain.projects.set_password(row, incoming.who, password)
+            await self._services.projects.set_password(row, incoming.who, password)
         elif locked and not wants:
-            await self._domain.projects.set_password(row, incoming.who, None)
+            await self._services.projects.set_password(row, incoming.who, None)
 
-    async def _upload(self, incoming: Incoming, row: Row) -> Answer:
+    async def _upload(self, incoming: Incoming, row: Row) -> Response:
         file = _picture(incoming)
         if file is None:
             raise FormError({"avatar": [_("Choose a picture first.")]})
-        await self._domain.thumbnails.set(row, file, crop_box(incoming), incoming.who)
+        await self._services.thumbnails.set(row, file, crop_box(incoming), incoming.who)
         return Redirect(f"/project/{quote(row['short_name'])}/update", _("Your picture has been updated."))
 
-    async def _page(self, incoming: Incoming, row: Row, error: FormError | None = None) -> Answer:
+    async def _page(self, incoming: Incoming, row: Row, error: FormError | None = None) -> Response:
         """The form as stored, or as it was sent with what is wrong; programs see the picture as a form of its own."""
         stored = {name: row[name] for name in ("id", *_TEXTS, *_BOXES, "category_id", "webhook")}
         stored |= {name: row["info"].get(name) is True for name in _INFO_BOXES}
@@ -154,11 +154,11 @@ class UpdatePages:
             boxes = {name: incoming.flag(name, forms["form"][name]) for name in (*_BOXES, *_INFO_BOXES, "protect")}
             forms["form"] |= sent | boxes
             said = {"flash": CORRECT, "status": "error", "_pictured": isinstance(error, _PicturedError)}
-            row = await self._domain.projects.owned(row["short_name"], incoming.who)  # the picture may be a new one
+            row = await self._services.projects.owned(row["short_name"], incoming.who)  # the picture may be a new one
             forms["form"]["errors"] = {name: error.errors[name] for name in error.errors if name != "avatar"}
             forms["upload_form"]["errors"] = {name: error.errors[name] for name in error.errors if name == "avatar"}
         context = await self._views.context(incoming, row)
-        categories = await self._domain.projects.categories()
+        categories = await self._services.projects.categories()
         shown = [{"id": each["id"], "name": each["name"]} for each in categories]
         spoken = incoming.field("language") if "language" in incoming.form else language_of(row["info"])
         pictures = await self._views.pictures(incoming, row, forms["form"]["long_description"])

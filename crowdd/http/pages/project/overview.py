@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from urllib.parse import quote
 
 from crowdd.domain.projects.projects import draft_key
-from crowdd.domain.server.services import Domain
+from crowdd.domain.server.services import Services
 from crowdd.http.auth.cookies import Cookies
 from crowdd.http.pages.project.views import ProjectViews, locked_out
 from crowdd.http.request import Incoming
-from crowdd.http.responses import Answer, Page, Redirect
+from crowdd.http.responses import Page, Redirect, Response
 from crowdd.http.routing import Route, get
 
 _POSTS = 2
@@ -20,13 +20,13 @@ TRY_SECONDS = 30 * 86400
 class OverviewPages:
     """What a project is, how far it is, and the way in."""
 
-    def __init__(self, domain: Domain, views: ProjectViews, cookies: Cookies) -> None:
-        self._projects, self._views, self._cookies = domain.projects, views, cookies
+    def __init__(self, services: Services, views: ProjectViews, cookies: Cookies) -> None:
+        self._projects, self._views, self._cookies = services.projects, views, cookies
 
     def routes(self) -> Iterator[Route]:
         yield get("/project/<short_name>/", locked_out(self.page))
 
-    async def page(self, incoming: Incoming, short_name: str) -> Answer:
+    async def page(self, incoming: Incoming, short_name: str) -> Response:
         """The page; with ``try``, the word of a draft's link, this browser can try the draft from now on."""
         if "try" in incoming.query:
             word, before = incoming.query["try"], incoming.who

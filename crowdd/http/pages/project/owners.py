@@ -7,13 +7,13 @@ from typing import Any
 from urllib.parse import quote
 
 from crowdd.domain.projects.serializers import person
-from crowdd.domain.server.services import Domain
+from crowdd.domain.server.services import Services
 from crowdd.errors import FormError
 from crowdd.http.auth.confirmation import Confirm, Question
 from crowdd.http.html.forms import CORRECT, Forms
 from crowdd.http.pages.project.views import ProjectViews, locked_out
 from crowdd.http.request import Incoming
-from crowdd.http.responses import Answer, Page, Redirect
+from crowdd.http.responses import Page, Redirect, Response
 from crowdd.http.routing import Route, get, post
 from crowdd.kinds.kind import outward
 from crowdd.languages import _
@@ -25,9 +25,9 @@ _AT = "/project/<short_name>"
 class OwnersPages:
     """``/project/<short_name>/coowners`` and what is beside it."""
 
-    def __init__(self, domain: Domain, forms: Forms, views: ProjectViews) -> None:
-        self._domain, self._forms, self._views = domain, forms, views
-        self._ownership, self._confirm = domain.ownership, Confirm(forms.csrf)
+    def __init__(self, services: Services, forms: Forms, views: ProjectViews) -> None:
+        self._services, self._forms, self._views = services, forms, views
+        self._ownership, self._confirm = services.ownership, Confirm(forms.csrf)
 
     def routes(self) -> Iterator[Route]:
         yield get(f"{_AT}/coowners", locked_out(self.coowners))
@@ -45,13 +45,13 @@ class OwnersPages:
         yield get(f"{_AT}/transferownership", locked_out(self.transfer_form))
         yield post(f"{_AT}/transferownership", locked_out(self.transfer))
 
-    async def coowners(self, incoming: Incoming, short_name: str) -> Answer:
-        row = await self._domain.projects.owned(short_name, incoming.who)
+    async def coowners(self, incoming: Incoming, short_name: str) -> Response:
+        row = await self._services.projects.owned(short_name, incoming.who)
         return await self._page(incoming, row, self._forms.blank(incoming, "user"))
 
-    async def find(self, incoming: Incoming, short_name: str) -> Answer:
+    async def find(self, incoming: Incoming, short_name: str) -> Response:
         """The same page with ``found``: whoever has exactly this user name."""
-        row = await self._domain.projects.owned(short_name, incoming.who)
+        row = await self._services.projects.owned(short_name, incoming.who)
         name = incoming.field("user").strip()
         wrong = {} if name else {"user": [_("Please fill this in.")]}
         found = await self._ownership.found(name) if name else None
@@ -59,7 +59,7 @@ class OwnersPages:
         shown = [] if found is None else [_shown(found, row)]
         return await self._page(incoming, row, self._forms.refused(incoming, wrong, "user"), found=shown, **said)
 
-    async def _page(self, incoming: Incoming, row: Row, form: dict[str, Any], **more: Any) -> Answer:
+    async def _page(self, incoming: Incoming, row: Row, form: dict[str, Any], **more: Any) -> Response:
         context = await self._views.context(incoming, row)
         owners = await self._ownership.owners(row)
         invitation = await self._ownership.invitation(row)
@@ -79,14 +79,14 @@ class OwnersPages:
         text = _("%(name)s will no longer be able to change this project.", name=name)
         return Question(_("Remove co-owner?"), text, _("Remove co-owner"))
 
-    async def add(self, incoming: Incoming, short_name: str, name: str) -> Answer:
-        row = await self._domain.projects.owned(short_name, incoming.who)
+    async def add(self, incoming: Incoming, short_name: str, name: str) -> Response:
+        row = await self._services.projects.owned(short_name, incoming.who)
         done = await self._ownership.add(row, name, incoming.who)
         words = _("%(name)s runs the project with you now.", name=name)
         return _back(short_name, words if done else _("%(name)s is a co-owner already.", name=name), done)
 
-    async def remove(self, incoming: Incoming, short_name: str, name: str) -> Answer:
-        row = await self._domain.projects.owned(short_name, incoming.who)
+    async def remove(self, incoming: Incoming, short_name: str, name: str) -> Response:
+        row = await self._services.projects.owned(short_name, incoming.who)
         done = await self._ownership.remove(row, name, incoming.who)
         words = _(
             "%(name)s is no longer a co-owner. Open invitations have ended, and the project has a new secret key.",
@@ -96,21 +96,21 @@ class OwnersPages:
 
     # Invitations
 
-    async def invite(self, incoming: Incoming, short_name: str) -> Answer:
+    async def invite(self, incoming: Incoming, short_name: str) -> Response:
         """The page with a link to copy, shown this once; programs get it as ``invitation_url``."""
-        row = await self._domain.projects.owned(short_name, incoming.who)
+        row = await self._services.projects.owned(short_name, incoming.who)
         key = await self._ownership.invite(row, incoming.who)
-        link = f"{self._domain.settings.base_url.rstrip('/')}/project/{quote(row['short_name'])}/invitation?key={key}"
+        link = f"{self._services.settings.base_url.rstrip('/')}/project/{quote(row['short_name'])}/invitation?key={key}"
         said = {"flash": _("The invitation is ready: send the link to one person."), "status": "success"}
         form = self._forms.blank(incoming, "user")
         return await self._page(incoming, row, form, invitation_url=link, _link=link, **said)
 
-    async def withdraw(self, incoming: Incoming, short_name: str) -> Answer:
-        row = await self._domain.projects.owned(short_name, incoming.who)
+    async def withdraw(self, incoming: Incoming, short_name: str) -> Response:
+        row = await self._services.projects.owned(short_name, incoming.who)
         await self._ownership.withdraw(row, incoming.who)
         return _back(short_name, _("The invitation is withdrawn."), True)
 
-    async def invitation(self, incoming: Incoming, short_name: str) -> Answer:
+    async def invitation(self, incoming: Incoming, short_name: str) -> Response:
         """What the link leads to, also for somebody who has yet to sign in."""
         key = incoming.query.get("key", "")
         invited = await self._ownership.invited(key, short_name)
@@ -118,7 +118,7 @@ class OwnersPages:
         form = self._forms.blank(incoming)
         return Page("project/invitation.html", title=_("An invitation"), **invited, form=form, _here=here)
 
-    async def accept(self, incoming: Incoming, short_name: str) -> Answer:
+    async def accept(self, incoming: Incoming, short_name: str) -> Response:
         key = incoming.query.get("key", "") or incoming.field("key")
         done = await self._ownership.accept(key, short_name, incoming.who)
         words = _("You run this project now, together with its owner.") if done else _("You are a co-owner already.")
@@ -126,14 +126,14 @@ class OwnersPages:
 
     # Handing over
 
-    async def transfer_form(self, incoming: Incoming, short_name: str) -> Answer:
-        row = await self._domain.projects.owned(short_name, incoming.who)
+    async def transfer_form(self, incoming: Incoming, short_name: str) -> Response:
+        row = await self._services.projects.owned(short_name, incoming.who)
         form = self._forms.filled(incoming, email_addr=None, keep=True)
         return await self._transfer_page(incoming, row, form)
 
-    async def transfer(self, incoming: Incoming, short_name: str) -> Answer:
+    async def transfer(self, incoming: Incoming, short_name: str) -> Response:
         """To the e-mail address, or the user name, of ``email_addr``; ``keep``: those of before stay as co-owners."""
-        row = await self._domain.projects.owned(short_name, incoming.who)
+        row = await self._services.projects.owned(short_name, incoming.who)
         keep = incoming.flag("keep", False)
         try:
             name = await self._ownership.transfer(row, incoming.field("email_addr"), keep, incoming.who)
@@ -142,7 +142,7 @@ class OwnersPages:
             return await self._transfer_page(incoming, row, form, flash=CORRECT, status="error")
         return Redirect(f"/project/{quote(short_name)}/", _("The project belongs to %(name)s now.", name=name))
 
-    async def _transfer_page(self, incoming: Incoming, row: Row, form: dict[str, Any], **said: Any) -> Answer:
+    async def _transfer_page(self, incoming: Incoming, row: Row, form: dict[str, Any], **said: Any) -> Response:
         context = await self._views.context(incoming, row)
         return Page("project/transferownership.html", **context, form=form, **said)
 
@@ -152,5 +152,5 @@ def _shown(each: Row, row: Row) -> dict[str, Any]:
     return person(each) | {"id": each["id"]} | owns
 
 
-def _back(short_name: str, words: str, done: bool) -> Answer:
+def _back(short_name: str, words: str, done: bool) -> Response:
     return Redirect(f"/project/{quote(short_name)}/coowners", words, "success" if done else "info")

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from typing import Any
 from urllib.parse import quote
 
-from crowdd.domain.server.services import Domain
+from crowdd.domain.server.services import Services
 from crowdd.errors import FormError
 from crowdd.http.html.forms import CORRECT, Forms
 from crowdd.http.pages.project.views import ProjectViews, locked_out
 from crowdd.http.request import Incoming
-from crowdd.http.responses import Answer, Page, Redirect
+from crowdd.http.responses import Page, Redirect, Response
 from crowdd.http.routing import Route, get, post
 from crowdd.languages import _
 from crowdd.storage.database import Row
@@ -23,8 +23,8 @@ _MAX_ID = 2**63 - 1
 class PicturePages:
     """``/project/<short_name>/pictures``."""
 
-    def __init__(self, domain: Domain, forms: Forms, views: ProjectViews) -> None:
-        self._projects, self._pictures = domain.projects, domain.project_pictures
+    def __init__(self, services: Services, forms: Forms, views: ProjectViews) -> None:
+        self._projects, self._pictures = services.projects, services.project_pictures
         self._forms, self._views = forms, views
 
     def routes(self) -> Iterator[Route]:
@@ -32,11 +32,11 @@ class PicturePages:
         yield post(_AT, locked_out(self.add))
         yield post(f"{_AT}/<int:picture_id>/delete", locked_out(self.remove))
 
-    async def page(self, incoming: Incoming, short_name: str) -> Answer:
+    async def page(self, incoming: Incoming, short_name: str) -> Response:
         """The newest, or those before one (``before``)."""
         return await self._page(incoming, await self._projects.owned(short_name, incoming.who), {})
 
-    async def add(self, incoming: Incoming, short_name: str) -> Answer:
+    async def add(self, incoming: Incoming, short_name: str) -> Response:
         """Keeps the file ``picture``. Programs learn its ``path``, which a text names."""
         row = await self._projects.owned(short_name, incoming.who)
         sent = incoming.upload("picture") if incoming.content_type == "multipart/form-data" else None
@@ -46,12 +46,12 @@ class PicturePages:
             return await self._page(incoming, row, error.errors)
         return Redirect(_path(short_name), _("The picture is uploaded."), more={"picture": made})
 
-    async def remove(self, incoming: Incoming, short_name: str, picture_id: int) -> Answer:
+    async def remove(self, incoming: Incoming, short_name: str, picture_id: int) -> Response:
         row = await self._projects.owned(short_name, incoming.who)
         await self._pictures.remove(incoming.who, row, min(picture_id, _MAX_ID))
         return Redirect(_path(short_name), _("The picture is deleted."))
 
-    async def _page(self, incoming: Incoming, row: Row, errors: dict[str, list[str]]) -> Answer:
+    async def _page(self, incoming: Incoming, row: Row, errors: dict[str, list[str]]) -> Response:
         found = await self._pictures.page(incoming.who, row, incoming.query.get("before", ""))
         form = self._forms.refused(incoming, errors) if errors else self._forms.blank(incoming)
         said: dict[str, Any] = {"flash": CORRECT, "status": "error"} if errors else {}

@@ -8,9 +8,9 @@ from typing import Any
 from crowdd.domain.core.queries import flag
 from crowdd.domain.projects.project_lists import FEATURED
 from crowdd.domain.projects.serializers import project_summary
-from crowdd.domain.server.services import Domain
+from crowdd.domain.server.services import Services
 from crowdd.http.request import Incoming
-from crowdd.http.responses import Answer, Page
+from crowdd.http.responses import Page, Response
 from crowdd.http.routing import Route, get
 from crowdd.kinds import CATEGORY
 from crowdd.kinds.kind import outward
@@ -20,11 +20,11 @@ from crowdd.languages import _
 _AT = "/project/category/<category>"
 
 
-class ShelfPages:
+class ProjectListPages:
     """``/project/category/…``, ``/project/page/<n>`` and ``/project/search``."""
 
-    def __init__(self, domain: Domain) -> None:
-        self._shelves = domain.shelves
+    def __init__(self, services: Services) -> None:
+        self._project_lists = services.project_lists
 
     def routes(self) -> Iterator[Route]:
         yield get(f"{_AT}/", self.category)
@@ -32,17 +32,17 @@ class ShelfPages:
         yield get("/project/page/<int:page>", self.everything)
         yield get("/project/search", self.search)
 
-    async def everything(self, incoming: Incoming, page: int) -> Answer:
+    async def everything(self, incoming: Incoming, page: int) -> Response:
         """All published projects."""
         return await self.category(incoming, "all", page)
 
-    async def category(self, incoming: Incoming, category: str, page: int = 1) -> Answer:
+    async def category(self, incoming: Incoming, category: str, page: int = 1) -> Response:
         """A page of a category, or of ``featured``, ``all``, ``draft``, ``historical_contributions``.
 
         ``orderby`` is a key of the summaries, ``desc`` turns it round.
         """
         order, descending = incoming.query.get("orderby", ""), flag(incoming.query.get("desc", ""), "desc")
-        chosen, known, found = await self._shelves.category(category, incoming.who, page, order, descending)
+        chosen, known, found = await self._project_lists.category(category, incoming.who, page, order, descending)
         return Page(
             "project/category.html",
             title=chosen["name"],
@@ -54,16 +54,16 @@ class ShelfPages:
             _desc=descending,
         )
 
-    async def search(self, incoming: Incoming) -> Answer:
+    async def search(self, incoming: Incoming) -> Response:
         """Projects that hold the words of ``q``; ``page`` goes on."""
         text, page = clean_text(incoming.query.get("q", "")).strip(), incoming.query.get("page", "1")
-        found = await self._shelves.search(text, Integer().parse(page))
+        found = await self._project_lists.search(text, Integer().parse(page))
         return Page(
             "project/search.html",
             title=_("Search"),
             query=text,
             projects=[project_summary(row) for row in found.rows],
-            categories=[_outward(row) for row in await self._shelves.categories()],
+            categories=[_outward(row) for row in await self._project_lists.categories()],
             pagination=found.pagination(),
         )
 

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from typing import Any
 from urllib.parse import quote
 
-from crowdd.domain.server.services import Domain
+from crowdd.domain.server.services import Services
 from crowdd.http.html.forms import Forms
 from crowdd.http.pages.project.views import ProjectViews, locked_out
 from crowdd.http.request import Incoming
-from crowdd.http.responses import Answer, Page, Redirect
+from crowdd.http.responses import Page, Redirect, Response
 from crowdd.http.routing import Route, get, post
 from crowdd.languages import _
 
@@ -18,8 +18,8 @@ from crowdd.languages import _
 class PublishingPages:
     """Whether volunteers find a project."""
 
-    def __init__(self, domain: Domain, forms: Forms, views: ProjectViews) -> None:
-        self._projects, self._forms, self._views = domain.projects, forms, views
+    def __init__(self, services: Services, forms: Forms, views: ProjectViews) -> None:
+        self._projects, self._forms, self._views = services.projects, forms, views
 
     def routes(self) -> Iterator[Route]:
         yield get("/project/<short_name>/publish", locked_out(self.publish_form))
@@ -27,7 +27,7 @@ class PublishingPages:
         yield post("/project/<short_name>/pause", locked_out(self.pause))
         yield post("/project/<short_name>/trylink", locked_out(self.renew_link))
 
-    async def publish_form(self, incoming: Incoming, short_name: str) -> Answer:
+    async def publish_form(self, incoming: Incoming, short_name: str) -> Response:
         row = await self._projects.owned(short_name, incoming.who)
         context = await self._views.context(incoming, row)
         link = self._views.try_link(row)
@@ -37,20 +37,20 @@ class PublishingPages:
         csrf = self._forms.csrf.token(incoming)
         return Page("project/publish.html", csrf=csrf, try_link=link, **more, **context)
 
-    async def renew_link(self, incoming: Incoming, short_name: str) -> Answer:
+    async def renew_link(self, incoming: Incoming, short_name: str) -> Response:
         """Ends the link by which others can try the draft, and makes another."""
         row = await self._projects.owned(short_name, incoming.who)
         await self._projects.renew_link(row, incoming.who)
         words = _("A new link is ready. The old one no longer works.")
         return Redirect(f"/project/{quote(short_name)}/publish", words)
 
-    async def publish(self, incoming: Incoming, short_name: str) -> Answer:
+    async def publish(self, incoming: Incoming, short_name: str) -> Response:
         row = await self._projects.owned(short_name, incoming.who)
         done = await self._projects.publish(row, incoming.who)
         words = _("Project published. Volunteers can find it now.") if done else _("Project already published.")
         return Redirect(f"/project/{quote(short_name)}/", words, "success" if done else "info")
 
-    async def pause(self, incoming: Incoming, short_name: str) -> Answer:
+    async def pause(self, incoming: Incoming, short_name: str) -> Response:
         row = await self._projects.owned(short_name, incoming.who)
         done = await self._projects.pause(row, incoming.who)
         words = _("Project paused. Answers on their way still count.") if done else _("The project is not published.")

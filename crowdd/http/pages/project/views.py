@@ -13,11 +13,11 @@ from crowdd.domain.core.text.relative_time import ago
 from crowdd.domain.core.text.rendered_text import Laid
 from crowdd.domain.projects.projects import link_word
 from crowdd.domain.projects.serializers import person
-from crowdd.domain.server.services import Domain
+from crowdd.domain.server.services import Services
 from crowdd.errors import ForbiddenError
 from crowdd.http.pages.omitted_pictures import LeftOut
 from crowdd.http.request import Incoming
-from crowdd.http.responses import Answer, Redirect
+from crowdd.http.responses import Redirect, Response
 from crowdd.http.routing import Handler
 from crowdd.kinds import BLOGPOST, PROJECT
 from crowdd.kinds.kind import OWNERS
@@ -31,12 +31,12 @@ _SEPARATORS = re.compile(r"[\s,;]+")
 class ProjectViews:
     """The keys that all pages of a project share (interface: page-project-common)."""
 
-    domain: Domain
+    services: Services
 
     async def context(self, incoming: Incoming, row: Row) -> dict[str, Any]:
         """Figures, owner and project as the requester may see them."""
-        owns = bool(row["standings"] & OWNERS)
-        records = self.domain.records
+        owns = bool(row["roles"] & OWNERS)
+        records = self.services.records
         project = records.view(PROJECT, row) if owns else records.public_view(PROJECT, row)
         return {
             "title": row["name"],
@@ -57,7 +57,7 @@ class ProjectViews:
     def try_link(self, row: Row) -> str | None:
         """The address by which others can try a draft; None for a project that was published."""
         word = link_word(row)
-        base = self.domain.settings.base_url.rstrip("/")
+        base = self.services.settings.base_url.rstrip("/")
         return None if word is None else f"{base}/project/{quote(row['short_name'])}/?try={word}"
 
     async def posts(
@@ -65,31 +65,31 @@ class ProjectViews:
     ) -> tuple[list[dict[str, Any]], bool]:
         """The newest blog posts that the requester may see, or those before one, and whether there are more."""
         asked = {"project_id": str(row["id"]), "desc": "true", "all": "1", "limit": str(maximum + 1), "last_id": before}
-        posts = await self.domain.records.list(BLOGPOST, incoming.who, asked)
+        posts = await self.services.records.list(BLOGPOST, incoming.who, asked)
         return posts[:maximum], len(posts) > maximum
 
     async def prose(self, descriptions: Iterable[str], posts: Iterable[Mapping[str, Any]] = ()) -> Laid:
         """The HTML of long descriptions and of the bodies of blog posts."""
-        described = await self.domain.prose.of(descriptions, PROJECT.field("long_description").heading)
-        posted = await self.domain.prose.of((post["body"] for post in posts), BLOGPOST.field("body").heading)
+        described = await self.services.prose.of(descriptions, PROJECT.field("long_description").heading)
+        posted = await self.services.prose.of((post["body"] for post in posts), BLOGPOST.field("body").heading)
         return {**described, **posted}
 
     async def pictures(self, incoming: Incoming, row: Row, text: str | None) -> dict[str, Any]:
         """What the editor of a text shows of pictures: those of the project, and those that the text names in vain."""
-        found = await self.domain.project_pictures.page(incoming.who, row)
+        found = await self.services.project_pictures.page(incoming.who, row)
         return {
             "_pictures": found.pictures,
-            "_may_add": self.domain.project_pictures.may_add(row),
-            "_left_out": await LeftOut(self.domain).of(text),
+            "_may_add": self.services.project_pictures.may_add(row),
+            "_left_out": await LeftOut(self.services).of(text),
         }
 
     async def owner(self, incoming: Incoming, row: Row) -> dict[str, Any]:
         """The owner's record: everything for himself, public figures for others."""
-        found = await self.domain.accounts.profile(row["owner_id"])
+        found = await self.services.accounts.profile(row["owner_id"])
         own = row["owner_id"] == incoming.who.acting_user
         return person(
             found,
-            api_key=self.domain.accounts.api_key(found) if own and incoming.who.sees_own_key else None,
+            api_key=self.services.accounts.api_key(found) if own and incoming.who.sees_own_key else None,
             private=own,
         )
 
@@ -97,7 +97,7 @@ class ProjectViews:
 def locked_out(handler: Handler) -> Handler:
     """The handler, with a locked project answered by its password page (for programs: by the error)."""
 
-    async def opened(incoming: Incoming, short_name: str, **names: Any) -> Answer:
+    async def opened(incoming: Incoming, short_name: str, **names: Any) -> Response:
         try:
             return await handler(incoming, short_name=short_name, **names)
         except ForbiddenError as error:

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from typing import Any
 from urllib.parse import quote
 
-from crowdd.domain.server.services import Domain
+from crowdd.domain.server.services import Services
 from crowdd.domain.webhooks.webhooks import STATES
 from crowdd.errors import InvalidValueError, RefusedTargetError
 from crowdd.http.html.forms import Forms
 from crowdd.http.pages.project.views import ProjectViews, locked_out
 from crowdd.http.request import Incoming
-from crowdd.http.responses import Answer, Page, Redirect
+from crowdd.http.responses import Page, Redirect, Response
 from crowdd.http.routing import Route, get, post
 from crowdd.kinds import PROJECT
 from crowdd.kinds.types import Integer
@@ -26,9 +26,9 @@ _AT = "/project/<short_name>/webhook"
 class WebhookPages:
     """``/project/<short_name>/webhook`` and what is below."""
 
-    def __init__(self, domain: Domain, forms: Forms, views: ProjectViews) -> None:
-        self._domain, self._forms, self._views = domain, forms, views
-        self._webhooks = domain.webhooks
+    def __init__(self, services: Services, forms: Forms, views: ProjectViews) -> None:
+        self._services, self._forms, self._views = services, forms, views
+        self._webhooks = services.webhooks
 
     def routes(self) -> Iterator[Route]:
         yield get(_AT, locked_out(self.page), action="write")
@@ -41,13 +41,13 @@ class WebhookPages:
         yield get(f"{_AT}/<int:delivery_id>", locked_out(self.delivery))
         yield post(f"{_AT}/<int:delivery_id>", locked_out(self.again))
 
-    async def page(self, incoming: Incoming, short_name: str) -> Answer:
+    async def page(self, incoming: Incoming, short_name: str) -> Response:
         """State, secret and the newest deliveries, or those before one; ``state`` chooses."""
         row = await self._owned(incoming, short_name)
         form = self._forms.blank(incoming, "webhook") | {"webhook": row["webhook"]}
         return await self._page(incoming, row, form)
 
-    async def _page(self, incoming: Incoming, row: Row, form: dict[str, Any], **said: Any) -> Answer:
+    async def _page(self, incoming: Incoming, row: Row, form: dict[str, Any], **said: Any) -> Response:
         state, before = incoming.query.get("state") or None, incoming.query.get("before") or None
         if state is not None and state not in STATES:
             raise InvalidValueError(_("There is no such state."))
@@ -67,35 +67,35 @@ class WebhookPages:
             },
         )
 
-    async def set_address(self, incoming: Incoming, short_name: str) -> Answer:
+    async def set_address(self, incoming: Incoming, short_name: str) -> Response:
         """Sets the address, or with nothing takes it away."""
         row = await self._owned(incoming, short_name)
         address = incoming.field("webhook").strip()
         try:
             if address:
-                self._domain.webhooks.require(address)
+                self._services.webhooks.require(address)
         except RefusedTargetError as error:
             form = self._forms.refused(incoming, {"webhook": [error.args[0]]}, "webhook")
             return await self._page(incoming, row, form, flash=error.args[0], status="error")
-        await self._domain.records.change(PROJECT, incoming.who, row["id"], {"webhook": address or None})
+        await self._services.records.change(PROJECT, incoming.who, row["id"], {"webhook": address or None})
         words = _("The address is saved.") if address else _("Nobody is told any more.")
         return Redirect(_at(short_name), words)
 
-    async def test(self, incoming: Incoming, short_name: str) -> Answer:
+    async def test(self, incoming: Incoming, short_name: str) -> Response:
         row = await self._owned(incoming, short_name)
         sent = await self._webhooks.ping(row, incoming.who)
         return Redirect(f"{_at(short_name)}/{sent}", _("A test is on its way."), more={"id": sent})
 
-    async def switch_on(self, incoming: Incoming, short_name: str) -> Answer:
+    async def switch_on(self, incoming: Incoming, short_name: str) -> Response:
         await self._webhooks.switch_on(await self._owned(incoming, short_name), incoming.who)
         return Redirect(_at(short_name), _("It goes on; what waited goes now."))
 
-    async def rotate(self, incoming: Incoming, short_name: str) -> Answer:
+    async def rotate(self, incoming: Incoming, short_name: str) -> Response:
         secret = await self._webhooks.rotate(await self._owned(incoming, short_name), incoming.who)
         words = _("A new secret is in use. For a day the old one signs too.")
         return Redirect(_at(short_name), words, more={"secret": secret})
 
-    async def redeliver(self, incoming: Incoming, short_name: str) -> Answer:
+    async def redeliver(self, incoming: Incoming, short_name: str) -> Response:
         """A range of events (``from``, ``to``: numbers of the sequence), or without one all that failed."""
         row = await self._owned(incoming, short_name)
         first, last = (incoming.field(name) for name in ("from", "to"))
@@ -109,19 +109,19 @@ class WebhookPages:
         )
         return Redirect(_at(short_name), words, more={"count": count})
 
-    async def backfill(self, incoming: Incoming, short_name: str) -> Answer:
+    async def backfill(self, incoming: Incoming, short_name: str) -> Response:
         count = await self._webhooks.backfill(await self._owned(incoming, short_name), incoming.who)
         words = ngettext("%(num)s event is sent.", "%(num)s events are sent.", count)
         return Redirect(_at(short_name), words, more={"count": count})
 
-    async def delivery(self, incoming: Incoming, short_name: str, delivery_id: int) -> Answer:
+    async def delivery(self, incoming: Incoming, short_name: str, delivery_id: int) -> Response:
         """One delivery with all its attempts."""
         row = await self._owned(incoming, short_name)
         found = await self._webhooks.delivery(row, incoming.who, delivery_id)
         context = await self._views.context(incoming, row)
         return Page("project/delivery.html", **context, delivery=found, form=self._forms.blank(incoming))
 
-    async def again(self, incoming: Incoming, short_name: str, delivery_id: int) -> Answer:
+    async def again(self, incoming: Incoming, short_name: str, delivery_id: int) -> Response:
         """Sends it once more; programs get the log's row."""
         row = await self._owned(incoming, short_name)
         await self._webhooks.again(row, incoming.who, delivery_id)
@@ -129,7 +129,7 @@ class WebhookPages:
         return Redirect(f"{_at(short_name)}/{delivery_id}", _("It is sent once more."), more=found)
 
     async def _owned(self, incoming: Incoming, short_name: str) -> Row:
-        return await self._domain.projects.owned(short_name, incoming.who)
+        return await self._services.projects.owned(short_name, incoming.who)
 
 
 def _at(short_name: str) -> str:

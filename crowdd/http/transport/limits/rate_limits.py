@@ -12,7 +12,7 @@ import attrs
 from twisted.internet.defer import Deferred
 from twisted.logger import Logger
 
-from crowdd.http.transport.fixed_headers import Ready
+from crowdd.http.transport.fixed_headers import EncodedHeaders
 
 MAX_KEYS = 100_000
 NETWORK, BROWSER, KEY = "network", "browser", "key"  # whose window the figures of an answer speak of
@@ -26,7 +26,7 @@ log = Logger()
 
 
 @attrs.frozen
-class Allowance:
+class RateLimitStatus:
     """What is left: ``reset`` is the epoch second at which the window ends, ``scope`` whose window it is."""
 
     allowed: bool
@@ -35,7 +35,7 @@ class Allowance:
     reset: int
     scope: str = NETWORK
 
-    def headers(self) -> Ready:
+    def headers(self) -> EncodedHeaders:
         """The headers of a limited response."""
         return (
             (b"X-Ratelimit-Limit", b"%d" % self.limit),
@@ -86,12 +86,12 @@ class Window:
             self._end = 0
         self.limit, self._seconds = limit, seconds
 
-    def know(self, key: Any, end: int, total: int) -> Allowance | None:
+    def merge(self, key: Any, end: int, total: int) -> RateLimitStatus | None:
         """There are so many with those of other processes; None when that window is over. The last one was ours."""
         if end != self._end:
             return None
-        used = self._used[self.place(key)] = max(total, self._used.get(self.place(key), 0))
-        return self._allowance(used)
+        used = self._used[self.bucket(key)] = max(total, self._used.get(self.bucket(key), 0))
+        return self._status(used)
 
     def end(self) -> int:
         """The epoch second at which the present window ends; an earlier one is forgotten."""
@@ -101,20 +101,20 @@ class Window:
             self._used = {}
         return self._end
 
-    def take(self, key: Any) -> Allowance:
+    def take(self, key: Any) -> RateLimitStatus:
         """Counts a request and says whether it is allowed."""
         self.end()
-        key = self.place(key)
+        key = self.bucket(key)
         used = self._used[key] = self._used.get(key, 0) + 1
-        return self._allowance(used)
+        return self._status(used)
 
-    def place(self, key: Any) -> Any:
+    def bucket(self, key: Any) -> Any:
         """Where a key is counted: with others where there are too many."""
         return hash(key) % _BUCKETS if key not in self._used and len(self._used) >= MAX_KEYS else key
 
-    def _allowance(self, used: int) -> Allowance:
+    def _status(self, used: int) -> RateLimitStatus:
         allowed = self.limit == 0 or used <= self.limit
-        return Allowance(allowed, self.limit, max(self.limit - used, 0), self._end)
+        return RateLimitStatus(allowed, self.limit, max(self.limit - used, 0), self._end)
 
 
 class SharedWindow:
@@ -125,9 +125,9 @@ class SharedWindow:
     process. While the database is away each counts alone.
     """
 
-    def __init__(self, window: Window, add: Add, block: int) -> None:
+    def __init__(self, window: Window, add: Add, flush_every: int) -> None:
         """``add(key, end, more)`` gives the number of all processes with ``more`` of this one."""
-        self._window, self._add, self._block = window, add, block
+        self._window, self._add, self._flush_every = window, add, flush_every
         self._untold: dict[Any, int] = {}
         self._end = 0
         self._telling: dict[Any, list[Deferred[None]]] = {}
@@ -136,34 +136,34 @@ class SharedWindow:
         """Other limits from now on."""
         self._window.use(limit, seconds)
 
-    async def take(self, key: Any) -> Allowance:
+    async def take(self, key: Any) -> RateLimitStatus:
         """Counts a request and says whether it is allowed. Raises nothing."""
-        key = self._window.place(key)
+        key = self._window.bucket(key)
         while key in self._telling:  # what the others have is just being asked: those behind wait for it
             place: Deferred[None] = Deferred()
             self._telling[key].append(place)
             await place
-        allowance = self._window.take(key)
-        if not allowance.allowed or not allowance.limit:
-            return allowance
-        if allowance.reset != self._end:
-            self._end, self._untold = allowance.reset, {}
+        status = self._window.take(key)
+        if not status.allowed or not status.limit:
+            return status
+        if status.reset != self._end:
+            self._end, self._untold = status.reset, {}
         untold = self._untold[key] = self._untold.get(key, 0) + 1
-        if untold < self._block:
-            return allowance
-        return await self._tell(key, allowance)
+        if untold < self._flush_every:
+            return status
+        return await self._tell(key, status)
 
-    async def _tell(self, key: Any, allowance: Allowance) -> Allowance:
+    async def _tell(self, key: Any, status: RateLimitStatus) -> RateLimitStatus:
         self._telling[key] = []
-        known = await self._known(key, self._untold.pop(key), allowance.reset)
+        known = await self._known(key, self._untold.pop(key), status.reset)
         for place in self._telling.pop(key):  # now, for they go on at once
             place.callback(None)
-        return known or allowance
+        return known or status
 
-    async def _known(self, key: Any, more: int, end: int) -> Allowance | None:
+    async def _known(self, key: Any, more: int, end: int) -> RateLimitStatus | None:
         """What is allowed by what all have told; None when nobody knows, or the window is over."""
         try:
-            return self._window.know(key, end, await self._add(key, end, more))
+            return self._window.merge(key, end, await self._add(key, end, more))
         except Exception as error:
             log.warn("Requests are counted by this process alone: {error}", error=error)
             if end == self._end:
@@ -180,7 +180,7 @@ class Budget:
     async def take(self, key: Any) -> bool:
         """Counts a request in each window up to the first that refuses it; whether it is allowed."""
         for window in self.windows:
-            if not (await taken(window, key)).allowed:
+            if not (await count_hit(window, key)).allowed:
                 return False
         return True
 
@@ -243,32 +243,32 @@ class RateLimit:
         """Now, as epoch seconds."""
         return float(self._clock.seconds())
 
-    async def take(self, endpoint: str, client: LimitedClient) -> Allowance:
+    async def take(self, endpoint: str, client: LimitedClient) -> RateLimitStatus:
         """Counts a request to an end point. What the client's own window refuses does not count for its network."""
         own = await self._taken_of_own(endpoint, client)
         if client.scope != NETWORK:
-            own = Allowance(own.allowed, own.limit, own.remaining, own.reset, client.scope)
+            own = RateLimitStatus(own.allowed, own.limit, own.remaining, own.reset, client.scope)
         if not own.allowed or (client.scope == NETWORK and client.project is None):
             return own
         ceiling = self._windows["all keys" if client.scope == KEY else "common"]
-        common = await taken(ceiling, (endpoint, client.network))
+        common = await count_hit(ceiling, (endpoint, client.network))
         return own if common.allowed else common
 
-    async def _taken_of_own(self, endpoint: str, client: LimitedClient) -> Allowance:
+    async def _taken_of_own(self, endpoint: str, client: LimitedClient) -> RateLimitStatus:
         key = (endpoint, client.name or client.network)
         if client.scope == KEY:
-            return await taken(self._windows["keys"], key)
+            return await count_hit(self._windows["keys"], key)
         if client.project is None:
-            return await taken(self._windows["own"], key)
+            return await count_hit(self._windows["own"], key)
         place = self._shares.place(key, client.project, self._plain["presenters"].end())
-        return await taken(self._windows["presenters"], (*key, place))
+        return await count_hit(self._windows["presenters"], (*key, place))
 
 
-async def taken(window: Window | SharedWindow, key: Any) -> Allowance:
+async def count_hit(window: Window | SharedWindow, key: Any) -> RateLimitStatus:
     """Counts a request, whoever counts along."""
     return window.take(key) if isinstance(window, Window) else await window.take(key)
 
 
-def block(limit: int) -> int:
+def flush_every(limit: int) -> int:
     """How many requests a process counts before it tells the others: a thirtieth, for who is near the limit."""
     return max(1, min(limit // _TOLD_PER_WINDOW, _LARGEST_BLOCK))

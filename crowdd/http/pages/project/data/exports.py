@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from crowdd.domain.core import queries
-from crowdd.domain.server.services import Domain
+from crowdd.domain.server.services import Services
 from crowdd.domain.tasks.changes import task_ids
 from crowdd.domain.transfer.exports import FORMATS
 from crowdd.errors import NotFoundError
 from crowdd.http.pages.project.views import ProjectViews, locked_out, none_ticked, ticked
 from crowdd.http.request import Incoming
-from crowdd.http.responses import Answer, Download, Page
+from crowdd.http.responses import Download, Page, Response
 from crowdd.http.routing import Route, get
 from crowdd.values import network
 
@@ -19,13 +19,13 @@ from crowdd.values import network
 class ExportPages:
     """``/project/<short_name>/tasks/export``."""
 
-    def __init__(self, domain: Domain, views: ProjectViews) -> None:
-        self._projects, self._exports, self._views = domain.projects, domain.exports, views
+    def __init__(self, services: Services, views: ProjectViews) -> None:
+        self._projects, self._exports, self._views = services.projects, services.exports, views
 
     def routes(self) -> Iterator[Route]:
         yield get("/project/<short_name>/tasks/export", locked_out(self.export))
 
-    async def export(self, incoming: Incoming, short_name: str) -> Answer:
+    async def export(self, incoming: Incoming, short_name: str) -> Response:
         """A file (``type``, ``format``, and ``raw=1`` for a table whose texts are left as they are), or the choice.
 
         ``task_ids``: only of these tasks. ``volunteer``: only answers with this code.

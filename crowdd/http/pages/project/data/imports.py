@@ -9,7 +9,7 @@ from typing import Any, BinaryIO
 from urllib.parse import quote
 
 from crowdd.domain.core.csv_escape import harmless
-from crowdd.domain.server.services import Domain
+from crowdd.domain.server.services import Services
 from crowdd.domain.transfer.import_rows import USES
 from crowdd.domain.transfer.imports import Begun, Choices
 from crowdd.domain.transfer.task_files import ENCODINGS
@@ -24,7 +24,7 @@ from crowdd.http.html.forms import Forms
 from crowdd.http.html.presenter import api_headers
 from crowdd.http.pages.project.views import ProjectViews, locked_out
 from crowdd.http.request import Incoming
-from crowdd.http.responses import Answer, Page, Raw, Redirect
+from crowdd.http.responses import BytesResponse, Page, Redirect, Response
 from crowdd.http.routing import Route, get, post
 from crowdd.kinds.kind import outward
 from crowdd.languages import _, ngettext
@@ -42,8 +42,8 @@ _REFUSALS = (InvalidValueError, UnreachableError, TooLargeError, TooManyRequests
 class ImportPages:
     """``/project/<short_name>/tasks/import`` and each import below it."""
 
-    def __init__(self, domain: Domain, forms: Forms, views: ProjectViews) -> None:
-        self._projects, self._imports = domain.projects, domain.imports
+    def __init__(self, services: Services, forms: Forms, views: ProjectViews) -> None:
+        self._projects, self._imports = services.projects, services.imports
         self._forms, self._views = forms, views
 
     def routes(self) -> Iterator[Route]:
@@ -56,7 +56,7 @@ class ImportPages:
         yield get(f"{_AT}/<int:import_id>/gone", locked_out(self.gone))
         yield post(f"{_AT}/<int:import_id>/gone", locked_out(self.retire_gone))
 
-    async def first(self, incoming: Incoming, short_name: str) -> Answer:
+    async def first(self, incoming: Incoming, short_name: str) -> Response:
         """Where a file is brought to; ``type`` chooses one of the importers (interface: page-import)."""
         row = await self._projects.owned(short_name, incoming.who)
         type_ = incoming.query.get("type") or IMPORTERS[0]
@@ -65,7 +65,7 @@ class ImportPages:
         form = self._forms.filled(incoming, form_name=type_, csv_url=None, rows=None)
         return await self._first(incoming, row, form)
 
-    async def _first(self, incoming: Incoming, row: Row, form: dict[str, Any], **said: Any) -> Answer:
+    async def _first(self, incoming: Incoming, row: Row, form: dict[str, Any], **said: Any) -> Response:
         newest = await self._imports.newest(incoming.who, row)
         context = await self._views.context(incoming, row) | {"title": _("Add tasks")}
         return Page(
@@ -81,7 +81,7 @@ class ImportPages:
             **said,
         )
 
-    async def bring(self, incoming: Incoming, short_name: str) -> Answer:
+    async def bring(self, incoming: Incoming, short_name: str) -> Response:
         """Takes a file (``file``), pasted ``rows``, or fetches one (``csv_url``). ``map``: it waits to be looked at."""
         row = await self._projects.owned(short_name, incoming.who)
         try:
@@ -105,19 +105,19 @@ class ImportPages:
             return await self._imports.bring(incoming.who, row, *_pasted(incoming), choices)
         raise InvalidValueError(_("Choose a file, or give its address."))
 
-    async def _refused(self, incoming: Incoming, row: Row, error: Exception) -> Answer:
+    async def _refused(self, incoming: Incoming, row: Row, error: Exception) -> Response:
         words = error.args[0] if error.args else _("It was refused.")
         form = self._forms.refused(incoming, {_wrong_field(incoming): [words]}, "form_name", "csv_url")
         form["rows"] = _shown_again(incoming.form.get("rows"))
         return await self._first(incoming, row, form, flash=words, status="error")
 
-    async def one(self, incoming: Incoming, short_name: str, import_id: int) -> Answer:
+    async def one(self, incoming: Incoming, short_name: str, import_id: int) -> Response:
         """What a file holds and what its rows become; later how far it is, and what came of it."""
         row = await self._projects.owned(short_name, incoming.who)
         found = await self._imports.get(incoming.who, row, import_id)
         return await self._one(incoming, row, found)
 
-    async def _one(self, incoming: Incoming, row: Row, found: Row, **said: Any) -> Answer:
+    async def _one(self, incoming: Incoming, row: Row, found: Row, **said: Any) -> Response:
         context = await self._views.context(incoming, row) | {"title": _("Add tasks")}
         shown = {name: value for name, value in _outward(found).items() if name not in _HIDDEN}
         shown["gone"] = await self._imports.count_gone(incoming.who, row, found)
@@ -133,7 +133,7 @@ class ImportPages:
             "project/import_one.html", **context, **{"import": shown, "uses": uses, "form": form}, **more, **said
         )
 
-    async def begin(self, incoming: Incoming, short_name: str, import_id: int) -> Answer:
+    async def begin(self, incoming: Incoming, short_name: str, import_id: int) -> Response:
         """Says what becomes of columns and of refused rows (``_choices``), and begins. ``check``: only counts anew."""
         row = await self._projects.owned(short_name, incoming.who)
         found = await self._imports.get(incoming.who, row, import_id)
@@ -147,27 +147,27 @@ class ImportPages:
             return Redirect(f"{_at(short_name)}/{import_id}", error.args[0], "error")
         return _begun(short_name, import_id, begun)
 
-    async def forget(self, incoming: Incoming, short_name: str, import_id: int) -> Answer:
+    async def forget(self, incoming: Incoming, short_name: str, import_id: int) -> Response:
         """Drops a file that has not begun."""
         row = await self._projects.owned(short_name, incoming.who)
         await self._imports.forget(incoming.who, row, import_id)
         return Redirect(_at(short_name), _("The file was removed. No tasks were added."))
 
-    async def errors(self, incoming: Incoming, short_name: str, import_id: int) -> Answer:
+    async def errors(self, incoming: Incoming, short_name: str, import_id: int) -> Response:
         """The refused rows as a table: line, reason, how the row begins."""
         row = await self._projects.owned(short_name, incoming.who)
         found = await self._imports.errors(incoming.who, row, import_id, 0, KEPT_ERRORS + 1000)
         rows = ((each["line"], harmless(each["reason"]), harmless(each["text"])) for each in found)
         return _table(f"refused_{import_id}.csv", ("line", "reason", "row"), rows)
 
-    async def gone(self, incoming: Incoming, short_name: str, import_id: int) -> Answer:
+    async def gone(self, incoming: Incoming, short_name: str, import_id: int) -> Response:
         """The tasks whose key is not in the file any more, as a table."""
         row = await self._projects.owned(short_name, incoming.who)
         found = await self._imports.gone(incoming.who, row, import_id)
         rows = ((each["task_id"], harmless(each["key"]), each["state"], each["answers"]) for each in found)
         return _table(f"gone_{import_id}.csv", ("task_id", "key", "state", "answers"), rows)
 
-    async def retire_gone(self, incoming: Incoming, short_name: str, import_id: int) -> Answer:
+    async def retire_gone(self, incoming: Incoming, short_name: str, import_id: int) -> Response:
         """Takes these tasks out."""
         row = await self._projects.owned(short_name, incoming.who)
         at = f"{_at(short_name)}/{import_id}"
@@ -187,7 +187,7 @@ class ImportPages:
         return Redirect(at, words, more={"tasks": effect.tasks, "queue_item": effect.queue_item})
 
 
-def _table(name: str, head: tuple[str, ...], rows: Iterable[tuple[Any, ...]]) -> Raw:
+def _table(name: str, head: tuple[str, ...], rows: Iterable[tuple[Any, ...]]) -> BytesResponse:
     """A table to download."""
     text = io.StringIO(newline="")
     table = csv.writer(text)
@@ -195,7 +195,7 @@ def _table(name: str, head: tuple[str, ...], rows: Iterable[tuple[Any, ...]]) ->
     table.writerows(rows)
     named = f'attachment; filename="{name}"'
     headers = {**api_headers(), "Content-Disposition": named, "Cache-Control": "no-store"}
-    return Raw(text.getvalue().encode("utf-8-sig"), "text/csv; charset=utf-8", headers=headers)
+    return BytesResponse(text.getvalue().encode("utf-8-sig"), "text/csv; charset=utf-8", headers=headers)
 
 
 def _choices(incoming: Incoming, found: Row | None = None, *, begin: bool) -> Choices:

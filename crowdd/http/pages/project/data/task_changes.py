@@ -8,13 +8,13 @@ from urllib.parse import quote
 
 import attrs
 
-from crowdd.domain.server.services import Domain
+from crowdd.domain.server.services import Services
 from crowdd.domain.tasks.changes import Changes, Effect
 from crowdd.errors import InvalidValueError, NotFoundError
 from crowdd.http.html.forms import CORRECT, Forms
 from crowdd.http.pages.project.views import ProjectViews, locked_out, none_ticked, numbers_in, ticked
 from crowdd.http.request import Incoming
-from crowdd.http.responses import Answer, Page, Redirect
+from crowdd.http.responses import Page, Redirect, Response
 from crowdd.http.routing import Route, get, post
 from crowdd.kinds.types import clean_text
 from crowdd.languages import _, ngettext
@@ -47,8 +47,8 @@ DELETION = Form("delete", _("Delete tasks"), (), lambda c: c.delete, "may")
 class ChangePages:
     """``/project/<short_name>/tasks/redundancy``, ``priority``, ``scheduler``, ``withdraw`` and ``delete``."""
 
-    def __init__(self, domain: Domain, forms: Forms, views: ProjectViews) -> None:
-        self._projects, self._changes = domain.projects, domain.changes
+    def __init__(self, services: Services, forms: Forms, views: ProjectViews) -> None:
+        self._projects, self._changes = services.projects, services.changes
         self._forms, self._views = forms, views
 
     def routes(self) -> Iterator[Route]:
@@ -57,7 +57,7 @@ class ChangePages:
             yield post(f"{_AT}/{form.name}", locked_out(self._sent(form)))
 
     def _shown(self, form: Form) -> Any:
-        async def show(incoming: Incoming, short_name: str) -> Answer:
+        async def show(incoming: Incoming, short_name: str) -> Response:
             row = await self._projects.owned(short_name, incoming.who)
             if (back := none_ticked(incoming, short_name)) is not None:
                 return back
@@ -80,7 +80,7 @@ class ChangePages:
         return now
 
     def _sent(self, form: Form) -> Any:
-        async def send(incoming: Incoming, short_name: str) -> Answer:
+        async def send(incoming: Incoming, short_name: str) -> Response:
             row = await self._projects.owned(short_name, incoming.who)
             wrong, body = _read(incoming, form, row["short_name"])
             dry_run = incoming.flag("preview", False)
@@ -104,7 +104,7 @@ class ChangePages:
 
     async def _answered(
         self, incoming: Incoming, row: Row, form: Form, wrong: dict[str, list[str]], effect: Effect | None
-    ) -> Answer:
+    ) -> Response:
         again = self._forms.refused(incoming, wrong, *_names(form))
         said = {"flash": CORRECT, "status": "error"} if wrong else {}
         return await self._page(incoming, row, form, again, effect, **said)
@@ -117,7 +117,7 @@ class ChangePages:
         fields: dict[str, Any],
         effect: Effect | None = None,
         **said: Any,
-    ) -> Answer:
+    ) -> Response:
         context = await self._views.context(incoming, row) | {"title": form.title}
         return Page(
             f"project/task_{form.name}.html",

@@ -7,15 +7,15 @@ from typing import Any
 from urllib.parse import quote
 
 from crowdd.domain.core import queries
-from crowdd.domain.server.services import Domain
+from crowdd.domain.server.services import Services
 from crowdd.domain.tasks.task_list import MAX_SORTED, Asked
 from crowdd.errors import InvalidValueError
 from crowdd.http.html.forms import Forms
 from crowdd.http.pages.project.views import ProjectViews, locked_out
 from crowdd.http.request import Incoming
-from crowdd.http.responses import Answer, Data, Page, Redirect
+from crowdd.http.responses import JsonResponse, Page, Redirect, Response
 from crowdd.http.routing import Route, get
-from crowdd.kinds.kind import OWNERS, Standing
+from crowdd.kinds.kind import OWNERS, Role
 from crowdd.kinds.types import clean_text
 from crowdd.languages import _
 from crowdd.storage.database import Row
@@ -26,8 +26,8 @@ _AT = "/project/<short_name>/tasks"
 class TaskPages:
     """``/project/<short_name>/tasks/`` and what only shows tasks below it."""
 
-    def __init__(self, domain: Domain, forms: Forms, views: ProjectViews) -> None:
-        self._projects, self._browsing, self._leases = domain.projects, domain.browsing, domain.leases
+    def __init__(self, services: Services, forms: Forms, views: ProjectViews) -> None:
+        self._projects, self._browsing, self._leases = services.projects, services.browsing, services.leases
         self._forms, self._views = forms, views
 
     def routes(self) -> Iterator[Route]:
@@ -37,7 +37,7 @@ class TaskPages:
         yield get(f"{_AT}/<int:task_id>", locked_out(self.task))
         yield get("/project/<short_name>/<int:task_id>/results.json", locked_out(self.answers))
 
-    async def overview(self, incoming: Incoming, short_name: str) -> Answer:
+    async def overview(self, incoming: Incoming, short_name: str) -> Response:
         """How far they are, and the ways to everything else about them (interface: page-tasks)."""
         row = await self._projects.page(short_name, incoming.who)
         context = await self._views.context(incoming, row)
@@ -45,7 +45,7 @@ class TaskPages:
             "project/tasks.html", **context, autoimporter_enabled=False, _owns=owns(row), _open=row["zip_download"]
         )
 
-    async def browse(self, incoming: Incoming, short_name: str, page: int = 1) -> Answer:
+    async def browse(self, incoming: Incoming, short_name: str, page: int = 1) -> Response:
         """Tasks page by page. ``words``, ``state`` and ``orderby`` choose; ``id`` leads to one of them."""
         row = await self._projects.page(short_name, incoming.who)
         self._browsing.require(incoming.who, row)
@@ -70,7 +70,7 @@ class TaskPages:
         number = int(wanted) if wanted.isascii() and wanted.isdigit() else None
         return number if number is not None and await self._browsing.has(row, number) else None
 
-    async def task(self, incoming: Incoming, short_name: str, task_id: int) -> Answer:
+    async def task(self, incoming: Incoming, short_name: str, task_id: int) -> Response:
         """One task with everything that was answered; behind ``last_id`` when it is much."""
         row = await self._projects.page(short_name, incoming.who)
         after = queries.number(incoming.query.get("last_id", ""), "last_id", 0)
@@ -87,17 +87,17 @@ class TaskPages:
             _skips=await self._leases.skips(row["id"], task_id) if owns(row) else {},
         )
 
-    async def answers(self, incoming: Incoming, short_name: str, task_id: int) -> Answer:
+    async def answers(self, incoming: Incoming, short_name: str, task_id: int) -> Response:
         """The answers to a task alone, up to a hundred; ``last_id`` goes on (interface: page-tasks-results-json)."""
         row = await self._projects.page(short_name, incoming.who)
         after = queries.number(incoming.query.get("last_id", ""), "last_id", 0)
-        return Data((await self._browsing.task(incoming.who, row, task_id, after))["task_runs"])
+        return JsonResponse((await self._browsing.task(incoming.who, row, task_id, after))["task_runs"])
 
 
 def owns(row: Row) -> bool:
     """Whether the requester runs the project."""
-    standings: frozenset[Standing] = row["standings"]
-    return bool(standings & OWNERS)
+    roles: frozenset[Role] = row["roles"]
+    return bool(roles & OWNERS)
 
 
 def _asked(incoming: Incoming, page: int) -> Asked:

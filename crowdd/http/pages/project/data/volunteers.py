@@ -9,14 +9,14 @@ from urllib.parse import quote
 import attrs
 
 from crowdd.domain.core import queries
-from crowdd.domain.server.services import Domain
+from crowdd.domain.server.services import Services
 from crowdd.domain.tasks.barring import Outcome
 from crowdd.domain.tasks.volunteers import PER_PAGE
 from crowdd.errors import InvalidValueError, NotFoundError
 from crowdd.http.html.forms import CORRECT, Forms
 from crowdd.http.pages.project.views import ProjectViews, locked_out
 from crowdd.http.request import Incoming
-from crowdd.http.responses import Answer, Page, Redirect
+from crowdd.http.responses import Page, Redirect, Response
 from crowdd.http.routing import Route, get, post
 from crowdd.kinds import PROJECT, TASK_RUN
 from crowdd.kinds.types import Integer, clean_text
@@ -32,8 +32,8 @@ _ANSWERS = 50  # on the page of a volunteer
 class VolunteerPages:
     """``/project/<short_name>/volunteers`` and its forms."""
 
-    def __init__(self, domain: Domain, forms: Forms, views: ProjectViews) -> None:
-        self._domain, self._forms, self._views = domain, forms, views
+    def __init__(self, services: Services, forms: Forms, views: ProjectViews) -> None:
+        self._services, self._forms, self._views = services, forms, views
 
     def routes(self) -> Iterator[Route]:
         yield get(_AT, locked_out(self.page))
@@ -42,12 +42,12 @@ class VolunteerPages:
         yield post(f"{_AT}/bar", locked_out(self.bar))
         yield post(f"{_AT}/unbar/<int:bar_id>", locked_out(self.unbar))
 
-    async def page(self, incoming: Incoming, short_name: str) -> Answer:
+    async def page(self, incoming: Incoming, short_name: str) -> Response:
         """Who has answered (``page``), the limit, who is barred, and a form to bar somebody.
 
         ``volunteer`` or ``taskrun_id`` (an answer of theirs) names them in it.
         """
-        row = await self._domain.projects.owned(short_name, incoming.who)
+        row = await self._services.projects.owned(short_name, incoming.who)
         return await self._page(incoming, row, self._forms.filled(incoming, **self._values(incoming, row)))
 
     def _values(self, incoming: Incoming, row: Row) -> dict[str, Any]:
@@ -57,13 +57,13 @@ class VolunteerPages:
         given = {"volunteer": word, "taskrun_id": named if named.isdigit() else None}
         return {"counted_per_network": maximum, **given} | dict.fromkeys(("user_name", "reason"))
 
-    async def volunteer(self, incoming: Incoming, short_name: str, volunteer: str) -> Answer:
+    async def volunteer(self, incoming: Incoming, short_name: str, volunteer: str) -> Response:
         """One volunteer and their answers, the newest first; those before ``last_id``."""
-        row = await self._domain.projects.owned(short_name, incoming.who)
-        found = await self._domain.volunteers.find(incoming.who, row["id"], volunteer)
+        row = await self._services.projects.owned(short_name, incoming.who)
+        found = await self._services.volunteers.find(incoming.who, row["id"], volunteer)
         asked = {"project_id": str(row["id"]), "volunteer": volunteer, "limit": str(_ANSWERS), "desc": "1", "all": "1"}
         asked |= {"last_id": incoming.query["last_id"]} if incoming.query.get("last_id") else {}
-        runs = await self._domain.records.list(TASK_RUN, incoming.who, asked)
+        runs = await self._services.records.list(TASK_RUN, incoming.who, asked)
         return Page(
             "project/volunteer.html",
             **await self._views.context(incoming, row),
@@ -72,11 +72,11 @@ class VolunteerPages:
             next=runs[-1]["id"] if len(runs) == _ANSWERS else None,
         )
 
-    async def _page(self, incoming: Incoming, row: Row, form: dict[str, Any], **said: Any) -> Answer:
-        barred = await self._domain.barring.listed(incoming.who, row["id"])
+    async def _page(self, incoming: Incoming, row: Row, form: dict[str, Any], **said: Any) -> Response:
+        barred = await self._services.barring.listed(incoming.who, row["id"])
         page = max(1, queries.number(incoming.query.get("page", ""), "page", 1, _MAX_PAGES))
-        total = await self._domain.volunteers.count(row["id"])
-        listed = await self._domain.volunteers.listed(incoming.who, row["id"], PER_PAGE, (page - 1) * PER_PAGE)
+        total = await self._services.volunteers.count(row["id"])
+        listed = await self._services.volunteers.listed(incoming.who, row["id"], PER_PAGE, (page - 1) * PER_PAGE)
         return Page(
             "project/volunteers.html",
             **await self._views.context(incoming, row),
@@ -91,29 +91,29 @@ class VolunteerPages:
             barred=[attrs.asdict(each) for each in barred],
             form=form,
             csrf=form["csrf"],
-            default=await self._domain.projects.volunteer_rule(),
+            default=await self._services.projects.volunteer_rule(),
             **said,
         )
 
-    async def set_limit(self, incoming: Incoming, short_name: str) -> Answer:
+    async def set_limit(self, incoming: Incoming, short_name: str) -> Response:
         """How many answers of a network count per task; nothing for what the site says."""
-        row = await self._domain.projects.owned(short_name, incoming.who)
+        row = await self._services.projects.owned(short_name, incoming.who)
         given = incoming.field("counted_per_network").strip()
         info = {name: value for name, value in row["info"].items() if name != "counted_per_network"}
         try:
             told = {"counted_per_network": Integer(minimum=0).parse(given)} if given else {}
-            await self._domain.records.change(PROJECT, incoming.who, row["id"], {"info": info | told})
+            await self._services.records.change(PROJECT, incoming.who, row["id"], {"info": info | told})
         except InvalidValueError:
             wrong = {"counted_per_network": [_("Enter a whole number from 0 to 1,000, or nothing.")]}
             return await self._refused(incoming, row, wrong)
         return Redirect(_at(short_name), _("The limit is saved."))
 
-    async def bar(self, incoming: Incoming, short_name: str) -> Answer:
-        row = await self._domain.projects.owned(short_name, incoming.who)
+    async def bar(self, incoming: Incoming, short_name: str) -> Response:
+        row = await self._services.projects.owned(short_name, incoming.who)
         body = {name: incoming.field(name).strip() for name in _BAR_FIELDS if incoming.field(name).strip()}
         flags = {"network": incoming.flag("network", False), "set_aside": incoming.flag("set_aside", False)}
         try:
-            outcome = await self._domain.barring.bar(incoming.who, row["id"], body | flags)
+            outcome = await self._services.barring.bar(incoming.who, row["id"], body | flags)
         except InvalidValueError as error:
             named = "taskrun_id" if body.keys() & {"taskrun_id"} else "volunteer"
             return await self._refused(incoming, row, {named: [error.args[0]]})
@@ -122,12 +122,12 @@ class VolunteerPages:
             return await self._refused(incoming, row, {named: [error.hint or _("Not found.")]})
         return _done(short_name, outcome, _("The volunteer is barred."))
 
-    async def unbar(self, incoming: Incoming, short_name: str, bar_id: int) -> Answer:
-        row = await self._domain.projects.owned(short_name, incoming.who)
-        outcome = await self._domain.barring.unbar(incoming.who, row["id"], bar_id)
+    async def unbar(self, incoming: Incoming, short_name: str, bar_id: int) -> Response:
+        row = await self._services.projects.owned(short_name, incoming.who)
+        outcome = await self._services.barring.unbar(incoming.who, row["id"], bar_id)
         return _done(short_name, outcome, _("The bar is removed."))
 
-    async def _refused(self, incoming: Incoming, row: Row, wrong: dict[str, list[str]]) -> Answer:
+    async def _refused(self, incoming: Incoming, row: Row, wrong: dict[str, list[str]]) -> Response:
         form = self._forms.refused(incoming, wrong, "counted_per_network", *_BAR_FIELDS)
         return await self._page(incoming, row, form, flash=CORRECT, status="error")
 

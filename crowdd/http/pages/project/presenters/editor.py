@@ -9,7 +9,7 @@ from urllib.parse import quote
 import orjson
 
 from crowdd.domain.projects.file_access import readdressed
-from crowdd.domain.server.services import Domain
+from crowdd.domain.server.services import Services
 from crowdd.errors import FormError, NotFoundError, TooLargeError
 from crowdd.http import starters
 from crowdd.http.errors import message_of
@@ -20,7 +20,7 @@ from crowdd.http.html.rendering import Templates
 from crowdd.http.pages.project.presenters import editor_texts
 from crowdd.http.pages.project.views import ProjectViews, locked_out
 from crowdd.http.request import Incoming
-from crowdd.http.responses import Answer, Page, Raw, Redirect
+from crowdd.http.responses import BytesResponse, Page, Redirect, Response
 from crowdd.http.routing import Route, get, post
 from crowdd.kinds import PROJECT, TASK
 from crowdd.languages import _
@@ -35,19 +35,19 @@ _SAMPLES = 5
 class EditorPages:
     """``/project/<short_name>/tasks/taskpresentereditor``; ``part`` names which of the three texts."""
 
-    def __init__(self, domain: Domain, forms: Forms, views: ProjectViews, templates: Templates) -> None:
-        self._domain, self._forms, self._views, self._templates = domain, forms, views, templates
-        self._https = domain.settings.base_url.startswith("https:")
+    def __init__(self, services: Services, forms: Forms, views: ProjectViews, templates: Templates) -> None:
+        self._services, self._forms, self._views, self._templates = services, forms, views, templates
+        self._https = services.settings.base_url.startswith("https:")
 
     def routes(self) -> Iterator[Route]:
         yield get(_AT, locked_out(self.editor))
         yield post(_AT, locked_out(self.save))
 
-    async def editor(self, incoming: Incoming, short_name: str) -> Answer:
+    async def editor(self, incoming: Incoming, short_name: str) -> Response:
         """What there is, or a starter (``template``); without either the choice of starters."""
         if incoming.is_frame:
             return self._frame(incoming)
-        row = await self._domain.projects.owned(short_name, incoming.who)
+        row = await self._services.projects.owned(short_name, incoming.who)
         part, name = _part(incoming), incoming.query.get("template", "")
         stored = _stored(row, part)
         begun = _begun(name, starters.asked(stored) or {}) if name else stored
@@ -55,12 +55,12 @@ class EditorPages:
         choose = part == "task_presenter" and not begun
         return await self._page(incoming, row, form, choose=choose)
 
-    async def save(self, incoming: Incoming, short_name: str) -> Answer:
+    async def save(self, incoming: Incoming, short_name: str) -> Response:
         """Keeps the text ``editor`` with the words of its fields; ``btn`` = ``Start`` keeps a starter.
 
         ``begin`` only shows another starter, with what was typed. Without ``editor`` the words go into what is stored.
         """
-        row = await self._domain.projects.owned(short_name, incoming.who)
+        row = await self._services.projects.owned(short_name, incoming.who)
         part = _part(incoming)
         if incoming.field("btn") == "Start":
             return await self._start(incoming, row)
@@ -73,7 +73,7 @@ class EditorPages:
         except FormError as error:
             form = self._forms.refused(incoming, error.errors) | {"id": row["id"], "editor": sent}
             return await self._page(incoming, row, form, flash=CORRECT, status="error")
-        now = await self._domain.projects.owned(short_name, incoming.who)
+        now = await self._services.projects.owned(short_name, incoming.who)
         return Redirect(_path(short_name, part), editor_texts.outcome(part, row, now))
 
     def _text(self, incoming: Incoming, part: str, sent: str) -> str:
@@ -84,7 +84,7 @@ class EditorPages:
             raise FormError({"editor": [_("Without this a volunteer sees nothing. Begin with a starter.")]})
         return text
 
-    async def _begin(self, incoming: Incoming, row: Row, name: str) -> Answer:
+    async def _begin(self, incoming: Incoming, row: Row, name: str) -> Response:
         """Another starter in the place of what was sent; what was typed goes along, and nothing is stored."""
         sent = editor_texts.sent_document(incoming, _stored(row, "task_presenter"))
         form = self._forms.filled(incoming, id=row["id"], editor=_begun(name, editor_texts.wanted(incoming, sent)))
@@ -92,18 +92,18 @@ class EditorPages:
 
     async def _keep(self, incoming: Incoming, row: Row, part: str, text: str) -> None:
         try:
-            await self._domain.projects.tell(row, {part: text, **_declared(row, part, text)}, incoming.who)
+            await self._services.projects.tell(row, {part: text, **_declared(row, part, text)}, incoming.who)
         except TooLargeError as error:
             raise FormError({"editor": [message_of(error)]}) from None
 
-    async def _start(self, incoming: Incoming, row: Row) -> Answer:
+    async def _start(self, incoming: Incoming, row: Row) -> Response:
         """A starter with the project's sentence as its question, where it is one; then on to the tasks."""
         document = _begun(incoming.field("template"), {})
         said = starters.asked(document) or {}
         if row["description"].strip().endswith("?"):
             document = starters.asking(document, said | {"question": row["description"].strip()})
         told = {"task_presenter": document, **_declared(row, "task_presenter", document)}
-        await self._domain.projects.tell(row, told, incoming.who)
+        await self._services.projects.tell(row, told, incoming.who)
         if not row["n_tasks"]:
             return Redirect(
                 f"/project/{quote(row['short_name'])}/tasks/import", _("That is settled. Now bring your tasks.")
@@ -112,7 +112,7 @@ class EditorPages:
 
     async def _page(
         self, incoming: Incoming, row: Row, form: dict[str, Any], *, choose: bool = False, **said: Any
-    ) -> Answer:
+    ) -> Response:
         context = await self._views.context(incoming, row)
         part = _part(incoming)
         more: dict[str, Any] = {"form": form, "presenters": list(starters.NAMES), "_part": part, **said}
@@ -127,22 +127,22 @@ class EditorPages:
     async def _preview(self, incoming: Incoming, row: Row, document: str) -> dict[str, Any]:
         """What the frame of the preview is told: the project as presenters see it, and some tasks."""
         asked = {"project_id": str(row["id"]), "limit": str(_SAMPLES), "all": "1"}
-        tasks = await self._domain.records.list(TASK, incoming.who, asked)
+        tasks = await self._services.records.list(TASK, incoming.who, asked)
         shown = [{"id": task["id"], "project_id": row["id"], "info": task["info"]} for task in tasks]
         made_up = enumerate(starters.samples(document), 1)
         invented = [{"id": n, "project_id": row["id"], "info": info} for n, info in made_up]
-        uploads = self._domain.file_access.address(row)
-        record = presenter.record(self._domain.records.public_view(PROJECT, row), uploads)
+        uploads = self._services.file_access.address(row)
+        record = presenter.record(self._services.records.public_view(PROJECT, row), uploads)
         if uploads is not None:
             shown = orjson.loads(readdressed(orjson.dumps(shown).decode(), row, uploads))
         return {"project": record, "tasks": shown or invented, "invented": not shown}
 
-    def _frame(self, incoming: Incoming) -> Answer:
+    def _frame(self, incoming: Incoming) -> Response:
         """An empty document for the frame of the preview: the page around it brings the text."""
         locale = locale_of(incoming)
         context = {"title": _("Preview"), "locale": locale, "language": locale, "direction": direction_of(locale)}
         document = self._templates.render("project/preview.html", context)
-        return Raw(document.encode(), headers=presenter.frame_headers(https=self._https))
+        return BytesResponse(document.encode(), headers=presenter.frame_headers(https=self._https))
 
 
 def _declared(row: Row, part: str, document: str) -> dict[str, str]:

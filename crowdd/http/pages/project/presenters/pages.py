@@ -7,7 +7,7 @@ from typing import Any
 
 from crowdd.domain.core import queries
 from crowdd.domain.projects.file_access import readdressed
-from crowdd.domain.server.services import Domain
+from crowdd.domain.server.services import Services
 from crowdd.domain.tasks.finished_tasks import Finished
 from crowdd.errors import AnonymousError, NotFoundError
 from crowdd.http.auth.confirmation import Confirm
@@ -17,7 +17,7 @@ from crowdd.http.html.rendering import Templates
 from crowdd.http.pages.project.presenters import result_rows
 from crowdd.http.pages.project.views import ProjectViews, locked_out
 from crowdd.http.request import Incoming
-from crowdd.http.responses import Answer, Page, Raw
+from crowdd.http.responses import BytesResponse, Page, Response
 from crowdd.http.routing import Route, get
 from crowdd.kinds import PROJECT
 from crowdd.kinds.kind import OWNERS
@@ -37,9 +37,9 @@ _MAX_ID = 2**63 - 1
 class PresentingPages:
     """newtask, task, tutorial and results: one page, whose frame shows what the owner wrote for it."""
 
-    def __init__(self, domain: Domain, confirm: Confirm, views: ProjectViews, templates: Templates) -> None:
-        self._domain, self._confirm, self._views, self._templates = domain, confirm, views, templates
-        self._https = domain.settings.base_url.startswith("https:")
+    def __init__(self, services: Services, confirm: Confirm, views: ProjectViews, templates: Templates) -> None:
+        self._services, self._confirm, self._views, self._templates = services, confirm, views, templates
+        self._https = services.settings.base_url.startswith("https:")
 
     def routes(self) -> Iterator[Route]:
         yield get("/project/<short_name>/newtask", locked_out(self.newtask), action="answer")
@@ -47,26 +47,26 @@ class PresentingPages:
         yield get("/project/<short_name>/tutorial", locked_out(self.tutorial))
         yield get("/project/<short_name>/results", locked_out(self.results))
 
-    async def newtask(self, incoming: Incoming, short_name: str) -> Answer:
+    async def newtask(self, incoming: Incoming, short_name: str) -> Response:
         return await self._page(incoming, short_name, "newtask")
 
-    async def task(self, incoming: Incoming, short_name: str, task_id: int) -> Answer:
+    async def task(self, incoming: Incoming, short_name: str, task_id: int) -> Response:
         """The script of the page leases the task. For a program, which has no script, asking for the page does."""
         return await self._page(incoming, short_name, "task", task_id)
 
-    async def tutorial(self, incoming: Incoming, short_name: str) -> Answer:
+    async def tutorial(self, incoming: Incoming, short_name: str) -> Response:
         return await self._page(incoming, short_name, "tutorial")
 
-    async def results(self, incoming: Incoming, short_name: str) -> Answer:
+    async def results(self, incoming: Incoming, short_name: str) -> Response:
         """What the owner wrote for it; without that the finished tasks, those before one result (``before``)."""
         return await self._page(incoming, short_name, "results")
 
-    async def _finished(self, incoming: Incoming, row: Row, context: dict[str, Any]) -> Answer:
+    async def _finished(self, incoming: Incoming, row: Row, context: dict[str, Any]) -> Response:
         """The finished tasks, for those who may see answers."""
         before = incoming.query.get("before", "")
-        sees = self._domain.finished_tasks.may_see(row)
+        sees = self._services.finished_tasks.may_see(row)
         earlier = queries.number(before, "before", 0) if before else None
-        found = await self._domain.finished_tasks.page(row, earlier) if sees else Finished([], None)
+        found = await self._services.finished_tasks.page(row, earlier) if sees else Finished([], None)
         asked = result_rows.asked_by(row["info"])
         return Page(
             "project/presenter.html",
@@ -76,15 +76,15 @@ class PresentingPages:
             _next=found.next,
             _first=not before,
             _sees=sees,
-            _owns=bool(row["standings"] & OWNERS),
+            _owns=bool(row["roles"] & OWNERS),
         )
 
     async def _page(
         self, incoming: Incoming, short_name: str, kind: presenter.Kind, task_id: int | None = None
-    ) -> Answer:
+    ) -> Response:
         if incoming.is_frame:
             return await self._frame(incoming, short_name, kind)
-        row = await self._domain.projects.page(short_name, incoming.who)
+        row = await self._services.projects.page(short_name, incoming.who)
         if kind in ("newtask", "task"):
             self._require_account(incoming, row)
         if task_id is not None:
@@ -104,9 +104,9 @@ class PresentingPages:
     async def _presenter(
         self, incoming: Incoming, row: Row, kind: presenter.Kind, task_id: int | None
     ) -> dict[str, Any]:
-        project = self._domain.records.public_view(PROJECT, row)
+        project = self._services.records.public_view(PROJECT, row)
         who = incoming.who
-        mine = await self._domain.contributions.progress(who, row["id"])
+        mine = await self._services.contributions.progress(who, row["id"])
         return presenter.page_context(
             kind,
             project,
@@ -116,12 +116,12 @@ class PresentingPages:
             rank=await self._rank(who.user_id),
             progress=(int(row["n_completed_tasks"]), int(row["n_tasks"])),
             share=int(row["overall_progress"]),
-            uploads=self._domain.file_access.address(row),
+            uploads=self._services.file_access.address(row),
         )
 
     async def _rank(self, user_id: int | None) -> int | None:
         """The place of an account among those who have answered."""
-        profile = None if user_id is None else await self._domain.accounts.profile(user_id)
+        profile = None if user_id is None else await self._services.accounts.profile(user_id)
         return profile["rank"] if profile is not None and profile["score"] else None
 
     async def _lease_or_find(self, incoming: Incoming, row: Row, task_id: int) -> None:
@@ -129,23 +129,23 @@ class PresentingPages:
         if task_id > _MAX_ID:
             raise NotFoundError("404 Not Found")
         if self._confirm.acts(incoming):
-            await self._domain.contributions.hold(incoming.who, row["id"], task_id)
+            await self._services.contributions.hold(incoming.who, row["id"], task_id)
         else:
-            await self._domain.contributions.require_task(row["id"], task_id)
+            await self._services.contributions.require_task(row["id"], task_id)
 
-    async def _frame(self, incoming: Incoming, short_name: str, kind: presenter.Kind) -> Answer:
+    async def _frame(self, incoming: Incoming, short_name: str, kind: presenter.Kind) -> Response:
         """The owner's own document: nothing of the volunteer is in it but his language."""
-        row = await self._domain.projects.page(short_name, incoming.who)
+        row = await self._services.projects.page(short_name, incoming.who)
         locale, own = locale_of(incoming), language_of(row["info"])
         context = {
             "title": row["name"],
-            "source": readdressed(presenter.source(row["info"], kind), row, self._domain.file_access.address(row)),
+            "source": readdressed(presenter.source(row["info"], kind), row, self._services.file_access.address(row)),
             "locale": locale,
             "language": own or locale,
             "direction": direction_of(own or locale),
         }
         document = self._templates.render("project/frame.html", context)
-        return Raw(document.encode(), headers=presenter.frame_headers(https=self._https))
+        return BytesResponse(document.encode(), headers=presenter.frame_headers(https=self._https))
 
     def _require_account(self, incoming: Incoming, row: Row) -> None:
         if not row["allow_anonymous_contributors"] and not incoming.who.signed_in:
