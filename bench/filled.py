@@ -14,9 +14,9 @@ from bench.testbed import Sql
 _TIME = "2026-01-01 00:00:00+00"
 _TABLES = {
     "task": "id, project_id, created, info",
-    "task_ledger": "project_id, task_id, ordinal, n_answers, answers, mode, entered",
+    "task_ledger": "project_id, task_id, ordinal, n_answers, answers, mode, requeued_xid",
     "task_run": "project_id, task_id, actor, user_id, created, finish_time, counted, info",
-    "position": "project_id, actor, lane, k1, k2",
+    "position": "project_id, actor, scan, k1, k2",
 }
 _INFO = '{"question": "Is there a bird?", "url": "https://example.org/images/%d.jpg"}'
 _ANSWER = '{"answer": "yes", "seconds": 7}'
@@ -71,7 +71,7 @@ def set_scheduler(sql: Sql, project: int, filling: Filling, sched: str) -> None:
 
 
 _POSITION = """
-INSERT INTO position (project_id, actor, lane, k1, k2)
+INSERT INTO position (project_id, actor, scan, k1, k2)
 SELECT %(p)s, %(actor)s, 'priority/' || epoch, 0, (SELECT task_id FROM task_ledger WHERE project_id = %(p)s AND ordinal = %(runs)s)
   FROM project_ledger WHERE project_id = %(p)s ON CONFLICT DO NOTHING"""  # noqa: E501
 _REST = """
@@ -92,13 +92,13 @@ def _people(filling: Filling) -> Iterator[tuple[str, int]]:
 
 def _content(project: int, first: int, filling: Filling, mode: str) -> Iterator[tuple[str, Iterable[str]]]:
     numbers, veterans, each = range(1, filling.tasks + 1), filling.veterans, filling.each
-    entered = "100" if filling.sched == "breadth_first" else r"\N"
+    requeued_xid = "100" if filling.sched == "breadth_first" else r"\N"
     yield "task", (f"{first + o}\t{project}\t{_TIME}\t{_INFO % o}\n" for o in numbers)
     yield (
         "task_ledger",
         (
             f"{project}\t{first + o}\t{o}\t{filling.n_answers}"
-            f"\t{each + sum(o <= runs for runs in veterans.values())}\t{mode}\t{entered}\n"
+            f"\t{each + sum(o <= runs for runs in veterans.values())}\t{mode}\t{requeued_xid}\n"
             for o in numbers
         ),
     )

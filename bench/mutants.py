@@ -92,7 +92,7 @@ SAFEGUARDS = (
     ),
 )
 
-# What stress does not replace: the interleavings of lane, stamp and lock, one by one.
+# What stress does not replace: the interleavings of scan, stamp and lock, one by one.
 MUTANTS = (
     Mutant(
         "answers are counted before the lock",
@@ -160,8 +160,8 @@ MUTANTS = (
     Mutant(
         "a swept skip is passed for ever",
         "38_stale_rows.sql",
-        "DELETE FROM position WHERE (project_id, actor, lane) IN (",
-        "PERFORM FROM position WHERE (project_id, actor, lane) IN (",
+        "DELETE FROM position WHERE (project_id, actor, scan) IN (",
+        "PERFORM FROM position WHERE (project_id, actor, scan) IN (",
         "test_bars_and_sweeps skipped_task_comes_again",
     ),
     Mutant(
@@ -174,8 +174,8 @@ MUTANTS = (
     Mutant(
         "a place that became free is not stamped",
         "20_submission.sql",
-        "extra = extra - k, entered = stamp(p_project)",
-        "extra = extra - k",
+        "uncounted = uncounted - k, requeued_xid = stamp(p_project)",
+        "uncounted = uncounted - k",
         "test_races freed_behind or returns_stays",
     ),
     Mutant(
@@ -195,7 +195,7 @@ MUTANTS = (
     Mutant(
         "a late answer is not counted when its place comes back",
         "20_submission.sql",
-        "IF t.extra > 0 AND free > 0 AND NOT t.retired THEN",
+        "IF t.uncounted > 0 AND free > 0 AND NOT t.retired THEN",
         "IF false THEN",
         "test_submitting late_answer",
     ),
@@ -321,7 +321,7 @@ MUTANTS = (
     Mutant(
         "a changed priority is not brought back",
         "40_changes.sql",
-        "SET priority_0 = p_priority, entered = stamp(p_project)",
+        "SET priority_0 = p_priority, requeued_xid = stamp(p_project)",
         "SET priority_0 = p_priority",
         "test_handing_out moved",
     ),
@@ -350,8 +350,8 @@ MUTANTS = (
     Mutant(
         "publishing leaves completed tasks completed",
         "44_projects.sql",
-        "SET answers = 0, extra = 0, done = false, entered",
-        "SET answers = 0, extra = 0, entered",
+        "SET answers = 0, uncounted = 0, done = false, requeued_xid",
+        "SET answers = 0, uncounted = 0, requeued_xid",
         "test_project_life publishing",
     ),
     Mutant(
@@ -364,8 +364,8 @@ MUTANTS = (
     Mutant(
         "the short way does not see what came back",
         "32_candidate_scan.sql",
-        "RETURN NOT (f.at_floor AND",
-        "RETURN true OR NOT (f.at_floor AND",
+        "RETURN NOT (f.at_low_water_mark AND",
+        "RETURN true OR NOT (f.at_low_water_mark AND",
         "test_handing_out who_has_passed_it",
     ),
     Mutant(

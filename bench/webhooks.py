@@ -123,7 +123,7 @@ class Workers:
     def _complete_again(self, ledger: Ledger, project: int, task: int) -> None:
         ledger.value("SELECT set_redundancy(%(p)s, ARRAY[%(t)s::bigint], 2, clock())", p=project, t=task)
         ledger.commit()
-        ledger.value("SELECT hold_task(%(p)s, 'u:2', NULL, false, '{}', %(t)s, clock())", p=project, t=task)
+        ledger.value("SELECT lease_task(%(p)s, 'u:2', NULL, false, '{}', %(t)s, clock())", p=project, t=task)
         ledger.answer(project, "u:2", task)
         ledger.commit()
 

@@ -17,17 +17,17 @@ def names(folder: Path = FOLDER) -> tuple[str, ...]:
 
 
 def dispatch(known: Iterable[str]) -> str:
-    """The functions that choose among schedulers by name: mode_of and next_lane."""
+    """The functions that choose among schedulers by name: mode_of and next_scan."""
     others = sorted((name for name in known if name != FALLBACK), key=lambda name: name != "default")  # most ask for it
     modes = "\n".join(f"    WHEN '{name}' THEN RETURN {name}_mode();" for name in others)
-    lanes = "\n".join(f"    WHEN '{name}' THEN RETURN {name}_lane(p, p_order, p_lane);" for name in others)
+    scans = "\n".join(f"    WHEN '{name}' THEN RETURN {name}_scan(p, p_order, p_scan);" for name in others)
     return f"""
 CREATE FUNCTION mode_of(p_sched text) RETURNS "char" STABLE LANGUAGE plpgsql AS $$
 BEGIN CASE p_sched
 {modes}
     ELSE RETURN {FALLBACK}_mode(); END CASE; END $$;
-CREATE FUNCTION next_lane(p project_ledger, p_order text, p_lane text) RETURNS text LANGUAGE plpgsql AS $$
+CREATE FUNCTION next_scan(p project_ledger, p_order text, p_scan text) RETURNS text LANGUAGE plpgsql AS $$
 BEGIN CASE p.sched
-{lanes}
-    ELSE RETURN {FALLBACK}_lane(p, p_order, p_lane); END CASE; END $$;
+{scans}
+    ELSE RETURN {FALLBACK}_scan(p, p_order, p_scan); END CASE; END $$;
 """

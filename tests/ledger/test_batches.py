@@ -15,7 +15,7 @@ ANSWER = "SELECT * FROM submit_many(%(answers)s, %(hurry)s, clock())"
 
 def ask(ledger, *asks, wait=False):
     """What each is told, in their order; an ask is a volunteer and a project, and what else it says."""
-    blank = {"me": None, "is_admin": False, "unlocked": [], "maximum": 1, "skip": 0, "lane": "priority"}
+    blank = {"me": None, "is_admin": False, "unlocked": [], "maximum": 1, "skip": 0, "scan": "priority"}
     rows = ledger.rows(ASK, asks=json.dumps([{**blank, **one} for one in asks]), wait=wait)
     return [(row["state"], row["tasks"]) for row in sorted(rows, key=lambda row: row["nth"])]
 

@@ -13,9 +13,9 @@ MINUTES = 60
 
 
 def correct(session, project, actor, task, info):
-    """What ``correct_run`` said, and the invariants after it."""
+    """What ``amend_answer`` said, and the invariants after it."""
     values = {"p": project, "a": actor, "t": task, "info": json.dumps(info)}
-    row = session.row("SELECT state, run FROM correct_run(%(p)s, %(a)s, %(t)s, %(info)s, clock())", **values)
+    row = session.row("SELECT state, run FROM amend_answer(%(p)s, %(a)s, %(t)s, %(info)s, clock())", **values)
     if session.check:
         assert invariants(session.connection, session.highest) == []
     return row["state"]

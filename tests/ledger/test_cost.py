@@ -20,7 +20,7 @@ SCHEDULERS = ["default", "random", "depth_first_all", "incremental", "breadth_fi
 BUILD = [
     """INSERT INTO task (id, project_id, created, info) OVERRIDING SYSTEM VALUE
        SELECT %(first)s + o, %(p)s, clock(), '{}' FROM generate_series(1, %(n)s) o""",
-    """INSERT INTO task_ledger (project_id, task_id, ordinal, n_answers, answers, mode, entered)
+    """INSERT INTO task_ledger (project_id, task_id, ordinal, n_answers, answers, mode, requeued_xid)
        SELECT %(p)s, %(first)s + o, o, 3, (o <= %(half)s)::int, mode_of(%(sched)s),
               CASE %(sched)s WHEN 'breadth_first' THEN 100 END FROM generate_series(1, %(n)s) o""",
     """INSERT INTO task_run (project_id, task_id, actor, user_id, created, finish_time, counted, info)
@@ -30,8 +30,8 @@ BUILD = [
     """INSERT INTO stat_delta (project_id, hour, tasks, wanted)
        SELECT %(p)s, date_trunc('hour', clock()), %(n)s, 3 * %(n)s""",
     """UPDATE project_ledger SET n_ordinals = %(n)s, max_rank = 0 WHERE project_id = %(p)s""",
-    """INSERT INTO position SELECT %(p)s, 'u:1', lane || '/1', 0, %(first)s + %(half)s
-         FROM unnest(ARRAY['priority', 'priority-up', 'id']) lane""",
+    """INSERT INTO position SELECT %(p)s, 'u:1', scan || '/1', 0, %(first)s + %(half)s
+         FROM unnest(ARRAY['priority', 'priority-up', 'id']) scan""",
 ]
 
 

@@ -7,9 +7,9 @@ from support.checks.invariants import invariants
 
 BREAKING = {
     "I1 answers": "UPDATE task_ledger SET answers = answers + 1 WHERE n_answers = 2 AND answers = 0",
-    "I1 nothing": "INSERT INTO past_lease SELECT project_id, 'u:9', 99999, now(), now(), false FROM project_ledger",
+    "I1 nothing": "INSERT INTO expired_lease SELECT project_id, 'u:9', 99999, now(), now(), false FROM project_ledger",
     "I2": "UPDATE task_ledger SET n_answers = 1, done = true WHERE answers = 1 AND leases = 1",
-    "I3 no lease": "INSERT INTO past_lease SELECT project_id, actor, task_id, now(), now(), false FROM task_run",
+    "I3 no lease": "INSERT INTO expired_lease SELECT project_id, actor, task_id, now(), now(), false FROM task_run",
     "I3 one run": "ALTER TABLE task_run DROP CONSTRAINT one_run_per_person;"
     " INSERT INTO task_run (project_id, task_id, actor, created, finish_time, counted, info)"
     " SELECT project_id, task_id, actor, created, finish_time, false, info FROM task_run LIMIT 1",
@@ -19,8 +19,8 @@ BREAKING = {
     "I5 an event": "UPDATE event SET kind = 'result_updated'",
     "I5 one event": "INSERT INTO event (project_id, kind, task_id, result_id, at)"
     " SELECT project_id, kind, task_id, result_id, at FROM event",
-    "I6": "UPDATE task_ledger SET n_answers = 3, done = false WHERE extra > 0",
-    "I7": "UPDATE position SET k2 = 99999 WHERE actor = 'u:1' AND lane LIKE 'priority/_'",
+    "I6": "UPDATE task_ledger SET n_answers = 3, done = false WHERE uncounted > 0",
+    "I7": "UPDATE position SET k2 = 99999 WHERE actor = 'u:1' AND scan LIKE 'priority/_'",
     "figures": "UPDATE stat_delta SET counted = counted + 1",
     "answers of each volunteer": "UPDATE stat_delta SET actor = 'u:8' WHERE actor = 'u:3'",
     "scores": "UPDATE stat_delta SET user_id = 8 WHERE user_id = 3",

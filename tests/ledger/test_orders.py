@@ -8,7 +8,7 @@ from support.checks.shows import shows
 from support.ledger import Meanwhile
 
 PRIORITIES = [0.0, 1.0, 0.5, 1.0, 0.0]
-# Positions in PRIORITIES in the order that each lane gives them.
+# Positions in PRIORITIES in the order that each scan gives them.
 ORDERS = {
     "priority": [1, 3, 2, 0, 4],
     "priority-up": [0, 4, 2, 1, 3],
@@ -96,7 +96,7 @@ def test_orders_do_not_disturb_each_other(ledger, five, order):
 def test_nobody_else_pays_for_descending_orders_before_they_are_used(ledger):
     project = ledger.project()
     ledger.add(project, [0.0, 0.0])
-    stamped = "SELECT count(*) FROM task_ledger WHERE entered IS NOT NULL"
+    stamped = "SELECT count(*) FROM task_ledger WHERE requeued_xid IS NOT NULL"
     ledger.add(project, [0.0])
     assert ledger.value(stamped) == 0
     ledger.take(project, "u:1", order="id-down")

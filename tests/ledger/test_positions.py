@@ -1,18 +1,18 @@
-"""Where a volunteer starts on a lane: his own position or the floor."""
+"""Where a volunteer starts on a scan: his own position or the floor."""
 
 from __future__ import annotations
 
 import pytest
 
-START = "SELECT (%s).k1, (%s).k2, (%s).at_floor FROM start_in_order((SELECT p FROM project_ledger p), (SELECT asker_of(p, 'u:1', '') FROM project_ledger p), 'priority')"
+START = "SELECT (%s).k1, (%s).k2, (%s).at_low_water_mark FROM start_in_order((SELECT p FROM project_ledger p), (SELECT asker_of(p, 'u:1', '') FROM project_ledger p), 'priority')"
 
 
-def place(ledger, actor, lane, k1, k2):
+def place(ledger, actor, scan, k1, k2):
     """Puts a position there, of epoch 1, which publishing began."""
     ledger.run(
-        "INSERT INTO position SELECT project_id, %(actor)s, %(lane)s || '/1', %(k1)s, %(k2)s FROM project_ledger",
+        "INSERT INTO position SELECT project_id, %(actor)s, %(scan)s || '/1', %(k1)s, %(k2)s FROM project_ledger",
         actor=actor,
-        lane=lane,
+        scan=scan,
         k1=k1,
         k2=k2,
     )
@@ -78,7 +78,7 @@ def test_who_passes_a_returned_task_that_is_ahead_keeps_his_place_in_the_order(l
     ledger.set_priority(project, [ahead], -1.0)
     ledger.release(project, "u:7", behind)
     assert ledger.take(project, "u:1") == behind
-    places = "SELECT k1, k2 FROM position WHERE actor = %(a)s AND lane = 'priority/1'"
+    places = "SELECT k1, k2 FROM position WHERE actor = %(a)s AND scan = 'priority/1'"
     assert ledger.row(places, a="u:1") == ledger.row(places, a="")
 
 
@@ -88,7 +88,7 @@ def test_the_floor_rises_over_what_is_done(ledger):
     for number in range(3):
         ledger.contribute(project, f"u:{number}")
     ledger.take(project, "u:9")
-    floor = ledger.row("SELECT k1, k2 FROM position WHERE actor = '' AND lane = 'priority/1'")
+    floor = ledger.row("SELECT k1, k2 FROM position WHERE actor = '' AND scan = 'priority/1'")
     assert (floor["k1"], floor["k2"]) == (0, tasks[3] - 1)
 
 

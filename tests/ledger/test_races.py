@@ -355,7 +355,7 @@ def test_two_who_take_back_the_same_lapsed_leases_share_them(ledger, beside):
     whole(ledger, first, second)
     assert mine in tasks
     assert ledger.ask(project, "u:3").tasks == [task for task in tasks if task != mine][:1]
-    assert ledger.value("SELECT count(*) FROM past_lease") == 4
+    assert ledger.value("SELECT count(*) FROM expired_lease") == 4
 
 
 def test_a_lease_being_taken_back_and_answered_at_once(ledger, beside):

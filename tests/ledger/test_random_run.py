@@ -76,7 +76,9 @@ class Run:
                     broken_off(session, lambda t=task: session.answer(project, actor, t, network=place))
         if chance.random() < 0.2:
             for row in session.rows(
-                "SELECT task_id FROM past_lease WHERE project_id = %(p)s AND actor = %(a)s LIMIT 2", p=project, a=actor
+                "SELECT task_id FROM expired_lease WHERE project_id = %(p)s AND actor = %(a)s LIMIT 2",
+                p=project,
+                a=actor,
             ):
                 session.answer(project, actor, row["task_id"], network=place)
 

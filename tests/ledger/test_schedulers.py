@@ -61,7 +61,7 @@ def test_everybody_answers_everything_and_n_answers_of_them_count(ledger):
         assert ledger.all_of(project, f"u:{number}") == ledger.tasks(project)
     for task in ledger.tasks(project):
         row = ledger.ledger(task)
-        assert (row["answers"], row["extra"], row["done"]) == (2, 3, True)
+        assert (row["answers"], row["uncounted"], row["done"]) == (2, 3, True)
     assert len(ledger.events(project)) == 2
 
 

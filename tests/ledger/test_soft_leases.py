@@ -200,5 +200,5 @@ def test_tasks_that_were_only_looked_at_are_remembered_up_to_two_hundred(ledger)
     for task in tasks:
         ledger.pass_time(1)
         assert ledger.hold(project, "i:192.0.2.9", task) == "late"
-    kept = [row["task_id"] for row in ledger.rows("SELECT task_id FROM past_lease ORDER BY granted")]
+    kept = [row["task_id"] for row in ledger.rows("SELECT task_id FROM expired_lease ORDER BY granted")]
     assert kept == tasks[5:]

@@ -25,7 +25,7 @@ from twisted.internet import reactor
 from twisted.internet.defer import ensureDeferred
 from twisted.internet.threads import blockingCallFromThread, deferToThread
 
-from crowdd.domain.tasks.contributions import lane
+from crowdd.domain.tasks.contributions import candidate_scan
 from crowdd.errors import ForbiddenError
 from crowdd.kinds import PROJECT, TASK
 from crowdd.storage import schedulers
@@ -86,7 +86,7 @@ class People(RuleBasedStateMachine):
         order=strategies.sampled_from(ORDERS),
     )
     def asks(self, who, limit, offset, order):
-        work = self.services.contributions.next_tasks(who, self.project, limit, offset, lane(*order))
+        work = self.services.contributions.next_tasks(who, self.project, limit, offset, candidate_scan(*order))
         try:
             handout = do(work)
         except ForbiddenError as error:
@@ -111,7 +111,7 @@ class People(RuleBasedStateMachine):
 
     @rule(who=volunteers, late=strategies.booleans(), place=places)
     def answers_what_he_has(self, who, late, place):
-        table = "past_lease" if late else "lease"
+        table = "expired_lease" if late else "lease"
         held = self.ledger.rows(
             f"SELECT task_id FROM {table} WHERE project_id = %(p)s AND actor = %(a)s ORDER BY 1",
             p=self.project,
@@ -125,7 +125,9 @@ class People(RuleBasedStateMachine):
     def answers_what_he_has_not(self, who, place):
         for task in self.tasks_at(place):
             mine = "SELECT count(*) FROM {} WHERE task_id = %(t)s AND actor = %(a)s"
-            if not any(self.ledger.value(mine.format(table), t=task, a=who.actor) for table in ("lease", "past_lease")):
+            if not any(
+                self.ledger.value(mine.format(table), t=task, a=who.actor) for table in ("lease", "expired_lease")
+            ):
                 with pytest.raises(ForbiddenError) as refused:
                     self.answers(who, task)
                 assert refused.value.code in ("no_lease", "duplicate", "barred")
@@ -172,7 +174,7 @@ class People(RuleBasedStateMachine):
 
     @rule()
     def sweeps(self):
-        self.ledger.run("SELECT sweep_past_leases(clock() - interval '2 hours', 100)")
+        self.ledger.run("SELECT sweep_expired_leases(clock() - interval '2 hours', 100)")
         self.ledger.run("SELECT sweep_positions(clock() - interval '2 hours', 100)")
 
     @rule(who=volunteers, place=places, skip=strategies.booleans())

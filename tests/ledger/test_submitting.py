@@ -65,9 +65,9 @@ def test_one_person_cannot_have_two_runs_of_a_task_whatever_the_functions_do(led
     project = ledger.project(tasks=1, n=2)
     task = ledger.contribute(project, "u:1")
     with pytest.raises(errors.UniqueViolation):
-        ledger.run("INSERT INTO past_lease VALUES (%(p)s, 'u:1', %(t)s, now(), now(), false)", p=project, t=task)
+        ledger.run("INSERT INTO expired_lease VALUES (%(p)s, 'u:1', %(t)s, now(), now(), false)", p=project, t=task)
         ledger.answer(project, "u:1", task)
-    ledger.run("DELETE FROM past_lease")
+    ledger.run("DELETE FROM expired_lease")
     assert ledger.ledger(task)["answers"] == 1
 
 
@@ -120,7 +120,7 @@ def test_lapsed_leases_come_back_twenty_at_a_time(ledger):
     ledger.pass_time(HOUR + 1)
     asked = ledger.ask(project, "u:2", limit=30)
     assert len(asked.tasks) == 20
-    assert ledger.value("SELECT count(*) FROM past_lease") == 20
+    assert ledger.value("SELECT count(*) FROM expired_lease") == 20
     assert len(ledger.all_of(project, "u:2")) == 50
 
 
@@ -143,7 +143,7 @@ def test_an_answer_after_the_place_was_given_away_is_kept_and_does_not_count(led
     answered = ledger.answer(project, "u:1", task)
     assert (answered.state, answered.late >= 100) == ("late", True)
     row = ledger.ledger(task)
-    assert (row["answers"], row["extra"], row["done"]) == (1, 1, True)
+    assert (row["answers"], row["uncounted"], row["done"]) == (1, 1, True)
     assert len(ledger.results(task)) == 1
     assert ledger.answer(project, "u:1", task).state == "duplicate"
 

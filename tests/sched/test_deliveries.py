@@ -240,7 +240,7 @@ async def test_events_of_a_task_stay_in_order_though_the_first_fails(post, recei
     for n in (2, 3):
         post.ledger.set_n(project, [task], n)
         post.ledger.value(
-            "SELECT hold_task(%(p)s, %(a)s, NULL, false, '{}', %(t)s, clock())", p=project, a=f"u:{n}", t=task
+            "SELECT lease_task(%(p)s, %(a)s, NULL, false, '{}', %(t)s, clock())", p=project, a=f"u:{n}", t=task
         )
         post.ledger.answer(project, f"u:{n}", task)
     post.number(project)

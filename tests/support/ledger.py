@@ -276,7 +276,7 @@ class Ledger:
     def hold(self, project: int, actor: str, task: int, network: str | None = None) -> str:
         """Opens the page of a task."""
         return self.change(
-            "SELECT hold_task(%(p)s, %(a)s, %(me)s, false, %(unlocked)s, %(t)s, clock(), %(network)s)",
+            "SELECT lease_task(%(p)s, %(a)s, %(me)s, false, %(unlocked)s, %(t)s, clock(), %(network)s)",
             unlocked=[DRAFT],
             p=project,
             a=actor,

@@ -59,8 +59,8 @@ class Handout:
     retry_in: int | None = None
 
 
-def lane(orderby: str, descending: bool) -> str:
-    """The lane of an order. Those of id, created and priority_0 cost the same at any size; others begin with ``sort/``.
+def candidate_scan(orderby: str, descending: bool) -> str:
+    """The scan of an order. Those of id, created and priority_0 cost the same at any size; others begin with ``sort/``.
 
     A project's tasks have their ids in the order in which they were created. Raises UnknownFieldError for what is no
     attribute of a task that a volunteer may see.
@@ -154,7 +154,7 @@ class Contributions:
         return Handout([orjson.Fragment(task) for task in row["tasks"]])
 
     async def _asked(self, ask: Row, *, together: bool = True) -> Row:
-        alone = not together or ask["lane"].startswith("sort/")
+        alone = not together or ask["scan"].startswith("sort/")
         row = await (self._ask_alone(ask) if alone else self._asks.add(ask))
         for _try in range(_TRIES):
             if row["lapsed"]:
@@ -172,7 +172,7 @@ class Contributions:
             await contributions.limit_time(tx, SORT_SECONDS)
             return await contributions.next_tasks(tx, [ask], self._records.base_url, wait=True)
 
-        if ask["lane"].startswith("sort/"):
+        if ask["scan"].startswith("sort/"):
             return (await self._db.transaction(within_time))[0]
         return (await contributions.next_tasks(self._db, [ask], self._records.base_url, wait=True))[0]
 

@@ -11,7 +11,14 @@ import attrs
 
 from crowdd.domain.core import queries
 from crowdd.domain.server.services import Services
-from crowdd.domain.tasks.contributions import MAX_TASKS, SORT_SECONDS, Handout, as_external, external_uid, lane
+from crowdd.domain.tasks.contributions import (
+    MAX_TASKS,
+    SORT_SECONDS,
+    Handout,
+    as_external,
+    candidate_scan,
+    external_uid,
+)
 from crowdd.domain.tasks.leases import why_no_task
 from crowdd.errors import AnonymousError, ForbiddenError, InvalidValueError, NotFoundError
 from crowdd.http.api.operations import DESC, EXTERNAL_UID, OFFSET, PASSWORD
@@ -120,7 +127,7 @@ class Assignment:
         query = incoming.query
         limit = queries.number(query.get("limit", ""), "limit", 1)
         offset = queries.number(query.get("offset", ""), "offset", 0)
-        order = lane(query.get("orderby", ""), queries.flag(query.get("desc", ""), "desc"))
+        order = candidate_scan(query.get("orderby", ""), queries.flag(query.get("desc", ""), "desc"))
         project = _project_id(project_id)
         who = await self._services.contributions.identify(
             incoming.who, project, query.get("external_uid"), incoming.header("authorization")

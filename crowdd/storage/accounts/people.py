@@ -34,7 +34,7 @@ async def projects_with_rights(db: Database, actor: str) -> list[int]:
     """Projects in which a volunteer has a lease, the right to answer late, or a place in the order."""
     rows = await db.fetch(
         "SELECT project_id FROM project_ledger p WHERE EXISTS (SELECT FROM lease x WHERE x.project_id = p.project_id AND x.actor = %(actor)s)"
-        " OR EXISTS (SELECT FROM past_lease x WHERE x.project_id = p.project_id AND x.actor = %(actor)s)"
+        " OR EXISTS (SELECT FROM expired_lease x WHERE x.project_id = p.project_id AND x.actor = %(actor)s)"
         " OR EXISTS (SELECT FROM position x WHERE x.project_id = p.project_id AND x.actor = %(actor)s) ORDER BY 1",
         {"actor": actor},
     )

@@ -1,7 +1,7 @@
 -- Answers: storing one, what it completes, what becomes of a task when places become free.
 --
 -- Invariants (docs/interface/tasks.md; tests/ledger looks for each):
---   I1 task_ledger.answers = its counted runs; .extra = its other runs; .leases = its rows in lease
+--   I1 task_ledger.answers = its counted runs; .uncounted = its other runs; .leases = its rows in lease
 --   I2 counted runs + leases <= n_answers (or what it was before it was lowered; mode 'a': counted runs only)
 --   I3 one run per person and task; nobody holds a lease on a task that he has answered
 --   I4 done <=> is_complete (answers >= n_answers); a done task has one last result, whose task_run_ids are its counted runs
@@ -12,12 +12,12 @@
 --   I8 counted runs + leases of a network's anonymous volunteers <= counted_per_network, unless it was lowered or runs
 --      changed hands
 --
--- Lock order: the volunteer (advisory; next_tasks, hold_task and release_task only) -> project -> project_ledger -> ledger
+-- Lock order: the volunteer (advisory; next_tasks, lease_task and release_task only) -> project -> project_ledger -> ledger
 -- rows by task id -> that task's leases, runs, results. Everything about a task changes only under its ledger row lock.
 -- Outside this order rows are taken with SKIP LOCKED, and next_tasks waits for a row only while it holds no other but
 -- positions, for which nobody waits.
 
--- The stamp of this transaction. A lane ordered by stamps is followed up to the oldest transaction still running, never
+-- The stamp of this transaction. A scan ordered by stamps is followed up to the oldest transaction still running, never
 -- beyond, so that no stamp that commits late is skipped.
 CREATE FUNCTION stamp(p_project bigint) RETURNS bigint LANGUAGE plpgsql AS $$
 BEGIN
@@ -48,14 +48,14 @@ END $$;
 
 -- Puts a task right after places became free, n_answers changed or a counted run went (p_gone): counts the oldest late
 -- answers first, completes or re-opens, and brings the task back to the volunteers.
-CREATE FUNCTION settle(p_project bigint, p_task bigint, p_gone boolean, p_now timestamptz) RETURNS void LANGUAGE plpgsql AS $$
+CREATE FUNCTION reconcile_task(p_project bigint, p_task bigint, p_gone boolean, p_now timestamptz) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE t task_ledger; was boolean; k int := 0; free int;
 BEGIN
     SELECT * INTO t FROM task_ledger WHERE project_id = p_project AND task_id = p_task;
     was := t.done;
     free := t.n_answers - t.answers - t.leases * (t.mode <> 'a')::int;
-    IF t.extra > 0 AND free > 0 AND NOT t.retired THEN k := count_late(p_project, p_task, free); END IF;
-    UPDATE task_ledger SET answers = answers + k, extra = extra - k, entered = stamp(p_project)
+    IF t.uncounted > 0 AND free > 0 AND NOT t.retired THEN k := count_late(p_project, p_task, free); END IF;
+    UPDATE task_ledger SET answers = answers + k, uncounted = uncounted - k, requeued_xid = stamp(p_project)
      WHERE project_id = p_project AND task_id = p_task RETURNING * INTO t;
     IF t.done AND (k > 0 OR p_gone OR NOT is_complete(t.answers, t.n_answers)) THEN
         UPDATE task_ledger SET done = false WHERE project_id = p_project AND task_id = p_task RETURNING * INTO t;
@@ -86,7 +86,7 @@ BEGIN
     -- Both kinds of leases in one statement: a lease becomes an expired one within one transaction.
     SELECT trial, counted_per_network, has_bars,
            EXISTS (SELECT FROM lease WHERE project_id = p_project AND actor = p_actor AND task_id = p_task)
-           OR EXISTS (SELECT FROM past_lease WHERE project_id = p_project AND actor = p_actor AND task_id = p_task)
+           OR EXISTS (SELECT FROM expired_lease WHERE project_id = p_project AND actor = p_actor AND task_id = p_task)
       INTO is_trial, maximum, bars, asked FROM project_ledger WHERE project_id = p_project;
     IF is_trial THEN SELECT trial INTO is_trial FROM project_ledger WHERE project_id = p_project FOR SHARE; END IF;
     IF bars AND is_barred(p_project, p_actor, p_ip) THEN state := 'barred'; RETURN; END IF;
@@ -109,7 +109,7 @@ BEGIN
     DELETE FROM lease WHERE project_id = p_project AND actor = p_actor AND task_id = p_task RETURNING lease.granted, expires, network INTO l;
     held := FOUND;
     IF NOT held THEN
-        DELETE FROM past_lease WHERE project_id = p_project AND actor = p_actor AND task_id = p_task RETURNING past_lease.granted, expires, '' AS network INTO l;
+        DELETE FROM expired_lease WHERE project_id = p_project AND actor = p_actor AND task_id = p_task RETURNING expired_lease.granted, expires, '' AS network INTO l;
         IF NOT FOUND THEN
             SELECT id INTO run FROM task_run WHERE project_id = p_project AND task_id = p_task AND actor = p_actor;
             state := CASE WHEN FOUND THEN 'duplicate' ELSE 'no lease' END;
@@ -128,25 +128,25 @@ BEGIN
     INSERT INTO task_run (project_id, task_id, actor, user_id, user_ip, external_uid, created, finish_time, counted, trial, timeout, calibration, media_url, info)
     VALUES (p_project, p_task, p_actor, p_user, nullif(p_ip, ''), p_external, l.granted, p_now, c = 1, is_trial, late_seconds, p_calibration, p_media_url, p_info)
     RETURNING id INTO run;
-    UPDATE task_ledger SET answers = answers + c, leases = leases - held::int, extra = extra + 1 - c,
-           entered = CASE WHEN mode = 'i' OR (mode = 'b' AND held::int <> c) THEN stamp(p_project) ELSE entered END
+    UPDATE task_ledger SET answers = answers + c, leases = leases - held::int, uncounted = uncounted + 1 - c,
+           requeued_xid = CASE WHEN mode = 'i' OR (mode = 'b' AND held::int <> c) THEN stamp(p_project) ELSE requeued_xid END
      WHERE project_id = p_project AND task_id = p_task RETURNING * INTO t;
     last := (c = 1 AND NOT t.done AND is_complete(t.answers, t.n_answers))::int;
     IF last = 1 THEN PERFORM complete(t, is_trial, p_now); END IF;
     INSERT INTO stat_delta (project_id, hour, actor, user_id, runs, counted, completed, seconds, bytes)
     VALUES (p_project, date_trunc('hour', p_now), p_actor, whose, 1, c, last, time_spent(l.granted, p_now, late_seconds),
             coalesce(octet_length(p_info::text), 0));
-    IF held AND (surplus OR moved) THEN PERFORM settle(p_project, p_task, false, p_now); END IF;
+    IF held AND (surplus OR moved) THEN PERFORM reconcile_task(p_project, p_task, false, p_now); END IF;
     state := CASE WHEN c = 1 THEN 'counted' WHEN surplus THEN 'surplus' ELSE 'late' END;
 END $$;
 
 -- How long after it was stored an answer may still be changed when its task has its result already.
-CREATE FUNCTION second_thoughts() RETURNS interval IMMUTABLE LANGUAGE sql AS $$ SELECT interval '5 minutes' $$;
+CREATE FUNCTION correction_window() RETURNS interval IMMUTABLE LANGUAGE sql AS $$ SELECT interval '5 minutes' $$;
 
 -- Puts another answer in the place of the one that a volunteer gave: changed, same (it says so already), in result (its task
 -- has its result, and the time for second thoughts is over), none (he has not answered) or barred. Counters stay as they are: it is
 -- the same answer, given when it was given. A result that the old one stood in becomes a version behind a new one (I4, I5).
-CREATE FUNCTION correct_run(p_project bigint, p_actor text, p_task bigint, p_info jsonb, p_now timestamptz, p_network text DEFAULT '',
+CREATE FUNCTION amend_answer(p_project bigint, p_actor text, p_task bigint, p_info jsonb, p_now timestamptz, p_network text DEFAULT '',
                             OUT state text, OUT run bigint) LANGUAGE plpgsql AS $$
 DECLARE t task_ledger; r task_run; is_trial boolean; bars boolean;
 BEGIN
@@ -158,7 +158,7 @@ BEGIN
     IF NOT FOUND THEN state := 'none'; RETURN; END IF;
     run := r.id;
     IF r.info IS NOT DISTINCT FROM p_info THEN state := 'same'; RETURN; END IF;
-    IF t.done AND r.counted AND p_now > r.finish_time + second_thoughts() THEN state := 'in result'; RETURN; END IF;
+    IF t.done AND r.counted AND p_now > r.finish_time + correction_window() THEN state := 'in result'; RETURN; END IF;
     UPDATE task_run SET info = p_info WHERE project_id = p_project AND id = r.id;
     IF t.done AND r.counted THEN PERFORM complete(t, is_trial, p_now); END IF;
     state := 'changed';
@@ -172,10 +172,10 @@ BEGIN
     SELECT * INTO t FROM task_ledger WHERE project_id = p_project AND task_id = r.task_id FOR UPDATE;
     DELETE FROM task_run WHERE project_id = p_project AND id = p_run RETURNING * INTO r;
     IF NOT FOUND THEN RETURN false; END IF;
-    UPDATE task_ledger SET answers = answers - r.counted::int, extra = extra - 1 + r.counted::int WHERE project_id = p_project AND task_id = r.task_id;
+    UPDATE task_ledger SET answers = answers - r.counted::int, uncounted = uncounted - 1 + r.counted::int WHERE project_id = p_project AND task_id = r.task_id;
     INSERT INTO stat_delta (project_id, hour, actor, user_id, runs, counted, seconds, wanted)
     VALUES (p_project, date_trunc('hour', r.finish_time), r.actor, scorer(p_project, r.user_id, r.trial), -1, -r.counted::int,
             -time_spent(r.created, r.finish_time, r.timeout), -(r.counted AND t.retired)::int);
-    PERFORM settle(p_project, r.task_id, r.counted, p_now);
+    PERFORM reconcile_task(p_project, r.task_id, r.counted, p_now);
     RETURN true;
 END $$;

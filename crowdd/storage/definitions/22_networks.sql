@@ -7,9 +7,9 @@
 -- often, too: there uncounted answers that came after the counted ones make the share as well.
 
 -- Who asks for tasks. shared: their network where the rule applies, else null. Positions depend on the network then:
--- a volunteer's lanes end in suffix, and floors names whose positions they start from. every: whether uncounted answers make
+-- a volunteer's scans end in suffix, and low_water_marks names whose positions they start from. every: whether uncounted answers make
 -- the share, too.
-CREATE TYPE asker AS (actor text, network text, shared text, floors text[], suffix text, every boolean);
+CREATE TYPE asker AS (actor text, network text, shared text, low_water_marks text[], suffix text, every boolean);
 
 CREATE FUNCTION asker_of(p project_ledger, p_actor text, p_network text) RETURNS asker LANGUAGE plpgsql AS $$
 DECLARE v asker;

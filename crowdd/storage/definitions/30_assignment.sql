@@ -13,15 +13,15 @@ CREATE FUNCTION end_lease(p_project bigint, p_actor text, p_task bigint, p_befor
 RETURNS boolean LANGUAGE plpgsql AS $$
 BEGIN
     WITH gone AS (DELETE FROM lease WHERE project_id = p_project AND actor = p_actor AND task_id = p_task AND expires <= p_before RETURNING *)
-    INSERT INTO past_lease SELECT project_id, actor, task_id, granted, coalesce(p_ends, expires), p_skip FROM gone;
+    INSERT INTO expired_lease SELECT project_id, actor, task_id, granted, coalesce(p_ends, expires), p_skip FROM gone;
     IF NOT FOUND THEN RETURN false; END IF;
     UPDATE task_ledger SET leases = leases - 1 WHERE project_id = p_project AND task_id = p_task;
-    PERFORM settle(p_project, p_task, false, p_now);
+    PERFORM reconcile_task(p_project, p_task, false, p_now);
     RETURN true;
 END $$;
 
 -- Takes lapsed leases back, at most 20 per request, leaving alone what another request is busy with. Returns the rows locked.
-CREATE FUNCTION take_back(p_project bigint, p_now timestamptz) RETURNS int LANGUAGE plpgsql AS $$
+CREATE FUNCTION expire_leases(p_project bigint, p_now timestamptz) RETURNS int LANGUAGE plpgsql AS $$
 DECLARE r record; n int := 0;
 BEGIN
     FOR r IN SELECT task_id, actor FROM lease WHERE -project_id = -p_project AND expires <= p_now ORDER BY expires LIMIT 20 LOOP
@@ -52,7 +52,7 @@ BEGIN
          WHERE project_id = p.project_id AND task_id = p_task AND open AND (p_level IS NULL OR level = p_level) FOR UPDATE SKIP LOCKED;
     END IF;
     IF NOT FOUND THEN RETURN false; END IF;
-    WITH held AS (UPDATE task_ledger SET leases = leases + 1, entered = CASE m WHEN 'b' THEN stamp(p.project_id) ELSE entered END
+    WITH held AS (UPDATE task_ledger SET leases = leases + 1, requeued_xid = CASE m WHEN 'b' THEN stamp(p.project_id) ELSE requeued_xid END
                    WHERE project_id = p.project_id AND task_id = p_task
                      AND NOT EXISTS (SELECT FROM task_run WHERE project_id = p.project_id AND task_id = p_task AND actor = v.actor)
                      AND (v.shared IS NULL OR p.counted_per_network
@@ -60,7 +60,7 @@ BEGIN
                                                          AND (counted OR v.every AND aside IS NULL))
                           + (SELECT count(*) FROM lease WHERE network = v.shared AND project_id + 0 = p.project_id AND -task_id = -p_task AND actor ~ '^[ci]:'))
                   RETURNING 1),
-         gone AS (DELETE FROM past_lease WHERE project_id = p.project_id AND actor = v.actor AND task_id = p_task AND EXISTS (SELECT FROM held)
+         gone AS (DELETE FROM expired_lease WHERE project_id = p.project_id AND actor = v.actor AND task_id = p_task AND EXISTS (SELECT FROM held)
                   RETURNING expires >= granted + 6 * p.lease AS over)
     INSERT INTO lease (project_id, actor, task_id, granted, expires, network, soft)
     SELECT p.project_id, v.actor, p_task, p_now, p_now + CASE p_held WHEN 0 THEN p.lease ELSE p.preload END, v.network,
@@ -96,7 +96,7 @@ BEGIN
 END $$;
 
 -- Why this volunteer may not be handed tasks of the project at all, or null.
-CREATE FUNCTION barred(p project_ledger, p_actor text, p_user bigint, p_admin boolean, p_unlocked text[], p_network text) RETURNS text LANGUAGE plpgsql AS $$
+CREATE FUNCTION access_refusal(p project_ledger, p_actor text, p_user bigint, p_admin boolean, p_unlocked text[], p_network text) RETURNS text LANGUAGE plpgsql AS $$
 BEGIN
     IF p.project_id IS NULL OR (p.trial AND NOT reachable(p, p_user, p_admin, p_unlocked)) THEN RETURN 'no project'; END IF;
     IF p.lock_id IS NOT NULL AND NOT p_admin AND NOT p.lock_id = ANY (p_unlocked)
@@ -109,7 +109,7 @@ END $$;
 -- The caller's tasks at [offset, offset + limit) of one sequence: his leases in the order given, then new ones. All up to
 -- the end of the window are leased: offset 1 asked before offset 0 must not give the same task twice.
 -- state: ok; again (ask again at once: the walk was cut, or a row was busy); wait (open places are leased, see retry_at);
--- none; paused; and what barred says. Without p_wait it waits for nobody, so that many may share a transaction: what would
+-- none; paused; and what access_refusal says. Without p_wait it waits for nobody, so that many may share a transaction: what would
 -- have to wait is "again". lapsed: leases that were looked at and may have ended, by which figures of the project may have
 -- changed. p_network: where the caller asks from.
 CREATE FUNCTION next_tasks(p_project bigint, p_actor text, p_user bigint, p_admin boolean, p_unlocked text[],
@@ -120,7 +120,7 @@ BEGIN
     lapsed := 0;
     SELECT * INTO p FROM project_ledger WHERE project_id = p_project;
     IF p.project_id IS NULL OR p.trial OR p.lock_id IS NOT NULL OR p.members_only OR p.has_bars THEN
-        state := barred(p, p_actor, p_user, p_admin, p_unlocked, p_network);
+        state := access_refusal(p, p_actor, p_user, p_admin, p_unlocked, p_network);
         IF state IS NOT NULL THEN RETURN; END IF;
     END IF;
     IF p_order IN ('id-down', 'priority-up') AND NOT p.two_way THEN         -- from now on what is added is brought back to such people
@@ -147,7 +147,7 @@ BEGIN
     END IF;
     need := least(p_offset + p_limit, 200) - cardinality(own);
     IF p.paused THEN need := 0; END IF;
-    IF need > 0 THEN lapsed := lapsed + take_back(p_project, p_now); END IF;
+    IF need > 0 THEN lapsed := lapsed + expire_leases(p_project, p_now); END IF;
     IF p.counted_per_network > 0 AND p_actor ~ '^[ci]:' THEN v := asker_of(p, p_actor, p_network);
     ELSE v := (p_actor, coalesce(p_network, ''), NULL, ARRAY[''], '', false); END IF;                   -- the same, sooner
     IF need > 0 AND p_offset + p_limit > 1 THEN         -- a preload must not take the last places from those who are here
@@ -181,15 +181,15 @@ BEGIN
 END $$;
 
 -- Hands out one named task (the page of a task). leased; late (full, or his time for it is over: an answer will be stored and
--- may not count); answered; paused; no task; and what barred says. Of the tasks that somebody only looked at while they were
+-- may not count); answered; paused; no task; and what access_refusal says. Of the tasks that somebody only looked at while they were
 -- full the last two hundred are remembered.
-CREATE FUNCTION hold_task(p_project bigint, p_actor text, p_user bigint, p_admin boolean, p_unlocked text[], p_task bigint, p_now timestamptz,
+CREATE FUNCTION lease_task(p_project bigint, p_actor text, p_user bigint, p_admin boolean, p_unlocked text[], p_task bigint, p_now timestamptz,
                           p_network text DEFAULT '')
 RETURNS text LANGUAGE plpgsql AS $$
 DECLARE p project_ledger; t task_ledger; bar text; ends timestamptz; held int;
 BEGIN
     SELECT * INTO p FROM project_ledger WHERE project_id = p_project;
-    bar := barred(p, p_actor, p_user, p_admin, p_unlocked, p_network);
+    bar := access_refusal(p, p_actor, p_user, p_admin, p_unlocked, p_network);
     IF bar IS NOT NULL THEN RETURN bar; END IF;
     PERFORM pg_advisory_xact_lock(hashtextextended(p_actor, p_project));
     SELECT * INTO t FROM task_ledger WHERE project_id = p_project AND task_id = p_task FOR UPDATE;
@@ -208,12 +208,12 @@ BEGIN
         UPDATE lease SET expires = p_now + p.lease WHERE project_id = p_project AND actor = p_actor AND task_id = p_task;       -- no preload
         RETURN 'leased';
     END IF;
-    IF (SELECT count(*) FROM past_lease WHERE project_id = p_project AND actor = p_actor) >= 200 THEN
-        DELETE FROM past_lease WHERE project_id = p_project AND actor = p_actor AND task_id = ANY (ARRAY(
-            SELECT task_id FROM past_lease WHERE project_id = p_project AND actor = p_actor AND granted = expires AND NOT skipped AND task_id <> p_task
+    IF (SELECT count(*) FROM expired_lease WHERE project_id = p_project AND actor = p_actor) >= 200 THEN
+        DELETE FROM expired_lease WHERE project_id = p_project AND actor = p_actor AND task_id = ANY (ARRAY(
+            SELECT task_id FROM expired_lease WHERE project_id = p_project AND actor = p_actor AND granted = expires AND NOT skipped AND task_id <> p_task
              ORDER BY granted LIMIT 1 FOR UPDATE SKIP LOCKED));
     END IF;
-    INSERT INTO past_lease (project_id, actor, task_id, granted, expires, skipped) VALUES (p_project, p_actor, p_task, p_now, p_now, false)
+    INSERT INTO expired_lease (project_id, actor, task_id, granted, expires, skipped) VALUES (p_project, p_actor, p_task, p_now, p_now, false)
         ON CONFLICT (project_id, actor, task_id) DO NOTHING;
     RETURN 'late';
 END $$;

@@ -28,7 +28,7 @@ BEGIN
     FOR c IN SELECT h.* FROM (SELECT * FROM lease WHERE project_id + 0 = p.project_id AND soft > 0 ORDER BY soft DESC, id DESC LIMIT 1000) h
               WHERE h.actor <> v.actor
                 AND NOT EXISTS (SELECT FROM task_run x WHERE x.project_id = p.project_id AND x.task_id = h.task_id AND x.actor = v.actor)
-                AND (SELECT x.skipped FROM past_lease x WHERE x.project_id = p.project_id AND x.actor = v.actor AND x.task_id = h.task_id) IS NOT TRUE
+                AND (SELECT x.skipped FROM expired_lease x WHERE x.project_id = p.project_id AND x.actor = v.actor AND x.task_id = h.task_id) IS NOT TRUE
                 AND (v.shared IS NULL OR network_share(p.project_id, h.task_id, v.shared, v.every) - of_network(h.actor, h.network, v.shared) < p.counted_per_network)
               LIMIT 20 LOOP
         SELECT * INTO t FROM task_ledger WHERE project_id = p.project_id AND task_id = c.task_id FOR UPDATE SKIP LOCKED;

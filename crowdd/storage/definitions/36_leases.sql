@@ -9,13 +9,13 @@ SELECT CASE WHEN jsonb_typeof(p_info->'lease_seconds') = 'number'
 -- Prolongs a lease by a full lease time, up to six of them after it was given, so that a page that was left open does not
 -- hold a place for ever. Who lost his lease meanwhile gets another one where a place is free. ends: when it lapses. state:
 -- leased; late (an answer is stored, and may not count); answered; none (he never had it, or skipped it); paused; no task;
--- and what barred says.
+-- and what access_refusal says.
 CREATE FUNCTION renew_task(p_project bigint, p_actor text, p_user bigint, p_admin boolean, p_unlocked text[], p_task bigint, p_now timestamptz,
                            p_network text DEFAULT '', OUT state text, OUT ends timestamptz) LANGUAGE plpgsql AS $$
 DECLARE p project_ledger;
 BEGIN
     SELECT * INTO p FROM project_ledger WHERE project_id = p_project;
-    state := barred(p, p_actor, p_user, p_admin, p_unlocked, p_network);
+    state := access_refusal(p, p_actor, p_user, p_admin, p_unlocked, p_network);
     IF state IS NOT NULL THEN RETURN; END IF;
     PERFORM set_config('synchronous_commit', 'off', true);
     -- Who takes lapsed leases back looks again whether this one has lapsed when he has its row.
@@ -23,8 +23,8 @@ BEGIN
      WHERE project_id = p_project AND actor = p_actor AND task_id = p_task RETURNING expires INTO ends;
     IF FOUND THEN
         state := CASE WHEN ends > p_now THEN 'leased' ELSE 'late' END;
-    ELSIF EXISTS (SELECT FROM past_lease WHERE project_id = p_project AND actor = p_actor AND task_id = p_task AND NOT skipped) THEN
-        state := hold_task(p_project, p_actor, p_user, p_admin, p_unlocked, p_task, p_now, p_network);
+    ELSIF EXISTS (SELECT FROM expired_lease WHERE project_id = p_project AND actor = p_actor AND task_id = p_task AND NOT skipped) THEN
+        state := lease_task(p_project, p_actor, p_user, p_admin, p_unlocked, p_task, p_now, p_network);
         SELECT expires INTO ends FROM lease WHERE project_id = p_project AND actor = p_actor AND task_id = p_task;
     ELSE
         state := CASE WHEN EXISTS (SELECT FROM task_run WHERE project_id = p_project AND actor = p_actor AND task_id = p_task) THEN 'answered' ELSE 'none' END;
@@ -38,7 +38,7 @@ DECLARE t bigint; k int := 0;
 BEGIN
     FOR t IN SELECT DISTINCT u FROM unnest(p_tasks) u ORDER BY u LOOP
         IF release_task(p_project, p_actor, t, p_skip, p_now) THEN k := k + 1; CONTINUE; END IF;
-        UPDATE past_lease SET skipped = true, expires = p_now
+        UPDATE expired_lease SET skipped = true, expires = p_now
          WHERE project_id = p_project AND actor = p_actor AND task_id = t AND p_skip AND NOT skipped;
         k := k + FOUND::int;
     END LOOP;

@@ -4,8 +4,8 @@
 -- Removes positions that count no longer, but for those that somebody is just writing: he may wait for a task of ours.
 CREATE FUNCTION forget_positions(p_project bigint) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
-    DELETE FROM position WHERE (project_id, actor, lane) IN (
-        SELECT project_id, actor, lane FROM position WHERE project_id = p_project FOR UPDATE SKIP LOCKED);
+    DELETE FROM position WHERE (project_id, actor, scan) IN (
+        SELECT project_id, actor, scan FROM position WHERE project_id = p_project FOR UPDATE SKIP LOCKED);
 END $$;
 
 -- Adds tasks at the end of the project's order; those that sort before its end are brought back, so that volunteers who
@@ -23,7 +23,7 @@ BEGIN
     INSERT INTO task (id, project_id, created, info, quorum, calibration)
     SELECT ids[o], p_project, at, e->'info', (e->>'quorum')::bigint, (e->>'calibration')::bigint
       FROM jsonb_array_elements(p_tasks) WITH ORDINALITY u(e, o) ORDER BY o;
-    INSERT INTO task_ledger (project_id, task_id, ordinal, n_answers, mode, priority_0, entered)
+    INSERT INTO task_ledger (project_id, task_id, ordinal, n_answers, mode, priority_0, requeued_xid)
     SELECT p_project, ids[o], p.n_ordinals + o, (e->>'n_answers')::int, m, (e->>'priority_0')::float8,
            CASE WHEN m = 'b' OR p.two_way OR -(e->>'priority_0')::float8 < p.max_rank THEN stamp(p_project) END
       FROM jsonb_array_elements(p_tasks) WITH ORDINALITY u(e, o) ORDER BY o;
@@ -48,7 +48,7 @@ BEGIN
     FOR t IN SELECT * FROM task_ledger
               WHERE project_id = p_project AND task_id = ANY (p_tasks) AND n_answers <> p_n ORDER BY task_id FOR UPDATE LOOP
         UPDATE task_ledger SET n_answers = p_n WHERE project_id = p_project AND task_id = t.task_id;
-        PERFORM settle(p_project, t.task_id, false, p_now);
+        PERFORM reconcile_task(p_project, t.task_id, false, p_now);
         SELECT done INTO is_done FROM task_ledger WHERE project_id = p_project AND task_id = t.task_id;
         e.tasks := e.tasks + 1;
         e.completed := e.completed + (is_done AND NOT t.done)::int;
@@ -65,8 +65,8 @@ END $$;
 CREATE FUNCTION recount(p_project bigint, p_tasks bigint[], p_now timestamptz) RETURNS effect LANGUAGE plpgsql AS $$
 DECLARE t task_ledger; is_done boolean; e effect := (0, 0, 0, 0);
 BEGIN
-    FOR t IN SELECT * FROM task_ledger WHERE project_id = p_project AND task_id = ANY (p_tasks) AND extra > 0 ORDER BY task_id FOR UPDATE LOOP
-        PERFORM settle(p_project, t.task_id, false, p_now);
+    FOR t IN SELECT * FROM task_ledger WHERE project_id = p_project AND task_id = ANY (p_tasks) AND uncounted > 0 ORDER BY task_id FOR UPDATE LOOP
+        PERFORM reconcile_task(p_project, t.task_id, false, p_now);
         SELECT done INTO is_done FROM task_ledger WHERE project_id = p_project AND task_id = t.task_id;
         e.tasks := e.tasks + 1;
         e.completed := e.completed + (is_done AND NOT t.done)::int;
@@ -81,7 +81,7 @@ DECLARE e effect := (0, 0, 0, 0);
 BEGIN
     UPDATE project_ledger SET max_rank = -p_priority WHERE project_id = p_project AND max_rank < -p_priority;
     PERFORM FROM task_ledger WHERE project_id = p_project AND task_id = ANY (p_tasks) ORDER BY task_id FOR UPDATE;
-    UPDATE task_ledger SET priority_0 = p_priority, entered = stamp(p_project)
+    UPDATE task_ledger SET priority_0 = p_priority, requeued_xid = stamp(p_project)
      WHERE project_id = p_project AND task_id = ANY (p_tasks) AND priority_0 <> p_priority;
     GET DIAGNOSTICS e.tasks = ROW_COUNT;
     RETURN e;
@@ -94,7 +94,7 @@ DECLARE t task_ledger; e effect := (0, 0, 0, 0); less bigint := 0; closed int :=
 BEGIN
     FOR t IN SELECT * FROM task_ledger WHERE project_id = p_project AND task_id = ANY (p_tasks) AND NOT retired ORDER BY task_id FOR UPDATE LOOP
         WITH gone AS (DELETE FROM lease WHERE project_id = p_project AND task_id = t.task_id RETURNING *)
-        INSERT INTO past_lease SELECT project_id, actor, task_id, granted, p_now, false FROM gone;
+        INSERT INTO expired_lease SELECT project_id, actor, task_id, granted, p_now, false FROM gone;
         UPDATE task_ledger SET retired = true, leases = 0 WHERE project_id = p_project AND task_id = t.task_id;
         INSERT INTO retirement VALUES (p_project, t.task_id, p_reason, p_note, p_user, p_now);
         e.tasks := e.tasks + 1;
@@ -116,7 +116,7 @@ BEGIN
         DELETE FROM retirement WHERE project_id = p_project AND task_id = t.task_id;
         INSERT INTO stat_delta (project_id, hour, wanted, completed)
         VALUES (p_project, date_trunc('hour', p_now), t.n_answers - t.answers, t.done::int - 1);
-        PERFORM settle(p_project, t.task_id, false, p_now);
+        PERFORM reconcile_task(p_project, t.task_id, false, p_now);
         SELECT done INTO is_done FROM task_ledger WHERE project_id = p_project AND task_id = t.task_id;
         e.tasks := e.tasks + 1;
         e.completed := e.completed + (is_done AND NOT t.done)::int;
@@ -137,7 +137,7 @@ BEGIN
         DELETE FROM lease WHERE project_id = p_project AND actor = p_actor AND task_id = r.task_id;
         IF FOUND THEN
             UPDATE task_ledger SET leases = leases - 1 WHERE project_id = p_project AND task_id = r.task_id;
-            PERFORM settle(p_project, r.task_id, false, p_now);
+            PERFORM reconcile_task(p_project, r.task_id, false, p_now);
         END IF;
         e.answers := e.answers + (SELECT count(delete_run(p_project, x.id, p_now)) FROM task_run x
                                    WHERE x.project_id = p_project AND x.task_id = r.task_id AND x.actor = p_actor);
@@ -146,7 +146,7 @@ BEGIN
         e.completed := e.completed + (is_done AND NOT t.done)::int;
         e.reopened := e.reopened + (t.done AND NOT is_done)::int;
     END LOOP;
-    DELETE FROM past_lease WHERE project_id = p_project AND actor = p_actor AND task_id = ANY (p_tasks);
+    DELETE FROM expired_lease WHERE project_id = p_project AND actor = p_actor AND task_id = ANY (p_tasks);
     RETURN e;
 END $$;
 
@@ -174,7 +174,7 @@ CREATE FUNCTION clear_tasks(p_project bigint, ids bigint[]) RETURNS bigint LANGU
 DECLARE n bigint;
 BEGIN
     DELETE FROM lease WHERE project_id = p_project AND task_id = ANY (ids);
-    DELETE FROM past_lease WHERE project_id = p_project AND task_id = ANY (ids);
+    DELETE FROM expired_lease WHERE project_id = p_project AND task_id = ANY (ids);
     DELETE FROM task_run WHERE project_id = p_project AND task_id = ANY (ids);
     GET DIAGNOSTICS n = ROW_COUNT;
     DELETE FROM result WHERE project_id = p_project AND task_id = ANY (ids);

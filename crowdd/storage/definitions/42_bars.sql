@@ -70,8 +70,8 @@ BEGIN
          WHERE x.project_id = p_project AND x.task_id = t.task_id AND x.aside IS NULL AND counted AND named_by(who, x.actor, x.user_ip) GROUP BY 2;
         UPDATE task_run x SET aside = p_bar, counted = false
          WHERE x.project_id = p_project AND x.task_id = t.task_id AND x.aside IS NULL AND named_by(who, x.actor, x.user_ip);
-        UPDATE task_ledger SET answers = answers - k, extra = extra + k WHERE project_id = p_project AND task_id = t.task_id;
-        PERFORM settle(p_project, t.task_id, k > 0, p_now);
+        UPDATE task_ledger SET answers = answers - k, uncounted = uncounted + k WHERE project_id = p_project AND task_id = t.task_id;
+        PERFORM reconcile_task(p_project, t.task_id, k > 0, p_now);
         SELECT done INTO is_done FROM task_ledger WHERE project_id = p_project AND task_id = t.task_id;
         e.tasks := e.tasks + 1;
         e.answers := e.answers + n;
@@ -93,7 +93,7 @@ BEGIN
          WHERE x.project_id = p_project AND x.task_id = t AND x.aside = p_bar;
         GET DIAGNOSTICS n = ROW_COUNT;
         answers := answers + n;
-        PERFORM settle(p_project, t, false, p_now);
+        PERFORM reconcile_task(p_project, t, false, p_now);
         last := t;
     END LOOP;
 END $$;

@@ -22,11 +22,11 @@ BEGIN
     DELETE FROM task_run WHERE project_id = p_project AND task_id = ANY (ids) AND trial;
     GET DIAGNOSTICS n = ROW_COUNT;
     DELETE FROM result WHERE project_id = p_project AND task_id = ANY (ids);
-    UPDATE task_ledger SET answers = 0, extra = 0, done = false, entered = stamp(p_project) WHERE project_id = p_project AND task_id = ANY (ids);
+    UPDATE task_ledger SET answers = 0, uncounted = 0, done = false, requeued_xid = stamp(p_project) WHERE project_id = p_project AND task_id = ANY (ids);
     FOR r IN SELECT task_id, count(*) FILTER (WHERE counted) AS counted, count(*) FILTER (WHERE NOT counted) AS late
                FROM task_run WHERE project_id = p_project AND task_id = ANY (ids) GROUP BY 1 ORDER BY 1 LOOP
-        UPDATE task_ledger SET answers = r.counted, extra = r.late WHERE project_id = p_project AND task_id = r.task_id;
-        PERFORM settle(p_project, r.task_id, false, p_now);
+        UPDATE task_ledger SET answers = r.counted, uncounted = r.late WHERE project_id = p_project AND task_id = r.task_id;
+        PERFORM reconcile_task(p_project, r.task_id, false, p_now);
     END LOOP;
     RETURN n;
 END $$;
@@ -41,7 +41,7 @@ BEGIN
     IF NOT FOUND OR NOT (p.trial OR p.paused) THEN RETURN false; END IF;
     IF p.trial THEN
         WHILE clear_trials(p_project, 10000, p_now) > 0 LOOP END LOOP;
-        DELETE FROM past_lease WHERE project_id = p_project;
+        DELETE FROM expired_lease WHERE project_id = p_project;
         PERFORM forget_positions(p_project);
     END IF;
     UPDATE project_ledger SET trial = false, paused = false, draft_key = NULL, epoch = epoch + p.trial::int WHERE project_id = p_project;
@@ -92,11 +92,11 @@ BEGIN
     ids := ARRAY(SELECT task_id FROM task_ledger WHERE project_id = p_project AND task_id > p_after ORDER BY task_id LIMIT p_maximum);
     PERFORM FROM task_ledger WHERE project_id = p_project AND task_id = ANY (ids) AND mode <> m ORDER BY task_id FOR UPDATE;
     WITH changed AS (
-        UPDATE task_ledger SET mode = m, entered = CASE m WHEN 'b' THEN stamp(p_project) END
-         WHERE project_id = p_project AND task_id = ANY (ids) AND mode <> m RETURNING task_id, extra)
-    SELECT array_agg(task_id ORDER BY task_id) FILTER (WHERE extra > 0) INTO ids FROM changed;
+        UPDATE task_ledger SET mode = m, requeued_xid = CASE m WHEN 'b' THEN stamp(p_project) END
+         WHERE project_id = p_project AND task_id = ANY (ids) AND mode <> m RETURNING task_id, uncounted)
+    SELECT array_agg(task_id ORDER BY task_id) FILTER (WHERE uncounted > 0) INTO ids FROM changed;
     FOREACH t IN ARRAY coalesce(ids, '{}') LOOP
-        PERFORM settle(p_project, t, false, p_now);
+        PERFORM reconcile_task(p_project, t, false, p_now);
     END LOOP;
     RETURN (SELECT max(task_id) FROM (SELECT task_id FROM task_ledger WHERE project_id = p_project AND task_id > p_after ORDER BY task_id LIMIT p_maximum) l);
 END $$;
@@ -138,8 +138,8 @@ BEGIN
     IF n > 0 THEN RETURN n; END IF;
     DELETE FROM event_sequence WHERE project_id = p_project;
     DELETE FROM task_key_name WHERE project_id = p_project;
-    DELETE FROM position WHERE (project_id, actor, lane) IN (
-        SELECT project_id, actor, lane FROM position WHERE project_id = p_project ORDER BY actor, lane LIMIT 5000);
+    DELETE FROM position WHERE (project_id, actor, scan) IN (
+        SELECT project_id, actor, scan FROM position WHERE project_id = p_project ORDER BY actor, scan LIMIT 5000);
     GET DIAGNOSTICS n = ROW_COUNT;
     IF n > 0 THEN RETURN n; END IF;
     DELETE FROM volunteer_word WHERE ctid = ANY (ARRAY(SELECT ctid FROM volunteer_word WHERE project_id = p_project LIMIT 5000));

@@ -31,11 +31,11 @@ BEGIN
     SELECT coalesce(array_agg(task_id ORDER BY task_id), '{}') INTO ids FROM moved;
     FOR t IN DELETE FROM lease WHERE project_id = p_project AND actor = p_to AND task_id = ANY (ids) RETURNING task_id LOOP
         UPDATE task_ledger SET leases = leases - 1 WHERE project_id = p_project AND task_id = t;
-        PERFORM settle(p_project, t, false, p_now);
+        PERFORM reconcile_task(p_project, t, false, p_now);
     END LOOP;
-    DELETE FROM past_lease WHERE project_id = p_project AND actor = p_to AND task_id = ANY (ids);
+    DELETE FROM expired_lease WHERE project_id = p_project AND actor = p_to AND task_id = ANY (ids);
     IF p_from ~ '^[ci]:' THEN                           -- their network has a place of its share back
-        PERFORM settle(p_project, u, false, p_now) FROM unnest(ids) u;
+        PERFORM reconcile_task(p_project, u, false, p_now) FROM unnest(ids) u;
     END IF;
     DELETE FROM position WHERE project_id = p_project AND actor = p_from;
     IF ids <> '{}' THEN PERFORM move_word(p_project, p_from, p_to); END IF;
@@ -49,20 +49,20 @@ DECLARE ids bigint[]; n int; k int;
 BEGIN
     PERFORM hold_volunteers(p_project, p_from, p_to);
     ids := ARRAY(SELECT task_id FROM (SELECT task_id FROM lease WHERE project_id = p_project AND actor = p_from
-                 UNION SELECT task_id FROM past_lease WHERE project_id = p_project AND actor = p_from) h
+                 UNION SELECT task_id FROM expired_lease WHERE project_id = p_project AND actor = p_from) h
                   WHERE NOT EXISTS (SELECT FROM task_run x WHERE x.project_id = p_project AND x.task_id = h.task_id AND x.actor = p_to)
                     AND NOT EXISTS (SELECT FROM lease x WHERE x.project_id = p_project AND x.task_id = h.task_id AND x.actor = p_to)
-                    AND NOT EXISTS (SELECT FROM past_lease x WHERE x.project_id = p_project AND x.task_id = h.task_id AND x.actor = p_to));
+                    AND NOT EXISTS (SELECT FROM expired_lease x WHERE x.project_id = p_project AND x.task_id = h.task_id AND x.actor = p_to));
     PERFORM FROM task_ledger WHERE project_id = p_project AND task_id = ANY (ids || ARRAY(
         SELECT task_id FROM lease WHERE project_id = p_project AND actor = p_to)) ORDER BY task_id FOR UPDATE;
     UPDATE lease SET actor = p_to WHERE project_id = p_project AND actor = p_from AND task_id = ANY (ids);
     GET DIAGNOSTICS n = ROW_COUNT;
-    UPDATE past_lease SET actor = p_to WHERE project_id = p_project AND actor = p_from AND task_id = ANY (ids);
+    UPDATE expired_lease SET actor = p_to WHERE project_id = p_project AND actor = p_from AND task_id = ANY (ids);
     GET DIAGNOSTICS k = ROW_COUNT;
     UPDATE lease SET soft = 2 WHERE project_id = p_project AND soft < 2 AND id IN (
         SELECT id FROM lease WHERE project_id = p_project AND actor = p_to ORDER BY id OFFSET firm_of_volunteer());
     IF n > 0 AND p_from ~ '^[ci]:' THEN
-        PERFORM settle(p_project, u, false, p_now) FROM unnest(ids) u;
+        PERFORM reconcile_task(p_project, u, false, p_now) FROM unnest(ids) u;
     END IF;
     DELETE FROM position WHERE project_id = p_project AND actor = p_from;
     RETURN n + k;
@@ -76,7 +76,7 @@ BEGIN
     FOR t IN SELECT task_id FROM lease WHERE project_id = p_project AND actor = p_actor ORDER BY task_id LOOP
         PERFORM release_task(p_project, p_actor, t, false, p_now);
     END LOOP;
-    DELETE FROM past_lease WHERE project_id = p_project AND actor = p_actor;
+    DELETE FROM expired_lease WHERE project_id = p_project AND actor = p_actor;
     DELETE FROM position WHERE project_id = p_project AND actor = p_actor;
 END $$;
 

@@ -3,7 +3,7 @@
 -- Whether a task would be complete when so many of its answers and leases go and it wants another number: of its uncounted
 -- answers those step in that may count (p_but: whose answers and leases go).
 CREATE FUNCTION would_be_complete(t task_ledger, p_n int, p_counted_gone int, p_but text, p_leases_gone int) RETURNS boolean STABLE LANGUAGE sql AS $$
-SELECT is_complete(t.answers - p_counted_gone + CASE WHEN t.retired OR t.extra = 0 THEN 0 ELSE least(countable(t.project_id, t.task_id, p_but), greatest(0,
+SELECT is_complete(t.answers - p_counted_gone + CASE WHEN t.retired OR t.uncounted = 0 THEN 0 ELSE least(countable(t.project_id, t.task_id, p_but), greatest(0,
            p_n - t.answers + p_counted_gone - CASE t.mode WHEN 'a' THEN 0 ELSE t.leases - p_leases_gone END)) END, p_n) $$;
 
 CREATE FUNCTION preview_redundancy(p_project bigint, p_tasks bigint[], p_n int) RETURNS effect STABLE LANGUAGE sql AS $$
@@ -16,7 +16,7 @@ SELECT count(*), 0, 0, 0 FROM task_ledger
  WHERE project_id = p_project AND (p_tasks IS NULL OR task_id = ANY (p_tasks)) AND priority_0 <> p_priority $$;
 
 CREATE FUNCTION preview_delete(p_project bigint, p_tasks bigint[]) RETURNS effect STABLE LANGUAGE sql AS $$
-SELECT count(*), 0, 0, coalesce(sum(answers + extra), 0) FROM task_ledger
+SELECT count(*), 0, 0, coalesce(sum(answers + uncounted), 0) FROM task_ledger
  WHERE project_id = p_project AND (p_tasks IS NULL OR task_id = ANY (p_tasks)) $$;
 
 CREATE FUNCTION preview_withdraw(p_project bigint, p_tasks bigint[], p_actor text) RETURNS effect STABLE LANGUAGE sql AS $$

@@ -28,7 +28,7 @@ SELECT t.*, l.n_answers, l.priority_0, l.mode, l.answers,
        CASE WHEN l.retired THEN (SELECT at FROM retirement x WHERE x.project_id = l.project_id AND x.task_id = l.task_id) END AS retired_at,
        CASE WHEN l.retired THEN (SELECT user_id FROM retirement x WHERE x.project_id = l.project_id AND x.task_id = l.task_id) END AS retired_by,
        CASE WHEN l.retired THEN (SELECT note FROM retirement x WHERE x.project_id = l.project_id AND x.task_id = l.task_id) END AS retired_note,
-       CASE WHEN l.done OR l.retired THEN 'completed' ELSE 'ongoing' END AS state, l.answers + l.extra AS n_task_runs,
+       CASE WHEN l.done OR l.retired THEN 'completed' ELSE 'ongoing' END AS state, l.answers + l.uncounted AS n_task_runs,
        (SELECT array_agg(user_id ORDER BY created) FROM favourite f WHERE f.project_id = t.project_id AND f.task_id = t.id) AS fav_user_ids
   FROM task t JOIN task_ledger l ON l.project_id = t.project_id AND l.task_id = t.id;
 

@@ -1,14 +1,14 @@
 -- Calls of many volunteers in one transaction: one statement and one commit for all (crowdd/domain/core/concurrency/batching.py).
 
--- Asks, each with project, actor, me, is_admin, unlocked, most, skip, lane and network, as next_tasks has them; nth is its place in
+-- Asks, each with project, actor, me, is_admin, unlocked, most, skip, scan and network, as next_tasks has them; nth is its place in
 -- the array. Without p_wait nobody is waited for, and state "again" means to ask alone.
 CREATE FUNCTION ask_many(p_asks jsonb, p_wait boolean, p_now timestamptz)
 RETURNS TABLE (nth bigint, project bigint, state text, retry_in interval, tasks bigint[], lapsed int) LANGUAGE plpgsql AS $$
 DECLARE a record; n record;
 BEGIN
     FOR a IN SELECT * FROM ROWS FROM (jsonb_to_recordset(p_asks)
-             AS (project bigint, actor text, me bigint, is_admin boolean, unlocked text[], maximum int, skip int, lane text, network text)) WITH ORDINALITY LOOP
-        n := next_tasks(a.project, a.actor, a.me, a.is_admin, a.unlocked, a.maximum, a.skip, a.lane, p_now, p_wait, coalesce(a.network, ''));
+             AS (project bigint, actor text, me bigint, is_admin boolean, unlocked text[], maximum int, skip int, scan text, network text)) WITH ORDINALITY LOOP
+        n := next_tasks(a.project, a.actor, a.me, a.is_admin, a.unlocked, a.maximum, a.skip, a.scan, p_now, p_wait, coalesce(a.network, ''));
         nth := a.ordinality; project := a.project; state := n.state; retry_in := n.retry_at - p_now; tasks := n.tasks; lapsed := n.lapsed;
         RETURN NEXT;
     END LOOP;

@@ -1,5 +1,5 @@
 -- Recounting the ledger from the rows, in a running system: every invariant of 20_submission.sql holds in each snapshot, so
--- what a single statement finds broken is broken. A repair locks the tasks in question and lets settle put them right.
+-- what a single statement finds broken is broken. A repair locks the tasks in question and lets reconcile_task put them right.
 
 -- Counts of answers and leases, and rows that should not be there.
 CREATE FUNCTION check_places(p_project bigint, p_now timestamptz) RETURNS SETOF difference STABLE LANGUAGE sql AS $$
@@ -9,16 +9,16 @@ held AS (SELECT task_id, count(*) AS n FROM lease WHERE project_id = p_project G
 counts AS (
     SELECT v.what, 'task ' || l.task_id AS key, v.stored, v.counted
       FROM task_ledger l LEFT JOIN runs r USING (task_id) LEFT JOIN held h USING (task_id),
-           LATERAL (VALUES ('task_ledger.answers', l.answers, coalesce(r.counted, 0)), ('task_ledger.extra', l.extra, coalesce(r.late, 0)),
+           LATERAL (VALUES ('task_ledger.answers', l.answers, coalesce(r.counted, 0)), ('task_ledger.uncounted', l.uncounted, coalesce(r.late, 0)),
                            ('task_ledger.leases', l.leases, coalesce(h.n, 0))) v(what, stored, counted)
      WHERE l.project_id = p_project
 ), superfluous AS (
     SELECT x.what, 'task ' || x.task_id || ', ' || x.actor, 1, 0
       FROM (SELECT 'lease' AS what, task_id, actor FROM lease WHERE project_id = p_project UNION ALL
-            SELECT 'past_lease', task_id, actor FROM past_lease WHERE project_id = p_project) x
+            SELECT 'expired_lease', task_id, actor FROM expired_lease WHERE project_id = p_project) x
      WHERE EXISTS (SELECT FROM task_run r WHERE r.project_id = p_project AND r.task_id = x.task_id AND r.actor = x.actor)
         OR NOT EXISTS (SELECT FROM task_ledger l WHERE l.project_id = p_project AND l.task_id = x.task_id)
-        OR x.what = 'past_lease' AND EXISTS (SELECT FROM lease h WHERE h.project_id = p_project AND h.task_id = x.task_id AND h.actor = x.actor)
+        OR x.what = 'expired_lease' AND EXISTS (SELECT FROM lease h WHERE h.project_id = p_project AND h.task_id = x.task_id AND h.actor = x.actor)
 )
 SELECT p_project, * FROM (SELECT * FROM counts UNION ALL SELECT * FROM superfluous) d(what, key, stored, counted) WHERE stored <> counted ORDER BY 3, 2 $$;
 
@@ -29,15 +29,15 @@ BEGIN
         PERFORM FROM task_ledger WHERE project_id = p_project AND task_id = t FOR UPDATE;
         DELETE FROM lease x WHERE project_id = p_project AND task_id = t
            AND (NOT FOUND OR EXISTS (SELECT FROM task_run r WHERE r.project_id = p_project AND r.task_id = t AND r.actor = x.actor));
-        DELETE FROM past_lease x WHERE project_id = p_project AND task_id = t
+        DELETE FROM expired_lease x WHERE project_id = p_project AND task_id = t
            AND (NOT EXISTS (SELECT FROM task_ledger l WHERE l.project_id = p_project AND l.task_id = t)
              OR EXISTS (SELECT FROM task_run r WHERE r.project_id = p_project AND r.task_id = t AND r.actor = x.actor)
              OR EXISTS (SELECT FROM lease h WHERE h.project_id = p_project AND h.task_id = t AND h.actor = x.actor));
-        UPDATE task_ledger SET answers = r.counted, extra = r.late, leases = (SELECT count(*) FROM lease WHERE project_id = p_project AND task_id = t)
+        UPDATE task_ledger SET answers = r.counted, uncounted = r.late, leases = (SELECT count(*) FROM lease WHERE project_id = p_project AND task_id = t)
           FROM (SELECT count(*) FILTER (WHERE counted) AS counted, count(*) FILTER (WHERE NOT counted) AS late
                   FROM task_run WHERE project_id = p_project AND task_id = t) r
          WHERE project_id = p_project AND task_id = t;
-        IF FOUND THEN PERFORM settle(p_project, t, false, p_now); END IF;
+        IF FOUND THEN PERFORM reconcile_task(p_project, t, false, p_now); END IF;
     END LOOP;
 END $$;
 
@@ -52,7 +52,7 @@ SELECT p_project, v.what, 'task ' || l.task_id, v.stored, v.counted
                        ('last results', coalesce(x.n, 0), CASE WHEN l.done THEN 1 ELSE least(coalesce(x.n, 0), 1) END),
                        ('results of exactly the counted answers', CASE WHEN l.done THEN (x.ids IS NOT DISTINCT FROM r.ids)::int ELSE 1 END, 1),
                        ('late answers beside a free place', CASE WHEN l.retired THEN 0
-                                 WHEN l.extra = 0 OR l.answers + CASE l.mode WHEN 'a' THEN 0 ELSE l.leases END >= l.n_answers THEN 0
+                                 WHEN l.uncounted = 0 OR l.answers + CASE l.mode WHEN 'a' THEN 0 ELSE l.leases END >= l.n_answers THEN 0
                             ELSE least(countable(l.project_id, l.task_id), l.n_answers - l.answers - CASE l.mode WHEN 'a' THEN 0 ELSE l.leases END) END, 0),
                        ('task_ledger.retired', l.retired::int, (o.task_id IS NOT NULL)::int)) v(what, stored, counted)
  WHERE l.project_id = p_project AND v.stored <> v.counted ORDER BY l.task_id, 2 $$;
@@ -66,7 +66,7 @@ BEGIN
         SELECT retired INTO out FROM task_ledger WHERE project_id = p_project AND task_id = r.task_id FOR UPDATE;
         IF out THEN INSERT INTO retirement VALUES (p_project, r.task_id, 'retired', '', NULL, p_now) ON CONFLICT DO NOTHING;
         ELSE DELETE FROM retirement WHERE project_id = p_project AND task_id = r.task_id; END IF;
-        PERFORM settle(p_project, r.task_id, r.anew, p_now);
+        PERFORM reconcile_task(p_project, r.task_id, r.anew, p_now);
     END LOOP;
 END $$;
 
@@ -75,23 +75,23 @@ END $$;
 CREATE FUNCTION check_positions(p_project bigint, p_now timestamptz) RETURNS SETOF difference STABLE LANGUAGE sql AS $$
 WITH p AS (SELECT *, pg_snapshot_xmax(pg_current_snapshot())::text::bigint + xid_base AS next FROM project_ledger
             WHERE project_id = p_project AND sched <> 'changing'),
-floors AS (SELECT split_part(lane, '/' || p.epoch, 1) AS lane, k1, k2 FROM position JOIN p USING (project_id) WHERE actor = '' AND lane LIKE '%/' || p.epoch),
+low_water_marks AS (SELECT split_part(scan, '/' || p.epoch, 1) AS scan, k1, k2 FROM position JOIN p USING (project_id) WHERE actor = '' AND scan LIKE '%/' || p.epoch),
 passed AS (
-    SELECT f.lane, count(*) AS n
-      FROM floors f LEFT JOIN floors r ON r.lane = 'returns:' || f.lane, task_ledger t
+    SELECT f.scan, count(*) AS n
+      FROM low_water_marks f LEFT JOIN low_water_marks r ON r.scan = 'returns:' || f.scan, task_ledger t
      WHERE t.project_id = p_project AND t.open AND CASE
-           WHEN f.lane = 'level/' || t.level THEN (t.entered, t.task_id) <= (f.k1, f.k2)
-           WHEN f.lane IN ('priority', 'priority-up', 'id', 'id-down') AND t.mode <> 'b' THEN
-                (t.entered IS NULL OR (t.entered, t.task_id) <= (r.k1, r.k2))
-                AND CASE f.lane WHEN 'priority' THEN (t.rank, t.task_id) <= (f.k1, f.k2)
+           WHEN f.scan = 'level/' || t.level THEN (t.requeued_xid, t.task_id) <= (f.k1, f.k2)
+           WHEN f.scan IN ('priority', 'priority-up', 'id', 'id-down') AND t.mode <> 'b' THEN
+                (t.requeued_xid IS NULL OR (t.requeued_xid, t.task_id) <= (r.k1, r.k2))
+                AND CASE f.scan WHEN 'priority' THEN (t.rank, t.task_id) <= (f.k1, f.k2)
                                 WHEN 'priority-up' THEN (t.priority_0, t.task_id) <= (f.k1, f.k2)
                                 WHEN 'id' THEN (0, t.task_id) <= (f.k1, f.k2) ELSE (0, -t.task_id) <= (f.k1, f.k2) END END
      GROUP BY 1
 ), early AS (
-    SELECT count(*) AS n FROM task_ledger t JOIN p USING (project_id) WHERE t.entered > p.next UNION ALL
-    SELECT count(*) FROM position x JOIN p USING (project_id) WHERE x.lane ~ '^(returns|level)' AND x.k1 > p.next
+    SELECT count(*) AS n FROM task_ledger t JOIN p USING (project_id) WHERE t.requeued_xid > p.next UNION ALL
+    SELECT count(*) FROM position x JOIN p USING (project_id) WHERE x.scan ~ '^(returns|level)' AND x.k1 > p.next
 )
-SELECT p_project, 'open tasks passed by the floor', lane, n::numeric, 0::numeric FROM passed UNION ALL
+SELECT p_project, 'open tasks passed by the floor', scan, n::numeric, 0::numeric FROM passed UNION ALL
 SELECT p_project, 'stamps of the future', '', sum(n), 0 FROM early HAVING sum(n) > 0 $$;
 
 -- Positions start anew, behind every stamp that there is.
@@ -99,8 +99,8 @@ CREATE FUNCTION repair_positions(p_project bigint, p_now timestamptz) RETURNS vo
 BEGIN
     PERFORM FROM project_ledger WHERE project_id = p_project FOR UPDATE;
     UPDATE project_ledger SET epoch = epoch + 1, xid_base = greatest(xid_base, 1 + greatest(
-        (SELECT max(entered) FROM task_ledger WHERE project_id = p_project),
-        (SELECT max(k1)::bigint FROM position WHERE project_id = p_project AND lane ~ '^(returns|level)'))) WHERE project_id = p_project;
+        (SELECT max(requeued_xid) FROM task_ledger WHERE project_id = p_project),
+        (SELECT max(k1)::bigint FROM position WHERE project_id = p_project AND scan ~ '^(returns|level)'))) WHERE project_id = p_project;
     PERFORM forget_positions(p_project);
 END $$;
 

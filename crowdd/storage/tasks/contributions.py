@@ -34,9 +34,9 @@ SUBMIT = Prepared(
 )
 
 
-def ask(who: Requester, project_id: int, limit: int, offset: int, lane: str, network: str = "") -> dict[str, Any]:
+def ask(who: Requester, project_id: int, limit: int, offset: int, scan: str, network: str = "") -> dict[str, Any]:
     """An ask for tasks ``offset`` to ``offset + limit`` of a volunteer's sequence; ``network`` as the project knows it."""
-    window = {"maximum": limit, "skip": offset, "lane": lane}
+    window = {"maximum": limit, "skip": offset, "scan": scan}
     return {**who.entry_values(), "actor": who.actor, "network": network, "project": project_id, **window}
 
 
@@ -67,7 +67,7 @@ async def hold(db: Database, who: Requester, network: str, project_id: int, task
     """Hands out one named task; says leased, late, answered, paused, no task, no project, locked, members only or barred."""
     row = await one(
         db,
-        "SELECT hold_task(%(project)s, %(actor)s, %(me)s, %(is_admin)s, %(unlocked)s::text[], %(task)s, clock(), %(network)s) AS state",
+        "SELECT lease_task(%(project)s, %(actor)s, %(me)s, %(is_admin)s, %(unlocked)s::text[], %(task)s, clock(), %(network)s) AS state",
         {**who.entry_values(), "actor": who.actor, "network": network, "project": project_id, "task": task_id},
     )
     return str(row["state"])
@@ -116,7 +116,7 @@ async def correct(db: Database, who: Requester, network: str, project_id: int, t
     """``state`` (changed, same, in result, none, barred) and ``run``: the volunteer's own answer says something else."""
     return await one(
         db,
-        "SELECT * FROM correct_run(%(project)s, %(actor)s, %(task)s, %(info)s, clock(), %(network)s)",
+        "SELECT * FROM amend_answer(%(project)s, %(actor)s, %(task)s, %(info)s, clock(), %(network)s)",
         {"project": project_id, "actor": who.actor, "network": network, "task": task_id, "info": as_json(info)},
     )
 

@@ -7,9 +7,9 @@ from crowdd.storage.database import Database, one
 CHUNK = 1000
 
 
-async def sweep_past_leases(db: Database, days: int) -> int:
+async def sweep_expired_leases(db: Database, days: int) -> int:
     """Takes rights to answer late away that ended so many days ago; how many."""
-    return await _all(db, "sweep_past_leases", days)
+    return await _all(db, "sweep_expired_leases", days)
 
 
 async def sweep_positions(db: Database, days: int) -> int:

@@ -18,12 +18,12 @@ from crowdd.storage.core.list_size import MAX_LIST_BYTES, within
 from crowdd.storage.database import Database, Row, one_or_none
 
 STATES = {"ongoing": "NOT (l.done OR l.retired)", "completed": "(l.done OR l.retired)"}
-ORDERS = {"id": "l.task_id", "priority_0": "l.priority_0", "n_task_runs": "(l.answers + l.extra)"}
+ORDERS = {"id": "l.task_id", "priority_0": "l.priority_0", "n_task_runs": "(l.answers + l.uncounted)"}
 _LIKE, _ESCAPED = re.compile(r"([\\%_])"), r"\\\1"
 _MAX_VOTE_BYTES = 4000
 _LEDGER = "SELECT * FROM task_ledger l WHERE l.project_id = %(project)s"
 _COLUMNS = (
-    "l.task_id AS id, l.ordinal, l.n_answers, l.answers + l.extra AS n_task_runs, l.answers, l.priority_0, l.retired, l.done,"
+    "l.task_id AS id, l.ordinal, l.n_answers, l.answers + l.uncounted AS n_task_runs, l.answers, l.priority_0, l.retired, l.done,"
     " l.leases, CASE WHEN l.done OR l.retired THEN 'completed' ELSE 'ongoing' END AS state"
 )
 

@@ -41,25 +41,25 @@ BREAKING = {
     "UPDATE task_ledger SET answers = 1, leases = 1 WHERE task_id = 1": {
         "task_ledger.answers", "task_ledger.leases", "task_ledger.done",
     },
-    "UPDATE task_ledger SET extra = 2 WHERE task_id = 3": {"task_ledger.extra"},
+    "UPDATE task_ledger SET uncounted = 2 WHERE task_id = 3": {"task_ledger.uncounted"},
     "INSERT INTO lease (project_id, actor, task_id, granted, expires) SELECT 1, 'u:1', 1, now(), now()": {
         "lease", "task_ledger.leases",
     },
     "INSERT INTO lease (project_id, actor, task_id, granted, expires) SELECT 1, 'u:1', 99, now(), now()": {"lease"},
-    "INSERT INTO past_lease SELECT 1, 'u:1', 1, now(), now(), false": {"past_lease"},
+    "INSERT INTO expired_lease SELECT 1, 'u:1', 1, now(), now(), false": {"expired_lease"},
     "UPDATE task_ledger SET done = false WHERE done": {"task_ledger.done", "project_stat.completed", "project_hour.completed"},
     "UPDATE result SET last_version = false": {"last results", "results of exactly the counted answers"},
     "UPDATE result SET task_run_ids = task_run_ids[1:1] WHERE last_version": {"results of exactly the counted answers"},
     "INSERT INTO retirement SELECT 1, 2, 'retired', '', 1, now()": {"task_ledger.retired"},
-    "UPDATE task_ledger SET entered = NULL; UPDATE position SET k1 = 5 WHERE actor = '' AND lane LIKE 'priority/%'": {
+    "UPDATE task_ledger SET requeued_xid = NULL; UPDATE position SET k1 = 5 WHERE actor = '' AND scan LIKE 'priority/%'": {
         "open tasks passed by the floor",
     },
     **{
-        "UPDATE task_ledger SET entered = NULL; INSERT INTO position"
+        "UPDATE task_ledger SET requeued_xid = NULL; INSERT INTO position"
         f" SELECT project_id, '', '{order}/' || epoch, {k1}, {k2} FROM project_ledger": {"open tasks passed by the floor"}
         for order, k1, k2 in (("priority-up", 5, 0), ("id", 0, 99), ("id-down", 0, 0))
     },
-    "UPDATE task_ledger SET entered = 10^12": {"stamps of the future"},
+    "UPDATE task_ledger SET requeued_xid = 10^12": {"stamps of the future"},
     "UPDATE project_stat SET bytes = bytes + 7": {"project_stat.bytes"},
 }  # fmt: skip
 
@@ -125,8 +125,8 @@ def test_every_check_is_broken_above():
 @pytest_twisted.ensureDeferred
 async def test_a_database_restored_elsewhere_loses_nobodys_place(pool, ledger, project):
     """The transactions of another PostgreSQL begin at small numbers: stamps of the old one would lie ahead for ever."""
-    ledger.run("UPDATE task_ledger SET entered = 10^12")
-    ledger.run("UPDATE position SET k1 = 10^12 WHERE lane LIKE 'returns:%%'")
+    ledger.run("UPDATE task_ledger SET requeued_xid = 10^12")
+    ledger.run("UPDATE position SET k1 = 10^12 WHERE scan LIKE 'returns:%%'")
     ledger.run(
         "INSERT INTO position SELECT project_id, 'u:8', 'returns:priority/' || epoch, 10^12, 0 FROM project_ledger"
     )

@@ -67,7 +67,7 @@ def test_answer_brought_back_counts_where_a_place_is_free(ledger):
     ledger.contribute(project, "c:2")
     assert bring_back(ledger, project, barred) == 2
     assert len(ledger.counted(first)) == len(ledger.counted(second)) == 1
-    assert ledger.ledger(first)["extra"] == 1
+    assert ledger.ledger(first)["uncounted"] == 1
 
 
 @shows("volunteer-barred")
@@ -110,7 +110,7 @@ def test_answer_and_bar_at_once_are_both_complete(ledger, beside):
 # Sweeping ------------------------------------------------------------------------------------------------------------
 
 
-def sweep(ledger, what="past_leases", days=30):
+def sweep(ledger, what="expired_leases", days=30):
     return ledger.change(f"SELECT sweep_{what}(clock() - make_interval(days => %(d)s), 1000)", d=days)
 
 

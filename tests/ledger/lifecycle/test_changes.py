@@ -64,7 +64,7 @@ def test_a_preview_of_withdrawing_is_what_happens(ledger, mixed, actor):
     before = ledger.effect("preview_withdraw(%(p)s, %(t)s, %(a)s)", **values)
     assert before == ledger.effect("preview_withdraw(%(p)s, NULL, %(a)s)", **values)
     assert ledger.effect("withdraw(%(p)s, %(t)s, %(a)s, clock())", **values) == before
-    for table in ("task_run", "lease", "past_lease"):
+    for table in ("task_run", "lease", "expired_lease"):
         assert ledger.value(f"SELECT count(*) FROM {table} WHERE actor = %(a)s", a=actor) == 0
 
 

@@ -50,7 +50,7 @@ def test_thirty_volunteers_of_a_network_make_one_counted_answer(ledger):
         ledger.hold(project, f"c:{n}", task, network=NET)
         ledger.answer(project, f"c:{n}", task, network=NET)
     assert counted(ledger, task) == ["c:0"]
-    assert ledger.ledger(task)["extra"] == 29
+    assert ledger.ledger(task)["uncounted"] == 29
 
 
 @shows("taskrun-uncounted")

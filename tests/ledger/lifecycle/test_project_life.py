@@ -5,7 +5,7 @@ from __future__ import annotations
 from support.checks.shows import shows
 
 COUNTERS = {"stat_delta", "project_stat", "project_hour", "volunteer"}
-TABLES = COUNTERS | {"project", "project_ledger", "task", "task_ledger", "lease", "past_lease", "position"}
+TABLES = COUNTERS | {"project", "project_ledger", "task", "task_ledger", "lease", "expired_lease", "position"}
 TABLES |= {"task_run", "result", "event", "favourite"}
 
 

@@ -308,12 +308,12 @@ async def test_an_answer_on_its_way_finds_the_pseudonym(served, dsn):
     await leave(ada, "ada")
     await worked(served)
     await served.database.execute(
-        "INSERT INTO past_lease SELECT project_id, %(actor)s, task_id, clock(), clock(), false FROM task_ledger t WHERE NOT EXISTS"
+        "INSERT INTO expired_lease SELECT project_id, %(actor)s, task_id, clock(), clock(), false FROM task_ledger t WHERE NOT EXISTS"
         " (SELECT FROM task_run r WHERE r.task_id = t.task_id)",
         {"actor": f"u:{me}"},
     )
     await served.database.fetch(
-        "SELECT s.* FROM past_lease l, submit(l.project_id, l.actor, l.task_id, %(me)s, NULL, NULL, '1', NULL, NULL, clock()) s",
+        "SELECT s.* FROM expired_lease l, submit(l.project_id, l.actor, l.task_id, %(me)s, NULL, NULL, '1', NULL, NULL, clock()) s",
         {"me": me},
     )
     assert await served.services.people.account_deletion.finish() == 1

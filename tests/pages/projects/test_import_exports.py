@@ -118,9 +118,10 @@ async def test_answers_come_back_counted_up_to_what_a_task_needs_and_once(served
         run["finish_time"] for run in runs
     }
     counted = await served.database.fetch(
-        "SELECT answers, extra, done FROM task_ledger WHERE project_id = %(id)s ORDER BY task_id", {"id": fish["id"]}
+        "SELECT answers, uncounted, done FROM task_ledger WHERE project_id = %(id)s ORDER BY task_id",
+        {"id": fish["id"]},
     )
-    assert sorted((row["answers"], row["extra"], row["done"]) for row in counted) == [
+    assert sorted((row["answers"], row["uncounted"], row["done"]) for row in counted) == [
         (2, 0, True),
         (2, 0, True),
         (2, 1, True),

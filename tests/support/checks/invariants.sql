@@ -3,23 +3,23 @@
 -- lowered or the scheduler changed; 0 where neither happened. %(share)s: the same of counted_per_network, or where answers
 -- changed hands.
 
---- I1 answers, extra and leases are counts of rows
-SELECT l.task_id, l.answers, l.extra, l.leases, r.counted, r.late, h.leases AS held
+--- I1 answers, uncounted and leases are counts of rows
+SELECT l.task_id, l.answers, l.uncounted, l.leases, r.counted, r.late, h.leases AS held
   FROM task_ledger l,
        LATERAL (SELECT count(*) FILTER (WHERE counted) AS counted, count(*) FILTER (WHERE NOT counted) AS late
                   FROM task_run r WHERE r.project_id = l.project_id AND r.task_id = l.task_id) r,
        LATERAL (SELECT count(*) AS leases FROM lease h WHERE h.project_id = l.project_id AND h.task_id = l.task_id) h
- WHERE (l.answers, l.extra, l.leases) <> (r.counted, r.late, h.leases)
+ WHERE (l.answers, l.uncounted, l.leases) <> (r.counted, r.late, h.leases)
 
 --- I1 nothing without its task
 SELECT 'lease' AS what, project_id, task_id FROM lease UNION ALL
-SELECT 'past_lease', project_id, task_id FROM past_lease UNION ALL
+SELECT 'expired_lease', project_id, task_id FROM expired_lease UNION ALL
 SELECT 'run', project_id, task_id FROM task_run UNION ALL
 SELECT 'result', project_id, task_id FROM result UNION ALL
 SELECT 'task', project_id, id FROM task
 EXCEPT ALL SELECT k.what, l.project_id, l.task_id FROM task_ledger l CROSS JOIN LATERAL (
     SELECT 'lease' AS what FROM lease x WHERE (x.project_id, x.task_id) = (l.project_id, l.task_id) UNION ALL
-    SELECT 'past_lease' FROM past_lease x WHERE (x.project_id, x.task_id) = (l.project_id, l.task_id) UNION ALL
+    SELECT 'expired_lease' FROM expired_lease x WHERE (x.project_id, x.task_id) = (l.project_id, l.task_id) UNION ALL
     SELECT 'run' FROM task_run x WHERE (x.project_id, x.task_id) = (l.project_id, l.task_id) UNION ALL
     SELECT 'result' FROM result x WHERE (x.project_id, x.task_id) = (l.project_id, l.task_id) UNION ALL
     SELECT 'task') k
@@ -33,8 +33,8 @@ SELECT task_id, actor FROM task_run GROUP BY project_id, task_id, actor HAVING c
 
 --- I3 no lease on what one has answered, and no two rights to one task
 SELECT task_id, actor FROM lease JOIN task_run USING (project_id, task_id, actor) UNION ALL
-SELECT task_id, actor FROM past_lease JOIN task_run USING (project_id, task_id, actor) UNION ALL
-SELECT task_id, actor FROM lease JOIN past_lease USING (project_id, task_id, actor)
+SELECT task_id, actor FROM expired_lease JOIN task_run USING (project_id, task_id, actor) UNION ALL
+SELECT task_id, actor FROM lease JOIN expired_lease USING (project_id, task_id, actor)
 
 --- I4 done is: enough answers
 SELECT task_id FROM task_ledger WHERE done <> (answers >= n_answers)
@@ -91,46 +91,46 @@ SELECT l.task_id, l.actor FROM lease l
  WHERE soft < 2 AND (SELECT count(*) FROM lease o WHERE o.project_id = l.project_id AND o.actor = l.actor AND o.id < l.id) >= 2
 
 --- I7 nobody has passed an open task that they could take
--- First the lanes that somebody is on, then the open tasks behind them there, and only of those whether they are theirs to take:
+-- First the scans that somebody is on, then the open tasks behind them there, and only of those whether they are theirs to take:
 -- materialized in these steps, or PostgreSQL looks at every volunteer and task one by one. A volunteer for whom the rule about
 -- networks holds has positions for each network; of each network that has a floor one looks who was never there.
 WITH open_task AS MATERIALIZED (
-    SELECT t.project_id, t.task_id, t.rank, t.entered, t.level, t.mode, o.ord,
+    SELECT t.project_id, t.task_id, t.rank, t.requeued_xid, t.level, t.mode, o.ord,
            CASE o.ord WHEN 'priority' THEN t.rank WHEN 'priority-up' THEN t.priority_0 ELSE 0 END AS key,
            CASE o.ord WHEN 'id-down' THEN -t.task_id ELSE t.task_id END AS place
       FROM task_ledger t JOIN project_ledger p ON p.project_id = t.project_id AND p.sched <> 'changing'
      CROSS JOIN LATERAL unnest(CASE t.mode WHEN 'b' THEN ARRAY['level/' || t.level] ELSE ARRAY['priority', 'priority-up', 'id', 'id-down'] END) AS o (ord)
      WHERE t.open),
-lane AS MATERIALIZED (SELECT DISTINCT project_id, ord, ord || '/' || epoch AS name FROM open_task JOIN project_ledger USING (project_id)),
+scan AS MATERIALIZED (SELECT DISTINCT project_id, ord, ord || '/' || epoch AS name FROM open_task JOIN project_ledger USING (project_id)),
 volunteer AS MATERIALIZED (
     SELECT DISTINCT project_id, CASE WHEN actor LIKE 'n:%%' THEN '' ELSE actor END AS actor,
-           CASE WHEN actor LIKE 'n:%%' THEN substr(actor, 3) ELSE substring(lane FROM '@(.*)') END AS network FROM position
+           CASE WHEN actor LIKE 'n:%%' THEN substr(actor, 3) ELSE substring(scan FROM '@(.*)') END AS network FROM position
     UNION SELECT project_id, '', NULL FROM project_ledger),
 standing AS MATERIALIZED (
     SELECT v.project_id, v.actor, v.network, n.ord, own.k1 AS own1, own.k2 AS own2, flo.k1 AS floor1, flo.k2 AS floor2,
            ret.k1 AS ret1, ret.k2 AS ret2, fre.k1 AS fret1, fre.k2 AS fret2, net.k1 AS net1, net.k2 AS net2, nre.k1 AS nret1, nre.k2 AS nret2
-      FROM volunteer v JOIN lane n USING (project_id)
-      LEFT JOIN position own ON (own.project_id, own.actor, own.lane) = (v.project_id, v.actor, n.name || coalesce('@' || v.network, '')) AND v.actor <> ''
-      LEFT JOIN position flo ON (flo.project_id, flo.actor, flo.lane) = (v.project_id, '', n.name)
-      LEFT JOIN position ret ON (ret.project_id, ret.actor, ret.lane) = (v.project_id, v.actor, 'returns:' || n.name || coalesce('@' || v.network, '')) AND v.actor <> ''
-      LEFT JOIN position fre ON (fre.project_id, fre.actor, fre.lane) = (v.project_id, '', 'returns:' || n.name)
-      LEFT JOIN position net ON (net.project_id, net.actor, net.lane) = (v.project_id, 'n:' || v.network, n.name)
-      LEFT JOIN position nre ON (nre.project_id, nre.actor, nre.lane) = (v.project_id, 'n:' || v.network, 'returns:' || n.name)
+      FROM volunteer v JOIN scan n USING (project_id)
+      LEFT JOIN position own ON (own.project_id, own.actor, own.scan) = (v.project_id, v.actor, n.name || coalesce('@' || v.network, '')) AND v.actor <> ''
+      LEFT JOIN position flo ON (flo.project_id, flo.actor, flo.scan) = (v.project_id, '', n.name)
+      LEFT JOIN position ret ON (ret.project_id, ret.actor, ret.scan) = (v.project_id, v.actor, 'returns:' || n.name || coalesce('@' || v.network, '')) AND v.actor <> ''
+      LEFT JOIN position fre ON (fre.project_id, fre.actor, fre.scan) = (v.project_id, '', 'returns:' || n.name)
+      LEFT JOIN position net ON (net.project_id, net.actor, net.scan) = (v.project_id, 'n:' || v.network, n.name)
+      LEFT JOIN position nre ON (nre.project_id, nre.actor, nre.scan) = (v.project_id, 'n:' || v.network, 'returns:' || n.name)
      WHERE own.k1 IS NOT NULL OR flo.k1 IS NOT NULL OR net.k1 IS NOT NULL),
 passed AS MATERIALIZED (
-    SELECT s.*, t.task_id, t.rank, t.entered, t.level, t.mode, t.key, t.place
+    SELECT s.*, t.task_id, t.rank, t.requeued_xid, t.level, t.mode, t.key, t.place
       FROM standing s JOIN open_task t USING (project_id, ord)
      WHERE CASE t.mode
-           WHEN 'b' THEN (t.entered, t.task_id) <= (own1, own2) OR (t.entered, t.task_id) <= (floor1, floor2) OR (t.entered, t.task_id) <= (net1, net2)
+           WHEN 'b' THEN (t.requeued_xid, t.task_id) <= (own1, own2) OR (t.requeued_xid, t.task_id) <= (floor1, floor2) OR (t.requeued_xid, t.task_id) <= (net1, net2)
            ELSE ((t.key, t.place) <= (own1, own2)
                  OR ((t.key, t.place) <= (floor1, floor2) OR (t.key, t.place) <= (net1, net2))
                     AND (ret1 IS NULL OR coalesce((ret1, ret2) <= (fret1, fret2), false) OR coalesce((ret1, ret2) <= (nret1, nret2), false)))
-                AND (t.entered IS NULL OR (t.entered, t.task_id) <= (ret1, ret2) OR (t.entered, t.task_id) <= (fret1, fret2)
-                     OR (t.entered, t.task_id) <= (nret1, nret2)) END)
+                AND (t.requeued_xid IS NULL OR (t.requeued_xid, t.task_id) <= (ret1, ret2) OR (t.requeued_xid, t.task_id) <= (fret1, fret2)
+                     OR (t.requeued_xid, t.task_id) <= (nret1, nret2)) END)
 SELECT v.* FROM passed v JOIN project_ledger p USING (project_id)
  WHERE NOT EXISTS (SELECT FROM task_run x WHERE (x.project_id, x.task_id, x.actor) = (v.project_id, v.task_id, v.actor))
    AND NOT EXISTS (SELECT FROM lease x WHERE (x.project_id, x.task_id, x.actor) = (v.project_id, v.task_id, v.actor))
-   AND NOT EXISTS (SELECT FROM past_lease x WHERE (x.project_id, x.task_id, x.actor) = (v.project_id, v.task_id, v.actor) AND skipped)
+   AND NOT EXISTS (SELECT FROM expired_lease x WHERE (x.project_id, x.task_id, x.actor) = (v.project_id, v.task_id, v.actor) AND skipped)
    AND (v.network IS NULL OR p.counted_per_network = 0 OR p.counted_per_network
         > (SELECT count(*) FROM task_run x WHERE (x.project_id, x.task_id, x.user_ip) = (v.project_id, v.task_id, v.network)
               AND (x.counted OR v.mode = 'a' AND x.aside IS NULL))

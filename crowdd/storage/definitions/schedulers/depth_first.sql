@@ -9,16 +9,16 @@
 --   i   the same, and nobody else has it
 --   a   always: everybody may answer everything, n_answers of the answers count
 --
--- <name>_lane(p, p_order, p_lane) says where to look for the next task of a volunteer. It is called with p_lane null first
--- and returns the name of a lane. While that lane has not given enough, it is called again with that name and returns the
+-- <name>_lane(p, p_order, p_scan) says where to look for the next task of a volunteer. It is called with p_scan null first
+-- and returns the name of a scan. While that scan has not given enough, it is called again with that name and returns the
 -- one after it; null is the end. p is the project, p_order the order that was asked for (priority unless it was another).
--- The lanes (../32_candidate_scan.sql walks them; none costs more in a large project than in a small one, but for sort):
+-- The scans (../32_candidate_scan.sql walks them; none costs more in a large project than in a small one, but for sort):
 --   returns:<order>     tasks behind the volunteer in that order that have a place again
 --   <order>             priority, priority-up, id, id-down, or sort/<attribute>/<asc or desc>: all others in that order
 --   level/<n>           tasks on level n, which came there first comes first (mode b)
---   front/<n>/<order>   the eight tasks of level n that come first in an order (mode b)
---   draw                chance; thirty draws, so let another lane follow
--- lanes_of(p_order, p_lane) returns the first two, one after the other: let a scheduler end with them, or with lanes that
+--   first/<n>/<order>   the eight tasks of level n that come first in an order (mode b)
+--   random              chance; thirty draws, so let another scan follow
+-- scans_of(p_order, p_scan) returns the first two, one after the other: let a scheduler end with them, or with scans that
 -- together hold every open task, or volunteers are told that there is nothing left while there is.
 --
 -- Not your concern: whether a place is free (looked at under the lock), who has answered what, what a volunteer holds
@@ -29,7 +29,7 @@
 
 CREATE FUNCTION depth_first_mode() RETURNS "char" IMMUTABLE LANGUAGE sql AS $$ SELECT 'n'::"char" $$;
 
-CREATE FUNCTION depth_first_lane(p project_ledger, p_order text, p_lane text) RETURNS text LANGUAGE plpgsql AS $$
+CREATE FUNCTION depth_first_scan(p project_ledger, p_order text, p_scan text) RETURNS text LANGUAGE plpgsql AS $$
 BEGIN
-    RETURN lanes_of(p_order, p_lane);
+    RETURN scans_of(p_order, p_scan);
 END $$;

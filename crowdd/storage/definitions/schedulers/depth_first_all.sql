@@ -2,7 +2,7 @@
 
 CREATE FUNCTION depth_first_all_mode() RETURNS "char" IMMUTABLE LANGUAGE sql AS $$ SELECT 'a'::"char" $$;
 
-CREATE FUNCTION depth_first_all_lane(p project_ledger, p_order text, p_lane text) RETURNS text LANGUAGE plpgsql AS $$
+CREATE FUNCTION depth_first_all_scan(p project_ledger, p_order text, p_scan text) RETURNS text LANGUAGE plpgsql AS $$
 BEGIN
-    RETURN lanes_of(p_order, p_lane);
+    RETURN scans_of(p_order, p_scan);
 END $$;

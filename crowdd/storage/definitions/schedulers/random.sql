@@ -2,8 +2,8 @@
 
 CREATE FUNCTION random_mode() RETURNS "char" IMMUTABLE LANGUAGE sql AS $$ SELECT 'n'::"char" $$;
 
--- Where such tasks are rare, the lanes of the order find what chance does not.
-CREATE FUNCTION random_lane(p project_ledger, p_order text, p_lane text) RETURNS text LANGUAGE plpgsql AS $$
+-- Where such tasks are rare, the scans of the order find what chance does not.
+CREATE FUNCTION random_scan(p project_ledger, p_order text, p_scan text) RETURNS text LANGUAGE plpgsql AS $$
 BEGIN
-    RETURN CASE WHEN p_lane IS NULL THEN 'draw' ELSE lanes_of(p_order, nullif(p_lane, 'draw')) END;
+    RETURN CASE WHEN p_scan IS NULL THEN 'random' ELSE scans_of(p_order, nullif(p_scan, 'random')) END;
 END $$;
