@@ -1,0 +1,200 @@
+"""Words of our own that became those of the field (record 124) do not come back."""
+
+from __future__ import annotations
+
+import ast
+import io
+import re
+import subprocess
+import tokenize
+from pathlib import Path
+
+import pytest
+
+from crowdd.config import _FORMER
+
+ROOT = Path(__file__).parents[1]
+EXEMPT = ("CHANGELOG.md", "docs/decisions/", "tests/test_words.py", "crowdd/storage/migrations/")
+TEXTS = {".py", ".md", ".html", ".txt", ".js", ".sql", ".po", ".conf", ".yaml", ".toml", ".json", ".service", ".sh"}
+
+# Identifiers that stand nowhere in our Python.
+IDENTIFIERS = frozenset(
+    [
+        "AsItComes",
+        "_Poured",
+        "Bell",
+        "bell",
+        "_bell",
+        "Heard",
+        "Lookups",
+        "SystemNames",
+        "Gather",
+        "on_shelf",
+        "Clockwork",
+        "Looks",
+        "Paced",
+        "bury_unknown",
+        "QuietError",
+        "_hands",
+        "Standing",
+        "standing_values",
+        "by_standing",
+        "standings_to_project",
+        "sealed_for",
+        "seal_prefix",
+        "set_sealed",
+        "Farewell",
+        "farewell_seed",
+        "say_farewell",
+        "TONGUES",
+        "Lacking",
+        "Places",
+        "Wanting",
+        "Lasting",
+        "_lasting",
+        "_tidy",
+        "Arrivals",
+        "Proofs",
+        "Confirming",
+        "Workshop",
+        "Allowance",
+        "make_domain",
+        "shortest_password",
+        "answer_seconds",
+    ]
+)
+# Names of limits; English prose may say most and least.
+LIMITS = re.compile(r"_?(?:MOST|LEAST)(?:_[A-Z0-9_]+)?|_?(?:most|least)(?!_common)(?:_[a-z0-9_]+)?")
+# Generic words: what these files do not define.
+DEFINITIONS: dict[str, str] = {
+    "crowdd/domain/accounts/answer_claims.py": "Claims",
+    "crowdd/domain/accounts/people.py": "gather",
+    "crowdd/domain/accounts/social/oauth.py": "Flow Client",
+    "crowdd/domain/accounts/user_list.py": "Gathering",
+    "crowdd/domain/core/background_queue.py": "Item Ending",
+    "crowdd/domain/core/concurrency/batching.py": "Gather Gathering",
+    "crowdd/domain/outbound/client.py": "Reply Lookups",
+    "crowdd/domain/outbound/outbound_http.py": "Line Meter why",
+    "crowdd/domain/projects/project_lists.py": "Found Shelves",
+    "crowdd/domain/server/services.py": "Domain",
+    "crowdd/domain/webhooks/webhooks.py": "sealed opened",
+    "crowdd/http/api/assignment.py": "Loop",
+    "crowdd/http/api/objects.py": "small",
+    "crowdd/http/live_updates.py": "Watched Follower",
+    "crowdd/http/metrics.py": "Watched",
+    "crowdd/http/operation.py": "Doc Caller many some record",
+    "crowdd/http/responses.py": "Answer Data Raw",
+    "crowdd/http/transport/etags.py": "tag tag_of packed names",
+    "crowdd/http/transport/fixed_headers.py": "ready put",
+    "crowdd/http/transport/limits/rate_limits.py": "taken block Allowance",
+    "crowdd/http/transport/router.py": "Front",
+    "crowdd/http/transport/streams.py": "Client",
+    "crowdd/sched/job_runner.py": "Turn",
+    "crowdd/sched/notify_bridge.py": "Notices Wire",
+    "crowdd/sched/queue_worker.py": "Watch",
+    "crowdd/sched/task_handlers.py": "Work works",
+    "crowdd/storage/connections/wait_queue.py": "Queue",
+    "crowdd/storage/projects/project_lists.py": "Shelf on_shelf",
+}
+METRICS = [
+    "crowdd_request_seconds",
+    "crowdd_untranslated",
+    "crowdd_pool_waiting",
+    "crowdd_queue_waiting",
+    "crowdd_queue_running",
+    "crowdd_queue_late_seconds",
+    "crowdd_webhook_late_seconds",
+    "crowdd_mail_waiting",
+    "crowdd_leases",
+    "crowdd_counters_unfolded",
+    "crowdd_job_failures",
+    "crowdd_job_runs",
+    "crowdd_resident_bytes",
+    "crowdd_open_files",
+    "crowdd_cpu_seconds",
+    "crowdd_connections",
+    "crowdd_streams",
+]
+SQL = [
+    "hold_task",
+    "correct_run",
+    "second_thoughts",
+    "past_lease",
+    "sweep_past_leases",
+    "open_lane",
+    "next_lane",
+    "lanes_of",
+    "p_lane",
+    "at_floor",
+    "entered",
+]
+
+
+def files() -> list[Path]:
+    """What is ours and text, without the records of what was."""
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False)
+    if listed.returncode:
+        pytest.skip("no repository")
+    found = [ROOT / name for name in listed.stdout.splitlines() if not name.startswith(EXEMPT)]
+    return [
+        path for path in found if path.is_file() and (path.suffix in TEXTS or path.name in ("Makefile", "Dockerfile"))
+    ]
+
+
+def shown(path: Path, line: int, word: str) -> str:
+    return f"{path.relative_to(ROOT)}:{line}: {word}"
+
+
+def found_in(pattern: str, among: list[Path]) -> list[str]:
+    """Where the pattern stands in these files."""
+    regex = re.compile(pattern)
+    return [
+        shown(path, number, match[0])
+        for path in among
+        for number, line in enumerate(path.read_text("utf-8", errors="replace").splitlines(), 1)
+        for match in regex.finditer(line)
+    ]
+
+
+def test_identifiers_of_before_stand_nowhere():
+    wrong = [
+        shown(path, token.start[0], token.string)
+        for path in files()
+        if path.suffix == ".py"
+        for token in tokenize.generate_tokens(io.StringIO(path.read_text("utf-8")).readline)
+        if token.type == tokenize.NAME and (token.string in IDENTIFIERS or LIMITS.fullmatch(token.string))
+    ]
+    assert not wrong, wrong
+
+
+def test_generic_words_of_before_define_nothing_where_they_did():
+    wrong = []
+    for name, words in DEFINITIONS.items():
+        tree = ast.parse((ROOT / name).read_text("utf-8"))
+        defined = {
+            node.name for node in tree.body if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
+        }
+        wrong += [f"{name}: {word}" for word in sorted(defined & set(words.split()))]
+    assert not wrong, wrong
+
+
+def test_settings_of_before_stand_nowhere():
+    variables = [f"CROWDD_{section}_{option}".upper() for section, option in _FORMER]
+    in_docs = [rf"\[{section}\] {option}" for section, option in _FORMER]
+    assert not found_in(rf"\b(?:{'|'.join(variables)})\b|(?:{'|'.join(in_docs)})\b", files())
+
+
+def test_metrics_of_before_stand_nowhere():
+    assert not found_in(rf"\b(?:{'|'.join(METRICS)})(?:_count|_sum|_bucket)?\b", files())
+
+
+def test_messages_name_limits_as_everybody_does():
+    among = [path for path in files() if path.suffix in (".py", ".po", ".html", ".txt")]
+    assert not found_in(r"^(?!.*fewest).*%\((?:most|least)\)s", among)
+
+
+def test_sql_says_what_it_does():
+    if not SQL:
+        return
+    among = [path for path in files() if path.is_relative_to(ROOT / "crowdd" / "storage")]
+    assert not found_in(rf"\b(?:{'|'.join(SQL)})\b", among)
