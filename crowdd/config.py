@@ -143,7 +143,7 @@ class Http:
         256, _not_negative, doc="Connections of one network (IPv4 address or IPv6 /64) per process; 0: no limit."
     )
     max_requests_per_network: int = _option(
-        16, _not_negative, doc="Requests of one network that a process answers at once; others wait; 0: no limit."
+        32, _not_negative, doc="Requests of one network that a process answers at once; others wait; 0: no limit."
     )
     base_url: str = _option("", doc="Address under which people reach the server; empty: http://host:port.")
     allowed_hosts: tuple[str, ...] = _option((), _words, doc="Further host names that requests may be sent to.")

@@ -206,7 +206,8 @@ class Router:
 
     async def _in_turn(self, incoming: Incoming, methods: Methods, names: Names) -> Response:
         place = network(incoming.address)
-        await self._share.enter(place)
+        if not self._share.begin(place):
+            await self._share.wait(place)
         try:
             return await self._answer(incoming, methods, names)
         finally:
@@ -231,10 +232,16 @@ class Router:
             await self._identity.welcome(incoming)
         if incoming.header("x-project-password"):
             await self._open_lock(incoming, names)
-        handle = partial(self._handled, incoming, route, names)
+        turns = self._turns(incoming, route)
+        if turns is None:
+            return await self._handled(incoming, route, names)
+        return await turns.run(network(incoming.address), partial(self._handled, incoming, route, names))
+
+    def _turns(self, incoming: Incoming, route: Route) -> Turns | None:
+        """The turns that requests of this kind take; None for most."""
         if incoming.changes_state and route.path.startswith("/account/"):
-            return await self._account_forms.run(network(incoming.address), handle)
-        return await self._costly.run(incoming, network(incoming.address), route.path, handle)
+            return self._account_forms
+        return self._costly.turns(incoming, route.path)
 
     async def _handled(self, incoming: Incoming, route: Route, names: Names) -> Response:
         """What the handler of a route answers, if the request may have it."""

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 from crowdd.domain.core.concurrency.concurrency_limit import Turns
 from crowdd.http.request import Incoming
 
-T = TypeVar("T")
 LARGE_ANSWER: Final = 1_000_000  # bytes
 REMEMBERED_SECONDS: Final = 2.0  # for so long after a large answer of a route its next one is expected to be large, too
 WAIT_SECONDS: Final = 60.0
@@ -29,16 +27,11 @@ class CostlyRequests:
         self.reads = Turns(clock, 1, WAIT_SECONDS, rest=REST, max_waiting_of_one=64, refusal=refusal)
         self._until: dict[str, float] = {}  # by route
 
-    async def run(self, incoming: Incoming, network: str, path: str, handle: Callable[[], Awaitable[T]]) -> T:
-        """What the handler of a route (its ``path``) gives.
-
-        Raises UnavailableError when too many costly requests wait, or for too long.
-        """
+    def turns(self, incoming: Incoming, path: str) -> Turns | None:
+        """The turns that a request for a route (its ``path``) takes; None for most requests."""
         if incoming.brings_much:
-            return await self.writes.run(network, handle)
-        if not incoming.changes_state and self.expects_much(path):
-            return await self.reads.run(network, handle)
-        return await handle()
+            return self.writes
+        return self.reads if not incoming.changes_state and self.expects_much(path) else None
 
     def expects_much(self, path: str) -> bool:
         """Whether the next answer of a route may be large."""

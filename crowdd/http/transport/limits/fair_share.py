@@ -10,7 +10,7 @@ from twisted.internet.defer import Deferred
 from crowdd.errors import TooManyRequestsError
 
 MAX_WAITING = 256  # requests of one network that wait; connections have the same limit
-MAX_PER_TURN = 16  # requests of one network that begin in one turn of the reactor
+MAX_PER_TURN = 32  # requests of one network that begin in one turn of the reactor
 TURN_SECONDS = 0.002  # what began longer ago began in an earlier turn, if nobody had to wait
 
 
@@ -30,21 +30,23 @@ class FairShare:
         self._waiting: dict[str, deque[Deferred[None]]] = {}
         self._planned = False
 
-    async def enter(self, network: str) -> None:
-        """Wait for a place; every call that returns needs one of ``leave``.
+    def begin(self, network: str) -> bool:
+        """Begin a request of a network, if it need not wait. Every request that begins needs a call of ``leave``."""
+        if not self._at_once:
+            return True
+        if self._clock.seconds() >= self._turn_ends and not self._planned:
+            self._begin_turn()
+        if network in self._waiting or not self._has_room(network):
+            return False
+        self._begin(network)
+        return True
+
+    async def wait(self, network: str) -> None:
+        """Wait until a request begins that could not begin at once.
 
         Raises TooManyRequestsError when too many requests of the network wait already.
         """
-        if not self._at_once:
-            return
-        if self._clock.seconds() >= self._turn_ends and not self._planned:
-            self._begin_turn()
-        queue = self._waiting.get(network)
-        if queue is None and self._has_room(network):
-            self._begin(network)
-            return
-        if queue is None:
-            queue = self._waiting[network] = deque()
+        queue = self._waiting.setdefault(network, deque())
         if len(queue) >= MAX_WAITING:
             raise TooManyRequestsError("Too many requests of your network are waiting.", retry_after=1)
         turn: Deferred[None] = Deferred()
