@@ -290,7 +290,7 @@ class TestTwoWorkers:
             pair.ask("/api/nothing")
         text = pair.figures()
         assert 'crowdd_requests_total{method="GET",route="(unknown)",status="404"} 40.0' in text
-        assert text.count("\ncrowdd_resident_bytes{") == 2
+        assert text.count("\ncrowdd_resident_memory_bytes{") == 2
 
     def test_requests_are_counted_together(self, pair):
         admitted = [pair.ask("/api/category")[0] for _ in range(400)].count(200)
@@ -316,7 +316,7 @@ class TestTwoWorkers:
         pair.await_log("ended by itself")
         assert wait_until(lambda: len(set(self.workers(pair)) - {victim}) == 2, PATIENCE)
         assert other in self.workers(pair)
-        assert pair.figures().count("\ncrowdd_resident_bytes{") >= 1
+        assert pair.figures().count("\ncrowdd_resident_memory_bytes{") >= 1
 
     def test_signals_reach_all(self, pair):
         assert wait_until(

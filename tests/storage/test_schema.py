@@ -398,3 +398,47 @@ async def test_stored_addresses_of_pictures_that_are_neither_uploads_nor_https_a
         *good
     }
     assert len(rows(empty, "SELECT 1 FROM account WHERE info ? 'kept'")) == len(good + bad)
+
+
+_PEOPLE = """
+INSERT INTO account (created, name, fullname, email_addr, api_key_hash, api_key_sealed, google_user_id, orcid_user_id)
+SELECT '2026-01-01', n, n, n, n::bytea, '', g, o FROM (VALUES ('ada', 'g1', 'o1'), ('bob', NULL, NULL), ('eve', NULL, 'o2')) v(n, g, o);
+INSERT INTO session (token_hash, user_id, created, last_seen, expires) VALUES ('t', 1, '2026-01-02', '2026-01-03', '2027-01-01');
+"""
+
+
+@pytest_twisted.ensureDeferred
+async def test_sessions_and_accounts_of_an_earlier_version_are_kept_as_they_were(empty, earlier):
+    files = sorted(path.name for path in (schema.HERE / "migrations").glob("*.sql"))
+    async with pool_of(empty) as pool:
+        earlier(files.index("0022_guessing.sql"))
+        await schema.upgrade(pool)
+        rows(empty, _PEOPLE)
+        earlier(None)
+        await schema.upgrade(pool)
+    providers = dict(rows(empty, "SELECT name, unproved_providers FROM account"))
+    assert providers == {"ada": ["google", "orcid"], "bob": [], "eve": ["orcid"]}, "nobody knows what was proved"
+    assert rows(empty, "SELECT proved = created, admin_seen FROM session") == [(True, None)]
+    signed_in = "SELECT count(*) FROM account WHERE last_signed_in = created AND NOT second_factor"
+    assert rows(empty, signed_in) == [(3,)], "the next sign-in is not from a first device"
+
+
+_LEDGER = """
+INSERT INTO task_ledger (project_id, task_id, ordinal, n_answers, answers, extra, entered) VALUES (1, 1, 1, 3, 2, 5, 77);
+INSERT INTO position (project_id, actor, lane, k1, k2) VALUES (1, 'u:1', 'priority/0', 1.5, 9);
+INSERT INTO past_lease (project_id, actor, task_id, granted, expires, skipped) VALUES (1, 'u:1', 1, '2026-01-01', '2026-01-02', true);
+"""
+
+
+@pytest_twisted.ensureDeferred
+async def test_columns_that_got_another_name_hold_what_they_held(empty, earlier):
+    files = sorted(path.name for path in (schema.HERE / "migrations").glob("*.sql"))
+    async with pool_of(empty) as pool:
+        earlier(files.index("0033_names.sql"))
+        await schema.upgrade(pool)
+        rows(empty, _PROJECTS + _LEDGER)
+        earlier(None)
+        await schema.upgrade(pool)
+    assert rows(empty, "SELECT uncounted, requeued_xid FROM task_ledger") == [(5, 77)]
+    assert rows(empty, "SELECT scan, k1, k2 FROM position WHERE actor = 'u:1'") == [("priority/0", 1.5, 9)]
+    assert rows(empty, "SELECT actor, skipped FROM expired_lease") == [("u:1", True)]

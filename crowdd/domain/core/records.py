@@ -407,11 +407,3 @@ def _object(body: Any) -> Mapping[str, Any]:
     if not isinstance(body, dict):
         raise InvalidValueError("The body is not a JSON object.")
     return body
-
-
-def kind_named(name: str) -> Kind:
-    """The kind whose name stands in an address; NotFoundError when there is none."""
-    try:
-        return KINDS[name]
-    except KeyError:
-        raise NotFoundError(NOT_FOUND) from None
