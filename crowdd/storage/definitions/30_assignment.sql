@@ -65,8 +65,8 @@ BEGIN
     INSERT INTO lease (project_id, actor, task_id, granted, expires, network, soft)
     SELECT p.project_id, v.actor, p_task, p_now, p_now + CASE p_held WHEN 0 THEN p.lease ELSE p.preload END, v.network,
            CASE WHEN EXISTS (SELECT FROM gone WHERE over) THEN 3 WHEN p_held >= firm_of_volunteer() THEN 2
-                WHEN v.network <> '' AND EXISTS (SELECT FROM lease WHERE network = v.network AND project_id + 0 = p.project_id
-                                                        OFFSET firm_of_network() - 1) THEN 1
+                WHEN v.network <> '' AND (SELECT count(*) FROM (SELECT FROM lease WHERE network = v.network AND project_id + 0 = p.project_id
+                                                                 LIMIT firm_of_network()) n) >= firm_of_network() THEN 1
                 ELSE 0 END FROM held;
     RETURN CASE WHEN FOUND THEN true END;
 END $$;
