@@ -121,7 +121,7 @@ def typed(place: Path, script: str, wheel: Path) -> str:
 def test_installation_backup_and_restore_work_as_they_are_written(place, tmp_path):
     (tmp_path / "checkout").mkdir()
     wheel = built("wheel", copied(tmp_path / "checkout"), place)
-    *install, doctor = commands("install.md", "For others")
+    *install, doctor = commands("install.md", "Production installation")
     passphrase, backup, restore, _postgresql = commands("operations.md", "Backup and restore")
     moved = """
 kill $SERVER; wait $SERVER || true; SERVER=
@@ -155,5 +155,5 @@ mv /var/backups/crowdd/*.tar /var/backups/crowdd/backup.tar
 
 
 def test_every_line_with_a_stand_in_is_in_the_text():
-    lines = [line for block in commands("install.md", "For others") for line in block.splitlines()]
+    lines = [line for block in commands("install.md", "Production installation") for line in block.splitlines()]
     assert {*INSTEAD} <= {*lines}
