@@ -90,9 +90,9 @@ def _in_error_class(node: ast.ClassDef) -> Iterator[tuple[str, int, str]]:
     for each in node.body:
         if isinstance(each, ast.Assign) and _name(each.targets[0]) == "hint":
             yield from _strings("error", [each.value])
-    for each in ast.walk(node):
-        if isinstance(each, ast.Call) and _name(each.func) == "__init__":
-            yield from _strings("error", each.args)
+    for call in ast.walk(node):
+        if isinstance(call, ast.Call) and _name(call.func) == "__init__":
+            yield from _strings("error", call.args)
 
 
 def _strings(kind: str, nodes: list[ast.expr]) -> Iterator[tuple[str, int, str]]:

@@ -95,7 +95,7 @@ async def test_messages_and_mistakes_are_said_in_it_and_programs_get_english(ser
     assert (
         answer["form"]["errors"]
         == {"password": [answer["flash"]]}
-        == {"password": ["Sorry, this is not the password."]}
+        == {"password": ["This password is wrong. Try again."]}
     )
     await owner.put(f"/api/user/{owner.user_id}", json={"locale": "de"})
     assert (await owner.post("/project/birds/publish", data={})).status == 302

@@ -162,7 +162,7 @@ class Contributions:
             if row["state"] != "again":
                 return row
             row = await self._ask_alone(ask)
-        raise UnavailableError(_("Too many volunteers ask at once."), retry_after=1)
+        raise UnavailableError(_("Too many volunteers are asking for tasks at once."), retry_after=1)
 
     async def _ask_together(self, asks: list[Row]) -> list[Row]:
         return await contributions.next_tasks(self._db, asks, self._records.base_url, wait=False)

@@ -65,7 +65,7 @@ async def test_everything_about_a_person_in_one_file(served):
     task = await answer(ada, birds, {"said": "=1+1"})
     await ada.post("/api/favorites", json={"task_id": task})
     page = (await ada.get("/account/ada/export")).text
-    assert "Put my data together" in page
+    assert "Create export" in page
     done = await ada.send_form("/account/ada/export", {})
     assert done.json()["status"] in ("success", "info") and done.json()["job"] == "enqueued"
     assert (await ada.page("/account/ada/export")).json()["export"]["state"] == "waiting"

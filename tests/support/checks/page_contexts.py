@@ -976,7 +976,7 @@ def _settings_cases(at: str) -> Iterator[Case]:
         bad = {"new_password": ["Use 8 to 1000 characters."]} if errors else {}
         reset = {"form": blank | {"new_password": None, "confirm": None, "errors": bad}}
         yield Case("account/password_reset.html", kind, frame(path="/account/reset-password") | reset)
-    sent = {"form": blank | {"email_addr": None}, "flash": "A letter is on its way.", "status": "success"}
+    sent = {"form": blank | {"email_addr": None}, "flash": "Check your e-mail.", "status": "success"}
     yield Case("account/password_forgot.html", "sent", frame(path="/account/forgot-password") | sent)
     yield Case("account/account_validation.html", "sent", frame(path="/account/register") | {"status": "sent"})
     for new in (True, False):

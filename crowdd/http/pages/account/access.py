@@ -133,7 +133,7 @@ class Entry:
 
 def claimed_words(answers: int) -> str:
     """What is said after answers were put under somebody's name."""
-    return ngettext("One answer stands under your name now.", "%(num)s answers stand under your name now.", answers)
+    return ngettext("One answer is now under your name.", "%(num)s answers are now under your name.", answers)
 
 
 def changed_words(revoked: Revoked) -> str:

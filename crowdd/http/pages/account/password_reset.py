@@ -15,7 +15,7 @@ from crowdd.languages import _
 
 _FORGOT = ("email_addr",)
 _RESET = ("current_password", "new_password", "confirm")
-_ASKED = _("If there is an account with this address, a letter with a link to a new password is on its way there.")
+_ASKED = _("If there is an account with this address, we have sent it an e-mail with a link to choose a new password.")
 
 
 class RecoveryPages:
