@@ -261,7 +261,7 @@ def test_words_follow_the_locale_of_the_page_not_of_the_one_before() -> None:
     for locale in ("xx", "en", "xx"):
         page = Page(templates.render("404.html", frame(locale=locale) | SAID))
         titles.append(next(page.all("h1")).text)
-    assert titles == ["THERE IS NO SUCH PAGE", "There is no such page", "THERE IS NO SUCH PAGE"]
+    assert titles == ["PAGE NOT FOUND", "Page not found", "PAGE NOT FOUND"]
 
 
 def said(source: str, **context: object) -> str:

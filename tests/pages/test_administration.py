@@ -189,7 +189,7 @@ async def test_the_rights_of_administrators_by_link_as_programs_follow_it(served
     add, remove = (f"/admin/users/{verb}/{place.person.user_id}" for verb in ("add", "del"))
     last = await place.last_act()
     assert (await place.boss.page(add)).json() == {
-        "next": "/admin/users", "flash": "ada administrates this site now.", "status": "success",
+        "next": "/admin/users", "flash": "ada is now an administrator of this site.", "status": "success",
     }  # fmt: skip
     assert [user["name"] for user in (await place.boss.page("/admin/users")).json()["users"]] == ["boss", "ada"]
     assert (await place.boss.page(add)).json()["status"] == "info"
@@ -343,11 +343,14 @@ async def test_a_category_that_is_needed_stays(served):
     place = await Place(served).build()
     ids = {c["short_name"]: c["id"] for c in (await place.boss.page("/admin/categories")).json()["categories"]}
     kept = await place.post(f"/admin/categories/del/{ids['thinking']}")
-    assert (kept["status"], kept["flash"]) == ("error", "There are projects in it: it stays.")
+    assert (kept["status"], kept["flash"]) == (
+        "error",
+        "This category still has projects. Move them to another category first.",
+    )
     assert (await place.post(f"/admin/categories/del/{ids['sensing']}"))["status"] == "success"
     await place.person.delete(f"/api/project/{place.project['id']}")
     last = await place.post(f"/admin/categories/del/{ids['thinking']}")
-    assert (last["status"], last["flash"]) == ("error", "The last category stays.")
+    assert (last["status"], last["flash"]) == ("error", "You cannot delete the last category.")
     assert (await place.key.delete(f"/api/category/{ids['thinking']}")).status == 415
 
 

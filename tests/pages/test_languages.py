@@ -119,7 +119,7 @@ async def test_why_an_address_is_refused_is_said_in_it(served):
     answer = await owner.post(path, data=sent, headers={"Accept": "text/html"})
     assert "10.0.0.1 ist eine private Adresse, und crowdd fragt nur öffentliche Adressen." in answer.text
     wrong = (await owner.post(path, json=sent)).json()["form"]["errors"]["csv_url"]
-    assert wrong == ["10.0.0.1 is a private address, and crowdd asks public addresses only."]
+    assert wrong == ["10.0.0.1 is a private address. Use a public address."]
 
 
 @pytest_twisted.ensureDeferred

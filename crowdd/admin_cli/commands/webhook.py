@@ -162,4 +162,4 @@ def backfill(config: Path | None, project: str, as_json: bool) -> None:
 def on(config: Path | None, project: str, as_json: bool) -> None:
     """Go on with the webhook of PROJECT after it was switched off."""
     _of_project(config, project, lambda services, row: services.webhooks.switch_on(row, SYSTEM))
-    say(as_json, {"state": "on"}, "It goes on; what waited goes now.")
+    say(as_json, {"state": "on"}, "The webhook is on. Waiting events are being sent.")

@@ -124,7 +124,7 @@ def pause(failures: int) -> float:
 def words_for(error: BaseException) -> str:
     """What the owner of an item may read of an error: our own words, of a stranger only its name."""
     if isinstance(error, CrowddError):
-        return (str(error) or "It was refused.")[:1000]
+        return (str(error) or "The file was refused.")[:1000]
     return f"{type(error).__name__}. The server's log says more."
 
 

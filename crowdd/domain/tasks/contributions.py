@@ -383,4 +383,4 @@ def _object(body: Any) -> Mapping[str, Any]:
 def _same_project(who: Requester, project_id: int) -> None:
     """A presenter asks for its own project only, whatever its page's script sent."""
     if who.presenter is not None and who.presenter != project_id:
-        raise ForbiddenError(_("A presenter may ask for its own project only."), code="presenter")
+        raise ForbiddenError(_("A presenter may only access its own project."), code="presenter")

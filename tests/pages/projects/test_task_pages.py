@@ -451,7 +451,7 @@ async def test_nothing_ticked_is_not_everything(served):
     for page in ("priority", "redundancy", "delete", "export", "export?type=task&format=json"):
         back = (await owner.page(f"{at}/{page}{'&' if '?' in page else '?'}ticked=1")).json()
         assert (back["next"], back["status"]) == (f"{at}/browse", "error"), page
-        assert back["flash"] == "Tick some tasks first."
+        assert back["flash"] == "Select tasks first."
     assert (await stranger.page(f"{at}/delete?ticked=1&task_ids=1")).status == 403
     assert (await owner.get(f"{at}/export?type=task&format=json&task_ids=x")).status == 415
     assert (await owner.get(f"{at}/export?type=task&format=json&task_ids={2**70}")).status == 415

@@ -545,7 +545,7 @@ def _owner_cases(at: str) -> Iterator[Case]:
     yield page("pictures", "none", **beside | {"pictures": [], "next": None, "story": "", "form": refused})
     yield page("pictures", "co-owner", **beside | {"may_add": False, "next": None, "story": "", "form": FORM})
     yield page("update", "first", form=form, upload_form=upload, categories=subjects, language="pt-BR", **beside)
-    bad = form | {"errors": wrong | {"category_id": ["There is no category 9."], "password": ["Choose a password."]}}
+    bad = form | {"errors": wrong | {"category_id": ["There is no category 9."], "password": ["Enter a password."]}}
     no_picture = upload | {"errors": {"avatar": ["This is no picture."]}}
     yield page(
         "update",
@@ -632,7 +632,7 @@ def _owner_cases(at: str) -> Iterator[Case]:
     link = f"https://crowdd.example{at}invitation?key=8fh2"
     yield page("coowners", "invited", **listed | {"invitation": until, "link": link})
     invited = {"project": {"name": OWNED["name"], "short_name": OWNED["short_name"]}, "by": "Ilse Verbruggen"}
-    opened = invited | {"title": "An invitation", "form": FORM, "here": f"{at}invitation?key=8fh2"}
+    opened = invited | {"title": "Invitation", "form": FORM, "here": f"{at}invitation?key=8fh2"}
     yield Case("project/invitation.html", "member", frame(ILSE, f"{at}invitation") | opened)
     yield Case("project/invitation.html", "visitor", frame(path=f"{at}invitation") | opened)
     hand = FORM | {"email_addr": None, "keep": True}
@@ -970,7 +970,7 @@ def _settings_cases(at: str) -> Iterator[Case]:
         yield Case(
             "account/claim.html", kind, frame(ILSE, f"{at}claim") | {"answers": answers, "form": blank, "name": "ilse"}
         )
-    for kind, errors in (("first", {}), ("wrong", {"email_addr": ["This is no e-mail address."]})):
+    for kind, errors in (("first", {}), ("wrong", {"email_addr": ["Enter a valid e-mail address."]})):
         form = {"email_addr": "x", "csrf": "form-t0ken", "errors": errors}
         yield Case("account/password_forgot.html", kind, frame(path="/account/forgot-password") | {"form": form})
         bad = {"new_password": ["Use 8 to 1000 characters."]} if errors else {}

@@ -166,5 +166,5 @@ async def own_account(services: Services, incoming: Incoming, name: str, *, admi
     mine = me(incoming)
     found = await services.accounts.find_by_name(name)
     if found["id"] != mine and not (admins and incoming.who.admin):
-        raise ForbiddenError(_("This is somebody else's account."))
+        raise ForbiddenError(_("This account belongs to someone else."))
     return await services.accounts.profile(found["id"])

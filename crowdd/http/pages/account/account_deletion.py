@@ -116,4 +116,4 @@ class LeavingPages:
         projects = [{"short_name": project["short_name"], "name": project["name"]} for project in owned]
         asks = row["id"] == incoming.who.user_id and row["has_password"]
         more = {"_name": row["name"], "_asks_password": asks}
-        return Page("account/delete.html", title=_("Leaving"), form=form, projects=projects, **said, **more)
+        return Page("account/delete.html", title=_("Delete account"), form=form, projects=projects, **said, **more)
