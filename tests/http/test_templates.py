@@ -179,7 +179,7 @@ def test_a_project_in_a_list_has_picture_sentence_and_progress() -> None:
         ("project/category.html", "nothing at all", "Nothing here yet", "/project/new"),
         ("project/search.html", "nothing found", "Nothing found for “night gate”", "/project/category/all/"),
         ("project/tasks.html", "none", "No tasks yet", "/tasks/import"),
-        ("project/browse.html", "none of that state", "No task is in this state", "/tasks/browse"),
+        ("project/browse.html", "none of that state", "No tasks in this state", "/tasks/browse"),
     ],
 )
 def test_what_is_empty_says_why_and_has_a_way_on(template: str, kind: str, heading: str, way: str) -> None:

@@ -366,7 +366,7 @@ def _checked(choices: Choices) -> dict[str, Any]:
 def _require_no_key(wanted: Mapping[str, Any], found: Row) -> None:
     """Raises InvalidValueError for a key column of an export."""
     if wanted["key_name"] and wanted["kind"] == found["kind"] and found["kind"] not in ("", import_exports.TABLE):
-        raise InvalidValueError(_("An export has no key column: its tasks are found again by their ids."))
+        raise InvalidValueError(_("An export has no key column: its tasks are identified by their ids."))
 
 
 def _one_of(name: str, value: str, choices: tuple[str, ...]) -> str:

@@ -495,6 +495,6 @@ async def test_tasks_are_found_by_words_piece_by_piece(served, monkeypatch):
     assert numbers == [23] and pages["after"] == ids[29]
     assert await found(f"words=fox&after={ids[29]}") == ([33], pages | {"next": False, "after": None})
     shown = (await owner.get(f"{at}?words=%3Cscript%3Efox", headers={"Accept": "text/html"})).text
-    assert "<script>fox" not in shown and "Look further" in shown
+    assert "<script>fox" not in shown and "Search more tasks" in shown
     for wrong in ("words=a%00b", "words=" + "x" * 201, "words=fox&orderby=priority_0"):
         assert (await owner.page(f"{at}?{wrong}")).status == 415, wrong

@@ -81,8 +81,8 @@ class SocialLogin:
         if not row["has_password"] and not others:
             raise ProviderError(
                 _(
-                    "You would not be able to sign in any more. Set a password first: choose “Forgotten?” on the sign-in"
-                    " page."
+                    "You would not be able to sign in any more. Set a password first: choose “Forgotten?” on the"
+                    " sign-in page."
                 )
             )
 
