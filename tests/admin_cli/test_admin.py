@@ -76,7 +76,7 @@ def test_add_remove_list(crowdctl, ada, rows):
     crowdctl("admin", "create", "--name", "bob", "--email", "bob@example.org", *PASSWORD)
     assert crowdctl.json("admin", "remove", "ada")["changed"]
     assert [row["name"] for row in crowdctl.json("admin", "list")] == ["bob"]
-    assert crowdctl("admin", "remove", "ada").output == "ada is no administrator.\n"
+    assert crowdctl("admin", "remove", "ada").output == "ada is not an administrator.\n"
     crowdctl("admin", "add", "ada")
     crowdctl("admin", "remove", "bob")
     assert crowdctl("admin", "add", "ada@example.org").output == "ada is an administrator already.\n"

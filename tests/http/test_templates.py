@@ -138,7 +138,7 @@ def test_publishing_waits_for_a_presenter_and_a_task(kind: str, ready: bool) -> 
     page = find("project/publish.html", kind)
     button = next(it for it in page.all("button") if "main" in it.get("class").split())
     assert ("disabled" not in button.attributes) is ready
-    warned = "trial answers are removed" in next(page.all("main")).text
+    warned = "trial answers are deleted" in next(page.all("main")).text
     assert warned is (kind == "ready")
 
 

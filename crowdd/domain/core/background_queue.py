@@ -188,7 +188,7 @@ class Queue:
 
     async def dead_letter_unknown(self, names: Collection[str], hours: int) -> int:
         """Ends items that have waited so long for a server that knows their work; returns how many."""
-        return await queue.dead_letter_unknown(self._db, list(names), hours, "No server here knows this work.")
+        return await queue.dead_letter_unknown(self._db, list(names), hours, "No worker handles this task type.")
 
     async def sweep(self) -> int:
         """Removes what ended long ago."""

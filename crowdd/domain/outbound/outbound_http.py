@@ -122,7 +122,7 @@ class PinnedEndpoint:
 
 
 class ByteLimit(ProtocolWrapper):
-    """Breaks a connection off on which more arrives than was agreed, in front of everybody who might keep it."""
+    """Aborts the connection once it exceeds the byte limit, before anything is buffered."""
 
     def __init__(self, factory: Any, protocol: Any, max_bytes: int) -> None:
         super().__init__(factory, protocol)

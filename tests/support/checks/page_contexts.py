@@ -350,7 +350,7 @@ def _administration_cases() -> Iterator[Case]:
     yield page("security", "none", entries=[], kinds=[], chosen=dict.fromkeys(chosen), next=None)
     states = ["waiting", "running", "done", "dead", "cancelled"]
     items = [HANDLER | {"id": number, "state": state} for number, state in enumerate(states)]
-    unknown = HANDLER | {"id": 9, "total": None, "done": 0, "began": None, "error": "No server here knows this work."}
+    unknown = HANDLER | {"id": 9, "total": None, "done": 0, "began": None, "error": "No worker handles this task type."}
     yield page("queue", "some", items=[*items, unknown], states=states, chosen={"state": "dead"}, next=3, form=FORM)
     yield page("queue", "none", items=[], states=states, chosen={"state": None}, next=None, form=FORM)
     job: Context = {
