@@ -230,8 +230,8 @@ class TestOneProcess:
     def broken_ones_change_nothing(single):
         single.write(ratelimit_limit="many")
         os.kill(single.pid, signal.SIGHUP)
-        single.await_log("The new configuration is not used")
-        assert "[ratelimit] limit: 'many'" in single.log
+        single.await_log("configuration not reloaded")
+        assert "[ratelimit] limit: must be" in single.log
         assert single.ask("/api/category")[1]["x-ratelimit-limit"] == "7"
         single.write(ratelimit_limit="300")
 

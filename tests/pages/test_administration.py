@@ -200,7 +200,7 @@ async def test_the_rights_of_administrators_by_link_as_programs_follow_it(served
     ]
     assert (await place.boss.page("/admin/users/add/999999")).status == 404
     own = await place.boss.page(f"/admin/users/del/{place.key.user_id}")
-    assert own.status == 403 and "yourself" in own.json()["description"]
+    assert own.status == 403 and "your own" in own.json()["description"]
 
 
 @shows("admin-users-rights", "get-asks")
@@ -523,7 +523,7 @@ async def test_while_somebody_else_counts_anew_the_dashboard_shows_what_it_has_a
         cursor.execute("SELECT pg_advisory_lock(hashtextextended('dashboard', 0))")
         page = (await place.boss.page("/admin/dashboard/?refresh=1")).json()
         assert page["wait"] is True and page["new_users_week"]["series"][0][-1] == 2
-        assert "being counted" in (await place.boss.get("/admin/dashboard/?refresh=1", headers=HTML)).text
+        assert "being calculated" in (await place.boss.get("/admin/dashboard/?refresh=1", headers=HTML)).text
     assert (await place.boss.page("/admin/dashboard/?refresh=1")).json()["wait"] is False
 
 

@@ -1,4 +1,4 @@
-"""``crowdctl mail``: letters that were written."""
+"""``crowdctl mail``: e-mails that were written."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ _STATES = ("waiting", "held", "sent", "dead")
 
 @click.group(cls=Group)
 def mail() -> None:
-    """Letters: those on their way, and those that are held because mail is off ([mail] host).
+    """Manage e-mails that wait, were sent, or are held because mail is off ([mail] host).
 
-    ID is the number that a letter has in the list.
+    ID is the number of an e-mail in the list.
     """
 
 
@@ -43,7 +43,7 @@ def list_(config: Path | None, state: str | None, limit: int, as_json: bool) -> 
 @click.pass_obj
 def show(config: Path | None, mail_id: int, as_json: bool) -> None:
     """Show one e-mail with its links. The text is deleted after sending."""
-    row = with_domain(config, lambda services: known(services.mail.get(mail_id), f"letter {mail_id}"))
+    row = with_domain(config, lambda services: known(services.mail.get(mail_id), f"e-mail {mail_id}"))
     if as_json:
         print_json(row)
         return
@@ -68,13 +68,13 @@ def send(config: Path | None, mail_id: int, as_json: bool) -> None:
 @json_option
 @click.pass_obj
 def test(config: Path | None, address: str, locale: str, as_json: bool) -> None:
-    """Write a letter to ADDRESS, to see whether mail arrives. The server delivers it within seconds."""
+    """Send a test e-mail to ADDRESS. The server delivers it within seconds."""
     mail_id = with_domain(config, lambda services: _test(services, address, locale))
     say(as_json, {"id": mail_id}, f"E-mail {mail_id} is waiting to be sent: crowdctl mail show {mail_id}")
 
 
 async def _again(services: Services, mail_id: int) -> Row:
-    row = await known(services.mail.again(mail_id), f"letter {mail_id}")
+    row = await known(services.mail.again(mail_id), f"e-mail {mail_id}")
     await services.administration.note("send_again", "mail", mail_id, SYSTEM)
     return row
 

@@ -98,4 +98,4 @@ def test_the_buttons_of_a_webhook_are_pressed(owned: Any, receiver: Receiver) ->
     page.wait_for_url(delivery)
     page.goto(f"{at}/webhook")
     press(page, "Create a new secret")
-    page.get_by_text("A new secret is in use.").first.wait_for()
+    page.get_by_text("The webhook has a new secret.").first.wait_for()
