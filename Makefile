@@ -1,6 +1,6 @@
 # make run: from nothing to a running server. make test: all that must pass before a change goes in.
 
-.PHONY: backup run test tests lint i18n pictures browser clean crowd crowd-kills exact storm live hot cost truth webhooks wheel docs hostile soak spine-workers imports damaged exports paint audit constraints sbom class-room museum
+.PHONY: backup run test tests lint i18n strings pictures browser clean crowd crowd-kills exact storm live hot cost truth webhooks wheel docs hostile soak spine-workers imports damaged exports paint audit constraints sbom class-room museum
 .DELETE_ON_ERROR:
 
 # Also where somebody wants no compiled modules: a test starts hundreds of programs, which would all compile the same.
@@ -57,6 +57,10 @@ lint: .venv/installed-embedded,test
 # Looks through the code for words and brings the catalogues up to date. Then translate what is new in the .po files.
 i18n: .venv/installed-embedded,test
 	@$(venv)python -m crowdd.languages.update
+
+# Lists every text that people read, with its file and line: pages, mail, help, errors and logs.
+strings: .venv/installed-embedded,test
+	@$(venv)python -m crowdd.languages.strings
 
 # Draws the pictures of docs/images from the cases of the tests; with TO=folder every page, to be looked at.
 pictures: .venv/installed-embedded,test browser

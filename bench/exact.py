@@ -34,7 +34,7 @@ EDIT_SECONDS = 0.3  # between two edits
 AGAIN_SECONDS = 0.2  # how soon somebody who is told to wait comes back
 MAX_WANTED = 4  # answers that an edit asks for
 NEWCOMERS = MAX_WANTED + 2  # who finish what was left, in the end
-KILLED = "ended by itself (None)"  # what the log says of a worker that was killed; one that fails has a status
+KILLED = "code=None restart_in"  # what the log says of a worker that was killed; one that fails has a status
 SHARE_FOR_ALL = 100  # where everybody answers everything there are so many times fewer tasks
 
 

@@ -134,7 +134,7 @@ class Server(Service):
         """
         options = read_certificate(settings.http)
         if (options is None) != (self._certificate is None):
-            log.warn("TLS begins or ends at the next start only")
+            log.warn("switching TLS on or off needs a restart")
         services = self._services.with_settings(self._reactor, settings)
         root = make_root(self._reactor, services, self._process_state)
 
@@ -200,7 +200,7 @@ class Server(Service):
         await server_key.settle(self._pool, self._settings.data.dir, self._services.secrets)
         await projects.set_volunteer_rule(self._pool, self._settings.volunteers.counted_per_network)
         if await recount.know_cluster(self._pool):
-            log.info("The database has moved to another PostgreSQL: volunteers' places in the order start anew")
+            log.info("database moved to another PostgreSQL: volunteers' scan positions start again")
 
     def _listen(self) -> None:
         if self._port is not None:

@@ -332,7 +332,7 @@ class Accounts:
     confirm_email: str = _option(
         "auto", _automatic, doc="New accounts must be confirmed by e-mail; auto: when mail is configured."
     )
-    link_hours: int = _option(5, _positive, doc="Hours for which links in letters work.")
+    link_hours: int = _option(5, _positive, doc="Hours for which links in e-mails work.")
 
 
 @attrs.frozen
@@ -405,8 +405,8 @@ class Mail:
     tls: str = _option("starttls", _choice("starttls", "implicit", "off"), doc="How the way there is encrypted.")
     user: str = _option("", doc="Name to sign in there; empty: not at all.")
     password: str = _option("", doc="Password to sign in there.")
-    sender: str = _option("", doc="Address that letters come from; needed to send any.")
-    keep_days: int = _option(14, _positive, doc="Letters, with the addresses in them, are removed after so many days.")
+    sender: str = _option("", doc="Sender address of e-mails. Required to send any.")
+    keep_days: int = _option(14, _positive, doc="Days after which e-mails, with the addresses in them, are removed.")
 
 
 @attrs.frozen
@@ -532,7 +532,7 @@ def _file(path: Path) -> dict[tuple[str, str], tuple[str, str]]:
     except OSError as error:
         raise ConfigError(f"Cannot read the configuration {path}: {error.strerror}.") from None
     except (configparser.Error, UnicodeDecodeError) as error:
-        raise ConfigError(f"The configuration {path} is broken: {str(error).splitlines()[0]}") from None
+        raise ConfigError(f"The configuration {path} cannot be parsed: {str(error).splitlines()[0]}") from None
     found = {}
     for section in parser.sections():
         for option, text in parser.items(section):
@@ -553,12 +553,12 @@ def _environment(environ: Mapping[str, str]) -> dict[tuple[str, str], tuple[str,
 
 def _known(section: str, option: str, place: str) -> None:
     if section not in SECTIONS:
-        raise ConfigError(f"{place}: there is no section [{section}]. Known: {', '.join(SECTIONS)}.")
+        raise ConfigError(f"{place}: unknown section [{section}]. Known sections: {', '.join(SECTIONS)}.")
     names = [a.name for a in attrs.fields(SECTIONS[section])]
     if (section, option) in _FORMER:
-        raise ConfigError(f"{place}: this setting is called {_FORMER[section, option]} now.")
+        raise ConfigError(f"{place}: this setting was renamed to {_FORMER[section, option]}.")
     if option not in names:
-        raise ConfigError(f"{place}: there is no such setting. [{section}] has: {', '.join(names)}.")
+        raise ConfigError(f"{place}: unknown setting. Settings of [{section}]: {', '.join(names)}.")
 
 
 def _section(name: str, cls: type, given: Mapping[tuple[str, str], tuple[str, str]]) -> Any:
@@ -572,5 +572,5 @@ def _section(name: str, cls: type, given: Mapping[tuple[str, str], tuple[str, st
             values[a.name] = parse(text.strip())
         except (ValueError, KeyError):
             wanted = _WANTED.get(parse) or parse.__doc__
-            raise ConfigError(f"{place}: {text!r} is not {wanted}.") from None
+            raise ConfigError(f"{place}: must be {wanted} (got {text!r}).") from None
     return cls(**values)

@@ -91,14 +91,14 @@ class Program(MultiService):
             put_to_use = self._served.prepared(settings)
             self._journal.use(settings)
         except CrowddError as error:
-            log.error("The new configuration is not used, the old one stays: {error}", error=error)
+            log.error("configuration not reloaded, previous one stays in use: {error}", error=error)
         except Exception:
-            log.failure("The new configuration is not used, the old one stays")
+            log.failure("configuration not reloaded, previous one stays in use")
         else:
             put_to_use()
             self._settings = settings
             for name in kept:
-                log.warn("{name} is read at the start only, and stays as it was", name=name)
-            log.info("The configuration was read again")
+                log.warn("setting changed but needs a restart: {name}", name=name)
+            log.info("configuration reloaded")
         if self._ready:
             self._manager.ready("Requests are answered.")

@@ -171,7 +171,7 @@ class Workers(Service):
             return member
         pause = self._pause(member)
         log.error(
-            "Worker {number} ended by itself ({code}); another one begins in {pause} s",
+            "worker exited: worker={number} code={code} restart_in={pause}s",
             number=member.number, code=member.code, pause=pause,
         )  # fmt: skip
         self._planned[member.number] = self._reactor.callLater(pause, self._begin, member.number)

@@ -141,7 +141,7 @@ async def test_a_read_only_database_is_read_and_what_waits_is_told_once(switch, 
     assert "takes no changes" in refused.json()["exception_msg"]
 
     async def both():
-        return {what for what, waits in told_of_work if waits} == {"The queue", "Work by the clock"}
+        return {what for what, waits in told_of_work if waits} == {"queue", "periodic jobs"}
 
     await until(both)
     switch.alter("RESET default_transaction_read_only")
@@ -149,10 +149,10 @@ async def test_a_read_only_database_is_read_and_what_waits_is_told_once(switch, 
     assert (await write(crowdd)).status == 200
 
     async def over():
-        return {what for what, waits in told_of_work if not waits} == {"The queue", "Work by the clock"}
+        return {what for what, waits in told_of_work if not waits} == {"queue", "periodic jobs"}
 
     await until(over)
-    for what in ("The queue", "Work by the clock"):
+    for what in ("queue", "periodic jobs"):
         said = [waits for what_, waits in told_of_work if what_ == what]
         assert said == [True, False] * (len(said) // 2)
 

@@ -149,7 +149,7 @@ class TestOnItsOwnDatabase:
         server.read_until(READY)
         ask(data, "CREATE TABLE kept AS SELECT 42 AS answer")
         os.kill(child(data, "twistd"), signal.SIGKILL)
-        server.read_until("server process ended by itself: restart_in=0.5s")
+        server.read_until("server process exited: restart_in=0.5s")
         server.read_until("server process restarted")
         assert get(f"{server.url}/ready") == 200
         os.kill(child(data, "postgres -D"), signal.SIGKILL)

@@ -39,7 +39,9 @@ async def export(
     there = [file.name for file in wanted if (answers / file.name).exists()]
     parts = [name for name in folder_export.PARTS if whole and (folder / name).exists()]
     if (there or parts) and not resume:
-        raise ConflictError(f"{folder} has {', '.join(parts + there)} already.", hint="--resume keeps what is whole.")
+        raise ConflictError(
+            f"{folder} has {', '.join(parts + there)} already.", hint="To keep complete files: --resume"
+        )
     written = []
     if whole and PROJECT_FILE not in parts:  # it comes last
         written = await folder_export.unload(services, row, folder, told)

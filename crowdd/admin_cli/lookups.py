@@ -23,7 +23,7 @@ async def account(services: Services, words: str) -> Row:
     found = {row["id"]: row for row in (await _by_id(services, words), await _by_name(services, words)) if row}
     if len(found) > 1:
         raise ConflictError(
-            f"{words} is the id of one account and the nickname of another.", hint="Say the e-mail address."
+            f"{words} is the id of one account and the nickname of another.", hint="Use the e-mail address instead."
         )
     if not found:
         raise NotFoundError(f"There is no account {words}.")
@@ -51,7 +51,7 @@ async def project(services: Services, words: str) -> Row:
     if len(found) > 1:
         raise ConflictError(f"{words} is the id of one project and the short name of another.")
     if not found:
-        raise NotFoundError(f"There is no project {words}.", hint="crowdctl project list shows them.")
+        raise NotFoundError(f"There is no project {words}.", hint="To list the projects: crowdctl project list")
     return found.popitem()[1]
 
 

@@ -21,11 +21,11 @@ gc.set_threshold(100_000, 20, 100)
 USUAL_CONFIG = Path("etc/crowdd.conf")
 # What the list of commands says of each; a command is an attribute of the module of its name, imported when needed.
 COMMANDS = {
-    "admin": "Administrators, and how the first one comes about.",
-    "announcement": "Announcements: what the site tells everybody.",
+    "admin": "Manage administrators.",
+    "announcement": "Manage announcements of the site.",
     "audit": "The audit log, and the security log.",
     "backup": "Write everything to one file, while the server runs.",
-    "category": "Categories: shelves that projects stand on.",
+    "category": "Manage categories of projects.",
     "check": "Recount every counter from the rows.",
     "completion": "Print what completes commands in a shell.",
     "config": "The settings: what they are, and whether they can work.",
@@ -118,7 +118,7 @@ def _refusal(error: CrowddError) -> click.ClickException:
 @click.version_option(package_name="crowdd", prog_name="crowdctl", help="Print the version.")
 @click.pass_context
 def main(ctx: click.Context, config: Path | None) -> None:
-    """Runs crowdd and looks after it. Settings are those of the server, from the same file and environment."""
+    """Run and manage crowdd. Settings come from the same file and environment as those of the server."""
     ctx.obj = config or (USUAL_CONFIG if os.path.isfile(USUAL_CONFIG) else None)
     if ctx.obj:
         ctx.default_map = {"serve": {"config": str(ctx.obj)}}

@@ -23,7 +23,7 @@ passphrase_option: Callable[[Command], Command] = click.option(
 pg_bin_option: Callable[[Command], Command] = click.option(
     "--pg-bin",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
-    help="Folder of pg_dump and pg_restore; found by itself when it is left out.",
+    help="Folder of pg_dump and pg_restore (default: found automatically).",
 )
 
 
@@ -42,4 +42,4 @@ def _said(named: Path | None, new: bool) -> str:
         return word
     if sys.stdin.isatty():
         return str(click.prompt("Passphrase", hide_input=True, confirmation_prompt=new))
-    raise click.UsageError(f"Missing passphrase: say --passphrase-file, or set {VARIABLE}.")
+    raise click.UsageError(f"Missing passphrase: use --passphrase-file, or set {VARIABLE}.")

@@ -13,9 +13,9 @@ from crowdd.errors import CrowddError, FormError
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
-yes_option: Callable[[Command], Command] = click.option("--yes", is_flag=True, help="Do it without asking.")
+yes_option: Callable[[Command], Command] = click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 password_option: Callable[[Command], Command] = click.option(
-    "--password", help="Password; asked for, or read from standard input, when it is left out."
+    "--password", help="Password (default: asked for or read from standard input)."
 )
 
 
@@ -24,8 +24,8 @@ def confirm(yes: bool, sentence: str) -> None:
     if yes:
         return
     if not sys.stdin.isatty():
-        raise click.UsageError(f"{sentence} This cannot be undone: say --yes.")
-    click.confirm(f"{sentence} This cannot be undone. Go on?", abort=True)
+        raise click.UsageError(f"{sentence} This cannot be undone. Confirm with --yes.")
+    click.confirm(f"{sentence} This cannot be undone. Continue?", abort=True)
 
 
 def secret(said: str | None) -> str:
@@ -36,7 +36,7 @@ def secret(said: str | None) -> str:
         return str(click.prompt("Password", hide_input=True, confirmation_prompt=True))
     line = sys.stdin.readline().rstrip("\r\n")
     if not line:
-        raise click.UsageError("Missing option '--password', and nothing comes from standard input.")
+        raise click.UsageError("Missing option '--password', and standard input is empty.")
     return line
 
 

@@ -34,7 +34,7 @@ TABLE: tuple[tuple[type[errors.CrowddError], int, str], ...] = (
 UNKNOWN = (500, "InternalServerError")
 _UNIQUE = {
     "account_name": _("A user with this name exists already."),
-    "account_email_addr": _("There is an account with this e-mail already."),
+    "account_email_addr": _("An account with this e-mail address already exists."),
     "project_name": _("A project with this name exists already."),
     "project_short_name": _("A project with this short_name exists already."),
     "category_name": _("A category with this name exists already."),
@@ -66,10 +66,10 @@ def _message(error: Exception) -> str:
     if isinstance(error, errors.ConflictError):
         return _UNIQUE.get(error.constraint) or _said(error) or _("This value must be unique and is taken.")
     if isinstance(error, errors.MethodError):
-        return _said(error) or _("This address does not know the method.")
+        return _said(error) or _("This address does not support the method.")
     if isinstance(error, errors.CrowddError):
         return _said(error) or _("The request cannot be carried out.")
-    return _("Something went wrong on our side. It has been written down.")
+    return _("Something went wrong on our side. The error has been logged.")
 
 
 def _said(error: Exception) -> str:

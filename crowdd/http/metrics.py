@@ -104,7 +104,7 @@ class Metrics:
         self._pool = self._sum("crowdd_pool_connections", "Connections to PostgreSQL", "pool", "state")
         self._waiting = self._sum("crowdd_pool_waiting_requests", "Requests that wait for a connection", "pool")
         self._untranslated = self._sum(
-            "crowdd_untranslated_messages_total", "Times English was said for want of words", "language"
+            "crowdd_untranslated_messages_total", "Strings served in English because no translation exists", "language"
         )
         self._memory = self._each("crowdd_resident_memory_bytes", "Memory of the process")
         self._files = self._each("crowdd_open_fds", "Files and sockets that the process has open")

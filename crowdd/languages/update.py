@@ -19,9 +19,9 @@ import crowdd
 from crowdd.languages import FOLDER, NAMES, SOURCE
 
 PACKAGE: Final = FOLDER.parent
-_METHODS: Final = [("**.py", "python"), ("**/templates/**.html", "jinja2"), ("**/templates/**.txt", "jinja2")]
-_JINJA: Final = {"**/templates/**.html": {"silent": "false"}, "**/templates/**.txt": {"silent": "false"}}
-_KEYWORDS: Final = {**DEFAULT_KEYWORDS, "by_number": (1, 2)}
+METHODS: Final = [("**.py", "python"), ("**/templates/**.html", "jinja2"), ("**/templates/**.txt", "jinja2")]
+JINJA: Final = {"**/templates/**.html": {"silent": "false"}, "**/templates/**.txt": {"silent": "false"}}
+KEYWORDS: Final = {**DEFAULT_KEYWORDS, "by_number": (1, 2)}
 _EPOCH: Final = datetime(2026, 1, 1, tzinfo=UTC)  # a date that changed at every run would be all that changed
 
 Words = str | tuple[str, ...]
@@ -29,7 +29,7 @@ Words = str | tuple[str, ...]
 
 def said(package: Path = PACKAGE) -> list[Words]:
     """All words that are marked in the code, sorted; those with a number are pairs of one and many."""
-    found = {_key(message) for _, _, message, _, _ in extract_from_dir(str(package), _METHODS, _JINJA, _KEYWORDS)}
+    found = {_key(message) for _, _, message, _, _ in extract_from_dir(str(package), METHODS, JINJA, KEYWORDS)}
     counted = {words[0] for words in found if isinstance(words, tuple)}
     return sorted(found - counted, key=str)
 

@@ -97,9 +97,9 @@ class Deliverer(Service):
                 for project_id in await self._projects():
                     await self._fill(project_id)
         except UnavailableError as error:
-            log.debug("Deliveries wait for the database: {error}", error=error)
+            log.debug("webhook deliveries paused, database unavailable: {error}", error=error)
         except Exception:
-            log.failure("Deliveries could not be looked for; it is tried again")
+            log.failure("could not look for webhook deliveries, retrying")
         else:
             return
         self._look_at_all = True
@@ -135,7 +135,7 @@ class Deliverer(Service):
     def _sent(self, result: Any, project_id: int, delivery_id: int) -> None:
         if isinstance(result, Failure) and not result.check(UnavailableError, CancelledError):
             # It would fail in the same way at once: its place stays taken for a while.
-            log.failure("A delivery of project {project} could not be noted", result, project=project_id)
+            log.failure("could not record a webhook delivery: project={project}", result, project=project_id)
             self._clock.callLater(FAULT_PAUSE, self._forget, project_id, delivery_id)
         else:
             self._forget(project_id, delivery_id)

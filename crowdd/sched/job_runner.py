@@ -51,7 +51,7 @@ class JobRunner(Service):
         self._calls: dict[str, Any] = {}
         self._looking: dict[str, Deferred[None]] = {}
         self._running: dict[str, Deferred[str | None]] = {}
-        self._outage = LogOnce("Work by the clock")
+        self._outage = LogOnce("periodic jobs")
 
     def use(self, services: Services) -> None:
         """Runs that begin from now on work by these rules."""
@@ -99,7 +99,7 @@ class JobRunner(Service):
         except UnavailableError as error:
             self._outage.failed(error)
         except Exception:
-            log.failure("{job} cannot be looked at, and is tried again", job=job.name)
+            log.failure("could not check a periodic job, retrying: job={job}", job=job.name)
         return wait_after(job.period, 1)
 
     async def run(self, job: Job, *, force: bool = False) -> RunResult:
@@ -114,7 +114,7 @@ class JobRunner(Service):
         logged = job.is_logged(failed)
         seconds = await jobs.end(self._session, job.name, begun, outcome=outcome, words=words, wait=wait, logged=logged)
         if seconds is None:
-            log.warn("{job} lost its lock while it ran", job=job.name)
+            log.warn("periodic job lost its lock while running: job={job}", job=job.name)
         return RunResult(outcome, wait, words, seconds)
 
     async def _run(self, job: Job) -> tuple[str, str]:
@@ -124,10 +124,10 @@ class JobRunner(Service):
         except CancelledError:
             return "failed", "The server ended while it ran."
         except CrowddError as error:
-            log.warn("{job} failed and is tried again: {error}", job=job.name, error=error)
+            log.warn("periodic job failed, retrying: job={job} error={error}", job=job.name, error=error)
             return "failed", words_for(error)
         except Exception as error:
-            log.failure("{job} failed and is tried again", job=job.name)
+            log.failure("periodic job failed, retrying: job={job}", job=job.name)
             return "failed", words_for(error)
         finally:
             del self._running[job.name]

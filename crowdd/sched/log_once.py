@@ -1,4 +1,4 @@
-"""What cannot be done because of the database is told when that begins and when it ends, not at every attempt."""
+"""Log the beginning and the end of a database outage, not every failed attempt."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ log = Logger()
 
 
 class LogOnce:
-    """Of one part, which the lines call ``what``."""
+    """The outages of one part of the server; ``what`` names it in the log."""
 
     def __init__(self, what: str) -> None:
         self._what = what
         self._lasts = False
 
     def failed(self, error: UnavailableError) -> None:
-        """Another attempt was in vain."""
+        """An attempt failed: log the outage once."""
         if not self._lasts:
             self._lasts = True
-            log.warn("{what} has to wait: {error}", what=self._what, error=error)
+            log.warn("{what} paused, database unavailable: {error}", what=self._what, error=error)
 
     def succeeded(self) -> None:
-        """An attempt to change something was not."""
+        """An attempt succeeded: log the recovery once."""
         if self._lasts:
             self._lasts = False
-            log.warn("{what} goes on", what=self._what)
+            log.warn("{what} resumed", what=self._what)

@@ -64,7 +64,7 @@ class NotifyBridge(Service):
         try:
             await self._connection.listen(CHANNEL)
         except UnavailableError as error:
-            log.debug("Notices are not heard: {error}", error=error)
+            log.debug("could not listen for notifications: {error}", error=error)
 
     def _notified(self, channel: str, payload: str) -> None:
         if channel != CHANNEL or not self.running:

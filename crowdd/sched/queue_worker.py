@@ -54,7 +54,7 @@ class Worker(Service):
         self._active: dict[QueuedTask, Deferred[None]] = {}
         self._running: dict[QueuedTask, Deferred[Any]] = {}
         self._stopping = False
-        self._outage = LogOnce("The queue")
+        self._outage = LogOnce("queue")
 
     def use(self, services: Services) -> None:
         """Work that begins from now on is done by these rules."""
@@ -85,7 +85,7 @@ class Worker(Service):
 
     def _break_off(self) -> None:
         for item, running in [*self._running.items()]:
-            log.warn("{item.name} {item.id} did not end in time and is broken off", item=item)
+            log.warn("background task cancelled, stop timeout exceeded: name={item.name} id={item.id}", item=item)
             item.stopping = True
             running.cancel()
 
@@ -98,7 +98,7 @@ class Worker(Service):
         except UnavailableError as error:
             self._outage.failed(error)
         except Exception:
-            log.failure("The queue cannot be read, and is tried again")
+            log.failure("could not read the queue, retrying")
         self._looking = None
         if self.running:
             self._call = self._clock.callLater(LOOK_SECONDS, self._look)
@@ -136,14 +136,18 @@ class Worker(Service):
         outcome = await self._attempt(item, self._handlers[item.name])
         try:
             if not await self._services.queue.settle(item, outcome):
-                log.info("{item.name} {item.id} is in other hands", item=item)
+                log.info("background task taken over by another worker: name={item.name} id={item.id}", item=item)
             elif outcome.state == "dead" and item.email_addr:
                 await self._tell_owner(item, item.email_addr, outcome.error)
         except UnavailableError as error:
             # Nobody prolongs it any more, so it will be found.
-            log.warn("{item.name} {item.id} ended without the database: {error}", item=item, error=error)
+            log.warn(
+                "could not save the outcome of a background task: name={item.name} id={item.id} error={error}",
+                item=item,
+                error=error,
+            )
         except Exception:
-            log.failure("{item.name} {item.id} cannot be settled", item=item)
+            log.failure("could not finish a background task: name={item.name} id={item.id}", item=item)
 
     async def _tell_owner(self, item: QueuedTask, email_addr: str, error: str) -> None:
         words = {"fullname": item.who.fullname, "work": item.name.replace("_", " "), "number": item.id, "error": error}
@@ -160,7 +164,7 @@ class Worker(Service):
             return after_error(stopped, item.failures, handler.max_attempts)
         except Exception as error:
             if not isinstance(error, CrowddError):
-                log.failure("{item.name} {item.id} failed", item=item)
+                log.failure("background task failed: name={item.name} id={item.id}", item=item)
             return after_error(error, item.failures, handler.max_attempts)
 
     async def _run(self, item: QueuedTask, handler: Handler) -> dict[str, object] | None:
@@ -171,7 +175,7 @@ class Worker(Service):
         except CancelledError:
             if item.stopping:
                 raise StoppedError("ending") from None
-            raise StalledError(f"It gave no sign for {handler.stall_seconds:g} seconds.") from None
+            raise StalledError(f"No progress for {handler.stall_seconds:g} seconds.") from None
         finally:
             watch.stop()
             del self._running[item]
@@ -197,4 +201,8 @@ class HeartbeatMonitor:
         ensureDeferred(self._item.heartbeat()).addErrback(self._missed)
 
     def _missed(self, failure: Any) -> None:
-        log.warn("{item.name} {item.id} missed a beat: {error}", item=self._item, error=failure.value)
+        log.warn(
+            "background task heartbeat failed: name={item.name} id={item.id} error={error}",
+            item=self._item,
+            error=failure.value,
+        )

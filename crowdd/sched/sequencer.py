@@ -60,9 +60,9 @@ class Sequencer(Service):
             for project_id in await self._projects():
                 await self._number(project_id)
         except UnavailableError as error:
-            log.debug("Events wait for their numbers: {error}", error=error)
+            log.debug("event numbering paused, database unavailable: {error}", error=error)
         except Exception:
-            log.failure("Events could not be looked for; it is tried again")
+            log.failure("could not look for events, retrying")
 
     async def _number(self, project_id: int) -> None:
         """One project's failure must not hold up the others."""
@@ -70,9 +70,13 @@ class Sequencer(Service):
             if await events.number(self._db, project_id):
                 self._change_notifier.notify(project_id)
         except UnavailableError as error:
-            log.debug("Events of project {project} wait: {error}", project=project_id, error=error)
+            log.debug(
+                "event numbering paused, database unavailable: project={project} error={error}",
+                project=project_id,
+                error=error,
+            )
         except Exception:
-            log.failure("Events of project {project} could not be numbered", project=project_id)
+            log.failure("could not number events: project={project}", project=project_id)
 
     async def _projects(self) -> list[int]:
         self._poll_loop += 1

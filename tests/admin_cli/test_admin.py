@@ -55,7 +55,7 @@ def test_no_password_at_all(crowdctl):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("--name", "ada", "--email", "nowhere", *PASSWORD), "email_addr: This is no e-mail address."),
+        (("--name", "ada", "--email", "nowhere", *PASSWORD), "email_addr: Enter a valid e-mail address."),
         (("--name", "examples", "--email", "ada@example.org", *PASSWORD), "name: This name is reserved."),
         ((*ADA, "--password", "short"), "password: Use 10"),
     ],
@@ -69,14 +69,14 @@ def test_name_or_address_of_somebody_else(crowdctl, ada):
     other = crowdctl.refused("admin", "create", "--name", "ada", "--email", "eve@example.org", *PASSWORD)
     assert "another e-mail" in other
     taken = crowdctl.refused("admin", "create", "--name", "eve", "--email", "ada@example.org", *PASSWORD)
-    assert "There is an account with this e-mail already." in taken
+    assert "An account with this e-mail address already exists." in taken
 
 
 def test_add_remove_list(crowdctl, ada, rows):
     crowdctl("admin", "create", "--name", "bob", "--email", "bob@example.org", *PASSWORD)
     assert crowdctl.json("admin", "remove", "ada")["changed"]
     assert [row["name"] for row in crowdctl.json("admin", "list")] == ["bob"]
-    assert crowdctl("admin", "remove", "ada").output == "ada is no administrator.\n"
+    assert crowdctl("admin", "remove", "ada").output == "ada is not an administrator.\n"
     crowdctl("admin", "add", "ada")
     crowdctl("admin", "remove", "bob")
     assert crowdctl("admin", "add", "ada@example.org").output == "ada is an administrator already.\n"
@@ -88,10 +88,12 @@ def test_add_remove_list(crowdctl, ada, rows):
 
 
 def test_the_last_administrator_stays(crowdctl, ada, rows):
-    assert crowdctl.refused("admin", "remove", "ada").startswith("Error: The last administrator stays.")
+    assert crowdctl.refused("admin", "remove", "ada").startswith("Error: You cannot remove the last administrator.")
     crowdctl("admin", "create", "--name", "bob", "--email", "bob@example.org", *PASSWORD)
     rows('UPDATE account SET "restrict" = true WHERE name = %s', "bob")
-    assert "The last administrator stays." in crowdctl.refused("admin", "remove", "ada"), "who is blocked cannot help"
+    assert "You cannot remove the last administrator." in crowdctl.refused("admin", "remove", "ada"), (
+        "who is blocked cannot help"
+    )
     assert rows("SELECT admin FROM account ORDER BY id") == [{"admin": True}, {"admin": True}]
 
 

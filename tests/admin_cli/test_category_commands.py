@@ -30,7 +30,7 @@ def test_category_is_added_changed_and_removed(crowdctl, rows):
 
 def test_the_last_category_stays(crowdctl):
     crowdctl.json("category", "remove", "sensing", "--yes")
-    assert "The last category stays." in crowdctl.refused("category", "remove", "thinking", "--yes")
+    assert "You cannot delete the last category." in crowdctl.refused("category", "remove", "thinking", "--yes")
 
 
 @pytest_twisted.ensureDeferred

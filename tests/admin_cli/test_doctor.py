@@ -87,7 +87,9 @@ def test_it_sees_what_has_gone_wrong_in_the_database(crowdctl, rows):
 def test_a_database_that_is_away_is_a_finding_too(crowdctl, tmp_path):
     away = {"CROWDD_DB_DSN": f"host={tmp_path} dbname=crowdd", "CROWDD_DB_POOL_TIMEOUT": "1"}
     assert any("has not answered for 1 seconds" in sentence for sentence in wrong(crowdctl, **away))
-    assert "CROWDD_HTTP_PORT: 'many' is not a port number from 0 to 65535." in wrong(crowdctl, CROWDD_HTTP_PORT="many")
+    assert "CROWDD_HTTP_PORT: must be a port number from 0 to 65535 (got 'many')." in wrong(
+        crowdctl, CROWDD_HTTP_PORT="many"
+    )
 
 
 def test_a_key_that_others_may_read(crowdctl):

@@ -18,7 +18,7 @@ def test_jobs_are_listed_run_and_shown(crowdctl, rows):
     done = crowdctl.json("jobs", "run", "sweep_keys")
     assert (done["outcome"], done["words"]) == ("done", "0 removed") and done["seconds"] >= 0
     assert [row["outcome"] for row in crowdctl.json("jobs", "show", "sweep_keys")] == ["done"]
-    assert crowdctl.refused("jobs", "run", "nothing").startswith("Error: There is no job nothing.")
+    assert crowdctl.refused("jobs", "run", "nothing").startswith("Error: Unknown job nothing.")
 
 
 def test_a_job_that_runs_elsewhere_is_left_alone(crowdctl, rows, dsn):
@@ -41,7 +41,7 @@ def test_items_are_listed_shown_cancelled_and_retried(crowdctl, rows):
     assert (listed[0]["rate"], listed[0]["eta"]) == (2.0, 40.0)
     assert crowdctl.json("queue", "show", str(dead))["arguments"] == {"to": 3}
     assert crowdctl("queue", "show", str(dead), "--wait").status == 1
-    assert "is asked to stop" in crowdctl("queue", "cancel", str(running)).output
+    assert "will stop at its next step" in crowdctl("queue", "cancel", str(running)).output
     assert crowdctl.json("queue", "retry", str(dead))["state"] == "waiting"
     acts = rows("SELECT via, action, object_id FROM audit WHERE kind = 'queue' ORDER BY id")
     assert [tuple(act.values()) for act in acts] == [("cli", "cancel", running), ("cli", "retry", dead)]

@@ -200,7 +200,7 @@ async def test_https_redirects_to_https_only(server):
 async def test_a_redirect_without_an_address_is_told(server):
     port = server.listen("127.0.0.1")
     server.answer = b"HTTP/1.1 302 Found\r\nContent-Length: 0\r\n\r\n"
-    with pytest.raises(UnreachableError, match="without saying where"):
+    with pytest.raises(UnreachableError, match="without naming a target"):
         await Outgoing(reactor, ["127.0.0.1:*"]).fetch(
             f"http://127.0.0.1:{port}/", seconds=60, max_bytes=9, sink=lambda data: None
         )

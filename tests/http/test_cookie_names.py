@@ -42,8 +42,8 @@ async def test_session_that_a_sibling_host_could_have_set_counts_for_nothing(ser
     victim = served.client()
     victim.cookies = {"session": browser.cookies["__Host-session"]}
     page = await victim.get("/", headers={"Accept": "text/html"})
-    assert "Sign in once more" in page.text and "session" not in victim.cookies
-    assert "Sign in once more" not in (await victim.get("/", headers={"Accept": "text/html"})).text
+    assert "Sign in again" in page.text and "session" not in victim.cookies
+    assert "Sign in again" not in (await victim.get("/", headers={"Accept": "text/html"})).text
     victim.cookies["session"] = browser.cookies["__Host-session"]
     assert (await victim.page("/account/ada/update")).status in (302, 401, 403)
 

@@ -138,7 +138,7 @@ def test_publishing_waits_for_a_presenter_and_a_task(kind: str, ready: bool) -> 
     page = find("project/publish.html", kind)
     button = next(it for it in page.all("button") if "main" in it.get("class").split())
     assert ("disabled" not in button.attributes) is ready
-    warned = "trial answers are removed" in next(page.all("main")).text
+    warned = "trial answers are deleted" in next(page.all("main")).text
     assert warned is (kind == "ready")
 
 
@@ -179,7 +179,7 @@ def test_a_project_in_a_list_has_picture_sentence_and_progress() -> None:
         ("project/category.html", "nothing at all", "Nothing here yet", "/project/new"),
         ("project/search.html", "nothing found", "Nothing found for “night gate”", "/project/category/all/"),
         ("project/tasks.html", "none", "No tasks yet", "/tasks/import"),
-        ("project/browse.html", "none of that state", "No task is in this state", "/tasks/browse"),
+        ("project/browse.html", "none of that state", "No tasks in this state", "/tasks/browse"),
     ],
 )
 def test_what_is_empty_says_why_and_has_a_way_on(template: str, kind: str, heading: str, way: str) -> None:
@@ -261,7 +261,7 @@ def test_words_follow_the_locale_of_the_page_not_of_the_one_before() -> None:
     for locale in ("xx", "en", "xx"):
         page = Page(templates.render("404.html", frame(locale=locale) | SAID))
         titles.append(next(page.all("h1")).text)
-    assert titles == ["THERE IS NO SUCH PAGE", "There is no such page", "THERE IS NO SUCH PAGE"]
+    assert titles == ["PAGE NOT FOUND", "Page not found", "PAGE NOT FOUND"]
 
 
 def said(source: str, **context: object) -> str:

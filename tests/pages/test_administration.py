@@ -189,7 +189,7 @@ async def test_the_rights_of_administrators_by_link_as_programs_follow_it(served
     add, remove = (f"/admin/users/{verb}/{place.person.user_id}" for verb in ("add", "del"))
     last = await place.last_act()
     assert (await place.boss.page(add)).json() == {
-        "next": "/admin/users", "flash": "ada administrates this site now.", "status": "success",
+        "next": "/admin/users", "flash": "ada is now an administrator of this site.", "status": "success",
     }  # fmt: skip
     assert [user["name"] for user in (await place.boss.page("/admin/users")).json()["users"]] == ["boss", "ada"]
     assert (await place.boss.page(add)).json()["status"] == "info"
@@ -200,7 +200,7 @@ async def test_the_rights_of_administrators_by_link_as_programs_follow_it(served
     ]
     assert (await place.boss.page("/admin/users/add/999999")).status == 404
     own = await place.boss.page(f"/admin/users/del/{place.key.user_id}")
-    assert own.status == 403 and "yourself" in own.json()["description"]
+    assert own.status == 403 and "your own" in own.json()["description"]
 
 
 @shows("admin-users-rights", "get-asks")
@@ -343,11 +343,14 @@ async def test_a_category_that_is_needed_stays(served):
     place = await Place(served).build()
     ids = {c["short_name"]: c["id"] for c in (await place.boss.page("/admin/categories")).json()["categories"]}
     kept = await place.post(f"/admin/categories/del/{ids['thinking']}")
-    assert (kept["status"], kept["flash"]) == ("error", "There are projects in it: it stays.")
+    assert (kept["status"], kept["flash"]) == (
+        "error",
+        "This category still has projects. Move them to another category first.",
+    )
     assert (await place.post(f"/admin/categories/del/{ids['sensing']}"))["status"] == "success"
     await place.person.delete(f"/api/project/{place.project['id']}")
     last = await place.post(f"/admin/categories/del/{ids['thinking']}")
-    assert (last["status"], last["flash"]) == ("error", "The last category stays.")
+    assert (last["status"], last["flash"]) == ("error", "You cannot delete the last category.")
     assert (await place.key.delete(f"/api/category/{ids['thinking']}")).status == 415
 
 
@@ -520,7 +523,7 @@ async def test_while_somebody_else_counts_anew_the_dashboard_shows_what_it_has_a
         cursor.execute("SELECT pg_advisory_lock(hashtextextended('dashboard', 0))")
         page = (await place.boss.page("/admin/dashboard/?refresh=1")).json()
         assert page["wait"] is True and page["new_users_week"]["series"][0][-1] == 2
-        assert "being counted" in (await place.boss.get("/admin/dashboard/?refresh=1", headers=HTML)).text
+        assert "being calculated" in (await place.boss.get("/admin/dashboard/?refresh=1", headers=HTML)).text
     assert (await place.boss.page("/admin/dashboard/?refresh=1")).json()["wait"] is False
 
 

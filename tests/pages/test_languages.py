@@ -90,12 +90,12 @@ async def test_messages_and_mistakes_are_said_in_it_and_programs_get_english(ser
     token = [it.get("value") for it in page.all("input") if it.get("name") == "csrf_token"][-1]
     wrong = {"csrf_token": token, "password": "open"}
     answer = await browser.post(path, data=wrong, headers={"Accept": "text/html"})
-    assert "Das ist leider nicht das Passwort." in answer.text
+    assert "Dieses Passwort ist falsch." in answer.text
     answer = (await browser.post(path, json=wrong)).json()
     assert (
         answer["form"]["errors"]
         == {"password": [answer["flash"]]}
-        == {"password": ["Sorry, this is not the password."]}
+        == {"password": ["This password is wrong. Try again."]}
     )
     await owner.put(f"/api/user/{owner.user_id}", json={"locale": "de"})
     assert (await owner.post("/project/birds/publish", data={})).status == 302
@@ -106,7 +106,7 @@ async def test_messages_and_mistakes_are_said_in_it_and_programs_get_english(ser
 @pytest_twisted.ensureDeferred
 async def test_a_refusal_is_explained_in_it(served):
     page, _ = await html(served.client(), "/nothing", **{"Accept-Language": "de"})
-    assert next(page.all("h1")).text == "Diese Seite gibt es nicht"
+    assert next(page.all("h1")).text == "Seite nicht gefunden"
     assert (await served.client(**{"Accept-Language": "de"}).page("/nothing")).json()["description"] == "404 Not Found"
 
 
@@ -117,9 +117,9 @@ async def test_why_an_address_is_refused_is_said_in_it(served):
     await owner.put(f"/api/user/{owner.user_id}", json={"locale": "de"})
     path, sent = "/project/birds/tasks/import", {"form_name": "csv", "csv_url": "http://10.0.0.1/a.csv"}
     answer = await owner.post(path, data=sent, headers={"Accept": "text/html"})
-    assert "10.0.0.1 ist eine private Adresse, und crowdd fragt nur öffentliche Adressen." in answer.text
+    assert "10.0.0.1 ist eine private Adresse. Verwende eine öffentliche Adresse." in answer.text
     wrong = (await owner.post(path, json=sent)).json()["form"]["errors"]["csv_url"]
-    assert wrong == ["10.0.0.1 is a private address, and crowdd asks public addresses only."]
+    assert wrong == ["10.0.0.1 is a private address. Use a public address."]
 
 
 @pytest_twisted.ensureDeferred

@@ -345,7 +345,7 @@ async def test_silent_work_is_kept_alive_by_its_process_and_then_broken_off(benc
     clock.advance(300)
     await settled
     item = await bench.item(item_id)
-    assert (item["state"], item["error"]) == ("waiting", "It gave no sign for 300 seconds.")
+    assert (item["state"], item["error"]) == ("waiting", "No progress for 300 seconds.")
 
 
 async def until(bench: Any, item_id: int, condition: str) -> None:

@@ -22,7 +22,7 @@ _COLUMNS = ("id", "name", "fullname", "email_addr", "created")
 
 @click.group(cls=Group)
 def admin() -> None:
-    """Administrators, and how the first one comes about.
+    """Manage administrators.
 
     WHO is an id, a nickname or an e-mail address.
     """
@@ -32,15 +32,15 @@ def admin() -> None:
 @click.option("--name", required=True, help="Nickname.")
 @click.option("--email", required=True, help="E-mail address.")
 @password_option
-@click.option("--fullname", help="Full name; the nickname when it is left out.")
+@click.option("--fullname", help="Full name (default: the nickname).")
 @json_option
 @click.pass_obj
 def create(
     config: Path | None, name: str, email: str, password: str | None, fullname: str | None, as_json: bool
 ) -> None:
-    """Make an administrator and print the API key.
+    """Create an administrator and print the API key.
 
-    An account with this name and e-mail that is there already becomes one, and keeps its password.
+    An existing account with this name and e-mail address becomes one and keeps its password.
     """
     form = registration(name, fullname, email, password)
     done = with_domain(config, lambda services: _create(services, form))
@@ -63,9 +63,13 @@ def add(config: Path | None, who: str, as_json: bool) -> None:
 @json_option
 @click.pass_obj
 def remove(config: Path | None, who: str, as_json: bool) -> None:
-    """Take the administrator's rights from the account WHO."""
+    """Remove administrator rights from the account WHO."""
     done = with_domain(config, lambda services: _set(services, who, False))
-    say(as_json, done, f"{done['name']} is {'no administrator any more' if done['changed'] else 'no administrator'}.")
+    say(
+        as_json,
+        done,
+        f"{done['name']} is {'no longer an administrator' if done['changed'] else 'not an administrator'}.",
+    )
 
 
 @admin.command("list")
@@ -80,7 +84,7 @@ def list_(config: Path | None, as_json: bool) -> None:
 @json_option
 @click.pass_obj
 def link(config: Path | None, as_json: bool) -> None:
-    """Print a link that makes the first administrator, once. Links printed before end."""
+    """Print a one-time link that creates the first administrator. Earlier links stop working."""
     url = with_domain(config, _link)
     say(as_json, {"url": url}, url or "There is an administrator already: sign in, or use crowdctl admin add.")
 

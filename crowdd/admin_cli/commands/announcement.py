@@ -21,31 +21,33 @@ _COLUMNS = ("id", "created", "updated", "published", "title")
 
 @click.group(cls=Group)
 def announcement() -> None:
-    """Announcements: what the site tells everybody.
+    """Manage announcements of the site.
 
     ID is the number that an announcement has in the list.
     """
 
 
 @announcement.command("list")
-@click.option("--limit", type=click.IntRange(1, 100), default=20, show_default=True, help="How many; the newest.")
+@click.option(
+    "--limit", type=click.IntRange(1, 100), default=20, show_default=True, help="Maximum number, newest first."
+)
 @json_option
 @click.pass_obj
 def list_(config: Path | None, limit: int, as_json: bool) -> None:
-    """List the newest announcements, those that are not published yet too."""
+    """List the newest announcements, including drafts."""
     newest = {"limit": str(limit), "orderby": "created", "desc": "true"}
     listing(as_json, with_domain(config, lambda d: d.records.list(ANNOUNCEMENT, SYSTEM, newest)), _COLUMNS)
 
 
 @announcement.command()
-@click.option("--title", required=True, help="Its title.")
-@click.option("--body", required=True, help="What it says, in Markdown.")
+@click.option("--title", required=True, help="Title.")
+@click.option("--body", required=True, help="Text, in Markdown.")
 @click.option("--media-url", help="Address of a picture.")
 @click.option("--draft", is_flag=True, help="Publish it later.")
 @json_option
 @click.pass_obj
 def add(config: Path | None, /, draft: bool, as_json: bool, **fields: str | None) -> None:
-    """Add an announcement; everybody sees it at once unless it is a draft."""
+    """Add an announcement. Everyone sees it at once unless it is a draft."""
     body = {**given(**fields), "published": not draft}
     made = with_domain(config, lambda services: services.records.create(ANNOUNCEMENT, SYSTEM, body))
     say(as_json, made, f"Added announcement {made['id']}, {_state(made)}.")
@@ -53,17 +55,17 @@ def add(config: Path | None, /, draft: bool, as_json: bool, **fields: str | None
 
 @announcement.command()
 @click.argument("number", metavar="ID", type=int)
-@click.option("--title", help="Another title.")
-@click.option("--body", help="Other words, in Markdown.")
-@click.option("--media-url", help="Address of another picture.")
-@click.option("--draft", is_flag=True, help="Take it back: only administrators see it.")
+@click.option("--title", help="New title.")
+@click.option("--body", help="New text, in Markdown.")
+@click.option("--media-url", help="Address of the new picture.")
+@click.option("--draft", is_flag=True, help="Unpublish it: only administrators see it.")
 @json_option
 @click.pass_obj
 def edit(config: Path | None, /, number: int, draft: bool, as_json: bool, **fields: str | None) -> None:
-    """Change an announcement: what is not given stays."""
+    """Change an announcement. Options that you leave out stay unchanged."""
     changes = {**given(**fields), **({"published": False} if draft else {})}
     if not changes:
-        raise click.UsageError("Say what to change: --title, --body, --media-url or --draft.")
+        raise click.UsageError("Choose what to change: --title, --body, --media-url or --draft.")
     changed = with_domain(config, lambda services: _change(services, number, changes))
     say(as_json, changed, f"Changed announcement {number}, {_state(changed)}.")
 
@@ -73,7 +75,7 @@ def edit(config: Path | None, /, number: int, draft: bool, as_json: bool, **fiel
 @json_option
 @click.pass_obj
 def publish(config: Path | None, number: int, as_json: bool) -> None:
-    """Let everybody see an announcement."""
+    """Publish an announcement."""
     changed = with_domain(config, lambda services: _change(services, number, {"published": True}))
     say(as_json, changed, f"Announcement {number} is {_state(changed)}.")
 

@@ -46,8 +46,10 @@ def _time(_ctx: click.Context, _option: click.Parameter, text: str | None) -> da
 @click.option("--account", help="Only this account; with --security also an address that was tried.")
 @click.option("--kind", "kinds", multiple=True, help="Only this kind; with --security it may be given several times.")
 @click.option("--since", callback=_time, help="Only since this time (2026-05-01T12:00) or age (30m, 12h, 7d).")
-@click.option("--before", type=int, metavar="ID", help="Only entries before this one: to read on.")
-@click.option("--limit", type=click.IntRange(1, 10_000), default=50, show_default=True, help="How many entries.")
+@click.option("--before", type=int, metavar="ID", help="Only entries before this one (for the next page).")
+@click.option(
+    "--limit", type=click.IntRange(1, 10_000), default=50, show_default=True, help="Maximum number of entries."
+)
 @json_option
 @click.pass_obj
 def audit(

@@ -24,7 +24,7 @@ _COLUMNS = ("id", "short_name", "name", "description", "n_projects")
 
 @click.group(cls=Group)
 def category() -> None:
-    """Categories: shelves that projects stand on.
+    """Manage categories of projects.
 
     CATEGORY is an id or a short name.
     """
@@ -39,9 +39,9 @@ def list_(config: Path | None, as_json: bool) -> None:
 
 
 @category.command()
-@click.option("--name", required=True, help="Its name.")
-@click.option("--short-name", help="The name that stands in addresses; made of the name when it is left out.")
-@click.option("--description", default="", help="One sentence about it.")
+@click.option("--name", required=True, help="Name.")
+@click.option("--short-name", help="Name used in addresses (default: made from the name).")
+@click.option("--description", default="", help="Description in one sentence.")
 @json_option
 @click.pass_obj
 def add(config: Path | None, name: str, short_name: str | None, description: str, as_json: bool) -> None:
@@ -53,16 +53,16 @@ def add(config: Path | None, name: str, short_name: str | None, description: str
 
 @category.command()
 @click.argument("which", metavar="CATEGORY")
-@click.option("--name", help="Another name.")
-@click.option("--short-name", help="Another short name; addresses with the old one end.")
-@click.option("--description", help="Another sentence about it.")
+@click.option("--name", help="New name.")
+@click.option("--short-name", help="New short name. Addresses with the old one stop working.")
+@click.option("--description", help="New description in one sentence.")
 @json_option
 @click.pass_obj
 def edit(config: Path | None, /, which: str, as_json: bool, **fields: str | None) -> None:
-    """Change a category: what is not given stays."""
+    """Change a category. Options that you leave out stay unchanged."""
     changes = given(**fields)
     if not changes:
-        raise click.UsageError("Say what to change: --name, --short-name or --description.")
+        raise click.UsageError("Choose what to change: --name, --short-name or --description.")
 
     async def work(services: Services) -> dict[str, Any]:
         return await services.records.change(CATEGORY, SYSTEM, (await found(services, which))["id"], changes)
@@ -77,7 +77,7 @@ def edit(config: Path | None, /, which: str, as_json: bool, **fields: str | None
 @json_option
 @click.pass_obj
 def remove(config: Path | None, which: str, yes: bool, as_json: bool) -> None:
-    """Remove a category that no project is in. The last one stays."""
+    """Remove a category without projects. The last category cannot be removed."""
     confirm(yes, f"The category {which} will be removed.")
     row = with_domain(config, lambda services: _remove(services, which))
     say(as_json, row, f"Removed {row['short_name']}.")
@@ -89,6 +89,6 @@ async def _remove(services: Services, which: str) -> dict[str, Any]:
         await services.records.delete(CATEGORY, SYSTEM, row["id"])
     except ConflictError as error:
         if error.constraint:
-            raise ConflictError(f"There are projects in {row['short_name']}: it stays.") from None
+            raise ConflictError(f"The category {row['short_name']} still has projects. Move them first.") from None
         raise
     return {"id": row["id"], "short_name": row["short_name"]}

@@ -12,13 +12,13 @@ from crowdd.domain.server.services import Services
 
 
 @click.command()
-@click.option("--repair", is_flag=True, help="Set right what differs.")
+@click.option("--repair", is_flag=True, help="Correct the counters that differ.")
 @json_option
 @click.pass_context
 def check(ctx: click.Context, repair: bool, as_json: bool) -> None:
     """Recount every counter from the rows, while the server runs, and print what differs.
 
-    Says nothing and ends with 0 when nothing does; ends with 1 when something is left that differs.
+    Prints nothing and exits with 0 if none differ. Exits with 1 if a difference remains.
     """
     found = with_domain(ctx.obj, lambda services: _look(services, repair, quiet=as_json))
     if as_json:

@@ -26,18 +26,18 @@ HIDDEN = "***"
 
 @click.group(cls=Group)
 def config() -> None:
-    """The settings: what they are, and whether they can work. No database is needed for that."""
+    """Show and check the settings. No database is needed."""
 
 
 @config.command()
-@click.option("--all", "whole", is_flag=True, help="Those too that are as crowdd brings them.")
+@click.option("--all", "whole", is_flag=True, help="Also show settings that have their default value.")
 @json_option
 @click.pass_obj
 def show(path: Path | None, whole: bool, as_json: bool) -> None:
-    """Show the settings that were changed and where that stands; passwords and keys are not shown."""
+    """Show changed settings and where each was set. Passwords and keys are hidden."""
     rows = [row for row in shown(path) if whole or row["from"] != "default"]
     if not rows and not as_json:
-        click.echo("Every setting is as crowdd brings it: crowdctl config show --all")
+        click.echo("All settings have their default values. To list them: crowdctl config show --all")
         return
     listing(as_json, rows, _COLUMNS)
 
@@ -46,7 +46,7 @@ def show(path: Path | None, whole: bool, as_json: bool) -> None:
 @json_option
 @click.pass_context
 def check(ctx: click.Context, as_json: bool) -> None:
-    """Say what is wrong with the settings, without starting anything. Ends with 1 when something is."""
+    """Check the settings without starting anything. Exits with 1 if there is a problem."""
     found = of_settings(load(ctx.obj))
     if as_json:
         print_json([attrs.asdict(finding) for finding in found])
@@ -54,12 +54,12 @@ def check(ctx: click.Context, as_json: bool) -> None:
         for finding in found:
             click.echo(finding.sentence())
         if not found:
-            click.echo("The settings can work.")
+            click.echo("The settings are valid.")
     ctx.exit(int(any(finding.wrong for finding in found)))
 
 
 @config.command()
-@click.option("--set", "chosen", multiple=True, metavar="SECTION.OPTION=VALUE", help="A setting to write into it.")
+@click.option("--set", "chosen", multiple=True, metavar="SECTION.OPTION=VALUE", help="A setting to include.")
 def example(chosen: tuple[str, ...]) -> None:
     """Print a configuration file with every setting, its default and what it is for."""
     click.echo(with_values(shipped("etc/crowdd.conf").read_text("utf-8"), dict(map(_assigned, chosen))), nl=False)

@@ -22,17 +22,17 @@ _FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
 
 @click.group(cls=Group)
 def db() -> None:
-    """The database: its version, and bringing it to the one of this program."""
+    """Show and upgrade the version of the database."""
 
 
 @db.command()
 @click.option(
     "--postgresql",
     is_flag=True,
-    help="Move the database that crowdctl serve made to the newest PostgreSQL that is here. Stop the server first.",
+    help="Move the database of crowdctl serve to the newest installed PostgreSQL. Stop the server first.",
 )
-@click.option("--old-bin", type=_FOLDER, help="Folder of the programs that made the database.")
-@click.option("--new-bin", type=_FOLDER, help="Folder of the programs to move to; the newest when it is left out.")
+@click.option("--old-bin", type=_FOLDER, help="Folder of the old PostgreSQL programs.")
+@click.option("--new-bin", type=_FOLDER, help="Folder of the new PostgreSQL programs (default: the newest installed).")
 @json_option
 @click.pass_obj
 def upgrade(config: Path | None, postgresql: bool, old_bin: Path | None, new_bin: Path | None, as_json: bool) -> None:
@@ -44,7 +44,7 @@ def upgrade(config: Path | None, postgresql: bool, old_bin: Path | None, new_bin
         _move(load(config), old_bin, new_bin, as_json)
         return
     if old_bin or new_bin:
-        raise click.UsageError("--old-bin and --new-bin go with --postgresql.")
+        raise click.UsageError("--old-bin and --new-bin require --postgresql.")
     applied = as_owner(config, schema.upgrade)
     names = ", ".join(_name(number) for number in applied)
     say(as_json, {"applied": applied}, f"Applied {names}." if applied else "The database is up to date.")
@@ -54,7 +54,7 @@ def upgrade(config: Path | None, postgresql: bool, old_bin: Path | None, new_bin
 @json_option
 @click.pass_obj
 def status(config: Path | None, as_json: bool) -> None:
-    """Show which migrations the database has had."""
+    """Show which migrations have been applied to the database."""
     found = with_database(config, schema.status)
     rows = [
         {"migration": _name(number), "applied": number in found.applied}
@@ -74,12 +74,12 @@ def status(config: Path | None, as_json: bool) -> None:
 def _move(settings: Settings, old_bin: Path | None, new_bin: Path | None, as_json: bool) -> None:
     if settings.db.dsn:
         raise ConfigError(
-            "[db] dsn names a PostgreSQL that somebody else runs: upgrade that one by its own documentation.",
+            "[db] dsn names a PostgreSQL that crowdd does not manage. Upgrade it as its documentation describes.",
             hint="Or: crowdctl backup there, crowdctl restore into the new one.",
         )
     folder = settings.data.dir
     if not (folder / "postgres").exists():
-        raise ConfigError(f"There is no database of crowdd's own in {folder.absolute()}.")
+        raise ConfigError(f"{folder.absolute()} contains no embedded database.")
     lock = hold(folder)
     try:
         moved = move(find_home(folder), old_bin, new_bin, lambda words: click.echo(words, err=True))

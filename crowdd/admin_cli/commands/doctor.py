@@ -45,7 +45,7 @@ def doctor(ctx: click.Context, thorough: bool, as_json: bool) -> None:
         for finding in found:
             click.echo(finding.sentence())
         if not any(finding.wrong for finding in found):
-            click.echo("Nothing is wrong.")
+            click.echo("No problems found.")
     ctx.exit(int(any(finding.wrong for finding in found)))
 
 

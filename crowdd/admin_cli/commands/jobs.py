@@ -26,20 +26,20 @@ _WORDS = {
 
 @click.group(cls=Group)
 def jobs() -> None:
-    """Work that the server does by the clock."""
+    """Manage periodic jobs."""
 
 
 @jobs.command("list")
 @json_option
 @click.pass_obj
 def list_(config: Path | None, as_json: bool) -> None:
-    """List the jobs: how the last run went and when the next is due."""
+    """List the periodic jobs with the result of the last run and the time of the next."""
     listing(as_json, with_domain(config, lambda services: overview(services.db)), OVERVIEW)
 
 
 @jobs.command()
 @click.argument("name")
-@click.option("--limit", default=20, show_default=True, help="How many runs.")
+@click.option("--limit", default=20, show_default=True, help="Maximum number of runs.")
 @json_option
 @click.pass_obj
 def show(config: Path | None, name: str, limit: int, as_json: bool) -> None:
@@ -56,7 +56,7 @@ def show(config: Path | None, name: str, limit: int, as_json: bool) -> None:
 @json_option
 @click.pass_obj
 def run(config: Path | None, name: str, as_json: bool) -> None:
-    """Run the job NAME now, whether it is due or not; not while it runs in the server."""
+    """Run the job NAME now, even if it is not due. Refused while the server runs it."""
     job = _find(name)
     turn = with_domain(config, lambda services: _turn(services, job))
     done: dict[str, Any] = {"name": name, "outcome": turn.state, "seconds": turn.seconds, "words": turn.words}
@@ -75,4 +75,4 @@ def _find(name: str) -> Job:
     for job in every_job():
         if job.name == name:
             return job
-    raise NotFoundError(f"There is no job {name}.", hint="crowdctl jobs list shows them.")
+    raise NotFoundError(f"Unknown job {name}.", hint="To list the jobs: crowdctl jobs list")

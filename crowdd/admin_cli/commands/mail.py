@@ -1,4 +1,4 @@
-"""``crowdctl mail``: letters that were written."""
+"""``crowdctl mail``: e-mails that were written."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ _STATES = ("waiting", "held", "sent", "dead")
 
 @click.group(cls=Group)
 def mail() -> None:
-    """Letters: those on their way, and those that are held because mail is off ([mail] host).
+    """Manage e-mails that wait, were sent, or are held because mail is off ([mail] host).
 
-    ID is the number that a letter has in the list.
+    ID is the number of an e-mail in the list.
     """
 
 
 @mail.command("list")
-@click.option("--state", type=click.Choice(_STATES), help="Only those in this state.")
-@click.option("--limit", default=50, show_default=True, help="How many.")
+@click.option("--state", type=click.Choice(_STATES), help="Only e-mails in this state.")
+@click.option("--limit", default=50, show_default=True, help="Maximum number.")
 @json_option
 @click.pass_obj
 def list_(config: Path | None, state: str | None, limit: int, as_json: bool) -> None:
-    """List the last letters, the newest first."""
+    """List the latest e-mails, newest first."""
     listing(as_json, with_domain(config, lambda services: services.mail.list(limit, state)), _COLUMNS)
 
 
@@ -42,8 +42,8 @@ def list_(config: Path | None, state: str | None, limit: int, as_json: bool) -> 
 @json_option
 @click.pass_obj
 def show(config: Path | None, mail_id: int, as_json: bool) -> None:
-    """Show one letter, with the links in it. The text of a letter is gone once it was sent."""
-    row = with_domain(config, lambda services: known(services.mail.get(mail_id), f"letter {mail_id}"))
+    """Show one e-mail with its links. The text is deleted after sending."""
+    row = with_domain(config, lambda services: known(services.mail.get(mail_id), f"e-mail {mail_id}"))
     if as_json:
         print_json(row)
         return
@@ -57,24 +57,24 @@ def show(config: Path | None, mail_id: int, as_json: bool) -> None:
 @json_option
 @click.pass_obj
 def send(config: Path | None, mail_id: int, as_json: bool) -> None:
-    """Let a letter that is held or dead be delivered after all."""
+    """Deliver an e-mail that is held or failed."""
     row = with_domain(config, lambda services: _again(services, mail_id))
-    say(as_json, {"id": row["id"], "state": row["state"]}, f"Letter {mail_id} waits for its turn.")
+    say(as_json, {"id": row["id"], "state": row["state"]}, f"E-mail {mail_id} is waiting to be sent.")
 
 
 @mail.command()
 @click.argument("address")
-@click.option("--locale", default="en", show_default=True, help="In which language.")
+@click.option("--locale", default="en", show_default=True, help="Language.")
 @json_option
 @click.pass_obj
 def test(config: Path | None, address: str, locale: str, as_json: bool) -> None:
-    """Write a letter to ADDRESS, to see whether mail arrives. The server delivers it within seconds."""
+    """Send a test e-mail to ADDRESS. The server delivers it within seconds."""
     mail_id = with_domain(config, lambda services: _test(services, address, locale))
-    say(as_json, {"id": mail_id}, f"Letter {mail_id} waits for its turn: crowdctl mail show {mail_id}")
+    say(as_json, {"id": mail_id}, f"E-mail {mail_id} is waiting to be sent: crowdctl mail show {mail_id}")
 
 
 async def _again(services: Services, mail_id: int) -> Row:
-    row = await known(services.mail.again(mail_id), f"letter {mail_id}")
+    row = await known(services.mail.again(mail_id), f"e-mail {mail_id}")
     await services.administration.note("send_again", "mail", mail_id, SYSTEM)
     return row
 
@@ -82,7 +82,7 @@ async def _again(services: Services, mail_id: int) -> Row:
 async def _test(services: Services, address: str, locale: str) -> int:
     mail_id = await services.mail.send(services.db, address, "test", {}, locale)
     if mail_id is None:
-        raise CrowddError(f"{address} has had many letters within an hour. Try again later.")
+        raise CrowddError(f"Too many e-mails were sent to {address} within an hour. Try again later.")
     return mail_id
 
 

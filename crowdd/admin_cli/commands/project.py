@@ -48,16 +48,18 @@ def project() -> None:
 
 
 @project.command("list")
-@click.option("--owner", metavar="WHO", help="Only those of this account: id, nickname or e-mail address.")
-@click.option("--category", "category_name", metavar="CATEGORY", help="Only those on this shelf: id or short name.")
-@click.option("--published/--not-published", default=None, help="Only those that are open, or that are not.")
-@click.option("--featured/--not-featured", default=None, help="Only those that are featured, or that are not.")
-@click.option("--after", type=int, default=0, metavar="ID", help="Only ids above this one: to read on.")
-@click.option("--limit", type=click.IntRange(1), default=100, show_default=True, help="How many.")
+@click.option("--owner", metavar="WHO", help="Only projects of this account (id, nickname or e-mail address).")
+@click.option(
+    "--category", "category_name", metavar="CATEGORY", help="Only projects in this category (id or short name)."
+)
+@click.option("--published/--not-published", default=None, help="Only published or only unpublished projects.")
+@click.option("--featured/--not-featured", default=None, help="Only featured or only other projects.")
+@click.option("--after", type=int, default=0, metavar="ID", help="Only ids above this one (for the next page).")
+@click.option("--limit", type=click.IntRange(1), default=100, show_default=True, help="Maximum number.")
 @json_option
 @click.pass_obj
 def list_(config: Path | None, /, as_json: bool, **chosen: Any) -> None:
-    """List the projects by their ids, drafts too."""
+    """List the projects by id, including drafts."""
     listing(as_json, with_domain(config, lambda services: _list(services, **chosen)), _LIST)
 
 
@@ -66,7 +68,7 @@ def list_(config: Path | None, /, as_json: bool, **chosen: Any) -> None:
 @json_option
 @click.pass_obj
 def show(config: Path | None, which: str, as_json: bool) -> None:
-    """Show a project: who it belongs to, how far it is, and what it lacks before it can be published."""
+    """Show the owner and progress of a project, and what is missing before it can be published."""
     details(as_json, with_domain(config, lambda services: _show(services, which)))
 
 
@@ -75,7 +77,7 @@ def show(config: Path | None, which: str, as_json: bool) -> None:
 @json_option
 @click.pass_obj
 def publish(config: Path | None, which: str, as_json: bool) -> None:
-    """Open a project to everybody. The first time, answers that were given to try it go."""
+    """Publish a project. Trial answers are deleted the first time."""
     row, changed = with_domain(config, lambda services: _opened(services, which))
     _say_state(as_json, row, "published", changed)
 
@@ -85,14 +87,14 @@ def publish(config: Path | None, which: str, as_json: bool) -> None:
 @json_option
 @click.pass_obj
 def pause(config: Path | None, which: str, as_json: bool) -> None:
-    """Hand out no more tasks of a project; answers on their way still count."""
+    """Pause a project. Answers in progress still count."""
     row, changed = with_domain(config, lambda services: _paused(services, which))
     _say_state(as_json, row, "not published", changed)
 
 
 @project.command()
 @click.argument("which", metavar="PROJECT")
-@click.option("--remove", is_flag=True, help="Feature it no more.")
+@click.option("--remove", is_flag=True, help="Stop featuring the project.")
 @json_option
 @click.pass_obj
 def feature(config: Path | None, which: str, remove: bool, as_json: bool) -> None:
@@ -104,7 +106,7 @@ def feature(config: Path | None, which: str, remove: bool, as_json: bool) -> Non
 @project.command()
 @click.argument("which", metavar="PROJECT")
 @click.option("--to", "person", metavar="WHO", required=True, help="Id, nickname or e-mail address of the new owner.")
-@click.option("--keep-owners", is_flag=True, help="Let the owner of before and co-owners go on as co-owners.")
+@click.option("--keep-owners", is_flag=True, help="Keep the previous owner and co-owners as co-owners.")
 @yes_option
 @json_option
 @click.pass_obj
@@ -132,8 +134,10 @@ def delete(config: Path | None, which: str, yes: bool, as_json: bool) -> None:
 
 @project.command()
 @click.argument("directory", type=click.Path(exists=True, file_okay=False, path_type=Path))
-@click.option("--owner", metavar="NAME", help="Whose a new project is; the first administrator's unless given.")
-@click.option("--publish/--no-publish", default=None, help="Open it at the end, or leave it as it is.")
+@click.option("--owner", metavar="NAME", help="Owner of a new project (default: the first administrator).")
+@click.option(
+    "--publish/--no-publish", default=None, help="Publish the project after loading, or leave its state unchanged."
+)
 @click.option("--if-empty", is_flag=True, help="Do nothing when the server has a project already.")
 @click.option("--strict", is_flag=True, help="Refuse a folder whose tasks name files that are not in it.")
 @json_option
@@ -169,16 +173,25 @@ def load(
     "target",
     required=True,
     type=click.Path(file_okay=False, path_type=Path),
-    help="The folder to write to; made when it is not there.",
+    help="Folder to write to. It is created if it does not exist.",
 )
 @click.option(
-    "--type", "types", multiple=True, type=click.Choice([*KINDS]), help="Only this of the answers; may be repeated."
+    "--type",
+    "types",
+    multiple=True,
+    type=click.Choice([*KINDS]),
+    help="Only this part of the answers. May be repeated.",
 )
 @click.option(
-    "--format", "format_", default="json", show_default=True, type=click.Choice([*FORMATS]), help="Of the answers."
+    "--format",
+    "format_",
+    default="json",
+    show_default=True,
+    type=click.Choice([*FORMATS]),
+    help="Format of the answers.",
 )
 @click.option("--raw", is_flag=True, help="Leave texts of tables as they are, also those a spreadsheet would run.")
-@click.option("--resume", is_flag=True, help="Keep the files that are whole, and write only the others.")
+@click.option("--resume", is_flag=True, help="Keep complete files and write only the others.")
 @json_option
 @click.pass_obj
 def export(
@@ -316,7 +329,7 @@ def _say_state(as_json: bool, row: Row, state: str, changed: bool) -> None:
 async def _transfer(services: Services, which: str, person: str, keep: bool) -> dict[str, Any]:
     row, to = await found(services, which), await account(services, person)
     if to["restrict"]:
-        raise ConflictError(f"{to['name']} is blocked, and can own nothing.")
+        raise ConflictError(f"{to['name']} is blocked and cannot own projects.")
     owner = await services.ownership.transfer(row, to["email_addr"], keep, SYSTEM)
     return {"id": row["id"], "short_name": row["short_name"], "owner": owner}
 

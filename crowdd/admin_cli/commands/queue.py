@@ -26,33 +26,33 @@ _LOOK_SECONDS = 0.5
 
 @click.group(cls=Group)
 def queue() -> None:
-    """Long work: what waits, what runs and how far it is, what has ended.
+    """Manage background tasks that wait, run or have ended.
 
-    ID is the number that an item has in the list.
+    ID is the number of a background task in the list.
     """
 
 
 @queue.command("list")
-@click.option("--state", type=click.Choice(STATES), help="Only what is in this state.")
-@click.option("--name", help="Only this kind of work.")
-@click.option("--project", "project_id", type=int, help="Only the work of the project with this id.")
-@click.option("--before", type=int, metavar="ID", help="Only what came before this item: to read on.")
-@click.option("--limit", default=50, show_default=True, help="How many items.")
+@click.option("--state", type=click.Choice(STATES), help="Only background tasks in this state.")
+@click.option("--name", help="Only background tasks of this type.")
+@click.option("--project", "project_id", type=int, help="Only background tasks of the project with this id.")
+@click.option("--before", type=int, metavar="ID", help="Only items before this one (for the next page).")
+@click.option("--limit", default=50, show_default=True, help="Maximum number of items.")
 @json_option
 @click.pass_obj
 def list_(config: Path | None, /, as_json: bool, **chosen: Any) -> None:
-    """List the items, the newest first."""
+    """List background tasks, newest first."""
     rows = with_domain(config, lambda services: services.queue.list_whole(SYSTEM, everybodys=True, **chosen))
     listing(as_json, rows, _COLUMNS)
 
 
 @queue.command()
 @click.argument("item_id", metavar="ID", type=int)
-@click.option("--wait", is_flag=True, help="Watch it until it has ended; Ctrl-C ends the watching, not the work.")
+@click.option("--wait", is_flag=True, help="Wait until it has ended. Ctrl-C stops waiting, not the task.")
 @json_option
 @click.pass_context
 def show(ctx: click.Context, item_id: int, wait: bool, as_json: bool) -> None:
-    """Show all about one item. With --wait, ends with 1 when the item is dead or was cancelled."""
+    """Show one background task. With --wait, exits with 1 if it failed or was cancelled."""
     with watching(f"Item {item_id}", quiet=as_json) as told:
         item = with_domain(ctx.obj, lambda services: _seen(services, item_id, wait, told))
     details(as_json, item)
@@ -64,10 +64,10 @@ def show(ctx: click.Context, item_id: int, wait: bool, as_json: bool) -> None:
 @json_option
 @click.pass_obj
 def cancel(config: Path | None, item_id: int, as_json: bool) -> None:
-    """End an item: at once when it waits, at its next step when it runs."""
+    """Cancel a background task: at once if it waits, at its next step if it runs."""
     item = with_domain(config, lambda services: _changed(services, "cancel", item_id))
     asked = item["state"] == "running"
-    say(as_json, item, f"{item['name']} {item_id} {'is asked to stop' if asked else 'is cancelled'}.")
+    say(as_json, item, f"{item['name']} {item_id} {'will stop at its next step' if asked else 'is cancelled'}.")
 
 
 @queue.command()
@@ -75,21 +75,21 @@ def cancel(config: Path | None, item_id: int, as_json: bool) -> None:
 @json_option
 @click.pass_obj
 def retry(config: Path | None, item_id: int, as_json: bool) -> None:
-    """Let an item that is dead or was cancelled begin again, where it had come to."""
+    """Retry a background task that failed or was cancelled, from where it stopped."""
     item = with_domain(config, lambda services: _changed(services, "retry", item_id))
-    say(as_json, item, f"{item['name']} {item_id} waits for its turn.")
+    say(as_json, item, f"{item['name']} {item_id} is waiting to run.")
 
 
 @queue.command()
 @json_option
 @click.pass_obj
 def work(config: Path | None, as_json: bool) -> None:
-    """Do what is due, here and now, beside the running server or without one.
+    """Run due background tasks now, with or without a running server.
 
-    Ctrl-C ends it; whatever was under way is begun again within a minute or two, where it had come to.
+    Ctrl-C stops it. Unfinished tasks resume within two minutes from where they stopped.
     """
     count = with_domain(config, _work, connections=3)
-    say(as_json, {"items": count}, f"{count} items have had their turn." if count else "Nothing is due.")
+    say(as_json, {"items": count}, f"{count} background tasks were run." if count else "Nothing is due.")
 
 
 async def _seen(services: Services, item_id: int, wait: bool, told: Callable[[int], None]) -> dict[str, Any]:

@@ -22,14 +22,14 @@ from crowdd.storage.connections.pool import Pool
 
 @click.group(cls=Group)
 def secrets() -> None:
-    """The keys in secret.key: the first line seals, all lines open."""
+    """Manage the keys in secret.key. The first line encrypts, all lines decrypt."""
 
 
 @secrets.command("list")
 @json_option
 @click.pass_obj
 def list_(config: Path | None, as_json: bool) -> None:
-    """List the keys by their public ids, the one that seals first."""
+    """List the keys by their public ids, starting with the one that encrypts."""
     roots = _of_the_folder(load(config)).roots
     uses = ["seals and signs"] + ["opens"] * (len(roots) - 1)
     uses[-1] += ", finds and hides addresses" if uses[-1] else ""
@@ -66,7 +66,7 @@ def rotate(ctx: click.Context, as_json: bool) -> None:
 
 
 @secrets.command()
-@click.option("--new-key", is_flag=True, help="Do it: make anew or remove what depends on the lost key.")
+@click.option("--new-key", is_flag=True, help="Replace or remove everything that depends on the lost key.")
 @yes_option
 @json_option
 @click.pass_obj
@@ -105,5 +105,5 @@ async def _adopt(settings: Settings, pool: Pool, new_key: bool) -> list[Loss] | 
 def _of_the_folder(settings: Settings) -> keys.Secrets:
     found = keys.existing(settings.data.dir)
     if found is None:
-        raise ConfigError(f"There is no {keys.FILE} in {settings.data.dir}.")
+        raise ConfigError(f"{settings.data.dir} has no {keys.FILE}.")
     return found

@@ -42,7 +42,7 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 @click.command()
-@click.option("-c", "--config", default="", help="The configuration file; etc/crowdd.conf where there is one.")
+@click.option("-c", "--config", default="", help="Configuration file (default: etc/crowdd.conf if it exists).")
 def serve(config: str) -> None:
     """Start PostgreSQL, prepare the database and serve until Ctrl-C.
 
@@ -255,8 +255,8 @@ class Running:
     def _pause(self, name: str, restarts: Restarts) -> None:
         seconds = restarts.pause()
         if seconds is None:
-            raise StartError(f"The {name} process ends again and again; the logs in the data folder say why.")
-        click.echo(f"{name} process ended by itself: restart_in={seconds:g}s", err=True)
+            raise StartError(f"The {name} process exits repeatedly. See the logs in the data folder.")
+        click.echo(f"{name} process exited: restart_in={seconds:g}s", err=True)
         wait_until(lambda: self._stop.asked, seconds)
 
     def _start_database(self) -> None:

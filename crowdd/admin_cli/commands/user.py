@@ -26,7 +26,7 @@ _SHOW = (*_LIST, "locale", "valid_email", "has_password", "privacy_mode", "subsc
 
 @click.group(cls=Group)
 def user() -> None:
-    """Accounts: looked up, made, blocked, deleted; their keys and passwords.
+    """Manage accounts, their API keys and passwords.
 
     WHO is an id, a nickname or an e-mail address.
     """
@@ -34,12 +34,12 @@ def user() -> None:
 
 @user.command("list")
 @click.option("--search", metavar="WORDS", help=f"Only who has these words in names or address; {MAX_FOUND} at most.")
-@click.option("--after", type=int, default=0, metavar="ID", help="Only ids above this one: to read on.")
-@click.option("--limit", type=click.IntRange(1, 50_000), default=100, show_default=True, help="How many.")
+@click.option("--after", type=int, default=0, metavar="ID", help="Only ids above this one (for the next page).")
+@click.option("--limit", type=click.IntRange(1, 50_000), default=100, show_default=True, help="Maximum number.")
 @json_option
 @click.pass_obj
 def list_(config: Path | None, search: str | None, after: int, limit: int, as_json: bool) -> None:
-    """List accounts by their ids, or those that are searched for."""
+    """List or search accounts, by id."""
 
     async def work(services: Services) -> list[dict[str, Any]]:
         if search is not None:
@@ -69,8 +69,8 @@ def show(config: Path | None, who: str, as_json: bool) -> None:
 @click.option("--name", required=True, help="Nickname.")
 @click.option("--email", required=True, help="E-mail address.")
 @password_option
-@click.option("--fullname", help="Full name; the nickname when it is left out.")
-@click.option("--locale", default="en", show_default=True, help="Language of pages and letters.")
+@click.option("--fullname", help="Full name (default: the nickname).")
+@click.option("--locale", default="en", show_default=True, help="Language of pages and e-mails.")
 @json_option
 @click.pass_obj
 def create(
@@ -82,7 +82,7 @@ def create(
     locale: str,
     as_json: bool,
 ) -> None:
-    """Make an account and print its API key."""
+    """Create an account and print its API key."""
     form = registration(name, fullname, email, password)
     done = with_domain(config, lambda services: _create(services, form, locale))
     say(as_json, done, f"Created {name}, id {done['id']}.", f"API key: {done['api_key']}")
@@ -93,7 +93,7 @@ def create(
 @json_option
 @click.pass_obj
 def block(config: Path | None, who: str, as_json: bool) -> None:
-    """Sign WHO out everywhere and let nobody in with that account any more."""
+    """Block the account WHO and sign it out everywhere."""
     _restrict(config, who, True, as_json)
 
 
@@ -102,7 +102,7 @@ def block(config: Path | None, who: str, as_json: bool) -> None:
 @json_option
 @click.pass_obj
 def unblock(config: Path | None, who: str, as_json: bool) -> None:
-    """Let WHO in again."""
+    """Unblock the account WHO."""
     _restrict(config, who, False, as_json)
 
 
@@ -111,7 +111,7 @@ def unblock(config: Path | None, who: str, as_json: bool) -> None:
 @json_option
 @click.pass_obj
 def reset_api_key(config: Path | None, who: str, as_json: bool) -> None:
-    """Give the account WHO a new API key and print it. The old one is worth nothing at once."""
+    """Give the account WHO a new API key and print it. The old key stops working at once."""
 
     async def work(services: Services) -> dict[str, object]:
         row = await account(services, who)
@@ -124,12 +124,12 @@ def reset_api_key(config: Path | None, who: str, as_json: bool) -> None:
 
 @user.command("reset-password")
 @click.argument("who")
-@click.option("--letter", is_flag=True, help="Write a letter with a link instead, and change nothing.")
+@click.option("--letter", is_flag=True, help="Send an e-mail with a reset link instead, and change nothing.")
 @password_option
 @json_option
 @click.pass_obj
 def reset_password(config: Path | None, who: str, letter: bool, password: str | None, as_json: bool) -> None:
-    """Give the account WHO a new password, which ends its sessions. A letter tells the person."""
+    """Give the account WHO a new password and end its sessions. The person is notified by e-mail."""
     word = None if letter else secret(password)
     done = with_domain(config, lambda services: _reset_password(services, who, word))
     said = "has a new password" if word is not None else "is sent a link for a new password"
@@ -180,12 +180,12 @@ def delete(config: Path | None, who: str, yes: bool, as_json: bool) -> None:
     "target",
     required=True,
     type=click.Path(dir_okay=False, path_type=Path),
-    help="The file to write; it must not exist.",
+    help="File to write. It must not exist.",
 )
 @json_option
 @click.pass_obj
 def export(config: Path | None, who: str, target: Path, as_json: bool) -> None:
-    """Write everything that is known about WHO to a zip file: each table as JSON and as CSV."""
+    """Write all data about WHO to a zip file, each table as JSON and as CSV."""
     with watching("Gathering rows", quiet=as_json) as told:
         done = with_domain(config, lambda services: _export(services, who, target, told))
     say(as_json, done, f"{done['rows']} rows of {done['name']} are in {target} ({done['bytes']} bytes).")
@@ -217,7 +217,7 @@ async def _reset_password(services: Services, who: str, word: str | None) -> dic
     done = {"id": row["id"], "name": row["name"]}
     if word is None:
         if not await services.people.recovery.write(row["id"]):
-            raise ConflictError(f"{row['name']} is blocked, and is sent nothing.")
+            raise ConflictError(f"{row['name']} is blocked and receives no e-mails.")
         await services.administration.note("send_reset_link", "user", row["id"], SYSTEM)
         return {**done, "letter": True}
     words, _ = await services.people.policy.mistakes(word, word, (row["name"], row["fullname"], row["email_addr"]))
@@ -231,7 +231,9 @@ async def _delete(services: Services, who: str) -> dict[str, Any]:
     row = await account(services, who)
     if owned := await services.people.account_deletion.obstacles(row["id"]):
         names = ", ".join(project["short_name"] for project in owned)
-        raise ConflictError(f"{row['name']} owns projects: {names}.", hint="crowdctl project transfer hands them over.")
+        raise ConflictError(
+            f"{row['name']} owns projects: {names}.", hint="Transfer them first: crowdctl project transfer"
+        )
     await services.people.account_deletion.begin(row, SYSTEM)
     return {"id": row["id"], "name": row["name"]}
 

@@ -27,7 +27,7 @@ Work = Callable[[Services, Row], Awaitable[Any]]
 
 @click.group(cls=Group)
 def webhook() -> None:
-    """What projects tell their receivers, and sending it once more. The running server sends.
+    """Manage webhooks and resend deliveries. The running server sends them.
 
     PROJECT is an id or a short name.
     """
@@ -46,7 +46,7 @@ def _of_project(config: Path | None, which: str, work: Work) -> Any:
 @json_option
 @click.pass_obj
 def list_(config: Path | None, as_json: bool) -> None:
-    """List the webhooks of all projects, those in trouble first."""
+    """List the webhooks of all projects, failing ones first."""
     listing(as_json, with_domain(config, lambda services: services.webhooks.all_states()), _LIST)
 
 
@@ -55,7 +55,7 @@ def list_(config: Path | None, as_json: bool) -> None:
 @click.argument("delivery", type=int, required=False)
 @click.option("--state", type=click.Choice(STATES), help="Only deliveries in this state.")
 @click.option(
-    "--limit", type=click.IntRange(1, MAX_LISTED), default=20, show_default=True, help="How many; the newest."
+    "--limit", type=click.IntRange(1, MAX_LISTED), default=20, show_default=True, help="Maximum number, newest first."
 )
 @json_option
 @click.pass_obj
@@ -105,7 +105,7 @@ def _words(found: dict[str, Any]) -> str:
 @json_option
 @click.pass_obj
 def test(config: Path | None, project: str, as_json: bool) -> None:
-    """Send a test to the receiver of PROJECT."""
+    """Send a test event to the webhook of PROJECT."""
     delivery = _of_project(config, project, lambda services, row: services.webhooks.ping(row, SYSTEM))
     said = f"The server sends it now. What comes of it: crowdctl webhook show {project} {delivery}"
     say(as_json, {"delivery": delivery}, said)
@@ -113,10 +113,10 @@ def test(config: Path | None, project: str, as_json: bool) -> None:
 
 @webhook.command()
 @click.argument("project")
-@click.option("--delivery", type=int, help="This one, by its number in the log.")
+@click.option("--delivery", type=int, help="Delivery with this number in the log.")
 @click.option("--from", "first", type=click.IntRange(1), help="Events from this sequence on.")
-@click.option("--to", "last", type=click.IntRange(1), help="Events up to this sequence; the newest unless given.")
-@click.option("--failed", is_flag=True, help="All that failed.")
+@click.option("--to", "last", type=click.IntRange(1), help="Events up to this sequence (default: the newest).")
+@click.option("--failed", is_flag=True, help="All failed deliveries.")
 @json_option
 @click.pass_obj
 def redeliver(
@@ -128,9 +128,9 @@ def redeliver(
     failed: bool,
     as_json: bool,
 ) -> None:
-    """Send deliveries of PROJECT once more: one, a range of events, or all that failed."""
+    """Resend deliveries of PROJECT: one, a range of events, or all failed ones."""
     if (delivery is not None) + (first is not None) + failed != 1:
-        raise click.UsageError("Say which: --delivery, --from (and --to), or --failed.")
+        raise click.UsageError("Choose deliveries: --delivery, --from (and --to), or --failed.")
 
     async def work(services: Services, row: Row) -> int:
         if first is not None:
@@ -150,7 +150,7 @@ def redeliver(
 @json_option
 @click.pass_obj
 def backfill(config: Path | None, project: str, as_json: bool) -> None:
-    """Send what happened in PROJECT while it had no webhook."""
+    """Send the events of PROJECT from the time without a webhook."""
     count = _of_project(config, project, lambda services, row: services.webhooks.backfill(row, SYSTEM))
     say(as_json, {"events": count}, f"{count} events are sent." if count else "There is nothing to send.")
 
@@ -160,6 +160,6 @@ def backfill(config: Path | None, project: str, as_json: bool) -> None:
 @json_option
 @click.pass_obj
 def on(config: Path | None, project: str, as_json: bool) -> None:
-    """Go on with the webhook of PROJECT after it was switched off."""
+    """Switch the webhook of PROJECT on again."""
     _of_project(config, project, lambda services, row: services.webhooks.switch_on(row, SYSTEM))
-    say(as_json, {"state": "on"}, "It goes on; what waited goes now.")
+    say(as_json, {"state": "on"}, "The webhook is on. Waiting events are being sent.")

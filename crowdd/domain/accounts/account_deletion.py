@@ -58,11 +58,9 @@ class AccountDeletion:
         async def work(tx: Database) -> None:
             if owned := await personal_data.owned(tx, row["id"]):
                 names = ", ".join(project["short_name"] for project in owned)
-                raise ForbiddenError(
-                    _("You own projects: %(names)s. Hand them over or delete them first.", names=names)
-                )
+                raise ForbiddenError(_("You own projects: %(names)s. Transfer or delete them first.", names=names))
             if row["admin"] and not await personal_data.other_admins(tx, row["id"]):
-                raise ForbiddenError(_("You are the last administrator. Make another one first."))
+                raise ForbiddenError(_("You are the last administrator. Appoint another one first."))
             await personal_data.begin_deletion(tx, row["id"], random.token_hex(16))
             await self._queue.add(tx, HANDLER, {"user_id": row["id"]}, attrs.evolve(_JOB, via=who.via))
             await audit.write(tx, who, "delete", "user", row["id"])

@@ -36,7 +36,7 @@ def name(text: str) -> list[str]:
 def fullname(text: str) -> list[str]:
     """The name as others read it, on one line."""
     if re.search(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]", text.strip()):
-        return [_("Keep it on one line.")]
+        return [_("Use a single line.")]
     return _length(text.strip(), 3, 100)
 
 
@@ -46,18 +46,18 @@ def email(address: str) -> list[str]:
         host = plain_address(address).rpartition("@")[2]
     except InvalidValueError:
         host = ""
-    return [] if "." in host and len(address) <= 254 else [_("This is no e-mail address.")]
+    return [] if "." in host and len(address) <= 254 else [_("Enter a valid e-mail address.")]
 
 
 def password(text: str, again: str, shortest: int) -> tuple[list[str], list[str]]:
     """Mistakes of a new password, and of the same typed again."""
-    return _length(text, shortest, LONGEST_PASSWORD), [] if again == text else [_("The two passwords differ.")]
+    return _length(text, shortest, LONGEST_PASSWORD), [] if again == text else [_("The two passwords do not match.")]
 
 
 def taken(error: ConflictError) -> Mistakes:
     """What a refused account is told: which of the things that must be unique is not."""
     if error.constraint == "account_email_addr":
-        return {"email_addr": [_("There is an account with this e-mail already.")]}
+        return {"email_addr": [_("An account with this e-mail address already exists.")]}
     return {"name": [_("This name is taken.")]}
 
 
@@ -71,7 +71,7 @@ def _plain_name(text: str) -> list[str]:
     try:
         USER.field("name").parse(text)
     except InvalidValueError:
-        return [_("No blanks and none of / ? # %% & \\ < > \" ' please.")]
+        return [_("Do not use spaces or any of / ? # %% & \\ < > \" '.")]
     if re.search(r"[$|@]", text):
-        return [_("No $, | or @ please.")]
+        return [_("Do not use $, | or @.")]
     return [_("This name is reserved.")] if text.lower() in RESERVED_NAMES else []

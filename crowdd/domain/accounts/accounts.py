@@ -247,7 +247,7 @@ class Accounts:
         row = await one_time_links.find(self._db, self._secrets.digest("link", link), "first_admin")
         if row is None or await self.admins():
             raise NotFoundError(
-                _("This link has been used or has run out."), hint="Start the server again for a new one."
+                _("This link has been used or has expired."), hint="Start the server again for a new one."
             )
 
     async def make_first_admin(self, link: str, form: Registration, who: Requester) -> int:
@@ -259,7 +259,7 @@ class Accounts:
 
         async def work(tx: Database) -> int:
             if await one_time_links.use(tx, self._secrets.digest("link", link), "first_admin") is None:
-                raise NotFoundError(_("This link has been used or has run out."))
+                raise NotFoundError(_("This link has been used or has expired."))
             return await self.add(tx, form, hashed, who, admin=True)
 
         return await self._db.transaction(work)
@@ -280,7 +280,7 @@ class UserBehaviour(Behaviour):
         if "admin" in changes:
             recent_proof.require(who)
         if changes.get("admin") is False and row["id"] == who.user_id:
-            raise ForbiddenError(_("You cannot take the administrator's rights from yourself."))
+            raise ForbiddenError(_("You cannot remove your own administrator rights."))
         if "info" in changes and not who.acting_admin:
             changes = {**changes, "info": guarded(row["info"], changes["info"])}
         if changes.get("admin") is False:
@@ -309,4 +309,4 @@ def guarded(stored: Mapping[str, Any], wanted: Mapping[str, Any]) -> dict[str, A
 async def _leave_one(tx: Database, user_id: int) -> None:
     """Two who take each other's rights at once would leave nobody."""
     if await user_search.is_last_admin(tx, user_id):
-        raise ForbiddenError(_("The last administrator stays."), hint="Make another one first.")
+        raise ForbiddenError(_("You cannot remove the last administrator."), hint="Make another one first.")

@@ -51,7 +51,7 @@ class ApiTokens:
         project_id = await self._project(user_id, scope, project)
         mistakes = _mistakes(name, scope, days)
         if scope == "project" and project_id is None:
-            mistakes["project"] = [_("Name a project that you own.")]
+            mistakes["project"] = [_("Choose a project that you own.")]
         if mistakes:
             raise FormError(mistakes)
         made = PREFIX + token()

@@ -26,7 +26,7 @@ else:
 EDGE = 256  # pixels of a finished picture
 MAX_PIXELS = 30_000_000  # a larger picture is refused by its header, before a pixel is unpacked
 _TOO_MANY = _("The picture has more than %(maximum)s million pixels.", maximum=MAX_PIXELS // 1_000_000)
-_NO_PICTURE = _("This is no picture that can be read: send a PNG, JPEG, GIF or WebP.")
+_NO_PICTURE = _("This picture cannot be read. Use a PNG, JPEG, GIF or WebP file.")
 _SAVING: Mapping[str, dict[str, Any]] = {"PNG": {"optimize": True}, "WEBP": {"quality": 75}}
 _FORMATS = ("PNG", "JPEG", "GIF", "WEBP")
 

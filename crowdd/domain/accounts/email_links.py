@@ -19,7 +19,7 @@ from crowdd.values import Requester
 _MAX_LETTERS_PER_HOUR = 20  # to one address, whoever asks for them
 _LINKS_KEPT = 2  # of one purpose and address, for each network that asks
 _AGAIN = "Ask for a new one."
-_SPENT = _("This link has been used, or has run out. Ask for a new one.")
+_SPENT = _("This link has been used or has expired. Request a new one.")
 
 
 class EmailLinks:

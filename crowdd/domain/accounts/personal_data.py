@@ -95,7 +95,7 @@ class PersonalData:
         row: Row = await personal_data.export(self._db, user_id) or {}
         path = self.folder / str(row.get("file") or "none")
         if not row.get("file") or not path.is_file():
-            raise NotFoundError(_("There is no export of your data (any more). Ask for a new one."))
+            raise NotFoundError(_("There is no export of your data, or it has expired. Create a new one."))
         return path
 
     async def read(self, path: Path) -> bytes:

@@ -124,7 +124,7 @@ def pause(failures: int) -> float:
 def words_for(error: BaseException) -> str:
     """What the owner of an item may read of an error: our own words, of a stranger only its name."""
     if isinstance(error, CrowddError):
-        return (str(error) or "It was refused.")[:1000]
+        return (str(error) or "The file was refused.")[:1000]
     return f"{type(error).__name__}. The server's log says more."
 
 
@@ -188,7 +188,7 @@ class Queue:
 
     async def dead_letter_unknown(self, names: Collection[str], hours: int) -> int:
         """Ends items that have waited so long for a server that knows their work; returns how many."""
-        return await queue.dead_letter_unknown(self._db, list(names), hours, "No server here knows this work.")
+        return await queue.dead_letter_unknown(self._db, list(names), hours, "No worker handles this task type.")
 
     async def sweep(self) -> int:
         """Removes what ended long ago."""

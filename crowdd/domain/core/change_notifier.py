@@ -60,4 +60,4 @@ def _call_back(callback: Callback, project_id: int) -> None:
     try:
         callback(project_id)
     except Exception:
-        log.failure("A listener for changes failed")
+        log.failure("change callback failed")

@@ -40,7 +40,7 @@ STRANGER_SECONDS = 2  # for a statement that may read a large part of a table, w
 
 
 def _any(view: dict[str, Any]) -> None:
-    """Whatever the row has become."""
+    """Accept any version."""
 
 
 class Behaviour:

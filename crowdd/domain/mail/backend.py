@@ -36,7 +36,7 @@ def post(reactor: Any, settings: MailSettings, host: str) -> Post | None:
     try:
         plain_address(settings.sender)
     except InvalidValueError:
-        raise ConfigError("[mail] sender is needed to send mail: the address that letters come from.") from None
+        raise ConfigError("Set [mail] sender to the address that e-mails come from.") from None
     # By name: importing it takes a third of a second and asks for this machine's name, perhaps over the network.
     made: Post = import_module("crowdd.domain.mail.smtp").Smtp(reactor, settings, host)
     return made

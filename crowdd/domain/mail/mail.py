@@ -99,7 +99,7 @@ class Mail:
         except PostError as error:
             await self._failed(row, error)
             if error.general:
-                raise UnavailableError(f"The mail server cannot be used: {error}") from None
+                raise UnavailableError(f"mail server unavailable: {error}") from None
             return False
         await mail.settle(self._db, row["id"], "sent")
         return True
@@ -107,7 +107,7 @@ class Mail:
     async def _failed(self, row: Row, error: PostError) -> None:
         seconds = FIRST_PAUSE if error.general else None if error.final else pause(row["attempts"])
         if seconds is None:
-            log.warn("Letter {id} is not delivered: {error}", id=row["id"], error=error)
+            log.warn("mail delivery failed: id={id} error={error}", id=row["id"], error=error)
             await mail.settle(self._db, row["id"], "dead", str(error))
         else:
             # Letters that failed together do not come back together. What is not the letter's fault does not count.
@@ -128,7 +128,7 @@ class Mail:
         """A whole letter; its texts are gone once it was sent. Raises NotFoundError."""
         row = await mail.one_of(self._db, mail_id)
         if row is None:
-            raise NotFoundError(f"There is no letter {mail_id}.")
+            raise NotFoundError(f"There is no e-mail {mail_id}.")
         return row
 
     async def again(self, mail_id: int) -> Row:
@@ -136,5 +136,5 @@ class Mail:
         if not await mail.again(self._db, mail_id):
             row = await self.get(mail_id)
             words = {"waiting": "is on its way", "sent": "was sent, and its text is gone"}
-            raise ConflictError(f"Letter {mail_id} {words.get(row['state'], 'cannot be sent')}.")
+            raise ConflictError(f"E-mail {mail_id} {words.get(row['state'], 'cannot be sent')}.")
         return await self.get(mail_id)

@@ -45,7 +45,7 @@ def plain_address(address: str) -> str:
     except UnicodeError:
         services = ""
     if not (_LOCAL.fullmatch(local) and len(local) <= 64 and _DOMAIN.fullmatch(services)):
-        raise InvalidValueError(_("This is no e-mail address that mail can be sent to."))
+        raise InvalidValueError(_("E-mail cannot be sent to this address. Check it."))
     return f"{local}@{services}"
 
 

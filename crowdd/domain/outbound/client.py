@@ -99,11 +99,11 @@ class Outgoing:
 
     def _next_target(self, there: Target, location: str) -> Target:
         if not location:
-            raise UnreachableError(_("%(host)s redirects without saying where to.", host=there.host))
+            raise UnreachableError(_("%(host)s redirects without naming a target.", host=there.host))
         try:
             following = self.target(urljoin(there.url, location))
         except (RefusedTargetError, ValueError) as refused:
-            words = _("The address cannot be understood.")
+            words = _("The address is not valid.")
             reason = refused.args[0] if isinstance(refused, RefusedTargetError) else words
             address = location[:300]
             words = _("%(host)s redirects to %(address)s. %(reason)s", host=there.host, address=address, reason=reason)

@@ -87,7 +87,7 @@ class PinnedEndpoint:
     def endpointForURI(self, uri: Any) -> Any:
         """Ourselves, in TLS where the target has it."""
         if (uri.host.decode().strip("[]"), uri.port) != (self._there.host, self._there.port):
-            raise RefusedTargetError(_("The address was read in two ways."))
+            raise RefusedTargetError(_("The address is ambiguous."))
         if self._there.scheme == "http":
             return self
         plain: Any = self
@@ -122,7 +122,7 @@ class PinnedEndpoint:
 
 
 class ByteLimit(ProtocolWrapper):
-    """Breaks a connection off on which more arrives than was agreed, in front of everybody who might keep it."""
+    """Aborts the connection once it exceeds the byte limit, before anything is buffered."""
 
     def __init__(self, factory: Any, protocol: Any, max_bytes: int) -> None:
         super().__init__(factory, protocol)
@@ -224,7 +224,7 @@ def describe_failure(problem: BaseException, there: Target, seconds: float) -> s
         case network.ConnectError():
             return _("%(host)s port %(port)s cannot be reached.", host=host, port=there.port)
         case VerificationError():
-            return _("The certificate is not one of %(host)s.", host=host)
+            return _("The certificate is not valid for %(host)s.", host=host)
         case SSL.Error() | ssl.SSLError():
             return _("%(host)s: no secure connection could be made (%(reason)s).", host=host, reason=_tls_words(cause))
         case network.ConnectionClosed():

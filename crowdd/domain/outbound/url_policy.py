@@ -116,9 +116,7 @@ def require_public(address: Address) -> None:
     """Raises RefusedTargetError for an address that is not everybody's to ask."""
     reason = why_not_public(address)
     if reason:
-        words = _(
-            "%(address)s is %(reason)s, and crowdd asks public addresses only.", address=str(address), reason=reason
-        )
+        words = _("%(address)s is %(reason)s. Use a public address.", address=str(address), reason=reason)
         raise RefusedTargetError(words)
 
 
@@ -126,7 +124,7 @@ def require_web_port(port: int) -> None:
     """Raises RefusedTargetError for a port behind which other things than web servers are."""
     if port in _DEFAULT_PORTS.values() or (port >= _MIN_FREE_PORT and port not in _OTHER_SERVICES):
         return
-    raise RefusedTargetError(_("Port %(port)s belongs to another service than the web.", port=port))
+    raise RefusedTargetError(_("Port %(port)s is not a web port. Use another one.", port=port))
 
 
 def why_not_public(address: Address) -> str:
@@ -158,15 +156,15 @@ def _split(url: str) -> SplitResult:
     if len(url) > MAX_CHARACTERS:
         raise RefusedTargetError(_("The address is longer than %(maximum)s characters.", maximum=MAX_CHARACTERS))
     if _UNSAFE.search(url):
-        raise RefusedTargetError(_("The address holds a blank, a control character or a backslash."))
+        raise RefusedTargetError(_("The address contains a space, a control character or a backslash."))
     try:
         parts = urlsplit(url)
     except ValueError:
-        raise RefusedTargetError(_("The address cannot be understood.")) from None
+        raise RefusedTargetError(_("The address is not valid.")) from None
     if parts.scheme not in _DEFAULT_PORTS:
         raise RefusedTargetError(_("The address does not begin with http:// or https://."))
     if "@" in parts.netloc:
-        raise RefusedTargetError(_("The address names a user or a password; leave these out."))
+        raise RefusedTargetError(_("Remove the user name and password from the address."))
     return parts
 
 
@@ -174,7 +172,7 @@ def _port(parts: SplitResult) -> int:
     try:
         return parts.port if parts.port is not None else _DEFAULT_PORTS[parts.scheme]
     except ValueError:
-        raise RefusedTargetError(_("The port is no number from 0 to 65535.")) from None
+        raise RefusedTargetError(_("The port must be a number from 0 to 65535.")) from None
 
 
 def _host(text: str) -> str:
@@ -185,9 +183,9 @@ def _host(text: str) -> str:
         try:
             name = idna.encode(name, uts46=True).decode().rstrip(".")
         except idna.IDNAError:
-            raise RefusedTargetError(_("The host is no name.")) from None
+            raise RefusedTargetError(_("The host name is not valid.")) from None
     if not _PLAIN_HOST.fullmatch(name):
-        raise RefusedTargetError(_("The address names no host."))
+        raise RefusedTargetError(_("The address has no host."))
     if _NUMBER.fullmatch(name.rpartition(".")[2]):
         _require_plain_ipv4(name)
     return name
@@ -197,7 +195,7 @@ def _ipv6(text: str) -> str:
     try:
         address = ipaddress.IPv6Address(text)
     except ValueError:
-        raise RefusedTargetError(_("The host is no IPv6 address.")) from None
+        raise RefusedTargetError(_("The host is not a valid IPv6 address.")) from None
     if address.scope_id is not None:
         raise RefusedTargetError(_("The host is an address of one network interface."))
     return str(address)
@@ -215,8 +213,8 @@ def _unusual_ipv4(name: str) -> str:
     try:
         meaning = socket.inet_ntoa(socket.inet_aton(name))
     except OSError:
-        return _("%(name)s is no IPv4 address in its usual form.", name=name)
-    return _("%(name)s is no IPv4 address in its usual form. It stands for %(meaning)s.", name=name, meaning=meaning)
+        return _("%(name)s is not a valid IPv4 address.", name=name)
+    return _("%(name)s is not a valid IPv4 address. It stands for %(meaning)s.", name=name, meaning=meaning)
 
 
 def _literal(host: str) -> Address | None:

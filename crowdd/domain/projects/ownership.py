@@ -24,7 +24,7 @@ INVITATION_HOURS: Final = 7 * 24
 MAX_OWNERS: Final = 50
 CREATORS: Final = ADMINS | {Role.CREATOR}
 _MAX_ATTEMPTS = 20  # to name an account that there is not
-_SPENT = _("This invitation has been used, or has run out. Ask for a new one.")
+_SPENT = _("This invitation has been used or has expired. Ask for a new one.")
 
 
 class Ownership:
@@ -66,7 +66,7 @@ class Ownership:
         async def work(tx: Database) -> bool:
             held = await _held(tx, row["id"])
             if held["owner_id"] == person["id"]:
-                raise ForbiddenError(_("The owner stays. Hand the project over instead."))
+                raise ForbiddenError(_("You cannot remove the owner. Transfer the project instead."))
             if person["id"] not in held["owners_ids"]:
                 return False
             left = [user_id for user_id in held["owners_ids"] if user_id != person["id"]]
@@ -174,7 +174,7 @@ class Ownership:
                 return person
         except NotFoundError:
             pass
-        raise FormError({"email_addr": [_("There is no account with this e-mail or user name.")]})
+        raise FormError({"email_addr": [_("No account has this e-mail address or user name.")]})
 
     async def reset_secret_key(self, row: Row, who: Requester) -> None:
         """A new key for external users; tokens made with the old one end."""

@@ -21,20 +21,20 @@ def mistakes(name: str, short_name: str, description: str) -> Mistakes:
 
 
 def _name(text: str) -> list[str]:
-    return _missing(text, _("Please give it a name.")) or _too_long(text)
+    return _missing(text, _("Enter a name.")) or _too_long(text)
 
 
 def _short_name(text: str) -> list[str]:
     if not text:
-        return [_("Please choose an address.")]
+        return [_("Enter an address.")]
     if text.lower() in RESERVED_SHORT_NAMES:
-        return [_("This address is a page of the site. Please choose another one.")]
+        return [_("This address is a page of the site. Choose another one.")]
     try:
         PROJECT.field("short_name").parse(text)
     except InvalidValueError:
         return [
             _(
-                "No blanks and none of / ? # %% & \\ < > \" ' please. “%(text)s” could be “%(better)s”.",
+                "Do not use spaces or any of / ? # %% & \\ < > \" '. Instead of “%(text)s”, try “%(better)s”.",
                 text=text[:60],
                 better=slug(text),
             )
@@ -43,7 +43,7 @@ def _short_name(text: str) -> list[str]:
 
 
 def _description(text: str) -> list[str]:
-    return _missing(text, _("Please write one sentence. Volunteers decide by it.")) or _too_long(text)
+    return _missing(text, _("Describe the project in one sentence. It helps volunteers choose.")) or _too_long(text)
 
 
 def _missing(text: str, words: str) -> list[str]:

@@ -70,7 +70,7 @@ class Administration:
             if row is None:
                 raise NotFoundError(NOT_FOUND)
             if restrict and row["admin"]:
-                raise ForbiddenError(_("An administrator cannot be blocked. Take the administrator's rights first."))
+                raise ForbiddenError(_("An administrator cannot be blocked. Remove their administrator rights first."))
             if row["restrict"] is not restrict:
                 await user_search.set_restrict(tx, user_id, restrict)
                 await audit.write(tx, who, "block" if restrict else "unblock", "user", user_id)
@@ -164,7 +164,7 @@ class CategoryBehaviour(Behaviour):
 
     async def delete(self, tx: Database, who: Requester, row: Row, files: Journal) -> None:
         if await categories.hold_all(tx) == [row["id"]]:
-            raise ConflictError(_("The last category stays."))
+            raise ConflictError(_("You cannot delete the last category."))
         await super().delete(tx, who, row, files)
 
 

@@ -159,7 +159,7 @@ class Barring:
         """Whom a body names, and how owners know an anonymous one."""
         named = [name for name in NAMES if given.get(name) not in (None, "")]
         if len(named) != 1:
-            raise InvalidValueError(_("Name the volunteer by one of %(choices)s.", choices=", ".join(NAMES)))
+            raise InvalidValueError(_("Identify the volunteer by one of %(choices)s.", choices=", ".join(NAMES)))
         if named[0] == "taskrun_id":
             return await self._author(project_id, given)
         if _FLAG.parse(given.get("network", False)):
@@ -171,7 +171,7 @@ class Barring:
     async def _account(self, name: str) -> str:
         row = await accounts.by_name(self._db, name.strip())
         if row is None:
-            raise NotFoundError(NOT_FOUND, hint=_("Nobody has the user name “%(name)s”.", name=name.strip()))
+            raise NotFoundError(NOT_FOUND, hint=_("No account has the user name “%(name)s”.", name=name.strip()))
         return f"u:{row['id']}"
 
     async def _author(self, project_id: int, given: Mapping[str, Any]) -> tuple[str, str | None]:

@@ -231,7 +231,7 @@ class Changes:
         """The one volunteer that a body names."""
         named = [name for name in _VOLUNTEERS if given.get(name) is not None]
         if len(named) != 1:
-            raise InvalidValueError(_("Name the volunteer by one of %(choices)s.", choices=", ".join(_VOLUNTEERS)))
+            raise InvalidValueError(_("Identify the volunteer by one of %(choices)s.", choices=", ".join(_VOLUNTEERS)))
         (name,) = named
         if name == "external_uid":
             return f"x:{external_uid(given[name])}"
@@ -247,7 +247,7 @@ class Changes:
         text = _parsed_word(word)
         actor = await volunteers.actor_of(self._db, project_id, text)
         if actor is None:
-            words = _("No answer of this project has the volunteer %(word)s.", word=text)
+            words = _("This project has no answers from volunteer %(word)s.", word=text)
             raise NotFoundError(NOT_FOUND, hint=words)
         return actor
 
@@ -275,9 +275,7 @@ def task_ids(given: Mapping[str, Any]) -> list[int] | None:
     if named is None:
         return None
     if not isinstance(named, list) or len(named) > MAX_NAMED:
-        raise InvalidValueError(
-            _("task_ids is not an array of at most %(maximum)s numbers of tasks.", maximum=MAX_NAMED)
-        )
+        raise InvalidValueError(_("`task_ids` must be an array of at most %(maximum)s task ids.", maximum=MAX_NAMED))
     return sorted({*each(named, True, partial(_parsed, _ID, "task_ids"))})
 
 
@@ -294,7 +292,7 @@ def _given(body: Any, known: set[str]) -> dict[str, Any]:
 
 
 def _not_one_of(name: str, choices: Iterable[str]) -> str:
-    return _("%(name)s is not one of %(choices)s.", name=name, choices=", ".join(choices))
+    return _("%(name)s must be one of %(choices)s.", name=name, choices=", ".join(choices))
 
 
 def _parsed(type_: Integer, name: str, value: Any) -> int:

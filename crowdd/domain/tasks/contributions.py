@@ -162,7 +162,7 @@ class Contributions:
             if row["state"] != "again":
                 return row
             row = await self._ask_alone(ask)
-        raise UnavailableError(_("Too many volunteers ask at once."), retry_after=1)
+        raise UnavailableError(_("Too many volunteers are asking for tasks at once."), retry_after=1)
 
     async def _ask_together(self, asks: list[Row]) -> list[Row]:
         return await contributions.next_tasks(self._db, asks, self._records.base_url, wait=False)
@@ -383,4 +383,4 @@ def _object(body: Any) -> Mapping[str, Any]:
 def _same_project(who: Requester, project_id: int) -> None:
     """A presenter asks for its own project only, whatever its page's script sent."""
     if who.presenter is not None and who.presenter != project_id:
-        raise ForbiddenError(_("A presenter may ask for its own project only."), code="presenter")
+        raise ForbiddenError(_("A presenter may only access its own project."), code="presenter")

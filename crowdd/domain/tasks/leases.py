@@ -89,7 +89,7 @@ class Leases:
 def why_no_task(reason: str, held: int, retry_in: int | None) -> dict[str, Any]:
     """The reason of an empty newtask, for programs and in words."""
     if reason != "wait":
-        return {"reason": reason, "message": _("You have answered all that there is for you.")}
+        return {"reason": reason, "message": _("You have answered all the tasks available to you.")}
     if held >= MAX_COUNTED:
         message = _("Others are working on the last tasks, more than %(num)s of them.", num=MAX_COUNTED - 1)
     else:

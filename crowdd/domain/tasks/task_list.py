@@ -44,12 +44,14 @@ class Asked:
     def __attrs_post_init__(self) -> None:
         if self.words and (self.order != "id" or len(self.words) > MAX_WORDS):
             raise InvalidValueError(
-                _("Words are at most %(maximum)s characters, in the order by number.", maximum=MAX_WORDS)
+                _("A search may have at most %(maximum)s characters and must be sorted by number.", maximum=MAX_WORDS)
             )
         if self.state is not None and self.state not in STATES:
-            raise InvalidValueError(_("%(name)s is one of %(choices)s.", name="state", choices=", ".join(STATES)))
+            raise InvalidValueError(_("%(name)s must be one of %(choices)s.", name="state", choices=", ".join(STATES)))
         if self.order not in ORDERS:
-            raise InvalidValueError(_("%(name)s is one of %(choices)s.", name="orderby", choices=", ".join(ORDERS)))
+            raise InvalidValueError(
+                _("%(name)s must be one of %(choices)s.", name="orderby", choices=", ".join(ORDERS))
+            )
 
 
 @attrs.frozen

@@ -37,7 +37,7 @@ async def own_example(services: Services, who: Requester, source: Path = EXAMPLE
         for _attempt in range(2):  # a twin of this click may have been faster
             with suppress(ConflictError):  # or a stranger's project is called so
                 return await _made(services, who, copy)
-    raise ConflictError(_("There is no free name for the example."))
+    raise ConflictError(_("No name is available for the example. Delete an earlier example first."))
 
 
 async def _made(services: Services, who: Requester, copy: Folder) -> str:

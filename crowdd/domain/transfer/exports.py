@@ -105,7 +105,9 @@ class Exports:
         if type_ not in KINDS:
             raise NotFoundError("404 Not Found", hint=f"type is one of {', '.join(KINDS)}.")
         if format_ not in FORMATS:
-            raise InvalidValueError(_("%(name)s is one of %(choices)s.", name="format", choices=", ".join(FORMATS)))
+            raise InvalidValueError(
+                _("%(name)s must be one of %(choices)s.", name="format", choices=", ".join(FORMATS))
+            )
         if volunteer and type_ != "task_run":
             raise InvalidValueError("volunteer needs type=task_run.")
         self.require(who, row)

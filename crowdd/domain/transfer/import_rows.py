@@ -46,9 +46,9 @@ def checked(uses: Any, columns: list[str]) -> dict[str, str]:
     if twice is not None:
         raise InvalidValueError(_("Two columns cannot both become %(use)s.", use=twice))
     if "whole" in single and "info" in chosen.values():
-        raise InvalidValueError(_("Where one column is the whole info, others cannot be keys of it."))
+        raise InvalidValueError(_("If one column is the entire task data, no other column can be task data."))
     if not any(use in ("info", "whole") for use in chosen.values()):
-        raise InvalidValueError(_("A task would hold nothing: keep at least one column."))
+        raise InvalidValueError(_("A task would be empty. Keep at least one column."))
     return chosen
 
 

@@ -237,7 +237,7 @@ class Imports:
         if found["queue_item"] is not None:
             if found["preview"] is None:
                 return Begun("reading", found["queue_item"])
-            raise ConflictError(_("This import has begun already."))
+            raise ConflictError(_("This import has already started."))
         changed = await self._choose(row, import_id, _checked(choices), choices)
         if changed or found["state"] == "unread":
             await self._read(who, row, import_id, large=found["bytes"] > INLINE_BYTES)
@@ -247,7 +247,7 @@ class Imports:
         on_error = found["on_error"] if choices.on_error is None else choices.on_error or None
         waits = undecided({**found, "on_error": on_error})
         if changed and not choices.sure:
-            waits = waits or _("Your choices have changed the figures. Look at them, then go on.")
+            waits = waits or _("Your choices changed the numbers. Check them, then continue.")
         if not choices.begin or waits is not None:
             return Begun(found["state"], waits=waits or "" if choices.begin else "")
         return await self._begin(who, row, import_id, on_error)
@@ -258,7 +258,7 @@ class Imports:
         async def work(tx: Database) -> bool:
             found = await imports.lock_pending(tx, row["id"], import_id)
             if found is None:
-                raise ConflictError(_("This import has begun already."))
+                raise ConflictError(_("This import has already started."))
             now = {name: found[name] for name in imports.CHOICES}
             wanted = {**now, **checked}
             if found["columns"] and wanted["uses"] is not None:
@@ -282,7 +282,7 @@ class Imports:
         async def work(tx: Database) -> int:
             found = await imports.lock_pending(tx, row["id"], import_id)
             if found is None or found["preview"] is None:
-                raise ConflictError(_("This import has begun already."))
+                raise ConflictError(_("This import has already started."))
             rights.require(who, row["roles"], import_exports.importers(found["kind"]))
             item = await self._queue.add(tx, HANDLER, {"import": import_id}, who, row["id"])
             await imports.begin(tx, import_id, on_error or "skip", item)
@@ -322,7 +322,7 @@ class Imports:
         found = await self.get(who, row, import_id)
         ids = [each["task_id"] for each in await self.gone(who, row, import_id)]
         if not ids:
-            raise InvalidValueError(_("No task is gone from this file."))
+            raise InvalidValueError(_("No tasks are missing from this file."))
         note = f"Gone from {found['name'] or 'the pasted rows'}"
         return await self._changes.retire_many(who, row["id"], ids, note)
 
@@ -366,12 +366,12 @@ def _checked(choices: Choices) -> dict[str, Any]:
 def _require_no_key(wanted: Mapping[str, Any], found: Row) -> None:
     """Raises InvalidValueError for a key column of an export."""
     if wanted["key_name"] and wanted["kind"] == found["kind"] and found["kind"] not in ("", import_exports.TABLE):
-        raise InvalidValueError(_("An export has no key column: its tasks are found again by their ids."))
+        raise InvalidValueError(_("An export has no key column: its tasks are identified by their ids."))
 
 
 def _one_of(name: str, value: str, choices: tuple[str, ...]) -> str:
     if value not in choices:
-        raise InvalidValueError(_("%(name)s is one of %(choices)s.", name=name, choices=", ".join(choices)))
+        raise InvalidValueError(_("%(name)s must be one of %(choices)s.", name=name, choices=", ".join(choices)))
     return value
 
 
@@ -388,4 +388,4 @@ def _copy(source: BinaryIO, path: Path) -> None:
 
 def _require_good(status: int) -> None:
     if status != _OK:
-        raise InvalidValueError(_("The other server answered %(status)s.", status=status))
+        raise InvalidValueError(_("The other server returned status %(status)s.", status=status))

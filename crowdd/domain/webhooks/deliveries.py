@@ -132,6 +132,6 @@ class Deliveries:
         owner = await deliveries.switch_off(tx, project_id, reason)
         if owner is None:
             return
-        log.info("The webhook of project {project} is switched off", project=project_id)
+        log.info("webhook switched off: project={project}", project=project_id)
         context = {"name": owner["name"], "short_name": owner["short_name"], "reason": reason}
         await self._send_mail(tx, owner["email_addr"], "webhook_off", context, owner["locale"])

@@ -83,7 +83,7 @@ def outcome(reply: Response) -> Outcome:
 
 
 def no_answer(problem: str) -> Outcome:
-    """What it means that there was none."""
+    """Outcome when no response arrived."""
     return Outcome(None, "", problem, Failure())
 
 

@@ -54,8 +54,8 @@ _LIST = Operation(
     " months where it failed.",
     parameters=(
         Parameter("limit", _COUNT, f"How many, {queries.MAX_LIMIT} at most.", empty=True),
-        Parameter("last_id", _COUNT, "Only what came before this item: to read on.", empty=True),
-        Parameter("state", {"enum": list(STATES)}, "Only what is in this state."),
+        Parameter("last_id", _COUNT, "Only items before this one (for the next page).", empty=True),
+        Parameter("state", {"enum": list(STATES)}, "Only background tasks in this state."),
         Parameter("project_id", _COUNT, "Only what is about this project.", empty=True),
     ),
     answer=array_of(ITEM),
@@ -75,7 +75,7 @@ _READ = Operation(
 _CANCEL = Operation(
     name="cancel_queue_item",
     section=_SECTION,
-    summary="Stop it",
+    summary="Stop",
     about="What waits is cancelled at once, what runs at its next step; what was done until then stays done.",
     parameters=(_ID,),
     answer=ITEM,

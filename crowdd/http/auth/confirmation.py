@@ -73,4 +73,4 @@ def refuse_json(incoming: Incoming) -> None:
     """Raises ForbiddenError for a caller that wants JSON: a page with a button is of no use to it."""
     if incoming.wants_json:
         hint = "Send Content-Type: application/json, or POST to this address."
-        raise ForbiddenError(_("Use the button of the page."), code="cross_site", hint=hint)
+        raise ForbiddenError(_("Use the button on the page."), code="cross_site", hint=hint)

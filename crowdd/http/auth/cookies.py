@@ -71,7 +71,7 @@ class Cookies:
         if not incoming.has_old_cookie(SESSION):
             return ""
         self._drop_old(incoming, SESSION)
-        return "" if incoming.who.signed_in else _("This site keeps you signed in more safely now. Sign in once more.")
+        return "" if incoming.who.signed_in else _("Sign in again. This site now protects sign-ins better.")
 
     def _drop_old(self, incoming: Incoming, name: str) -> None:
         incoming.cookies_to_set.append(f"{name}=; Path=/; Max-Age=0; HttpOnly; Secure".encode())

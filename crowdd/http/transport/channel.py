@@ -85,13 +85,13 @@ class Channel(HTTPChannel):
         self.site.look_again()
 
     def timeoutConnection(self) -> None:
-        """As Twisted does it, without writing down who it was."""
+        """Close a timed-out connection as Twisted does, without logging the peer."""
         if self.abortTimeout is not None:
             self._abortingCall = self.callLater(self.abortTimeout, self.forceAbortClient)
         self.loseConnection()
 
     def forceAbortClient(self) -> None:
-        """Likewise."""
+        """Abort the connection as Twisted does, without logging the peer."""
         self._abortingCall = None
         self.transport.abortConnection()
 
@@ -143,7 +143,7 @@ class Channel(HTTPChannel):
         if self._receivedHeaderSize > self.totalHeadersSize:
             self.refuse(TooLargeError(f"Address and headers are longer than {self.totalHeadersSize:,} bytes."))
         else:
-            self.refuse(InvalidRequestError("These bytes are no HTTP/1.1."))
+            self.refuse(InvalidRequestError("Malformed HTTP request."))
 
     def refuse(self, error: Exception) -> None:
         """Answers an error and ends the connection.

@@ -39,7 +39,7 @@ class Downloads:
                 if not oauth_state.gone:
                     request.write(part)
         except Exception:
-            log.failure("A file could not be made to its end")
+            log.failure("could not finish a download")
             oauth_state.abort()
         finally:
             oauth_state.end()

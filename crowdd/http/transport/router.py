@@ -339,13 +339,15 @@ class Router:
 
     def _failed(self, incoming: Incoming, error: Exception) -> bytes:
         if not isinstance(error, CrowddError):
-            log.failure("{method} {route} failed", method=incoming.method, route=incoming.request.route)
+            log.failure(
+                "request failed: method={method} route={route}", method=incoming.method, route=incoming.request.route
+            )
         self._refusals.note(incoming, error)
         incoming.cookies_to_set.clear()
         try:
             return self._negotiator.error(incoming, error)
         except Exception:
-            log.failure("The error page of {route} failed", route=incoming.request.route)
+            log.failure("could not render an error page: route={route}", route=incoming.request.route)
             incoming.request.setResponseCode(500)
             return b"Something went wrong on our side."
 

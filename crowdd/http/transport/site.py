@@ -118,7 +118,7 @@ class Request(TwistedRequest):
     def _denied(self, failure: Failure) -> None:
         error = failure.value
         if not isinstance(error, CrowddError):
-            log.failure("The sender of a large body could not be looked up", failure)
+            log.failure("could not identify the sender of a large body", failure)
         if not self._disconnected:
             self.channel.go_on(expected=False)
             self.turn_away(error if isinstance(error, Exception) else UnavailableError())

@@ -131,7 +131,7 @@ class Streams:
         try:
             client.stop = begin(client)
         except Exception:
-            log.failure("A stream could not begin")
+            log.failure("could not start a stream")
             client.abort()
         return client.over
 
@@ -194,7 +194,7 @@ class Streams:
             client.end()
         except Exception:
             if not client.ended:
-                log.failure("Nobody knows whether a client may listen")
+                log.failure("could not check a subscriber's permission, stream closed")
             client.end()
         finally:
             client.judged = True

@@ -14,7 +14,7 @@ log = Logger()
 async def _check(services: Services) -> str:
     found = 0
     async for difference in Checking(services.db).run(repair=True):
-        log.warn("A counter was wrong: {sentence}", sentence=difference.sentence())
+        log.warn("counter corrected: {sentence}", sentence=difference.sentence())
         found += 1 + difference.more
     return f"{found} differences"
 

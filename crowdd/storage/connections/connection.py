@@ -45,7 +45,7 @@ def shield(running: Deferred[T], withdraw: Callable[[], None] = lambda: None) ->
         if not outer.called:
             outer.errback(failure)
         elif not failure.check(CancelledError):
-            log.failure("Work failed after its caller had gone", failure, LogLevel.warn)
+            log.failure("database operation failed after its caller was cancelled", failure, LogLevel.warn)
 
     running.addCallbacks(passed, failed)
     return outer
@@ -56,7 +56,7 @@ def in_background(work: Deferred[Any]) -> None:
 
     def failed(failure: Failure) -> None:
         if not failure.check(UnavailableError):
-            log.failure("Database work in the background failed", failure)
+            log.failure("background database operation failed", failure)
 
     work.addErrback(failed)
 

@@ -17,8 +17,8 @@ class ConnectionUser(Protocol):
 class ConnectionBudget:
     """Shared by those who open connections from one process to one database.
 
-    Who has none comes first, in the order in which they joined: the others open no further ones meanwhile, and when
-    PostgreSQL is full one of them gives one up, who lent last at first.
+    Pools without a connection come first, in the order in which they joined: the others open no further ones meanwhile.
+    When PostgreSQL is full, the pool registered last releases a connection first.
     """
 
     def __init__(self) -> None:

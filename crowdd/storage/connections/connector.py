@@ -84,7 +84,7 @@ class Connector:
                 if strict and is_permanent(error):
                     raise ConfigError(f"The database refuses the connection: {first_line(error)}") from error
                 if not self._stopped:
-                    log.warn("Cannot connect to the database: {error}", error=first_line(error))
+                    log.warn("could not connect to the database: {error}", error=first_line(error))
                     if self.lacks_any and FULL.search(str(error)):
                         self._budget.make_room()
                     await self._rest(pause)

@@ -85,7 +85,7 @@ class Listener:
             try:
                 observer(channel, payload)
             except Exception:
-                log.failure("An observer of {channel} failed", channel=channel)
+                log.failure("notification callback failed: channel={channel}", channel=channel)
 
 
 def listen_statement(channel: str) -> str:

@@ -234,7 +234,7 @@ async def test_how_many_tasks_are_in_other_hands_is_told_truthfully(served):
         assert (await person.post("/api/taskrun", json=run)).status == 200
     assert told == [f"Others are working on the last {words}." for words in ("3 tasks", "2 tasks", "task")]
     done = await ben.get(newtask(project, "?explain=1"))
-    assert done.json() == {"reason": "none", "message": "You have answered all that there is for you."}
+    assert done.json() == {"reason": "none", "message": "You have answered all the tasks available to you."}
     assert done.header("x-held-tasks") is None and (await ben.get(newtask(project))).json() == {}
     assert (await ben.get(newtask(project, "?explain=x"))).status == 415
 

@@ -45,7 +45,7 @@ def test_fewer_answers_wanted_do_not_finish_a_project(stage: Any, new_person: An
         owner.api("PUT", f"task/{task}", {"n_answers": 1})
     stage.go("/project/MINE/")
     assert "1 of 2 tasks are finished" in stage.page.inner_text("#figures")
-    assert stage.page.get_by_role("link", name="See what came out").count() == 0
+    assert stage.page.get_by_role("link", name="See the results").count() == 0
     assert owner.api("GET", f"project/{stage.mine.id}")["overall_progress"] == 99
 
 

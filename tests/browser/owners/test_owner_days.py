@@ -84,12 +84,12 @@ def test_the_buttons_of_a_webhook_are_pressed(owned: Any, receiver: Receiver) ->
     press(page, "Save")
     page.get_by_text("The address is saved.").wait_for()
     press(page, "Send a test")
-    page.get_by_text("A test is on its way.").wait_for()
+    page.get_by_text("A test event is being sent.").wait_for()
     delivery = page.url.partition("?")[0]
     seen_again(page, "main", "500")
     receiver.behave = lambda request: 204
-    press(page, "Send it once more")
-    page.get_by_text("It is sent once more.").wait_for()
+    press(page, "Retry delivery")
+    page.get_by_text("The event is being sent again.").wait_for()
     seen_again(page, "main", "Delivered")
     assert {request.json["event"] for request in receiver.taken} == {"ping"}  # it is tried again by itself, too
     page.goto(f"{at}/webhook")
@@ -97,5 +97,5 @@ def test_the_buttons_of_a_webhook_are_pressed(owned: Any, receiver: Receiver) ->
     page.get_by_role("link", name="Test").click()
     page.wait_for_url(delivery)
     page.goto(f"{at}/webhook")
-    press(page, "Make a new secret")
-    page.get_by_text("A new secret is in use.").first.wait_for()
+    press(page, "Create a new secret")
+    page.get_by_text("The webhook has a new secret.").first.wait_for()

@@ -45,7 +45,7 @@ def test_a_picture_is_uploaded_beside_the_story_and_put_into_it(stage: Any) -> N
     assert (shown.get_attribute("src"), shown.get_attribute("alt")) == (path, "A blue moth")
     stage.until(lambda: shown.evaluate("image => image.naturalWidth") == 90)
     stage.go("/project/MINE/pictures")
-    assert page.locator("li.mini").count() == 1 and "In the story" in page.inner_text("li.mini")
+    assert page.locator("li.mini").count() == 1 and "In the long description" in page.inner_text("li.mini")
     assert page.input_value("li.mini input") == f"![]({path})"
     page.get_by_role("button", name="Delete").click()
     page.locator(".flash", has_text="The picture is deleted.").wait_for()

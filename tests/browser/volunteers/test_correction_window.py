@@ -188,7 +188,7 @@ def test_what_has_its_result_for_long_stays(stage: Any, new_project: Any, live_s
         "**/correct", lambda route: route.fulfill(status=403, content_type="application/json", body=refusal)
     )
     frame.click("button[value=No]")
-    stage.until(lambda: "What you answered first stays" in stage.page.inner_text("#refused"))
+    stage.until(lambda: "Your first answer stays" in stage.page.inner_text("#refused"))
     at(stage, frame, 1)
     assert infos(stage) == [{"answer": "Yes"}]
 

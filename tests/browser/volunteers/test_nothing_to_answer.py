@@ -91,7 +91,7 @@ def test_a_draft_says_what_is_missing_and_its_owner_makes_it(stage: Any) -> None
     stage.go(f"/project/{name}/newtask")
     page = stage.page
     assert page.inner_text("main h2") == "This project has no task presenter yet"
-    page.get_by_role("link", name="Make a task presenter").click()
+    page.get_by_role("link", name="Create a task presenter").click()
     page.wait_for_url("**/tasks/taskpresentereditor")
     owner.api("PUT", f"project/{project['id']}", {"info": {"task_presenter": PICTURE}})
     stage.go(f"/project/{name}/newtask")
@@ -102,7 +102,7 @@ def test_a_draft_says_what_is_missing_and_its_owner_makes_it(stage: Any) -> None
     stage.mine.show(task_presenter="")
     stage.go("/project/MINE/newtask")
     assert "The owner is still working on it." in page.inner_text("main")
-    assert page.get_by_role("link", name="Make a task presenter").count() == 0 and not stage.console
+    assert page.get_by_role("link", name="Create a task presenter").count() == 0 and not stage.console
 
 
 @pytest.mark.parametrize("members_only", [False, True])

@@ -109,11 +109,11 @@ def test_a_setting_under_its_former_name_is_refused_with_its_new_one(tmp_path, p
     assert (section, now) in {(of, name) for of, name, _, _ in options()}
     with pytest.raises(ConfigError) as error:
         load(None, {variable(section, option): "1"})
-    assert str(error.value) == f"{variable(section, option)}: this setting is called {now} now."
+    assert str(error.value) == f"{variable(section, option)}: this setting was renamed to {now}."
     path = write(tmp_path, f"[{section}]\n{option} = 1\n")
     with pytest.raises(ConfigError) as error:
         load(path, {})
-    assert str(error.value) == f"{path}: [{section}] {option}: this setting is called {now} now."
+    assert str(error.value) == f"{path}: [{section}] {option}: this setting was renamed to {now}."
 
 
 def test_every_option_is_tried_here():
@@ -126,11 +126,11 @@ def test_a_wrong_value_is_refused_by_the_name_of_its_setting(tmp_path, place, te
     section, option = place
     with pytest.raises(ConfigError) as error:
         load(None, {variable(section, option): text})
-    assert str(error.value).startswith(f"{variable(section, option)}: {text!r} is not ")
+    assert str(error.value).startswith(f"{variable(section, option)}: must be ")
     path = write(tmp_path, f"[{section}]\n{option} = {text}\n")
     with pytest.raises(ConfigError) as error:
         load(path, {})
-    assert str(error.value).startswith(f"{path}: [{section}] {option}: {text!r} is not ")
+    assert str(error.value).startswith(f"{path}: [{section}] {option}: must be ")
 
 
 def test_without_anything_the_defaults_hold():
@@ -165,13 +165,13 @@ def test_values_are_read_into_their_types():
 
 def test_an_unknown_setting_is_refused_by_name(tmp_path):
     for text, words in (
-        ("[http]\nprot = 1\n", "[http] prot: there is no such setting. [http] has: host, port"),
-        ("[htpp]\nport = 1\n", "[htpp] port: there is no section [htpp]. Known: http, daemon, log, metrics, db"),
+        ("[http]\nprot = 1\n", "[http] prot: unknown setting. Settings of [http]: host, port"),
+        ("[htpp]\nport = 1\n", "[htpp] port: unknown section [htpp]. Known sections: http, daemon, log, metrics, db"),
     ):
         with pytest.raises(ConfigError) as error:
             load(write(tmp_path, text), {})
         assert words in str(error.value)
-    with pytest.raises(ConfigError, match=r"CROWDD_HTTP_PROT: there is no such setting"):
+    with pytest.raises(ConfigError, match=r"CROWDD_HTTP_PROT: unknown setting"):
         load(None, {"CROWDD_HTTP_PROT": "1"})
 
 
@@ -181,14 +181,14 @@ def test_an_unknown_setting_is_refused_by_name(tmp_path):
 def test_a_broken_file_is_one_sentence(tmp_path, text):
     with pytest.raises(ConfigError) as error:
         load(write(tmp_path, text), {})
-    assert "is broken" in str(error.value) and "\n" not in str(error.value)
+    assert "cannot be parsed" in str(error.value) and "\n" not in str(error.value)
 
 
 def test_a_file_that_is_not_there_or_no_text_is_one_sentence(tmp_path):
     with pytest.raises(ConfigError, match="Cannot read the configuration"):
         load(tmp_path / "nothing", {})
     (tmp_path / "bytes").write_bytes(b"\xff\xfe[http]")
-    with pytest.raises(ConfigError, match="is broken"):
+    with pytest.raises(ConfigError, match="cannot be parsed"):
         load(tmp_path / "bytes", {})
 
 

@@ -43,7 +43,7 @@ def test_a_row_that_is_no_task_is_refused(row):
     ("uses", "words"),
     [
         ({"a": "key"}, "cannot become"), ({"a": "n_answers", "b": "n_answers"}, "Two columns"), ("info", "must be an object"),
-        ({"a": "skip", "b": "priority_0"}, "hold nothing"), ({"a": "whole", "b": "info"}, "whole info"), ({"a": []}, "cannot"),
+        ({"a": "skip", "b": "priority_0"}, "be empty"), ({"a": "whole", "b": "info"}, "entire task data"), ({"a": []}, "cannot"),
     ],
 )  # fmt: skip
 def test_uses_that_contradict_each_other_are_refused(uses, words):

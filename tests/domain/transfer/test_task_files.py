@@ -30,7 +30,8 @@ CORPUS = Path(__file__).parents[2] / "corpus" / "task_files"
 LIMIT = f"It is longer than {MAX_ROW_BYTES:,} bytes."
 NEVER = "The quoted cell that begins here is never closed."
 BEYOND = "The quoted cell that begins here is not closed within the limit of a row (1,000,000 bytes, 1,000 lines)."
-MISPLACED = "Text follows the quotation mark that closes a cell. Is one missing or one too many?"
+JOINED = "A quotation mark in this row joins it with rows below it. Check whether one is missing or one too many."
+MISPLACED = "Text follows the quotation mark that closes a cell. Check whether one is missing or one too many."
 
 
 def read(dialect: Dialect, content: bytes) -> list[Any]:
@@ -93,9 +94,9 @@ def test_table_without_names_counts_its_columns():
         (b'a,b,c\n"1","x,"2"\n"3","4","5"\n', [(2, MISPLACED), (3, "345")]),
         # closed in a later row, with the wrong number of cells
         (b'a,b,c\n1,"x,2\n3,4,5\n6,7,8\n9,9,z"\n0,1,2\n', [
-            (2, "A quotation mark of it joins it with rows below it. Is one missing or one too many?"),
+            (2, JOINED),
             (3, "345"), (4, "678"),
-            (5, "It is the end of a damaged row above it, or damaged itself: a quotation mark stands within a cell."),
+            (5, "This row is damaged, or is the end of a damaged row above it: a cell contains a quotation mark."),
             (6, "012"),
         ]),
         # a row of several lines that has a cell too many stays one row

@@ -65,11 +65,11 @@ async def test_everything_about_a_person_in_one_file(served):
     task = await answer(ada, birds, {"said": "=1+1"})
     await ada.post("/api/favorites", json={"task_id": task})
     page = (await ada.get("/account/ada/export")).text
-    assert "Put my data together" in page
+    assert "Create export" in page
     done = await ada.send_form("/account/ada/export", {})
     assert done.json()["status"] in ("success", "info") and done.json()["job"] == "enqueued"
     assert (await ada.page("/account/ada/export")).json()["export"]["state"] == "waiting"
-    assert "being put together" in (await ada.get("/account/ada/export")).text
+    assert "being prepared" in (await ada.get("/account/ada/export")).text
     assert (await ada.get("/account/ada/export/download")).status == 404
     (item,) = await worked(served)
     assert item["state"] == "done", item
@@ -266,7 +266,7 @@ async def test_owners_and_the_last_administrator_stay(served):
     await served.project(served.client(key), "birds")
     page = (await ada.page("/account/ada/delete")).json()
     assert page["projects"] == [{"short_name": "birds", "name": "Birds"}]
-    assert "Hand them over" in (await ada.get("/account/ada/delete")).text
+    assert "Transfer or delete them" in (await ada.get("/account/ada/delete")).text
     refused = (await leave(ada, "ada")).json()
     assert refused["status"] == "error" and "birds" in refused["flash"] and await who(ada) == "ada"
     boss = await newcomer(served, "boss")

@@ -17,7 +17,7 @@ from crowdd.logs import request_id
 from crowdd.storage.connections.connection import Connection
 
 CONFIRM = {"CROWDD_ACCOUNTS_CONFIRM_EMAIL": "on"}
-ASKED = "If there is an account with this address, a letter with a link to a new password is on its way there."
+ASKED = "If there is an account with this address, we have sent it an e-mail with a link to choose a new password."
 NEW = {"new_password": "a new password", "confirm": "a new password"}
 
 
@@ -219,7 +219,7 @@ async def test_an_account_comes_into_being_by_its_link(serve):
     assert PASSWORD not in letter["text"] and letter["link"].startswith("/account/register/confirmation?key=")
     elsewhere = served.client()
     opened = await elsewhere.get(letter["link"], headers={"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Dest": "document"})
-    assert "Make my account" in opened.text and await who(elsewhere) is None
+    assert "Create my account" in opened.text and await who(elsewhere) is None
     token = re.search(r'name="csrf_token" value="([^"]+)"', opened.text.partition("<main")[2]).group(1)
     done = await elsewhere.post(letter["link"], data={"csrf_token": token})
     assert (done.status, done.header("location"), await who(elsewhere)) == (302, "/", "ada")
@@ -313,7 +313,7 @@ async def test_answers_of_this_browser_are_claimed_after_the_letter(serve):
     await browser.post("/api/taskrun", json={"project_id": birds["id"], "task_id": task["id"], "info": 1})
     await register(served, "ada", browser, claim="y")
     done = (await browser.page(await last_link(served))).json()
-    assert done["flash"] == "One answer stands under your name now."
+    assert done["flash"] == "One answer is now under your name."
     assert (await browser.page("/account/profile")).json()["user"]["n_answers"] == 1
 
 

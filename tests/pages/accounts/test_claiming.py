@@ -60,7 +60,7 @@ async def test_answers_are_claimed_at_sign_up(served, dsn):
     page = await browser.get("/account/register")
     assert "Put the 4 answers given in this browser under my name" in page.text
     done = await browser.send_form("/account/register", {**registration("ada"), "claim": True})
-    assert done.json()["flash"] == "4 answers stand under your name now."
+    assert done.json()["flash"] == "4 answers are now under your name."
     me = (await browser.page("/account/profile")).json()
     assert (me["user"]["n_answers"], len(me["projects_contrib"])) == (4, 2)
     for path, done_ in ((birds, 3), (fish, 1)):
@@ -84,7 +84,7 @@ async def test_nothing_is_claimed_unasked(served, dsn):
     assert (await browser.page("/account/ada/claim")).json()["answers"] == 2
     assert "2 answers without a name" in (await browser.get("/account/ada/claim")).text
     done = await browser.send_form("/account/ada/claim", {})
-    assert done.json()["flash"] == "2 answers stand under your name now."
+    assert done.json()["flash"] == "2 answers are now under your name."
     assert {actor for _, actor in await actors(served)} == {"u:"} and broken(dsn) == []
     assert (await browser.page("/account/ada/claim")).json()["answers"] == 0
 
@@ -99,9 +99,7 @@ async def test_what_the_account_has_answered_itself_stays_anonymous(served, dsn)
     both = await answer(browser, birds, 2)
     assert first[0] in both
     await sign_in(browser, "ada")
-    assert (await browser.send_form("/account/ada/claim", {})).json()[
-        "flash"
-    ] == "One answer stands under your name now."
+    assert (await browser.send_form("/account/ada/claim", {})).json()["flash"] == "One answer is now under your name."
     mine = [task for task, actor in await actors(served) if actor == "u:"]
     assert sorted(mine) == sorted(both) and broken(dsn) == []
     row = (
@@ -161,7 +159,7 @@ async def test_many_answers_are_moved_by_the_queue(served, dsn, monkeypatch):
     browser = await volunteer(served)
     await answer(browser, birds, 7)
     done = await browser.send_form("/account/register", {**registration("ada"), "claim": True})
-    assert done.json()["flash"] == "2 answers stand under your name now."
+    assert done.json()["flash"] == "2 answers are now under your name."
     assert [(item["state"], item["result"]) for item in await worked(served)] == [("done", {"answers": 5})]
     assert {actor for _, actor in await actors(served)} == {"u:"} and broken(dsn) == []
 

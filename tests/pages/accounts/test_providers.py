@@ -113,7 +113,7 @@ async def test_who_brings_no_address_is_asked_for_one_and_needs_no_password(site
     browser = site.client()
     assert await come(browser, "orcid") == "/account/register?next=/"
     page = await browser.get("/account/register")
-    assert "ORCID says it is you" in page.text and 'type="password"' not in page.text
+    assert "ORCID confirmed who you are" in page.text and 'type="password"' not in page.text
     form = (await browser.page("/account/register")).json()["form"]
     assert (form["fullname"], form["name"]) == ("Josiah Carberry", "josiahcarberry")
     refused = await browser.send_form("/account/register", {"name": "jo", "fullname": "Jo", "email_addr": "x"})

@@ -139,7 +139,7 @@ async def test_answers_come_back_counted_up_to_what_a_task_needs_and_once(served
     run = {"project_id": fish["id"], "task_id": extra["id"], "info": "trial"}
     assert (await owner.post("/api/taskrun", json=run)).status == 200
     text = (await owner.get("/project/fish/publish", headers={"Accept": "text/html"})).text
-    assert "The trial answer is removed" in text
+    assert "The trial answer is deleted" in text
     assert (await owner.post("/project/fish/publish", json={})).status == 200
     rows = (await owner.get(f"/api/taskrun?project_id={fish['id']}&limit=100")).json()
     assert len(rows) == 7 and all(row["info"] != "trial" for row in rows)

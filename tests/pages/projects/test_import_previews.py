@@ -51,7 +51,7 @@ async def test_refused_rows_are_skipped_or_nothing_is_added_and_the_owner_says_w
     assert skipped["status"] == "success"
     assert figures((await worked(served))[-1]["result"]) == {"added": 2, "present": 1, "twice": 1, "refused": 2}
     wrong = (await owner.post(AT, json={"rows": "a\n1\n", "on_error": "perhaps"})).json()
-    assert "on_error is one of skip, stop" in wrong["flash"]
+    assert "on_error must be one of skip, stop" in wrong["flash"]
 
 
 @pytest_twisted.ensureDeferred
@@ -144,7 +144,7 @@ async def test_other_choices_are_counted_before_a_form_begins(served):
     form = {"form": "y", "encoding": "utf-8", "delimiter": ";", "header": "y", "use_0": "info", "use_1": "n_answers",
             "n_answers": "30", "key": "", "response_format": "json"}  # fmt: skip
     changed = (await owner.post(at, json={**form, "n_answers": 5, "use_1": "info"})).json()
-    assert changed["status"] == "warning" and "changed the figures" in changed["flash"]
+    assert changed["status"] == "warning" and "changed the numbers" in changed["flash"]
     page = (await owner.page(at)).json()
     assert page["import"]["preview"]["answers"] == 10 and page["uses"]["n_answers"] == "info"
     assert await tasks_of(owner, project) == []

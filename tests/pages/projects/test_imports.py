@@ -84,7 +84,7 @@ async def test_a_file_is_looked_at_mapped_and_made_to_tasks(served):
     ]  # fmt: skip
     assert list((served.services.settings.data.dir / "imports").iterdir()) == []
     again = (await owner.post(brought["next"], json={})).json()
-    assert again["status"] == "error" and "begun already" in again["flash"]
+    assert again["status"] == "error" and "already started" in again["flash"]
     acts = await served.database.fetch("SELECT after FROM audit WHERE action = 'import'")
     assert [act["after"] for act in acts] == [{"name": "tasks.csv", "rows": 5, "kind": "table"}]
 
@@ -265,7 +265,7 @@ async def test_a_file_is_fetched_from_public_addresses_alone(serve):
     owner = trusting.client(owner.key)
     for path, words in (
         ("/in", "takes no connections"),
-        ("/none", "answered 404"),
+        ("/none", "returned status 404"),
         ("/large", "more than 1,000,000 bytes"),
     ):
         refused = (await owner.post(AT, json={"csv_url": source.url + path})).json()

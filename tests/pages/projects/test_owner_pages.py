@@ -346,7 +346,7 @@ async def test_an_invitation_works_once_and_for_a_week(served):
     assert (await bob.post(link.replace("birds", "fish"), json={})).status == 403
     assert (await bob.post(link, json={})).json() == {
         "next": "/project/birds/settings", "status": "success",
-        "flash": "You run this project now, together with its owner.",
+        "flash": "You are now a co-owner of this project.",
     }  # fmt: skip
     assert (await cora.post(link, json={})).status == 403 and (await cora.page("/project/birds/settings")).status == 404
     assert (await ada.page("/project/birds/coowners")).json()["invitation"] is None

@@ -139,7 +139,7 @@ async def test_pages_are_drawn_with_and_without_answers(served):
     for drawn in (False, True):
         page = (await owner.get("/project/birds/stats", headers=html)).text
         assert (page.count('class="chart') == 2) is drawn and ("No answers yet" in page) is not drawn
-        assert "Busy in the last 24 hours" in (await owner.get("/stats", headers=html)).text
+        assert "Most active in the last 24 hours" in (await owner.get("/stats", headers=html)).text
         board = (await owner.get("/leaderboard", headers=html)).text
         assert 'class="me"' in board
         board = (await served.client().get("/leaderboard", headers=html)).text

@@ -451,7 +451,7 @@ async def test_nothing_ticked_is_not_everything(served):
     for page in ("priority", "redundancy", "delete", "export", "export?type=task&format=json"):
         back = (await owner.page(f"{at}/{page}{'&' if '?' in page else '?'}ticked=1")).json()
         assert (back["next"], back["status"]) == (f"{at}/browse", "error"), page
-        assert back["flash"] == "Tick some tasks first."
+        assert back["flash"] == "Select tasks first."
     assert (await stranger.page(f"{at}/delete?ticked=1&task_ids=1")).status == 403
     assert (await owner.get(f"{at}/export?type=task&format=json&task_ids=x")).status == 415
     assert (await owner.get(f"{at}/export?type=task&format=json&task_ids={2**70}")).status == 415
@@ -495,6 +495,6 @@ async def test_tasks_are_found_by_words_piece_by_piece(served, monkeypatch):
     assert numbers == [23] and pages["after"] == ids[29]
     assert await found(f"words=fox&after={ids[29]}") == ([33], pages | {"next": False, "after": None})
     shown = (await owner.get(f"{at}?words=%3Cscript%3Efox", headers={"Accept": "text/html"})).text
-    assert "<script>fox" not in shown and "Look further" in shown
+    assert "<script>fox" not in shown and "Search more tasks" in shown
     for wrong in ("words=a%00b", "words=" + "x" * 201, "words=fox&orderby=priority_0"):
         assert (await owner.page(f"{at}?{wrong}")).status == 415, wrong

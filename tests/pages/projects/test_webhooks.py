@@ -160,7 +160,7 @@ async def test_every_button(serve, receiver):
     await count(5)
     assert (await owner.post(f"{HERE}/redeliver", json={})).json()["count"] == 0
     gone = await owner.post(HERE, json={"webhook": ""})
-    assert gone.json()["flash"] == "Nobody is told any more."
+    assert gone.json()["flash"] == "The webhook address was removed."
     assert (await owner.get(f"/api/project/{project['id']}")).json()["webhook"] is None
 
 

@@ -350,7 +350,7 @@ def _administration_cases() -> Iterator[Case]:
     yield page("security", "none", entries=[], kinds=[], chosen=dict.fromkeys(chosen), next=None)
     states = ["waiting", "running", "done", "dead", "cancelled"]
     items = [HANDLER | {"id": number, "state": state} for number, state in enumerate(states)]
-    unknown = HANDLER | {"id": 9, "total": None, "done": 0, "began": None, "error": "No server here knows this work."}
+    unknown = HANDLER | {"id": 9, "total": None, "done": 0, "began": None, "error": "No worker handles this task type."}
     yield page("queue", "some", items=[*items, unknown], states=states, chosen={"state": "dead"}, next=3, form=FORM)
     yield page("queue", "none", items=[], states=states, chosen={"state": None}, next=None, form=FORM)
     job: Context = {
@@ -545,7 +545,7 @@ def _owner_cases(at: str) -> Iterator[Case]:
     yield page("pictures", "none", **beside | {"pictures": [], "next": None, "story": "", "form": refused})
     yield page("pictures", "co-owner", **beside | {"may_add": False, "next": None, "story": "", "form": FORM})
     yield page("update", "first", form=form, upload_form=upload, categories=subjects, language="pt-BR", **beside)
-    bad = form | {"errors": wrong | {"category_id": ["There is no category 9."], "password": ["Choose a password."]}}
+    bad = form | {"errors": wrong | {"category_id": ["There is no category 9."], "password": ["Enter a password."]}}
     no_picture = upload | {"errors": {"avatar": ["This is no picture."]}}
     yield page(
         "update",
@@ -632,7 +632,7 @@ def _owner_cases(at: str) -> Iterator[Case]:
     link = f"https://crowdd.example{at}invitation?key=8fh2"
     yield page("coowners", "invited", **listed | {"invitation": until, "link": link})
     invited = {"project": {"name": OWNED["name"], "short_name": OWNED["short_name"]}, "by": "Ilse Verbruggen"}
-    opened = invited | {"title": "An invitation", "form": FORM, "here": f"{at}invitation?key=8fh2"}
+    opened = invited | {"title": "Invitation", "form": FORM, "here": f"{at}invitation?key=8fh2"}
     yield Case("project/invitation.html", "member", frame(ILSE, f"{at}invitation") | opened)
     yield Case("project/invitation.html", "visitor", frame(path=f"{at}invitation") | opened)
     hand = FORM | {"email_addr": None, "keep": True}
@@ -970,13 +970,13 @@ def _settings_cases(at: str) -> Iterator[Case]:
         yield Case(
             "account/claim.html", kind, frame(ILSE, f"{at}claim") | {"answers": answers, "form": blank, "name": "ilse"}
         )
-    for kind, errors in (("first", {}), ("wrong", {"email_addr": ["This is no e-mail address."]})):
+    for kind, errors in (("first", {}), ("wrong", {"email_addr": ["Enter a valid e-mail address."]})):
         form = {"email_addr": "x", "csrf": "form-t0ken", "errors": errors}
         yield Case("account/password_forgot.html", kind, frame(path="/account/forgot-password") | {"form": form})
         bad = {"new_password": ["Use 8 to 1000 characters."]} if errors else {}
         reset = {"form": blank | {"new_password": None, "confirm": None, "errors": bad}}
         yield Case("account/password_reset.html", kind, frame(path="/account/reset-password") | reset)
-    sent = {"form": blank | {"email_addr": None}, "flash": "A letter is on its way.", "status": "success"}
+    sent = {"form": blank | {"email_addr": None}, "flash": "Check your e-mail.", "status": "success"}
     yield Case("account/password_forgot.html", "sent", frame(path="/account/forgot-password") | sent)
     yield Case("account/account_validation.html", "sent", frame(path="/account/register") | {"status": "sent"})
     for new in (True, False):

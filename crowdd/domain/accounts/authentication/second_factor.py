@@ -19,7 +19,7 @@ from crowdd.storage.core import audit
 from crowdd.storage.database import Database, Transactions
 from crowdd.values import Requester
 
-_WRONG = _("This code is wrong, has been used, or has run out.")
+_WRONG = _("This code is wrong, has been used or has expired.")
 
 
 @attrs.frozen

@@ -28,11 +28,11 @@ class GitHub:
         told = await self._ask("POST", f"{self._site}/login/oauth/access_token", form)
         token = told.get("access_token") if isinstance(told, dict) else None
         if not isinstance(token, str) or not token:
-            raise ProviderError(_("GitHub did not take the code of this sign-in."))
+            raise ProviderError(_("GitHub rejected this sign-in. Try again."))
         person = await self._ask("GET", f"{self._api}/user", token=token)
         emails = await self._ask("GET", f"{self._api}/user/emails", token=token)
         if not isinstance(person, dict) or not isinstance(person.get("id"), int):
-            raise ProviderError(_("GitHub did not say who it is."))
+            raise ProviderError(_("GitHub did not identify your account. Try again."))
         return ProviderIdentity(
             provider=self.client.name,
             id=str(person["id"]),

@@ -55,7 +55,7 @@ class OpenIdProvider:
         told = await ask(self._outgoing, self.client.name, "POST", document["token_endpoint"], form)
         token = told.get("id_token")
         if not isinstance(token, str):
-            raise self._doubt(_("sent no ID token"))
+            raise self._doubt(_("no ID token"))
         claims = await self._claims(token, oauth_state, now)
         return self._person(claims, str(told.get("access_token") or ""))
 
@@ -75,7 +75,7 @@ class OpenIdProvider:
         try:
             header = jwt.get_unverified_header(token)
             if header.get("alg") not in ALGORITHMS:
-                raise self._doubt(_("signed in a way that proves nothing"))
+                raise self._doubt(_("unsupported signature algorithm"))
             key = await self._key(header.get("kid"), now)
             claims = jwt.decode(
                 token,
@@ -86,7 +86,7 @@ class OpenIdProvider:
                 options=_REQUIRED,
             )
         except (jwt.PyJWTError, ValueError, TypeError) as error:
-            words = _("sent an ID token that is not valid (%(error)s)", error=type(error).__name__)
+            words = _("invalid ID token: %(error)s", error=type(error).__name__)
             raise self._doubt(words) from None
         self._check(claims, oauth_state, now)
         return claims
@@ -101,16 +101,16 @@ class OpenIdProvider:
         """What PyJWT does not: the nonce, the party that the token is for, and the time by our own clock."""
         audience, party = claims["aud"], claims.get("azp")
         if (isinstance(audience, list) and len(audience) > 1 and party is None) or party not in (None, self.client.id):
-            raise self._doubt(_("sent an ID token for somebody else"))
+            raise self._doubt(_("ID token issued for another site"))
         if not hmac.compare_digest(str(claims.get("nonce", "")).encode(), oauth_state.nonce.encode()):
-            raise self._doubt(_("sent an ID token of another sign-in"))
+            raise self._doubt(_("ID token of another sign-in"))
         times = [claims["exp"], claims["iat"], claims.get("nbf", 0)]
         if not all(isinstance(time, int | float) for time in times):
-            raise self._doubt(_("sent an ID token without times"))
+            raise self._doubt(_("ID token without issue and expiry times"))
         if claims["exp"] <= now - _LEEWAY or max(times[1:]) > now + _LEEWAY:
-            raise self._doubt(_("sent an ID token that has run out, or is not valid yet"))
+            raise self._doubt(_("ID token expired or not valid yet"))
         if not isinstance(claims["sub"], str) or not 0 < len(claims["sub"]) <= 255:
-            raise self._doubt(_("did not say who it is"))
+            raise self._doubt(_("no user id"))
 
     async def _discover(self, now: float) -> dict[str, Any]:
         if now - self._document_at < _KEPT_SECONDS:
@@ -118,11 +118,11 @@ class OpenIdProvider:
         there = f"{self._issuer}/.well-known/openid-configuration"
         document = await ask(self._outgoing, self.client.name, "GET", there)
         if document.get("issuer") != self._issuer:
-            raise self._doubt(_("says that it is another provider"))
+            raise self._doubt(_("issuer does not match"))
         for name in ("authorization_endpoint", "token_endpoint", "jwks_uri"):
             scheme = urlsplit(str(document.get(name, ""))).scheme
             if scheme not in ("https", urlsplit(self._issuer).scheme):
-                raise self._doubt(_("has no safe %(name)s", name=name))
+                raise self._doubt(_("%(name)s is missing or not secure", name=name))
         self._document, self._document_at = document, now
         return document
 
@@ -136,12 +136,16 @@ class OpenIdProvider:
         if kid is None and len(self._keys) == 1:
             return next(iter(self._keys.values()))
         if kid not in self._keys:
-            raise self._doubt(_("signed with a key that is not its own"))
+            raise self._doubt(_("signed with an unknown key"))
         return self._keys[str(kid)]
 
     def _doubt(self, words: str) -> ProviderError:
         return ProviderError(
-            _("%(provider)s cannot be believed: it %(reason)s.", provider=self.client.title, reason=words)
+            _(
+                "Sign-in failed: %(provider)s sent an invalid response (%(reason)s).",
+                provider=self.client.title,
+                reason=words,
+            )
         )
 
 
@@ -156,7 +160,7 @@ async def ask(
     try:
         reply = await outgoing.request(method, url, headers, body, seconds=_SECONDS, max_bytes=_MAX_BYTES)
     except (RefusedTargetError, UnreachableError) as error:
-        words = _("%(provider)s cannot be asked: %(reason)s", provider=provider, reason=error.args[0])
+        words = _("Could not reach %(provider)s: %(reason)s", provider=provider, reason=error.args[0])
         raise ProviderError(words) from None
     return _json(provider, reply)
 
@@ -165,7 +169,7 @@ def _json(provider: str, reply: Response) -> Any:
     if reply.status != 200 or not reply.whole:
         raise ProviderError(
             _(
-                "%(provider)s refused to say who you are (it answered %(status)s).",
+                "Sign-in failed: %(provider)s returned status %(status)s.",
                 provider=provider,
                 status=reply.status,
             )
@@ -173,4 +177,4 @@ def _json(provider: str, reply: Response) -> Any:
     try:
         return orjson.loads(reply.body)
     except orjson.JSONDecodeError:
-        raise ProviderError(_("%(provider)s answered something that is no JSON.", provider=provider)) from None
+        raise ProviderError(_("Sign-in failed: %(provider)s did not return JSON.", provider=provider)) from None

@@ -73,7 +73,7 @@ class Providers:
             oauth_state.state.encode(), answer.get("state", "").encode("utf-8", "replace")
         )
         if oauth_state is None or not (good and same):
-            raise ProviderError(_("This sign-in was not begun in this browser, or it took too long. Begin again."))
+            raise ProviderError(_("This sign-in was started in another browser, or it took too long. Start again."))
         if "error" in answer or not answer.get("code"):
             raise ProviderError(_("%(provider)s did not sign you in.", provider=provider.client.title))
         return await provider.identity(answer["code"], oauth_state, self._redirect_uri(name), now)

@@ -40,13 +40,11 @@ class SocialLogin:
             await self._keep(self._db, row["id"], identity)
             return int(row["id"]), False
         if not identity.email or account_validation.email(identity.email):
-            raise NoAddressError(
-                _("%(provider)s did not tell us an e-mail address.", provider=TITLES[identity.provider])
-            )
+            raise NoAddressError(_("%(provider)s did not send an e-mail address.", provider=TITLES[identity.provider]))
         if await accounts.by_email(self._db, identity.email) is not None:
             words = _(
-                "There is an account with this e-mail already. Sign in with your password, then connect %(provider)s in"
-                " your settings.",
+                "An account with this e-mail address already exists. Sign in with your password, then connect"
+                " %(provider)s in your settings.",
                 provider=TITLES[identity.provider],
             )
             raise ProviderError(words)
@@ -82,7 +80,10 @@ class SocialLogin:
         others = [name for name in PROVIDERS if name != provider and row[f"{name}_user_id"]]
         if not row["has_password"] and not others:
             raise ProviderError(
-                _("You could not sign in any more. Set a password first: use Forgotten? on the sign-in page.")
+                _(
+                    "You would not be able to sign in any more. Set a password first: choose “Forgotten?” on the"
+                    " sign-in page."
+                )
             )
 
         async def work(tx: Database) -> None:
@@ -124,7 +125,7 @@ class SocialLogin:
             name = wanted if number == 1 else f"{wanted[:31]}{number}"
             if not account_validation.name(name) and await accounts.by_name(self._db, name) is None:
                 return name
-        raise ProviderError(_("No free user name was found for you. Make an account with one of your choice."))
+        raise ProviderError(_("No user name is available for you. Create an account and choose one."))
 
 
 def _place(user_id: int, provider: str) -> str:

@@ -17,7 +17,9 @@ BatcherFactory = Callable[..., "Batcher[Any, Any]"]
 
 
 class Batcher(Generic[M, R]):
-    """Calls that come while a batch is under way are the next batch, of at most 64; nobody waits for company.
+    """Calls that come while a batch is under way form the next batch, of at most 64.
+
+    A call never waits for others to join.
 
     ``many(members)`` gives a result per member, in their order, after its commit. If it fails it has done nothing, or
     nobody knows: then each member is given to ``one(member, uncertain)``, by default a batch of its own, so that none

@@ -67,7 +67,7 @@ class Throttled:
     def _failed(self, failure: Failure) -> None:
         self._asked = True
         if not failure.check(UnavailableError):
-            log.failure("Paced work failed and is tried again", failure)
+            log.failure("throttled call failed, retrying", failure)
 
     def _ended(self, _: object) -> None:
         self._running = False

@@ -155,12 +155,13 @@ class CsvRows:
         """The row at the head of the window, which may be damaged."""
         extent, line, number = self._extent(), self._line(), self._number + 1
         if number in self._noticed and not self._sound_line.fullmatch(line):
-            words = _(
-                "It is the end of a damaged row above it, or damaged itself: a quotation mark stands within a cell."
-            )
+            words = _("This row is damaged, or is the end of a damaged row above it: a cell contains a quotation mark.")
             return self._refuse_line(number, words, line)
         if not extent.fault and extent.lines > 1 and self._hides_rows(extent):
-            words = _("A quotation mark of it joins it with rows below it. Is one missing or one too many?")
+            words = _(
+                "A quotation mark in this row joins it with rows below it. Check whether one is missing or one too"
+                " many."
+            )
             extent = attrs.evolve(extent, fault=words)
         if extent.fault:
             self._noticed.add(self._number + extent.lines)
@@ -188,7 +189,7 @@ class CsvRows:
             )
         except csv.Error as error:
             words = (
-                _("Text follows the quotation mark that closes a cell. Is one missing or one too many?")
+                _("Text follows the quotation mark that closes a cell. Check whether one is missing or one too many.")
                 if _MISPLACED in str(error)
                 else _("The quoted cell that begins here is never closed.")
             )

@@ -133,7 +133,7 @@ class Entry:
 
 def claimed_words(answers: int) -> str:
     """What is said after answers were put under somebody's name."""
-    return ngettext("One answer stands under your name now.", "%(num)s answers stand under your name now.", answers)
+    return ngettext("One answer is now under your name.", "%(num)s answers are now under your name.", answers)
 
 
 def changed_words(revoked: Revoked) -> str:
@@ -166,5 +166,5 @@ async def own_account(services: Services, incoming: Incoming, name: str, *, admi
     mine = me(incoming)
     found = await services.accounts.find_by_name(name)
     if found["id"] != mine and not (admins and incoming.who.admin):
-        raise ForbiddenError(_("This is somebody else's account."))
+        raise ForbiddenError(_("This account belongs to someone else."))
     return await services.accounts.profile(found["id"])

@@ -61,7 +61,7 @@ class LeavingPages:
     async def export(self, incoming: Incoming, name: str) -> Response:
         row = await own_account(self._services, incoming, name, admins=False)
         new = await self._data.request(row["id"], incoming.who)
-        words = _("Your data is being put together.") if new else _("Your data is being put together already.")
+        words = _("Your data export is being prepared.") if new else _("Your data export is already being prepared.")
         here = f"/account/{quote(row['name'])}/export"
         return Redirect(here, words, "success" if new else "info", more={"job": "enqueued"})
 
@@ -116,4 +116,4 @@ class LeavingPages:
         projects = [{"short_name": project["short_name"], "name": project["name"]} for project in owned]
         asks = row["id"] == incoming.who.user_id and row["has_password"]
         more = {"_name": row["name"], "_asks_password": asks}
-        return Page("account/delete.html", title=_("Leaving"), form=form, projects=projects, **said, **more)
+        return Page("account/delete.html", title=_("Delete account"), form=form, projects=projects, **said, **more)

@@ -50,8 +50,8 @@ class DevicePages:
         except InvalidValueError:
             raise InvalidValueError('session is the number of a session, or "all".') from None
         if not ended:
-            raise NotFoundError(_("There is no such session (any more)."))
-        return Redirect(f"/account/{quote(row['name'])}/sessions", _("Signed out there."))
+            raise NotFoundError(_("This session has already ended."))
+        return Redirect(f"/account/{quote(row['name'])}/sessions", _("The session was signed out."))
 
     async def claim_form(self, incoming: Incoming, name: str) -> Response:
         """How many answers of this browser stand under nobody's name."""

@@ -70,4 +70,4 @@ class ConfirmPages:
         if row["valid_email"]:
             return Redirect("/account/profile", _("Your address is confirmed already."), "info")
         await self._email_confirmation.change(row, row["email_addr"], incoming.who)
-        return Redirect("/account/profile", _("We sent you a letter. Open the link in it to confirm your address."))
+        return Redirect("/account/profile", _("We sent you an e-mail. Open the link in it to confirm your address."))

@@ -15,7 +15,7 @@ from crowdd.languages import _
 
 _FORGOT = ("email_addr",)
 _RESET = ("current_password", "new_password", "confirm")
-_ASKED = _("If there is an account with this address, a letter with a link to a new password is on its way there.")
+_ASKED = _("If there is an account with this address, we have sent it an e-mail with a link to choose a new password.")
 
 
 class RecoveryPages:
@@ -31,7 +31,9 @@ class RecoveryPages:
         yield post("/account/reset-password", self.reset)
 
     async def forgot_form(self, incoming: Incoming) -> Response:
-        return Page("account/password_forgot.html", title=_("Forgotten"), form=self._forms.blank(incoming, *_FORGOT))
+        return Page(
+            "account/password_forgot.html", title=_("Forgotten password"), form=self._forms.blank(incoming, *_FORGOT)
+        )
 
     async def forgot(self, incoming: Incoming) -> Response:
         """The same answer for an address that is known and one that is not."""
@@ -40,11 +42,13 @@ class RecoveryPages:
             form, flash, status = self._forms.blank(incoming, *_FORGOT), _ASKED, "success"
         except FormError as error:
             form, flash, status = self._forms.refused(incoming, error.errors, *_FORGOT), CORRECT, "error"
-        return Page("account/password_forgot.html", title=_("Forgotten"), form=form, flash=flash, status=status)
+        return Page(
+            "account/password_forgot.html", title=_("Forgotten password"), form=form, flash=flash, status=status
+        )
 
     async def reset_form(self, incoming: Incoming) -> Response:
         await self._recovery.open(_key(incoming), incoming.who)
-        return Page("account/password_reset.html", title=_("A new password"), form=self._forms.blank(incoming, *_RESET))
+        return Page("account/password_reset.html", title=_("New password"), form=self._forms.blank(incoming, *_RESET))
 
     async def reset(self, incoming: Incoming) -> Response:
         new, confirm = incoming.field("new_password"), incoming.field("confirm")
@@ -53,7 +57,7 @@ class RecoveryPages:
         except FormError as error:
             form = self._forms.refused(incoming, error.errors, *_RESET)
             said = {"flash": CORRECT, "status": "error"}
-            return Page("account/password_reset.html", 200, title=_("A new password"), form=form, **said)
+            return Page("account/password_reset.html", 200, title=_("New password"), form=form, **said)
         return await self._entry.arrive(incoming, done.user_id, changed_words(done.revoked))
 
 

@@ -44,4 +44,4 @@ def advice(found: Strength, password: str, min_length: int) -> list[str]:
         return [_("Use %(num)s characters or more.", num=min_length), *found.advice]
     if found.mistakes:
         return list(dict.fromkeys([*found.mistakes, *found.advice]))
-    return [_("This is a good password.")] if found.score >= 3 else [_("This password will do."), *found.advice]
+    return [_("This is a good password.")] if found.score >= 3 else [_("This password is acceptable."), *found.advice]

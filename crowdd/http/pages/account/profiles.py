@@ -86,7 +86,7 @@ class ProfilePages:
 
     async def reset_key_form(self, incoming: Incoming, name: str) -> Response:
         await own_account(self._services, incoming, name)
-        return Page("account/resetapikey.html", title=_("A new API key"), form=self._forms.blank(incoming))
+        return Page("account/resetapikey.html", title=_("New API key"), form=self._forms.blank(incoming))
 
     async def reset_key(self, incoming: Incoming, name: str) -> Response:
         row = await own_account(self._services, incoming, name)

@@ -97,7 +97,7 @@ class ProviderPages:
 
     async def _arrive(self, incoming: Incoming, identity: ProviderIdentity, oauth_state: OAuthState | None) -> Response:
         if oauth_state is None or oauth_state.user_id != incoming.who.user_id:
-            raise ProviderError(_("Somebody else is signed in in this browser now. Begin again."))
+            raise ProviderError(_("Another person is now signed in in this browser. Start again."))
         title = TITLES[identity.provider]
         if oauth_state.proof:
             await self._prove(incoming, identity)
@@ -112,7 +112,7 @@ class ProviderPages:
             self._entry.cookies.set_encrypted(incoming, NEWCOMER, identity.packed(), seconds=_NEWCOMER_SECONDS)
             return self._on(
                 f"/account/register?next={quote(oauth_state.next)}",
-                _("%(provider)s did not tell us an e-mail address. Please add one.", provider=title),
+                _("%(provider)s did not send an e-mail address. Please add one.", provider=title),
                 "info",
             )
         if await self._entry.owes_second_step(incoming, user_id, oauth_state.next):
@@ -136,7 +136,7 @@ class ProviderPages:
             await self._social_login.disconnect(row, provider, incoming.who)
         except ProviderError as error:
             return Redirect(here, message_of(error), "error")
-        return Redirect(here, _("You sign in with %(provider)s no longer.", provider=TITLES[provider]))
+        return Redirect(here, _("You can no longer sign in with %(provider)s.", provider=TITLES[provider]))
 
     def _refused(self, words: str, signed_in: bool) -> Response:
         return self._on("/account/profile" if signed_in else "/account/signin", words, "error")

@@ -94,7 +94,7 @@ class RegisterPages:
     async def first_admin_form(self, incoming: Incoming) -> Response:
         await self._accounts.first_admin_open(incoming.query.get("key", ""))
         form = self._forms.blank(incoming, *_FIELDS)
-        return Page("account/first_admin.html", title=_("The first account"), form=form)
+        return Page("account/first_admin.html", title=_("First account"), form=form)
 
     async def first_admin(self, incoming: Incoming) -> Response:
         try:
@@ -103,8 +103,8 @@ class RegisterPages:
         except FormError as error:
             refused = self._forms.refused(incoming, error.errors, *_FIELDS)
             said: dict[str, Any] = {"flash": CORRECT, "status": "error"}
-            return Page("account/first_admin.html", title=_("The first account"), form=refused, **said)
-        return await self._entry.enter(incoming, user_id, _("Welcome. You administrate this site."))
+            return Page("account/first_admin.html", title=_("First account"), form=refused, **said)
+        return await self._entry.enter(incoming, user_id, _("Welcome. You are now an administrator of this site."))
 
 
 def _registration(incoming: Incoming) -> Registration:

@@ -19,7 +19,7 @@ from crowdd.languages import _
 
 _FIELDS = ("code", "credential")
 _PURPOSES = ("signin", "second", "prove", "register")
-_AGAIN = _("This sign-in took too long. Begin again.")
+_AGAIN = _("This sign-in took too long. Start again.")
 
 
 class SecondStepPages:

@@ -73,7 +73,7 @@ class SettingsPages:
         )
         waits = await self._profiles.update(row, said, self._services.languages.names, incoming.who)
         updated = _("Your profile has been updated.")
-        sent = _("Your profile has been updated. Your new address counts once you open the link that we sent there.")
+        sent = _("Your profile has been updated. To start using your new address, open the link that we sent there.")
         return _done(said.name, sent if waits else updated)
 
     async def _upload(self, incoming: Incoming, row: Row) -> Response:
@@ -85,7 +85,7 @@ class SettingsPages:
 
     async def _password(self, incoming: Incoming, row: Row) -> Response:
         if row["id"] != me(incoming):
-            raise FormError({"current_password": [_("Only the person can change this password.")]})
+            raise FormError({"current_password": [_("Only the account's owner can change this password.")]})
         current, new, confirm = (incoming.field(name) for name in _PASSWORD)
         revoke = incoming.flag("revoke", False)
         revoked = await self._profiles.change_password(row, current, new, confirm, incoming.who, revoke=revoke)
@@ -146,7 +146,10 @@ class SettingsPages:
         if wanted is None:
             raise InvalidValueError("subscribe is true or false.")
         await self._profiles.subscribe(person, wanted)
-        return Redirect("/", _("You are subscribed to the newsletter.") if wanted else _("You get no newsletter."))
+        return Redirect(
+            "/",
+            _("You are subscribed to the newsletter.") if wanted else _("You are not subscribed to the newsletter."),
+        )
 
 
 def _done(name: str, flash: str) -> Response:

@@ -49,7 +49,7 @@ class TokenPages:
         except FormError as error:
             form = self._forms.refused(incoming, error.errors, *_FIELDS)
             return await self._page(row, form, flash=CORRECT, status="error")
-        words = _("The token is made. Copy it now: it is not shown again.")
+        words = _("The token was created. Copy it now: it is not shown again.")
         blank = self._forms.blank(incoming, *_FIELDS)
         return await self._page(row, blank, token=made, flash=words, status="success")
 

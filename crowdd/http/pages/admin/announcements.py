@@ -44,21 +44,19 @@ class AdminAnnouncements:
         return Page("admin/announcement.html", title=_("Announcements"), announcements=rows, csrf=csrf)
 
     async def new_form(self, incoming: Incoming) -> Response:
-        return await self._form_page(
-            _("A new announcement"), self._forms.blank(incoming, *_FIELDS) | {"published": True}
-        )
+        return await self._form_page(_("New announcement"), self._forms.blank(incoming, *_FIELDS) | {"published": True})
 
     async def new(self, incoming: Incoming) -> Response:
         wrong = lacking(incoming, _MAXIMUM)
         if wrong:
-            return await self._again(incoming, _("A new announcement"), wrong)
+            return await self._again(incoming, _("New announcement"), wrong)
         body = _written(incoming)
         if "published" not in body and incoming.content_type != "application/json":
             body["published"] = False  # a box that is not ticked sends nothing
         try:
             await self._records.create(ANNOUNCEMENT, incoming.who, body)
         except CostlyTextError as error:
-            return await self._again(incoming, _("A new announcement"), {error.attribute: [error.sentence]})
+            return await self._again(incoming, _("New announcement"), {error.attribute: [error.sentence]})
         return Redirect(_HERE, *await self._left_out.after(body["body"], _("Announcement created.")))
 
     async def update_form(self, incoming: Incoming, announcement_id: int) -> Response:

@@ -99,6 +99,10 @@ class AdminCategories:
         try:
             await self._records.delete(CATEGORY, incoming.who, category_id)
         except ConflictError as error:
-            words = error.args[0] if not error.constraint else _("There are projects in it: it stays.")
+            words = (
+                error.args[0]
+                if not error.constraint
+                else _("This category still has projects. Move them to another category first.")
+            )
             return Redirect(_HERE, words, "error")
         return Redirect(_HERE, _("Category deleted."))

@@ -50,8 +50,12 @@ class AdminFeatured:
         """Programs get the project's record beside the message. Raises InvalidValueError when it is so already."""
         project = await self._records.get(PROJECT, incoming.who, project_id)
         if project["featured"] is featured:
-            raise InvalidValueError(_("It is featured already.") if featured else _("It is not featured."))
+            raise InvalidValueError(
+                _("This project is already featured.") if featured else _("This project is not featured.")
+            )
         changed = await self._records.change(PROJECT, incoming.who, project_id, {"featured": featured})
         name = changed["name"]
-        words = _("%(name)s is featured now.", name=name) if featured else _("%(name)s is featured no more.", name=name)
+        words = (
+            _("%(name)s is featured now.", name=name) if featured else _("%(name)s is no longer featured.", name=name)
+        )
         return Redirect(_HERE, words, more=changed)

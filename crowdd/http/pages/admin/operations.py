@@ -62,7 +62,7 @@ class AdminMail:
     async def letters(self, incoming: Incoming) -> Response:
         state = incoming.query.get("state") or None
         if state is not None and state not in _MAIL_STATES:
-            raise InvalidValueError(_("There is no such state."))
+            raise InvalidValueError(_("Unknown state."))
         rows = await self._mail.list(_SHOWN, state)
         return Page(
             "admin/mail.html",
@@ -79,7 +79,7 @@ class AdminMail:
         except ConflictError as error:
             return Redirect(_MAIL, error.args[0], "error")
         await self._administration.note("send_again", "mail", mail_id, incoming.who)
-        return Redirect(_MAIL, _("It goes out again."))
+        return Redirect(_MAIL, _("The message will be sent again."))
 
 
 class AdminQueue:
@@ -97,7 +97,7 @@ class AdminQueue:
         """The newest, or those before one; ``state`` chooses."""
         state, before = incoming.query.get("state") or None, incoming.query.get("before") or None
         if state is not None and state not in _STATES:
-            raise InvalidValueError(_("There is no such state."))
+            raise InvalidValueError(_("Unknown state."))
         if before is not None and not (before.isascii() and before.isdigit() and len(before) < 19):
             raise InvalidValueError(_("before is the number of an entry."))
         chosen = {"state": state, "before": before and int(before), "limit": _SHOWN}
@@ -118,7 +118,7 @@ class AdminQueue:
         except ConflictError as error:
             return Redirect(_QUEUE, error.args[0], "error")
         await self._administration.note("cancel", "queue", item_id, incoming.who)
-        return Redirect(_QUEUE, _("It was asked to stop."))
+        return Redirect(_QUEUE, _("The background task will stop at its next step."))
 
     async def retry(self, incoming: Incoming, item_id: int) -> Response:
         try:
@@ -126,4 +126,4 @@ class AdminQueue:
         except ConflictError as error:
             return Redirect(_QUEUE, error.args[0], "error")
         await self._administration.note("retry", "queue", item_id, incoming.who)
-        return Redirect(_QUEUE, _("It begins again."))
+        return Redirect(_QUEUE, _("The background task will start again."))

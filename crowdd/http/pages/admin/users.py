@@ -65,7 +65,7 @@ class AdminUsers:
 
     async def _ask_to_remove(self, user_id: int) -> Question:
         row = await self._accounts.profile(user_id)
-        text = _("%(name)s will keep the account, without the rights of an administrator.", name=row["name"])
+        text = _("%(name)s will keep the account but lose administrator rights.", name=row["name"])
         return Question(_("Remove administrator rights?"), text, _("Remove administrator rights"))
 
     async def add(self, incoming: Incoming, user_id: int) -> Response:
@@ -73,21 +73,23 @@ class AdminUsers:
         if row["restrict"]:
             raise ForbiddenError(_("This person is blocked."))
         done = await self._accounts.set_admin(user_id, True, incoming.who)
-        words = _("%(name)s administrates this site now.", name=row["name"]) if done else _("Nothing has changed.")
+        words = (
+            _("%(name)s is now an administrator of this site.", name=row["name"]) if done else _("Nothing has changed.")
+        )
         return Redirect(_HERE, words, "success" if done else "info")
 
     async def remove(self, incoming: Incoming, user_id: int) -> Response:
         """Nobody takes his own rights: there is always an administrator left."""
         if user_id == incoming.who.user_id:
-            raise ForbiddenError(_("You cannot take the administrator's rights from yourself."))
+            raise ForbiddenError(_("You cannot remove your own administrator rights."))
         row = await self._accounts.profile(user_id)
         done = await self._accounts.set_admin(user_id, False, incoming.who)
-        words = _("%(name)s is no administrator any more.", name=row["name"]) if done else _("Nothing has changed.")
+        words = _("%(name)s is no longer an administrator.", name=row["name"]) if done else _("Nothing has changed.")
         return Redirect(_HERE, words, "success" if done else "info")
 
     async def block(self, incoming: Incoming, user_id: int) -> Response:
         done = await self._administration.block(user_id, incoming.who)
-        words = _("Blocked, and signed out everywhere.") if done else _("Nothing has changed.")
+        words = _("The account is blocked and signed out everywhere.") if done else _("Nothing has changed.")
         return Redirect(_HERE, words, "success" if done else "info")
 
     async def unblock(self, incoming: Incoming, user_id: int) -> Response:

@@ -42,7 +42,7 @@ class WorkPages:
         items = await self._items(incoming, row)
         return Page(
             "project/queue.html",
-            **await self._views.context(incoming, row) | {"title": _("Work under way")},
+            **await self._views.context(incoming, row) | {"title": _("Background tasks")},
             items=items,
             next=items[-1]["id"] if len(items) == _SHOWN else None,
             csrf=self._forms.csrf.token(incoming),
@@ -65,12 +65,14 @@ class WorkPages:
 
     async def cancel(self, incoming: Incoming, short_name: str, item_id: int) -> Response:
         """Ends it at its next step; what was done until then stays."""
-        words = _("It stops at its next step. What was done until then stays.")
+        words = _("The task will stop at its next step. Changes made so far are kept.")
         return await self._act(incoming, short_name, item_id, self._queue.cancel, words)
 
     async def retry(self, incoming: Incoming, short_name: str, item_id: int) -> Response:
         """Lets it go on where it stopped."""
-        return await self._act(incoming, short_name, item_id, self._queue.retry, _("It goes on where it stopped."))
+        return await self._act(
+            incoming, short_name, item_id, self._queue.retry, _("The task will continue where it stopped.")
+        )
 
     async def _act(self, incoming: Incoming, short_name: str, item_id: int, act: Any, words: str) -> Response:
         row = await self._projects.owned(short_name, incoming.who)

@@ -50,7 +50,7 @@ class NewProjectPages:
             return self._page(form, flash=CORRECT, status="error")
         return Redirect(
             f"/project/{quote(said['short_name'])}/tasks/taskpresentereditor",
-            _("Your project is made. Nobody sees it yet."),
+            _("Project created. Others cannot find it until you publish it."),
         )
 
     async def example(self, incoming: Incoming) -> Response:

@@ -113,13 +113,13 @@ class UpdatePages:
         self._require_password(incoming, row)
         await self._lock(incoming, row)
         locks = incoming.flag("protect", row["lock_id"] is not None)
-        words = _("From now on the project asks for its password.") if locks else _("The project asks for no password.")
+        words = _("The project now requires its password.") if locks else _("The project requires no password.")
         return Redirect(f"/project/{quote(row['short_name'])}/settings", words)
 
     def _require_password(self, incoming: Incoming, row: Row) -> None:
         wants = "protect" in incoming.form and incoming.flag("protect", False)
         if wants and row["lock_id"] is None and not incoming.field("password"):
-            raise FormError({"password": [_("Choose a password.")]})
+            raise FormError({"password": [_("Enter a password.")]})
 
     async def _lock(self, incoming: Incoming, row: Row) -> None:
         """The lock as the form says; a form without the box, or with it and no new password, leaves it."""

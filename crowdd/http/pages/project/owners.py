@@ -82,7 +82,7 @@ class OwnersPages:
     async def add(self, incoming: Incoming, short_name: str, name: str) -> Response:
         row = await self._services.projects.owned(short_name, incoming.who)
         done = await self._ownership.add(row, name, incoming.who)
-        words = _("%(name)s runs the project with you now.", name=name)
+        words = _("%(name)s is now a co-owner.", name=name)
         return _back(short_name, words if done else _("%(name)s is a co-owner already.", name=name), done)
 
     async def remove(self, incoming: Incoming, short_name: str, name: str) -> Response:
@@ -92,7 +92,7 @@ class OwnersPages:
             "%(name)s is no longer a co-owner. Open invitations have ended, and the project has a new secret key.",
             name=name,
         )
-        return _back(short_name, words if done else _("%(name)s is no co-owner.", name=name), done)
+        return _back(short_name, words if done else _("%(name)s is not a co-owner.", name=name), done)
 
     # Invitations
 
@@ -116,12 +116,12 @@ class OwnersPages:
         invited = await self._ownership.invited(key, short_name)
         here = f"/project/{quote(short_name)}/invitation?key={quote(key)}"
         form = self._forms.blank(incoming)
-        return Page("project/invitation.html", title=_("An invitation"), **invited, form=form, _here=here)
+        return Page("project/invitation.html", title=_("Invitation"), **invited, form=form, _here=here)
 
     async def accept(self, incoming: Incoming, short_name: str) -> Response:
         key = incoming.query.get("key", "") or incoming.field("key")
         done = await self._ownership.accept(key, short_name, incoming.who)
-        words = _("You run this project now, together with its owner.") if done else _("You are a co-owner already.")
+        words = _("You are now a co-owner of this project.") if done else _("You are a co-owner already.")
         return Redirect(f"/project/{quote(short_name)}/settings", words, "success" if done else "info")
 
     # Handing over

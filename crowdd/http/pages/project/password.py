@@ -34,7 +34,7 @@ class PasswordPages:
         """Opens the project in this browser for half an hour."""
         lock = await self._projects.lock_opened_by(short_name, incoming.field("password"), incoming.who)
         if lock is None:
-            wrong = {"password": [_("Sorry, this is not the password.")]}
+            wrong = {"password": [_("This password is wrong. Try again.")]}
             form = self._forms.refused(incoming, wrong, "password")
             return self._password_page(incoming, short_name, form, flash=wrong["password"][0], status="error")
         self._cookies.unlock(incoming, lock, UNLOCKED_SECONDS)

@@ -53,5 +53,5 @@ class PublishingPages:
     async def pause(self, incoming: Incoming, short_name: str) -> Response:
         row = await self._projects.owned(short_name, incoming.who)
         done = await self._projects.pause(row, incoming.who)
-        words = _("Project paused. Answers on their way still count.") if done else _("The project is not published.")
+        words = _("Project paused. Answers in progress still count.") if done else _("The project is not published.")
         return Redirect(f"/project/{quote(short_name)}/", words, "success" if done else "info")

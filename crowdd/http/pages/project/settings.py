@@ -83,7 +83,7 @@ class ProjectSettingsPages:
     async def reset_secret_key(self, incoming: Incoming, short_name: str) -> Response:
         row = await self._services.projects.owned(short_name, incoming.who)
         await self._services.ownership.reset_secret_key(row, incoming.who)
-        words = _("A new secret key is in use. What was signed with the old one ends.")
+        words = _("The project has a new secret key. Tokens signed with the old one no longer work.")
         return Redirect(f"/project/{quote(short_name)}/settings", words)
 
 

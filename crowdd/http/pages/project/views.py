@@ -122,4 +122,4 @@ def none_ticked(incoming: Incoming, short_name: str) -> Redirect | None:
     """The way back to the list when its boxes were meant and none of them is ticked: nothing is not everything."""
     if "ticked" not in incoming.query or ticked(incoming):
         return None
-    return Redirect(f"/project/{quote(short_name)}/tasks/browse", _("Tick some tasks first."), "error")
+    return Redirect(f"/project/{quote(short_name)}/tasks/browse", _("Select tasks first."), "error")

@@ -50,7 +50,7 @@ class WebhookPages:
     async def _page(self, incoming: Incoming, row: Row, form: dict[str, Any], **said: Any) -> Response:
         state, before = incoming.query.get("state") or None, incoming.query.get("before") or None
         if state is not None and state not in STATES:
-            raise InvalidValueError(_("There is no such state."))
+            raise InvalidValueError(_("Unknown state."))
         log = await self._webhooks.log(row, incoming.who, _SHOWN, before and Integer().parse(before), state)
         context = await self._views.context(incoming, row)
         return Page(
@@ -78,21 +78,21 @@ class WebhookPages:
             form = self._forms.refused(incoming, {"webhook": [error.args[0]]}, "webhook")
             return await self._page(incoming, row, form, flash=error.args[0], status="error")
         await self._services.records.change(PROJECT, incoming.who, row["id"], {"webhook": address or None})
-        words = _("The address is saved.") if address else _("Nobody is told any more.")
+        words = _("The address is saved.") if address else _("The webhook address was removed.")
         return Redirect(_at(short_name), words)
 
     async def test(self, incoming: Incoming, short_name: str) -> Response:
         row = await self._owned(incoming, short_name)
         sent = await self._webhooks.ping(row, incoming.who)
-        return Redirect(f"{_at(short_name)}/{sent}", _("A test is on its way."), more={"id": sent})
+        return Redirect(f"{_at(short_name)}/{sent}", _("A test event is being sent."), more={"id": sent})
 
     async def switch_on(self, incoming: Incoming, short_name: str) -> Response:
         await self._webhooks.switch_on(await self._owned(incoming, short_name), incoming.who)
-        return Redirect(_at(short_name), _("It goes on; what waited goes now."))
+        return Redirect(_at(short_name), _("The webhook is on. Waiting events are being sent."))
 
     async def rotate(self, incoming: Incoming, short_name: str) -> Response:
         secret = await self._webhooks.rotate(await self._owned(incoming, short_name), incoming.who)
-        words = _("A new secret is in use. For a day the old one signs too.")
+        words = _("The webhook has a new secret. For one day, messages are also signed with the old one.")
         return Redirect(_at(short_name), words, more={"secret": secret})
 
     async def redeliver(self, incoming: Incoming, short_name: str) -> Response:
@@ -105,7 +105,7 @@ class WebhookPages:
         else:
             count = await self._webhooks.all_failed_again(row, incoming.who)
         words = ngettext(
-            "%(count)s event is sent once more.", "%(count)s events are sent once more.", count, count=count
+            "%(count)s event is being sent again.", "%(count)s events are being sent again.", count, count=count
         )
         return Redirect(_at(short_name), words, more={"count": count})
 
@@ -126,7 +126,7 @@ class WebhookPages:
         row = await self._owned(incoming, short_name)
         await self._webhooks.again(row, incoming.who, delivery_id)
         found = await self._webhooks.delivery(row, incoming.who, delivery_id)
-        return Redirect(f"{_at(short_name)}/{delivery_id}", _("It is sent once more."), more=found)
+        return Redirect(f"{_at(short_name)}/{delivery_id}", _("The event is being sent again."), more=found)
 
     async def _owned(self, incoming: Incoming, short_name: str) -> Row:
         return await self._services.projects.owned(short_name, incoming.who)

@@ -165,7 +165,7 @@ class SharedWindow:
         try:
             return self._window.merge(key, end, await self._add(key, end, more))
         except Exception as error:
-            log.warn("Requests are counted by this process alone: {error}", error=error)
+            log.warn("rate limits counted by this process only: {error}", error=error)
             if end == self._end:
                 self._untold[key] = more + self._untold.get(key, 0)
             return None
@@ -265,7 +265,7 @@ class RateLimit:
 
 
 async def count_hit(window: Window | SharedWindow, key: Any) -> RateLimitStatus:
-    """Counts a request, whoever counts along."""
+    """Count a hit, locally or shared."""
     return window.take(key) if isinstance(window, Window) else await window.take(key)
 
 

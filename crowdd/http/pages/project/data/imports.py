@@ -106,7 +106,7 @@ class ImportPages:
         raise InvalidValueError(_("Choose a file, or give its address."))
 
     async def _refused(self, incoming: Incoming, row: Row, error: Exception) -> Response:
-        words = error.args[0] if error.args else _("It was refused.")
+        words = error.args[0] if error.args else _("The file was refused.")
         form = self._forms.refused(incoming, {_wrong_field(incoming): [words]}, "form_name", "csv_url")
         form["rows"] = _shown_again(incoming.form.get("rows"))
         return await self._first(incoming, row, form, flash=words, status="error")

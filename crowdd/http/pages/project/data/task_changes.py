@@ -146,11 +146,11 @@ def _read(incoming: Incoming, form: Form, short_name: str) -> tuple[dict[str, li
     if form.task_ids != "no":
         body["task_ids"] = _task_ids(incoming)
         if form.task_ids == "must" and not body["task_ids"]:
-            wrong["task_ids"] = [_("Name the tasks by their numbers.")]
+            wrong["task_ids"] = [_("Enter task numbers.")]
     if form is PRIORITY and "priority_0" not in wrong and not _is_share(body["priority_0"]):
-        wrong["priority_0"] = [_("A number from 0 to 1.")]
+        wrong["priority_0"] = [_("Enter a number from 0 to 1.")]
     if form is DELETION and incoming.field("short_name").strip() != short_name:
-        wrong["short_name"] = [_("Type the short name of the project, as it stands there.")]
+        wrong["short_name"] = [_("Type the short name of the project exactly as shown.")]
     return wrong, body
 
 
@@ -177,7 +177,7 @@ def _field_of(error: InvalidValueError, form: Form) -> str:
 def _done(short_name: str, effect: Effect) -> Redirect:
     more = {"effect": attrs.asdict(effect), "queue_item": effect.queue_item}
     if effect.queue_item is not None:
-        words = _("The tasks are many: they change in the background, while people work.")
+        words = _("The tasks are being changed in the background.")
         return Redirect(f"/project/{quote(short_name)}/queue", words, more=more)
     words = ngettext("%(num)s task was changed.", "%(num)s tasks were changed.", effect.tasks)
     return Redirect(f"/project/{quote(short_name)}/tasks/", words, more=more)

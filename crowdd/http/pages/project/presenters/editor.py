@@ -81,7 +81,7 @@ class EditorPages:
         words = part == "task_presenter" and "question" in incoming.form
         text = editor_texts.worded(incoming, sent) if words else sent
         if not text.strip() and part == "task_presenter":
-            raise FormError({"editor": [_("Without this a volunteer sees nothing. Begin with a starter.")]})
+            raise FormError({"editor": [_("Volunteers need a presenter to see tasks. Start with a template.")]})
         return text
 
     async def _begin(self, incoming: Incoming, row: Row, name: str) -> Response:
@@ -105,9 +105,7 @@ class EditorPages:
         told = {"task_presenter": document, **_declared(row, "task_presenter", document)}
         await self._services.projects.tell(row, told, incoming.who)
         if not row["n_tasks"]:
-            return Redirect(
-                f"/project/{quote(row['short_name'])}/tasks/import", _("That is settled. Now bring your tasks.")
-            )
+            return Redirect(f"/project/{quote(row['short_name'])}/tasks/import", _("Saved. Next, add your tasks."))
         return Redirect(_path(row["short_name"], "task_presenter"), _("This is what volunteers will see."))
 
     async def _page(

@@ -71,9 +71,9 @@ def _wordless(incoming: Incoming, document: str) -> str:
     """A text from which the line with the words was taken: kept unless something was typed that it cannot hold."""
     before, words = shown(incoming), typed(incoming)
     if not before:
-        raise InvalidValueError(_("This presenter has no words that can be changed apart."))
+        raise InvalidValueError(_("This presenter has no texts that can be edited separately."))
     if lost := [name for name, value in words.items() if name in before and value != before[name]]:
-        raise FormError({name: [_("The text below has no place for this any more.")] for name in lost})
+        raise FormError({name: [_("The HTML below no longer contains this text.")] for name in lost})
     return document
 
 
@@ -106,5 +106,5 @@ def outcome(part: str, before: Row, now: Row) -> str:
     if now["published"]:
         return _("Saved. Volunteers see it from now on.")
     if now["first_published"] is not None:
-        return _("Saved. Volunteers see it when the project goes on.")
+        return _("Saved. Volunteers see it when the project resumes.")
     return _("Saved. Volunteers see it when you publish the project.")

@@ -1,0 +1,50 @@
+"""The list of texts (``make strings``) has every kind of them."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from crowdd.languages.strings import Text, main, texts
+
+SOURCES = {
+    "templates/page.html": "{% trans %}Publish project{% endtrans %}",
+    "page.py": 'def page():\n    return ngettext("%(num)s task", "%(num)s tasks", 2)\n',
+    "admin.py": (
+        '@main.command()\n@click.option("--all", help="Every project.")\ndef serve(n):\n'
+        '    """Start the server."""\n    click.echo(f"Started {n} workers.")\n'
+    ),
+    "errors.py": (
+        'class LateError(CrowddError):\n    hint = "Try again later."\n\n\ndef check(value):\n'
+        '    raise InvalidValueError(f"`n` must be a number (got {value}).", code="invalid_value")\n'
+    ),
+    "job.py": 'log.warn("job failed: name={name}", name=name)\n',
+}
+
+
+def test_strings_lists_every_kind_of_text(tmp_path: Path):
+    for name, source in SOURCES.items():
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(source)
+    assert texts(tmp_path) == [
+        Text("admin.py", 2, "help", "Every project."),
+        Text("admin.py", 3, "help", "Start the server."),
+        Text("admin.py", 5, "output", "Started {n} workers."),
+        Text("errors.py", 2, "error", "Try again later."),
+        Text("errors.py", 6, "error", "`n` must be a number (got {value})."),
+        Text("job.py", 1, "log", "job failed: name={name}"),
+        Text("page.py", 2, "ui", "%(num)s task"),
+        Text("page.py", 2, "ui", "%(num)s tasks"),
+        Text("templates/page.html", 1, "ui", "Publish project"),
+    ]
+
+
+def test_strings_prints_kind_place_and_text(capsys: pytest.CaptureFixture[str]):
+    assert main() == 0
+    rows = [line.split("\t") for line in capsys.readouterr().out.splitlines()]
+    assert {len(row) for row in rows} == {3}
+    assert {row[0] for row in rows} == {"ui", "help", "output", "error", "log"}
+    assert all(re.fullmatch(r"[\w/.]+:\d+", row[1]) for row in rows)
