@@ -369,7 +369,7 @@ def test_starts_that_cannot_work_end_with_a_sentence(postgres):
     servers["port of many"].conf["daemon", "workers"] = "2"
     wanted = {
         "newer": "made by a newer crowdd", "port": "is used by another program",
-        "port of many": "is used by another program", "broken": "[http] drain_seconds: 'soon' is not",
+        "port of many": "is used by another program", "broken": "[http] drain_seconds: must be a whole number",
         "data": "Choose another folder: [data] dir",
     }  # fmt: skip
     with contextlib.ExitStack() as ends:

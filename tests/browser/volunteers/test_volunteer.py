@@ -249,7 +249,7 @@ def test_the_bar_moves_and_a_pause_is_told(stage: Any, new_person: Any, new_proj
     name, key = stage.mine.short_name, stage.mine.owner.key
     stage.mine.owner.ask("POST", f"/project/{name}/pause", {}, Authorization=key)
     stage.until(lambda: stage.page.is_visible("#closed"))
-    assert "pauses" in stage.page.inner_text("#closed")
+    assert "paused" in stage.page.inner_text("#closed")
     frame.click("button[value=Yes]")  # the one that he has still counts
     stage.until(lambda: stage.page.inner_text("#done") == "2")
     stage.mine.owner.ask("POST", f"/project/{name}/publish", {}, Authorization=key)
