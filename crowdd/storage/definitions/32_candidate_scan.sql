@@ -62,8 +62,13 @@ BEGIN
         END LOOP;
         RETURN;
     END IF;
-    FOR r IN SELECT actor, scan LIKE 'returns:%' AS of_returns, k1, k2 FROM position
-              WHERE project_id = p.project_id AND actor IN ('', v.actor) AND scan IN (here, back) ORDER BY actor = '', 2 DESC LOOP
+    -- Four look-ups by the whole key: where the table looks tiny to the planner, lists would be a filter on all rows of the project.
+    FOR r IN SELECT * FROM (
+                 SELECT actor, true AS of_returns, k1, k2 FROM position WHERE project_id = p.project_id AND actor = v.actor AND scan = back UNION ALL
+                 SELECT actor, false, k1, k2 FROM position WHERE project_id = p.project_id AND actor = v.actor AND scan = here UNION ALL
+                 SELECT actor, true, k1, k2 FROM position WHERE project_id = p.project_id AND actor = '' AND scan = back UNION ALL
+                 SELECT actor, false, k1, k2 FROM position WHERE project_id = p.project_id AND actor = '' AND scan = here) x
+              ORDER BY actor = '', of_returns DESC LOOP
         IF r.of_returns THEN
             IF (r.k1, r.k2) > (returned.k1, returned.k2) THEN returned := (r.k1, r.k2, r.actor = '', r.actor = ''); END IF;
         ELSIF (r.k1, r.k2) > (main.k1, main.k2) AND (r.actor <> '' OR returned.at_low_water_mark) THEN main := (r.k1, r.k2, r.actor = '', r.actor = '');
