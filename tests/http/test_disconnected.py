@@ -54,7 +54,7 @@ async def test_a_request_whose_client_went_before_its_turn_is_not_begun_and_no_f
     port = served.server._port.getHost().port
     with socket.create_connection(("127.0.0.1", port)) as client:
         client.sendall(head.encode() + body)
-        await until(lambda: served.database.figures().waiting == 1)
+        await until(lambda: served.server._site.requests and served.database.figures().waiting)
     await until(lambda: not served.server._site.requests)
     go_on.callback(None)
     await occupying

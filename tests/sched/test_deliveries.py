@@ -466,6 +466,7 @@ async def test_one_process_delivers_and_another_goes_on_when_it_dies(post, recei
     for sending in first._under_way[project].values():
         sending.pause()  # as if its process were gone, with a delivery on its way
     receiver.behave = lambda request: 200  # before another one can ask
+    await until(lambda: first._turns._planned is not None)  # it is not looking for deliveries right now
     first.running = first._turns._running = False
     first._turns._planned.cancel()
     post.ledger.run(
