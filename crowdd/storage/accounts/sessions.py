@@ -4,15 +4,27 @@ from __future__ import annotations
 
 from crowdd.storage.database import Database, Prepared, Row
 
-MAX_LISTED = 100
+MAX_SESSIONS = 100  # of one account
 
 
 async def open_one(db: Database, token_hash: bytes, user_id: int, days: int, agent: str, address: str) -> None:
-    """Stores a new session, which counts as proved: the person has just signed in."""
+    """Stores a new session, which counts as proved: the person has just signed in.
+
+    Of the other sessions, only the MAX_SESSIONS - 1 that were used last remain.
+    """
     await db.execute(
-        "INSERT INTO session (token_hash, user_id, created, last_seen, proved, expires, agent, address)"
+        "WITH surplus AS (DELETE FROM session WHERE id IN (SELECT id FROM session WHERE user_id = %(user)s"
+        "  ORDER BY last_seen DESC, id DESC OFFSET %(others)s))"
+        " INSERT INTO session (token_hash, user_id, created, last_seen, proved, expires, agent, address)"
         " VALUES (%(hash)s, %(user)s, clock(), clock(), clock(), clock() + make_interval(days => %(days)s), %(agent)s, %(address)s)",
-        {"hash": token_hash, "user": user_id, "days": days, "agent": agent, "address": address},
+        {
+            "hash": token_hash,
+            "user": user_id,
+            "days": days,
+            "agent": agent,
+            "address": address,
+            "others": MAX_SESSIONS - 1,
+        },
     )
 
 
@@ -81,8 +93,8 @@ async def of_user(db: Database, user_id: int) -> list[Row]:
     """The live sessions of a person, the latest first."""
     return await db.fetch(
         "SELECT id, token_hash, created, last_seen, expires, agent, address FROM session"
-        " WHERE user_id = %(user)s AND expires > clock() ORDER BY last_seen DESC, id DESC LIMIT %(maximum)s",
-        {"user": user_id, "maximum": MAX_LISTED},
+        " WHERE user_id = %(user)s AND expires > clock() ORDER BY last_seen DESC, id DESC",
+        {"user": user_id},
     )
 
 
