@@ -88,9 +88,21 @@ class Server(Service):
         # The session that holds the locks of jobs and of the worker: one connection, which nobody else uses.
         self._session = make_pool(reactor, settings, size=1, budget=budget)
         patience = settings.http.drain_seconds
-        self._job_runner = JobRunner(reactor, self._session, behind, every_job(), patience=patience)
+        self._job_runner = JobRunner(
+            reactor, self._session, every_job(), lambda job: job.work(behind), patience=patience
+        )
         workers = settings.queue.workers
-        self._worker = Worker(reactor, behind, handlers(), size=workers, patience=patience, session=self._session)
+        self._worker = Worker(
+            reactor,
+            handlers(),
+            behind.db,
+            behind.queue,
+            behind.mail,
+            lambda handler, task: handler.run(behind, task),
+            size=workers,
+            patience=patience,
+            session=self._session,
+        )
         self._notices = NotifyBridge(reactor, self._pool, self._services.change_notifier)
         self._sequencer = Sequencer(reactor, self._pool, self._services.change_notifier)
         leadership = Leadership(reactor, settings.db.dsn, "deliveries", budget)
@@ -148,8 +160,8 @@ class Server(Service):
             if self._job_runner.running:
                 self._site.resource = root
             behind = services.with_database(self._background)
-            self._job_runner.use(behind)
-            self._worker.use(behind)
+            self._job_runner.use(lambda job: job.work(behind))
+            self._worker.use(behind.db, behind.queue, behind.mail, lambda handler, task: handler.run(behind, task))
             self._deliverer.use(self._deliveries(services))
 
         return put_to_use

@@ -1,35 +1,38 @@
-"""What a work of the queue is, and the ones there are."""
+"""What the handler of a background task is, and the list of all handlers."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Mapping
-from typing import Any
 
 import attrs
+from twisted.internet.defer import Deferred
 
 from crowdd.domain.core.background_queue import QueuedTask
 from crowdd.domain.server.services import Services
 from crowdd.sched import tasks
 from crowdd.sched.discovery import declared
 
+Work = Coroutine[Deferred[object], object, dict[str, object] | None]
+
 
 @attrs.frozen
 class Handler:
-    """Does items of its name: ``run(domain, item)``, which may return a dict that their owners see as the result.
+    """Runs background tasks of its name. ``run`` may return a dict, which the task's owner sees as the result.
 
-    It may be begun again at any time, also after its process was killed, and then goes on at ``item.checkpoint``. It
-    works in short transactions and calls ``item.progress`` after each, at the latest after ``quiet_seconds``. After
-    ``max_attempts`` failures in a row that got no further than those before, or a refusal (an error of ours that does
-    not pass by itself), an item is dead.
+    ``run`` passes the services that the handler uses, and the task, to the function that does the work.
+
+    A task may be run again at any time, also after its process was killed, and then continues at ``item.checkpoint``.
+    The handler works in short transactions and calls ``item.progress`` after each, at the latest after
+    ``stall_seconds``. A task is dead after ``max_attempts`` failures in a row without progress, or after an error of
+    ``crowdd.errors`` that would only be repeated.
     """
 
     name: str
-    run: Callable[[Services, QueuedTask], Coroutine[Any, Any, dict[str, object] | None]]
+    run: Callable[[Services, QueuedTask], Work]
     max_attempts: int = 8
     stall_seconds: float = 1800.0
 
 
 def handlers() -> Mapping[str, Handler]:
-    """Every work by its name."""
-    found: list[Handler] = list(declared(tasks, "HANDLER"))
-    return {each.name: each for each in found}
+    """Every handler by its name."""
+    return {handler.name: handler for handler in declared(tasks, "HANDLER", Handler)}

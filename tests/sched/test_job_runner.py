@@ -32,7 +32,7 @@ class Bench:
         session = bootstrap.make_pool(reactor, self.settings, size=1)
         await session.start()
         self.sessions.append(session)
-        return JobRunner(clock, session, self.services, jobs, **more)
+        return JobRunner(clock, session, jobs, lambda job: job.work(self.services), **more)
 
     def job(self, name: str = "ring", period: float = 100.0, work: Any = None) -> Job:
         async def run(services: Any) -> str:

@@ -10,7 +10,7 @@ import click
 
 from crowdd.admin_cli.groups import Group
 from crowdd.admin_cli.output import json_option, listing, say
-from crowdd.admin_cli.runtime import with_domain
+from crowdd.admin_cli.runtime import reactor, with_domain
 from crowdd.domain.server.services import Services
 from crowdd.errors import NotFoundError
 from crowdd.sched.job_runner import JobRunner, RunResult
@@ -67,8 +67,8 @@ def run(config: Path | None, name: str, as_json: bool) -> None:
 
 
 async def _turn(services: Services, job: Job) -> RunResult:
-    # A command has one connection: its session holds the lock while the work goes on in it.
-    return await JobRunner(None, services.db, services, [job]).run(job, force=True)
+    # A command has one connection. Its session holds the lock while the job runs in it.
+    return await JobRunner(reactor, services.db, [job], lambda job: job.work(services)).run(job, force=True)
 
 
 def _find(name: str) -> Job:

@@ -13,10 +13,10 @@ from crowdd.admin_cli.groups import Group
 from crowdd.admin_cli.lookups import known
 from crowdd.admin_cli.output import details, json_option, listing, say, watching
 from crowdd.admin_cli.runtime import reactor, with_domain
-from crowdd.domain.core.background_queue import STATES
+from crowdd.domain.core.background_queue import STATES, QueuedTask
 from crowdd.domain.server.services import Services
 from crowdd.sched.queue_worker import Worker
-from crowdd.sched.task_handlers import handlers
+from crowdd.sched.task_handlers import Handler, Work, handlers
 from crowdd.values import SYSTEM
 
 _COLUMNS = ("id", "name", "state", "project_id", "user_name", "done", "total", "rate", "eta", "attempt", "due", "error")
@@ -109,7 +109,10 @@ async def _changed(services: Services, action: str, item_id: int) -> dict[str, A
 
 
 async def _work(services: Services) -> int:
-    worker, count = Worker(reactor, services, handlers(), size=1), 0
+    def start(handler: Handler, task: QueuedTask) -> Work:
+        return handler.run(services, task)
+
+    worker, count = Worker(reactor, handlers(), services.db, services.queue, services.mail, start, size=1), 0
     while begun := await worker.take():
         for settled in begun:
             await settled
