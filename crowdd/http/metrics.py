@@ -22,6 +22,7 @@ from prometheus_client import (
 )
 from prometheus_client.metrics_core import Metric
 from prometheus_client.multiprocess import MultiProcessCollector
+from twisted.internet.interfaces import IReactorTime
 
 from crowdd import __version__
 from crowdd.sched.schedule import overview
@@ -81,7 +82,7 @@ class ProcessGauges:
 class Metrics:
     """The figures of this process, and all of the server for whoever scrapes it."""
 
-    def __init__(self, clock: Any, db: Database) -> None:
+    def __init__(self, clock: IReactorTime, db: Database) -> None:
         self._clock, self._db = clock, db
         disable_created_metrics()  # when each series began: twice as many lines, and Prometheus knows
         self._registry = CollectorRegistry()

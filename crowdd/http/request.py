@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any, BinaryIO
+from typing import IO, TYPE_CHECKING, Any, BinaryIO
 from urllib.parse import parse_qsl
 
 import orjson
@@ -18,6 +18,9 @@ from crowdd.kinds.types import clean_text
 from crowdd.languages import _
 from crowdd.values import Requester
 
+if TYPE_CHECKING:
+    from crowdd.http.transport.site import Request
+
 MAX_FIELDS = 1000
 _LARGE = 262_144  # bytes of a form, or of one of its parts, that are kept in memory
 _MAX_TEXT = 10_000_000  # bytes of one field of a multipart form, which is read whole; what is longer comes as a file
@@ -31,7 +34,7 @@ class Incoming:
     Texts that are no UTF-8 come with surrogates in them, which every type refuses.
     """
 
-    def __init__(self, request: Any, address: str) -> None:
+    def __init__(self, request: Request, address: str) -> None:
         self.request = request
         self.address = address  # the raw one; only ``identity`` and ``limits`` look at it
         self.method: str = request.method.decode("ascii", "replace")
@@ -89,12 +92,17 @@ class Incoming:
         """The media type of the body in lower case, without parameters."""
         return self.header("content-type").partition(";")[0].strip().lower()
 
+    @property
+    def _content(self) -> IO[bytes]:
+        content = self.request.content
+        if content is None or content.closed:
+            raise DisconnectedError("The client has gone.")
+        return content
+
     @cached_property
     def raw_body(self) -> bytes:
         """The body. Raises DisconnectedError when the client went while its request waited: Twisted drops it then."""
-        content = self.request.content
-        if content.closed:
-            raise DisconnectedError("The client has gone.")
+        content = self._content
         content.seek(0)
         return bytes(content.read())
 
@@ -162,9 +170,7 @@ class Incoming:
             self.json_body()
 
     def _length(self) -> int:
-        content = self.request.content
-        if content.closed:
-            raise DisconnectedError("The client has gone.")
+        content = self._content
         content.seek(0, 2)
         return int(content.tell())
 
@@ -178,7 +184,7 @@ class Incoming:
     def _parts(self) -> list[Any]:
         _type, options = parse_options_header(self.header("content-type"))
         limits = {"memory_limit": 2**31, "disk_limit": 2**40, "partsize_limit": 2**40, "spool_limit": _LARGE}
-        length, stream = self._length(), self.request.content
+        length, stream = self._length(), self._content
         stream.seek(0)
         try:
             return list(MultipartParser(stream, options.get("boundary", ""), length, strict=False, **limits))

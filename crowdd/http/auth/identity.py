@@ -7,7 +7,7 @@ import re
 import secrets as random
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import attrs
 
@@ -28,13 +28,16 @@ from crowdd.http.transport.limits.rate_limits import Budget
 from crowdd.languages import SOURCE
 from crowdd.values import Requester, network
 
+if TYPE_CHECKING:
+    from crowdd.http.transport.site import Request
+
 _MAX_AGENT = 200
 _LOCAL = "127.0.0.1"  # a client on a unix socket: a proxy of this machine
 # Where an API key speaks for its person. Elsewhere (settings, sessions, administration) only a session does.
 _KEYED = re.compile(r"/(?:api|project)(?:/.*)?|/account/[^/]+/export(?:/.*)?", re.DOTALL)
 
 
-def client_address(request: Any, settings: Settings) -> str:
+def client_address(request: Request, settings: Settings) -> str:
     """The address of the client: what the connection says, or what a trusted proxy says of it.
 
     X-Forwarded-For is read from its end, over every proxy that is trusted; the first that is not is the client. A word
@@ -61,7 +64,7 @@ def _without_port(word: str) -> str:
 
 
 @lru_cache(maxsize=2000)  # who is at it, not who ever came
-def _parsed(address: str) -> Any:
+def _parsed(address: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
     try:
         return ipaddress.ip_address(address.partition("%")[0])
     except ValueError:
