@@ -11,9 +11,11 @@ from collections.abc import Callable
 from typing import Any
 
 from twisted.application.service import Service
-from twisted.internet.defer import Deferred, TimeoutError, ensureDeferred, gatherResults
+from twisted.internet.defer import Deferred, TimeoutError, ensureDeferred, gatherResults, maybeDeferred
+from twisted.internet.interfaces import IListeningPort
 from twisted.internet.task import LoopingCall
 from twisted.logger import Logger
+from twisted.python.failure import Failure
 
 from crowdd import lazy
 from crowdd.config import Settings
@@ -25,6 +27,7 @@ from crowdd.http.application import ProcessState, make_root, make_site
 from crowdd.http.metrics import KEPT, ProcessGauges
 from crowdd.http.transport.memory import keep_little
 from crowdd.listening import Certificate, allow_connections, bind, read_certificate
+from crowdd.reactor import IReactor
 from crowdd.sched.deliveries import Deliverer
 from crowdd.sched.job_runner import JobRunner
 from crowdd.sched.notify_bridge import NotifyBridge
@@ -58,7 +61,7 @@ class Server(Service):
 
     def __init__(
         self,
-        reactor: Any,
+        reactor: IReactor,
         settings: Settings,
         listener: socket.socket | None = None,
         when_ready: Callable[[], None] = lambda: None,
@@ -111,7 +114,7 @@ class Server(Service):
         )
         self._figures = self._start_gauges()
         self._root = make_root(reactor, self._services, self._process_state)
-        self._port: Any = None
+        self._port: IListeningPort | None = None
         self._starting: Deferred[None] | None = None
 
     def _deliveries(self, services: Services) -> Deliveries:
@@ -219,11 +222,11 @@ class Server(Service):
             return
         if self._listener is None:
             self._listener = bind(self._settings)
-        factory = self._site if self._certificate is None else self._certificate.over(self._site)
+        factory: Any = self._site if self._certificate is None else self._certificate.over(self._site)
         self._port = self._reactor.adoptStreamPort(self._listener.fileno(), self._listener.family, factory)
         self._listener.close()
 
-    def _give_up(self, failure: Any) -> None:
+    def _give_up(self, failure: Failure) -> None:
         if not self.running:
             return
         reason = " ".join(filter(None, (failure.getErrorMessage(), getattr(failure.value, "hint", ""))))
@@ -239,7 +242,7 @@ class Server(Service):
 
     async def _stop(self) -> None:
         if self._port is not None:
-            await self._port.stopListening()
+            await maybeDeferred(self._port.stopListening)
             await self._site.drain(self._settings.http.drain_seconds)
         if self._figures.running:
             self._figures.stop()

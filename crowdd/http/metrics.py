@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import resource
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
 
 import attrs
 from prometheus_client import (
@@ -88,7 +87,7 @@ class Metrics:
         self._registry = CollectorRegistry()
         self._asked = float("-inf")
         self._gauges: ProcessGauges | None = None
-        self._of_route: dict[tuple[str, str, int], tuple[Any, Any]] = {}
+        self._of_route: dict[tuple[str, str, int], tuple[Counter, Histogram]] = {}
         self._requests = Counter(
             "crowdd_requests", "Requests answered", ["route", "method", "status"], registry=self._registry
         )

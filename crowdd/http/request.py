@@ -7,7 +7,7 @@ from typing import IO, TYPE_CHECKING, Any, BinaryIO
 from urllib.parse import parse_qsl
 
 import orjson
-from multipart import MultipartError, MultipartParser, parse_options_header
+from multipart import MultipartError, MultipartParser, MultipartPart, parse_options_header
 
 from crowdd.domain.core.uploads import Upload
 from crowdd.errors import DisconnectedError, InvalidValueError, TooLargeError
@@ -116,7 +116,7 @@ class Incoming:
             ) from None
 
     @cached_property
-    def _large_array(self) -> list[Any]:
+    def _large_array(self) -> list[object]:
         return json_arrays.parse(self.raw_body)
 
     @property
@@ -145,7 +145,7 @@ class Incoming:
             return self._multipart()
         return self._url_encoded()
 
-    def _url_encoded(self) -> dict[str, Any]:
+    def _url_encoded(self) -> dict[str, str]:
         text = self.raw_body.decode("utf-8", "surrogateescape")
         try:
             return dict(parse_qsl(text, keep_blank_values=True, errors="surrogateescape", max_num_fields=MAX_FIELDS))
@@ -174,14 +174,14 @@ class Incoming:
         content.seek(0, 2)
         return int(content.tell())
 
-    def _multipart(self) -> dict[str, Any]:
+    def _multipart(self) -> dict[str, str]:
         fields = [part for part in self._parts if not part.filename]
         if any(part.size > _MAX_TEXT for part in fields):
             raise TooLargeError(_("A field may have at most %(maximum)s bytes. Send a file.", maximum=f"{_MAX_TEXT:,}"))
         return {part.name: part.raw.decode("utf-8", "surrogateescape") for part in fields}
 
     @cached_property
-    def _parts(self) -> list[Any]:
+    def _parts(self) -> list[MultipartPart]:
         _type, options = parse_options_header(self.header("content-type"))
         limits = {"memory_limit": 2**31, "disk_limit": 2**40, "partsize_limit": 2**40, "spool_limit": _LARGE}
         length, stream = self._length(), self._content

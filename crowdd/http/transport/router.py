@@ -110,7 +110,7 @@ class Router:
         return app
 
     def _register(self, app: Klein, path: str, methods: Methods, name: str) -> None:
-        def matched(request: Request, **names: Any) -> Deferred[bytes]:
+        def matched(request: Request, **names: str | int) -> Deferred[bytes]:
             return uncancelled(self.serve(request, methods, names))
 
         matched.__name__ = name
@@ -383,7 +383,7 @@ class Gateway(RootResource):
         """What answers each address, by method."""
         return self._router.routes
 
-    def render(self, request: Request) -> Any:
+    def render(self, request: Request) -> bytes | int:
         path = _normalise_path(request)
         request.route = "(refused)"
         if path.startswith("/static/"):
