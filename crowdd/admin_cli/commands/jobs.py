@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -59,7 +58,7 @@ def run(config: Path | None, name: str, as_json: bool) -> None:
     """Run the job NAME now, even if it is not due. Refused while the server runs it."""
     job = _find(name)
     turn = with_domain(config, lambda services: _turn(services, job))
-    done: dict[str, Any] = {"name": name, "outcome": turn.state, "seconds": turn.seconds, "words": turn.words}
+    done: dict[str, object] = {"name": name, "outcome": turn.state, "seconds": turn.seconds, "words": turn.words}
     said = _WORDS.get(turn.state, "{name} {outcome}: {words}").format(**done)
     say(as_json, done, said)
     if turn.state != "done":

@@ -92,7 +92,7 @@ def work(config: Path | None, as_json: bool) -> None:
     say(as_json, {"items": count}, f"{count} background tasks were run." if count else "Nothing is due.")
 
 
-async def _seen(services: Services, item_id: int, wait: bool, told: Callable[[int], None]) -> dict[str, Any]:
+async def _seen(services: Services, item_id: int, wait: bool, told: Callable[[int], None]) -> dict[str, object]:
     item = await known(services.queue.get(SYSTEM, item_id, whole=True), f"item {item_id}")
     while wait and item["state"] not in _ENDED:
         told(item["done"])
@@ -101,7 +101,7 @@ async def _seen(services: Services, item_id: int, wait: bool, told: Callable[[in
     return item
 
 
-async def _changed(services: Services, action: str, item_id: int) -> dict[str, Any]:
+async def _changed(services: Services, action: str, item_id: int) -> dict[str, object]:
     change = services.queue.cancel if action == "cancel" else services.queue.retry
     item = await known(change(SYSTEM, item_id), f"item {item_id}")
     await services.administration.note(action, "queue", item_id, SYSTEM)
