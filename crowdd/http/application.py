@@ -47,6 +47,7 @@ from crowdd.http.pages.security_txt import SecurityTxt
 from crowdd.http.pages.statistics import StatisticsPages
 from crowdd.http.pages.uploads import Uploads
 from crowdd.http.routing import by_path
+from crowdd.http.startup_response import Starting
 from crowdd.http.transport.cors import Cors
 from crowdd.http.transport.downloads import Downloads
 from crowdd.http.transport.limits.body_size import Senders
@@ -56,7 +57,6 @@ from crowdd.http.transport.limits.rate_limits import Budget, Limits, RateLimit, 
 from crowdd.http.transport.path_table import PathTable
 from crowdd.http.transport.router import Gateway, Router, answers
 from crowdd.http.transport.site import RootResource, Site
-from crowdd.http.transport.startup_response import Starting
 from crowdd.http.transport.streams import Streams
 from crowdd.storage.core import rate_counts
 

@@ -12,8 +12,8 @@ from twisted.logger import Logger
 
 from crowdd.domain.core.background_queue import words_for
 from crowdd.errors import CrowddError, UnavailableError
+from crowdd.sched.job import MINUTE, Job, Work, wait_after
 from crowdd.sched.log_once import LogOnce
-from crowdd.sched.schedule import MINUTE, Job, Work, wait_after
 from crowdd.storage.database import Database
 from crowdd.storage.server import jobs
 

@@ -14,8 +14,8 @@ from twisted.python.failure import Failure
 from crowdd.domain.core.background_queue import Outcome, Queue, QueuedTask, StalledError, after_error
 from crowdd.domain.mail.mail import Mail
 from crowdd.errors import CrowddError, StoppedError, UnavailableError
+from crowdd.sched.handler import Handler, Work
 from crowdd.sched.log_once import LogOnce
-from crowdd.sched.task_handlers import Handler, Work
 from crowdd.storage.core import queue as stored
 from crowdd.storage.core.queue import LOST_SECONDS
 from crowdd.storage.database import Database

@@ -1,36 +1,12 @@
-"""What the handler of a background task is, and the list of all handlers."""
+"""The list of all handlers of background tasks."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Mapping
 
-import attrs
-from twisted.internet.defer import Deferred
-
-from crowdd.domain.core.background_queue import QueuedTask
-from crowdd.domain.server.services import Services
 from crowdd.sched import tasks
 from crowdd.sched.discovery import declared
-
-Work = Coroutine[Deferred[object], object, dict[str, object] | None]
-
-
-@attrs.frozen
-class Handler:
-    """Runs background tasks of its name. ``run`` may return a dict, which the task's owner sees as the result.
-
-    ``run`` passes the services that the handler uses, and the task, to the function that does the work.
-
-    A task may be run again at any time, also after its process was killed, and then continues at ``item.checkpoint``.
-    The handler works in short transactions and calls ``item.progress`` after each, at the latest after
-    ``stall_seconds``. A task is dead after ``max_attempts`` failures in a row without progress, or after an error of
-    ``crowdd.errors`` that would only be repeated.
-    """
-
-    name: str
-    run: Callable[[Services, QueuedTask], Work]
-    max_attempts: int = 8
-    stall_seconds: float = 1800.0
+from crowdd.sched.handler import Handler
 
 
 def handlers() -> Mapping[str, Handler]:

@@ -20,7 +20,7 @@ from crowdd.domain.mail.message import Sender, compose, plain_address
 from crowdd.domain.mail.rendering import FOLDER, Letter, Letters, one_line
 from crowdd.errors import ConfigError, ConflictError, InvalidValueError, UnavailableError
 from crowdd.languages import Languages
-from crowdd.sched.task_handlers import Handler
+from crowdd.sched.handler import Handler
 from crowdd.values import Requester
 
 BASE = "https://crowdd.example"

@@ -16,8 +16,9 @@ from twisted.internet.task import Clock
 from crowdd.domain.core.uploads import Upload
 from crowdd.domain.server import bootstrap, upload_gc
 from crowdd.errors import ForbiddenError, UnavailableError
+from crowdd.sched.job import Job, wait_after
 from crowdd.sched.job_runner import LONGEST_WAIT, JobRunner
-from crowdd.sched.schedule import Job, every_job, wait_after
+from crowdd.sched.schedule import every_job
 from crowdd.storage.core import batch_delete
 from crowdd.storage.server import jobs
 

@@ -29,8 +29,9 @@ from crowdd.errors import (
     TooManyRequestsError,
     UnavailableError,
 )
+from crowdd.sched.handler import Handler
 from crowdd.sched.queue_worker import Worker
-from crowdd.sched.task_handlers import Handler, handlers
+from crowdd.sched.task_handlers import handlers
 from crowdd.values import SYSTEM, Requester
 
 TESTS = Path(__file__).parents[1]

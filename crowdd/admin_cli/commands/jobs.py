@@ -12,8 +12,9 @@ from crowdd.admin_cli.output import json_option, listing, say
 from crowdd.admin_cli.runtime import reactor, with_domain
 from crowdd.domain.server.services import Services
 from crowdd.errors import NotFoundError
+from crowdd.sched.job import Job
 from crowdd.sched.job_runner import JobRunner, RunResult
-from crowdd.sched.schedule import OVERVIEW, Job, every_job, overview
+from crowdd.sched.schedule import OVERVIEW, every_job, overview
 from crowdd.storage.server import jobs as stored
 
 _LOG = ("began", "seconds", "outcome", "words")

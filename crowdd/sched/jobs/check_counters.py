@@ -5,7 +5,7 @@ from __future__ import annotations
 from twisted.logger import Logger
 
 from crowdd.domain.server.recount import Checking
-from crowdd.sched.schedule import DAY, Job
+from crowdd.sched.job import DAY, Job
 
 log = Logger()
 

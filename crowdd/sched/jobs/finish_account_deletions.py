@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from crowdd.domain.accounts.account_deletion import AccountDeletion
-from crowdd.sched.schedule import HOUR, Job
+from crowdd.sched.job import HOUR, Job
 
 
 async def _finish(account_deletion: AccountDeletion) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from crowdd.sched.schedule import Job
+from crowdd.sched.job import Job
 from crowdd.storage.database import Database
 from crowdd.storage.projects import statistics
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from crowdd.domain.mail.mail import Mail
-from crowdd.sched.schedule import Job
+from crowdd.sched.job import Job
 
 
 async def _send(mail: Mail) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from crowdd import config
 from crowdd.domain.webhooks.webhooks import Webhooks
-from crowdd.sched.schedule import HOUR, Job
+from crowdd.sched.job import HOUR, Job
 
 
 async def _sweep(webhooks: Webhooks, settings: config.Webhooks) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 from crowdd.domain.transfer.imports import Imports
-from crowdd.sched.schedule import HOUR, Job
+from crowdd.sched.job import HOUR, Job
 
 
 async def _sweep(imports: Imports) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from crowdd.sched.schedule import DAY, Job
+from crowdd.sched.job import DAY, Job
 from crowdd.storage.database import Database
 from crowdd.storage.server import jobs
 

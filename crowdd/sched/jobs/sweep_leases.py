@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from crowdd.sched.schedule import HOUR, Job
+from crowdd.sched.job import HOUR, Job
 from crowdd.storage.database import Database
 from crowdd.storage.tasks import stale_rows
 

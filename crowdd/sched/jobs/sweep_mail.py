@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from crowdd.domain.mail.mail import Mail
-from crowdd.sched.schedule import HOUR, Job
+from crowdd.sched.job import HOUR, Job
 
 
 async def _sweep(mail: Mail) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from crowdd.domain.server.retention import Retention
-from crowdd.sched.schedule import HOUR, Job
+from crowdd.sched.job import HOUR, Job
 
 
 async def _sweep(retention: Retention) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from crowdd.domain.core.background_queue import Queue
-from crowdd.sched.schedule import HOUR, Job
+from crowdd.sched.job import HOUR, Job
 from crowdd.sched.task_handlers import handlers
 
 UNKNOWN_HOURS = 24

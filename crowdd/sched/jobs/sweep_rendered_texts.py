@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from crowdd.domain.core.text.rendered_text import Prose
-from crowdd.sched.schedule import DAY, Job
+from crowdd.sched.job import DAY, Job
 
 
 async def _sweep(prose: Prose) -> str:

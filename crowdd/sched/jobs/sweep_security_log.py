@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from crowdd.domain.core.security_log import SecurityLog
-from crowdd.sched.schedule import HOUR, Job
+from crowdd.sched.job import HOUR, Job
 from crowdd.storage.database import Database
 
 

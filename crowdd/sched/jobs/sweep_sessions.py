@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from crowdd.sched.schedule import MINUTE, Job
+from crowdd.sched.job import MINUTE, Job
 from crowdd.storage.accounts import accounts
 from crowdd.storage.database import Database
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from crowdd.domain.core.uploads import Uploads
 from crowdd.domain.server import upload_gc
-from crowdd.sched.schedule import DAY, Job
+from crowdd.sched.job import DAY, Job
 from crowdd.storage.database import Database
 
 

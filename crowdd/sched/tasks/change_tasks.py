@@ -5,7 +5,7 @@ from __future__ import annotations
 from crowdd.domain.core.background_queue import QueuedTask
 from crowdd.domain.projects import answer_recount
 from crowdd.domain.tasks.changes import Changes
-from crowdd.sched.task_handlers import Handler
+from crowdd.sched.handler import Handler
 
 
 async def _run(changes: Changes, item: QueuedTask) -> dict[str, object]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from crowdd.domain.accounts.account_deletion import HANDLER as NAME
 from crowdd.domain.accounts.account_deletion import AccountDeletion
 from crowdd.domain.core.background_queue import QueuedTask
-from crowdd.sched.task_handlers import Handler
+from crowdd.sched.handler import Handler
 
 
 async def _run(account_deletion: AccountDeletion, item: QueuedTask) -> dict[str, object]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from crowdd.domain.core.background_queue import QueuedTask
 from crowdd.domain.transfer.imports import HANDLER as NAME
 from crowdd.domain.transfer.imports import Imports
-from crowdd.sched.task_handlers import Handler
+from crowdd.sched.handler import Handler
 
 
 async def _run(imports: Imports, item: QueuedTask) -> dict[str, object]:

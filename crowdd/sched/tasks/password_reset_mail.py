@@ -5,7 +5,7 @@ from __future__ import annotations
 from crowdd.domain.accounts.authentication.password_reset import HANDLER as NAME
 from crowdd.domain.accounts.authentication.password_reset import Recovery
 from crowdd.domain.core.background_queue import QueuedTask
-from crowdd.sched.task_handlers import Handler
+from crowdd.sched.handler import Handler
 
 
 async def _run(recovery: Recovery, item: QueuedTask) -> None:

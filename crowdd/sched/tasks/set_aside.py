@@ -5,7 +5,7 @@ from __future__ import annotations
 from crowdd.domain.core.background_queue import QueuedTask
 from crowdd.domain.tasks.barring import HANDLER as NAME
 from crowdd.domain.tasks.barring import Barring
-from crowdd.sched.task_handlers import Handler
+from crowdd.sched.handler import Handler
 
 
 async def _run(barring: Barring, item: QueuedTask) -> dict[str, object]:

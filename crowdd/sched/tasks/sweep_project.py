@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from crowdd.domain.core.background_queue import QueuedTask
 from crowdd.domain.projects import projects
-from crowdd.sched.task_handlers import Handler
+from crowdd.sched.handler import Handler
 from crowdd.storage.database import Transactions
 
 

@@ -16,8 +16,8 @@ from crowdd import config
 from crowdd.domain.core.secrets import Secrets
 from crowdd.domain.server import services as domain_module
 from crowdd.domain.server.bootstrap import make_pool
+from crowdd.sched.handler import Handler
 from crowdd.sched.queue_worker import Worker
-from crowdd.sched.task_handlers import Handler
 
 COUNTED = "SELECT split_part(subject, ' ', 1)::int AS n, split_part(subject, ' ', 2)::int AS attempt FROM attempt_count ORDER BY 1"
 _COUNT = "INSERT INTO attempt_count VALUES (%(n)s || ' ' || %(attempt)s || ' ' || gen_random_uuid(), 1, clock())"
