@@ -12,7 +12,7 @@ import os
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import attrs
 
@@ -112,6 +112,7 @@ def _seconds(text: str) -> float:
     return number
 
 
+T = TypeVar("T")
 _WANTED = {
     _seconds: "a number of seconds above 0",
     int: "a whole number",
@@ -125,9 +126,10 @@ _WANTED = {
 }
 
 
-def _option(default: Any, parse: Callable[[str], Any] = str, doc: str = "", *, fixed: bool = False) -> Any:
+def _option(default: T, parse: Callable[[str], object] = str, doc: str = "", *, fixed: bool = False) -> T:
     """A setting; one that is ``fixed`` is read at the start only, the others again at SIGHUP."""
-    return attrs.field(default=default, metadata={"parse": parse, "doc": doc, "fixed": fixed})
+    option: T = attrs.field(default=default, metadata={"parse": parse, "doc": doc, "fixed": fixed})
+    return option
 
 
 @attrs.frozen
@@ -501,7 +503,7 @@ _FORMER = {
 SECTIONS: dict[str, type] = {a.name: type(a.default) for a in attrs.fields(Settings)}
 
 
-def options() -> list[tuple[str, str, str, Any]]:
+def options() -> list[tuple[str, str, str, object]]:
     """Every setting as (section, option, documentation, default)."""
     return [(s, a.name, a.metadata["doc"], a.default) for s, cls in SECTIONS.items() for a in attrs.fields(cls)]
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import orjson
-from twisted.logger import ILogObserver, LogLevel, eventAsText, formatEvent
+from twisted.logger import ILogObserver, LogEvent, LogLevel, eventAsText, formatEvent
 from twisted.python.logfile import LogFile
 from zope.interface import implementer
 
@@ -95,7 +95,7 @@ class Journal:
         self._line = self._as_json if settings.log.format == "json" else self._as_text
         self._secrets = [text for text in settings.secrets() if len(text) >= _SHORTEST_SECRET]
 
-    def __call__(self, event: dict[str, Any]) -> None:
+    def __call__(self, event: LogEvent) -> None:
         """Writes an event."""
         if _level(event) < self._minimum or self._output is None:
             return
@@ -124,15 +124,15 @@ class Journal:
         if isinstance(self._output, File):
             self._output.close()
 
-    def _as_text(self, event: dict[str, Any]) -> str:
+    def _as_text(self, event: LogEvent) -> str:
         text, asked = eventAsText(event), _request(event)
         marks = [f"request {asked}"] * bool(asked) + [f"worker {self._worker}"] * bool(self._worker)
         first, *more = text.splitlines() or [""]
         marked = f"{first} ({', '.join(marks)})" if marks else first
         return "\n\t".join([marked, *more]) + "\n"
 
-    def _as_json(self, event: dict[str, Any]) -> str:
-        line: dict[str, Any] = {
+    def _as_json(self, event: LogEvent) -> str:
+        line: dict[str, object] = {
             "time": f"{_iso(event['log_time'])}",
             "level": event["log_level"].name if "log_level" in event else "info",
             "logger": event.get("log_namespace", ""),
@@ -148,13 +148,13 @@ class Journal:
         return orjson.dumps(line, default=str, option=orjson.OPT_NON_STR_KEYS).decode() + "\n"
 
 
-def _level(event: dict[str, Any]) -> Any:
+def _level(event: LogEvent) -> Any:
     level = event.get("log_level", LogLevel.info)
     chatter = level == LogLevel.info and event.get("log_namespace", "").startswith(_CHATTER)
     return LogLevel.debug if chatter else level
 
 
-def _request(event: dict[str, Any]) -> str:
+def _request(event: LogEvent) -> str:
     return str(event.get("request_id") or request_id.get())
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Mapping
 from typing import Any
 
 import attrs
@@ -18,7 +19,7 @@ from crowdd.program import Program
 from crowdd.service_manager import ServiceManager
 from crowdd.workers import Workers, begin, say_ready
 
-reactor: Any = installed
+reactor: Any = installed  # mypy knows a module here, without the methods
 
 
 class Options(usage.Options):
@@ -30,7 +31,7 @@ class Options(usage.Options):
     ]
 
 
-def makeService(options: Any) -> Program:
+def makeService(options: Options) -> Program:
     """The server as a service. A sentence and exit 1 for a configuration that cannot work."""
     try:
         program = _program(options)
@@ -41,8 +42,9 @@ def makeService(options: Any) -> Program:
     return program
 
 
-def _program(options: Any) -> Program:
-    twistd, worker = options.parent or {}, options["worker"] or ""
+def _program(options: Options) -> Program:
+    worker = options["worker"] or ""
+    twistd: Mapping[str, str] = options.parent or {}
 
     def read() -> Settings:
         return _with_log_file(load(options["config"]), twistd.get("logfile") or "")

@@ -15,14 +15,15 @@ import sys
 from collections import deque
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 from prometheus_client.multiprocess import mark_process_dead
 from twisted.application.service import Service
-from twisted.internet.defer import Deferred, DeferredList, succeed
+from twisted.internet.defer import Deferred, DeferredList, ensureDeferred, succeed
 from twisted.internet.error import ProcessExitedAlready
+from twisted.internet.interfaces import IDelayedCall, IProcessTransport
 from twisted.internet.protocol import ProcessProtocol
 from twisted.logger import Logger
+from twisted.python.failure import Failure
 
 from crowdd.config import Settings
 from crowdd.domain.core import secrets
@@ -31,6 +32,7 @@ from crowdd.errors import ConfigError
 from crowdd.http.metrics import FOLDER
 from crowdd.listening import bind_many, read_certificate
 from crowdd.logs import Journal
+from crowdd.reactor import IReactor
 from crowdd.service_manager import NAMED_BY
 
 log = Logger()
@@ -62,7 +64,7 @@ def say_ready() -> None:
 class Member(ProcessProtocol):
     """One worker; ``ended`` fires at its end."""
 
-    transport: Any
+    transport: IProcessTransport
 
     def __init__(self, number: int, began: float, write: Callable[[str], None], ready: Callable[[Member], None]):
         self.number, self.began, self._write, self._when_ready = number, began, write, ready
@@ -88,10 +90,10 @@ class Member(ProcessProtocol):
     def _say(self, lines: bytes) -> None:
         self._write(lines.decode("utf-8", "replace"))
 
-    def processEnded(self, reason: Any) -> None:
+    def processEnded(self, reason: Failure) -> None:
         if self._half:
             self._say(self._half + b"\n")
-        self.code = reason.value.exitCode
+        self.code = getattr(reason.value, "exitCode", None)
         self.ended.callback(self)
 
     def send(self, name: str) -> None:
@@ -107,7 +109,7 @@ class Workers(Service):
 
     def __init__(
         self,
-        reactor: Any,
+        reactor: IReactor,
         settings: Settings,
         config: str | None,
         journal: Journal,
@@ -122,7 +124,7 @@ class Workers(Service):
         self._sockets: list[socket.socket] = []
         self._members: dict[int, Member] = {}
         self._pauses: dict[int, float] = {}
-        self._planned: dict[int, Any] = {}
+        self._planned: dict[int, IDelayedCall] = {}
         self._were_ready = False
         self._dead: deque[int] = deque()
         self._folder = settings.data.dir.absolute() / "metrics"
@@ -144,7 +146,13 @@ class Workers(Service):
         member = Member(number, self._reactor.seconds(), self._journal.write, self._ready)
         program = str(Path(sys.executable).with_name("twistd"))
         config = ["--config", self._config] if self._config else []
-        descriptors = {0: 0, 1: "r", 2: "r", SOCKET: self._sockets[number - 1].fileno(), READY: "r"}
+        descriptors: dict[int, int | str] = {
+            0: 0,
+            1: "r",
+            2: "r",
+            SOCKET: self._sockets[number - 1].fileno(),
+            READY: "r",
+        }
         line = [sys.executable, program, "--nodaemon", "--pidfile=", "crowdd", "--worker", mark(number), *config]
         self._reactor.spawnProcess(member, sys.executable, line, env=self._environment(), childFDs=descriptors)
         self._members[number] = member
@@ -210,7 +218,7 @@ class Workers(Service):
 
         return put_to_use
 
-    def stopService(self) -> Deferred[Any]:
+    def stopService(self) -> Deferred[None]:
         super().stopService()
         for listener in self._sockets:
             listener.close()
@@ -223,8 +231,12 @@ class Workers(Service):
             return succeed(None)
         patience = 4 * self._settings.http.drain_seconds + _GRACE
         timer = self._reactor.callLater(patience, _kill, living)
-        ends = DeferredList([member.ended for member in living])
-        return ends.addCallback(lambda _: timer.active() and timer.cancel())
+        return ensureDeferred(self._ends(living, timer))
+
+    async def _ends(self, members: list[Member], timer: IDelayedCall) -> None:
+        await DeferredList([member.ended for member in members])
+        if timer.active():
+            timer.cancel()
 
 
 def _kill(members: list[Member]) -> None:

@@ -7,7 +7,6 @@ import os
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
-from typing import Any
 
 import click
 from click.shell_completion import CompletionItem
@@ -79,7 +78,7 @@ class Crowdctl(click.Group):
         with formatter.section("Exit status"):
             formatter.write_dl([(str(status), says) for status, says in STATUSES.items()])
 
-    def invoke(self, ctx: click.Context) -> Any:
+    def invoke(self, ctx: click.Context) -> object:
         try:
             return super().invoke(ctx)
         except CrowddError as error:

@@ -7,7 +7,6 @@ from typing import Any
 
 import attrs
 from twisted.logger import Logger
-from twisted.web.resource import Resource
 
 from crowdd.config import Settings
 from crowdd.domain.core.concurrency.concurrency_limit import Turns
@@ -48,6 +47,7 @@ from crowdd.http.pages.security_txt import SecurityTxt
 from crowdd.http.pages.statistics import StatisticsPages
 from crowdd.http.pages.uploads import Uploads
 from crowdd.http.routing import by_path
+from crowdd.http.startup_response import Starting
 from crowdd.http.transport.cors import Cors
 from crowdd.http.transport.downloads import Downloads
 from crowdd.http.transport.limits.body_size import Senders
@@ -56,8 +56,7 @@ from crowdd.http.transport.limits.fair_share import FairShare
 from crowdd.http.transport.limits.rate_limits import Budget, Limits, RateLimit, Share, SharedWindow, Window, flush_every
 from crowdd.http.transport.path_table import PathTable
 from crowdd.http.transport.router import Gateway, Router, answers
-from crowdd.http.transport.site import Site
-from crowdd.http.transport.startup_response import Starting
+from crowdd.http.transport.site import RootResource, Site
 from crowdd.http.transport.streams import Streams
 from crowdd.storage.core import rate_counts
 
@@ -151,7 +150,7 @@ def make_site(reactor: Any, settings: Settings, process_state: ProcessState) -> 
     return site
 
 
-def make_root(clock: Any, services: Services, process_state: ProcessState) -> Resource:
+def make_root(clock: Any, services: Services, process_state: ProcessState) -> RootResource:
     """The resource tree; ``clock`` has ``seconds()``."""
     settings = services.settings
     static = StaticFiles.read()

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import Any
 
 from twisted.internet.defer import DeferredSemaphore, ensureDeferred
+from twisted.internet.interfaces import IReactorTime
 from twisted.internet.task import deferLater
 
 from crowdd.domain.core.change_notifier import ANY, ChangeNotifier
@@ -24,7 +24,7 @@ MAX_READS = 2  # at once, so that listeners never take the connections of those 
 class LiveState:
     """A project whose state somebody watches: one read for all of them, at most two a second."""
 
-    def __init__(self, clock: Any, read: Callable[[], Awaitable[Row | None]], row: Row) -> None:
+    def __init__(self, clock: IReactorTime, read: Callable[[], Awaitable[Row | None]], row: Row) -> None:
         self._clock, self._read, self._clients = clock, read, set[SseConnection]()
         self.project_id, self.short_name, self._locked = row["id"], row["short_name"], row["lock_id"] is not None
         self._access, self._event = access(row), event("state", state_of(row))
@@ -73,7 +73,11 @@ class EventFollower:
     """One who follows the events of a project from a number on, as fast as he takes them."""
 
     def __init__(
-        self, clock: Any, read: Callable[[int], Awaitable[list[dict[str, Any]]]], client: SseConnection, after: int
+        self,
+        clock: IReactorTime,
+        read: Callable[[int], Awaitable[list[Row]]],
+        client: SseConnection,
+        after: int,
     ) -> None:
         self._read, self._client, self._after = read, client, after
         self._throttled = Throttled(clock, self._look, EVENTS_PAUSE, LOOK_EVERY)
@@ -93,7 +97,7 @@ class EventFollower:
 class Broadcast:
     """All listeners of this process by project."""
 
-    def __init__(self, clock: Any, live: Live, change_notifier: ChangeNotifier) -> None:
+    def __init__(self, clock: IReactorTime, live: Live, change_notifier: ChangeNotifier) -> None:
         self._clock, self._live = clock, live
         self._live_states: dict[int, LiveState] = {}
         self._names: dict[str, LiveState] = {}
@@ -157,5 +161,5 @@ class Broadcast:
     async def _state(self, project_id: int) -> Row | None:
         return await self._reads.run(lambda: ensureDeferred(self._live.state(project_id)))
 
-    async def _events(self, row: Row, after: int) -> list[dict[str, Any]]:
+    async def _events(self, row: Row, after: int) -> list[Row]:
         return await self._reads.run(lambda: ensureDeferred(self._live.events(row, after)))

@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import resource
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
 
 import attrs
 from prometheus_client import (
@@ -22,6 +21,7 @@ from prometheus_client import (
 )
 from prometheus_client.metrics_core import Metric
 from prometheus_client.multiprocess import MultiProcessCollector
+from twisted.internet.interfaces import IReactorTime
 
 from crowdd import __version__
 from crowdd.sched.schedule import overview
@@ -81,13 +81,13 @@ class ProcessGauges:
 class Metrics:
     """The figures of this process, and all of the server for whoever scrapes it."""
 
-    def __init__(self, clock: Any, db: Database) -> None:
+    def __init__(self, clock: IReactorTime, db: Database) -> None:
         self._clock, self._db = clock, db
         disable_created_metrics()  # when each series began: twice as many lines, and Prometheus knows
         self._registry = CollectorRegistry()
         self._asked = float("-inf")
         self._gauges: ProcessGauges | None = None
-        self._of_route: dict[tuple[str, str, int], tuple[Any, Any]] = {}
+        self._of_route: dict[tuple[str, str, int], tuple[Counter, Histogram]] = {}
         self._requests = Counter(
             "crowdd_requests", "Requests answered", ["route", "method", "status"], registry=self._registry
         )

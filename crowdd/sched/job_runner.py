@@ -1,34 +1,33 @@
-"""Runs jobs when they are due, each by one process of all that share a database. A failure is never a job's end."""
+"""Run periodic jobs when they are due, each in one of the processes that share a database. A failed job is retried."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Callable, Iterable
 
 import attrs
 from twisted.application.service import Service
 from twisted.internet.defer import CancelledError, Deferred, DeferredList, ensureDeferred
+from twisted.internet.interfaces import IDelayedCall, IReactorTime
 from twisted.logger import Logger
 
 from crowdd.domain.core.background_queue import words_for
-from crowdd.domain.server.services import Services
 from crowdd.errors import CrowddError, UnavailableError
+from crowdd.sched.job import MINUTE, Job, Work, wait_after
 from crowdd.sched.log_once import LogOnce
-from crowdd.sched.schedule import MINUTE, Job, wait_after
 from crowdd.storage.database import Database
 from crowdd.storage.server import jobs
 
 LONGEST_WAIT = MINUTE
-"""A job is looked at so often even if it is due later: a run whose process has gone is noticed by that."""
+"""Seconds between two checks of a job, even if it is due later, so that a run whose process has died is noticed."""
 
 log = Logger()
 
 
 @attrs.frozen
 class RunResult:
-    """What came of looking at a job: done or failed when it ran here, else early, busy or broken.
+    """The result of checking a job: ``state`` is done or failed if it ran here, else early, busy or broken.
 
-    ``wait`` is in how many seconds to look again; ``seconds`` is what the run took.
+    ``wait`` is the number of seconds until the next check. ``seconds`` is the duration of the run.
     """
 
     state: str
@@ -38,24 +37,30 @@ class RunResult:
 
 
 class JobRunner(Service):
-    """Looks at each job when it may be due. ``session`` is a database of one connection, which holds the jobs' locks.
+    """Checks each job when it may be due. ``session`` is a database of one connection, which holds the jobs' locks.
 
-    Stopping waits ``patience`` seconds for the jobs under way and then breaks them off.
+    ``start`` begins the work of a job. Stopping waits ``patience`` seconds for running jobs and then cancels them.
     """
 
     def __init__(
-        self, clock: Any, session: Database, services: Services, jobs: Iterable[Job], *, patience: float = 10.0
+        self,
+        clock: IReactorTime,
+        session: Database,
+        jobs: Iterable[Job],
+        start: Callable[[Job], Work],
+        *,
+        patience: float = 10.0,
     ) -> None:
-        self._clock, self._session, self._services = clock, session, services
+        self._clock, self._session, self._start = clock, session, start
         self._jobs, self._patience = {job.name: job for job in jobs}, patience
-        self._calls: dict[str, Any] = {}
+        self._calls: dict[str, IDelayedCall] = {}
         self._looking: dict[str, Deferred[None]] = {}
         self._running: dict[str, Deferred[str | None]] = {}
         self._outage = LogOnce("periodic jobs")
 
-    def use(self, services: Services) -> None:
-        """Runs that begin from now on work by these rules."""
-        self._services = services
+    def use(self, start: Callable[[Job], Work]) -> None:
+        """Begin the runs from now on with this function."""
+        self._start = start
 
     def startService(self) -> None:
         super().startService()
@@ -86,9 +91,9 @@ class JobRunner(Service):
     def _begin(self, job: Job) -> None:
         looked: Deferred[None] = Deferred()
         self._looking[job.name] = looked
-        ensureDeferred(self._look(job)).addBoth(self._looked, job, looked)
+        ensureDeferred(self._look(job)).addCallback(self._looked, job, looked)
 
-    def _looked(self, wait: Any, job: Job, looked: Deferred[None]) -> None:
+    def _looked(self, wait: float, job: Job, looked: Deferred[None]) -> None:
         del self._looking[job.name]
         self._plan(job, min(wait, LONGEST_WAIT))
         looked.callback(None)
@@ -103,7 +108,7 @@ class JobRunner(Service):
         return wait_after(job.period, 1)
 
     async def run(self, job: Job, *, force: bool = False) -> RunResult:
-        """Runs a job if it is due, or ``early``, and runs nowhere else. Raises UnavailableError."""
+        """Run a job if it is due, or if ``force`` is set, and it is not running anywhere. Raises UnavailableError."""
         begun = await jobs.begin(self._session, job.name, job.period, force)
         self._outage.succeeded()
         if begun["state"] != "ours":
@@ -118,7 +123,7 @@ class JobRunner(Service):
         return RunResult(outcome, wait, words, seconds)
 
     async def _run(self, job: Job) -> tuple[str, str]:
-        running = self._running[job.name] = ensureDeferred(job.work(self._services))
+        running = self._running[job.name] = ensureDeferred(self._start(job))
         try:
             return "done", await running or ""
         except CancelledError:

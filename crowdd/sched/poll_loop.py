@@ -1,33 +1,39 @@
-"""Looks at the database, one after the other: the next comes at the earliest time that anybody asked for."""
+"""Poll the database again and again. The next poll is at the earliest time that was asked for."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine
-from typing import Any
 
 from twisted.internet.defer import Deferred, ensureDeferred
+from twisted.internet.interfaces import IDelayedCall, IReactorTime
+from twisted.python.failure import Failure
 
 
 class PollLoop:
-    """Calls ``look`` again and again between ``start`` and ``stop``, never twice at once.
+    """Calls ``poll`` again and again between ``start`` and ``stop``, never twice at once.
 
-    ``look`` deals with its own failures. After each, ``pause`` says in how many seconds the next one comes unless
-    somebody plans it for sooner.
+    ``poll`` handles its own failures. After each poll, ``pause`` returns the seconds until the next one. ``plan`` can
+    bring that forward.
     """
 
-    def __init__(self, clock: Any, poll: Callable[[], Coroutine[Any, Any, None]], pause: Callable[[], float]) -> None:
+    def __init__(
+        self,
+        clock: IReactorTime,
+        poll: Callable[[], Coroutine[Deferred[object], object, None]],
+        pause: Callable[[], float],
+    ) -> None:
         self._clock, self._poll, self._pause = clock, poll, pause
-        self._planned: Any = None
+        self._planned: IDelayedCall | None = None
         self._under_way: Deferred[None] | None = None
         self._running = False
 
     def start(self) -> None:
-        """The first look is at once."""
+        """Poll at once, and from now on."""
         self._running = True
         self.plan(0)
 
     async def stop(self) -> None:
-        """No look begins any more; returns when the one under way has ended."""
+        """Begin no more polls. Returns when the running one has ended."""
         self._running = False
         if self._planned is not None:
             self._planned.cancel()
@@ -36,7 +42,7 @@ class PollLoop:
             await self._under_way
 
     def plan(self, seconds: float) -> None:
-        """A look in so many seconds at the latest; while one is under way it is ``pause`` that counts."""
+        """Poll in so many seconds at the latest. While a poll is running, only ``pause`` counts."""
         if not self._running or self._under_way is not None:
             return
         if self._planned is None:
@@ -49,7 +55,7 @@ class PollLoop:
         self._under_way = done = Deferred[None]()
         ensureDeferred(self._poll()).addBoth(self._ended, done)
 
-    def _ended(self, result: Any, done: Deferred[None]) -> None:
+    def _ended(self, result: Failure | None, done: Deferred[None]) -> None:
         self._under_way = None
         self.plan(self._pause())
         done.callback(None)

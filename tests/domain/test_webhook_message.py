@@ -9,7 +9,7 @@ import pytest
 from standardwebhooks import Webhook, WebhookVerificationError
 from support.checks.shows import shows
 
-from crowdd.domain.outbound.client import Response
+from crowdd.domain.outbound.response import Response
 from crowdd.domain.webhooks import signatures, webhook_message
 from crowdd.domain.webhooks.events import KINDS
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 import pytest_twisted
+from support.servers.counting import worker_on
 from support.servers.mailbox import PASSWORD, USER, Mailbox, certificate
 from twisted.internet import reactor
 from twisted.logger import globalLogPublisher
@@ -19,8 +20,7 @@ from crowdd.domain.mail.message import Sender, compose, plain_address
 from crowdd.domain.mail.rendering import FOLDER, Letter, Letters, one_line
 from crowdd.errors import ConfigError, ConflictError, InvalidValueError, UnavailableError
 from crowdd.languages import Languages
-from crowdd.sched.queue_worker import Worker
-from crowdd.sched.task_handlers import Handler
+from crowdd.sched.handler import Handler
 from crowdd.values import Requester
 
 BASE = "https://crowdd.example"
@@ -322,7 +322,7 @@ async def test_who_waits_for_work_that_died_is_told(services, pool):
         raise InvalidValueError("Line 3 is no task.")
 
     item_id = await services.queue.add(pool, "import_tasks", {}, ada)
-    (settled,) = await Worker(reactor, services, {"import_tasks": Handler("import_tasks", run)}, size=1).take()
+    (settled,) = await worker_on(services, Handler("import_tasks", run)).take()
     await settled
     (row,) = await services.mail.list()
     letter = await services.mail.get(row["id"])

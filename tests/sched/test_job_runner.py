@@ -16,8 +16,9 @@ from twisted.internet.task import Clock
 from crowdd.domain.core.uploads import Upload
 from crowdd.domain.server import bootstrap, upload_gc
 from crowdd.errors import ForbiddenError, UnavailableError
+from crowdd.sched.job import Job, wait_after
 from crowdd.sched.job_runner import LONGEST_WAIT, JobRunner
-from crowdd.sched.schedule import Job, every_job, wait_after
+from crowdd.sched.schedule import every_job
 from crowdd.storage.core import batch_delete
 from crowdd.storage.server import jobs
 
@@ -32,7 +33,7 @@ class Bench:
         session = bootstrap.make_pool(reactor, self.settings, size=1)
         await session.start()
         self.sessions.append(session)
-        return JobRunner(clock, session, self.services, jobs, **more)
+        return JobRunner(clock, session, jobs, lambda job: job.work(self.services), **more)
 
     def job(self, name: str = "ring", period: float = 100.0, work: Any = None) -> Job:
         async def run(services: Any) -> str:

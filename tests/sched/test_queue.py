@@ -12,7 +12,7 @@ import attrs
 import pytest
 import pytest_twisted
 from support.checks.shows import shows
-from support.servers.counting import COUNTED, counting
+from support.servers.counting import COUNTED, counting, worker_on
 from support.servers.programs import Program
 from twisted.internet import reactor
 from twisted.internet.defer import Deferred, DeferredList, gatherResults
@@ -29,8 +29,9 @@ from crowdd.errors import (
     TooManyRequestsError,
     UnavailableError,
 )
+from crowdd.sched.handler import Handler
 from crowdd.sched.queue_worker import Worker
-from crowdd.sched.task_handlers import Handler, handlers
+from crowdd.sched.task_handlers import handlers
 from crowdd.values import SYSTEM, Requester
 
 TESTS = Path(__file__).parents[1]
@@ -44,7 +45,7 @@ class Bench:
     pool: Any
 
     def worker(self, work: Handler, *, clock: Any = reactor, size: int = 1, **more: Any) -> Worker:
-        return Worker(clock, self.services, {work.name: work}, size=size, **more)
+        return worker_on(self.services, work, clock=clock, size=size, **more)
 
     async def work_off(self, work: Handler, **more: Any) -> None:
         """Does what is due, until nothing is."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -92,11 +91,11 @@ def remove(config: Path | None, number: int, yes: bool, as_json: bool) -> None:
     say(as_json, {"id": number}, f"Removed announcement {number}.")
 
 
-def _state(row: dict[str, Any]) -> str:
+def _state(row: dict[str, object]) -> str:
     return "published" if row["published"] else "a draft"
 
 
-async def _change(services: Services, number: int, changes: dict[str, Any]) -> dict[str, Any]:
+async def _change(services: Services, number: int, changes: dict[str, object]) -> dict[str, object]:
     return await known(services.records.change(ANNOUNCEMENT, SYSTEM, number, changes), f"announcement {number}")
 
 

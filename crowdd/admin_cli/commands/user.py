@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import attrs
 import click
@@ -41,7 +40,7 @@ def user() -> None:
 def list_(config: Path | None, search: str | None, after: int, limit: int, as_json: bool) -> None:
     """List or search accounts, by id."""
 
-    async def work(services: Services) -> list[dict[str, Any]]:
+    async def work(services: Services) -> list[dict[str, object]]:
         if search is not None:
             found = await services.administration.found(search, SYSTEM)
             return [row for row in found if row["id"] > after][:limit]
@@ -57,8 +56,8 @@ def list_(config: Path | None, search: str | None, after: int, limit: int, as_js
 def show(config: Path | None, who: str, as_json: bool) -> None:
     """Show the account WHO, and the short names of the projects that it owns or helps to own."""
 
-    async def work(services: Services) -> dict[str, Any]:
-        row = await account(services, who)
+    async def work(services: Services) -> dict[str, object]:
+        row = await account(services.accounts, who)
         owned = [project["short_name"] for project in await services.projects.of_owner(row["id"])]
         return {**{name: row[name] for name in _SHOW}, "projects": owned}
 
@@ -114,7 +113,7 @@ def reset_api_key(config: Path | None, who: str, as_json: bool) -> None:
     """Give the account WHO a new API key and print it. The old key stops working at once."""
 
     async def work(services: Services) -> dict[str, object]:
-        row = await account(services, who)
+        row = await account(services.accounts, who)
         key = await services.accounts.reset_api_key(row["id"], SYSTEM)
         return {"id": row["id"], "name": row["name"], "api_key": key}
 
@@ -149,7 +148,7 @@ def remove_factors(config: Path | None, who: str, yes: bool, as_json: bool) -> N
     confirm(yes, f"Without a second factor, the password alone opens the account {who}.")
 
     async def work(services: Services) -> dict[str, object]:
-        row = await account(services, who)
+        row = await account(services.accounts, who)
         removed = await services.people.second_factors.remove_all(row["id"], SYSTEM)
         return {"id": row["id"], "name": row["name"], "removed": removed}
 
@@ -191,7 +190,7 @@ def export(config: Path | None, who: str, target: Path, as_json: bool) -> None:
     say(as_json, done, f"{done['rows']} rows of {done['name']} are in {target} ({done['bytes']} bytes).")
 
 
-async def _create(services: Services, form: Registration, locale: str) -> dict[str, Any]:
+async def _create(services: Services, form: Registration, locale: str) -> dict[str, object]:
     if locale not in services.languages.names:
         raise CrowddError(f"There is no language {locale}, only {', '.join(services.languages.names)}.")
     try:
@@ -203,8 +202,8 @@ async def _create(services: Services, form: Registration, locale: str) -> dict[s
 
 
 def _restrict(config: Path | None, who: str, restrict: bool, as_json: bool) -> None:
-    async def work(services: Services) -> dict[str, Any]:
-        row = await account(services, who)
+    async def work(services: Services) -> dict[str, object]:
+        row = await account(services.accounts, who)
         change = services.administration.block if restrict else services.administration.unblock
         return {"id": row["id"], "name": row["name"], "changed": await change(row["id"], SYSTEM)}
 
@@ -212,8 +211,8 @@ def _restrict(config: Path | None, who: str, restrict: bool, as_json: bool) -> N
     say(as_json, done, f"{done['name']} is {'' if restrict else 'not '}blocked{'' if done['changed'] else ' already'}.")
 
 
-async def _reset_password(services: Services, who: str, word: str | None) -> dict[str, Any]:
-    row = await account(services, who)
+async def _reset_password(services: Services, who: str, word: str | None) -> dict[str, object]:
+    row = await account(services.accounts, who)
     done = {"id": row["id"], "name": row["name"]}
     if word is None:
         if not await services.people.recovery.write(row["id"]):
@@ -227,8 +226,8 @@ async def _reset_password(services: Services, who: str, word: str | None) -> dic
     return {**done, "letter": False}
 
 
-async def _delete(services: Services, who: str) -> dict[str, Any]:
-    row = await account(services, who)
+async def _delete(services: Services, who: str) -> dict[str, object]:
+    row = await account(services.accounts, who)
     if owned := await services.people.account_deletion.obstacles(row["id"]):
         names = ", ".join(project["short_name"] for project in owned)
         raise ConflictError(
@@ -238,10 +237,10 @@ async def _delete(services: Services, who: str) -> dict[str, Any]:
     return {"id": row["id"], "name": row["name"]}
 
 
-async def _export(services: Services, who: str, target: Path, show: Callable[[int], None]) -> dict[str, Any]:
+async def _export(services: Services, who: str, target: Path, show: Callable[[int], None]) -> dict[str, object]:
     async def told(done: int) -> None:
         show(done)
 
-    row = await account(services, who)
+    row = await account(services.accounts, who)
     done = await services.people.personal_data.write_to(row["id"], target, SYSTEM, told)
     return {"id": row["id"], "name": row["name"], "file": str(target), **done}

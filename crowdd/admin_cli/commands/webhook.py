@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import click
 
@@ -22,7 +22,8 @@ _LIST = ("short_name", "state", "n_waiting", "n_failed", "n_missed", "last_deliv
 _SHORT = ("id", "sequence", "event", "task_id", "state", "attempts")
 _LOG = (*_SHORT, "response_status_code", "seconds", "updated", "problem")
 _ATTEMPT = ("at", "status", "seconds", "problem", "url")
-Work = Callable[[Services, Row], Awaitable[Any]]
+T = TypeVar("T")
+Work = Callable[[Services, Row], Awaitable[T]]
 
 
 @click.group(cls=Group)
@@ -33,11 +34,11 @@ def webhook() -> None:
     """
 
 
-def _of_project(config: Path | None, which: str, work: Work) -> Any:
+def _of_project(config: Path | None, which: str, work: Work[T]) -> T:
     """What the work returns, done with a project as its owners would."""
 
-    async def found(services: Services) -> Any:
-        return await work(services, await named(services, which))
+    async def found(services: Services) -> T:
+        return await work(services, await named(services.projects, services.records, which))
 
     return with_domain(config, found)
 

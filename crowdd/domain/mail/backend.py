@@ -3,27 +3,12 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Any, Protocol
+from typing import Any
 
 from crowdd.config import Mail as MailSettings
 from crowdd.domain.mail.message import plain_address
-from crowdd.errors import ConfigError, CrowddError, InvalidValueError
-
-
-class PostError(CrowddError):
-    """A letter was not taken. ``final``: it never will be. ``general``: nor will any other now."""
-
-    def __init__(self, message: str, *, final: bool = False, general: bool = False) -> None:
-        super().__init__(message)
-        self.final, self.general = final, general
-
-
-class Post(Protocol):
-    """Hands a message to a mail server."""
-
-    async def deliver(self, message: bytes, sender: str, recipient: str) -> None:
-        """Returns when the server has taken it. Raises PostError."""
-        ...
+from crowdd.domain.mail.transport import Post
+from crowdd.errors import ConfigError, InvalidValueError
 
 
 def post(reactor: Any, settings: MailSettings, host: str) -> Post | None:

@@ -10,9 +10,9 @@ from typing import Any
 import attrs
 from twisted.logger import Logger
 
-from crowdd.domain.mail.backend import Post, PostError
 from crowdd.domain.mail.message import Sender, compose, plain_address
 from crowdd.domain.mail.rendering import Letter, Letters, one_line
+from crowdd.domain.mail.transport import Post, PostError
 from crowdd.errors import ConflictError, InvalidValueError, NotFoundError, UnavailableError
 from crowdd.storage import mail
 from crowdd.storage.database import Database, Row

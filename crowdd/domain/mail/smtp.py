@@ -10,7 +10,7 @@ from twisted.internet.ssl import optionsForClientTLS
 from twisted.mail import smtp
 
 from crowdd.config import Mail as MailSettings
-from crowdd.domain.mail.backend import PostError
+from crowdd.domain.mail.transport import PostError
 
 SECONDS = 30
 """How long the server may take for an answer."""

@@ -14,7 +14,6 @@ from importlib import import_module
 from typing import Any
 from urllib.parse import urljoin
 
-import attrs
 from twisted.internet import error as network
 from twisted.internet.defer import CancelledError, Deferred, ensureDeferred
 from twisted.internet.interfaces import IResolutionReceiver
@@ -22,6 +21,7 @@ from twisted.python.failure import Failure
 from zope.interface import implementer
 
 from crowdd.config import endpoints
+from crowdd.domain.outbound.response import Response
 from crowdd.domain.outbound.url_policy import Target, require_public, target
 from crowdd.errors import RefusedTargetError, UnreachableError
 from crowdd.languages import _
@@ -29,16 +29,6 @@ from crowdd.languages import _
 MAX_REDIRECTS = 5
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
-
-
-@attrs.frozen
-class Response:
-    """What another server answered. ``body`` may have been cut (``whole`` false); header names are in lower case."""
-
-    status: int
-    headers: Mapping[str, str]
-    body: bytes
-    whole: bool
 
 
 class Outgoing:

@@ -24,7 +24,7 @@ from twisted.web.http_headers import Headers
 from twisted.web.iweb import IAgent, IAgentEndpointFactory
 from zope.interface import implementer
 
-from crowdd.domain.outbound.client import Response
+from crowdd.domain.outbound.response import Response
 from crowdd.domain.outbound.url_policy import Target
 from crowdd.errors import RefusedTargetError
 from crowdd.languages import _

@@ -31,10 +31,11 @@ from crowdd.domain.core.secrets import Secrets
 from crowdd.domain.core.security_log import SecurityLog
 from crowdd.domain.core.text.rendered_text import Prose
 from crowdd.domain.core.uploads import Uploads
-from crowdd.domain.mail.backend import Post, post
+from crowdd.domain.mail.backend import post
 from crowdd.domain.mail.mail import Mail
 from crowdd.domain.mail.message import Sender
 from crowdd.domain.mail.rendering import Letters
+from crowdd.domain.mail.transport import Post
 from crowdd.domain.outbound.client import Outgoing
 from crowdd.domain.projects.file_access import FileAccess
 from crowdd.domain.projects.live_state import Live

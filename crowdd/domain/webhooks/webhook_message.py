@@ -10,7 +10,7 @@ from urllib.parse import urlsplit, urlunsplit
 import attrs
 import orjson
 
-from crowdd.domain.outbound.client import Response
+from crowdd.domain.outbound.response import Response
 from crowdd.domain.webhooks import signatures
 from crowdd.domain.webhooks.event_kind import EventKind
 from crowdd.domain.webhooks.events import KINDS

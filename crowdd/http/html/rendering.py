@@ -99,7 +99,7 @@ class Templates:
         }
         self._base_url = base_url.rstrip("/")
 
-    def render(self, name: str, context: Mapping[str, Any]) -> str:
+    def render(self, name: str, context: Mapping[str, object]) -> str:
         """The page as text. TemplateNotFound for an unknown name, UndefinedError for a name the context lacks."""
         return self.environment.get_template(name).render(context)
 
@@ -215,7 +215,7 @@ def _excerpt(context: Context, text: str, top: int = 3, length: int = 200) -> st
 
 
 @pass_context
-def for_number(context: Context, forms: Mapping[str, str], count: int, **names: Any) -> str:
+def for_number(context: Context, forms: Mapping[str, str], count: int, **names: object) -> str:
     """One of the forms that ``by_number`` gave, with its names."""
     return forms.get(_locale(context).plural_form(count), forms["other"]).format(**names)
 

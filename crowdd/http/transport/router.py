@@ -17,7 +17,8 @@ import attrs
 from klein import Klein
 from twisted.internet.defer import Deferred, ensureDeferred
 from twisted.logger import Logger
-from twisted.web.resource import Resource
+from twisted.python.failure import Failure
+from twisted.web.resource import IResource
 from twisted.web.server import NOT_DONE_YET
 from werkzeug.exceptions import HTTPException
 
@@ -56,6 +57,7 @@ from crowdd.http.transport.limits.rate_limits import (
     count_hit,
 )
 from crowdd.http.transport.path_table import Methods, Names, PathTable
+from crowdd.http.transport.site import Request, RootResource
 from crowdd.http.transport.streams import Streams
 from crowdd.kinds import KINDS
 from crowdd.languages import _
@@ -108,21 +110,21 @@ class Router:
         return app
 
     def _register(self, app: Klein, path: str, methods: Methods, name: str) -> None:
-        def matched(request: Any, **names: Any) -> Deferred[bytes]:
+        def matched(request: Request, **names: str | int) -> Deferred[bytes]:
             return uncancelled(self.serve(request, methods, names))
 
         matched.__name__ = name
         app.route(path, endpoint=name, strict_slashes=False)(matched)
 
-    def _unmatched(self, request: Any, failure: Any) -> Deferred[bytes]:
+    def _unmatched(self, request: Any, failure: Failure) -> Deferred[bytes]:
         return uncancelled(self.serve(request, {}, {}))
 
-    def serve(self, request: Any, methods: Methods, names: Names) -> Deferred[bytes]:
+    def serve(self, request: Request, methods: Methods, names: Names) -> Deferred[bytes]:
         """Fires with the body; status and headers are set on the request. Nothing may cancel it."""
         request.route = next(iter(methods.values())).path if methods else "(unknown)"
         return ensureDeferred(self._serve(request, methods, names))
 
-    async def _serve(self, request: Any, methods: Methods, names: Names) -> bytes:
+    async def _serve(self, request: Request, methods: Methods, names: Names) -> bytes:
         incoming = Incoming(request, client_address(request, self._settings))
         incoming.request_id = request.request_id
         request_id.set(request.request_id)
@@ -352,17 +354,15 @@ class Router:
             return b"Something went wrong on our side."
 
 
-class Gateway(Resource):
+class Gateway(RootResource):
     """What comes before any route: static files, frames that lost their way, requests without an origin.
 
     Then the short way to the hot routes, and ``inner`` (Klein) for all others.
     """
 
-    isLeaf = True
-
     def __init__(
         self,
-        inner: Any,
+        inner: IResource,
         hot: PathTable,
         router: Router,
         static: StaticFiles,
@@ -383,7 +383,7 @@ class Gateway(Resource):
         """What answers each address, by method."""
         return self._router.routes
 
-    def render(self, request: Any) -> Any:
+    def render(self, request: Request) -> bytes | int:
         path = _normalise_path(request)
         request.route = "(refused)"
         if path.startswith("/static/"):
@@ -404,7 +404,7 @@ class Gateway(Resource):
         self._router.serve(request, *found).addCallback(request.deliver).addErrback(request.processingFailed)
         return NOT_DONE_YET
 
-    def _static_file(self, request: Any, path: str) -> bytes:
+    def _static_file(self, request: Request, path: str) -> bytes:
         file = self._static.lookup(path)
         if file is None:
             return self._write(
@@ -426,7 +426,7 @@ class Gateway(Resource):
             request, BytesResponse(file.body if packed is None else packed, file.content_type, headers=headers)
         )
 
-    def _refuse(self, request: Any, reason: str) -> bytes:
+    def _refuse(self, request: Request, reason: str) -> bytes:
         incoming = Incoming(request, client_address(request, self._settings))
         incoming.request_id = request.request_id
         error = ForbiddenError(reason, code="opaque_origin")
@@ -435,7 +435,7 @@ class Gateway(Resource):
         request.setHeader("Content-Length", str(len(body)))
         return body
 
-    def _write(self, request: Any, answer: BytesResponse) -> bytes:
+    def _write(self, request: Request, answer: BytesResponse) -> bytes:
         request.setResponseCode(answer.status)
         request.setHeader("Content-Type", answer.content_type)
         for name, value in answer.headers.items():
@@ -471,7 +471,7 @@ def uncancelled(work: Deferred[bytes]) -> Deferred[bytes]:
     """A Deferred that follows the work and whose cancellation (the client has gone) does not reach it."""
     outer: Deferred[bytes] = Deferred(lambda _: None)
 
-    def pass_on(result: Any) -> None:
+    def pass_on(result: bytes | Failure) -> None:
         if not outer.called:
             outer.callback(result)
 
@@ -499,7 +499,7 @@ def _vary(headers: Any, *more: str) -> None:
     headers.setRawHeaders("vary", [", ".join(dict.fromkeys([*named, *more]))])
 
 
-def _normalise_path(request: Any) -> str:
+def _normalise_path(request: Request) -> str:
     """The path in its one spelling, put where Klein looks: no doubled slashes, nothing quoted that need not be.
 
     What decides by the path (limits, cookies, frames) and what matches the route then read the same. A quoted slash
@@ -517,5 +517,5 @@ def _normalise_path(request: Any) -> str:
     return path
 
 
-def _header(request: Any, name: str) -> str:
+def _header(request: Request, name: str) -> str:
     return (request.getHeader(name) or "").strip().lower()

@@ -14,7 +14,8 @@ from urllib.parse import urlencode, urlsplit
 import orjson
 
 from crowdd.domain.accounts.social.oauth import OAuthClient, OAuthState, ProviderIdentity
-from crowdd.domain.outbound.client import Outgoing, Response
+from crowdd.domain.outbound.client import Outgoing
+from crowdd.domain.outbound.response import Response
 from crowdd.errors import ProviderError, RefusedTargetError, UnreachableError
 from crowdd.languages import _
 from crowdd.lazy import lazy

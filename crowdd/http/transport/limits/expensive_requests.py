@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
+
+from twisted.internet.interfaces import IReactorTime
 
 from crowdd.domain.core.concurrency.concurrency_limit import Turns
 from crowdd.http.request import Incoming
@@ -20,7 +22,7 @@ class CostlyRequests:
     comes. ``clock`` has ``seconds`` and ``callLater``.
     """
 
-    def __init__(self, clock: Any) -> None:
+    def __init__(self, clock: IReactorTime) -> None:
         self._clock = clock
         refusal = "Too many large requests are in progress. Send smaller ones, or try again in a moment."
         self.writes = Turns(clock, 1, WAIT_SECONDS, rest=REST, max_waiting_of_one=64, refusal=refusal)

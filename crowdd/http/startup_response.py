@@ -2,30 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import orjson
-from twisted.web.resource import Resource
 
 from crowdd.errors import UnavailableError
 from crowdd.http.errors import error_object, headers_of
 from crowdd.http.negotiation import target_of
 from crowdd.http.pages.monitoring import HEALTH, healthy, readiness
 from crowdd.http.responses import BytesResponse
+from crowdd.http.transport.site import Request, RootResource
 
 _WORDS = "The server is starting and waits for its database."
 
 
-class Starting(Resource):
+class Starting(RootResource):
     """It lives, and can do nothing yet."""
 
-    isLeaf = True
-
-    async def body_limit(self, request: Any) -> int:
+    async def body_limit(self, request: Request) -> int:
         """Raises UnavailableError: who sends a large body cannot be looked up yet."""
         raise UnavailableError(_WORDS, retry_after=5)
 
-    def render(self, request: Any) -> bytes:
+    def render(self, request: Request) -> bytes:
         """503 to everything but ``/health``."""
         answer = _answer(request.method.decode("ascii", "replace"), request.path.decode("ascii", "replace"))
         request.route = "(starting)"
