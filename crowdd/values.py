@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import ipaddress
 from functools import lru_cache
+from typing import TypeAlias
 
 import attrs
 
+Json: TypeAlias = "dict[str, Json] | list[Json] | str | int | float | bool | None"
+JsonObject: TypeAlias = dict[str, Json]
 _LOOPBACK = ipaddress.ip_address("127.0.0.1")
 
 

@@ -11,7 +11,7 @@ from crowdd.domain.transfer import folder_export
 from crowdd.domain.transfer.exports import File
 from crowdd.domain.transfer.project_folder import PROJECT_FILE
 from crowdd.errors import ConflictError
-from crowdd.storage.database import Row
+from crowdd.storage.projects.rows import ProjectPage
 from crowdd.values import SYSTEM
 
 ANSWERS = "answers"
@@ -19,7 +19,7 @@ ANSWERS = "answers"
 
 async def export(
     services: Services,
-    row: Row,
+    row: ProjectPage,
     folder: Path,
     files: Sequence[tuple[str, str]],
     told: Callable[[int], None],

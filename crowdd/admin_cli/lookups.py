@@ -8,13 +8,14 @@ from typing import Any, TypeVar
 from crowdd.domain.server.services import Services
 from crowdd.errors import ConflictError, NotFoundError
 from crowdd.kinds import PROJECT
-from crowdd.storage.database import Row
+from crowdd.storage.accounts.rows import AccountPage
+from crowdd.storage.projects.rows import CountedCategory, ProjectPage
 from crowdd.values import SYSTEM
 
 T = TypeVar("T")
 
 
-async def account(services: Services, words: str) -> Row:
+async def account(services: Services, words: str) -> AccountPage:
     """The account with this nickname, e-mail address or id, with score and rank.
 
     Raises NotFoundError; ConflictError for digits that are one account's id and the nickname of another: whoever
@@ -30,21 +31,21 @@ async def account(services: Services, words: str) -> Row:
     return found.popitem()[1]
 
 
-async def _by_id(services: Services, words: str) -> Row | None:
+async def _by_id(services: Services, words: str) -> AccountPage | None:
     try:
         return await services.accounts.profile(number(words) or 0)
     except NotFoundError:
         return None
 
 
-async def _by_name(services: Services, words: str) -> Row | None:
+async def _by_name(services: Services, words: str) -> AccountPage | None:
     try:
         return await services.accounts.profile((await services.accounts.find(words))["id"])
     except NotFoundError:
         return None
 
 
-async def project(services: Services, words: str) -> Row:
+async def project(services: Services, words: str) -> ProjectPage:
     """The project with this short name or id, as its owners have it. Raises NotFoundError, ConflictError."""
     names = {words, await _short_name(services, words)} - {""}
     found = {row["id"]: row for row in [await _page(services, name) for name in sorted(names)] if row}
@@ -63,14 +64,14 @@ async def _short_name(services: Services, words: str) -> str:
     return str(view["short_name"])
 
 
-async def _page(services: Services, short_name: str) -> Row | None:
+async def _page(services: Services, short_name: str) -> ProjectPage | None:
     try:
         return await services.projects.owned(short_name, SYSTEM)
     except NotFoundError:
         return None
 
 
-async def category(services: Services, words: str) -> Row:
+async def category(services: Services, words: str) -> CountedCategory:
     """The category with this short name or id, and the number of its projects. Raises NotFoundError."""
     rows = await services.administration.categories(SYSTEM)
     found = [row for row in rows if row["short_name"] == words] or [row for row in rows if row["id"] == number(words)]

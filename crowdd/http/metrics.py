@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import resource
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import attrs
@@ -26,7 +26,7 @@ from prometheus_client.multiprocess import MultiProcessCollector
 from crowdd import __version__
 from crowdd.sched.schedule import overview
 from crowdd.storage.connections.pool import PoolFigures
-from crowdd.storage.database import Database, Row
+from crowdd.storage.database import Database
 from crowdd.storage.server import figures
 
 FOLDER = "PROMETHEUS_MULTIPROC_DIR"
@@ -177,7 +177,7 @@ class Metrics:
         self._reachable.set(1)
         self._keep(row, jobs)
 
-    def _keep(self, row: Row, jobs: list[Row]) -> None:
+    def _keep(self, row: Mapping[str, Any], jobs: Sequence[Mapping[str, Any]]) -> None:
         for key, gauge in self._found.items():
             gauge.set(row[key])
         for job in jobs:

@@ -2,10 +2,39 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 
+import attrs
+
 from crowdd.storage.core import batch_delete
-from crowdd.storage.database import Database, Row, one_or_none
+from crowdd.storage.database import Database, fetch_row_or_none, fetch_rows, one_or_none
+
+
+@attrs.frozen
+class QueuedMail:
+    """An e-mail without its texts."""
+
+    id: int
+    created: datetime
+    recipient: str
+    template: str
+    locale: str
+    subject: str
+    state: str
+    due: datetime
+    attempts: int
+    ended: datetime | None
+    error: str
+
+
+@attrs.frozen
+class WholeMail(QueuedMail):
+    """An e-mail with its texts, which are None once it was sent."""
+
+    text: str | None
+    html: str | None
+
 
 _MINUTES = 10  # that one attempt may take at most, before another one is made
 _HEAD = "id, created, recipient, template, locale, subject, state, due, attempts, ended, error"
@@ -25,10 +54,11 @@ async def add(db: Database, letter: dict[str, Any], error: str, maximum: int) ->
     return int(row["id"]) if row else None
 
 
-async def claim(db: Database) -> Row | None:
+async def claim(db: Database) -> WholeMail | None:
     """The next letter that is due, with its texts; nobody else gets it for some minutes. None when there is none."""
-    return await one_or_none(
+    return await fetch_row_or_none(
         db,
+        WholeMail,
         f"UPDATE mail SET attempts = attempts + 1, due = clock() + interval '{_MINUTES} minutes' WHERE id = (SELECT id FROM mail"
         " WHERE state = 'waiting' AND due <= clock() ORDER BY due, id LIMIT 1 FOR UPDATE SKIP LOCKED)"
         f" RETURNING {_HEAD}, text, html",
@@ -54,17 +84,22 @@ async def put_back(db: Database, mail_id: int, seconds: float, error: str, *, co
     await db.execute(sql, {"id": mail_id, "seconds": seconds, "error": error, "counts": counts})
 
 
-async def list_(db: Database, limit: int, state: str | None) -> list[Row]:
+async def list_(db: Database, limit: int, state: str | None) -> list[QueuedMail]:
     """The last letters without their texts."""
     where = "WHERE state = %(state)s" if state else ""
-    return await db.fetch(
-        f"SELECT {_HEAD} FROM mail {where} ORDER BY id DESC LIMIT %(limit)s", {"limit": limit, "state": state}
+    return await fetch_rows(
+        db,
+        QueuedMail,
+        f"SELECT {_HEAD} FROM mail {where} ORDER BY id DESC LIMIT %(limit)s",
+        {"limit": limit, "state": state},
     )
 
 
-async def one_of(db: Database, mail_id: int) -> Row | None:
+async def one_of(db: Database, mail_id: int) -> WholeMail | None:
     """A letter with its texts."""
-    return await one_or_none(db, f"SELECT {_HEAD}, text, html FROM mail WHERE id = %(id)s", {"id": mail_id})
+    return await fetch_row_or_none(
+        db, WholeMail, f"SELECT {_HEAD}, text, html FROM mail WHERE id = %(id)s", {"id": mail_id}
+    )
 
 
 async def again(db: Database, mail_id: int) -> bool:

@@ -23,7 +23,7 @@ from crowdd.domain.transfer.exports import FORMATS, KINDS
 from crowdd.domain.transfer.missing_files import Missing
 from crowdd.errors import ConflictError, NotFoundError
 from crowdd.kinds import PROJECT
-from crowdd.storage.database import Row
+from crowdd.storage.projects.rows import ProjectPage
 from crowdd.values import SYSTEM
 
 _WORTH_WATCHING = 1000  # tasks
@@ -304,24 +304,24 @@ async def _show(services: Services, which: str) -> dict[str, Any]:
     return {**{name: view[name] for name in _SHOW}, **more, "lacks": lacks, "url": address}
 
 
-async def _opened(services: Services, which: str) -> tuple[Row, bool]:
+async def _opened(services: Services, which: str) -> tuple[ProjectPage, bool]:
     row = await found(services, which)
     return row, await services.projects.publish(row, SYSTEM)
 
 
-async def _paused(services: Services, which: str) -> tuple[Row, bool]:
+async def _paused(services: Services, which: str) -> tuple[ProjectPage, bool]:
     row = await found(services, which)
     return row, await services.projects.pause(row, SYSTEM)
 
 
-async def _featured(services: Services, which: str, featured: bool) -> tuple[Row, bool]:
+async def _featured(services: Services, which: str, featured: bool) -> tuple[ProjectPage, bool]:
     row = await found(services, which)
     if row["featured"] is not featured:
         await services.records.change(PROJECT, SYSTEM, row["id"], {"featured": featured})
     return row, row["featured"] is not featured
 
 
-def _say_state(as_json: bool, row: Row, state: str, changed: bool) -> None:
+def _say_state(as_json: bool, row: ProjectPage, state: str, changed: bool) -> None:
     done = {"id": row["id"], "short_name": row["short_name"], "changed": changed}
     say(as_json, done, f"{row['short_name']} is {state}{' now' if changed else ' already'}.")
 
@@ -334,7 +334,7 @@ async def _transfer(services: Services, which: str, person: str, keep: bool) -> 
     return {"id": row["id"], "short_name": row["short_name"], "owner": owner}
 
 
-async def _delete(services: Services, which: str) -> Row:
+async def _delete(services: Services, which: str) -> ProjectPage:
     row = await found(services, which)
     await services.records.delete(PROJECT, SYSTEM, row["id"])
     return row

@@ -13,7 +13,8 @@ from crowdd.domain.mail.mail import Mail
 from crowdd.errors import ForbiddenError
 from crowdd.languages import _
 from crowdd.storage.accounts import one_time_links
-from crowdd.storage.database import Database, Row
+from crowdd.storage.accounts.rows import Address
+from crowdd.storage.database import Database
 from crowdd.values import Requester
 
 _MAX_LETTERS_PER_HOUR = 20  # to one address, whoever asks for them
@@ -33,7 +34,7 @@ class EmailLinks:
         """A letter without a link."""
         await self._mail.send(tx, to, template, context, locale)
 
-    async def send_page(self, tx: Database, path: str, person: Row, template: str, **context: Any) -> None:
+    async def send_page(self, tx: Database, path: str, person: Address, template: str, **context: Any) -> None:
         """A letter that leads to a page of ours, for somebody who can sign in."""
         more = {"url": f"{self._front}{path}", "name": greeted(person), **context}
         await self.send(tx, person["email_addr"], template, person["locale"], **more)
@@ -76,17 +77,17 @@ class EmailLinks:
     async def owner(self, db: Database, key: str, purpose: str) -> int:
         """Whose link it is; it is not used up. Raises ForbiddenError."""
         row = await one_time_links.find(db, self._hash(key), purpose)
-        if row is None or row["user_id"] is None:
+        if row is None or row.user_id is None:
             raise ForbiddenError(_SPENT, hint=_AGAIN)
-        return int(row["user_id"])
+        return int(row.user_id)
 
     async def use(self, tx: Database, key: str, purpose: str) -> tuple[int | None, dict[str, Any]]:
         """Uses a link up: whose it is, and what was kept with it. Raises ForbiddenError."""
-        row: Row | None = await one_time_links.use(tx, self._hash(key), purpose)
+        row = await one_time_links.use(tx, self._hash(key), purpose)
         if row is None:
             raise ForbiddenError(_SPENT, hint=_AGAIN)
-        kept = self._secrets.decrypt(base64.b64decode(row["data"]["sealed"]), _place(self._hash(key)))
-        return row["user_id"], orjson.loads(kept)
+        kept = self._secrets.decrypt(base64.b64decode(str(row.data["sealed"])), _place(self._hash(key)))
+        return row.user_id, orjson.loads(kept)
 
     def subject(self, address: str) -> bytes:
         """A keyed hash of an address: what links that went to it are found by."""
@@ -100,7 +101,7 @@ def _place(hashed: bytes) -> str:
     return place("one_time_link", "data", hashed.hex())
 
 
-def greeted(row: Row) -> str:
+def greeted(row: Address) -> str:
     """The name with which a letter to an account begins: none while nobody has proved that they read the address.
 
     Otherwise a stranger could have us send words of their choice to anybody.

@@ -17,8 +17,9 @@ from crowdd.domain.core.records import NOT_FOUND
 from crowdd.domain.core.secrets import Secrets, place
 from crowdd.errors import AnonymousError, ForbiddenError, InvalidRequestError, NotFoundError
 from crowdd.lazy import lazy
-from crowdd.storage.database import Database, Row, now
+from crowdd.storage.database import Database, now
 from crowdd.storage.projects import projects
+from crowdd.storage.projects.rows import CurrentProjectKey
 
 if TYPE_CHECKING:
     import jwt
@@ -33,7 +34,7 @@ class ExternalUsers:
 
     def __init__(self, db: Database, new_batcher: BatcherFactory, secrets: Secrets, hours: int) -> None:
         self._db, self._secrets, self._life = db, secrets, timedelta(hours=hours)
-        self._keys: Batcher[int, Row] = new_batcher(partial(projects.secret_keys, db))
+        self._keys: Batcher[int, CurrentProjectKey | None] = new_batcher(partial(projects.secret_keys, db))
 
     async def token(self, short_name: str, secret_key: str | None, uid: str | None = None) -> str:
         """A token for whoever knows the project's secret key; with ``uid`` it is for this external user only.
@@ -65,7 +66,7 @@ class ExternalUsers:
         if len(words) != 2 or words[0].lower() != "bearer":
             raise AnonymousError("An external user needs Authorization: Bearer <token>.", code="invalid_header")
         row = await self._keys.add(project_id)
-        if row["id"] is None:
+        if row is None:
             raise NotFoundError(NOT_FOUND)
         claims = _claims(self._secrets, words[1], bytes(row["secret_key_sealed"]), row["id"])
         if claims["project_id"] != row["id"] or claims["short_name"] != row["short_name"]:

@@ -21,7 +21,7 @@ from crowdd.errors import ConflictError, NotFoundError
 from crowdd.languages import _
 from crowdd.storage.accounts import accounts, personal_data
 from crowdd.storage.core import audit
-from crowdd.storage.database import Database, Row, Transactions
+from crowdd.storage.database import Database, Transactions
 from crowdd.values import Requester
 
 HANDLER = "personal_export"
@@ -74,7 +74,7 @@ class PersonalData:
         row = await personal_data.export(self._db, user_id)
         if row is None:
             return Export("none")
-        return Export("ready" if row["ready"] else "waiting", row["requested"], row["ready"], row["bytes"])
+        return Export("ready" if row.ready else "waiting", row.requested, row.ready, row.bytes)
 
     async def request(self, user_id: int, who: Requester) -> bool:
         """Has an export made; False when one is under way. The one before goes."""
@@ -92,9 +92,9 @@ class PersonalData:
 
     async def file(self, user_id: int) -> Path:
         """The file that is ready. Raises NotFoundError."""
-        row: Row = await personal_data.export(self._db, user_id) or {}
-        path = self.folder / str(row.get("file") or "none")
-        if not row.get("file") or not path.is_file():
+        row = await personal_data.export(self._db, user_id)
+        path = self.folder / (row.file if row and row.file else "none")
+        if row is None or not row.file or not path.is_file():
             raise NotFoundError(_("There is no export of your data, or it has expired. Create a new one."))
         return path
 

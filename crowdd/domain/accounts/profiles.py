@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Collection
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from typing import Any
 
 import attrs
@@ -20,8 +20,9 @@ from crowdd.errors import ConflictError, FormError
 from crowdd.kinds import USER
 from crowdd.languages import _
 from crowdd.storage.accounts import accounts
+from crowdd.storage.accounts.rows import AccountPage, Address
 from crowdd.storage.core import audit, records
-from crowdd.storage.database import Database, Row, Transactions
+from crowdd.storage.database import Database, Transactions
 from crowdd.values import Requester
 
 _LONGEST_KEY = 500
@@ -49,10 +50,11 @@ class Profile:
             }
         )
 
-    def changes(self, row: Row) -> dict[str, Any]:
+    def changes(self, row: AccountPage) -> dict[str, Any]:
         """What differs from the stored row."""
+        stored: Mapping[str, object] = row
         said = {**attrs.asdict(self), "fullname": self.fullname.strip(), "email_addr": self.email_addr.strip()}
-        return {name: value for name, value in said.items() if value != row[name]}
+        return {name: value for name, value in said.items() if value != stored[name]}
 
 
 class Profiles:
@@ -73,7 +75,7 @@ class Profiles:
         self._db, self._passwords, self._policy, self._signing_in = db, passwords, policy, signing_in
         self._email_confirmation, self._email_links, self._revoking = email_confirmation, email_links, revoking
 
-    async def update(self, row: Row, said: Profile, locales: Collection[str], who: Requester) -> bool:
+    async def update(self, row: AccountPage, said: Profile, locales: Collection[str], who: Requester) -> bool:
         """Stores a profile; True when a new address is to be confirmed first.
 
         Raises FormError, also for a name or address that is taken, and ProofNeededError where the address changes.
@@ -106,7 +108,7 @@ class Profiles:
         await records.update(self._db, USER, user_id, {"newsletter_prompted": True, **answer})
 
     async def change_password(
-        self, row: Row, current: str, new: str, confirm: str, who: Requester, *, revoke: bool = False
+        self, row: AccountPage, current: str, new: str, confirm: str, who: Requester, *, revoke: bool = False
     ) -> Revoked:
         """A new password for somebody who knows the old one, and what else has ended.
 
@@ -144,8 +146,8 @@ class Profiles:
         user_id: int,
         changes: dict[str, Any],
         who: Requester,
-        then: Callable[[Database, Row], Awaitable[None]] | None = None,
-        before: Row | None = None,
+        then: Callable[[Database, Address], Awaitable[None]] | None = None,
+        before: Address | None = None,
     ) -> None:
         async def work(tx: Database) -> None:
             try:

@@ -22,7 +22,8 @@ from crowdd.errors import (
 )
 from crowdd.kinds.kind import Role
 from crowdd.storage.core import queue
-from crowdd.storage.database import Database, Row
+from crowdd.storage.core.rows import ClaimedItem, QueueItem
+from crowdd.storage.database import Database
 from crowdd.values import Requester
 
 MAX_UNFINISHED, MAX_OF_OPERATOR = 100, 10_000
@@ -77,10 +78,10 @@ class QueuedTask:
         row = await queue.progress(within or self._db, self.id, self.attempt, done, total, checkpoint)
         if row is None:
             raise StoppedError("lost")
-        self.done, self.total, self.failures = done, total, row["failures"]
+        self.done, self.total, self.failures = done, total, row.failures
         self.checkpoint = self.checkpoint if checkpoint is None else checkpoint
         self._told()
-        if row["cancel"]:
+        if row.cancel:
             raise StoppedError("cancelled")
         if self.stopping:
             raise StoppedError("ending")
@@ -136,17 +137,17 @@ class Pace:
     eta: float | None = None
 
 
-def pace(row: Row) -> Pace:
+def pace(row: QueueItem) -> Pace:
     """From what its last attempt has done since it began."""
-    began: datetime | None = row["began"]
-    if row["state"] != "running" or began is None or row["progressed"] is None:
+    began: datetime | None = row.began
+    if row.state != "running" or began is None or row.progressed is None:
         return Pace()
-    seconds = (row["progressed"] - began).total_seconds()
-    more = row["done"] - row["done_before"]
+    seconds = (row.progressed - began).total_seconds()
+    more = row.done - row.done_before
     if seconds <= 0 or more <= 0:
         return Pace()
     rate = more / seconds
-    return Pace(rate, None if row["total"] is None else max(0, row["total"] - row["done"]) / rate)
+    return Pace(rate, None if row.total is None else max(0, row.total - row.done) / rate)
 
 
 class Queue:
@@ -196,7 +197,7 @@ class Queue:
 
     # For those who wait
 
-    async def _rows(self, who: Requester, chosen: Mapping[str, Any]) -> list[Row]:
+    async def _rows(self, who: Requester, chosen: Mapping[str, Any]) -> list[QueueItem]:
         rights.require(who, rights.of_requester(who), frozenset({Role.SIGNED_IN, Role.ADMIN}))
         return await queue.list_(self._db, who, **chosen)
 
@@ -235,7 +236,7 @@ class Queue:
             raise ConflictError(refusal)
         return view(await self._seen(self._db, who, item_id))
 
-    async def _seen(self, db: Database, who: Requester, item_id: int) -> Row:
+    async def _seen(self, db: Database, who: Requester, item_id: int) -> QueueItem:
         rights.require(who, rights.of_requester(who), frozenset({Role.SIGNED_IN, Role.ADMIN}))
         row = await queue.one_of(db, who, item_id)
         if row is None:
@@ -251,28 +252,39 @@ VIEW = (
 WHOLE = ("user_name", "via", "failures", "arguments", "checkpoint")
 
 
-def view(row: Row, whole: bool = False) -> dict[str, Any]:
+def view(row: QueueItem, whole: bool = False) -> dict[str, Any]:
     """What the owner of an item sees: VIEW, and ``cancelling``, ``rate`` (per second) and ``eta`` (seconds).
 
     The ``whole`` item has WHOLE too, which is between the work and the operator.
     """
     now = pace(row)
-    cancelling = row["cancel"] and row["state"] == "running"
-    shown = {name: row[name] for name in VIEW} | {"cancelling": cancelling, "rate": now.rate, "eta": now.eta}
-    return shown | {name: row[name] for name in WHOLE} if whole else shown
+    cancelling = row.cancel and row.state == "running"
+    names = VIEW + WHOLE if whole else VIEW
+    shown = {name: getattr(row, name) for name in names}
+    return shown | {"cancelling": cancelling, "rate": now.rate, "eta": now.eta}
 
 
-def _item(row: Row, db: Database) -> QueuedTask:
+def _item(row: ClaimedItem, db: Database) -> QueuedTask:
     who = Requester(
-        user_id=row["user_id"],
-        user_name=row["user_name"] or "",
-        fullname=row["fullname"] or "",
-        admin=row["is_admin"],
-        locale=row["locale"] or "en",
+        user_id=row.user_id,
+        user_name=row.user_name or "",
+        fullname=row.fullname or "",
+        admin=row.is_admin,
+        locale=row.locale or "en",
         via="job",
     )
-    kept = {name: row[name] for name in ("id", "name", "arguments", "project_id", "done", "total", "checkpoint")}
-    # Nothing is done for somebody who has been blocked since.
-    cancelled = row["cancel"] or row["blocked"]
-    more = {name: row[name] for name in ("attempt", "failures", "email_addr")}
-    return QueuedTask(**kept, **more, who=who, cancelled=cancelled, db=db)
+    return QueuedTask(
+        id=row.id,
+        name=row.name,
+        arguments=row.arguments,
+        who=who,
+        project_id=row.project_id,
+        done=row.done,
+        total=row.total,
+        checkpoint=row.checkpoint,
+        attempt=row.attempt,
+        failures=row.failures,
+        cancelled=row.cancel or row.blocked,  # nothing is done for an account that has been blocked since
+        email_addr=row.email_addr,
+        db=db,
+    )

@@ -24,7 +24,8 @@ class Quota:
     async def usage(self, db: Database, user_id: int) -> dict[str, dict[str, int]]:
         """``used`` and ``max`` (0: no limit) of projects, tasks and bytes."""
         used = await quota.usage(db, user_id)
-        return {name: {"used": used[name], "max": self._max(name)} for name in ("projects", "tasks", "bytes")}
+        counts = {"projects": used.projects, "tasks": used.tasks, "bytes": used.bytes}
+        return {name: {"used": count, "max": self._max(name)} for name, count in counts.items()}
 
     async def require(self, tx: Database, who: Requester) -> None:
         """To be called at the end of a transaction: raises ForbiddenError when it adds too much to an account."""
@@ -33,7 +34,7 @@ class Quota:
             return
         over = await quota.exceeded(tx, limits.max_tasks, limits.max_bytes)
         if over is not None:
-            raise self._refusal(over["what"], over["used"])
+            raise self._refusal(over.what, over.used)
 
     async def require_project(self, tx: Database, who: Requester, owner_id: int) -> None:
         """The same for the number of projects, once a new one is there."""

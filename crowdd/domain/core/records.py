@@ -304,7 +304,7 @@ class Records:
 
     def _open(self, kind: Kind, row: Row) -> Row:
         """The row with sealed attributes decrypted for those who may read them, and masked ones for all others."""
-        opened: Row = {}
+        opened: dict[str, object] = {}
         for field in kind.fields:
             if field.encrypted:
                 readable = field.read & row["roles"]

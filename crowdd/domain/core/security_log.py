@@ -22,7 +22,8 @@ from crowdd.domain.core.secrets import Secrets
 from crowdd.errors import UnavailableError
 from crowdd.logs import request_id
 from crowdd.storage.core import security_log
-from crowdd.storage.database import Database, Row, Transactions
+from crowdd.storage.core.rows import SecurityEntry
+from crowdd.storage.database import Database, Transactions
 from crowdd.values import Requester
 
 PAUSE = 1.0  # seconds between two statements
@@ -197,7 +198,7 @@ class SecurityLog:
         tried: str = "",
         kinds: Sequence[str] = (),
         since: datetime | None = None,
-    ) -> list[Row]:
+    ) -> list[SecurityEntry]:
         """Entries, the newest first: of an account, or where this was typed for one; of some kinds; since a time."""
         hidden, wanted = self.hidden(tried) if tried else None, list(kinds) or None
         return await security_log.latest(

@@ -14,7 +14,7 @@ from crowdd.domain.core.uploads import TYPES, Upload, suffix_of
 from crowdd.errors import FormError, NotFoundError, TooLargeError
 from crowdd.kinds import HELPING_MATERIAL
 from crowdd.languages import _
-from crowdd.storage.database import Row
+from crowdd.storage.projects.rows import ProjectPage
 from crowdd.values import Requester
 
 PER_PAGE: Final = 24
@@ -35,18 +35,18 @@ class ProjectPictures:
     def __init__(self, records: Records, base_url: str) -> None:
         self._records, self._base_url = records, base_url
 
-    def may_add(self, row: Row) -> bool:
+    def may_add(self, row: ProjectPage) -> bool:
         """Whether who has this row of ``Projects.page`` may bring pictures and remove them."""
         return bool(row["roles"] & HELPING_MATERIAL.rights.create)
 
-    async def page(self, who: Requester, row: Row, before: str = "") -> Pictures:
+    async def page(self, who: Requester, row: ProjectPage, before: str = "") -> Pictures:
         """The last ones, or those before one."""
         asked = {"project_id": str(row["id"]), "desc": "true", "all": "1", "limit": str(PER_PAGE), "last_id": before}
         found = await self._records.list(HELPING_MATERIAL, who, asked)
         shown = [picture for each in found if (picture := self._picture(each)) is not None]
         return Pictures(shown, found[-1]["id"] if len(found) == PER_PAGE else None)
 
-    async def add(self, who: Requester, row: Row, upload: Upload | None) -> dict[str, Any]:
+    async def add(self, who: Requester, row: ProjectPage, upload: Upload | None) -> dict[str, Any]:
         """The new picture. Raises FormError for ``picture``: no file, no picture, too large; what a quota raises."""
         if upload is None or not upload.content:
             raise FormError({"picture": [_("Choose a picture first.")]})
@@ -61,7 +61,7 @@ class ProjectPictures:
             raise NotFoundError(NOT_FOUND)
         return made
 
-    async def remove(self, who: Requester, row: Row, picture_id: int) -> None:
+    async def remove(self, who: Requester, row: ProjectPage, picture_id: int) -> None:
         """Removes one with its file. Raises NotFoundError for what is no picture of the project."""
         found = await self._records.get(HELPING_MATERIAL, who, picture_id)
         if found["project_id"] != row["id"] or self._picture(found) is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from crowdd.domain.core.records import Records, Views
@@ -9,8 +10,9 @@ from crowdd.domain.projects.completion_estimate import Estimate, estimate
 from crowdd.domain.projects.pybossa_series import dates_stats, hours_stats, moment, per_day, users_stats
 from crowdd.domain.projects.serializers import public_info
 from crowdd.kinds import PROJECT_STATISTICS
-from crowdd.storage.database import Row, Transactions
+from crowdd.storage.database import Transactions
 from crowdd.storage.projects import feed, statistics
+from crowdd.storage.projects.rows import ProjectFigures, TopVolunteers, TwoWeeks
 from crowdd.values import Requester
 
 _BUSIEST = 5
@@ -55,7 +57,7 @@ class Statistics:
         return {
             "avg_contrib_time": figures["seconds"] / runs,
             "projectStats": {**_sides(figures, best), **_charts(info)},
-            "userStats": _sides({**recent, **_runs(recent)}, recent),
+            "userStats": _sides(_runs(recent), recent),
             "estimate": _outward(_estimate(figures, recent)),
         }
 
@@ -113,7 +115,7 @@ class Statistics:
         ]
 
 
-def _info(row: Row, n_completed: int) -> dict[str, Any]:
+def _info(row: TwoWeeks, n_completed: int) -> dict[str, Any]:
     since = row["since"]
     return {
         "hours_stats": hours_stats(row["hours"]),
@@ -124,27 +126,32 @@ def _info(row: Row, n_completed: int) -> dict[str, Any]:
     }
 
 
-def _sides(figures: Row, best: Row) -> dict[str, Any]:
+def _sides(figures: Mapping[str, Any], best: TopVolunteers) -> dict[str, Any]:
     """Answers and people with an account and without; the shares are whole per cent that make 100."""
     anonymous, authenticated = figures["runs_anonymous"], figures["runs_authenticated"]
     share = anonymous * 100 // (anonymous + authenticated) if anonymous + authenticated else 0
     shares = {"anonymous": share, "authenticated": 100 - share if anonymous + authenticated else 0}
+    top: Mapping[str, object] = best
     sides = {
         side: {
             "taskruns": figures[f"runs_{side}"],
             "users": figures[f"people_{side}"],
             "pct_taskruns": shares[side],
-            "top5": best[side],
+            "top5": top[side],
         }
         for side in shares
     }
     return {**sides, "geo": False}
 
 
-def _runs(recent: Row) -> dict[str, int]:
-    """Answers of two weeks."""
-    names = ("runs_anonymous", "runs_authenticated")
-    return {name: sum(hour[name] for hour in recent["hours"]) for name in names}
+def _runs(recent: TwoWeeks) -> dict[str, int]:
+    """Answers and people of two weeks."""
+    return {
+        "runs_anonymous": sum(hour["runs_anonymous"] for hour in recent["hours"]),
+        "runs_authenticated": sum(hour["runs_authenticated"] for hour in recent["hours"]),
+        "people_anonymous": recent["people_anonymous"],
+        "people_authenticated": recent["people_authenticated"],
+    }
 
 
 def _charts(info: dict[str, Any]) -> dict[str, Any]:
@@ -159,8 +166,8 @@ def _charts(info: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _estimate(figures: Row, recent: Row) -> Estimate | None:
-    if not figures["published"]:
+def _estimate(figures: ProjectFigures, recent: TwoWeeks) -> Estimate | None:
+    if not figures["published"] or figures["first_published"] is None:
         return None  # a draft has trials, and a pause has no pace
     since, now, began = recent["since"], moment(recent["now"]), moment(figures["first_published"])
     counts = per_day(recent["hours"], since, lambda hour: max(0, int(hour["counted"])))

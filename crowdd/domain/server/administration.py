@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from crowdd.domain.core import rights
@@ -13,10 +14,14 @@ from crowdd.kinds import CATEGORY
 from crowdd.kinds.kind import ADMINS, outward
 from crowdd.languages import _
 from crowdd.storage.accounts import accounts, user_search
+from crowdd.storage.accounts.rows import RankedPerson
 from crowdd.storage.core import audit
+from crowdd.storage.core.rows import AuditEntry, SecurityEntry
 from crowdd.storage.database import Database, Row, Transactions
 from crowdd.storage.projects import categories, projects
+from crowdd.storage.projects.rows import CountedCategory, ProjectSummary
 from crowdd.storage.server import dashboard, jobs
+from crowdd.storage.server.rows import JobState
 from crowdd.values import Requester
 
 MAX_FOUND = 50
@@ -35,12 +40,12 @@ class Administration:
 
     # People
 
-    async def admins(self, who: Requester) -> list[Row]:
+    async def admins(self, who: Requester) -> list[RankedPerson]:
         """All administrators with score and rank."""
         _require(who)
         return await user_search.admins(self._db)
 
-    async def found(self, words: str, who: Requester) -> list[Row]:
+    async def found(self, words: str, who: Requester) -> list[RankedPerson]:
         """People whose nickname, full name or e-mail address holds these words, at most MAX_FOUND."""
         _require(who)
         return await user_search.search(self._db, words.strip(), MAX_FOUND) if words.strip() else []
@@ -82,12 +87,12 @@ class Administration:
 
     # Projects and categories
 
-    async def categories(self, who: Requester) -> list[Row]:
+    async def categories(self, who: Requester) -> list[CountedCategory]:
         """All categories, each with the number of its published projects."""
         _require(who)
         return await categories.counted(self._db)
 
-    async def published(self, who: Requester) -> list[Row]:
+    async def published(self, who: Requester) -> list[ProjectSummary]:
         """Published projects, featured ones first, then the liveliest, at most MAX_LISTED."""
         _require(who)
         return await projects.listed(self._db, who, MAX_LISTED)
@@ -101,16 +106,14 @@ class Administration:
         """
         _require(who)
         known = await dashboard.snapshot(self._db)
-        if known is not None and known["age"] < (NEWEST_SECONDS if refresh else FRESH_SECONDS):
-            return known["figures"] | {"wait": False}
+        if known is not None and known.age < (NEWEST_SECONDS if refresh else FRESH_SECONDS):
+            return known.figures | {"wait": False}
         made = await self._db.transaction(_find)
         if made is None:  # somebody else is at it
-            return (
-                known["figures"] | {"wait": True} if known is not None else await _figures(self._db) | {"wait": False}
-            )
+            return known.figures | {"wait": True} if known is not None else await _figures(self._db) | {"wait": False}
         return made | {"wait": False}
 
-    async def jobs(self, who: Requester) -> list[Row]:
+    async def jobs(self, who: Requester) -> list[JobState]:
         """Every job that ever ran, with how its last run went."""
         _require(who)
         return await jobs.list_(self._db)
@@ -120,12 +123,14 @@ class Administration:
         _require(who)
         await audit.write(self._db, who, action, kind, object_id)
 
-    async def acts(self, who: Requester, *, maximum: int = ACTS, **chosen: Any) -> list[Row]:
+    async def acts(self, who: Requester, *, maximum: int = ACTS, **chosen: Any) -> list[AuditEntry]:
         """Entries of the audit log, the newest first; ``before``, ``user``, ``kind`` and ``since`` choose."""
         _require(who)
         return await audit.latest(self._db, maximum, origins=True, **chosen)
 
-    async def security(self, who: Requester, account: str = "", maximum: int = ACTS, **chosen: Any) -> list[Row]:
+    async def security(
+        self, who: Requester, account: str = "", maximum: int = ACTS, **chosen: Any
+    ) -> list[SecurityEntry]:
         """Entries of the security log, the newest first; ``before``, ``kinds`` and ``since`` choose.
 
         ``account`` is a nickname, an e-mail address or an id: also what was typed for an account that does not exist.
@@ -178,7 +183,7 @@ async def _find(tx: Database) -> dict[str, Any] | None:
 
 async def _figures(db: Database) -> dict[str, Any]:
     """What front ends read (interface: admin-dashboard): series as ``{labels, series: [[…]]}``, projects as lists."""
-    days = await dashboard.by_day(db)
+    days: Sequence[Mapping[str, Any]] = await dashboard.by_day(db)
     labels = [row["day"].isoformat() for row in days]
     often = await dashboard.returning(db)
     series = {

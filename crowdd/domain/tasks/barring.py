@@ -16,8 +16,9 @@ from crowdd.kinds.types import Boolean, Integer, Text
 from crowdd.languages import _
 from crowdd.storage.accounts import accounts
 from crowdd.storage.core import audit
-from crowdd.storage.database import Database, Row, Transactions
+from crowdd.storage.database import Database, Transactions
 from crowdd.storage.tasks import bars, volunteers
+from crowdd.storage.tasks.rows import Bar
 from crowdd.values import Requester
 
 CHUNK = 500  # tasks of one transaction
@@ -45,7 +46,7 @@ class Barred:
     reason: str
 
     @classmethod
-    def of(cls, row: Row) -> Barred:
+    def of(cls, row: Bar) -> Barred:
         """The bar of a row."""
         sort, _colon, name = row["subject"].partition(":")
         words = {"u": "account", "x": "external", "n": "network"}.get(sort, "anonymous")
@@ -104,7 +105,7 @@ class Barring:
         async def work(tx: Database) -> bool:
             done = await bars.unbar(tx, project_id, bar_id)
             if done:
-                before = {"volunteer": await _in_log(tx, project_id, row["subject"])}
+                before = {"volunteer": await _in_log(tx, project_id, row.subject)}
                 await audit.write(tx, who, "unbar", "project", project_id, project_id=project_id, before=before)
             return done
 
@@ -146,14 +147,14 @@ class Barring:
         if way == "back":
             return await bars.bring_back(tx, project_id, bar_id, after, CHUNK)
         row = await bars.find(tx, project_id, bar_id)
-        ids = [] if row is None else await bars.tasks_of(tx, project_id, row["subject"], after, CHUNK)
+        ids = [] if row is None else await bars.tasks_of(tx, project_id, row.subject, after, CHUNK)
         return (ids[-1], await bars.set_aside(tx, project_id, ids, bar_id)) if ids else (None, 0)
 
     async def _more(self, project_id: int, bar_id: int, way: str, after: int) -> bool:
         if way == "back":
             return await bars.has_aside(self._db, project_id, bar_id, after)
         row = await bars.find(self._db, project_id, bar_id)
-        return row is not None and bool(await bars.tasks_of(self._db, project_id, row["subject"], after, 1))
+        return row is not None and bool(await bars.tasks_of(self._db, project_id, row.subject, after, 1))
 
     async def _subject(self, project_id: int, given: Mapping[str, Any]) -> tuple[str, str | None]:
         """Whom a body names, and how owners know an anonymous one."""
@@ -180,10 +181,10 @@ class Barring:
         if row is None:
             raise NotFoundError(NOT_FOUND, hint=f"There is no answer {run_id} in this project.")
         if not _FLAG.parse(given.get("network", False)):
-            return row["actor"], row["user_ip"]
-        if row["user_ip"] is None:
+            return row.actor, row.user_ip
+        if row.user_ip is None:
             raise InvalidValueError(_("Answer %(number)s is not anonymous: bar its volunteer.", number=run_id))
-        return f"n:{row['user_ip']}", row["user_ip"]
+        return f"n:{row.user_ip}", row.user_ip
 
 
 async def _in_log(db: Database, project_id: int, subject: str) -> str:

@@ -22,9 +22,9 @@ from crowdd.kinds.types import Integer, Text
 from crowdd.languages import _
 from crowdd.storage import schedulers
 from crowdd.storage.core import audit, records
-from crowdd.storage.database import Database, Row, Transactions
+from crowdd.storage.database import Database, Transactions
 from crowdd.storage.projects import projects
-from crowdd.storage.tasks import changes, volunteers
+from crowdd.storage.tasks import changes, rows, volunteers
 from crowdd.values import Requester
 
 MAX_NAMED = 100_000  # tasks that one request may name
@@ -184,7 +184,7 @@ class Changes:
     async def _at_once(
         self, who: Requester, change: str, project_id: int, ids: Sequence[int], values: Mapping[str, Any]
     ) -> Effect:
-        async def work(tx: Database) -> Row:
+        async def work(tx: Database) -> rows.Effect:
             await self.require(tx, who, project_id)
             row = await changes.apply(tx, change, project_id, ids, values)
             await self._note(tx, who, change, project_id, ids, values)
@@ -309,5 +309,5 @@ def _parsed_word(value: Any) -> str:
         raise InvalidValueError(f"volunteer {error}.") from None
 
 
-def _counts(row: Row) -> tuple[int, int, int, int]:
-    return int(row["tasks"]), int(row["completed"]), int(row["reopened"]), int(row["answers"])
+def _counts(effect: rows.Effect) -> tuple[int, int, int, int]:
+    return effect.tasks, effect.completed, effect.reopened, effect.answers

@@ -36,6 +36,7 @@ from crowdd.languages import _
 from crowdd.storage.core import records
 from crowdd.storage.database import Database, Row, Transactions
 from crowdd.storage.tasks import contributions, tasks
+from crowdd.storage.tasks.rows import Answer, Ask, Handed, Submitted
 from crowdd.values import Requester
 
 MAX_TASKS = 100
@@ -124,8 +125,8 @@ class Contributions:
         self._quota, self.preloads = quota, preloads
         self._db, self._notify, self._external, self._records = db, notify, external, records_
         self._secrets, self._seconds = secrets, seconds
-        self._asks: Batcher[Row, Row] = new_batcher(self._ask_together, self._ask_alone)
-        self._answers: Batcher[Row, Row] = new_batcher(self._answer_together, self._answer_alone)
+        self._asks: Batcher[Ask, Handed] = new_batcher(self._ask_together, self._ask_alone)
+        self._answers: Batcher[Answer, Submitted] = new_batcher(self._answer_together, self._answer_alone)
 
     async def identify(self, who: Requester, project_id: int, uid: str | None, header: str | None) -> Requester:
         """The requester, or the external user he speaks for; his token is checked."""
@@ -151,9 +152,9 @@ class Contributions:
         if row["state"] != "ok":
             wait = row["retry_in"]
             return Handout([], row["state"], None if wait is None else max(1, math.ceil(wait.total_seconds())))
-        return Handout([orjson.Fragment(task) for task in row["tasks"]])
+        return Handout([orjson.Fragment(task) for task in row["tasks"] or ()])
 
-    async def _asked(self, ask: Row, *, together: bool = True) -> Row:
+    async def _asked(self, ask: Ask, *, together: bool = True) -> Handed:
         alone = not together or ask["scan"].startswith("sort/")
         row = await (self._ask_alone(ask) if alone else self._asks.add(ask))
         for _try in range(_TRIES):
@@ -164,11 +165,11 @@ class Contributions:
             row = await self._ask_alone(ask)
         raise UnavailableError(_("Too many volunteers are asking for tasks at once."), retry_after=1)
 
-    async def _ask_together(self, asks: list[Row]) -> list[Row]:
+    async def _ask_together(self, asks: list[Ask]) -> list[Handed]:
         return await contributions.next_tasks(self._db, asks, self._records.base_url, wait=False)
 
-    async def _ask_alone(self, ask: Row, uncertain: bool = False) -> Row:
-        async def within_time(tx: Database) -> list[Row]:
+    async def _ask_alone(self, ask: Ask, uncertain: bool = False) -> Handed:
+        async def within_time(tx: Database) -> list[Handed]:
             await contributions.limit_time(tx, SORT_SECONDS)
             return await contributions.next_tasks(tx, [ask], self._records.base_url, wait=True)
 
@@ -245,7 +246,7 @@ class Contributions:
         if await answer_sizes.require(self._db, project_id, values["info"]) > LARGE_ANSWER:
             await self._quota.require_room(self._db, project_id)
 
-    def _given(self, callers: list[Requester], answers: list[dict[str, Any]]) -> list[Row]:
+    def _given(self, callers: list[Requester], answers: list[dict[str, Any]]) -> list[Answer]:
         return [
             contributions.answer(who, values, self._address(who, values["project_id"]))
             for who, values in zip(callers, answers, strict=True)
@@ -268,15 +269,15 @@ class Contributions:
         who, project_id = await self.known(who, task_id, uid, header)
         await answer_sizes.require(self._db, project_id, info)
         done = await contributions.correct(self._db, who, self.network_in(who, project_id), project_id, task_id, info)
-        if done["state"] == "barred":
+        if done.state == "barred":
             raise _barred()
-        if done["state"] == "none":
+        if done.state == "none" or done.run is None:
             raise NotFoundError(NOT_FOUND, hint="You have not answered this task.")
-        if done["state"] == "in result":
+        if done.state == "in result":
             raise _in_result()
-        if done["state"] == "changed":
+        if done.state == "changed":
             self._notify(project_id)
-        row = await self._records.find(self._db, TASK_RUN, who, done["run"])
+        row = await self._records.find(self._db, TASK_RUN, who, done.run)
         return self._records.view(TASK_RUN, {**row, "roles": row["roles"] | _AUTHOR})
 
     async def known(self, who: Requester, task_id: int, uid: str | None, header: str | None) -> tuple[Requester, int]:
@@ -296,17 +297,17 @@ class Contributions:
             raise ForbiddenError("external_uid of the body is not that of the address.", code="external_uid")
         return await self.identify(who, values["project_id"], named, header)
 
-    async def _answer_together(self, answers: list[Row]) -> list[Row]:
+    async def _answer_together(self, answers: list[Answer]) -> list[Submitted]:
         return await contributions.submit(self._db, answers, hurry=len(answers) > 1)
 
-    async def _answer_alone(self, answer: Row, uncertain: bool) -> Row:
+    async def _answer_alone(self, answer: Answer, uncertain: bool) -> Submitted:
         """``uncertain``: its batch was lost on the way, perhaps after the commit; the same answer may be there."""
         (row,) = await contributions.submit(self._db, [answer])
-        if uncertain and row["state"] == "duplicate":
+        if uncertain and row["state"] == "duplicate" and row["run"] is not None:
             return await contributions.stored(self._db, answer, row["run"]) or row
         return row
 
-    async def _made(self, db: Database, who: Requester, values: Mapping[str, Any], row: Row) -> dict[str, Any]:
+    async def _made(self, db: Database, who: Requester, values: Mapping[str, Any], row: Submitted) -> dict[str, Any]:
         if row["run"] is None or row["state"] == "duplicate":
             raise await self._why_refused(db, row["state"], values)
         return self._records.view(TASK_RUN, _stored(who, values, row))
@@ -357,7 +358,7 @@ def external_uid(text: str) -> str:
     return str(TASK_RUN.field("external_uid").parse(text))
 
 
-def _stored(who: Requester, values: Mapping[str, Any], row: Row) -> Row:
+def _stored(who: Requester, values: Mapping[str, Any], row: Submitted) -> Row:
     """The row of an answer as its author may see it; owners alone read user_ip."""
     return {
         **values,

@@ -59,10 +59,10 @@ class Leases:
         who, project_id = await self._contributions.known(who, task_id, uid, header)
         network = self._contributions.network_in(who, project_id)
         row = await leases.renew(self._db, who, network, project_id, task_id)
-        if error := refusal(row["state"], who):
+        if error := refusal(row.state, who):
             raise error
-        leased = row["state"] == "leased" and row["left"] is not None
-        return Lease(row["state"], max(0, int(row["left"])) if leased else None)
+        left = row.left if row.state == "leased" else None
+        return Lease(row.state, None if left is None else max(0, int(left)))
 
     async def give_back(
         self, who: Requester, task_id: int, uid: str | None, header: str | None, release: Release

@@ -85,7 +85,7 @@ async def fill_exported(tx: Database, project_id: int, rows: Sequence[Mapping[st
     filled = [
         _filled(match["result_id"], {"info": row["info"]})
         for match, row in zip(found, rows, strict=True)
-        if match["fate"] in ("added", "updated")
+        if match["result_id"] is not None and match["fate"] in ("added", "updated")
     ]
     await _write(tx, filled)
     return [match["fate"] for match in found]

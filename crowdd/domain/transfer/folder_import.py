@@ -15,7 +15,8 @@ from crowdd.domain.transfer.project_folder import Folder
 from crowdd.errors import ConflictError, InvalidValueError, NotFoundError
 from crowdd.kinds import PROJECT
 from crowdd.storage.core import audit, quota
-from crowdd.storage.database import Database, Row, Transactions
+from crowdd.storage.database import Database, Transactions
+from crowdd.storage.projects.rows import ProjectPage
 from crowdd.storage.tasks import tasks
 from crowdd.values import SYSTEM, Requester
 
@@ -159,14 +160,14 @@ class Import:
         await audit.write(tx, self._who, "load", "task", None, project_id=self._project_id, after={"tasks": added})
 
 
-async def _find(services: Services, short_name: str) -> Row | None:
+async def _find(services: Services, short_name: str) -> ProjectPage | None:
     try:
         return await services.projects.page(short_name, SYSTEM)
     except NotFoundError:
         return None
 
 
-async def _possible_owners(services: Services, name: str | None, who: Requester, row: Row) -> set[int]:
+async def _possible_owners(services: Services, name: str | None, who: Requester, row: ProjectPage) -> set[int]:
     """Whose a project that is there already may be."""
     if name is not None:
         return {(await services.accounts.find(name))["id"]}
@@ -180,18 +181,19 @@ async def _owner(services: Services, name: str | None, who: Requester) -> Reques
     if name is not None:
         row = await services.accounts.find(name)
     else:
-        row = (await services.accounts.admins() or [await services.accounts.of_examples()])[0]
+        admins = await services.accounts.admins()
+        row = admins[0] if admins else await services.accounts.of_examples()
     return attrs.evolve(SYSTEM, user_id=row["id"], user_name=row["name"])
 
 
-async def _create(services: Services, folder: Folder, who: Requester) -> Row:
+async def _create(services: Services, folder: Folder, who: Requester) -> ProjectPage:
     """A new project without its ``info``, which names files by their paths until they are uploaded."""
     category = await _category(services, folder)
     made = await services.records.create(PROJECT, who, {**folder.project, **category, "info": {}})
     return await services.projects.page(made["short_name"], SYSTEM)
 
 
-async def _update(services: Services, folder: Folder, row: Row, files: Files, who: Requester) -> None:
+async def _update(services: Services, folder: Folder, row: ProjectPage, files: Files, who: Requester) -> None:
     """Keys of ``info`` that the folder does not have stay as they are."""
     info = {**row["info"], **await files.replaced_in(folder.project["info"])}
     body = {**folder.project, **await _category(services, folder), "info": info}

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from crowdd.storage.database import Database, Row, as_json, one, one_or_none
+from crowdd.storage.accounts.rows import Answered, BegunDeletion, OwnedProject, PersonalExport
+from crowdd.storage.database import Database, Row, as_json, fetch_row_or_none, fetch_rows, one, one_or_none
 
 CHUNK = 1000
 # Each part: rows with an id that grows, of the person %(user)s after %(after)s. Nothing secret is among the columns.
@@ -42,10 +43,13 @@ async def avatar(db: Database, user_id: int) -> str | None:
 # Exports ----------------------------------------------------------------------------------------------------------------
 
 
-async def export(db: Database, user_id: int) -> Row | None:
+async def export(db: Database, user_id: int) -> PersonalExport | None:
     """What became of a person's request: requested, ready, file, bytes."""
-    return await one_or_none(
-        db, "SELECT requested, ready, file, bytes FROM personal_export WHERE user_id = %(user)s", {"user": user_id}
+    return await fetch_row_or_none(
+        db,
+        PersonalExport,
+        "SELECT requested, ready, file, bytes FROM personal_export WHERE user_id = %(user)s",
+        {"user": user_id},
     )
 
 
@@ -126,10 +130,12 @@ async def forget_in_events(db: Database, user_id: int, after: tuple[int, int]) -
     return None if row["event"] is None else (row["project"], row["event"])
 
 
-async def begun_deletions(db: Database) -> list[Row]:
+async def begun_deletions(db: Database) -> list[BegunDeletion]:
     """Those who are going or have gone lately: user_id, pseudonym, ``old`` after some hours."""
-    return await db.fetch(
-        "SELECT user_id, pseudonym, at <= clock() - interval '3 hours' AS old FROM farewell ORDER BY at LIMIT 1000"
+    return await fetch_rows(
+        db,
+        BegunDeletion,
+        "SELECT user_id, pseudonym, at <= clock() - interval '3 hours' AS old FROM farewell ORDER BY at LIMIT 1000",
     )
 
 
@@ -146,9 +152,11 @@ async def forget_words(db: Database, user_id: int) -> None:
         await db.execute(f"DELETE FROM {table} WHERE actor = 'u:' || %(user)s", {"user": user_id})
 
 
-async def runs_of(db: Database, user_id: int, limit: int) -> list[Row]:
+async def runs_of(db: Database, user_id: int, limit: int) -> list[Answered]:
     """Some answers of a person: project_id and task_id."""
-    return await db.fetch(
+    return await fetch_rows(
+        db,
+        Answered,
         "SELECT project_id, task_id FROM (SELECT project_id, task_id FROM task_run WHERE user_id = %(user)s ORDER BY id LIMIT %(limit)s) r"
         " ORDER BY project_id, task_id",
         {"user": user_id, "limit": limit},
@@ -161,10 +169,13 @@ async def address(db: Database, user_id: int) -> str | None:
     return row["email_addr"] if row else None
 
 
-async def owned(db: Database, user_id: int) -> list[Row]:
+async def owned(db: Database, user_id: int) -> list[OwnedProject]:
     """Projects that a person owns: id, short_name, name."""
-    return await db.fetch(
-        "SELECT id, short_name, name FROM project WHERE owner_id = %(user)s ORDER BY id LIMIT 100", {"user": user_id}
+    return await fetch_rows(
+        db,
+        OwnedProject,
+        "SELECT id, short_name, name FROM project WHERE owner_id = %(user)s ORDER BY id LIMIT 100",
+        {"user": user_id},
     )
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from crowdd.storage.database import Database, Row
+from crowdd.storage.accounts.rows import ProviderToken
+from crowdd.storage.database import Database, fetch_rows
 
 
 async def keep(db: Database, user_id: int, provider: str, encrypted: bytes) -> None:
@@ -22,8 +23,11 @@ async def drop(db: Database, user_id: int, provider: str) -> None:
     )
 
 
-async def of_user(db: Database, user_id: int) -> list[Row]:
+async def of_user(db: Database, user_id: int) -> list[ProviderToken]:
     """provider and sealed token of each."""
-    return await db.fetch(
-        "SELECT provider, sealed FROM provider_token WHERE user_id = %(user)s ORDER BY provider", {"user": user_id}
+    return await fetch_rows(
+        db,
+        ProviderToken,
+        "SELECT provider, sealed FROM provider_token WHERE user_id = %(user)s ORDER BY provider",
+        {"user": user_id},
     )

@@ -7,7 +7,8 @@ from datetime import datetime
 from typing import Any
 
 from crowdd.logs import request_id
-from crowdd.storage.database import Database, Row, as_json
+from crowdd.storage.core.rows import AuditEntry
+from crowdd.storage.database import Database, Row, as_json, fetch_rows
 from crowdd.values import Requester
 
 _SHOWN = 10_000  # characters of a value that are kept
@@ -71,7 +72,7 @@ async def latest(
     *,
     since: datetime | None = None,
     origins: bool = False,
-) -> list[Row]:
+) -> list[AuditEntry]:
     """Acts, the newest first; ``before`` is an id, ``user`` a name, ``kind`` what was acted upon, ``project`` in which.
 
     ``origins``: with the network and the request that each came from, for administrators.
@@ -89,7 +90,9 @@ async def latest(
         if value is not None
     ]
     chosen = f" WHERE {' AND '.join(where)}" if where else ""
-    return await db.fetch(
+    return await fetch_rows(
+        db,
+        AuditEntry,
         f"SELECT id, at, user_id, user_name, via, action, kind, object_id, project_id, attribute, before, after{more} FROM audit{chosen}"
         " ORDER BY id DESC LIMIT %(limit)s",
         {"limit": limit, "before": before, "user": user, "kind": kind, "project": project, "since": since},

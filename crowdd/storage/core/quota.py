@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from crowdd.storage.database import Database, Row, one, one_or_none
+from crowdd.storage.core.rows import Exceeded, Usage
+from crowdd.storage.database import Database, fetch_row, fetch_row_or_none, one, one_or_none
 
 
-async def usage(db: Database, user_id: int) -> Row:
+async def usage(db: Database, user_id: int) -> Usage:
     """projects, tasks and bytes that an account has."""
-    return await one(db, "SELECT projects, tasks, bytes FROM usage_of(%(id)s)", {"id": user_id})
+    return await fetch_row(db, Usage, "SELECT projects, tasks, bytes FROM usage_of(%(id)s)", {"id": user_id})
 
 
-async def exceeded(tx: Database, max_tasks: int, max_bytes: int) -> Row | None:
+async def exceeded(tx: Database, max_tasks: int, max_bytes: int) -> Exceeded | None:
     """``what`` (tasks, bytes) and ``used`` where the transaction adds more than an account may have."""
     sql = "SELECT what, used FROM quota_exceeded(%(tasks)s, %(bytes)s)"
-    return await one_or_none(tx, f"{sql} LIMIT 1", {"tasks": max_tasks, "bytes": max_bytes})
+    return await fetch_row_or_none(tx, Exceeded, f"{sql} LIMIT 1", {"tasks": max_tasks, "bytes": max_bytes})
 
 
 async def projects_with_new(tx: Database, user_id: int) -> int:

@@ -148,6 +148,4 @@ def _own_info(kind: Kind, field: Field) -> str | None:
 
 def named(rows: list[Row]) -> list[Row]:
     """The rows with their roles as a set."""
-    for row in rows:
-        row["roles"] = frozenset(Role(name) for name in row["roles"])
-    return rows
+    return [{**row, "roles": frozenset(Role(name) for name in row["roles"])} for row in rows]

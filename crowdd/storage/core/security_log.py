@@ -7,7 +7,8 @@ from datetime import datetime
 from typing import Any
 
 from crowdd.storage.core import batch_delete
-from crowdd.storage.database import Database, Row
+from crowdd.storage.core.rows import SecurityEntry
+from crowdd.storage.database import Database, fetch_rows
 
 MAX_NETWORKS = 100  # of one key that are remembered
 
@@ -79,7 +80,7 @@ async def latest(
     tried: str | None = None,
     kinds: Sequence[str] | None = None,
     since: datetime | None = None,
-) -> list[Row]:
+) -> list[SecurityEntry]:
     """Entries with the names of their accounts, the newest first.
 
     ``before`` is an id. With ``account`` or ``tried`` (a keyed hash) those about the account or by it, or about what
@@ -96,7 +97,9 @@ async def latest(
         if value is not None
     ]
     chosen = f" WHERE {' AND '.join(where)}" if where else ""
-    return await db.fetch(
+    return await fetch_rows(
+        db,
+        SecurityEntry,
         "SELECT s.id, s.at, s.last_at, s.count, s.kind, s.user_id, u.name AS user_name, s.actor_id, a.name AS actor_name,"
         " s.tried, s.network, s.request_id, s.agent, s.detail"
         " FROM security_log s LEFT JOIN account u ON u.id = s.user_id LEFT JOIN account a ON a.id = s.actor_id"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from crowdd.storage.database import Database, Row
+from crowdd.storage.database import Database, fetch_rows
+from crowdd.storage.projects.rows import FeedEntry
 
 # How far back each table is read. What one person does in one project is one act, and so are tasks added at once.
 _BACK = 500
@@ -26,6 +27,6 @@ SELECT a.action, a.at, u.name AS person, p.name, p.short_name, p.category_id
  ORDER BY a.at DESC LIMIT %(maximum)s"""
 
 
-async def latest(db: Database, maximum: int) -> list[Row]:
+async def latest(db: Database, maximum: int) -> list[FeedEntry]:
     """Acts, the last first: ``action``, ``at``, the ``person`` and the project (name, short_name, category_id), if any."""
-    return await db.fetch(_LATEST, {"maximum": maximum})
+    return await fetch_rows(db, FeedEntry, _LATEST, {"maximum": maximum})

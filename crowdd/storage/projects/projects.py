@@ -8,7 +8,25 @@ from typing import Any
 from crowdd.kinds import PROJECT
 from crowdd.storage.core import records, roles
 from crowdd.storage.core.records import stored
-from crowdd.storage.database import Database, Prepared, Row, as_json, one, one_or_none
+from crowdd.storage.database import (
+    Database,
+    Prepared,
+    as_json,
+    fetch_each,
+    fetch_row_or_none,
+    fetch_rows,
+    one,
+    one_or_none,
+    typed,
+)
+from crowdd.storage.projects.rows import (
+    CategoryRow,
+    CurrentProjectKey,
+    ProjectKey,
+    ProjectLock,
+    ProjectPage,
+    ProjectSummary,
+)
 from crowdd.values import Requester
 
 SUMMARY = (
@@ -122,11 +140,12 @@ async def set_password(db: Database, project_id: int, passwd_hash: str | None, l
     await touch(db, project_id)
 
 
-async def lock_of(db: Database, reference: str | int) -> Row | None:
+async def lock_of(db: Database, reference: str | int) -> ProjectLock | None:
     """id, short_name, lock_id, passwd_hash and owners_ids of a project named by id or short name."""
     column = "id" if isinstance(reference, int) else "short_name"
-    return await one_or_none(
+    return await fetch_row_or_none(
         db,
+        ProjectLock,
         f"SELECT id, short_name, lock_id, passwd_hash, owners_ids FROM project WHERE {column} = %(ref)s",
         {"ref": reference},
     )
@@ -176,15 +195,18 @@ async def category_exists(db: Database, category_id: int) -> bool:
     return await one_or_none(db, "SELECT FROM category WHERE id = %(id)s", {"id": category_id}) is not None
 
 
-async def categories(db: Database) -> list[Row]:
+async def categories(db: Database) -> list[CategoryRow]:
     """All categories by name."""
-    return await db.fetch("SELECT id, name, short_name, description, created, info FROM category ORDER BY lower(name)")
+    return await fetch_rows(
+        db, CategoryRow, "SELECT id, name, short_name, description, created, info FROM category ORDER BY lower(name)"
+    )
 
 
-async def secret_key(db: Database, short_name: str) -> Row | None:
+async def secret_key(db: Database, short_name: str) -> ProjectKey | None:
     """id, short_name and sealed secret key of a project."""
-    return await one_or_none(
+    return await fetch_row_or_none(
         db,
+        ProjectKey,
         "SELECT id, short_name, secret_key_sealed, token_per_volunteer FROM project WHERE short_name = %(name)s",
         {"name": short_name},
     )
@@ -198,9 +220,9 @@ _SECRET_KEYS = Prepared(
 )
 
 
-async def secret_keys(db: Database, project_ids: list[int]) -> list[Row]:
-    """The same of each project, by id and in their order, with ``now`` in epoch seconds; id None: there is none."""
-    return await db.fetch(_SECRET_KEYS, {"ids": project_ids})
+async def secret_keys(db: Database, project_ids: list[int]) -> list[CurrentProjectKey | None]:
+    """The same of each project, by id and in their order, with ``now`` in epoch seconds; None for one that does not exist."""
+    return await fetch_each(db, CurrentProjectKey, _SECRET_KEYS, {"ids": project_ids})
 
 
 async def set_secret_key(db: Database, project_id: int, encrypted: bytes) -> None:
@@ -218,27 +240,31 @@ async def tell(db: Database, project_id: int, told: Mapping[str, Any]) -> None:
     )
 
 
-async def listed(db: Database, who: Requester, limit: int = 60) -> list[Row]:
+async def listed(db: Database, who: Requester, limit: int = 60) -> list[ProjectSummary]:
     """Summaries of published projects that anybody may see, the liveliest first."""
-    return await db.fetch(
+    return await fetch_rows(
+        db,
+        ProjectSummary,
         f"SELECT {SUMMARY} FROM {roles.source(PROJECT)} WHERE p.published AND p.lock_id IS NULL"
         " ORDER BY t.featured DESC, t.overall_progress >= 100, t.last_activity_raw DESC NULLS LAST, t.id DESC LIMIT %(limit)s",
         {**who.role_values(), "limit": limit},
     )
 
 
-async def of_owner(db: Database, user_id: int) -> list[Row]:
+async def of_owner(db: Database, user_id: int) -> list[ProjectSummary]:
     """Summaries of the projects that a person owns or co-owns."""
-    return await db.fetch(
+    return await fetch_rows(
+        db,
+        ProjectSummary,
         f"SELECT {SUMMARY} FROM {roles.source(PROJECT)} WHERE p.owners_ids @> ARRAY[%(id)s::bigint] ORDER BY t.id DESC LIMIT 500",
         {"id": user_id},
     )
 
 
-async def page(db: Database, short_name: str, who: Requester) -> Row | None:
+async def page(db: Database, short_name: str, who: Requester) -> ProjectPage | None:
     """The record of a project by its short name, with roles, first_published, lock_id and draft_key."""
     rows = await db.fetch(
         f"SELECT {records.columns(PROJECT)}, t.first_published, t.lock_id, t.draft_key FROM {roles.source(PROJECT)} WHERE t.short_name = %(name)s",
         {**who.role_values(), "actor": who.actor, "name": short_name},
     )
-    return records.named(rows)[0] if rows else None
+    return typed(ProjectPage, records.named(rows))[0] if rows else None

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from crowdd.storage.database import Database, Row, one
+from crowdd.storage.database import Database, fetch_row, one
+from crowdd.storage.server.rows import ServerFigures
 
 _FIGURES = """
 SELECT (SELECT count(*) FROM queue_item WHERE state IN ('waiting', 'running') AND state = 'waiting') AS queue_waiting,
@@ -20,9 +21,9 @@ SELECT (SELECT count(*) FROM queue_item WHERE state IN ('waiting', 'running') AN
   FROM clock() now_"""
 
 
-async def read(db: Database) -> Row:
+async def read(db: Database) -> ServerFigures:
     """How many items, deliveries, letters and leases there are, and how late the oldest is (seconds)."""
-    return await one(db, _FIGURES)
+    return await fetch_row(db, ServerFigures, _FIGURES)
 
 
 async def read_only(db: Database) -> bool:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from crowdd.storage.database import Database, Row, one, one_or_none
+from crowdd.storage.database import Database, fetch_row_or_none, fetch_rows, one
+from crowdd.storage.tasks.rows import Author, Bar, BarSubject
 
 MAXIMUM = 500  # bars of a project that are shown
 
@@ -25,9 +26,11 @@ async def unbar(db: Database, project_id: int, bar_id: int) -> bool:
     return bool(row["done"])
 
 
-async def listed(db: Database, project_id: int) -> list[Row]:
+async def listed(db: Database, project_id: int) -> list[Bar]:
     """The bars of a project, the newest first: id, subject, shown, volunteer, at, reason, names of account and owner."""
-    return await db.fetch(
+    return await fetch_rows(
+        db,
+        Bar,
         "SELECT b.id, b.subject, b.shown, b.at, b.reason, a.name AS user_name, o.name AS by_name, w.word AS volunteer"
         " FROM barred_volunteer b LEFT JOIN volunteer_word w ON w.project_id = b.project_id AND w.actor = b.subject"
         " LEFT JOIN account a ON b.subject = 'u:' || a.id LEFT JOIN account o ON o.id = b.user_id"
@@ -36,19 +39,21 @@ async def listed(db: Database, project_id: int) -> list[Row]:
     )
 
 
-async def find(db: Database, project_id: int, bar_id: int) -> Row | None:
+async def find(db: Database, project_id: int, bar_id: int) -> BarSubject | None:
     """``subject`` and ``shown`` of a bar."""
-    return await one_or_none(
+    return await fetch_row_or_none(
         db,
+        BarSubject,
         "SELECT subject, shown FROM barred_volunteer WHERE project_id = %(project)s AND id = %(bar)s",
         {"project": project_id, "bar": bar_id},
     )
 
 
-async def author(db: Database, project_id: int, run_id: int) -> Row | None:
+async def author(db: Database, project_id: int, run_id: int) -> Author | None:
     """``actor`` and ``user_ip`` of an answer of the project."""
-    return await one_or_none(
+    return await fetch_row_or_none(
         db,
+        Author,
         "SELECT actor, user_ip FROM task_run WHERE project_id = %(project)s AND id = %(run)s",
         {"project": project_id, "run": run_id},
     )

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from crowdd.storage.database import Database, Row, one, one_or_none
+from crowdd.storage.database import Database, Row, fetch_row, one, one_or_none
+from crowdd.storage.tasks.rows import Effect
 
 # What is called for each change; %(tasks)s is an array of ids.
 _APPLY = {
@@ -27,19 +28,24 @@ _PREVIEW = {
 
 async def apply(
     db: Database, change: str, project_id: int, task_ids: Sequence[int], values: Mapping[str, Any] | None = None
-) -> Row:
+) -> Effect:
     """Changes these tasks; how many it concerned (``tasks``), completed and reopened, and ``answers`` that went."""
-    return await one(
-        db, f"SELECT * FROM {_APPLY[change]}", {**(values or {}), "project": project_id, "tasks": list(task_ids)}
+    return await fetch_row(
+        db,
+        Effect,
+        f"SELECT * FROM {_APPLY[change]}",
+        {**(values or {}), "project": project_id, "tasks": list(task_ids)},
     )
 
 
 async def preview(
     db: Database, change: str, project_id: int, task_ids: Sequence[int] | None, values: Mapping[str, Any]
-) -> Row:
+) -> Effect:
     """What ``apply`` would give at this moment; None for all tasks of the project."""
     tasks = None if task_ids is None else list(task_ids)
-    return await one(db, f"SELECT * FROM {_PREVIEW[change]}", {**values, "project": project_id, "tasks": tasks})
+    return await fetch_row(
+        db, Effect, f"SELECT * FROM {_PREVIEW[change]}", {**values, "project": project_id, "tasks": tasks}
+    )
 
 
 async def next_tasks(db: Database, project_id: int, after: int, maximum: int) -> list[int]:

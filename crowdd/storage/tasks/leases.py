@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from crowdd.storage.database import Database, Row, one
+from crowdd.storage.database import Database, fetch_row, one
+from crowdd.storage.tasks.rows import Renewal
 from crowdd.values import Requester
 
 
-async def renew(db: Database, who: Requester, network: str, project_id: int, task_id: int) -> Row:
+async def renew(db: Database, who: Requester, network: str, project_id: int, task_id: int) -> Renewal:
     """``state``, and the seconds that are left as ``left``, None without a lease."""
-    return await one(
+    return await fetch_row(
         db,
+        Renewal,
         "SELECT r.state, extract(epoch FROM r.ends - now_)::float8 AS left FROM clock() now_,"
         " renew_task(%(project)s, %(actor)s, %(me)s, %(is_admin)s, %(unlocked)s::text[], %(task)s, now_, %(network)s) r",
         {**who.entry_values(), "actor": who.actor, "network": network, "project": project_id, "task": task_id},

@@ -11,7 +11,8 @@ from crowdd.kinds import RESULT
 from crowdd.kinds.kind import EVERYONE, Role
 from crowdd.storage.core import records, roles
 from crowdd.storage.core.projections import json_of
-from crowdd.storage.database import Database, Row, one
+from crowdd.storage.database import Database, fetch_rows, one
+from crowdd.storage.tasks.rows import ResultRow
 from crowdd.values import Requester
 
 _SMALL = ", ".join(f't."{field.name}"' for field in RESULT.fields if field.name != "info")
@@ -55,9 +56,11 @@ async def lock(tx: Database, ids: Sequence[int]) -> None:
     await tx.fetch("SELECT FROM result WHERE id = ANY (%(ids)s::bigint[]) ORDER BY id FOR UPDATE", {"ids": list(ids)})
 
 
-async def without_info(tx: Database, ids: Sequence[int]) -> list[Row]:
+async def without_info(tx: Database, ids: Sequence[int]) -> list[ResultRow]:
     """The attributes of results but for ``info``, in no order."""
-    return await tx.fetch(f"SELECT {_SMALL} FROM result t WHERE t.id = ANY (%(ids)s::bigint[])", {"ids": list(ids)})
+    return await fetch_rows(
+        tx, ResultRow, f"SELECT {_SMALL} FROM result t WHERE t.id = ANY (%(ids)s::bigint[])", {"ids": list(ids)}
+    )
 
 
 async def fill(tx: Database, items: str) -> int:

@@ -5,10 +5,26 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from crowdd.storage.database import Database, Row, as_json, one, one_or_none
+from crowdd.storage.database import Database, as_json, fetch_row, fetch_row_or_none, fetch_rows, one, one_or_none
+from crowdd.storage.transfer.rows import (
+    ExportedFigures,
+    GoneTask,
+    ImportChoices,
+    ImportFigures,
+    ImportRow,
+    KeyedFate,
+    KeyedFigures,
+    KnownInfo,
+    ListedImport,
+    LockedImport,
+    PendingCounts,
+    PendingImport,
+    RefusedRow,
+    ResultFate,
+)
 
 KEPT_ERRORS = 10_000  # refused rows of an import that are kept
-CHOICES = ("dialect", "kind", "uses", "key_name", "again", "n_answers")
+CHOICES = tuple(ImportChoices.__annotations__)
 """What an owner chooses of a file; the preview holds for one set of choices."""
 
 _FIGURES = (
@@ -22,6 +38,18 @@ _STATE = (
     " WHEN i.check_error <> '' THEN 'unreadable' WHEN i.preview IS NOT NULL THEN 'pending'"
     f" WHEN {_RUNNING} THEN 'reading' ELSE 'unread' END AS state"
 )
+
+
+def choices_of(row: ImportChoices) -> ImportChoices:
+    """The choices of an import, without the rest of its row."""
+    return {
+        "dialect": row["dialect"],
+        "kind": row["kind"],
+        "uses": row["uses"],
+        "key_name": row["key_name"],
+        "again": row["again"],
+        "n_answers": row["n_answers"],
+    }
 
 
 async def add(
@@ -39,20 +67,22 @@ async def add(
     return int(row["id"]) if row else None
 
 
-async def pending(db: Database, project_id: int, user_id: int | None) -> Row:
+async def pending(db: Database, project_id: int, user_id: int | None) -> PendingCounts:
     """How many imports wait for a word: of the ``project``, and of the ``person`` in all projects."""
-    return await one(
+    return await fetch_row(
         db,
+        PendingCounts,
         "SELECT (SELECT count(*) FROM task_import WHERE project_id = %(project)s AND queue_item IS NULL) AS project,"
         " (SELECT count(*) FROM task_import WHERE user_id = %(user)s AND queue_item IS NULL) AS person",
         {"project": project_id, "user": user_id},
     )
 
 
-async def get(db: Database, project_id: int, import_id: int) -> Row | None:
+async def get(db: Database, project_id: int, import_id: int) -> ImportRow | None:
     """An import of the project with its ``state``: reading, unread, unreadable, pending, that of its work, or done."""
-    return await one_or_none(
+    return await fetch_row_or_none(
         db,
+        ImportRow,
         f"SELECT {_FIGURES}, {_STATE}, (SELECT row_to_json(w) FROM (SELECT q.id, q.state, q.done, q.total, q.error, q.cancel FROM queue_item q"
         " WHERE q.id = coalesce(i.queue_item, i.check_item)) w) AS work"
         " FROM task_import i WHERE project_id = %(project)s AND id = %(id)s",
@@ -60,19 +90,22 @@ async def get(db: Database, project_id: int, import_id: int) -> Row | None:
     )
 
 
-async def newest(db: Database, project_id: int, maximum: int) -> list[Row]:
+async def newest(db: Database, project_id: int, maximum: int) -> list[ListedImport]:
     """The newest imports of a project, without their rows."""
-    return await db.fetch(
+    return await fetch_rows(
+        db,
+        ListedImport,
         "SELECT id, created, name, format, bytes, rows, kind, queue_item, added, updated, present, refused, ended,"
         f" {_STATE} FROM task_import i WHERE project_id = %(project)s ORDER BY id DESC LIMIT %(maximum)s",
         {"project": project_id, "maximum": maximum},
     )
 
 
-async def lock_pending(db: Database, project_id: int, import_id: int) -> Row | None:
+async def lock_pending(db: Database, project_id: int, import_id: int) -> PendingImport | None:
     """An import that has not begun, held until the transaction ends; None when there is none (any more)."""
-    return await one_or_none(
+    return await fetch_row_or_none(
         db,
+        PendingImport,
         f"SELECT {_FIGURES} FROM task_import WHERE project_id = %(project)s AND id = %(id)s AND queue_item IS NULL FOR UPDATE",
         {"project": project_id, "id": import_id},
     )
@@ -108,10 +141,13 @@ async def save_inspected(db: Database, import_id: int, values: Mapping[str, Any]
     await db.execute("DELETE FROM import_error WHERE import_id = %(id)s", {"id": import_id})
 
 
-async def lock(db: Database, import_id: int) -> Row | None:
+async def lock(db: Database, import_id: int) -> LockedImport | None:
     """The choices of an import, held until the transaction ends."""
-    return await one_or_none(
-        db, f"SELECT {', '.join(CHOICES)}, queue_item FROM task_import WHERE id = %(id)s FOR UPDATE", {"id": import_id}
+    return await fetch_row_or_none(
+        db,
+        LockedImport,
+        f"SELECT {', '.join(CHOICES)}, queue_item FROM task_import WHERE id = %(id)s FOR UPDATE",
+        {"id": import_id},
     )
 
 
@@ -154,9 +190,11 @@ async def forget(db: Database, project_id: int, import_id: int) -> str | None:
     return row["file"] if row else None
 
 
-async def known(db: Database, project_id: int, infos: Sequence[Any]) -> list[Row]:
+async def known(db: Database, project_id: int, infos: Sequence[Any]) -> list[KnownInfo]:
     """For each value, in order, its ``digest`` and whether the project has a task with this info (``present``)."""
-    return await db.fetch(
+    return await fetch_rows(
+        db,
+        KnownInfo,
         "SELECT md5(e::text) AS digest, EXISTS (SELECT FROM task t WHERE t.project_id = %(project)s"
         " AND md5(t.info::text)::uuid = md5(e::text)::uuid) AS present"
         " FROM jsonb_array_elements(%(infos)s) WITH ORDINALITY u(e, o) ORDER BY o",
@@ -171,9 +209,11 @@ async def learn_keys(db: Database, project_id: int, name: str, maximum: int) -> 
     return bool(row["more"])
 
 
-async def match_keyed(db: Database, project_id: int, name: str, rows: Sequence[Mapping[str, Any]]) -> list[Row]:
+async def match_keyed(db: Database, project_id: int, name: str, rows: Sequence[Mapping[str, Any]]) -> list[KeyedFate]:
     """What would become of each row with a key (``fate``: added, updated, same or kept), and whether its task is out."""
-    return await db.fetch(
+    return await fetch_rows(
+        db,
+        KeyedFate,
         "SELECT fate, retired FROM match_keyed_rows(%(project)s, %(name)s, %(rows)s, clock())",
         {"project": project_id, "name": name, "rows": as_json(list(rows))},
     )
@@ -193,18 +233,21 @@ async def keyed_tasks(db: Database, project_id: int, name: str, keys: Sequence[s
 
 async def add_keyed(
     db: Database, project_id: int, name: str, rows: Sequence[Mapping[str, Any]], seen: Sequence[str], import_id: int
-) -> Row:
+) -> KeyedFigures:
     """Adds or updates tasks by their key: how many were added, updated, the same, and kept because they are answered."""
-    return await one(
+    return await fetch_row(
         db,
+        KeyedFigures,
         "SELECT * FROM import_keyed_rows(%(project)s, %(name)s, %(rows)s, %(seen)s::text[], %(import)s, clock())",
         {"project": project_id, "name": name, "rows": as_json(list(rows)), "seen": list(seen), "import": import_id},
     )
 
 
-async def gone(db: Database, project_id: int, name: str, import_id: int, after: int, maximum: int) -> list[Row]:
+async def gone(db: Database, project_id: int, name: str, import_id: int, after: int, maximum: int) -> list[GoneTask]:
     """Tasks with a key that the import's file has not, by id: task_id, key, state, answers. Those taken out are left out."""
-    return await db.fetch(
+    return await fetch_rows(
+        db,
+        GoneTask,
         "SELECT k.task_id, k.key, CASE WHEN l.done THEN 'completed' ELSE 'ongoing' END AS state, l.answers"
         " FROM task_key k JOIN task_ledger l USING (project_id, task_id) WHERE k.project_id = %(project)s AND k.name = %(name)s"
         " AND k.seen < %(import)s AND NOT l.retired AND k.task_id > %(after)s ORDER BY k.task_id LIMIT %(maximum)s",
@@ -232,10 +275,13 @@ async def match_exported(db: Database, project_id: int, rows: Sequence[Mapping[s
     return [row["task_id"] is not None for row in found]
 
 
-async def add_exported(db: Database, project_id: int, rows: Sequence[Mapping[str, Any]], again: bool) -> Row:
+async def add_exported(
+    db: Database, project_id: int, rows: Sequence[Mapping[str, Any]], again: bool
+) -> ExportedFigures:
     """Adds exported tasks that are not there: how many were ``added`` and ``present``."""
-    return await one(
+    return await fetch_row(
         db,
+        ExportedFigures,
         "SELECT * FROM import_exported_tasks(%(project)s, %(rows)s, %(again)s, clock())",
         {"project": project_id, "rows": as_json(list(rows)), "again": again},
     )
@@ -259,9 +305,11 @@ async def add_answers(db: Database, project_id: int, rows: Sequence[Mapping[str,
     return [row["fate"] for row in found]
 
 
-async def match_results(db: Database, project_id: int, rows: Sequence[Mapping[str, Any]]) -> list[Row]:
+async def match_results(db: Database, project_id: int, rows: Sequence[Mapping[str, Any]]) -> list[ResultFate]:
     """What would become of each exported result, in order: ``result_id`` and ``fate`` (``domain.tasks.results.fill_exported``)."""
-    return await db.fetch(
+    return await fetch_rows(
+        db,
+        ResultFate,
         "SELECT result_id, fate FROM match_exported_results(%(project)s, %(rows)s)",
         {"project": project_id, "rows": as_json(list(rows))},
     )
@@ -285,19 +333,22 @@ async def add_errors(db: Database, import_id: int, refused: Sequence[Mapping[str
         )
 
 
-async def end(db: Database, import_id: int) -> Row:
+async def end(db: Database, import_id: int) -> ImportFigures:
     """Says that an import is done, and its figures. How many rows stand in the file twice is what the preview has counted."""
-    return await one(
+    return await fetch_row(
         db,
+        ImportFigures,
         "UPDATE task_import SET ended = coalesce(ended, clock()), twice = coalesce((preview->>'twice')::bigint, twice) WHERE id = %(id)s"
         " RETURNING rows, added, updated, present, twice, kept, refused, blank AS empty, project_id, file",
         {"id": import_id},
     )
 
 
-async def errors(db: Database, import_id: int, after: int, maximum: int) -> list[Row]:
+async def errors(db: Database, import_id: int, after: int, maximum: int) -> list[RefusedRow]:
     """Refused rows behind a line: line, reason, text."""
-    return await db.fetch(
+    return await fetch_rows(
+        db,
+        RefusedRow,
         "SELECT line, reason, text FROM import_error WHERE import_id = %(id)s AND line > %(after)s ORDER BY line LIMIT %(maximum)s",
         {"id": import_id, "after": after, "maximum": maximum},
     )

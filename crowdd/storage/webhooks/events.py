@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from crowdd.storage.database import Database, Row, as_json, one
+from crowdd.storage.database import Database, as_json, fetch_rows, one
+from crowdd.storage.webhooks.rows import Event
 
 
 async def add(db: Database, project_id: int, kind: str, data: dict[str, Any]) -> None:
@@ -37,9 +38,11 @@ async def number(db: Database, project_id: int) -> int:
     return int(row["n"])
 
 
-async def after(db: Database, project_id: int, seq: int, maximum: int) -> list[Row]:
+async def after(db: Database, project_id: int, seq: int, maximum: int) -> list[Event]:
     """The events after a number, in order: project_id, seq, id, kind, task_id, result_id, at, data."""
-    return await db.fetch(
+    return await fetch_rows(
+        db,
+        Event,
         "SELECT project_id, seq, id, kind, task_id, result_id, at, event_data(e) AS data FROM event e"
         " WHERE project_id = %(project)s AND seq > %(seq)s ORDER BY seq LIMIT %(maximum)s",
         {"project": project_id, "seq": seq, "maximum": maximum},

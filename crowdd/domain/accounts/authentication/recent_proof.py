@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import attrs
@@ -10,6 +9,7 @@ import attrs
 from crowdd.config import Accounts as AccountSettings
 from crowdd.errors import AnonymousError, ForbiddenError, ProofNeededError, SecondFactorNeededError
 from crowdd.languages import _
+from crowdd.storage.accounts.rows import SessionAccount
 from crowdd.values import Requester
 
 _OPERATORS = frozenset({"cli", "job"})  # whoever may run these has the machine
@@ -55,7 +55,7 @@ class Freshness:
 
     settings: AccountSettings
 
-    def of_session(self, row: Mapping[str, Any]) -> dict[str, Any]:
+    def of_session(self, row: SessionAccount) -> dict[str, Any]:
         """What a found session says about its requester."""
         settings = self.settings
         return {

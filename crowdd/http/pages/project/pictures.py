@@ -14,7 +14,7 @@ from crowdd.http.request import Incoming
 from crowdd.http.responses import Page, Redirect, Response
 from crowdd.http.routing import Route, get, post
 from crowdd.languages import _
-from crowdd.storage.database import Row
+from crowdd.storage.projects.rows import ProjectPage
 
 _AT = "/project/<short_name>/pictures"
 _MAX_ID = 2**63 - 1
@@ -51,7 +51,7 @@ class PicturePages:
         await self._pictures.remove(incoming.who, row, min(picture_id, _MAX_ID))
         return Redirect(_path(short_name), _("The picture is deleted."))
 
-    async def _page(self, incoming: Incoming, row: Row, errors: dict[str, list[str]]) -> Response:
+    async def _page(self, incoming: Incoming, row: ProjectPage, errors: dict[str, list[str]]) -> Response:
         found = await self._pictures.page(incoming.who, row, incoming.query.get("before", ""))
         form = self._forms.refused(incoming, errors) if errors else self._forms.blank(incoming)
         said: dict[str, Any] = {"flash": CORRECT, "status": "error"} if errors else {}

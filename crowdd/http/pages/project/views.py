@@ -22,7 +22,7 @@ from crowdd.http.routing import Handler
 from crowdd.kinds import BLOGPOST, PROJECT
 from crowdd.kinds.kind import OWNERS
 from crowdd.languages import _
-from crowdd.storage.database import Row
+from crowdd.storage.projects.rows import ProjectPage
 
 _SEPARATORS = re.compile(r"[\s,;]+")
 
@@ -33,7 +33,7 @@ class ProjectViews:
 
     services: Services
 
-    async def context(self, incoming: Incoming, row: Row) -> dict[str, Any]:
+    async def context(self, incoming: Incoming, row: ProjectPage) -> dict[str, Any]:
         """Figures, owner and project as the requester may see them."""
         owns = bool(row["roles"] & OWNERS)
         records = self.services.records
@@ -54,14 +54,14 @@ class ProjectViews:
             "_try_link": self.try_link(row) if owns else None,
         }
 
-    def try_link(self, row: Row) -> str | None:
+    def try_link(self, row: ProjectPage) -> str | None:
         """The address by which others can try a draft; None for a project that was published."""
         word = link_word(row)
         base = self.services.settings.base_url.rstrip("/")
         return None if word is None else f"{base}/project/{quote(row['short_name'])}/?try={word}"
 
     async def posts(
-        self, incoming: Incoming, row: Row, maximum: int, before: str = ""
+        self, incoming: Incoming, row: ProjectPage, maximum: int, before: str = ""
     ) -> tuple[list[dict[str, Any]], bool]:
         """The newest blog posts that the requester may see, or those before one, and whether there are more."""
         asked = {"project_id": str(row["id"]), "desc": "true", "all": "1", "limit": str(maximum + 1), "last_id": before}
@@ -74,7 +74,7 @@ class ProjectViews:
         posted = await self.services.prose.of((post["body"] for post in posts), BLOGPOST.field("body").heading)
         return {**described, **posted}
 
-    async def pictures(self, incoming: Incoming, row: Row, text: str | None) -> dict[str, Any]:
+    async def pictures(self, incoming: Incoming, row: ProjectPage, text: str | None) -> dict[str, Any]:
         """What the editor of a text shows of pictures: those of the project, and those that the text names in vain."""
         found = await self.services.project_pictures.page(incoming.who, row)
         return {
@@ -83,7 +83,7 @@ class ProjectViews:
             "_left_out": await LeftOut(self.services).of(text),
         }
 
-    async def owner(self, incoming: Incoming, row: Row) -> dict[str, Any]:
+    async def owner(self, incoming: Incoming, row: ProjectPage) -> dict[str, Any]:
         """The owner's record: everything for himself, public figures for others."""
         found = await self.services.accounts.profile(row["owner_id"])
         own = row["owner_id"] == incoming.who.acting_user

@@ -21,7 +21,7 @@ from crowdd.http.routing import Route, get, post
 from crowdd.kinds import PROJECT, TASK_RUN
 from crowdd.kinds.types import Integer, clean_text
 from crowdd.languages import _
-from crowdd.storage.database import Row
+from crowdd.storage.projects.rows import ProjectPage
 
 _AT = "/project/<short_name>/volunteers"
 _BAR_FIELDS = ("volunteer", "taskrun_id", "user_name", "reason")
@@ -50,7 +50,7 @@ class VolunteerPages:
         row = await self._services.projects.owned(short_name, incoming.who)
         return await self._page(incoming, row, self._forms.filled(incoming, **self._values(incoming, row)))
 
-    def _values(self, incoming: Incoming, row: Row) -> dict[str, Any]:
+    def _values(self, incoming: Incoming, row: ProjectPage) -> dict[str, Any]:
         maximum = row["info"].get("counted_per_network")
         named = incoming.query.get("taskrun_id", "")
         word = clean_text(incoming.query.get("volunteer", ""))[:100] or None
@@ -72,7 +72,7 @@ class VolunteerPages:
             next=runs[-1]["id"] if len(runs) == _ANSWERS else None,
         )
 
-    async def _page(self, incoming: Incoming, row: Row, form: dict[str, Any], **said: Any) -> Response:
+    async def _page(self, incoming: Incoming, row: ProjectPage, form: dict[str, Any], **said: Any) -> Response:
         barred = await self._services.barring.listed(incoming.who, row["id"])
         page = max(1, queries.number(incoming.query.get("page", ""), "page", 1, _MAX_PAGES))
         total = await self._services.volunteers.count(row["id"])
@@ -127,7 +127,7 @@ class VolunteerPages:
         outcome = await self._services.barring.unbar(incoming.who, row["id"], bar_id)
         return _done(short_name, outcome, _("The bar is removed."))
 
-    async def _refused(self, incoming: Incoming, row: Row, wrong: dict[str, list[str]]) -> Response:
+    async def _refused(self, incoming: Incoming, row: ProjectPage, wrong: dict[str, list[str]]) -> Response:
         form = self._forms.refused(incoming, wrong, "counted_per_network", *_BAR_FIELDS)
         return await self._page(incoming, row, form, flash=CORRECT, status="error")
 
