@@ -102,6 +102,7 @@ setup(
             "hypothesis>=6.120,<7",
             "import-linter>=2.1,<3",
             "mypy>=1.13,<3",
+            "mypy-zope>=1.0.14,<2",
             "pandas>=2.2,<4",
             "playwright>=1.49,<2",
             "pybossa-client==3.0.0",
