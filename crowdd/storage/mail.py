@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
 
 import attrs
 
@@ -40,7 +40,7 @@ _MINUTES = 10  # that one attempt may take at most, before another one is made
 _HEAD = "id, created, recipient, template, locale, subject, state, due, attempts, ended, error"
 
 
-async def add(db: Database, letter: dict[str, Any], error: str, maximum: int) -> int | None:
+async def add(db: Database, letter: Mapping[str, object], error: str, maximum: int) -> int | None:
     """The id of a new letter, dead from the beginning where there is an error; None after ``maximum`` in an hour."""
     row = await one_or_none(
         db,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
-from typing import Any
 
 import attrs
 
@@ -25,7 +24,7 @@ from crowdd.domain.core.security_log import KEY_MADE, SecurityLog
 from crowdd.errors import ConflictError, ForbiddenError, FormError, NotFoundError
 from crowdd.kinds import USER
 from crowdd.kinds.kind import Role
-from crowdd.kinds.types import clean_text
+from crowdd.kinds.types import Values, clean_text
 from crowdd.kinds.user import is_guarded
 from crowdd.languages import _
 from crowdd.storage.accounts import accounts, one_time_links, user_search
@@ -277,7 +276,7 @@ class UserBehaviour(Behaviour):
         super().__init__(USER)
         self._administrators = administrators
 
-    async def change(self, tx: Database, who: Requester, row: Row, changes: dict[str, Any]) -> None:
+    async def change(self, tx: Database, who: Requester, row: Row, changes: Values) -> None:
         if "admin" in changes:
             recent_proof.require(who)
         if changes.get("admin") is False and row["id"] == who.user_id:
@@ -295,7 +294,7 @@ class UserBehaviour(Behaviour):
             await self._administrators.changed(tx, row["id"], changes["admin"], who)
 
 
-def guarded(stored: Mapping[str, Any], wanted: Mapping[str, Any]) -> dict[str, Any]:
+def guarded(stored: Mapping[str, object], wanted: Mapping[str, object]) -> Values:
     """The new ``info`` of a person who is no administrator: what they may not write stays as it is stored.
 
     Raises ForbiddenError for a guarded key with another value than the stored one.

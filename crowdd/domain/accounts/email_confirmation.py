@@ -5,8 +5,6 @@ Nobody learns from the answers whether an address is known: its owner is told, b
 
 from __future__ import annotations
 
-from typing import Any
-
 import attrs
 
 from crowdd.config import Settings
@@ -21,6 +19,7 @@ from crowdd.domain.accounts.social.social_login import SocialLogin
 from crowdd.domain.core.attempt_limits import Attempts
 from crowdd.domain.core.security_log import ADDRESS_CHANGED, SecurityLog
 from crowdd.errors import AnonymousError, ConflictError, FormError
+from crowdd.kinds.types import Values
 from crowdd.storage.accounts import accounts, one_time_links, sessions
 from crowdd.storage.accounts.rows import Account, AccountPage, Address
 from crowdd.storage.core import audit
@@ -78,7 +77,7 @@ class EmailConfirmation:
         known = await accounts.by_email(self._db, form.email_addr.strip())
         await self._db.transaction(lambda tx: self._write(tx, known, data, who))
 
-    async def _write(self, tx: Database, known: Account | None, data: dict[str, Any], who: Requester) -> None:
+    async def _write(self, tx: Database, known: Account | None, data: Values, who: Requester) -> None:
         if known is not None:
             await self._tell_owner(tx, known, who)
             return

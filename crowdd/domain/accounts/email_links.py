@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-from typing import Any
 
 import orjson
 
@@ -11,6 +10,7 @@ from crowdd.domain.core.attempt_limits import HOUR_MINUTES, NETWORK_FACTOR, Limi
 from crowdd.domain.core.secrets import Secrets, place, token
 from crowdd.domain.mail.mail import Mail
 from crowdd.errors import ForbiddenError
+from crowdd.kinds.types import Values
 from crowdd.languages import _
 from crowdd.storage.accounts import one_time_links
 from crowdd.storage.accounts.rows import Address
@@ -30,11 +30,11 @@ class EmailLinks:
         self._mail, self._secrets, self._front = mail, secrets, front.rstrip("/")
         self.hours = hours
 
-    async def send(self, tx: Database, to: str, template: str, locale: str, **context: Any) -> None:
+    async def send(self, tx: Database, to: str, template: str, locale: str, **context: object) -> None:
         """A letter without a link."""
         await self._mail.send(tx, to, template, context, locale)
 
-    async def send_page(self, tx: Database, path: str, person: Address, template: str, **context: Any) -> None:
+    async def send_page(self, tx: Database, path: str, person: Address, template: str, **context: object) -> None:
         """A letter that leads to a page of ours, for somebody who can sign in."""
         more = {"url": f"{self._front}{path}", "name": greeted(person), **context}
         await self.send(tx, person["email_addr"], template, person["locale"], **more)
@@ -50,9 +50,9 @@ class EmailLinks:
         *,
         origin: str,
         user_id: int | None = None,
-        data: dict[str, Any] | None = None,
+        data: Values | None = None,
         said: str = "",
-        **context: Any,
+        **context: object,
     ) -> None:
         """A letter with a link. ``origin`` is the network that asked for it: of the links of a purpose that it had sent
         to this address the newest two work, so that nobody ends a link that somebody else asked for.
@@ -81,7 +81,7 @@ class EmailLinks:
             raise ForbiddenError(_SPENT, hint=_AGAIN)
         return int(row.user_id)
 
-    async def use(self, tx: Database, key: str, purpose: str) -> tuple[int | None, dict[str, Any]]:
+    async def use(self, tx: Database, key: str, purpose: str) -> tuple[int | None, Values]:
         """Uses a link up: whose it is, and what was kept with it. Raises ForbiddenError."""
         row = await one_time_links.use(tx, self._hash(key), purpose)
         if row is None:

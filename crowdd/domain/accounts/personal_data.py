@@ -6,8 +6,8 @@ import secrets as random
 import shutil
 import tempfile
 from collections.abc import Awaitable, Callable
+from datetime import datetime
 from pathlib import Path
-from typing import Any
 
 import attrs
 
@@ -18,6 +18,7 @@ from crowdd.domain.core.background_queue import Queue
 from crowdd.domain.core.concurrency.worker_thread import WorkerThread
 from crowdd.domain.core.uploads import Uploads
 from crowdd.errors import ConflictError, NotFoundError
+from crowdd.kinds.types import Values
 from crowdd.languages import _
 from crowdd.storage.accounts import accounts, personal_data
 from crowdd.storage.core import audit
@@ -49,8 +50,8 @@ class Export:
     """Where somebody's request stands: none, waiting or ready."""
 
     state: str
-    requested: Any = None
-    ready: Any = None
+    requested: datetime | None = None
+    ready: datetime | None = None
     bytes: int | None = None
 
 
@@ -102,7 +103,7 @@ class PersonalData:
         """The content of a file, read in a thread."""
         return await self._worker_thread.do(path.read_bytes)
 
-    async def make(self, user_id: int, told: Progress) -> dict[str, Any]:
+    async def make(self, user_id: int, told: Progress) -> Values:
         """Makes the file; ``told`` hears how many rows are in it so far."""
         name = f"{random.token_hex(16)}.zip"
         done = await self._pack(user_id, self.folder / name, told)
@@ -110,7 +111,7 @@ class PersonalData:
             self.forget([name])
         return done
 
-    async def write_to(self, user_id: int, target: Path, who: Requester, told: Progress) -> dict[str, Any]:
+    async def write_to(self, user_id: int, target: Path, who: Requester, told: Progress) -> Values:
         """The same at once, to a new file of the operator's choice; nobody is written to. Raises ConflictError."""
         if target.exists():
             raise ConflictError(f"{target} is there already.")
@@ -118,7 +119,7 @@ class PersonalData:
         await audit.write(self._db, who, "export", "user", user_id)
         return done
 
-    async def _pack(self, user_id: int, target: Path, told: Progress) -> dict[str, Any]:
+    async def _pack(self, user_id: int, target: Path, told: Progress) -> Values:
         data_folder.make(self.folder, self.folder.parent, 0o700)
         folder = Path(tempfile.mkdtemp(prefix="making-", dir=self.folder))
         try:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection, Mapping
-from typing import Any
 
 import attrs
 
@@ -18,6 +17,7 @@ from crowdd.domain.accounts.email_links import EmailLinks, greeted
 from crowdd.domain.core.security_log import ADDRESS_CHANGED, PASSWORD_CHANGED, SecurityLog
 from crowdd.errors import ConflictError, FormError
 from crowdd.kinds import USER
+from crowdd.kinds.types import Values
 from crowdd.languages import _
 from crowdd.storage.accounts import accounts
 from crowdd.storage.accounts.rows import AccountPage, Address
@@ -50,7 +50,7 @@ class Profile:
             }
         )
 
-    def changes(self, row: AccountPage) -> dict[str, Any]:
+    def changes(self, row: AccountPage) -> Values:
         """What differs from the stored row."""
         stored: Mapping[str, object] = row
         said = {**attrs.asdict(self), "fullname": self.fullname.strip(), "email_addr": self.email_addr.strip()}
@@ -144,7 +144,7 @@ class Profiles:
     async def _write(
         self,
         user_id: int,
-        changes: dict[str, Any],
+        changes: Values,
         who: Requester,
         then: Callable[[Database, Address], Awaitable[None]] | None = None,
         before: Address | None = None,

@@ -21,6 +21,7 @@ from crowdd.errors import (
     UnavailableError,
 )
 from crowdd.kinds.kind import Role
+from crowdd.kinds.types import Values
 from crowdd.storage.core import queue
 from crowdd.storage.core.rows import ClaimedItem, QueueItem
 from crowdd.storage.database import Database
@@ -53,7 +54,7 @@ class QueuedTask:
 
     id: int
     name: str
-    arguments: dict[str, Any]
+    arguments: Values
     who: Requester
     project_id: int | None
     done: int
@@ -68,7 +69,7 @@ class QueuedTask:
     stopping: bool = False  # the server ends: stop where you are
 
     async def progress(
-        self, done: int, total: int | None = None, checkpoint: Any = None, *, within: Database | None = None
+        self, done: int, total: int | None = None, checkpoint: object = None, *, within: Database | None = None
     ) -> None:
         """Says how far the work is, out of how much; saves where it can go on, and shows that it is alive.
 
@@ -103,7 +104,7 @@ class Outcome:
     error: str = ""
     pause: float = 0.0
     failed: bool = False
-    result: Any = None
+    result: object = None
 
 
 def after_error(error: BaseException, failures: int, max_attempts: int) -> Outcome:
@@ -157,7 +158,7 @@ class Queue:
         self._db = db
 
     async def add(
-        self, db: Database, name: str, arguments: dict[str, Any], who: Requester, project_id: int | None = None
+        self, db: Database, name: str, arguments: Values, who: Requester, project_id: int | None = None
     ) -> int:
         """The id of a new item for the work ``name`` (crowdd/sched/tasks); inside a transaction it waits for its
         commit.
@@ -201,11 +202,11 @@ class Queue:
         rights.require(who, rights.of_requester(who), frozenset({Role.SIGNED_IN, Role.ADMIN}))
         return await queue.list_(self._db, who, **chosen)
 
-    async def list_whole(self, who: Requester, **chosen: Any) -> list[dict[str, Any]]:
+    async def list_whole(self, who: Requester, **chosen: Any) -> list[Values]:
         """The same with WHOLE in each."""
         return [view(row, whole=True) for row in await self._rows(who, chosen)]
 
-    async def list(self, who: Requester, **chosen: Any) -> list[dict[str, Any]]:
+    async def list(self, who: Requester, **chosen: Any) -> list[Values]:
         """One's own items and those of one's projects, the newest first, as ``view`` shows them.
 
         ``state``, ``name``, ``project_id``, ``before`` (an id) and ``limit`` choose; ``everybodys`` is for
@@ -213,24 +214,24 @@ class Queue:
         """
         return [view(row) for row in await self._rows(who, chosen)]
 
-    async def get(self, who: Requester, item_id: int, *, whole: bool = False) -> dict[str, Any]:
+    async def get(self, who: Requester, item_id: int, *, whole: bool = False) -> Values:
         """One item as ``view`` shows it. Raises NotFoundError, also for other people's."""
         return view(await self._seen(self._db, who, item_id), whole)
 
-    async def cancel(self, who: Requester, item_id: int) -> dict[str, Any]:
+    async def cancel(self, who: Requester, item_id: int) -> Values:
         """Ends a waiting item at once; a running one is asked to stop, and its state says cancelled when it has.
 
         Raises ConflictError when it has ended already.
         """
         return await self._change(who, item_id, queue.cancel, "This work has ended already.")
 
-    async def retry(self, who: Requester, item_id: int) -> dict[str, Any]:
+    async def retry(self, who: Requester, item_id: int) -> Values:
         """Lets a dead or cancelled item begin again, at its checkpoint. Raises ConflictError for others."""
         return await self._change(who, item_id, queue.retry, "Only work that is dead or was cancelled can be retried.")
 
     async def _change(
         self, who: Requester, item_id: int, change: Callable[[Database, int], Awaitable[bool]], refusal: str
-    ) -> dict[str, Any]:
+    ) -> Values:
         await self._seen(self._db, who, item_id)
         if not await change(self._db, item_id):
             raise ConflictError(refusal)
@@ -252,7 +253,7 @@ VIEW = (
 WHOLE = ("user_name", "via", "failures", "arguments", "checkpoint")
 
 
-def view(row: QueueItem, whole: bool = False) -> dict[str, Any]:
+def view(row: QueueItem, whole: bool = False) -> Values:
     """What the owner of an item sees: VIEW, and ``cancelling``, ``rate`` (per second) and ``eta`` (seconds).
 
     The ``whole`` item has WHOLE too, which is between the work and the operator.

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from crowdd.config import Quota as Limits
 from crowdd.errors import ForbiddenError
+from crowdd.kinds.types import Values
 from crowdd.languages import _
 from crowdd.storage.core import quota
 from crowdd.storage.database import Database
@@ -56,7 +57,7 @@ class Quota:
 
     def _refusal(self, what: str, used: int) -> ForbiddenError:
         maximum = self._max(what)
-        values: dict[str, Any] = {"maximum": f"{maximum:,}", "count": f"{used:,}"}
+        values: Values = {"maximum": f"{maximum:,}", "count": f"{used:,}"}
         if what == "projects":
             words = _("An account may own %(maximum)s projects (this would be %(count)s).", **values)
         elif what == "tasks":

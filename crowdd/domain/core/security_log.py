@@ -11,10 +11,10 @@ import contextlib
 from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
 
 import attrs
 from twisted.internet.defer import CancelledError, Deferred, ensureDeferred
+from twisted.internet.interfaces import IDelayedCall, IReactorTime
 from twisted.internet.task import deferLater
 from twisted.logger import Logger
 
@@ -135,13 +135,13 @@ class Budget:
 class SecurityLog:
     """One for each process; ``clock`` is the reactor's."""
 
-    def __init__(self, clock: Any, db: Transactions, secrets: Secrets) -> None:
+    def __init__(self, clock: IReactorTime, db: Transactions, secrets: Secrets) -> None:
         self._clock, self._db, self._secrets = clock, db, secrets
         self._budget = Budget()
         self._waiting: dict[Subject, Counted] = {}
         self._uses: dict[tuple[bytes, str], _Use] = {}
         self._used: dict[tuple[bytes, str], int] = {}  # the day on which a use was last written
-        self._begin: Any = None
+        self._begin: IDelayedCall | None = None
         self._writing: Deferred[None] | None = None
         self._pause: Deferred[None] | None = None
         self._closing = False
@@ -302,7 +302,7 @@ def _plain(text: str, maximum: int) -> str:
     return "".join(character if character.isprintable() else " " for character in shown)
 
 
-def _row(subject: Subject, counted: Counted) -> dict[str, Any]:
+def _row(subject: Subject, counted: Counted) -> dict[str, object]:
     return {**attrs.asdict(subject), **attrs.asdict(counted)}
 
 

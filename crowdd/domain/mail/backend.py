@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Any, Protocol
+from typing import Protocol
 
 from crowdd.config import Mail as MailSettings
 from crowdd.domain.mail.message import plain_address
 from crowdd.errors import ConfigError, CrowddError, InvalidValueError
+from crowdd.reactor import IReactor
 
 
 class PostError(CrowddError):
@@ -26,7 +27,7 @@ class Post(Protocol):
         ...
 
 
-def post(reactor: Any, settings: MailSettings, host: str) -> Post | None:
+def post(reactor: IReactor, settings: MailSettings, host: str) -> Post | None:
     """The way to the configured mail server; None when mail is off. Raises ConfigError.
 
     ``host`` is what this server calls itself.

@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Mapping
-from typing import Any
 
 import attrs
 from twisted.logger import Logger
@@ -52,7 +51,7 @@ class Mail:
         self.post = post
 
     async def send(
-        self, db: Database, to: str, template: str, context: Mapping[str, Any], locale: str = "en"
+        self, db: Database, to: str, template: str, context: Mapping[str, object], locale: str = "en"
     ) -> int | None:
         """The id of a letter that will be delivered once the transaction ``db`` is committed.
 

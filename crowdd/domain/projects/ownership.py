@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from crowdd.domain.accounts.accounts import Accounts
 from crowdd.domain.core import rights
@@ -12,6 +12,7 @@ from crowdd.domain.core.secrets import Secrets, token
 from crowdd.domain.projects.projects import new_secret_key
 from crowdd.errors import AnonymousError, ForbiddenError, FormError, NotFoundError
 from crowdd.kinds.kind import ADMINS, OWNERS, Role
+from crowdd.kinds.types import Values
 from crowdd.languages import _
 from crowdd.storage.accounts import one_time_links
 from crowdd.storage.accounts.rows import Account, AccountPage, OneTimeLink
@@ -110,7 +111,7 @@ class Ownership:
         """created and expires of the open invitation."""
         return await ownership.invitation(self._db, self._subject(row["id"]), PURPOSE)
 
-    async def invited(self, key: str, short_name: str) -> dict[str, Any]:
+    async def invited(self, key: str, short_name: str) -> Values:
         """What an invitation is to: ``project`` (name, short_name), and ``by``. Raises ForbiddenError."""
         link = await one_time_links.find(self._db, self._hash(key), PURPOSE)
         project = await ownership.named(self._db, _project_of(link)) if link else None
@@ -211,5 +212,7 @@ async def _add(tx: Database, project_id: int, user_id: int, name: str, who: Requ
     return True
 
 
-async def _note(tx: Database, who: Requester, action: str, project_id: int, **more: Any) -> None:
-    await audit.write(tx, who, action, "project", project_id, project_id=project_id, **more)
+async def _note(
+    tx: Database, who: Requester, action: str, project_id: int, before: object = None, after: object = None
+) -> None:
+    await audit.write(tx, who, action, "project", project_id, project_id=project_id, before=before, after=after)

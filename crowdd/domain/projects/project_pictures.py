@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import PurePosixPath
-from typing import Any, Final
+from typing import Final
 from urllib.parse import urlsplit
 
 import attrs
@@ -13,6 +13,7 @@ from crowdd.domain.core.text.picture_addresses import is_upload, upload_path
 from crowdd.domain.core.uploads import TYPES, Upload, suffix_of
 from crowdd.errors import FormError, NotFoundError, TooLargeError
 from crowdd.kinds import HELPING_MATERIAL
+from crowdd.kinds.types import Values
 from crowdd.languages import _
 from crowdd.storage.projects.rows import ProjectPage
 from crowdd.values import Requester
@@ -25,7 +26,7 @@ MAX_NAMED: Final = 10  # pictures that are left out of a text, as an editor name
 class Pictures:
     """Some pictures of a project, the newest first; ``next``: before which number further ones come."""
 
-    pictures: list[dict[str, Any]]
+    pictures: list[Values]
     next: int | None
 
 
@@ -46,7 +47,7 @@ class ProjectPictures:
         shown = [picture for each in found if (picture := self._picture(each)) is not None]
         return Pictures(shown, found[-1]["id"] if len(found) == PER_PAGE else None)
 
-    async def add(self, who: Requester, row: ProjectPage, upload: Upload | None) -> dict[str, Any]:
+    async def add(self, who: Requester, row: ProjectPage, upload: Upload | None) -> Values:
         """The new picture. Raises FormError for ``picture``: no file, no picture, too large; what a quota raises."""
         if upload is None or not upload.content:
             raise FormError({"picture": [_("Choose a picture first.")]})
@@ -68,7 +69,7 @@ class ProjectPictures:
             raise NotFoundError(NOT_FOUND)
         await self._records.delete(HELPING_MATERIAL, who, picture_id)
 
-    def _picture(self, material: dict[str, Any]) -> dict[str, Any] | None:
+    def _picture(self, material: Values) -> Values | None:
         """``id`` and ``path`` (what a text names) of a material that is an uploaded picture."""
         path = upload_path(material["media_url"], self._base_url)
         return {"id": material["id"], "path": path} if path and _is_picture(PurePosixPath(path).suffix) else None

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Mapping
-from typing import Any
 
 import attrs
 
@@ -24,6 +23,7 @@ from crowdd.errors import AnonymousError, ForbiddenError, InvalidRequestError, I
 from crowdd.kinds import PROJECT, Kind
 from crowdd.kinds.kind import OWNERS, Role
 from crowdd.kinds.task_run import MAX_ANSWER_BYTES, MAX_KEY_LETTERS, MAX_RAISED_BYTES
+from crowdd.kinds.types import Values
 from crowdd.languages import _
 from crowdd.languages.content_languages import is_tag
 from crowdd.storage import schedulers
@@ -55,7 +55,7 @@ class ProjectBehaviour(Behaviour):
         super().__init__(PROJECT)
         self._secrets, self._webhooks, self._queue, self._quota = secrets, webhooks, queue, quota
 
-    async def create(self, tx: Database, who: Requester, rows: list[dict[str, Any]]) -> list[int]:
+    async def create(self, tx: Database, who: Requester, rows: list[Values]) -> list[int]:
         made = []
         for values in rows:
             project_id = await projects.add(tx, await self.prepare(tx, who, values))
@@ -70,7 +70,7 @@ class ProjectBehaviour(Behaviour):
                 await self._quota.require_project(tx, who, who.user_id)
         return made
 
-    async def prepare(self, tx: Database, who: Requester, values: dict[str, Any]) -> dict[str, Any]:
+    async def prepare(self, tx: Database, who: Requester, values: Values) -> Values:
         values["short_name"] = _free_name(values["short_name"] or slug(values["name"]))
         values["category_id"] = await _category(tx, values["category_id"])
         check_info(values["info"])
@@ -82,7 +82,7 @@ class ProjectBehaviour(Behaviour):
             "secret_key_sealed": b"",  # bound to the id, which comes with the row
         }
 
-    async def change(self, tx: Database, who: Requester, row: Row, changes: dict[str, Any]) -> None:
+    async def change(self, tx: Database, who: Requester, row: Row, changes: Values) -> None:
         if "short_name" in changes:
             _free_name(changes["short_name"])
         if "category_id" in changes:
@@ -117,7 +117,7 @@ class ProjectBehaviour(Behaviour):
                 return
         await self._queue.add(tx, SWEEP, {"project_id": row["id"]}, who)
 
-    async def _follow(self, tx: Database, who: Requester, project_id: int, values: dict[str, Any]) -> None:
+    async def _follow(self, tx: Database, who: Requester, project_id: int, values: Values) -> None:
         if await projects.touch(tx, project_id):
             await recount(tx, self._queue, who, project_id)
         if "info" in values:
@@ -291,7 +291,7 @@ class Projects:
         rights.require(who, row["roles"], OWNERS)
         return await audit.latest(self._db, MAX_ACTS, before, project=row["id"])
 
-    async def tell(self, row: ProjectPage, told: Mapping[str, Any], who: Requester) -> None:
+    async def tell(self, row: ProjectPage, told: Mapping[str, object], who: Requester) -> None:
         """Changes some keys of ``info`` and leaves the others as they are."""
         rights.require(who, row["roles"], OWNERS)
         changed = {**row["info"], **told}
@@ -378,7 +378,7 @@ def slug(name: str, kind: str = "project") -> str:
     return re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:100] or f"{kind}-" + token()[:8].lower().strip("-_")
 
 
-def check_info(info: dict[str, Any]) -> None:
+def check_info(info: Values) -> None:
     """Refuses what the server itself reads from ``info`` when it has an impossible value."""
     sched = info.get("sched")
     if sched is not None and sched not in schedulers.names():

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from crowdd.domain.core.text.relative_time import ago
 from crowdd.kinds import PROJECT, USER
 from crowdd.kinds.kind import outward
+from crowdd.kinds.types import Values
 from crowdd.storage.accounts.rows import PersonRow
 from crowdd.storage.projects.rows import ProjectSummary
 
@@ -24,7 +24,7 @@ _PRIVATE = (
 )  # fmt: skip
 
 
-def project_summary(row: ProjectSummary, *, owned: bool = False) -> dict[str, Any]:
+def project_summary(row: ProjectSummary, *, owned: bool = False) -> Values:
     """A project in a list, with its figures; owners also get id, owner_id and published."""
     values: Mapping[str, object] = row
     shown = {name: outward(values[name]) for name in _SUMMARY}
@@ -36,14 +36,14 @@ def project_summary(row: ProjectSummary, *, owned: bool = False) -> dict[str, An
     return shown
 
 
-def public_info(info: dict[str, Any]) -> dict[str, Any]:
+def public_info(info: Values) -> Values:
     """What everybody may read of a project's ``info``."""
     return {key: value for key, value in info.items() if key in (PROJECT.public_info or info)}
 
 
-def person(row: PersonRow, *, api_key: str | None = None, private: bool = False) -> dict[str, Any]:
+def person(row: PersonRow, *, api_key: str | None = None, private: bool = False) -> Values:
     """A person as others see him, or with everything for himself and administrators."""
-    shown: dict[str, Any] = {}
+    shown: Values = {}
     values: Mapping[str, object] = row
     for name in _PERSON:
         hidden = name in _OPEN and row["privacy_mode"] and not private

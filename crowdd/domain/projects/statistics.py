@@ -10,6 +10,7 @@ from crowdd.domain.projects.completion_estimate import Estimate, estimate
 from crowdd.domain.projects.pybossa_series import dates_stats, hours_stats, moment, per_day, users_stats
 from crowdd.domain.projects.serializers import public_info
 from crowdd.kinds import PROJECT_STATISTICS
+from crowdd.kinds.types import Values
 from crowdd.storage.database import Transactions
 from crowdd.storage.projects import feed, statistics
 from crowdd.storage.projects.rows import ProjectFigures, TopVolunteers, TwoWeeks
@@ -42,7 +43,7 @@ class Statistics:
         for view in views:
             view["stats"] = found.get(view["id"], {})
 
-    async def of_project(self, project_id: int) -> dict[str, Any]:
+    async def of_project(self, project_id: int) -> Values:
         """What the page of a project's statistics shows (interface: page-stats).
 
         Empty while there is no task or no answer, but for ``estimate``, which is None then.
@@ -61,7 +62,7 @@ class Statistics:
             "estimate": _outward(_estimate(figures, recent)),
         }
 
-    async def of_site(self) -> dict[str, Any]:
+    async def of_site(self) -> Values:
         """``/api/globalstats`` (interface: globalstats): tasks are counted as the answers that they want."""
         site = await statistics.of_site(self._db)
         return {
@@ -74,7 +75,7 @@ class Statistics:
             "categories": [{row["short_name"]: row["n"]} for row in await statistics.projects_by_category(self._db)],
         }
 
-    async def for_everybody(self) -> dict[str, Any]:
+    async def for_everybody(self) -> Values:
         """What the page of the site's statistics shows: ``stats``, and the projects with most answers of a day.
 
         Tasks, answers and people are those of projects that were published: what a draft has are trials.
@@ -96,11 +97,11 @@ class Statistics:
             "top5_projects_24_hours": [{**row, "info": public_info(row["info"])} for row in busiest],
         }
 
-    async def for_home(self) -> dict[str, Any]:
+    async def for_home(self) -> Values:
         """``n_answers``, ``n_people`` who gave them; projects ``n_open``, ``of_category``; answers of ``last_day``."""
         return {**await statistics.of_home(self._db), "last_day": await statistics.last_day(self._db)}
 
-    async def update_feed(self) -> list[dict[str, Any]]:
+    async def update_feed(self) -> list[Values]:
         """What happened lately, the last first; ``updated`` is in seconds since 1970."""
         return [
             {
@@ -115,7 +116,7 @@ class Statistics:
         ]
 
 
-def _info(row: TwoWeeks, n_completed: int) -> dict[str, Any]:
+def _info(row: TwoWeeks, n_completed: int) -> Values:
     since = row["since"]
     return {
         "hours_stats": hours_stats(row["hours"]),
@@ -126,7 +127,7 @@ def _info(row: TwoWeeks, n_completed: int) -> dict[str, Any]:
     }
 
 
-def _sides(figures: Mapping[str, Any], best: TopVolunteers) -> dict[str, Any]:
+def _sides(figures: Mapping[str, Any], best: TopVolunteers) -> Values:
     """Answers and people with an account and without; the shares are whole per cent that make 100."""
     anonymous, authenticated = figures["runs_anonymous"], figures["runs_authenticated"]
     share = anonymous * 100 // (anonymous + authenticated) if anonymous + authenticated else 0
@@ -154,7 +155,7 @@ def _runs(recent: TwoWeeks) -> dict[str, int]:
     }
 
 
-def _charts(info: dict[str, Any]) -> dict[str, Any]:
+def _charts(info: Values) -> Values:
     """The series under the names that PyBossa's page has for them."""
     users = info["users_stats"]
     return {
@@ -175,7 +176,7 @@ def _estimate(figures: ProjectFigures, recent: TwoWeeks) -> Estimate | None:
     return estimate(figures["n_wanted"] - figures["n_counted"], counts[idle:], now, began)
 
 
-def _outward(found: Estimate | None) -> dict[str, Any] | None:
+def _outward(found: Estimate | None) -> Values | None:
     if found is None:
         return None
     latest = found.latest.isoformat() if found.latest else None

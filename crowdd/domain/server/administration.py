@@ -12,6 +12,7 @@ from crowdd.domain.core.uploads import Journal
 from crowdd.errors import ConflictError, ForbiddenError, NotFoundError
 from crowdd.kinds import CATEGORY
 from crowdd.kinds.kind import ADMINS, outward
+from crowdd.kinds.types import Values
 from crowdd.languages import _
 from crowdd.storage.accounts import accounts, user_search
 from crowdd.storage.accounts.rows import RankedPerson
@@ -50,7 +51,7 @@ class Administration:
         _require(who)
         return await user_search.search(self._db, words.strip(), MAX_FOUND) if words.strip() else []
 
-    async def exported(self, after: int, who: Requester, maximum: int = MAX_EXPORTED) -> list[dict[str, Any]]:
+    async def exported(self, after: int, who: Requester, maximum: int = MAX_EXPORTED) -> list[Values]:
         """People by id, beginning after one, at most MAX_EXPORTED."""
         _require(who)
         rows = await user_search.part(self._db, after, min(maximum, MAX_EXPORTED))
@@ -99,7 +100,7 @@ class Administration:
 
     # How things are
 
-    async def figures(self, who: Requester, refresh: bool = False) -> dict[str, Any]:
+    async def figures(self, who: Requester, refresh: bool = False) -> Values:
         """The last seven days: as they were found in the last ten minutes, or anew.
 
         ``wait`` says that new figures were wanted and are just being found for somebody else: these are older.
@@ -157,13 +158,13 @@ class CategoryBehaviour(Behaviour):
     def __init__(self) -> None:
         super().__init__(CATEGORY)
 
-    async def create(self, tx: Database, who: Requester, rows: list[dict[str, Any]]) -> list[int]:
+    async def create(self, tx: Database, who: Requester, rows: list[Values]) -> list[int]:
         made = await super().create(tx, who, rows)
         for category_id, values in zip(made, rows, strict=True):
             await audit.write(tx, who, "create", "category", category_id, after={"name": values["name"]})
         return made
 
-    async def change(self, tx: Database, who: Requester, row: Row, changes: dict[str, Any]) -> None:
+    async def change(self, tx: Database, who: Requester, row: Row, changes: Values) -> None:
         await super().change(tx, who, row, changes)
         await audit.write_changes(tx, who, self.kind.name, row, changes)
 
@@ -173,7 +174,7 @@ class CategoryBehaviour(Behaviour):
         await super().delete(tx, who, row, files)
 
 
-async def _find(tx: Database) -> dict[str, Any] | None:
+async def _find(tx: Database) -> Values | None:
     if not await dashboard.mine(tx):
         return None
     made = await _figures(tx)
@@ -181,7 +182,7 @@ async def _find(tx: Database) -> dict[str, Any] | None:
     return made
 
 
-async def _figures(db: Database) -> dict[str, Any]:
+async def _figures(db: Database) -> Values:
     """What front ends read (interface: admin-dashboard): series as ``{labels, series: [[…]]}``, projects as lists."""
     days: Sequence[Mapping[str, Any]] = await dashboard.by_day(db)
     labels = [row["day"].isoformat() for row in days]

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from datetime import datetime
 from functools import partial
-from typing import Any
 
 import attrs
 
@@ -12,7 +12,7 @@ from crowdd.domain.core.background_queue import Queue, QueuedTask
 from crowdd.domain.core.records import NOT_FOUND
 from crowdd.domain.tasks.changes import Changes
 from crowdd.errors import InvalidValueError, NotFoundError, UnknownFieldError
-from crowdd.kinds.types import Boolean, Integer, Text
+from crowdd.kinds.types import Boolean, Integer, Text, Values
 from crowdd.languages import _
 from crowdd.storage.accounts import accounts
 from crowdd.storage.core import audit
@@ -41,7 +41,7 @@ class Barred:
     shown: str
     volunteer: str | None
     user_name: str | None
-    at: Any
+    at: datetime
     by: str | None
     reason: str
 
@@ -76,7 +76,7 @@ class Barring:
         await self._changes.require(self._db, who, project_id)
         return [Barred.of(row) for row in await bars.listed(self._db, project_id)]
 
-    async def bar(self, who: Requester, project_id: int, body: Any) -> Outcome:
+    async def bar(self, who: Requester, project_id: int, body: object) -> Outcome:
         """Keeps a volunteer out, named by one of NAMES; with ``network`` all anonymous ones of the answer's network.
 
         With ``set_aside`` (the default) their answers do not count any more.
@@ -127,15 +127,13 @@ class Barring:
         given, project_id = item.arguments, item.project_id
         if project_id is None:
             raise NotFoundError(NOT_FOUND)
-        so_far: dict[str, Any] = item.checkpoint or {"after": given["after"], "answers": given["answers"]}
+        so_far: Values = item.checkpoint or {"after": given["after"], "answers": given["answers"]}
         while so_far["after"] is not None:
             so_far = await self._db.transaction(partial(self._carried, item, project_id, so_far))
             self._notify(project_id)
         return {"answers": so_far["answers"]}
 
-    async def _carried(
-        self, item: QueuedTask, project_id: int, so_far: Mapping[str, Any], tx: Database
-    ) -> dict[str, Any]:
+    async def _carried(self, item: QueuedTask, project_id: int, so_far: Values, tx: Database) -> Values:
         given = item.arguments
         after, answers = await self._step(project_id, given["bar"], given["way"], so_far["after"], tx)
         now = {"after": after, "answers": so_far["answers"] + answers}
@@ -156,7 +154,7 @@ class Barring:
         row = await bars.find(self._db, project_id, bar_id)
         return row is not None and bool(await bars.tasks_of(self._db, project_id, row.subject, after, 1))
 
-    async def _subject(self, project_id: int, given: Mapping[str, Any]) -> tuple[str, str | None]:
+    async def _subject(self, project_id: int, given: Mapping[str, object]) -> tuple[str, str | None]:
         """Whom a body names, and how owners know an anonymous one."""
         named = [name for name in NAMES if given.get(name) not in (None, "")]
         if len(named) != 1:
@@ -175,7 +173,7 @@ class Barring:
             raise NotFoundError(NOT_FOUND, hint=_("No account has the user name “%(name)s”.", name=name.strip()))
         return f"u:{row['id']}"
 
-    async def _author(self, project_id: int, given: Mapping[str, Any]) -> tuple[str, str | None]:
+    async def _author(self, project_id: int, given: Mapping[str, object]) -> tuple[str, str | None]:
         run_id = _ID.parse(given["taskrun_id"])
         row = await bars.author(self._db, project_id, run_id)
         if row is None:
@@ -194,7 +192,7 @@ async def _in_log(db: Database, project_id: int, subject: str) -> str:
     return f"anonymous:{await volunteers.word_of(db, project_id, subject)}"
 
 
-def _given(body: Any, known: set[str]) -> dict[str, Any]:
+def _given(body: object, known: set[str]) -> Values:
     if not isinstance(body, dict):
         raise InvalidValueError(_("The body is not a JSON object."))
     for name in body:

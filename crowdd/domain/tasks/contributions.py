@@ -32,6 +32,7 @@ from crowdd.errors import (
 )
 from crowdd.kinds import TASK, TASK_RUN
 from crowdd.kinds.kind import EVERYONE, Role
+from crowdd.kinds.types import Values
 from crowdd.languages import _
 from crowdd.storage.core import records
 from crowdd.storage.database import Database, Row, Transactions
@@ -204,11 +205,11 @@ class Contributions:
         return {"done": row["done"], "total": int(row["total"])}
 
     async def submit(
-        self, who: Requester, body: Any, uid: str | None, header: str | None, once: Once | None = None
+        self, who: Requester, body: object, uid: str | None, header: str | None, once: Once | None = None
     ) -> Any:
         """The stored answer, or answers for an array: all or none. A request sent again (``once``) stores nothing."""
         many = isinstance(body, list)
-        bodies = bounded(body, MAX_LEASES) if many else [body]
+        bodies: list[object] = bounded(body, MAX_LEASES) if isinstance(body, list) else [body]
         answers = each(bodies, many, lambda one: TASK_RUN.creation(_object(one)))
         callers = []
         for number, values in enumerate(answers):
@@ -217,7 +218,7 @@ class Contributions:
                 callers.append(await self._caller(who, values, uid, header))
                 _same_project(callers[-1], values["project_id"])
 
-        async def work(tx: Database) -> list[dict[str, Any]]:
+        async def work(tx: Database) -> list[Values]:
             if once and (before := await once.made_before(tx)) is not None:
                 return await self._records.views_of(tx, TASK_RUN, who, before, _AUTHOR)
             given = self._given(callers, answers)
@@ -240,13 +241,13 @@ class Contributions:
             self._notify(project_id)
         return made if many else made[0]
 
-    async def _require_room(self, values: Mapping[str, Any]) -> None:
+    async def _require_room(self, values: Values) -> None:
         """Refuses an answer that is larger than its project allows, or for which its owner has no bytes left."""
         project_id = values["project_id"]
         if await answer_sizes.require(self._db, project_id, values["info"]) > LARGE_ANSWER:
             await self._quota.require_room(self._db, project_id)
 
-    def _given(self, callers: list[Requester], answers: list[dict[str, Any]]) -> list[Answer]:
+    def _given(self, callers: list[Requester], answers: list[Values]) -> list[Answer]:
         return [
             contributions.answer(who, values, self._address(who, values["project_id"]))
             for who, values in zip(callers, answers, strict=True)
@@ -261,7 +262,7 @@ class Contributions:
         year = datetime.fromtimestamp(self._seconds(), UTC).year
         return self._secrets.address_in(project_id, year, who.network)
 
-    async def correct(self, who: Requester, task_id: int, info: Any, uid: str | None, header: str | None) -> Any:
+    async def correct(self, who: Requester, task_id: int, info: object, uid: str | None, header: str | None) -> Any:
         """The volunteer's own answer to a task, once it says ``info``; ``uid`` and ``header`` as with newtask.
 
         Raises NotFoundError for who has not answered, ForbiddenError when it is part of a result for too long.
@@ -287,9 +288,7 @@ class Contributions:
             raise NotFoundError(NOT_FOUND)
         return await self.identify(who, project_id, uid, header), project_id
 
-    async def _caller(
-        self, who: Requester, values: Mapping[str, Any], uid: str | None, header: str | None
-    ) -> Requester:
+    async def _caller(self, who: Requester, values: Values, uid: str | None, header: str | None) -> Requester:
         named = values["external_uid"] if values["external_uid"] is not None else uid
         if named is None:
             return who
@@ -307,12 +306,12 @@ class Contributions:
             return await contributions.stored(self._db, answer, row["run"]) or row
         return row
 
-    async def _made(self, db: Database, who: Requester, values: Mapping[str, Any], row: Submitted) -> dict[str, Any]:
+    async def _made(self, db: Database, who: Requester, values: Values, row: Submitted) -> Values:
         if row["run"] is None or row["state"] == "duplicate":
             raise await self._why_refused(db, row["state"], values)
         return self._records.view(TASK_RUN, _stored(who, values, row))
 
-    async def _why_refused(self, db: Database, state: str, values: Mapping[str, Any]) -> CrowddError:
+    async def _why_refused(self, db: Database, state: str, values: Values) -> CrowddError:
         if state == "duplicate":
             return ForbiddenError(
                 _("You have already answered this task."), code="duplicate", hint="Ask for another task."
@@ -334,7 +333,7 @@ class TaskRunBehaviour(Behaviour):
     async def lock(self, tx: Database, row_id: int) -> None:
         """Nothing: deleting locks the ledger row first, itself."""
 
-    async def change(self, tx: Database, who: Requester, row: Row, changes: dict[str, Any]) -> None:
+    async def change(self, tx: Database, who: Requester, row: Row, changes: Values) -> None:
         await answer_sizes.require(tx, row["project_id"], changes.get("info"))
         await contributions.hold_ledger(tx, row["project_id"], row["task_id"])  # it may just be completed
         if await contributions.in_final_result(tx, row["project_id"], row["task_id"], row["id"]):
@@ -358,7 +357,7 @@ def external_uid(text: str) -> str:
     return str(TASK_RUN.field("external_uid").parse(text))
 
 
-def _stored(who: Requester, values: Mapping[str, Any], row: Submitted) -> Row:
+def _stored(who: Requester, values: Values, row: Submitted) -> Row:
     """The row of an answer as its author may see it; owners alone read user_ip."""
     return {
         **values,
@@ -375,7 +374,7 @@ def _stored(who: Requester, values: Mapping[str, Any], row: Submitted) -> Row:
     }
 
 
-def _object(body: Any) -> Mapping[str, Any]:
+def _object(body: object) -> Mapping[str, object]:
     if not isinstance(body, dict):
         raise InvalidValueError(_("The body is not a JSON object."))
     return body

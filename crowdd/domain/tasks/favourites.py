@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import attrs
 
@@ -11,6 +10,7 @@ from crowdd.domain.core import queries, rights
 from crowdd.domain.core.records import NOT_FOUND, Records, Views
 from crowdd.errors import AnonymousError, InvalidValueError, NotFoundError
 from crowdd.kinds import TASK
+from crowdd.kinds.types import Values
 from crowdd.storage.core import listing
 from crowdd.storage.database import Database, Row, Transactions
 from crowdd.storage.tasks import favourites
@@ -29,7 +29,7 @@ class Favourites:
         rows = await listing.select(self._db, attrs.evolve(query, favourite_of=_me(who)), who)
         return [self._records.view(TASK, row) for row in rows]
 
-    async def add(self, who: Requester, body: Any) -> dict[str, Any]:
+    async def add(self, who: Requester, body: object) -> Values:
         """Marks the task that the body names, and gives it."""
         user_id = _me(who)
         if not isinstance(body, dict) or set(body) != {"task_id"}:
@@ -38,7 +38,7 @@ class Favourites:
         await favourites.add(self._db, user_id, row["id"])
         return self._records.view(TASK, row)
 
-    async def remove(self, who: Requester, task_id: int) -> dict[str, Any]:
+    async def remove(self, who: Requester, task_id: int) -> Values:
         """Takes the mark off a task, and gives it. NotFoundError when it has none."""
         user_id = _me(who)
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import attrs
 
 from crowdd.kinds import RESULT
+from crowdd.kinds.types import Values
 from crowdd.storage.database import Database
 from crowdd.storage.projects.rows import ProjectPage
 from crowdd.storage.tasks import finished_tasks
@@ -20,7 +19,7 @@ _VOTES = 5
 class Finished:
     """A page of finished tasks, the newest first; ``next``: before which result the next page begins."""
 
-    tasks: list[dict[str, Any]]
+    tasks: list[Values]
     next: int | None
 
 
@@ -41,7 +40,7 @@ class FinishedTasks:
         return Finished([_task(one) for one in found[:PER_PAGE]], found[PER_PAGE - 1]["id"] if more else None)
 
 
-def _task(row: FinishedTask) -> dict[str, Any]:
+def _task(row: FinishedTask) -> Values:
     """``share`` of an answer: 0 to 1 of those that count; ``others``: different answers that are not shown."""
     votes = [{**vote, "share": vote["n"] / row["total"]} for vote in row["votes"]]
     return {

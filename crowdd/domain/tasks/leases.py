@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import attrs
 
@@ -86,7 +85,7 @@ class Leases:
         return await leases.held_by_others(self._db, who.actor, project_id)
 
 
-def why_no_task(reason: str, held: int, retry_in: int | None) -> dict[str, Any]:
+def why_no_task(reason: str, held: int, retry_in: int | None) -> dict[str, object]:
     """The reason of an empty newtask, for programs and in words."""
     if reason != "wait":
         return {"reason": reason, "message": _("You have answered all the tasks available to you.")}

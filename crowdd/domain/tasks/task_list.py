@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import attrs
 import orjson
 
@@ -13,6 +11,7 @@ from crowdd.domain.projects.answer_visibility import complete_only
 from crowdd.errors import InvalidValueError, NotFoundError
 from crowdd.kinds import TASK, TASK_RUN
 from crowdd.kinds.kind import OWNERS
+from crowdd.kinds.types import Values
 from crowdd.languages import _
 from crowdd.storage.database import Database
 from crowdd.storage.projects.rows import ProjectPage
@@ -64,7 +63,7 @@ class Page:
     to, None at the end.
     """
 
-    tasks: list[dict[str, Any]]
+    tasks: list[Values]
     page: int
     total: int
     per_page: int = PER_PAGE
@@ -72,7 +71,7 @@ class Page:
     searched_to: int | None = None
 
     @property
-    def pagination(self) -> dict[str, Any]:
+    def pagination(self) -> Values:
         """As pages of lists say it, with the ids before and after which others go on."""
         ids = [task["id"] for task in self.tasks]
         if self.by_words:
@@ -138,7 +137,7 @@ class Browsing:
         """The keys that the newest answers have, so that one of them can be chosen to compare answers by."""
         return await task_list.answer_keys(self._db, project_id)
 
-    async def task(self, who: Requester, row: ProjectPage, task_id: int, after: int = 0) -> dict[str, Any]:
+    async def task(self, who: Requester, row: ProjectPage, task_id: int, after: int = 0) -> Values:
         """A task as its kind shows it (``task``), its answers behind one (``task_runs``), and their ``agreement``.
 
         Owners see of each answer whose it is (``volunteers``, by id of the answer). Raises NotFoundError.
@@ -191,7 +190,7 @@ def place_of(asked: Asked, total: int, had: int) -> Place:
     return attrs.evolve(here, ordinal=had - before if asked.descending else before + 1)
 
 
-def agreement(votes: list[Vote]) -> dict[str, Any] | None:
+def agreement(votes: list[Vote]) -> Values | None:
     """How far the answers that count are the same; None without any.
 
     ``key`` is the key of the answers that is compared, None where it is all of them. ``share`` is that of the most
@@ -205,7 +204,7 @@ def agreement(votes: list[Vote]) -> dict[str, Any] | None:
     return {"key": votes[0]["key"], **about, "kinds": votes[0]["kinds"], "votes": shown}
 
 
-def volunteer(run: ListedRun) -> dict[str, Any]:
+def volunteer(run: ListedRun) -> Values:
     """Who gave an answer, for those who run the project: the account's name, or what sort of volunteer it was."""
     if run["user_id"] is not None:
         shown = run["name"] if run["privacy_mode"] or not run["fullname"] else run["fullname"]
@@ -215,7 +214,7 @@ def volunteer(run: ListedRun) -> dict[str, Any]:
     return {"sort": "anonymous", "name": None, "shown": None}
 
 
-def _listed(task: ListedTask) -> dict[str, Any]:
+def _listed(task: ListedTask) -> Values:
     """A task in a list (PyBossa's keys first). ``pct_status``: how much of what it wants is there, 0 to 1."""
     share = 1.0 if task["state"] == "completed" else min(1.0, task["answers"] / task["n_answers"])
     return {

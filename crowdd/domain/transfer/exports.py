@@ -20,6 +20,7 @@ from crowdd.domain.transfer.spool import Spool, Spools
 from crowdd.errors import InvalidValueError, NotFoundError
 from crowdd.kinds import RESULT, TASK, TASK_RUN, Kind
 from crowdd.kinds.kind import OWNERS, Field, Role
+from crowdd.kinds.types import Values
 from crowdd.languages import _
 from crowdd.storage.database import Database
 from crowdd.storage.projects.rows import ProjectPage
@@ -118,7 +119,7 @@ class Exports:
         key = answer_key if isinstance(answer_key, str) else None
         return File(name, FORMATS[format_], format_, raw, KINDS[type_], row["roles"], chosen, key)
 
-    async def sizes(self, row: ProjectPage, named: Named = None) -> list[dict[str, Any]]:
+    async def sizes(self, row: ProjectPage, named: Named = None) -> list[Values]:
         """What the files would hold for who has this row: ``type``, ``rows``, about how many ``bytes`` as JSON.
 
         ``more``: there are more than so many rows, MAX_COUNTED.

@@ -18,6 +18,7 @@ from crowdd.domain.server.services import Services
 from crowdd.domain.transfer.exports import PART
 from crowdd.domain.transfer.project_folder import INFO_FILES, LONG_DESCRIPTION, PROJECT_FILE, TASK_FILES, texts_changed
 from crowdd.kinds import PROJECT, TASK
+from crowdd.kinds.types import Values
 from crowdd.storage.projects.rows import ProjectPage
 from crowdd.storage.transfer import exports
 from crowdd.values import SYSTEM
@@ -38,7 +39,7 @@ class Files:
         self._begins = tuple(f"{base}/uploads/{self._container}/" for base in ("", base_url))
         self.copied: dict[str, Path] = {}
 
-    def named_in(self, value: Any) -> Any:
+    def named_in(self, value: object) -> Any:
         """The value with the paths of files in the places of their addresses: what ``Folder.named_in`` undoes."""
         return texts_changed(value, self._path)
 
@@ -69,7 +70,7 @@ async def unload(services: Services, row: ProjectPage, folder: Path, told: Calla
     return [*written, _put(folder / PROJECT_FILE, orjson.dumps(about, option=orjson.OPT_INDENT_2) + b"\n")]
 
 
-async def _about(services: Services, row: ProjectPage, files: Files) -> tuple[dict[str, Any], dict[str, str]]:
+async def _about(services: Services, row: ProjectPage, files: Files) -> tuple[Values, dict[str, str]]:
     """What project.json says, and the texts that have files of their own."""
     view = await services.records.get(PROJECT, SYSTEM, row["id"])
     categories = {category["id"]: category["short_name"] for category in await services.projects.categories()}
@@ -87,7 +88,7 @@ async def _about(services: Services, row: ProjectPage, files: Files) -> tuple[di
     return {**about, "published": view["published"], "info": info}, texts
 
 
-def _fits_a_file(text: Any) -> bool:
+def _fits_a_file(text: object) -> bool:
     """Whether a text comes back as it was: ends of lines and a mark at the beginning may not, when read from a file."""
     return isinstance(text, str) and text != "" and "\r" not in text and not text.startswith("\ufeff")
 

@@ -14,6 +14,7 @@ from crowdd.domain.server.services import Services
 from crowdd.domain.transfer.project_folder import Folder
 from crowdd.errors import ConflictError, InvalidValueError, NotFoundError
 from crowdd.kinds import PROJECT
+from crowdd.kinds.types import Values
 from crowdd.storage.core import audit, quota
 from crowdd.storage.database import Database, Transactions
 from crowdd.storage.projects.rows import ProjectPage
@@ -99,13 +100,13 @@ class Files:
 
         await self._db.transaction(work)
 
-    async def next(self, rest: Iterator[dict[str, Any]]) -> list[dict[str, Any]]:
+    async def next(self, rest: Iterator[dict[str, Any]]) -> list[Values]:
         """The next tasks, as many as one transaction takes, with the addresses of their files."""
         found = list(await self._aside(self._next, rest))
         await self._count()
         return found
 
-    def _next(self, rest: Iterator[dict[str, Any]]) -> list[dict[str, Any]]:
+    def _next(self, rest: Iterator[dict[str, Any]]) -> list[Values]:
         named_in = self._folder.named_in
         return [{**values, "info": named_in(values["info"], self._address)} for values in islice(rest, CHUNK)]
 
@@ -130,7 +131,7 @@ class Import:
         self._ordinals = -1
         self._seen: Counter[str] = Counter()  # tasks of earlier chunks by digest, all of which are in the project now
 
-    async def add(self, chunk: list[dict[str, Any]]) -> int:
+    async def add(self, chunk: list[Values]) -> int:
         """How many of the chunk were missing and have been added, in one transaction."""
 
         async def work(tx: Database) -> tuple[Counter[str], int, list[str], int]:
@@ -149,7 +150,7 @@ class Import:
         self._seen.update(digests)
         return added
 
-    def _missing(self, present: Counter[str], digests: list[str], chunk: list[dict[str, Any]]) -> Iterator[Any]:
+    def _missing(self, present: Counter[str], digests: list[str], chunk: list[Values]) -> Iterator[Any]:
         here: Counter[str] = Counter()
         for digest, values in zip(digests, chunk, strict=True):
             if self._seen[digest] + here[digest] >= present[digest]:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from crowdd.domain.transfer.import_reader import Chunk
+from crowdd.kinds.types import Values
 from crowdd.languages import _
 from crowdd.storage.transfer.rows import PendingImport
 
@@ -39,7 +40,7 @@ def tally(chunk: Chunk, fates: Sequence[str], refused: Sequence[Any]) -> dict[st
     }
 
 
-def refusals(chunk: Chunk, fates: Sequence[str]) -> list[dict[str, Any]]:
+def refusals(chunk: Chunk, fates: Sequence[str]) -> list[Values]:
     """The answers or results of a chunk that find no place, as refused rows."""
     return [
         {"line": each["line"], "reason": str(_FATES[fate]), "text": _ids(each)}

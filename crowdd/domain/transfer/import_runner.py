@@ -23,6 +23,7 @@ from crowdd.domain.transfer.import_figures import figures, refusals, tally, unde
 from crowdd.domain.transfer.import_reader import MAX_ROWS, Chunk, Plan, RowReader, printable
 from crowdd.domain.transfer.task_files import Dialect, FileRow, Inspected
 from crowdd.errors import InvalidValueError, NotFoundError, StoppedError
+from crowdd.kinds.types import Values
 from crowdd.languages import _
 from crowdd.storage.core import audit, queue, records
 from crowdd.storage.database import Database, Transactions
@@ -157,9 +158,7 @@ class ImportRunner:
         await imports.save_inspected(tx, row["id"], values)
         return choices
 
-    async def _preview(
-        self, row: PendingImport, path: Path, item: QueuedTask | None, inspected: Inspected
-    ) -> dict[str, Any]:
+    async def _preview(self, row: PendingImport, path: Path, item: QueuedTask | None, inspected: Inspected) -> Values:
         total, answers = Counter(dict.fromkeys(figures(), 0)), Counter[int]()
         matched, reader = 0, RowReader(path, self._plan(row))
         if row["key_name"] is not None:
@@ -204,7 +203,7 @@ class ImportRunner:
             return [r["fate"] for r in rows], found
         return await self._presence(row, taken), 0
 
-    async def _presence(self, row: PendingImport, taken: list[dict[str, Any]]) -> list[str]:
+    async def _presence(self, row: PendingImport, taken: list[Values]) -> list[str]:
         project_id = row["project_id"]
         if row["again"]:
             return ["added"] * len(taken)
@@ -275,7 +274,7 @@ class ImportRunner:
         total = row["rows"] * (2 if row["check_item"] == item.id else 1)
         await item.progress(total, total, {"rows": row["rows"]}, within=tx)
 
-    async def _take(self, tx: Database, who: Requester, row: PendingImport, chunk: Chunk) -> list[dict[str, Any]]:
+    async def _take(self, tx: Database, who: Requester, row: PendingImport, chunk: Chunk) -> list[Values]:
         """Adds what a chunk has, counts it, and gives the rows that were refused."""
         await tasks.hold_imports(tx, row["project_id"])
         await self._require(tx, who, row)
@@ -287,7 +286,7 @@ class ImportRunner:
         await imports.add_errors(tx, row["id"], refused)
         return refused
 
-    async def _taken(self, tx: Database, row: PendingImport, chunk: Chunk) -> dict[str, Any]:
+    async def _taken(self, tx: Database, row: PendingImport, chunk: Chunk) -> Values:
         project_id, taken = row["project_id"], chunk.taken
         if row["key_name"] is not None:
             done = await imports.add_keyed(tx, project_id, row["key_name"], taken, chunk.seen, row["id"])
@@ -347,11 +346,11 @@ def _has_origins(taken: Sequence[Mapping[str, Any]]) -> bool:
     return bool(taken) and taken[0].get("original") is not None
 
 
-def _with(chunk: Chunk, fates: Sequence[str], wanted: str) -> list[tuple[dict[str, Any], str]]:
+def _with(chunk: Chunk, fates: Sequence[str], wanted: str) -> list[tuple[Values, str]]:
     return [(each, fate) for each, fate in zip(chunk.taken, fates, strict=True) if fate == wanted]
 
 
-async def _missing(tx: Database, project_id: int, made: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+async def _missing(tx: Database, project_id: int, made: Sequence[Values]) -> list[Values]:
     """Those that the project does not have, each once."""
     digests: set[str] = set()
     new = []
@@ -362,7 +361,7 @@ async def _missing(tx: Database, project_id: int, made: Sequence[dict[str, Any]]
     return new
 
 
-def _short(values: dict[str, Any]) -> dict[str, str]:
+def _short(values: Values) -> dict[str, str]:
     """The first rows as texts for people."""
     shown = {name: value for name, value in values.items() if "\x00" not in name}
     return {name: printable(value if isinstance(value, str) else str(value)) for name, value in shown.items()}

@@ -28,6 +28,7 @@ from crowdd.domain.transfer.task_files import Dialect
 from crowdd.errors import ConflictError, InvalidValueError, NotFoundError, TooLargeError, TooManyRequestsError
 from crowdd.kinds import TASK
 from crowdd.kinds.kind import OWNERS
+from crowdd.kinds.types import Values
 from crowdd.languages import _
 from crowdd.storage.database import Database, Transactions
 from crowdd.storage.projects.rows import ProjectPage
@@ -267,7 +268,7 @@ class Imports:
             return Begun(read["state"], waits=waits or "" if choices.begin else "")
         return await self._begin(who, row, import_id, on_error)
 
-    async def _choose(self, row: ProjectPage, import_id: int, checked: dict[str, Any], choices: Choices) -> bool:
+    async def _choose(self, row: ProjectPage, import_id: int, checked: Values, choices: Choices) -> bool:
         """Writes down choices that differ from those that hold; whether the file has to be read by them."""
 
         async def work(tx: Database) -> bool:
@@ -275,7 +276,7 @@ class Imports:
             if found is None:
                 raise ConflictError(_("This import has already started."))
             now = imports.choices_of(found)
-            wanted: dict[str, Any] = {**now, **checked}
+            wanted: Values = {**now, **checked}
             if found["columns"] and wanted["uses"] is not None:
                 usual = import_rows.usual(found["format"], found["columns"])
                 before = {name: use for name, use in (now["uses"] or {}).items() if name in usual}
@@ -357,9 +358,9 @@ class Imports:
         return gone
 
 
-def _checked(choices: Choices) -> dict[str, Any]:
+def _checked(choices: Choices) -> Values:
     """Those choices that were made, as they are stored. Raises InvalidValueError."""
-    made: dict[str, Any] = {}
+    made: Values = {}
     if choices.kind:
         made["kind"] = _one_of("kind", choices.kind, import_exports.KINDS)
     if choices.uses is not None:

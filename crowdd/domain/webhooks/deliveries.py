@@ -16,6 +16,7 @@ from crowdd.domain.webhooks.retry_policy import Failure
 from crowdd.domain.webhooks.webhook_message import Message, Outcome
 from crowdd.domain.webhooks.webhooks import decrypted, encrypted
 from crowdd.errors import RefusedTargetError, UnreachableError
+from crowdd.kinds.types import Values
 from crowdd.storage.database import Database, Transactions
 from crowdd.storage.webhooks import deliveries, webhooks
 from crowdd.storage.webhooks.rows import Attempt, DueDelivery
@@ -25,7 +26,7 @@ _KEPT_BODY_BYTES = 8192
 _UNREADABLE = "The webhook's secret cannot be read any more. Make a new one."
 
 log = Logger()
-SendMail = Callable[[Database, str, str, dict[str, Any], str], Awaitable[Any]]
+SendMail = Callable[[Database, str, str, Values, str], Awaitable[Any]]
 
 
 class Deliveries:

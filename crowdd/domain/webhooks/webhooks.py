@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import orjson
 from cryptography.exceptions import InvalidTag
@@ -15,6 +15,7 @@ from crowdd.domain.outbound.client import Outgoing
 from crowdd.domain.webhooks import retry_policy, signatures, webhook_message
 from crowdd.errors import ConflictError, InvalidRequestError, NotFoundError
 from crowdd.kinds.kind import OWNERS, outward
+from crowdd.kinds.types import Values
 from crowdd.storage.core import audit
 from crowdd.storage.database import Database, Transactions
 from crowdd.storage.projects.rows import ProjectPage
@@ -63,7 +64,7 @@ class Webhooks:
         """Pass an address that crowdd may ask, as far as it shows; raises RefusedTargetError with a sentence."""
         self._outgoing.target(address)
 
-    async def state(self, project: ProjectPage, who: Requester) -> dict[str, Any]:
+    async def state(self, project: ProjectPage, who: Requester) -> Values:
         """Address, health and counts, for people and programs (``state_view``)."""
         rights.require(who, project["roles"], OWNERS)
         row = await webhooks.state(self._db, project["id"])
@@ -71,7 +72,7 @@ class Webhooks:
             raise NotFoundError(NOT_FOUND)
         return state_view(row)
 
-    async def all_states(self) -> list[dict[str, Any]]:
+    async def all_states(self) -> list[Values]:
         """The same of all projects, for the operator."""
         return [state_view(row) for row in await webhooks.states(self._db)]
 
@@ -103,14 +104,14 @@ class Webhooks:
         maximum: int = 20,
         before: int | None = None,
         only: str | None = None,
-    ) -> list[dict[str, Any]]:
+    ) -> list[Values]:
         """The newest deliveries before an id, perhaps only those of a state."""
         rights.require(who, project["roles"], OWNERS)
         only = only if only in STATES else None
         maximum = max(1, min(maximum, MAX_LISTED))
         return [delivery_view(row) for row in await webhooks.deliveries(self._db, project["id"], maximum, before, only)]
 
-    async def delivery(self, project: ProjectPage, who: Requester, delivery_id: int) -> dict[str, Any]:
+    async def delivery(self, project: ProjectPage, who: Requester, delivery_id: int) -> Values:
         """One delivery with all its attempts."""
         rights.require(who, project["roles"], OWNERS)
         row = await webhooks.delivery(self._db, project["id"], delivery_id)
@@ -208,7 +209,7 @@ def _no_address() -> InvalidRequestError:
     )
 
 
-def state_view(row: WebhookState) -> dict[str, Any]:
+def state_view(row: WebhookState) -> Values:
     """A webhook as JSON; ``state`` is none (no address), on, failing or off."""
     on = "failing" if (row.failures or 0) >= retry_policy.FAILING else "on"
     gap = 0 if row.gap_to is None or row.gap_from is None else row.gap_to - row.gap_from
@@ -232,7 +233,7 @@ def state_view(row: WebhookState) -> dict[str, Any]:
     )
 
 
-def delivery_view(row: Delivery) -> dict[str, Any]:
+def delivery_view(row: Delivery) -> Values:
     """A delivery as JSON: PyBossa's keys of a webhook's log, and what crowdd knows beside them.
 
     ``payload``, ``response``, ``response_status_code``, ``url``, ``problem`` and ``seconds`` are of the last attempt.
@@ -261,5 +262,5 @@ def delivery_view(row: Delivery) -> dict[str, Any]:
     )
 
 
-def _plain(values: Mapping[str, object]) -> dict[str, Any]:
+def _plain(values: Mapping[str, object]) -> Values:
     return {name: outward(value) for name, value in values.items()}

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
 
 from crowdd.storage.accounts.rows import Account, AccountPage, AccountWithPassword, Address, Administrator, Leader
 from crowdd.storage.core import batch_delete
@@ -21,7 +20,7 @@ from crowdd.storage.database import (
 _REQUESTER = 'id, name, fullname, email_addr, valid_email, admin, locale, "restrict"'
 
 
-async def add(db: Database, values: dict[str, Any]) -> int:
+async def add(db: Database, values: Mapping[str, object]) -> int:
     """The id of a new account."""
     names = ", ".join(values)
     marks = ", ".join(f"%({name})s" for name in values)
@@ -91,7 +90,7 @@ async def around(db: Database, user_id: int, window: int) -> list[Leader]:
     return await _ranked(db, "people_around(%(id)s, %(window)s)", {"id": user_id, "window": window})
 
 
-async def _ranked(db: Database, source: str, values: dict[str, Any]) -> list[Leader]:
+async def _ranked(db: Database, source: str, values: Mapping[str, object]) -> list[Leader]:
     return await fetch_rows(
         db,
         Leader,

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from crowdd.storage.accounts.rows import OneTimeLink
 from crowdd.storage.database import Database, as_json, fetch_row_or_none
 
@@ -14,7 +12,7 @@ async def add(
     purpose: str,
     hours: int,
     user_id: int | None = None,
-    data: Any = None,
+    data: object = None,
     subject: bytes | None = None,
     origin: bytes | None = None,
 ) -> None:

@@ -23,8 +23,8 @@ async def write(
     *,
     project_id: int | None = None,
     attribute: str | None = None,
-    before: Any = None,
-    after: Any = None,
+    before: object = None,
+    after: object = None,
 ) -> None:
     """One act: who did what to which object. Secrets never go in; say only that they changed."""
     await db.execute(
@@ -48,7 +48,7 @@ async def write(
     )
 
 
-async def write_changes(db: Database, who: Requester, kind: str, row: Row, changes: Mapping[str, Any]) -> None:
+async def write_changes(db: Database, who: Requester, kind: str, row: Row, changes: Mapping[str, object]) -> None:
     """An entry for each attribute of a row that has another value now, in the log of its project where it has one."""
     of = {"project_id": row.get("project_id")}
     for name, value in changes.items():
@@ -57,7 +57,7 @@ async def write_changes(db: Database, who: Requester, kind: str, row: Row, chang
             await write(db, who, "update", kind, row["id"], **of, **told)
 
 
-def shortened(value: Any) -> Any:
+def shortened(value: object) -> Any:
     """The value, or the beginning of its text where it is too long for the log."""
     return value if len(str(value)) <= _SHOWN else f"{str(value)[:_SHOWN]}…"
 

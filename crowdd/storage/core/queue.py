@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
 
 from crowdd.storage.core import batch_delete
 from crowdd.storage.core.rows import ClaimedItem, ItemProgress, QueueItem
@@ -50,7 +50,7 @@ SELECT m.id, m.name, m.arguments, m.project_id, m.user_id, m.attempt, m.failures
 
 
 async def add(
-    db: Database, name: str, arguments: dict[str, Any], who: Requester, project_id: int | None, maximum: int
+    db: Database, name: str, arguments: Mapping[str, object], who: Requester, project_id: int | None, maximum: int
 ) -> int | None:
     """The id of a new item; None when the requester has ``maximum`` unfinished ones already."""
     row = await one_or_none(
@@ -97,7 +97,7 @@ async def claim(db: Database, names: list[str], worker: str | None = None) -> Cl
 
 
 async def progress(
-    db: Database, item_id: int, attempt: int, done: int, total: int | None, checkpoint: Any
+    db: Database, item_id: int, attempt: int, done: int, total: int | None, checkpoint: object
 ) -> ItemProgress | None:
     """Saves how far an attempt has come and prolongs it; None when the item is not its own any more.
 
@@ -131,7 +131,7 @@ async def cancelled(db: Database, item_id: int) -> bool:
     return bool(await db.fetch("SELECT FROM queue_item WHERE id = %(id)s AND cancel", {"id": item_id}))
 
 
-async def end(db: Database, item_id: int, attempt: int, state: str, error: str, result: Any) -> bool:
+async def end(db: Database, item_id: int, attempt: int, state: str, error: str, result: object) -> bool:
     """Ends an item for good (done, dead, cancelled); False when it is not the attempt's own any more."""
     sql = (
         "UPDATE queue_item SET state = %(state)s, ended = clock(), error = %(error)s, result = %(result)s,"

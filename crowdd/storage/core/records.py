@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import Any
 
 from crowdd.kinds.kind import Field, Kind, Role
 from crowdd.kinds.types import Json
@@ -84,7 +83,7 @@ async def lock(db: Database, kind: Kind, row_id: int) -> None:
     await db.fetch(f"SELECT id FROM {kind.table} WHERE id = %(id)s FOR UPDATE", {"id": row_id})
 
 
-async def insert(db: Database, kind: Kind, values: Mapping[str, Any]) -> int:
+async def insert(db: Database, kind: Kind, values: Mapping[str, object]) -> int:
     """The id of a new row in the kind's own table; its times are now."""
     times = [name for name in ("created", "updated") if name in kind.by_name]
     names = ", ".join([*(f'"{name}"' for name in values), *times])
@@ -93,7 +92,7 @@ async def insert(db: Database, kind: Kind, values: Mapping[str, Any]) -> int:
     return int(row["id"])
 
 
-async def update(db: Database, kind: Kind, row_id: int, changes: Mapping[str, Any]) -> None:
+async def update(db: Database, kind: Kind, row_id: int, changes: Mapping[str, object]) -> None:
     """Writes changed attributes of a row in the kind's own table."""
     if changes:
         sets = ", ".join(
@@ -114,7 +113,7 @@ async def roles_to_project(db: Database, project_id: int, who: Requester) -> fro
     return frozenset(Role(name) for name in row["roles"]) if row else None
 
 
-def stored(kind: Kind, values: Mapping[str, Any]) -> dict[str, Any]:
+def stored(kind: Kind, values: Mapping[str, object]) -> dict[str, object]:
     """The values as psycopg2 takes them: JSON attributes wrapped, so that a text or null stays JSON."""
     wrapped = {}
     for name, value in values.items():

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any
 
 from crowdd.storage.core import batch_delete
 from crowdd.storage.core.rows import SecurityEntry
@@ -15,7 +14,7 @@ MAX_NETWORKS = 100  # of one key that are remembered
 _COLUMNS = ("kind", "user_id", "actor_id", "tried", "network", "request_id", "agent", "detail")
 
 
-async def insert(db: Database, entry: Mapping[str, Any]) -> None:
+async def insert(db: Database, entry: Mapping[str, object]) -> None:
     """Write an entry in a row of its own."""
     marks = ", ".join(f"%({name})s" for name in _COLUMNS)
     await db.execute(
@@ -23,7 +22,7 @@ async def insert(db: Database, entry: Mapping[str, Any]) -> None:
     )
 
 
-async def add(db: Database, entries: Sequence[Mapping[str, Any]]) -> None:
+async def add(db: Database, entries: Sequence[Mapping[str, object]]) -> None:
     """Add entries to the rows that they share with equal ones of this hour; each has ``count`` besides the columns.
 
     No two of them may share a row. They are written in one order, so that two processes never wait for each other.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from crowdd.kinds import PROJECT
 from crowdd.storage.core import records, roles
@@ -36,7 +35,7 @@ SUMMARY = (
 )
 
 
-async def add(db: Database, values: Mapping[str, Any]) -> int:
+async def add(db: Database, values: Mapping[str, object]) -> int:
     """The id of a new draft and its ledger."""
     names = ", ".join(values)
     marks = ", ".join(f"%({name})s" for name in values)
@@ -232,7 +231,7 @@ async def set_secret_key(db: Database, project_id: int, encrypted: bytes) -> Non
     )
 
 
-async def tell(db: Database, project_id: int, told: Mapping[str, Any]) -> None:
+async def tell(db: Database, project_id: int, told: Mapping[str, object]) -> None:
     """Writes some keys of ``info``; the others stay, whoever changes them meanwhile."""
     await db.execute(
         "UPDATE project SET info = info || %(told)s, updated = clock() WHERE id = %(id)s",

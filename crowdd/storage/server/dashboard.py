@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
 
 from crowdd.storage.database import Database, as_json, fetch_row_or_none, fetch_rows, one_or_none
 from crowdd.storage.server.rows import DashboardSnapshot, DayFigures, RecentProject, Returning
@@ -36,7 +36,7 @@ async def mine(db: Database) -> bool:
     return bool(row and row["got"])
 
 
-async def keep(db: Database, figures: dict[str, Any]) -> None:
+async def keep(db: Database, figures: Mapping[str, object]) -> None:
     """Puts new figures in the place of the old ones."""
     await db.execute(
         "INSERT INTO dashboard (made, figures) VALUES (clock(), %(figures)s)"

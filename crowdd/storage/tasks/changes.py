@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from crowdd.storage.database import Database, Row, fetch_row, one, one_or_none
 from crowdd.storage.tasks.rows import Effect
@@ -27,7 +26,7 @@ _PREVIEW = {
 
 
 async def apply(
-    db: Database, change: str, project_id: int, task_ids: Sequence[int], values: Mapping[str, Any] | None = None
+    db: Database, change: str, project_id: int, task_ids: Sequence[int], values: Mapping[str, object] | None = None
 ) -> Effect:
     """Changes these tasks; how many it concerned (``tasks``), completed and reopened, and ``answers`` that went."""
     return await fetch_row(
@@ -39,7 +38,7 @@ async def apply(
 
 
 async def preview(
-    db: Database, change: str, project_id: int, task_ids: Sequence[int] | None, values: Mapping[str, Any]
+    db: Database, change: str, project_id: int, task_ids: Sequence[int] | None, values: Mapping[str, object]
 ) -> Effect:
     """What ``apply`` would give at this moment; None for all tasks of the project."""
     tasks = None if task_ids is None else list(task_ids)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from operator import itemgetter
-from typing import Any
 
 from crowdd.kinds import TASK
 from crowdd.kinds.kind import Role
+from crowdd.kinds.types import Values
 from crowdd.storage.core.list_size import MAX_LIST_BYTES
 from crowdd.storage.core.projections import json_of
 from crowdd.storage.database import Database, Prepared, as_json, fetch_row, fetch_row_or_none, fetch_rows, one
@@ -83,7 +83,7 @@ async def hold(db: Database, who: Requester, network: str, project_id: int, task
     return str(row["state"])
 
 
-def answer(who: Requester, values: Mapping[str, Any], address: str | None) -> Answer:
+def answer(who: Requester, values: Values, address: str | None) -> Answer:
     """An answer of a volunteer, with the values of its body; ``address`` stands for the network of an anonymous one."""
     return {
         "project": values["project_id"],

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import attrs
 
@@ -77,7 +76,7 @@ async def fill(tx: Database, items: str) -> int:
 
 async def views(tx: Database, ids: Sequence[int], base_url: str) -> list[str]:
     """Results as JSON texts, in the order of their ids in ``ids``: all who may change them see the same."""
-    values: Mapping[str, Any] = {"ids": list(ids), "base_url": base_url}
+    values: Mapping[str, object] = {"ids": list(ids), "base_url": base_url}
     rows = await tx.fetch(
         f"SELECT {json_of(RESULT, EVERYONE)}::text AS view FROM unnest(%(ids)s::bigint[]) WITH ORDINALITY u(id, nth)"
         " JOIN result t ON t.id = u.id ORDER BY u.nth",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from crowdd.storage.database import Database, as_json, fetch_row, fetch_row_or_none, fetch_rows, one, one_or_none
 from crowdd.storage.transfer.rows import (
@@ -53,7 +52,7 @@ def choices_of(row: ImportChoices) -> ImportChoices:
 
 
 async def add(
-    db: Database, project_id: int, user_id: int | None, values: Mapping[str, Any], maximum: int
+    db: Database, project_id: int, user_id: int | None, values: Mapping[str, object], maximum: int
 ) -> int | None:
     """The id of a new import that waits to be read; None when the project has ``maximum`` that wait."""
     row = await one_or_none(
@@ -111,7 +110,7 @@ async def lock_pending(db: Database, project_id: int, import_id: int) -> Pending
     )
 
 
-async def choose(db: Database, import_id: int, choices: Mapping[str, Any], auto: bool, on_error: str | None) -> None:
+async def choose(db: Database, import_id: int, choices: Mapping[str, object], auto: bool, on_error: str | None) -> None:
     """Writes down other choices; what was counted by those before holds no longer."""
     values = {name: choices[name] for name in CHOICES}
     values |= {name: None if values[name] is None else as_json(values[name]) for name in ("dialect", "uses")}
@@ -131,7 +130,7 @@ async def read_by(db: Database, import_id: int, item: int, begins: bool) -> None
     )
 
 
-async def save_inspected(db: Database, import_id: int, values: Mapping[str, Any]) -> None:
+async def save_inspected(db: Database, import_id: int, values: Mapping[str, object]) -> None:
     """What the file holds: dialect, kind, format, columns, sample, rows, empty, doubts; its refused rows are forgotten."""
     kept = {name: as_json(values[name]) for name in ("dialect", "columns", "sample", "doubts", "uses")}
     names = ("dialect", "kind", "format", "columns", "sample", "rows", "blank", "doubts", "uses", "key_name")
@@ -151,7 +150,9 @@ async def lock(db: Database, import_id: int) -> LockedImport | None:
     )
 
 
-async def save_preview(db: Database, import_id: int, checked: Mapping[str, Any], preview: Mapping[str, Any]) -> None:
+async def save_preview(
+    db: Database, import_id: int, checked: Mapping[str, object], preview: Mapping[str, object]
+) -> None:
     """Keeps what would become of the rows by these choices."""
     await db.execute(
         "UPDATE task_import SET preview = %(preview)s, checked = %(checked)s, check_error = '' WHERE id = %(id)s",
@@ -190,7 +191,7 @@ async def forget(db: Database, project_id: int, import_id: int) -> str | None:
     return row["file"] if row else None
 
 
-async def known(db: Database, project_id: int, infos: Sequence[Any]) -> list[KnownInfo]:
+async def known(db: Database, project_id: int, infos: Sequence[object]) -> list[KnownInfo]:
     """For each value, in order, its ``digest`` and whether the project has a task with this info (``present``)."""
     return await fetch_rows(
         db,
@@ -209,7 +210,9 @@ async def learn_keys(db: Database, project_id: int, name: str, maximum: int) -> 
     return bool(row["more"])
 
 
-async def match_keyed(db: Database, project_id: int, name: str, rows: Sequence[Mapping[str, Any]]) -> list[KeyedFate]:
+async def match_keyed(
+    db: Database, project_id: int, name: str, rows: Sequence[Mapping[str, object]]
+) -> list[KeyedFate]:
     """What would become of each row with a key (``fate``: added, updated, same or kept), and whether its task is out."""
     return await fetch_rows(
         db,
@@ -232,7 +235,7 @@ async def keyed_tasks(db: Database, project_id: int, name: str, keys: Sequence[s
 
 
 async def add_keyed(
-    db: Database, project_id: int, name: str, rows: Sequence[Mapping[str, Any]], seen: Sequence[str], import_id: int
+    db: Database, project_id: int, name: str, rows: Sequence[Mapping[str, object]], seen: Sequence[str], import_id: int
 ) -> KeyedFigures:
     """Adds or updates tasks by their key: how many were added, updated, the same, and kept because they are answered."""
     return await fetch_row(
@@ -266,7 +269,7 @@ async def count_gone(db: Database, project_id: int, name: str, import_id: int) -
     return int(row["n"])
 
 
-async def match_exported(db: Database, project_id: int, rows: Sequence[Mapping[str, Any]]) -> list[bool]:
+async def match_exported(db: Database, project_id: int, rows: Sequence[Mapping[str, object]]) -> list[bool]:
     """Of each exported task whether the project has it."""
     found = await db.fetch(
         "SELECT task_id FROM match_exported_tasks(%(project)s, %(rows)s)",
@@ -276,7 +279,7 @@ async def match_exported(db: Database, project_id: int, rows: Sequence[Mapping[s
 
 
 async def add_exported(
-    db: Database, project_id: int, rows: Sequence[Mapping[str, Any]], again: bool
+    db: Database, project_id: int, rows: Sequence[Mapping[str, object]], again: bool
 ) -> ExportedFigures:
     """Adds exported tasks that are not there: how many were ``added`` and ``present``."""
     return await fetch_row(
@@ -287,7 +290,7 @@ async def add_exported(
     )
 
 
-async def match_answers(db: Database, project_id: int, rows: Sequence[Mapping[str, Any]]) -> list[str]:
+async def match_answers(db: Database, project_id: int, rows: Sequence[Mapping[str, object]]) -> list[str]:
     """What would become of each exported answer: added, present, "no task" or "other"."""
     found = await db.fetch(
         "SELECT fate FROM match_exported_answers(%(project)s, %(rows)s)",
@@ -296,7 +299,7 @@ async def match_answers(db: Database, project_id: int, rows: Sequence[Mapping[st
     return [row["fate"] for row in found]
 
 
-async def add_answers(db: Database, project_id: int, rows: Sequence[Mapping[str, Any]]) -> list[str]:
+async def add_answers(db: Database, project_id: int, rows: Sequence[Mapping[str, object]]) -> list[str]:
     """Stores exported answers, and says of each what became of it, as above."""
     found = await db.fetch(
         "SELECT fate FROM import_exported_answers(%(project)s, %(rows)s, clock()) ORDER BY nth",
@@ -305,7 +308,7 @@ async def add_answers(db: Database, project_id: int, rows: Sequence[Mapping[str,
     return [row["fate"] for row in found]
 
 
-async def match_results(db: Database, project_id: int, rows: Sequence[Mapping[str, Any]]) -> list[ResultFate]:
+async def match_results(db: Database, project_id: int, rows: Sequence[Mapping[str, object]]) -> list[ResultFate]:
     """What would become of each exported result, in order: ``result_id`` and ``fate`` (``domain.tasks.results.fill_exported``)."""
     return await fetch_rows(
         db,
@@ -322,7 +325,7 @@ async def count(db: Database, import_id: int, figures: Mapping[str, int]) -> Non
     await db.execute(f"UPDATE task_import SET {sets} WHERE id = %(id)s", {**figures, "id": import_id})
 
 
-async def add_errors(db: Database, import_id: int, refused: Sequence[Mapping[str, Any]]) -> None:
+async def add_errors(db: Database, import_id: int, refused: Sequence[Mapping[str, object]]) -> None:
     """Keeps refused rows (line, reason and text each), as long as there are not too many."""
     if refused:
         await db.execute(

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
 
 from crowdd.storage.database import Database, as_json, fetch_rows, one
 from crowdd.storage.webhooks.rows import Event
 
 
-async def add(db: Database, project_id: int, kind: str, data: dict[str, Any]) -> None:
+async def add(db: Database, project_id: int, kind: str, data: Mapping[str, object]) -> None:
     """An event of the transaction that is under way; the sequencer numbers it after the commit."""
     await db.execute(
         "INSERT INTO event (project_id, kind, at, data) VALUES (%(project)s, %(kind)s, clock(), %(data)s)",

@@ -13,6 +13,7 @@ from typing import Any
 
 import attrs
 
+from crowdd.kinds.types import Values
 from crowdd.languages import _
 
 MIN_SCORE = 2  # zxcvbn: 0 and 1 fall to a million guesses
@@ -89,7 +90,7 @@ def _without(plain: str, words: list[str]) -> str:
     return plain
 
 
-def _advice(sequence: list[dict[str, Any]]) -> tuple[str, ...]:
+def _advice(sequence: list[Values]) -> tuple[str, ...]:
     """One sentence for each weakness that zxcvbn has found, the commonest of all where it has found none."""
     return tuple(dict.fromkeys(ADVICE[each["pattern"]] for each in sequence if each["pattern"] in ADVICE)) or (MORE,)
 

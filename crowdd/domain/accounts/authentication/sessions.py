@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from functools import partial
-from typing import Any
 
 from crowdd.domain.core.concurrency.batching import Batcher, BatcherFactory
 from crowdd.domain.core.secrets import Secrets, token
+from crowdd.kinds.types import Values
 from crowdd.storage.accounts import sessions
 from crowdd.storage.accounts.rows import SessionAccount
 from crowdd.storage.database import Transactions
@@ -62,7 +62,7 @@ class Sessions:
         if who.session:
             await sessions.close(self._db, who.session)
 
-    async def listed(self, user_id: int, who: Requester) -> list[dict[str, Any]]:
+    async def listed(self, user_id: int, who: Requester) -> list[Values]:
         """The live sessions of a person, the latest first: id, device, created, last_seen, current."""
         rows = await sessions.of_user(self._db, user_id)
         return [
