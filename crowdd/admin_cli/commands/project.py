@@ -23,6 +23,7 @@ from crowdd.domain.transfer.exports import FORMATS, KINDS
 from crowdd.domain.transfer.missing_files import Missing
 from crowdd.errors import ConflictError, NotFoundError
 from crowdd.kinds import PROJECT
+from crowdd.storage.core.listing import Query, equal
 from crowdd.storage.projects.rows import ProjectPage
 from crowdd.values import SYSTEM
 
@@ -279,15 +280,16 @@ async def _list(
     services: Services, owner: str | None, category_name: str | None, after: int, limit: int, **flags: bool | None
 ) -> list[dict[str, Any]]:
     """Page by page: a list of the API has a hundred rows at most."""
-    chosen = {name: str(value).lower() for name, value in given(**flags).items()}
+    chosen = given(**flags)
     if owner is not None:
-        chosen["owner_id"] = str((await account(services, owner))["id"])
+        chosen["owner_id"] = (await account(services, owner))["id"]
     if category_name is not None:
-        chosen["category_id"] = str((await category(services, category_name))["id"])
+        chosen["category_id"] = (await category(services, category_name))["id"]
     rows: list[dict[str, Any]] = []
     while len(rows) < limit:
-        page = {"limit": str(min(_PAGE, limit - len(rows))), "last_id": str(rows[-1]["id"] if rows else after)}
-        more = await services.records.list(PROJECT, SYSTEM, {**chosen, **page})
+        last_id = rows[-1]["id"] if rows else after
+        query = Query(PROJECT, equal(PROJECT, **chosen), limit=min(_PAGE, limit - len(rows)), last_id=last_id)
+        more = await services.records.list(query, SYSTEM)
         if not more:
             break
         rows += more

@@ -57,18 +57,17 @@ class ExternalUsers:
         claims |= {} if uid is None else {"external_uid": uid}
         return jwt.encode(claims, signing_key(self._secrets, key), algorithm="HS256")
 
-    async def verify(self, header: str | None, project_id: int, uid: str) -> str | None:
-        """Passes when ``Authorization: Bearer <token>`` was made for the project and the user, and has not run out.
+    async def verify(self, bearer: str | None, project_id: int, uid: str) -> str | None:
+        """Passes when the token ``bearer`` was made for the project and the user, and has not expired.
 
-        The project's draft key, None once it was published. Raises AnonymousError whose code says what is wrong.
+        Returns the project's draft key, None once it was published. The code of the AnonymousError says what is wrong.
         """
-        words = (header or "").split()
-        if len(words) != 2 or words[0].lower() != "bearer":
+        if bearer is None:
             raise AnonymousError("An external user needs Authorization: Bearer <token>.", code="invalid_header")
         row = await self._keys.add(project_id)
         if row is None:
             raise NotFoundError(NOT_FOUND)
-        claims = _claims(self._secrets, words[1], bytes(row["secret_key_sealed"]), row["id"])
+        claims = _claims(self._secrets, bearer, bytes(row["secret_key_sealed"]), row["id"])
         if claims["project_id"] != row["id"] or claims["short_name"] != row["short_name"]:
             raise AnonymousError("The token was made for another project.", code="wrong_project")
         if not claims["exp"] > row["now"]:

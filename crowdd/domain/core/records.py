@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, TypeVar, cast
 
-from crowdd.domain.core import queries, rights
+from crowdd.domain.core import rights
 from crowdd.domain.core.concurrency.concurrency_limit import Turns
 from crowdd.domain.core.idempotency import Once
 from crowdd.domain.core.item_errors import SLICE, Pause, each_in_turns, refused_item
@@ -96,17 +96,16 @@ class Records:
         self._db, self._notify, self._secrets, self._uploads = db, notify, secrets, uploads
         self.base_url, self._behaviours = base_url, behaviours
 
-    async def list(self, kind: Kind, who: Requester, arguments: Mapping[str, str]) -> list[Values]:
-        """The rows that the arguments ask for and the requester may see."""
-        rows = await self._selected(queries.parse(kind, arguments, who), who)
-        return [self._found(kind, row) for row in rows]
+    async def list(self, query: Query, who: Requester) -> list[Values]:
+        """The rows of a list that the requester may see."""
+        return [self._found(query.kind, row) for row in await self._selected(query, who)]
 
-    async def list_related(self, kind: Kind, who: Requester, arguments: Mapping[str, str]) -> Views:
+    async def list_related(self, query: Query, who: Requester) -> Views:
         """The same with the rows that belong to each (``related``)."""
-        rows = await self._selected(queries.parse(kind, arguments, who), who)
-        views = [self._found(kind, row) for row in rows]
+        rows = await self._selected(query, who)
+        views = [self._found(query.kind, row) for row in rows]
         left = MAX_LIST_BYTES - sum(row["bytes"] for row in rows)
-        for name, relation in kind.related.items():
+        for name, relation in query.kind.related.items():
             kept, left = await self._relate(KINDS[relation.kind], name, relation, who, rows, views, left)
             del rows[kept:], views[kept:]
         return views

@@ -15,6 +15,7 @@ from crowdd.errors import FormError, NotFoundError, TooLargeError
 from crowdd.kinds import HELPING_MATERIAL
 from crowdd.kinds.types import Values
 from crowdd.languages import _
+from crowdd.storage.core.listing import Query, equal
 from crowdd.storage.projects.rows import ProjectPage
 from crowdd.values import Requester
 
@@ -40,10 +41,11 @@ class ProjectPictures:
         """Whether who has this row of ``Projects.page`` may bring pictures and remove them."""
         return bool(row["roles"] & HELPING_MATERIAL.rights.create)
 
-    async def page(self, who: Requester, row: ProjectPage, before: str = "") -> Pictures:
+    async def page(self, who: Requester, row: ProjectPage, before: int | None = None) -> Pictures:
         """The last ones, or those before one."""
-        asked = {"project_id": str(row["id"]), "desc": "true", "all": "1", "limit": str(PER_PAGE), "last_id": before}
-        found = await self._records.list(HELPING_MATERIAL, who, asked)
+        of_project = equal(HELPING_MATERIAL, project_id=row["id"])
+        query = Query(HELPING_MATERIAL, of_project, descending=True, limit=PER_PAGE, last_id=before)
+        found = await self._records.list(query, who)
         shown = [picture for each in found if (picture := self._picture(each)) is not None]
         return Pictures(shown, found[-1]["id"] if len(found) == PER_PAGE else None)
 

@@ -129,12 +129,12 @@ class Contributions:
         self._asks: Batcher[Ask, Handed] = new_batcher(self._ask_together, self._ask_alone)
         self._answers: Batcher[Answer, Submitted] = new_batcher(self._answer_together, self._answer_alone)
 
-    async def identify(self, who: Requester, project_id: int, uid: str | None, header: str | None) -> Requester:
+    async def identify(self, who: Requester, project_id: int, uid: str | None, bearer: str | None) -> Requester:
         """The requester, or the external user he speaks for; his token is checked."""
         if uid is None:
             return who
         speaker = as_external(who, uid)
-        draft = await self._external.verify(header, project_id, uid)
+        draft = await self._external.verify(bearer, project_id, uid)
         return attrs.evolve(speaker, unlocked=(*speaker.unlocked, draft)) if draft else speaker
 
     async def next_tasks(self, who: Requester, project_id: int, limit: int, offset: int, lane_: str) -> Handout:
@@ -205,7 +205,7 @@ class Contributions:
         return {"done": row["done"], "total": int(row["total"])}
 
     async def submit(
-        self, who: Requester, body: object, uid: str | None, header: str | None, once: Once | None = None
+        self, who: Requester, body: object, uid: str | None, bearer: str | None, once: Once | None = None
     ) -> Any:
         """The stored answer, or answers for an array: all or none. A request sent again (``once``) stores nothing."""
         many = isinstance(body, list)
@@ -215,7 +215,7 @@ class Contributions:
         for number, values in enumerate(answers):
             with at_item(number if many else None):
                 await self._require_room(values)
-                callers.append(await self._caller(who, values, uid, header))
+                callers.append(await self._caller(who, values, uid, bearer))
                 _same_project(callers[-1], values["project_id"])
 
         async def work(tx: Database) -> list[Values]:
@@ -262,12 +262,12 @@ class Contributions:
         year = datetime.fromtimestamp(self._seconds(), UTC).year
         return self._secrets.address_in(project_id, year, who.network)
 
-    async def correct(self, who: Requester, task_id: int, info: object, uid: str | None, header: str | None) -> Any:
-        """The volunteer's own answer to a task, once it says ``info``; ``uid`` and ``header`` as with newtask.
+    async def correct(self, who: Requester, task_id: int, info: object, uid: str | None, bearer: str | None) -> Any:
+        """The volunteer's own answer to a task, once it says ``info``; ``uid`` and ``bearer`` as with newtask.
 
         Raises NotFoundError for who has not answered, ForbiddenError when it is part of a result for too long.
         """
-        who, project_id = await self.known(who, task_id, uid, header)
+        who, project_id = await self.known(who, task_id, uid, bearer)
         await answer_sizes.require(self._db, project_id, info)
         done = await contributions.correct(self._db, who, self.network_in(who, project_id), project_id, task_id, info)
         if done.state == "barred":
@@ -281,20 +281,20 @@ class Contributions:
         row = await self._records.find(self._db, TASK_RUN, who, done.run)
         return self._records.view(TASK_RUN, {**row, "roles": row["roles"] | _AUTHOR})
 
-    async def known(self, who: Requester, task_id: int, uid: str | None, header: str | None) -> tuple[Requester, int]:
+    async def known(self, who: Requester, task_id: int, uid: str | None, bearer: str | None) -> tuple[Requester, int]:
         """Who speaks of a task, and its project. NotFoundError: there is none, or none for this presenter."""
         project_id = await tasks.project_of(self._db, task_id)
         if project_id is None or who.presenter not in (None, project_id):
             raise NotFoundError(NOT_FOUND)
-        return await self.identify(who, project_id, uid, header), project_id
+        return await self.identify(who, project_id, uid, bearer), project_id
 
-    async def _caller(self, who: Requester, values: Values, uid: str | None, header: str | None) -> Requester:
+    async def _caller(self, who: Requester, values: Values, uid: str | None, bearer: str | None) -> Requester:
         named = values["external_uid"] if values["external_uid"] is not None else uid
         if named is None:
             return who
         if uid is not None and named != uid:
             raise ForbiddenError("external_uid of the body is not that of the address.", code="external_uid")
-        return await self.identify(who, values["project_id"], named, header)
+        return await self.identify(who, values["project_id"], named, bearer)
 
     async def _answer_together(self, answers: list[Answer]) -> list[Submitted]:
         return await contributions.submit(self._db, answers, hurry=len(answers) > 1)

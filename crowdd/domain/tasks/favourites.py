@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import attrs
 
-from crowdd.domain.core import queries, rights
+from crowdd.domain.core import rights
 from crowdd.domain.core.records import NOT_FOUND, Records, Views
 from crowdd.errors import AnonymousError, InvalidValueError, NotFoundError
 from crowdd.kinds import TASK
 from crowdd.kinds.types import Values
 from crowdd.storage.core import listing
+from crowdd.storage.core.listing import Query
 from crowdd.storage.database import Database, Row, Transactions
 from crowdd.storage.tasks import favourites
 from crowdd.values import Requester
@@ -23,10 +22,9 @@ class Favourites:
     def __init__(self, db: Transactions, records_: Records) -> None:
         self._db, self._records = db, records_
 
-    async def list(self, who: Requester, arguments: Mapping[str, str]) -> Views:
-        """The tasks that the requester marked and may (still) see."""
-        query = queries.parse(TASK, {**arguments, "all": "1"}, who)
-        rows = await listing.select(self._db, attrs.evolve(query, favourite_of=_me(who)), who)
+    async def list(self, query: Query, who: Requester) -> Views:
+        """The tasks of a list that the requester marked and may (still) see, of all projects."""
+        rows = await listing.select(self._db, attrs.evolve(query, own=False, favourite_of=_me(who)), who)
         return [self._records.view(TASK, row) for row in rows]
 
     async def add(self, who: Requester, body: object) -> Values:

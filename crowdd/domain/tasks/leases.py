@@ -42,20 +42,20 @@ class Leases:
     def __init__(self, db: Database, notify: Callable[[int], None], contributions: Contributions) -> None:
         self._db, self._notify, self._contributions = db, notify, contributions
 
-    async def lease(self, who: Requester, task_id: int, uid: str | None, header: str | None) -> str:
-        """Reserves a named task: leased, late (it is full) or answered; ``uid`` and ``header`` as with newtask.
+    async def lease(self, who: Requester, task_id: int, uid: str | None, bearer: str | None) -> str:
+        """Reserves a named task: leased, late (it is full) or answered; ``uid`` and ``bearer`` as with newtask.
 
         Raises NotFoundError, and for people who may not have the project's tasks AnonymousError or ForbiddenError.
         """
-        who, project_id = await self._contributions.known(who, task_id, uid, header)
+        who, project_id = await self._contributions.known(who, task_id, uid, bearer)
         return await self._contributions.hold(who, project_id, task_id)
 
-    async def renew(self, who: Requester, task_id: int, uid: str | None, header: str | None) -> Lease:
-        """Prolongs the lease of somebody who is at the task; ``uid`` and ``header`` as with newtask.
+    async def renew(self, who: Requester, task_id: int, uid: str | None, bearer: str | None) -> Lease:
+        """Prolongs the lease of somebody who is at the task; ``uid`` and ``bearer`` as with newtask.
 
         Raises NotFoundError, and for those who may not have the project's tasks AnonymousError or ForbiddenError.
         """
-        who, project_id = await self._contributions.known(who, task_id, uid, header)
+        who, project_id = await self._contributions.known(who, task_id, uid, bearer)
         network = self._contributions.network_in(who, project_id)
         row = await leases.renew(self._db, who, network, project_id, task_id)
         if error := refusal(row.state, who):
@@ -64,10 +64,10 @@ class Leases:
         return Lease(row.state, None if left is None else max(0, int(left)))
 
     async def give_back(
-        self, who: Requester, task_id: int, uid: str | None, header: str | None, release: Release
+        self, who: Requester, task_id: int, uid: str | None, bearer: str | None, release: Release
     ) -> bool:
         """Lets others have the task. False: he had none of those that are given back."""
-        who, project_id = await self._contributions.known(who, task_id, uid, header)
+        who, project_id = await self._contributions.known(who, task_id, uid, bearer)
         named = [task_id, *release.also]
         if not await leases.give_back(self._db, who.actor, project_id, named, release.skip):
             return False

@@ -46,6 +46,14 @@ class Query:
     without_actor: str = ""  # tasks that this volunteer has not answered
 
 
+def equal(kind: Kind, **values: object) -> tuple[Filter, ...]:
+    """The filters of a list of rows whose attributes have these values."""
+    fields = {kind.field(name): value for name, value in values.items()}
+    return tuple(
+        Filter(field, [value] if isinstance(field.type, Integer) else value) for field, value in fields.items()
+    )
+
+
 # Attributes that are looked up elsewhere first, once for the whole list.
 _LOOKED_UP = {
     ("taskrun", "volunteer"): "(t.project_id, t.actor) IN"

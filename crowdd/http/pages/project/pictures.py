@@ -8,6 +8,7 @@ from urllib.parse import quote
 
 from crowdd.domain.server.services import Services
 from crowdd.errors import FormError
+from crowdd.http import queries
 from crowdd.http.html.forms import CORRECT, Forms
 from crowdd.http.pages.project.views import ProjectViews, locked_out
 from crowdd.http.request import Incoming
@@ -52,7 +53,8 @@ class PicturePages:
         return Redirect(_path(short_name), _("The picture is deleted."))
 
     async def _page(self, incoming: Incoming, row: ProjectPage, errors: dict[str, list[str]]) -> Response:
-        found = await self._pictures.page(incoming.who, row, incoming.query.get("before", ""))
+        before = incoming.query.get("before")
+        found = await self._pictures.page(incoming.who, row, queries.number(before, "last_id", 0) if before else None)
         form = self._forms.refused(incoming, errors) if errors else self._forms.blank(incoming)
         said: dict[str, Any] = {"flash": CORRECT, "status": "error"} if errors else {}
         context = await self._views.context(incoming, row) | {"title": _("Pictures")}

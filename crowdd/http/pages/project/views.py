@@ -15,6 +15,7 @@ from crowdd.domain.projects.projects import link_word
 from crowdd.domain.projects.serializers import person
 from crowdd.domain.server.services import Services
 from crowdd.errors import ForbiddenError
+from crowdd.http import queries
 from crowdd.http.pages.omitted_pictures import LeftOut
 from crowdd.http.request import Incoming
 from crowdd.http.responses import Redirect, Response
@@ -22,6 +23,7 @@ from crowdd.http.routing import Handler
 from crowdd.kinds import BLOGPOST, PROJECT
 from crowdd.kinds.kind import OWNERS
 from crowdd.languages import _
+from crowdd.storage.core.listing import Query, equal
 from crowdd.storage.projects.rows import ProjectPage
 
 _SEPARATORS = re.compile(r"[\s,;]+")
@@ -64,8 +66,10 @@ class ProjectViews:
         self, incoming: Incoming, row: ProjectPage, maximum: int, before: str = ""
     ) -> tuple[list[dict[str, Any]], bool]:
         """The newest blog posts that the requester may see, or those before one, and whether there are more."""
-        asked = {"project_id": str(row["id"]), "desc": "true", "all": "1", "limit": str(maximum + 1), "last_id": before}
-        posts = await self.services.records.list(BLOGPOST, incoming.who, asked)
+        last_id = queries.number(before, "last_id", 0) if before else None
+        of_project = equal(BLOGPOST, project_id=row["id"])
+        query = Query(BLOGPOST, of_project, descending=True, limit=maximum + 1, last_id=last_id)
+        posts = await self.services.records.list(query, incoming.who)
         return posts[:maximum], len(posts) > maximum
 
     async def prose(self, descriptions: Iterable[str], posts: Iterable[Mapping[str, Any]] = ()) -> Laid:

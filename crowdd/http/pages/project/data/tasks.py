@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from typing import Any
 from urllib.parse import quote
 
-from crowdd.domain.core import queries
 from crowdd.domain.server.services import Services
 from crowdd.domain.tasks.task_list import MAX_SORTED, Asked
 from crowdd.errors import InvalidValueError
+from crowdd.http import queries
 from crowdd.http.html.forms import Forms
 from crowdd.http.pages.project.views import ProjectViews, locked_out
 from crowdd.http.request import Incoming

@@ -25,6 +25,7 @@ from crowdd.http.routing import Route, get, post
 from crowdd.kinds import PROJECT, TASK
 from crowdd.languages import _
 from crowdd.languages.content_languages import direction_of
+from crowdd.storage.core.listing import Query, equal
 from crowdd.storage.projects.rows import ProjectPage
 
 _AT: Final = "/project/<short_name>/tasks/taskpresentereditor"
@@ -124,8 +125,8 @@ class EditorPages:
 
     async def _preview(self, incoming: Incoming, row: ProjectPage, document: str) -> dict[str, Any]:
         """What the frame of the preview is told: the project as presenters see it, and some tasks."""
-        asked = {"project_id": str(row["id"]), "limit": str(_SAMPLES), "all": "1"}
-        tasks = await self._services.records.list(TASK, incoming.who, asked)
+        query = Query(TASK, equal(TASK, project_id=row["id"]), limit=_SAMPLES)
+        tasks = await self._services.records.list(query, incoming.who)
         shown = [{"id": task["id"], "project_id": row["id"], "info": task["info"]} for task in tasks]
         made_up = enumerate(starters.samples(document), 1)
         invented = [{"id": n, "project_id": row["id"], "info": info} for n, info in made_up]

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from crowdd.domain.core import queries
 from crowdd.domain.projects.file_access import readdressed
 from crowdd.domain.server.services import Services
 from crowdd.domain.tasks.finished_tasks import Finished
 from crowdd.errors import AnonymousError, NotFoundError
+from crowdd.http import queries
 from crowdd.http.auth.confirmation import Confirm
 from crowdd.http.html import presenter
 from crowdd.http.html.locales import locale_of
