@@ -1,4 +1,4 @@
-"""Letters that are sent, or will be."""
+"""E-mails: queued, delivered by a job, kept for some time."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _HEAD = "id, created, recipient, template, locale, subject, state, due, attempts
 
 
 async def add(db: Database, letter: Mapping[str, object], error: str, maximum: int) -> int | None:
-    """The id of a new letter, dead from the beginning where there is an error; None after ``maximum`` in an hour."""
+    """The id of a new e-mail, dead from the beginning where there is an error; None after ``maximum`` in an hour."""
     row = await one_or_none(
         db,
         "INSERT INTO mail (created, due, recipient, template, locale, subject, text, html, state, error, ended)"
@@ -55,7 +55,7 @@ async def add(db: Database, letter: Mapping[str, object], error: str, maximum: i
 
 
 async def claim(db: Database) -> WholeMail | None:
-    """The next letter that is due, with its texts; nobody else gets it for some minutes. None when there is none."""
+    """The next e-mail that is due; no other process gets it for some minutes. None when there is none."""
     return await fetch_row_or_none(
         db,
         WholeMail,
@@ -66,7 +66,7 @@ async def claim(db: Database) -> WholeMail | None:
 
 
 async def settle(db: Database, mail_id: int, state: str, error: str = "") -> None:
-    """Sent, held or dead. The texts of a sent letter go: their links would be worth something to others."""
+    """Sets the state to sent, held or dead. The texts of a sent e-mail are deleted: others could use their links."""
     await db.execute(
         "UPDATE mail SET state = %(state)s, error = %(error)s, ended = clock(),"
         " text = CASE %(state)s WHEN 'sent' THEN NULL ELSE text END, html = CASE %(state)s WHEN 'sent' THEN NULL ELSE html END"
@@ -76,7 +76,7 @@ async def settle(db: Database, mail_id: int, state: str, error: str = "") -> Non
 
 
 async def put_back(db: Database, mail_id: int, seconds: float, error: str, *, counts: bool) -> None:
-    """Lets a letter wait for another attempt; this one counts among those that it has."""
+    """Lets an e-mail wait for another attempt; ``counts``: this attempt counts."""
     sql = (
         "UPDATE mail SET due = clock() + make_interval(secs => %(seconds)s), error = %(error)s,"
         " attempts = attempts - (NOT %(counts)s)::int WHERE id = %(id)s"
@@ -85,7 +85,7 @@ async def put_back(db: Database, mail_id: int, seconds: float, error: str, *, co
 
 
 async def list_(db: Database, limit: int, state: str | None) -> list[QueuedMail]:
-    """The last letters without their texts."""
+    """The latest e-mails without their texts."""
     where = "WHERE state = %(state)s" if state else ""
     return await fetch_rows(
         db,
@@ -96,14 +96,14 @@ async def list_(db: Database, limit: int, state: str | None) -> list[QueuedMail]
 
 
 async def one_of(db: Database, mail_id: int) -> WholeMail | None:
-    """A letter with its texts."""
+    """An e-mail with its texts."""
     return await fetch_row_or_none(
         db, WholeMail, f"SELECT {_HEAD}, text, html FROM mail WHERE id = %(id)s", {"id": mail_id}
     )
 
 
 async def again(db: Database, mail_id: int) -> bool:
-    """Lets a letter that is held or dead wait anew; False for others."""
+    """Lets an e-mail that is held or dead wait again; False for others."""
     sql = (
         "UPDATE mail SET state = 'waiting', due = clock(), attempts = 0, ended = NULL"
         " WHERE id = %(id)s AND state IN ('held', 'dead') AND text IS NOT NULL"
@@ -112,10 +112,10 @@ async def again(db: Database, mail_id: int) -> bool:
 
 
 async def forget(db: Database, recipient: str) -> None:
-    """Removes every letter to an address: nobody is there any more."""
+    """Removes every e-mail to an address."""
     await db.execute("DELETE FROM mail WHERE lower(recipient) = lower(%(recipient)s)", {"recipient": recipient})
 
 
 async def sweep(db: Database, days: int) -> int:
-    """Removes letters that are older, whatever became of them."""
+    """Removes e-mails that are older, in any state."""
     return await batch_delete.sweep(db, "mail", "created < clock() - make_interval(days => %(days)s)", {"days": days})

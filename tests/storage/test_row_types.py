@@ -8,10 +8,10 @@ import pytest
 from support.checks.row_types import columns, complaints
 from support.checks.row_types import converted as checked
 
-from crowdd.kinds import CATEGORY, PROJECT, RESULT, TASK, TASK_RUN, USER, Kind
+from crowdd.kinds import CATEGORY, PROJECT, RESULT, TASK_RUN, USER, Kind
 from crowdd.storage.accounts.rows import AccountPage, PersonRow, Session
 from crowdd.storage.projects.rows import CategoryRow, ProjectName, ProjectPage, ProjectRow
-from crowdd.storage.tasks.rows import ListedRun, ResultRow, TaskRow, TaskRunRow
+from crowdd.storage.tasks.rows import ListedRun, ResultRow, TaskRunRow
 
 
 def of_kind(kind: Kind) -> set[str]:
@@ -23,7 +23,6 @@ def of_kind(kind: Kind) -> set[str]:
     ("kind", "row", "without"),
     [
         (PROJECT, ProjectRow, set()),
-        (TASK, TaskRow, set()),
         (TASK_RUN, TaskRunRow, set()),
         (RESULT, ResultRow, {"info"}),
         (CATEGORY, CategoryRow, set()),

@@ -170,7 +170,7 @@ class Accounts:
         return await accounts.top(self._db, limit)
 
     async def leaderboard(self, who: Requester, limit: int, window: int) -> list[Leader]:
-        """The first ``limit`` people; then who asks, if he is not among them, with ``window`` others on both sides."""
+        """The first ``limit`` people; then the requester, unless they are among them, and ``window`` around."""
         rows = await accounts.top(self._db, limit)
         if who.acting_user is None:
             return rows

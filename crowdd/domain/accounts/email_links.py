@@ -17,7 +17,7 @@ from crowdd.storage.accounts.rows import Address
 from crowdd.storage.database import Database
 from crowdd.values import Requester
 
-_MAX_LETTERS_PER_HOUR = 20  # to one address, whoever asks for them
+_MAX_LETTERS_PER_HOUR = 20  # to one address, from all networks together
 _LINKS_KEPT = 2  # of one purpose and address, for each network that asks
 _AGAIN = "Ask for a new one."
 _SPENT = _("This link has been used or has expired. Request a new one.")
@@ -35,7 +35,7 @@ class EmailLinks:
         await self._mail.send(tx, to, template, context, locale)
 
     async def send_page(self, tx: Database, path: str, person: Address, template: str, **context: object) -> None:
-        """A letter that leads to a page of ours, for somebody who can sign in."""
+        """An e-mail that leads to a page of this site, for a person who can sign in."""
         more = {"url": f"{self._front}{path}", "name": greeted(person), **context}
         await self.send(tx, person["email_addr"], template, person["locale"], **more)
 

@@ -37,7 +37,7 @@ class ExternalUsers:
         self._keys: Batcher[int, CurrentProjectKey | None] = new_batcher(partial(projects.secret_keys, db))
 
     async def token(self, short_name: str, secret_key: str | None, uid: str | None = None) -> str:
-        """A token for whoever knows the project's secret key; with ``uid`` it is for this external user only.
+        """A token in exchange for the project's secret key; with ``uid`` it is for this external user only.
 
         Raises ForbiddenError without a key, NotFoundError for a wrong key and an unknown project alike, and
         InvalidRequestError without ``uid`` where the project demands tokens that name their external user.

@@ -30,7 +30,7 @@ _LONGEST_KEY = 500
 
 @attrs.frozen
 class Profile:
-    """What a person says of himself on the settings page."""
+    """What a person enters on the settings page."""
 
     name: str
     fullname: str
@@ -110,7 +110,7 @@ class Profiles:
     async def change_password(
         self, row: AccountPage, current: str, new: str, confirm: str, who: Requester, *, revoke: bool = False
     ) -> Revoked:
-        """A new password for somebody who knows the old one, and what else has ended.
+        """Sets a new password after a check of the old one; returns what else has ended.
 
         Raises FormError, TooManyRequestsError, BusyError, ForbiddenError without a session.
         """
@@ -123,7 +123,7 @@ class Profiles:
         return await self.set_password(row["id"], new, who, revoke=revoke)
 
     async def set_password(self, user_id: int, new: str, who: Requester, *, revoke: bool = False) -> Revoked:
-        """The same for somebody who has proved otherwise to be the person. Ends every session and link in a letter.
+        """The same for a person who proved their identity otherwise. Ends every session and link in a letter.
 
         ``revoke``: somebody else may have had access, so that the API key is replaced and providers are disconnected.
         """

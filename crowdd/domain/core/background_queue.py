@@ -47,7 +47,7 @@ _PASSING = (UnavailableError, StatementTimeoutError, TooManyRequestsError, Stall
 
 @attrs.define(eq=False)
 class QueuedTask:
-    """A piece of work in the hands of whoever does it. ``who`` asked for it, with the rights that are left of his.
+    """A background task that a worker has claimed. ``who`` requested it, with the rights that they have now.
 
     ``done``, ``total`` and ``checkpoint`` are what an earlier attempt left; a fresh item has 0, None and None.
     """
@@ -63,7 +63,7 @@ class QueuedTask:
     attempt: int
     failures: int
     cancelled: bool
-    email_addr: str | None  # of whoever asked for it
+    email_addr: str | None  # of the requester
     _db: Database = attrs.field(repr=False)
     _told: Callable[[], object] = attrs.field(default=lambda: None, repr=False)
     stopping: bool = False  # the server ends: stop where you are
@@ -88,7 +88,7 @@ class QueuedTask:
             raise StoppedError("ending")
 
     async def heartbeat(self) -> bool:
-        """Shows that its process is alive; False when the item is not in our hands any more."""
+        """Shows that its process is alive; False when another worker has the item."""
         return await queue.heartbeat(self._db, self.id, self.attempt)
 
     def on_progress(self, told: Callable[[], object]) -> None:
@@ -124,7 +124,7 @@ def pause(failures: int) -> float:
 
 
 def words_for(error: BaseException) -> str:
-    """What the owner of an item may read of an error: our own words, of a stranger only its name."""
+    """What the owner of an item may read of an error: the text of our own errors, only the name of others."""
     if isinstance(error, CrowddError):
         return (str(error) or "The file was refused.")[:1000]
     return f"{type(error).__name__}. The server's log says more."
@@ -163,8 +163,7 @@ class Queue:
         """The id of a new item for the work ``name`` (crowdd/sched/tasks); inside a transaction it waits for its
         commit.
 
-        Whether the requester may is decided before, by whoever adds it. Raises TooManyRequestsError for somebody
-        whose items are many already.
+        The caller checks rights. Raises TooManyRequestsError for an account that has many items already.
         """
         maximum = MAX_OF_OPERATOR if who.acting_user is None else MAX_UNFINISHED
         item_id = await queue.add(db, name, arguments, who, project_id, maximum)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 from crowdd.domain.core import rights
 from crowdd.domain.core.concurrency.concurrency_limit import Turns
@@ -71,7 +71,7 @@ class Behaviour:
         raise InvalidRequestError(f"A {self.kind.name} has no file.")
 
     async def delete(self, tx: Database, who: Requester, row: Row, files: Journal) -> None:
-        """Deletes a row; whoever may is allowed."""
+        """Deletes a row; rights are checked before."""
         await records.delete(tx, self.kind, row["id"])
 
 
@@ -227,7 +227,7 @@ class Records:
         return await with_files(self._db, self._uploads, work, lambda tx: self._quota.require(tx, who))
 
     async def _admit_new(self, kind: Kind, who: Requester, body: object) -> None:
-        """Lays out the texts of a new row for who may make it, while no transaction is open."""
+        """Renders the texts of a new row, while no transaction is open. Rights are checked first."""
         rendered_text.require_small(kind, _object(body))
         values = kind.creation(_object(body))
         await self._allow_creation(self._db, kind, who, values.get("project_id"))
@@ -300,7 +300,7 @@ class Records:
         return kind.view(self._open(kind, row), row["roles"], self.base_url)
 
     def public_view(self, kind: Kind, row: Row) -> Values:
-        """The row as everybody may see it, whoever asks."""
+        """The row as everybody may see it."""
         return self.view(kind, {**row, "roles": frozenset({Role.ANYBODY})})
 
     def _open(self, kind: Kind, row: Row) -> Row:
@@ -380,10 +380,12 @@ def _project_of(kind: Kind, row: Row) -> int | None:
 def _named_project(kind: Kind, body: object) -> int | None:
     """The project of a new row, by its body alone."""
     values = _object(body)
+    project_id: int | None
     try:
-        return cast("int | None", kind.field("project_id").parse(values["project_id"]))
+        project_id = kind.field("project_id").parse(values["project_id"])
     except (KeyError, InvalidValueError):
-        return cast("int | None", kind.creation(values).get("project_id"))
+        project_id = kind.creation(values).get("project_id")
+    return project_id
 
 
 def bounded(bodies: list[T], maximum: int) -> list[T]:

@@ -17,7 +17,7 @@ from crowdd.storage import mail
 from crowdd.storage.database import Database
 
 MAX_PER_HOUR = 20
-"""Letters to one address in an hour; whoever makes us write more is not helped."""
+"""E-mails to one address in an hour."""
 
 AT_ONCE = 500  # letters in a round
 MAX_ATTEMPTS = 14  # the last about two days after the first

@@ -167,7 +167,7 @@ class Ownership:
         return str(person["name"])
 
     async def _guessed(self, to: str, who: Requester) -> Account:
-        """Somebody who names addresses to learn which have accounts is stopped."""
+        """The account with this address or nickname. Guesses are limited: they tell which addresses have accounts."""
         limit = Limit(f"transfer:{who.actor}", _MAX_ATTEMPTS)
         await self._attempts.count(limit)
         try:

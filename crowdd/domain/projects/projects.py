@@ -218,7 +218,7 @@ class Projects:
         return await records.project_of(self._db, kind, row_id) if "project_id" in kind.by_name else None
 
     async def id_of(self, short_name: str) -> int | None:
-        """The id of a project, whoever asks; None when there is none."""
+        """The id of a project, without a check of rights; None when there is none."""
         return await projects.id_of(self._db, short_name)
 
     async def listed(self, who: Requester) -> list[ProjectSummary]:
@@ -246,7 +246,7 @@ class Projects:
         """What is missing for publishing."""
         return Readiness(
             presenter=bool(row["info"].get("task_presenter")),
-            tasks=await tasks.any_of(self._db, row["id"]) is not None,
+            tasks=await tasks.has_any(self._db, row["id"]),
         )
 
     async def publish(self, row: ProjectPage, who: Requester) -> bool:

@@ -16,7 +16,7 @@ from crowdd.storage import schema
 from crowdd.storage.database import Database
 from crowdd.storage.server import figures
 
-PATIENCE = 2.0  # seconds; whoever asks wants to know soon
+PATIENCE = 2.0  # seconds
 KEPT = 1.0  # seconds: asking often costs nothing more
 OK = "ok"
 

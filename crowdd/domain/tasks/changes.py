@@ -104,8 +104,7 @@ class Changes:
 
     async def usual_answers(self, project_id: int) -> int | None:
         """How many answers the project's first task needs; None without tasks."""
-        row = await changes.usual(self._db, project_id)
-        return int(row["n_answers"]) if row else None
+        return await changes.usual_answers(self._db, project_id)
 
     async def delete(self, who: Requester, project_id: int, body: object, dry_run: bool = False) -> Effect:
         """Deletes all tasks, or those in ``task_ids``, with their answers and results."""

@@ -130,7 +130,7 @@ class Contributions:
         self._answers: Batcher[Answer, Submitted] = new_batcher(self._answer_together, self._answer_alone)
 
     async def identify(self, who: Requester, project_id: int, uid: str | None, bearer: str | None) -> Requester:
-        """The requester, or the external user he speaks for; his token is checked."""
+        """The requester, or the external user that they speak for, whose token is checked."""
         if uid is None:
             return who
         speaker = as_external(who, uid)
@@ -138,7 +138,7 @@ class Contributions:
         return attrs.evolve(speaker, unlocked=(*speaker.unlocked, draft)) if draft else speaker
 
     async def next_tasks(self, who: Requester, project_id: int, limit: int, offset: int, lane_: str) -> Handout:
-        """Up to ``limit`` tasks from ``offset`` of the volunteer's own sequence, leased to him."""
+        """Up to ``limit`` tasks from ``offset`` of the volunteer's own sequence, leased to them."""
         _same_project(who, project_id)
         if offset >= MAX_LEASES:
             return Handout([], "none")
@@ -265,7 +265,7 @@ class Contributions:
     async def correct(self, who: Requester, task_id: int, info: object, uid: str | None, bearer: str | None) -> Any:
         """The volunteer's own answer to a task, once it says ``info``; ``uid`` and ``bearer`` as with newtask.
 
-        Raises NotFoundError for who has not answered, ForbiddenError when it is part of a result for too long.
+        Raises NotFoundError without an answer, ForbiddenError when it has been part of a result for too long.
         """
         who, project_id = await self.known(who, task_id, uid, bearer)
         await answer_sizes.require(self._db, project_id, info)
@@ -381,6 +381,6 @@ def _object(body: object) -> Mapping[str, object]:
 
 
 def _same_project(who: Requester, project_id: int) -> None:
-    """A presenter asks for its own project only, whatever its page's script sent."""
+    """Refuses a presenter that asks for another project than its own."""
     if who.presenter is not None and who.presenter != project_id:
         raise ForbiddenError(_("A presenter may only access its own project."), code="presenter")

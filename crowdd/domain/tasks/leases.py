@@ -51,7 +51,7 @@ class Leases:
         return await self._contributions.hold(who, project_id, task_id)
 
     async def renew(self, who: Requester, task_id: int, uid: str | None, bearer: str | None) -> Lease:
-        """Prolongs the lease of somebody who is at the task; ``uid`` and ``bearer`` as with newtask.
+        """Prolongs the lease of a volunteer who works on the task; ``uid`` and ``bearer`` as with newtask.
 
         Raises NotFoundError, and for those who may not have the project's tasks AnonymousError or ForbiddenError.
         """

@@ -120,7 +120,7 @@ class Exports:
         return File(name, FORMATS[format_], format_, raw, KINDS[type_], row["roles"], chosen, key)
 
     async def sizes(self, row: ProjectPage, named: Named = None) -> list[Values]:
-        """What the files would hold for who has this row: ``type``, ``rows``, about how many ``bytes`` as JSON.
+        """What the files hold for the requester of this row: ``type``, ``rows``, about how many ``bytes`` as JSON.
 
         ``more``: there are more than so many rows, MAX_COUNTED.
         """

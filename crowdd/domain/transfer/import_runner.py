@@ -258,7 +258,7 @@ class ImportRunner:
         return step
 
     async def _add_all(self, tx: Database, item: QueuedTask, row: PendingImport, path: Path) -> None:
-        """Everything in one transaction: a refused row, a limit or whoever stops it leaves nothing behind."""
+        """Everything in one transaction: after a refused row, a limit or a cancellation nothing is left behind."""
         reader = RowReader(path, self._plan(row))
         try:
             while (chunk := await self._worker_thread.do(reader.next_chunk)).passed:
@@ -316,7 +316,7 @@ class ImportRunner:
         return path
 
     async def _require(self, db: Database, who: Requester, row: PendingImport) -> None:
-        """Raises NotFoundError without the project, ForbiddenError for somebody who may not import this into it."""
+        """Raises NotFoundError without the project, ForbiddenError for a requester who may not import this into it."""
         roles = await records.roles_to_project(db, row["project_id"], who)
         if roles is None:
             raise NotFoundError("The project has been deleted meanwhile.")

@@ -41,7 +41,7 @@ def decrypted(secrets: Secrets, value: bytes, project_id: int) -> str:
 
 
 class Webhooks:
-    """``project`` is a row of ``Projects.owned`` everywhere; whoever asks must be one of its owners."""
+    """``project`` is a row of ``Projects.owned`` everywhere; the requester must be one of its owners."""
 
     def __init__(self, db: Transactions, notify: Callable[[int], None], secrets: Secrets, outgoing: Outgoing) -> None:
         self._db, self._notify, self._secrets, self._outgoing = db, notify, secrets, outgoing

@@ -41,7 +41,7 @@ async def by_key(db: Database, key_hashes: list[bytes]) -> list[Account | None]:
 
 
 async def by_name(db: Database, name: str) -> Account | None:
-    """The account of a nickname, whatever its case."""
+    """The account with this nickname, in upper or lower case."""
     return await fetch_row_or_none(
         db, Account, f"SELECT {_REQUESTER} FROM account WHERE lower(name) = lower(%(name)s)", {"name": name}
     )
@@ -69,7 +69,7 @@ async def by_login(db: Database, login: str) -> AccountWithPassword | None:
 
 
 async def profile(db: Database, user_id: int) -> AccountPage | None:
-    """What profile pages show: the record with score, rank (ties share one), and how many people are ranked."""
+    """An account for its own pages."""
     return await fetch_row_or_none(
         db,
         AccountPage,
@@ -81,12 +81,12 @@ async def profile(db: Database, user_id: int) -> AccountPage | None:
 
 
 async def top(db: Database, limit: int) -> list[Leader]:
-    """Those with the most answers, blocked ones left out; with score and rank."""
+    """The people with the most answers, without blocked ones."""
     return await _ranked(db, "top_people(%(limit)s)", {"limit": limit})
 
 
 async def around(db: Database, user_id: int, window: int) -> list[Leader]:
-    """A person and up to ``window`` people before and after on the list of all; with score and rank."""
+    """A person and up to ``window`` people before and after them on the list of all."""
     return await _ranked(db, "people_around(%(id)s, %(window)s)", {"id": user_id, "window": window})
 
 
@@ -162,7 +162,7 @@ async def connected_providers(db: Database, user_id: int, names: Sequence[str]) 
 
 
 async def address(db: Database, user_id: int) -> Address:
-    """email_addr, valid_email, name and locale of an account, which nobody changes meanwhile."""
+    """The address of an account, locked until the transaction ends."""
     return await fetch_row(
         db,
         Address,
@@ -197,13 +197,13 @@ async def now(db: Database) -> float:
 
 
 async def passwd_hash(db: Database, user_id: int) -> str | None:
-    """The password of an account as it is stored; None for who signs in with a provider only."""
+    """The password hash of an account; None for an account that signs in with a provider only."""
     row = await one(db, "SELECT passwd_hash FROM account WHERE id = %(id)s", {"id": user_id})
     return row["passwd_hash"]
 
 
 async def set_admin(db: Database, user_id: int, admin: bool) -> bool:
-    """Makes an administrator or unmakes one; False when nothing changed."""
+    """Gives or removes the rights of an administrator; False when nothing changed."""
     return (
         await db.execute(
             "UPDATE account SET admin = %(admin)s WHERE id = %(id)s AND admin <> %(admin)s",
@@ -219,7 +219,7 @@ async def admins(db: Database) -> list[Administrator]:
 
 
 async def sweep(db: Database) -> int:
-    """Removes sessions, links and attempts that have had their time."""
+    """Removes sessions, links, challenges, tokens and attempts that have expired."""
     gone = await batch_delete.sweep(db, "session", "expires <= clock()")
     gone += await batch_delete.sweep(db, "one_time_link", "expires <= clock()")
     gone += await batch_delete.sweep(db, "used_challenge", "expires <= clock()")

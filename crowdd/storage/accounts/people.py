@@ -24,7 +24,7 @@ async def page(db: Database, limit: int, offset: int) -> list[ScoredPerson]:
 
 
 async def claimable(db: Database, actor: str, to: str, limit: int) -> list[Answered]:
-    """Answers of a browser to tasks that ``to`` has not answered: project_id and task_id, at most ``limit``."""
+    """Answers of a browser to tasks that ``to`` has not answered, at most ``limit``."""
     return await fetch_rows(
         db,
         Answered,
@@ -84,5 +84,5 @@ async def move_rights(db: Database, project_id: int, actor: str, to: str) -> int
 
 
 async def forget_volunteer(db: Database, project_id: int, actor: str) -> None:
-    """Gives back all leases of a volunteer and forgets his place in the order."""
+    """Ends all leases of a volunteer and deletes their scan positions."""
     await db.fetch("SELECT forget_volunteer(%(project)s, %(actor)s, clock())", {"project": project_id, "actor": actor})

@@ -1,4 +1,4 @@
-"""Everything that is stored about a person: read for an export, removed at a farewell."""
+"""Everything that is stored about a person: read for an export, removed when the account is deleted."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ async def avatar(db: Database, user_id: int) -> str | None:
 
 
 async def export(db: Database, user_id: int) -> PersonalExport | None:
-    """What became of a person's request: requested, ready, file, bytes."""
+    """A person's request for their data; None without one."""
     return await fetch_row_or_none(
         db,
         PersonalExport,
@@ -115,7 +115,7 @@ async def begin_deletion(db: Database, user_id: int, seed: str) -> None:
 
 
 async def deletion_seed(db: Database, user_id: int) -> str | None:
-    """What the pseudonyms of somebody who goes are made of; None when that is forgotten."""
+    """The seed of the pseudonyms of a deleted account's answers; None when it is forgotten."""
     row = await one_or_none(db, "SELECT pseudonym FROM farewell WHERE user_id = %(user)s", {"user": user_id})
     return row["pseudonym"] if row else None
 
@@ -131,7 +131,7 @@ async def forget_in_events(db: Database, user_id: int, after: tuple[int, int]) -
 
 
 async def begun_deletions(db: Database) -> list[BegunDeletion]:
-    """Those who are going or have gone lately: user_id, pseudonym, ``old`` after some hours."""
+    """Accounts that are being deleted, or were lately."""
     return await fetch_rows(
         db,
         BegunDeletion,
@@ -140,7 +140,7 @@ async def begun_deletions(db: Database) -> list[BegunDeletion]:
 
 
 async def end_deletion(db: Database, user_id: int) -> None:
-    """Nobody knows any more which pseudonym was whose; empty counters of the person go, too."""
+    """Deletes the seed, so that no pseudonym can be traced back, and empty counters of the person."""
     await forget_words(db, user_id)
     await db.fetch("SELECT forget_person(%(user)s)", {"user": user_id})
     await db.execute("DELETE FROM farewell WHERE user_id = %(user)s", {"user": user_id})
@@ -153,7 +153,7 @@ async def forget_words(db: Database, user_id: int) -> None:
 
 
 async def runs_of(db: Database, user_id: int, limit: int) -> list[Answered]:
-    """Some answers of a person: project_id and task_id."""
+    """Some answers of a person."""
     return await fetch_rows(
         db,
         Answered,
@@ -170,7 +170,7 @@ async def address(db: Database, user_id: int) -> str | None:
 
 
 async def owned(db: Database, user_id: int) -> list[OwnedProject]:
-    """Projects that a person owns: id, short_name, name."""
+    """Projects that a person owns."""
     return await fetch_rows(
         db,
         OwnedProject,
@@ -180,7 +180,7 @@ async def owned(db: Database, user_id: int) -> list[OwnedProject]:
 
 
 async def other_admins(db: Database, user_id: int) -> bool:
-    """Whether somebody else administrates the site."""
+    """Whether there is another administrator."""
     return (
         await one_or_none(
             db, 'SELECT FROM account WHERE admin AND NOT "restrict" AND id <> %(user)s LIMIT 1', {"user": user_id}

@@ -16,7 +16,7 @@ async def keep(db: Database, user_id: int, provider: str, encrypted: bytes) -> N
 
 
 async def drop(db: Database, user_id: int, provider: str) -> None:
-    """Forgets it."""
+    """Deletes the token of a person at a provider."""
     await db.execute(
         "DELETE FROM provider_token WHERE user_id = %(user)s AND provider = %(provider)s",
         {"user": user_id, "provider": provider},
@@ -24,7 +24,7 @@ async def drop(db: Database, user_id: int, provider: str) -> None:
 
 
 async def of_user(db: Database, user_id: int) -> list[ProviderToken]:
-    """provider and sealed token of each."""
+    """The encrypted tokens of a person."""
     return await fetch_rows(
         db,
         ProviderToken,

@@ -35,7 +35,7 @@ async def remove_all(tx: Database, user_id: int) -> int:
 
 
 async def lock(tx: Database, user_id: int) -> LockedAddress:
-    """email_addr, valid_email, name and locale of an account whose factors nobody else changes meanwhile."""
+    """The address of an account, locked until the transaction ends, so that its factors do not change meanwhile."""
     return await fetch_row(
         tx,
         LockedAddress,
@@ -48,7 +48,7 @@ async def lock(tx: Database, user_id: int) -> LockedAddress:
 
 
 async def totp(db: Database, user_id: int) -> TotpSecret | None:
-    """sealed, created, confirmed, last_step, and now as epoch seconds."""
+    """The secret of the account's authenticator app; None without one."""
     return await fetch_row_or_none(
         db,
         TotpSecret,

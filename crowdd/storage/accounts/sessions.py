@@ -29,7 +29,7 @@ _FIND = Prepared(
 
 
 async def find(db: Database, token_hashes: list[bytes]) -> list[SessionAccount | None]:
-    """The account of each live session, in their order, with ``stale``: last seen more than an hour ago.
+    """The account of each live session, in their order; ``stale``: last seen more than an hour ago.
 
     ``proof_age``: seconds since the password or a second factor was given; ``admin_idle``: seconds since that or since
     the session was last used below /admin.
@@ -89,7 +89,7 @@ async def of_user(db: Database, user_id: int) -> list[Session]:
 
 
 async def end(db: Database, user_id: int, session_id: int) -> bool:
-    """Ends one session of a person; False when it is none of his."""
+    """Ends one session of a person; False when they have no such session."""
     sql = "DELETE FROM session WHERE user_id = %(user)s AND id = %(id)s"
     return await db.execute(sql, {"user": user_id, "id": session_id}) > 0
 

@@ -38,7 +38,7 @@ async def part(db: Database, after: int, limit: int) -> list[ExportedAccount]:
 
 
 async def lock(db: Database, user_id: int) -> AccountState | None:
-    """id, name, admin and restrict of an account, held until the transaction ends."""
+    """The state of an account, locked until the transaction ends."""
     return await fetch_row_or_none(
         db,
         AccountState,
@@ -48,7 +48,7 @@ async def lock(db: Database, user_id: int) -> AccountState | None:
 
 
 async def set_restrict(db: Database, user_id: int, restrict: bool) -> None:
-    """Blocks somebody, which ends his sessions, or lets him in again."""
+    """Blocks an account, which ends its sessions, or unblocks it."""
     await db.execute(
         'UPDATE account SET "restrict" = %(restrict)s WHERE id = %(id)s', {"id": user_id, "restrict": restrict}
     )
@@ -57,7 +57,7 @@ async def set_restrict(db: Database, user_id: int, restrict: bool) -> None:
 
 
 async def is_last_admin(db: Database, user_id: int) -> bool:
-    """Whether nobody else administrates; others who ask wait for this transaction. The row is locked before."""
+    """Whether this is the only administrator; other transactions that ask wait for this one. The row is locked before."""
     await db.fetch("SELECT pg_advisory_xact_lock(hashtextextended('administrators', 0))")
     sql = 'SELECT NOT EXISTS (SELECT FROM account WHERE admin AND NOT "restrict" AND id <> %(id)s) AS last'
     row = await one_or_none(db, sql, {"id": user_id})

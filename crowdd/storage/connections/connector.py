@@ -41,11 +41,11 @@ class Connector:
 
     @property
     def lacks_any(self) -> bool:
-        """Whether a connection is wanted by somebody who has none."""
+        """Whether the user of this connector wants a connection and has none."""
         return self._wanting is not None and not self._stopped and self._wanting()
 
     def stop(self) -> None:
-        """Breaks off attempts and pauses; whoever waits for a connection gets UnavailableError."""
+        """Ends attempts and pauses; callers that wait for a connection get UnavailableError."""
         self._stopped = True
         for connection in [*self._opening]:
             connection.close()

@@ -1,4 +1,4 @@
-"""One process of many does something: whoever holds the lock, on a connection of its own, which ends with the process."""
+"""The one process of many that does something: it holds an advisory lock on a connection of its own, which ends with it."""
 
 from __future__ import annotations
 

@@ -9,12 +9,12 @@ from crowdd.storage.database import Database, fetch_row, fetch_row_or_none, one,
 
 
 async def usage(db: Database, user_id: int) -> Usage:
-    """projects, tasks and bytes that an account has."""
+    """What an account stores."""
     return await fetch_row(db, Usage, "SELECT projects, tasks, bytes FROM usage_of(%(id)s)", {"id": user_id})
 
 
 async def exceeded(tx: Database, max_tasks: int, max_bytes: int) -> Exceeded | None:
-    """``what`` (tasks, bytes) and ``used`` where the transaction adds more than an account may have."""
+    """The limit that the transaction exceeds; None without one."""
     sql = "SELECT what, used FROM quota_exceeded(%(tasks)s, %(bytes)s)"
     return await fetch_row_or_none(tx, Exceeded, f"{sql} LIMIT 1", {"tasks": max_tasks, "bytes": max_bytes})
 
@@ -25,7 +25,7 @@ async def projects_with_new(tx: Database, user_id: int) -> int:
 
 
 async def bytes_of_owner(db: Database, project_id: int) -> int:
-    """Bytes of all projects of who owns this one; 0 for administrators."""
+    """Bytes of all projects of this project's owner; 0 for administrators."""
     sql = (
         "SELECT (usage_of(p.owner_id)).bytes AS bytes FROM project p JOIN account a ON a.id = p.owner_id AND NOT a.admin"
         " WHERE p.id = %(id)s"

@@ -11,7 +11,7 @@ from crowdd.storage.core import list_size, roles
 from crowdd.storage.database import Database, Prepared, Row, as_json, one, one_or_none
 from crowdd.values import Requester
 
-# What depends on who asks and is no right. runs_of saves the walk over open tasks for all but the last of them; tasks all
+# What depends on the requester and is not a right. runs_of saves the walk over open tasks for all but the last of them; tasks all
 # of whose places are leased are not open, and found by their leases.
 _CONTRIB_BUTTON = """CASE
     WHEN t.overall_progress >= 100 THEN 'completed'
@@ -30,7 +30,7 @@ _COMPUTED = {("project", "contrib_button"): _CONTRIB_BUTTON, ("project", "last_a
 
 
 async def get(db: Database, kind: Kind, row_id: int, who: Requester) -> Row | None:
-    """One row with the requester's ``roles`` towards it, whoever he is; None when there is no such row."""
+    """One row with the requester's ``roles`` towards it, which may be none; None when there is no such row."""
     rows = await db.fetch(_by_id(kind), {**who.role_values(), "actor": who.actor, "id": row_id})
     return named(rows)[0] if rows else None
 
@@ -73,7 +73,7 @@ async def related(
 
 
 async def project_of(db: Database, kind: Kind, row_id: int) -> int | None:
-    """The project of a row, whoever asks."""
+    """The project of a row, without a check of rights."""
     row = await one_or_none(db, f"SELECT project_id FROM {kind.table} WHERE id = %(id)s", {"id": row_id})
     return row["project_id"] if row else None
 

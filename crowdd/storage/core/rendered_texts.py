@@ -13,7 +13,7 @@ _KEPT_DAYS = 30
 
 
 async def find(db: Database, keys: Sequence[str]) -> list[RenderedText]:
-    """key, html, excerpt of those that are there; ``stale``: their use was noted some days ago."""
+    """The stored HTML of these keys, as far as there is any."""
     return await fetch_rows(
         db,
         RenderedText,

@@ -1,4 +1,4 @@
-"""Categories with what is in them."""
+"""Categories with the number of their projects."""
 
 from __future__ import annotations
 
@@ -18,5 +18,5 @@ async def counted(db: Database) -> list[CountedCategory]:
 
 
 async def hold_all(db: Database) -> list[int]:
-    """The ids of all categories, which nobody else deletes until the transaction ends."""
+    """The ids of all categories, locked until the transaction ends."""
     return [row["id"] for row in await db.fetch("SELECT id FROM category ORDER BY id FOR UPDATE")]

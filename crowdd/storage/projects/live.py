@@ -1,4 +1,4 @@
-"""What those who watch a project are told of its state."""
+"""The state of a project for clients that follow it."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ from crowdd.storage.projects.rows import Invitation, ProjectName, ProjectOwner, 
 
 
 async def lock(db: Database, project_id: int) -> ProjectOwners | None:
-    """owner_id and owners_ids of a project, held until the transaction ends."""
+    """The owners of a project, locked until the transaction ends."""
     return await fetch_row_or_none(
         db, ProjectOwners, "SELECT owner_id, owners_ids FROM project WHERE id = %(id)s FOR UPDATE", {"id": project_id}
     )
@@ -22,7 +22,7 @@ async def set_owners(db: Database, project_id: int, owner_id: int, owners_ids: l
 
 
 async def owners(db: Database, project_id: int) -> list[ProjectOwner]:
-    """The owner first, then the co-owners in the order they came: their records, score and rank."""
+    """The owner first, then the co-owners in the order in which they were added."""
     return await fetch_rows(
         db,
         ProjectOwner,
@@ -34,7 +34,7 @@ async def owners(db: Database, project_id: int) -> list[ProjectOwner]:
 
 
 async def invitation(db: Database, subject: bytes, purpose: str) -> Invitation | None:
-    """created and expires of the open invitation to a project."""
+    """The open invitation to a project."""
     return await fetch_row_or_none(
         db,
         Invitation,
@@ -44,7 +44,7 @@ async def invitation(db: Database, subject: bytes, purpose: str) -> Invitation |
 
 
 async def named(db: Database, project_id: int) -> ProjectName | None:
-    """id, name and short_name of a project."""
+    """What a project is called."""
     return await fetch_row_or_none(
         db, ProjectName, "SELECT id, name, short_name FROM project WHERE id = %(id)s", {"id": project_id}
     )

@@ -1,4 +1,4 @@
-"""Pages of projects: those of a shelf, or those that a search finds.
+"""Pages of lists of projects: by category or another filter, or by a search.
 
 Which projects stand on a page is found by narrow rows (the project's own and its folded counters); the exact figures are
 computed for the projects of that page alone, so that a page costs the same on a site of ten or ten thousand, but for
@@ -49,7 +49,7 @@ ORDERS: Mapping[str, str] = {
 
 @attrs.frozen
 class ProjectFilter:
-    """Which projects: those that everybody may see, unless ``drafts``; each further condition narrows."""
+    """Which projects: those that everybody may see, unless ``drafts``; each further condition narrows the list."""
 
     category_id: int | None = None
     featured: bool = False
@@ -60,7 +60,7 @@ class ProjectFilter:
 async def list_page(
     db: Database, project_filter: ProjectFilter, order: str | None, descending: bool, limit: int, offset: int
 ) -> tuple[list[ListedProject], int]:
-    """A page of summaries and how many there are; ``order`` is a key of ORDERS, None: the liveliest first."""
+    """A page of summaries and how many there are; ``order`` is a key of ORDERS, None: the most active first."""
     where = " AND ".join(_conditions(project_filter))
     by = _LIVELIEST if order is None else f"{ORDERS[order]} {'DESC' if descending else 'ASC'} NULLS LAST, p.id DESC"
     values: dict[str, object] = {

@@ -84,7 +84,7 @@ async def touch(db: Database, project_id: int) -> bool:
 
 
 async def set_volunteer_rule(db: Database, counted_per_network: int) -> None:
-    """Makes this the rule of all projects that have none of their own."""
+    """Sets the rule of all projects that have none of their own."""
     await db.fetch("SELECT set_volunteer_rule(%(maximum)s)", {"maximum": counted_per_network})
 
 
@@ -140,7 +140,7 @@ async def set_password(db: Database, project_id: int, passwd_hash: str | None, l
 
 
 async def lock_of(db: Database, reference: str | int) -> ProjectLock | None:
-    """id, short_name, lock_id, passwd_hash and owners_ids of a project named by id or short name."""
+    """What the password of a project named by id or short name is checked with."""
     column = "id" if isinstance(reference, int) else "short_name"
     return await fetch_row_or_none(
         db,
@@ -169,7 +169,7 @@ async def max_answer_bytes(db: Database, project_id: int) -> int | None:
 
 
 async def any_at_all(db: Database) -> bool:
-    """Whether there is a project, be it a draft."""
+    """Whether there is a project, published or not."""
     return await one_or_none(db, "SELECT FROM project LIMIT 1") is not None
 
 
@@ -184,7 +184,7 @@ async def delete(db: Database, project_id: int) -> bool:
 
 
 async def first_category(db: Database) -> int | None:
-    """The category of a project whose maker named none."""
+    """The category of a new project that names none."""
     row = await one_or_none(db, "SELECT id FROM category ORDER BY id LIMIT 1")
     return row["id"] if row else None
 
@@ -202,7 +202,7 @@ async def categories(db: Database) -> list[CategoryRow]:
 
 
 async def secret_key(db: Database, short_name: str) -> ProjectKey | None:
-    """id, short_name and sealed secret key of a project."""
+    """The key for external users of a project."""
     return await fetch_row_or_none(
         db,
         ProjectKey,
@@ -232,7 +232,7 @@ async def set_secret_key(db: Database, project_id: int, encrypted: bytes) -> Non
 
 
 async def tell(db: Database, project_id: int, told: Mapping[str, object]) -> None:
-    """Writes some keys of ``info``; the others stay, whoever changes them meanwhile."""
+    """Writes some keys of ``info``; the others stay, even when another transaction changes them meanwhile."""
     await db.execute(
         "UPDATE project SET info = info || %(told)s, updated = clock() WHERE id = %(id)s",
         {"id": project_id, "told": as_json(told)},
@@ -240,7 +240,7 @@ async def tell(db: Database, project_id: int, told: Mapping[str, object]) -> Non
 
 
 async def listed(db: Database, who: Requester, limit: int = 60) -> list[ProjectSummary]:
-    """Summaries of published projects that anybody may see, the liveliest first."""
+    """Summaries of published projects without a password, the most active first."""
     return await fetch_rows(
         db,
         ProjectSummary,

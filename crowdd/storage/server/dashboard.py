@@ -22,7 +22,7 @@ _ACTIVE = """runs AS (
 
 
 async def snapshot(db: Database) -> DashboardSnapshot | None:
-    """The figures that were found last: ``figures`` and ``age`` in seconds."""
+    """The figures that were stored last."""
     return await fetch_row_or_none(
         db,
         DashboardSnapshot,

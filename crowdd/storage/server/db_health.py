@@ -1,4 +1,4 @@
-"""How the database is doing, for whoever looks after it."""
+"""Settings, load and backlog of the database, for operators."""
 
 from __future__ import annotations
 

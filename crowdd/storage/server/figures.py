@@ -1,4 +1,4 @@
-"""Figures of the whole server for those who watch over it; each costs an index scan of what is under way."""
+"""Figures of the whole server for monitoring; each costs an index scan of what is under way."""
 
 from __future__ import annotations
 

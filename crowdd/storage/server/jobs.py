@@ -1,4 +1,4 @@
-"""Work by the clock: when each job is due, and how it went (definitions/70_jobs.sql)."""
+"""Periodic jobs: when each is due, and how it went (definitions/70_jobs.sql)."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ async def end(
 
 
 async def list_(db: Database) -> list[JobState]:
-    """Every job that ever ran: name, due, outcome, began, seconds, words, failures, runs; and ``overdue`` seconds."""
+    """Every periodic job that ever ran."""
     return await fetch_rows(
         db,
         JobState,
@@ -55,7 +55,7 @@ async def list_(db: Database) -> list[JobState]:
 
 
 async def log(db: Database, name: str, limit: int) -> list[JobRun]:
-    """The last runs of a job in its log, the newest first: began, seconds, outcome, words."""
+    """The last runs of a job in its log, the newest first."""
     return await fetch_rows(
         db,
         JobRun,

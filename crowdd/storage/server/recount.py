@@ -18,7 +18,7 @@ async def projects_after(db: Database, project_id: int, maximum: int) -> list[in
 
 
 async def differences(db: Transactions, function: str, project_id: int | None) -> list[CounterDifference]:
-    """What a check finds, in one snapshot: rows of project_id, what, key, stored and counted.
+    """What a check finds, in one snapshot.
 
     Of very many only the first MAX_DIFFERENCES come; ``total`` is how many there are.
     """

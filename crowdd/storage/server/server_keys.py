@@ -1,4 +1,4 @@
-"""Which keys this database belongs to, and what becomes of values that depend on keys which are gone."""
+"""The server keys that this database belongs to, and values that depend on lost keys."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _SAMPLE = 20
 
 
 async def recorded(db: Database) -> list[ServerKey]:
-    """The keys as rows of ``fingerprint`` and ``id``, in the order of the file; none before the first start."""
+    """The keys in the order of the file; none before the first start."""
     return await fetch_rows(db, ServerKey, "SELECT fingerprint, id FROM server_key ORDER BY line DESC")
 
 

@@ -21,13 +21,13 @@ async def bar(db: Database, project_id: int, subject: str, shown: str | None, us
 
 
 async def unbar(db: Database, project_id: int, bar_id: int) -> bool:
-    """Lets somebody in again; False when there is no such bar."""
+    """Lifts a bar; False when it does not exist."""
     row = await one(db, "SELECT unbar(%(project)s, %(bar)s) AS done", {"project": project_id, "bar": bar_id})
     return bool(row["done"])
 
 
 async def listed(db: Database, project_id: int) -> list[Bar]:
-    """The bars of a project, the newest first: id, subject, shown, volunteer, at, reason, names of account and owner."""
+    """The bars of a project, the newest first."""
     return await fetch_rows(
         db,
         Bar,
@@ -40,7 +40,7 @@ async def listed(db: Database, project_id: int) -> list[Bar]:
 
 
 async def find(db: Database, project_id: int, bar_id: int) -> BarSubject | None:
-    """``subject`` and ``shown`` of a bar."""
+    """Whom a bar keeps out."""
     return await fetch_row_or_none(
         db,
         BarSubject,
@@ -50,7 +50,7 @@ async def find(db: Database, project_id: int, bar_id: int) -> BarSubject | None:
 
 
 async def author(db: Database, project_id: int, run_id: int) -> Author | None:
-    """``actor`` and ``user_ip`` of an answer of the project."""
+    """The volunteer of an answer of the project."""
     return await fetch_row_or_none(
         db,
         Author,
@@ -60,7 +60,7 @@ async def author(db: Database, project_id: int, run_id: int) -> Author | None:
 
 
 async def tasks_of(db: Database, project_id: int, subject: str, after: int, maximum: int) -> list[int]:
-    """The next tasks that somebody has answered or holds, by id."""
+    """The next tasks that the subject has answered or leased, by id."""
     row = await one(
         db,
         "SELECT tasks_of_subject(%(project)s, %(subject)s, %(after)s, %(maximum)s) AS ids",

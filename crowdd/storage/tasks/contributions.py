@@ -51,12 +51,12 @@ def ask(who: Requester, project_id: int, limit: int, offset: int, scan: str, net
 
 
 async def next_tasks(db: Database, asks: Sequence[Ask], base_url: str, *, wait: bool) -> list[Handed]:
-    """A row per ask: ``state``, ``retry_in``, ``lapsed`` and ``tasks``, each a JSON text as its volunteer may see it.
+    """A row per request; its tasks are JSON texts as the volunteer may see them.
 
     ``lapsed`` is not 0 where leases were taken back, by which late answers may count and figures change.
 
-    State "again" means to ask alone: without ``wait`` nobody is waited for; and a task that came while the statement ran
-    is handed out, but only the next statement can read it.
+    State "again" means that the request has to be repeated alone: without ``wait`` the statement does not wait for locks; and
+    a task that was added while it ran is handed out, but only the next statement can read it.
     """
     rows = await fetch_rows(db, Handed, ASK, asking(asks, base_url, wait=wait))
     return [{**row, "state": "again"} if None in (row["tasks"] or ()) else row for row in rows]
@@ -101,7 +101,7 @@ def answer(who: Requester, values: Values, address: str | None) -> Answer:
 async def submit(db: Database, answers: Sequence[Answer], *, hurry: bool = False) -> list[Submitted]:
     """A row per answer: ``state`` and, when it was stored, run, granted, finish_time, late_seconds and volunteer.
 
-    With ``hurry`` UnavailableError comes soon where somebody holds a task for long.
+    With ``hurry`` UnavailableError comes soon where another transaction holds a task for long.
     """
     rows = await fetch_rows(db, Submitted, SUBMIT, answering(answers, hurry=hurry))
     return sorted(rows, key=itemgetter("nth"))
@@ -125,7 +125,7 @@ async def stored(db: Database, answer: Answer, run: int) -> Submitted | None:
 
 
 async def correct(db: Database, who: Requester, network: str, project_id: int, task_id: int, info: object) -> Amended:
-    """``state`` (changed, same, in result, none, barred) and ``run``: the volunteer's own answer says something else."""
+    """Changes ``info`` of the volunteer's own answer to a task."""
     return await fetch_row(
         db,
         Amended,

@@ -19,7 +19,7 @@ _SMALL = ", ".join(f't."{field.name}"' for field in RESULT.fields if field.name 
 
 @attrs.frozen
 class Group:
-    """Results to which a requester has the same roles; ``answers`` is how many answers they name together."""
+    """Results to which a requester has the same roles; ``answers`` is the number of answers that they name together."""
 
     roles: frozenset[Role]
     projects: frozenset[int]
@@ -44,7 +44,7 @@ async def groups(db: Database, who: Requester, ids: Sequence[int]) -> list[Group
 async def lock(tx: Database, ids: Sequence[int]) -> None:
     """Holds results until the transaction ends: their tasks first, by id as everybody takes them, also of several projects.
 
-    Whoever else changes a result of theirs, or makes a new version, comes before or after all of this.
+    Other transactions that change or replace one of these results come before or after this one.
     """
     await tx.fetch(
         "SELECT FROM task_ledger WHERE (project_id, task_id) IN"

@@ -89,25 +89,6 @@ class Renewal:
     left: float | None
 
 
-class TaskRow(TypedDict):
-    """The columns of the kind."""
-
-    id: int
-    created: datetime
-    project_id: int
-    state: str
-    closed: str | None
-    retired_at: datetime | None
-    retired_by: int | None
-    retired_note: str | None
-    info: Json
-    n_answers: int
-    priority_0: float
-    quorum: int
-    calibration: int
-    fav_user_ids: list[int] | None
-
-
 class TaskRunRow(TypedDict):
     """The columns of the kind."""
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from crowdd.errors import NotFoundError
-from crowdd.storage.database import Database, Row, as_json, one, one_or_none
+from crowdd.storage.database import Database, as_json, one, one_or_none
 
 _IN_LEDGER = frozenset({"n_answers", "priority_0"})
 
@@ -59,11 +59,10 @@ async def project_of(db: Database, task_id: int) -> int | None:
     return row["project_id"] if row else None
 
 
-async def any_of(db: Database, project_id: int) -> Row | None:
-    """Some task of the project: whether it has one at all."""
-    return await one_or_none(
-        db, "SELECT id FROM task WHERE project_id = %(id)s ORDER BY id LIMIT 1", {"id": project_id}
-    )
+async def has_any(db: Database, project_id: int) -> bool:
+    """Whether the project has a task."""
+    rows = await db.fetch("SELECT FROM task WHERE project_id = %(id)s ORDER BY id LIMIT 1", {"id": project_id})
+    return bool(rows)
 
 
 async def hold_imports(db: Database, project_id: int) -> int:

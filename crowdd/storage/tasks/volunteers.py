@@ -21,7 +21,7 @@ _JOINS = (
 
 
 async def listed(db: Database, project_id: int, limit: int, offset: int) -> list[VolunteerRow]:
-    """Those with the most answers first: volunteer, actor, answers, user_id, user_name, barred.
+    """Volunteers of a project, those with the most answers first.
 
     It reads the counters of all volunteers of the project.
     """
@@ -45,7 +45,7 @@ async def count(db: Database, project_id: int) -> int:
 
 
 async def find(db: Database, project_id: int, word: str) -> VolunteerRow | None:
-    """The one whom a word names, as ``listed`` gives them; None where it names nobody."""
+    """The volunteer with this word; None without one."""
     return await fetch_row_or_none(
         db,
         VolunteerRow,
@@ -56,7 +56,7 @@ async def find(db: Database, project_id: int, word: str) -> VolunteerRow | None:
 
 
 async def actor_of(db: Database, project_id: int, word: str) -> str | None:
-    """Whom a word names."""
+    """The actor with this word; None without one."""
     row = await one_or_none(
         db,
         "SELECT actor FROM volunteer_word WHERE word = %(word)s AND project_id = %(project)s",
@@ -66,7 +66,7 @@ async def actor_of(db: Database, project_id: int, word: str) -> str | None:
 
 
 async def word_of(db: Database, project_id: int, actor: str) -> str | None:
-    """The word of somebody in a project; None for those who have not answered."""
+    """The word of a volunteer in a project; None for those who have not answered."""
     row = await one_or_none(
         db,
         "SELECT word FROM volunteer_word WHERE project_id = %(project)s AND actor = %(actor)s",

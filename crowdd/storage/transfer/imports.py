@@ -67,7 +67,7 @@ async def add(
 
 
 async def pending(db: Database, project_id: int, user_id: int | None) -> PendingCounts:
-    """How many imports wait for a word: of the ``project``, and of the ``person`` in all projects."""
+    """How many imports wait for a decision of their owner."""
     return await fetch_row(
         db,
         PendingCounts,
@@ -101,7 +101,7 @@ async def newest(db: Database, project_id: int, maximum: int) -> list[ListedImpo
 
 
 async def lock_pending(db: Database, project_id: int, import_id: int) -> PendingImport | None:
-    """An import that has not begun, held until the transaction ends; None when there is none (any more)."""
+    """An import that has not begun, locked until the transaction ends; None when it has begun or does not exist."""
     return await fetch_row_or_none(
         db,
         PendingImport,
@@ -141,7 +141,7 @@ async def save_inspected(db: Database, import_id: int, values: Mapping[str, obje
 
 
 async def lock(db: Database, import_id: int) -> LockedImport | None:
-    """The choices of an import, held until the transaction ends."""
+    """The choices of an import, locked until the transaction ends."""
     return await fetch_row_or_none(
         db,
         LockedImport,
@@ -182,7 +182,7 @@ async def wait_for_owner(db: Database, import_id: int) -> None:
 
 
 async def forget(db: Database, project_id: int, import_id: int) -> str | None:
-    """Removes an import that waits for a word; the name of its file."""
+    """Removes an import that has not begun; the name of its file."""
     row = await one_or_none(
         db,
         "DELETE FROM task_import WHERE project_id = %(project)s AND id = %(id)s AND queue_item IS NULL RETURNING file",
@@ -348,7 +348,7 @@ async def end(db: Database, import_id: int) -> ImportFigures:
 
 
 async def errors(db: Database, import_id: int, after: int, maximum: int) -> list[RefusedRow]:
-    """Refused rows behind a line: line, reason, text."""
+    """Refused rows behind a line."""
     return await fetch_rows(
         db,
         RefusedRow,
@@ -358,7 +358,7 @@ async def errors(db: Database, import_id: int, after: int, maximum: int) -> list
 
 
 async def sweep(db: Database, days: int, pending_days: int) -> int:
-    """Removes imports that ended so long ago, and those that nobody said a word about; how many."""
+    """Removes imports that ended so long ago, and those that were never begun; how many."""
     return await db.execute(
         "DELETE FROM task_import i WHERE created < clock() - make_interval(days => CASE WHEN queue_item IS NULL THEN %(pending)s"
         " ELSE %(days)s END) AND NOT EXISTS (SELECT FROM queue_item q WHERE q.id IN (i.queue_item, i.check_item) AND q.state IN ('waiting', 'running'))",

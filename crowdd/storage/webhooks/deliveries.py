@@ -45,12 +45,12 @@ async def feed(db: Database, projects: Collection[int], maximum: int) -> None:
 
 
 async def due(db: Database, project_id: int, room: int, busy: Sequence[int]) -> list[DueDelivery]:
-    """What may go to a project's receiver now, with all that a message needs; ``busy`` are those on their way to it."""
+    """The deliveries of a project that may be sent now, at most ``room``; ``busy`` are those that are being sent."""
     return await fetch_rows(db, DueDelivery, _DUE, {"project": project_id, "room": room, "busy": list(busy)})
 
 
 async def delivered(db: Database, delivery: DueDelivery, attempt: Attempt) -> None:
-    """Writes an attempt down that a receiver took: url, body, status, answer, problem, seconds."""
+    """Records an attempt that succeeded."""
     await db.fetch(
         f"WITH attempt AS ({_ATTEMPT}) SELECT note_delivered(%(project)s, %(delivery)s, clock())",
         {"project": delivery.project_id, "delivery": delivery.id, **attempt},
@@ -74,7 +74,7 @@ async def health(db: Database, project_id: int, begun_seconds_ago: float) -> Rec
 async def failed(
     db: Database, delivery: DueDelivery, attempt: Attempt, given_up: bool, delay: float, failures: int, pause: float
 ) -> None:
-    """Writes an attempt down that failed, and what follows: the next one in ``delay`` seconds, or none.
+    """Records an attempt that failed, and what follows: the next one in ``delay`` seconds, or none.
 
     ``failures`` in a row and ``pause`` (seconds without any delivery, once it is failing) are the receiver's.
     """
@@ -94,7 +94,7 @@ async def failed(
 
 
 async def test_failed(db: Database, delivery: DueDelivery, attempt: Attempt) -> None:
-    """Writes a test down that failed; it is made once, and says nothing about the events that wait."""
+    """Records a test that failed; it is made once, and does not count as a failure of the receiver."""
     values = {"project": delivery.project_id, "delivery": delivery.id, **attempt}
     await db.execute(_ATTEMPT, values)
     await db.execute(

@@ -1,4 +1,4 @@
-"""What happened in a project, in the order of its numbers (definitions 70)."""
+"""The events of a project, in the order of their numbers (definitions 70)."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ async def newly_complete(db: Database) -> list[int]:
 
 
 async def number(db: Database, project_id: int) -> int:
-    """Numbers a project's events; returns how many got one. Waits for whoever is just doing the same."""
+    """Numbers a project's events; returns how many got a number. Waits for another transaction that does the same."""
     row = await one(db, "SELECT number_events(%(project)s, clock()) AS n", {"project": project_id})
     return int(row["n"])
 
 
 async def after(db: Database, project_id: int, seq: int, maximum: int) -> list[Event]:
-    """The events after a number, in order: project_id, seq, id, kind, task_id, result_id, at, data."""
+    """The events after a number, in order."""
     return await fetch_rows(
         db,
         Event,

@@ -34,7 +34,7 @@ async def add(db: Database, project_id: int, encrypted: bytes) -> bool:
 
 
 async def begin(db: Database, project_id: int) -> None:
-    """A webhook without an address has one again: what happened meanwhile is its gap."""
+    """Begins again after the address was set anew: events since then are its gap."""
     await db.execute(
         "UPDATE webhook w SET last_seq = s.last_seq,"
         " gap_from = CASE WHEN s.last_seq > w.last_seq OR gap_to IS NOT NULL THEN coalesce(gap_from, w.last_seq) END,"
@@ -45,7 +45,7 @@ async def begin(db: Database, project_id: int) -> None:
 
 
 async def switch_on(db: Database, project_id: int) -> None:
-    """Whatever the receiver did before counts no more, and what waits goes now."""
+    """Switches a webhook on: earlier failures do not count any more, and waiting deliveries are due now."""
     await db.execute(
         "UPDATE webhook SET active = true, why_off = '', failures = 0, failed_at = NULL, next_at = NULL WHERE project_id = %(project)s",
         {"project": project_id},
@@ -80,7 +80,7 @@ async def states(db: Database) -> list[WebhookState]:
 
 
 async def secrets(db: Database, project_id: int) -> WebhookSecrets | None:
-    """secret_sealed, and old_secret_sealed while that still signs."""
+    """The encrypted secrets that sign."""
     return await fetch_row_or_none(
         db,
         WebhookSecrets,
@@ -124,7 +124,7 @@ async def delivery(db: Database, project_id: int, delivery_id: int) -> Delivery 
 
 
 async def attempts(db: Database, project_id: int, delivery_id: int) -> list[LoggedAttempt]:
-    """What was sent and what came back: at, url, body, status, answer, problem, seconds; the oldest first."""
+    """The attempts of a delivery, the oldest first."""
     return await fetch_rows(
         db,
         LoggedAttempt,
@@ -135,7 +135,7 @@ async def attempts(db: Database, project_id: int, delivery_id: int) -> list[Logg
 
 
 async def ping(db: Database, project_id: int) -> int:
-    """The id of a test that goes as soon as somebody delivers."""
+    """The id of a test delivery, due now."""
     row = await one(
         db,
         "INSERT INTO delivery (project_id, kind, created, next_at) VALUES (%(project)s, 'ping', clock(), clock()) RETURNING id",

@@ -12,12 +12,12 @@ from crowdd.languages import _
 from crowdd.storage.accounts.rows import SessionAccount
 from crowdd.values import Requester
 
-_OPERATORS = frozenset({"cli", "job"})  # whoever may run these has the machine
+_OPERATORS = frozenset({"cli", "job"})  # those who may run these have the machine
 _MINUTE, _HOUR = 60, 3600
 
 
 def require_session(who: Requester) -> None:
-    """Passes for somebody who signed in. Raises AnonymousError; ForbiddenError for an API key or token."""
+    """Passes for a requester with a session. Raises AnonymousError; ForbiddenError for an API key or token."""
     if who.via in _OPERATORS:
         return
     if not who.signed_in:
