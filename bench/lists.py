@@ -22,7 +22,7 @@ from bench import testbed
 from bench.cpu import Cpu
 from bench.figures import table
 from crowdd import kinds
-from crowdd.domain.core import queries
+from crowdd.http import queries
 from crowdd.storage.core import listing
 from crowdd.values import Requester
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import resource
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import attrs
 from prometheus_client import (
@@ -177,7 +177,7 @@ class Metrics:
         self._reachable.set(1)
         self._keep(row, jobs)
 
-    def _keep(self, row: Row, jobs: list[Row]) -> None:
+    def _keep(self, row: Row, jobs: Sequence[Row]) -> None:
         for key, gauge in self._found.items():
             gauge.set(row[key])
         for job in jobs:

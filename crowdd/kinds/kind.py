@@ -16,7 +16,8 @@ import attrs
 
 from crowdd.errors import ForbiddenError, InvalidValueError, ReservedFieldError, UnknownFieldError
 from crowdd.kinds.sizes import json_bytes, require_size
-from crowdd.kinds.types import Json, Type, Values, iso
+from crowdd.kinds.types import Json, Type, iso
+from crowdd.values import Values
 
 T = TypeVar("T")
 V = TypeVar("V")

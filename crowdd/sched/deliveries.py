@@ -16,7 +16,7 @@ from crowdd.domain.webhooks.retry_policy import room
 from crowdd.errors import UnavailableError
 from crowdd.sched.poll_loop import PollLoop
 from crowdd.storage.connections.leadership import Leadership
-from crowdd.storage.database import Row
+from crowdd.storage.webhooks.rows import DueDelivery
 
 SOON = 0.05  # seconds after a notification; changes of this time are handled together
 LOOK = 1.0  # seconds between polls of all projects
@@ -126,9 +126,9 @@ class Deliverer(Service):
         for delivery in await self._deliveries.due(project_id, free, list(busy)):
             self._send(delivery)
 
-    def _send(self, delivery: Row) -> None:
+    def _send(self, delivery: DueDelivery) -> None:
         sending = ensureDeferred(self._deliveries.send(delivery))
-        project_id, delivery_id = delivery["project_id"], delivery["id"]
+        project_id, delivery_id = delivery.project_id, delivery.id
         self._under_way.setdefault(project_id, {})[delivery_id] = sending
         sending.addBoth(self._sent, project_id, delivery_id)
 

@@ -111,11 +111,11 @@ class JobRunner(Service):
         """Run a job if it is due, or if ``force`` is set, and it is not running anywhere. Raises UnavailableError."""
         begun = await jobs.begin(self._session, job.name, job.period, force)
         self._outage.succeeded()
-        if begun["state"] != "ours":
-            return RunResult(begun["state"], begun["wait"])
+        if begun.state != "ours":
+            return RunResult(begun.state, begun.wait or 0.0)
         outcome, words = await self._run(job)
         failed = outcome == "failed"
-        wait = wait_after(job.period, begun["failures"] + 1 if failed else 0)
+        wait = wait_after(job.period, (begun.failures or 0) + 1 if failed else 0)
         logged = job.is_logged(failed)
         seconds = await jobs.end(self._session, job.name, begun, outcome=outcome, words=words, wait=wait, logged=logged)
         if seconds is None:

@@ -99,7 +99,7 @@ async def test_a_letter_arrives_as_it_was_written(bench):
     assert "Mail delivery works." in text and f"{BASE}/" in text and "Site &amp; Söhne" in html
     assert await mail.deliver() == Tally()
     row = await mail.get(mail_id)
-    assert (row["state"], row["text"], row["html"]) == ("sent", None, None)
+    assert (row.state, row.text, row.html) == ("sent", None, None)
 
 
 @pytest_twisted.ensureDeferred
@@ -194,7 +194,7 @@ async def test_a_refusal_for_good_ends_a_letter_and_one_for_now_delays_it(bench)
     assert await mail.deliver() == Tally(sent=1, failed=2)
     assert await bench.states() == ["dead", "waiting", "sent"]
     rows = await mail.list()
-    assert [row["error"] for row in rows] == ["", "451 No recipients accepted", "550 No recipients accepted"]
+    assert [row.error for row in rows] == ["", "451 No recipients accepted", "550 No recipients accepted"]
     bench.mailbox.refusals = {}
     assert await mail.deliver() == Tally(), "not before its time"
     await bench.pass_time(seconds=75)
@@ -212,7 +212,7 @@ async def test_a_server_that_is_away_costs_no_letter(bench):
             await mail.deliver()
         await bench.pass_time(seconds=75)
     assert await bench.states() == ["waiting", "waiting"]
-    assert [row["attempts"] for row in await mail.list()] == [0, 0]
+    assert [row.attempts for row in await mail.list()] == [0, 0]
     bench.mailbox.listen(bench.port)
     await bench.pass_time(seconds=75)
     assert await mail.deliver() == Tally(sent=2)
@@ -229,7 +229,7 @@ async def test_a_letter_of_a_killed_process_goes_out_again_as_the_same_message(b
     await bench.pass_time(minutes=11)
     assert await mail.deliver() == Tally(sent=1)
     ((_, message),) = bench.mailbox.letters
-    assert message["Message-ID"] == f"<{row['id']}.{int(row['created'].timestamp())}@crowdd.example>"
+    assert message["Message-ID"] == f"<{row.id}.{int(row.created.timestamp())}@crowdd.example>"
 
 
 @pytest.mark.parametrize("user", ["", USER.decode()])
@@ -260,7 +260,7 @@ async def test_signing_in_over_an_encrypted_way(bench, tmp_path, monkeypatch, pa
         with pytest.raises(UnavailableError) as refused:
             await mail.deliver()
         row = await mail.get(mail_id)
-        assert row["state"] == "waiting" and row["error"].startswith("535")
+        assert row.state == "waiting" and row.error.startswith("535")
         assert len(str(refused.value)) < 120 and "AUTH" not in str(refused.value).replace("Authentication", "")
 
 
@@ -307,7 +307,7 @@ async def test_letters_have_their_time(bench):
     assert await mail.sweep() == 0
     await bench.pass_time(days=2)
     assert await mail.sweep() == 1
-    assert [row["recipient"] for row in await mail.list()] == ["bob@example.org"]
+    assert [row.recipient for row in await mail.list()] == ["bob@example.org"]
 
 
 @pytest_twisted.ensureDeferred
@@ -325,9 +325,9 @@ async def test_who_waits_for_work_that_died_is_told(services, pool):
     (settled,) = await worker_on(services, Handler("import_tasks", run)).take()
     await settled
     (row,) = await services.mail.list()
-    letter = await services.mail.get(row["id"])
-    assert (row["recipient"], row["locale"], row["template"]) == ("ada@example.org", "de", "dead_work")
-    assert all(words in letter["text"] for words in ("Ada L", "import tasks", str(item_id), "Line 3 is no task."))
+    letter = await services.mail.get(row.id)
+    assert (row.recipient, row.locale, row.template) == ("ada@example.org", "de", "dead_work")
+    assert all(words in letter.text for words in ("Ada L", "import tasks", str(item_id), "Line 3 is no task."))
 
 
 @pytest_twisted.ensureDeferred
@@ -340,7 +340,7 @@ async def test_letters_go_with_the_account(served):
         pass
 
     await served.services.people.account_deletion.carry_out(ada.user_id, told)
-    assert [row["recipient"] for row in await mail.list()] == ["bob@example.org"]
+    assert [row.recipient for row in await mail.list()] == ["bob@example.org"]
 
 
 class Shouting(gettext.NullTranslations):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import attrs
@@ -17,6 +17,7 @@ from crowdd.domain.accounts.registration import Registration
 from crowdd.domain.server.administration import MAX_FOUND
 from crowdd.domain.server.services import Services
 from crowdd.errors import ConflictError, CrowddError, FormError
+from crowdd.storage.database import Row
 from crowdd.values import SYSTEM
 
 _LIST = ("id", "name", "fullname", "email_addr", "created", "admin", "restrict")
@@ -40,7 +41,7 @@ def user() -> None:
 def list_(config: Path | None, search: str | None, after: int, limit: int, as_json: bool) -> None:
     """List or search accounts, by id."""
 
-    async def work(services: Services) -> list[dict[str, object]]:
+    async def work(services: Services) -> Sequence[Row]:
         if search is not None:
             found = await services.administration.found(search, SYSTEM)
             return [row for row in found if row["id"] > after][:limit]
@@ -57,8 +58,9 @@ def show(config: Path | None, who: str, as_json: bool) -> None:
     """Show the account WHO, and the short names of the projects that it owns or helps to own."""
 
     async def work(services: Services) -> dict[str, object]:
-        row = await account(services.accounts, who)
-        owned = [project["short_name"] for project in await services.projects.of_owner(row["id"])]
+        found = await account(services.accounts, who)
+        owned = [project["short_name"] for project in await services.projects.of_owner(found["id"])]
+        row: Mapping[str, object] = found
         return {**{name: row[name] for name in _SHOW}, "projects": owned}
 
     details(as_json, with_domain(config, work))

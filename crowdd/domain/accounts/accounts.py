@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
-from typing import Any
 
 import attrs
 
@@ -29,9 +28,10 @@ from crowdd.kinds.types import clean_text
 from crowdd.kinds.user import is_guarded
 from crowdd.languages import _
 from crowdd.storage.accounts import accounts, one_time_links, user_search
+from crowdd.storage.accounts.rows import Account, AccountPage, Administrator, Leader, PersonRow
 from crowdd.storage.core import audit
 from crowdd.storage.database import Database, Row, Transactions
-from crowdd.values import SYSTEM, Requester
+from crowdd.values import SYSTEM, Requester, Values
 
 LINK_HOURS = 48
 
@@ -55,11 +55,11 @@ class Accounts:
         self._secrets, self._settings = secrets, settings
         self._security_log, self._administrators = security_log, administrators
         # Looked up at each request: a key or an account that ends has ended at once, in every process.
-        self._keys: Batcher[bytes, Row | None] = new_batcher(partial(accounts.by_key, db))
+        self._keys: Batcher[bytes, Account | None] = new_batcher(partial(accounts.by_key, db))
 
     # Requesters
 
-    async def by_key(self, key: str) -> Row | None:
+    async def by_key(self, key: str) -> Account | None:
         """The account of an API key, or None."""
         return await self._keys.add(self.key_hash(key)) if 0 < len(key) < 200 else None
 
@@ -144,33 +144,33 @@ class Accounts:
 
     # Profiles and keys
 
-    async def profile(self, user_id: int) -> Row:
+    async def profile(self, user_id: int) -> AccountPage:
         """The row of an account with score and rank."""
         row = await accounts.profile(self._db, user_id)
         if row is None:
             raise NotFoundError(NOT_FOUND)
         return row
 
-    async def find(self, name: str) -> Row:
+    async def find(self, name: str) -> Account:
         """id, name, e-mail and roles of the account with that nickname or e-mail; NotFoundError when there is none."""
         row = await (accounts.by_email if "@" in name else accounts.by_name)(self._db, name)
         if row is None:
             raise NotFoundError(f"There is no account {name}.")
         return row
 
-    async def find_by_name(self, name: str) -> Row:
+    async def find_by_name(self, name: str) -> Account:
         """The same by nickname only, blocked ones left out: what an address names."""
         row = await accounts.by_name(self._db, clean_text(name))
         if row is None or row["restrict"]:
             raise NotFoundError(NOT_FOUND)
         return row
 
-    async def top(self, limit: int) -> list[Row]:
+    async def top(self, limit: int) -> list[Leader]:
         """Those with the most answers."""
         return await accounts.top(self._db, limit)
 
-    async def leaderboard(self, who: Requester, limit: int, window: int) -> list[Row]:
-        """The first ``limit`` people; then who asks, if he is not among them, with ``window`` others on both sides."""
+    async def leaderboard(self, who: Requester, limit: int, window: int) -> list[Leader]:
+        """The first ``limit`` people; then the requester, unless they are among them, and ``window`` around."""
         rows = await accounts.top(self._db, limit)
         if who.acting_user is None:
             return rows
@@ -192,7 +192,7 @@ class Accounts:
         await self._security_log.note(tx, KEY_MADE, who, user_id=user_id)
         return key
 
-    def api_key(self, row: Row) -> str:
+    def api_key(self, row: PersonRow) -> str:
         """The API key of an account row."""
         return self._secrets.decrypt(row["api_key_sealed"], _place(row["id"]))
 
@@ -200,7 +200,7 @@ class Accounts:
         """The key as it is stored: bound to its account, so it can be sealed only once the account has its id."""
         return self._secrets.encrypt(key, _place(user_id))
 
-    async def of_examples(self) -> Row:
+    async def of_examples(self) -> Account:
         """The account that owns projects loaded before there was anybody; nobody can sign in to it."""
         form = Registration(EXAMPLES, EXAMPLES.title(), f"{EXAMPLES}-{token()}@example.invalid", "", "")
         if await accounts.by_name(self._db, EXAMPLES) is None:
@@ -225,7 +225,7 @@ class Accounts:
 
         return await self._db.transaction(work)
 
-    async def admins(self) -> list[Row]:
+    async def admins(self) -> list[Administrator]:
         """All administrators."""
         return await accounts.admins(self._db)
 
@@ -276,7 +276,7 @@ class UserBehaviour(Behaviour):
         super().__init__(USER)
         self._administrators = administrators
 
-    async def change(self, tx: Database, who: Requester, row: Row, changes: dict[str, Any]) -> None:
+    async def change(self, tx: Database, who: Requester, row: Row, changes: Values) -> None:
         if "admin" in changes:
             recent_proof.require(who)
         if changes.get("admin") is False and row["id"] == who.user_id:
@@ -294,7 +294,7 @@ class UserBehaviour(Behaviour):
             await self._administrators.changed(tx, row["id"], changes["admin"], who)
 
 
-def guarded(stored: Mapping[str, Any], wanted: Mapping[str, Any]) -> dict[str, Any]:
+def guarded(stored: Mapping[str, object], wanted: Mapping[str, object]) -> Values:
     """The new ``info`` of a person who is no administrator: what they may not write stays as it is stored.
 
     Raises ForbiddenError for a guarded key with another value than the stored one.

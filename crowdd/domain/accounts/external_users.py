@@ -17,8 +17,9 @@ from crowdd.domain.core.records import NOT_FOUND
 from crowdd.domain.core.secrets import Secrets, place
 from crowdd.errors import AnonymousError, ForbiddenError, InvalidRequestError, NotFoundError
 from crowdd.lazy import lazy
-from crowdd.storage.database import Database, Row, now
+from crowdd.storage.database import Database, now
 from crowdd.storage.projects import projects
+from crowdd.storage.projects.rows import CurrentProjectKey
 
 if TYPE_CHECKING:
     import jwt
@@ -33,10 +34,10 @@ class ExternalUsers:
 
     def __init__(self, db: Database, new_batcher: BatcherFactory, secrets: Secrets, hours: int) -> None:
         self._db, self._secrets, self._life = db, secrets, timedelta(hours=hours)
-        self._keys: Batcher[int, Row] = new_batcher(partial(projects.secret_keys, db))
+        self._keys: Batcher[int, CurrentProjectKey | None] = new_batcher(partial(projects.secret_keys, db))
 
     async def token(self, short_name: str, secret_key: str | None, uid: str | None = None) -> str:
-        """A token for whoever knows the project's secret key; with ``uid`` it is for this external user only.
+        """A token in exchange for the project's secret key; with ``uid`` it is for this external user only.
 
         Raises ForbiddenError without a key, NotFoundError for a wrong key and an unknown project alike, and
         InvalidRequestError without ``uid`` where the project demands tokens that name their external user.
@@ -56,18 +57,17 @@ class ExternalUsers:
         claims |= {} if uid is None else {"external_uid": uid}
         return jwt.encode(claims, signing_key(self._secrets, key), algorithm="HS256")
 
-    async def verify(self, header: str | None, project_id: int, uid: str) -> str | None:
-        """Passes when ``Authorization: Bearer <token>`` was made for the project and the user, and has not run out.
+    async def verify(self, bearer: str | None, project_id: int, uid: str) -> str | None:
+        """Passes when the token ``bearer`` was made for the project and the user, and has not expired.
 
-        The project's draft key, None once it was published. Raises AnonymousError whose code says what is wrong.
+        Returns the project's draft key, None once it was published. The code of the AnonymousError says what is wrong.
         """
-        words = (header or "").split()
-        if len(words) != 2 or words[0].lower() != "bearer":
+        if bearer is None:
             raise AnonymousError("An external user needs Authorization: Bearer <token>.", code="invalid_header")
         row = await self._keys.add(project_id)
-        if row["id"] is None:
+        if row is None:
             raise NotFoundError(NOT_FOUND)
-        claims = _claims(self._secrets, words[1], bytes(row["secret_key_sealed"]), row["id"])
+        claims = _claims(self._secrets, bearer, bytes(row["secret_key_sealed"]), row["id"])
         if claims["project_id"] != row["id"] or claims["short_name"] != row["short_name"]:
             raise AnonymousError("The token was made for another project.", code="wrong_project")
         if not claims["exp"] > row["now"]:

@@ -7,9 +7,10 @@ rings between processes.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from twisted.logger import Logger
+
+from crowdd.reactor import IReactor
 
 log = Logger()
 Callback = Callable[[int], None]
@@ -20,7 +21,7 @@ ANY = 0
 class ChangeNotifier:
     """Rung after a commit, heard in the next turn of the reactor, once per project however often it was rung."""
 
-    def __init__(self, reactor: Any) -> None:
+    def __init__(self, reactor: IReactor) -> None:
         self._reactor = reactor
         self._listeners: list[tuple[Callback, bool]] = []
         self._changed: dict[int, bool] = {}  # project -> whether somebody in this process rang

@@ -31,10 +31,10 @@ class Once:
         row = await idempotency.claim(tx, self.caller, self.path, self.key, self.body_hash)
         if row is None:
             return None
-        if not hmac.compare_digest(bytes(row["body_hash"]), self.body_hash):
+        if not hmac.compare_digest(bytes(row.body_hash), self.body_hash):
             hint = "Use a new key for a new request."
             raise IdempotencyError("This Idempotency-Key was used with another body.", hint=hint)
-        return list(row["ids"])
+        return list(row.ids)
 
     async def keep(self, tx: Database, ids: list[int]) -> None:
         """Remembers what this request made, in the transaction that made it."""

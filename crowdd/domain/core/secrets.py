@@ -86,7 +86,7 @@ class Secrets:
         nonce = os.urandom(_NONCE)
         return self.encryption_prefix + nonce + _cipher(self.root).encrypt(nonce, text.encode(), place.encode())
 
-    def decrypt(self, encrypted: bytes, place: str) -> str:
+    def decrypt(self, encrypted: bytes | memoryview, place: str) -> str:
         """The text of a value sealed for this place, or sealed before places counted.
 
         Raises ``cryptography.exceptions.InvalidTag`` for a value of another root or place.

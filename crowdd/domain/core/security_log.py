@@ -11,10 +11,10 @@ import contextlib
 from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
 
 import attrs
 from twisted.internet.defer import CancelledError, Deferred, ensureDeferred
+from twisted.internet.interfaces import IDelayedCall, IReactorTime
 from twisted.internet.task import deferLater
 from twisted.logger import Logger
 
@@ -22,7 +22,8 @@ from crowdd.domain.core.secrets import Secrets
 from crowdd.errors import UnavailableError
 from crowdd.logs import request_id
 from crowdd.storage.core import security_log
-from crowdd.storage.database import Database, Row, Transactions
+from crowdd.storage.core.rows import SecurityEntry
+from crowdd.storage.database import Database, Transactions
 from crowdd.values import Requester
 
 PAUSE = 1.0  # seconds between two statements
@@ -134,13 +135,13 @@ class Budget:
 class SecurityLog:
     """One for each process; ``clock`` is the reactor's."""
 
-    def __init__(self, clock: Any, db: Transactions, secrets: Secrets) -> None:
+    def __init__(self, clock: IReactorTime, db: Transactions, secrets: Secrets) -> None:
         self._clock, self._db, self._secrets = clock, db, secrets
         self._budget = Budget()
         self._waiting: dict[Subject, Counted] = {}
         self._uses: dict[tuple[bytes, str], _Use] = {}
         self._used: dict[tuple[bytes, str], int] = {}  # the day on which a use was last written
-        self._begin: Any = None
+        self._begin: IDelayedCall | None = None
         self._writing: Deferred[None] | None = None
         self._pause: Deferred[None] | None = None
         self._closing = False
@@ -197,7 +198,7 @@ class SecurityLog:
         tried: str = "",
         kinds: Sequence[str] = (),
         since: datetime | None = None,
-    ) -> list[Row]:
+    ) -> list[SecurityEntry]:
         """Entries, the newest first: of an account, or where this was typed for one; of some kinds; since a time."""
         hidden, wanted = self.hidden(tried) if tried else None, list(kinds) or None
         return await security_log.latest(
@@ -301,7 +302,7 @@ def _plain(text: str, maximum: int) -> str:
     return "".join(character if character.isprintable() else " " for character in shown)
 
 
-def _row(subject: Subject, counted: Counted) -> dict[str, Any]:
+def _row(subject: Subject, counted: Counted) -> dict[str, object]:
     return {**attrs.asdict(subject), **attrs.asdict(counted)}
 
 

@@ -43,7 +43,7 @@ class Letters:
         """The letters that there are, sorted."""
         return sorted({path.stem for path in FOLDER.glob("*.txt")} - {FRAME})
 
-    def write(self, name: str, context: Mapping[str, Any], locale: str) -> Letter:
+    def write(self, name: str, context: Mapping[str, object], locale: str) -> Letter:
         """The letter in a language, English where there is no such language.
 
         Raises TemplateNotFound for an unknown name, UndefinedError for a word that the context lacks.

@@ -25,6 +25,7 @@ from crowdd.domain.outbound.response import Response
 from crowdd.domain.outbound.url_policy import Target, require_public, target
 from crowdd.errors import RefusedTargetError, UnreachableError
 from crowdd.languages import _
+from crowdd.reactor import IReactor
 
 MAX_REDIRECTS = 5
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
@@ -39,7 +40,7 @@ class Outgoing:
     """
 
     def __init__(
-        self, reactor: Any, allowed: Iterable[str], resolve: Resolve | None = None, trust_root: Any = None
+        self, reactor: IReactor, allowed: Iterable[str], resolve: Resolve | None = None, trust_root: Any = None
     ) -> None:
         self._reactor = reactor
         self._allowed = frozenset(endpoint for word in allowed for endpoint in endpoints(word))
@@ -192,7 +193,7 @@ class CoalescingResolver:
 class SystemResolver:
     """Resolves names as the system does (hosts file, name servers), in the reactor's threads."""
 
-    def __init__(self, reactor: Any) -> None:
+    def __init__(self, reactor: IReactor) -> None:
         self._reactor = reactor
 
     def addresses(self, host: str, port: int) -> Deferred[Sequence[str]]:

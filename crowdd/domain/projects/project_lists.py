@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 import attrs
 
@@ -12,16 +12,17 @@ from crowdd.domain.core.records import NOT_FOUND
 from crowdd.errors import AnonymousError, NotFoundError, UnknownFieldError
 from crowdd.kinds.kind import ADMINS
 from crowdd.languages import _
-from crowdd.storage.database import Row, Transactions
+from crowdd.storage.database import Transactions
 from crowdd.storage.projects import project_lists, projects
 from crowdd.storage.projects.project_lists import ProjectFilter
+from crowdd.storage.projects.rows import CategoryRow, ListedProject
 from crowdd.values import Requester
 
 PER_PAGE: Final = 20
 MAX_WORDS, MAX_LETTERS = 8, 200
 
 
-def _special(name: str, short_name: str, description: str) -> dict[str, Any]:
+def _special(name: str, short_name: str, description: str) -> dict[str, object]:
     return {"id": None, "name": name, "short_name": short_name, "description": description, "created": None}
 
 
@@ -35,11 +36,11 @@ CONTRIBUTED: Final = _special("Yours", "historical_contributions", "Projects in 
 class Page:
     """A page of projects: summaries, and how many there are on all pages."""
 
-    rows: list[Row]
+    rows: list[ListedProject]
     total: int
     page: int
 
-    def pagination(self) -> dict[str, Any]:
+    def pagination(self) -> dict[str, object]:
         """As front ends read it."""
         more = self.page * PER_PAGE < self.total
         return {"page": self.page, "per_page": PER_PAGE, "total": self.total, "prev": self.page > 1, "next": more}
@@ -51,13 +52,13 @@ class ProjectLists:
     def __init__(self, db: Transactions) -> None:
         self._db = db
 
-    async def categories(self) -> list[Row]:
+    async def categories(self) -> list[CategoryRow]:
         """All categories by name."""
         return await projects.categories(self._db)
 
     async def category(
         self, name: str, who: Requester, page: int, order: str, descending: bool
-    ) -> tuple[Mapping[str, Any], list[Row], Page]:
+    ) -> tuple[Mapping[str, object], list[CategoryRow], Page]:
         """The category of that short name, all categories, and a page of its projects.
 
         Raises NotFoundError for an unknown category and for a page behind the last, UnknownFieldError for an unknown
@@ -85,7 +86,7 @@ class ProjectLists:
         return _page(rows, total, page)
 
 
-def _filter_of(name: str, known: list[Row], who: Requester) -> tuple[Mapping[str, Any], ProjectFilter]:
+def _filter_of(name: str, known: list[CategoryRow], who: Requester) -> tuple[Mapping[str, object], ProjectFilter]:
     if name == "featured":
         return FEATURED, ProjectFilter(featured=True)
     if name == "all":
@@ -109,7 +110,7 @@ def _offset(page: int) -> int:
     return (page - 1) * PER_PAGE
 
 
-def _page(rows: list[Row], total: int, page: int) -> Page:
+def _page(rows: list[ListedProject], total: int, page: int) -> Page:
     if page > 1 and not rows:
         raise NotFoundError(NOT_FOUND)
     return Page(rows, total, page)

@@ -12,8 +12,9 @@ from crowdd.domain.core.uploads import Journal, Upload, Uploads, container_of, w
 from crowdd.errors import FormError, InvalidValueError
 from crowdd.kinds.kind import OWNERS
 from crowdd.storage.core import audit
-from crowdd.storage.database import Database, Row, Transactions
+from crowdd.storage.database import Database, Transactions
 from crowdd.storage.projects import projects
+from crowdd.storage.projects.rows import ProjectPage
 from crowdd.values import Requester
 
 SIZE: Final = (720, 480)
@@ -29,7 +30,7 @@ class Thumbnails:
         self._quota = quota
         self._db, self._worker_thread, self._uploads, self._base_url = db, worker_thread, uploads, base_url
 
-    async def set(self, row: Row, upload: Upload, box: Box | None, who: Requester) -> None:
+    async def set(self, row: ProjectPage, upload: Upload, box: Box | None, who: Requester) -> None:
         """Gives a project a picture; the one before goes with the sweep of orphans. Raises FormError for ``avatar``."""
         rights.require(who, row["roles"], OWNERS)
         try:

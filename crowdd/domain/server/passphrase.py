@@ -26,7 +26,7 @@ class PassphraseError(CrowddError):
     code = "passphrase"
 
 
-def encrypt(passphrase: str, content: bytes, bound_to: bytes) -> dict[str, Any]:
+def encrypt(passphrase: str, content: bytes, bound_to: bytes) -> dict[str, object]:
     """The content as a JSON object that only the passphrase opens, together with the same ``bound_to``."""
     salt, nonce = os.urandom(_SALT), os.urandom(_NONCE)
     encrypted = AESGCM(_key(passphrase, salt, _COST)).encrypt(nonce, content, bound_to)

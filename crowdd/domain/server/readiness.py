@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import shutil
 from pathlib import Path
-from typing import Any
 
 from twisted.internet.defer import TimeoutError, ensureDeferred
+from twisted.internet.interfaces import IReactorTime
 
 from crowdd.domain.core.secrets import Secrets
 from crowdd.domain.server import server_key
@@ -16,7 +16,7 @@ from crowdd.storage import schema
 from crowdd.storage.database import Database
 from crowdd.storage.server import figures
 
-PATIENCE = 2.0  # seconds; whoever asks wants to know soon
+PATIENCE = 2.0  # seconds
 KEPT = 1.0  # seconds: asking often costs nothing more
 OK = "ok"
 
@@ -24,7 +24,7 @@ OK = "ok"
 class Readiness:
     """Asks the database and the disk; ``clock`` is the reactor."""
 
-    def __init__(self, clock: Any, db: Database, secrets: Secrets, folder: Path, min_free_bytes: int) -> None:
+    def __init__(self, clock: IReactorTime, db: Database, secrets: Secrets, folder: Path, min_free_bytes: int) -> None:
         self._clock, self._db, self._secrets = clock, db, secrets
         self._folder, self._minimum = folder, min_free_bytes
         self._found: dict[str, str] = {}

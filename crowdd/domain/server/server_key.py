@@ -13,8 +13,9 @@ from crowdd.domain.core import secrets as keys
 from crowdd.domain.core.secrets import Secrets, encryption_prefix, key_id, place
 from crowdd.errors import CrowddError
 from crowdd.storage.core import encrypted_columns
-from crowdd.storage.database import Database, Row, Transactions
+from crowdd.storage.database import Bytea, Database, Transactions
 from crowdd.storage.server import server_keys
+from crowdd.storage.server.rows import ServerKey
 
 WHAT_TO_DO = (
     "Put the file of this database back (from a backup or the other machine), or correct [data] dir. If it is lost, "
@@ -61,7 +62,7 @@ def compare(recorded: Sequence[bytes], present: Sequence[bytes]) -> Match:
 class Finding:
     """How the file of a folder and the record of a database fit; ``present`` is None without a file."""
 
-    recorded: Sequence[Row]
+    recorded: Sequence[ServerKey]
     present: Secrets | None
 
     @property
@@ -160,7 +161,7 @@ async def _require_unused(tx: Database, finding: Finding, folder: Path) -> None:
             )
 
 
-def opens(secrets: Secrets, table: str, column: str, key: object, value: bytes) -> bool:
+def opens(secrets: Secrets, table: str, column: str, key: object, value: Bytea) -> bool:
     """Whether the secrets open a sealed value of this place."""
     try:
         secrets.decrypt(value, place(table, column, key))

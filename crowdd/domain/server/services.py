@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any
 from urllib.parse import urlsplit
 
 import attrs
@@ -66,6 +65,7 @@ from crowdd.domain.transfer.spool import Spools
 from crowdd.domain.webhooks.webhooks import Webhooks
 from crowdd.kinds import KINDS
 from crowdd.languages import Languages
+from crowdd.reactor import IReactor
 from crowdd.storage.database import Transactions
 
 # Lists that may read a large part of a table: so many at a time, and never on more than half of the processors.
@@ -142,7 +142,7 @@ class Services:
         )
         return _assemble(db, self.settings, self.secrets, *kept)
 
-    def with_settings(self, reactor: Any, settings: Settings) -> Services:
+    def with_settings(self, reactor: IReactor, settings: Settings) -> Services:
         """The same rules by other settings; what is kept in memory is shared, but for the ways to other servers."""
         outgoing = Outgoing(reactor, settings.outgoing.allowed_hosts)
         return _assemble(
@@ -166,7 +166,7 @@ class Services:
 
 
 def build(
-    reactor: Any, db: Transactions, settings: Settings, secrets: Secrets, reading: Reading | None = None
+    reactor: IReactor, db: Transactions, settings: Settings, secrets: Secrets, reading: Reading | None = None
 ) -> Services:
     """The domain on a database. ``reading``: what files are read by; otherwise the database itself."""
     outgoing = Outgoing(reactor, settings.outgoing.allowed_hosts)

@@ -21,9 +21,10 @@ from crowdd.errors import InvalidValueError, NotFoundError
 from crowdd.kinds import RESULT, TASK, TASK_RUN, Kind
 from crowdd.kinds.kind import OWNERS, Field, Role
 from crowdd.languages import _
-from crowdd.storage.database import Database, Row
+from crowdd.storage.database import Database
+from crowdd.storage.projects.rows import ProjectPage
 from crowdd.storage.transfer import exports
-from crowdd.values import Requester
+from crowdd.values import Requester, Values
 
 T = TypeVar("T")
 KINDS: Mapping[str, Kind] = {"task": TASK, "task_run": TASK_RUN, "result": RESULT}
@@ -79,7 +80,7 @@ class Exports:
         self._reading, self._pauses, self._limits = resources.reading, resources.pauses, resources.limits
         self._base_url, self._mask = base_url, mask
 
-    def require(self, who: Requester, row: Row) -> None:
+    def require(self, who: Requester, row: ProjectPage) -> None:
         """Owners always; others where answers are open (``zip_download``) and the project is listed for them."""
         if not row["zip_download"]:
             rights.require(who, row["roles"], OWNERS)
@@ -88,7 +89,7 @@ class Exports:
     def file(
         self,
         who: Requester,
-        row: Row,
+        row: ProjectPage,
         type_: str,
         format_: str,
         *,
@@ -113,16 +114,18 @@ class Exports:
         self.require(who, row)
         chosen = exports.Chosen(row["id"], named, complete_only(row), volunteer, self._mask)
         name = f"{row['id']}_{row['short_name']}_{type_}.{format_}"
-        key = row["info"].get("answer_key")
+        answer_key = row["info"].get("answer_key")
+        key = answer_key if isinstance(answer_key, str) else None
         return File(name, FORMATS[format_], format_, raw, KINDS[type_], row["roles"], chosen, key)
 
-    async def sizes(self, row: Row, named: Named = None) -> list[dict[str, Any]]:
-        """What the files would hold for who has this row: ``type``, ``rows``, about how many ``bytes`` as JSON.
+    async def sizes(self, row: ProjectPage, named: Named = None) -> list[Values]:
+        """What the files hold for the requester of this row: ``type``, ``rows``, about how many ``bytes`` as JSON.
 
         ``more``: there are more than so many rows, MAX_COUNTED.
         """
         of = exports.Chosen(row["id"], named, complete_only(row))
-        known = {type_: int(row[counter]) for type_, counter in _COUNTED.items() if self._is_known(type_, of)}
+        figures: Mapping[str, Any] = row
+        known = {type_: int(figures[counter]) for type_, counter in _COUNTED.items() if self._is_known(type_, of)}
         counted = [KINDS[type_] for type_ in KINDS if type_ not in known]
         found = await exports.sizes(self._db, of, counted, MAX_COUNTED + 1)
         sizes = []

@@ -148,12 +148,12 @@ class Identity:
             self.security_log.key_used(self.accounts.key_hash(key), who)
             return who
         if incoming.cookie(SESSION) and not key:
-            row, session = await self.sessions.find(incoming.cookie(SESSION), renew=renew)
-            if row is not None:
+            person, session = await self.sessions.find(incoming.cookie(SESSION), renew=renew)
+            if person is not None:
                 incoming.by_cookie = True
                 self._refuse_forged(incoming)
-                fresh = Freshness(self.settings.accounts).of_session(row)
-                return Requester(**known, **_person(row), session=session, **fresh)
+                fresh = Freshness(self.settings.accounts).of_session(person)
+                return Requester(**known, **_person(person), session=session, **fresh)
         return self._anonymous(incoming, known)
 
     def _anonymous(self, incoming: Incoming, known: _Sender) -> Requester:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from crowdd.storage.database import Database, Row
+from crowdd.storage.accounts.rows import ProviderToken
+from crowdd.storage.database import Database, fetch_rows
 
 
 async def keep(db: Database, user_id: int, provider: str, encrypted: bytes) -> None:
@@ -15,15 +16,18 @@ async def keep(db: Database, user_id: int, provider: str, encrypted: bytes) -> N
 
 
 async def drop(db: Database, user_id: int, provider: str) -> None:
-    """Forgets it."""
+    """Deletes the token of a person at a provider."""
     await db.execute(
         "DELETE FROM provider_token WHERE user_id = %(user)s AND provider = %(provider)s",
         {"user": user_id, "provider": provider},
     )
 
 
-async def of_user(db: Database, user_id: int) -> list[Row]:
-    """provider and sealed token of each."""
-    return await db.fetch(
-        "SELECT provider, sealed FROM provider_token WHERE user_id = %(user)s ORDER BY provider", {"user": user_id}
+async def of_user(db: Database, user_id: int) -> list[ProviderToken]:
+    """The encrypted tokens of a person."""
+    return await fetch_rows(
+        db,
+        ProviderToken,
+        "SELECT provider, sealed FROM provider_token WHERE user_id = %(user)s ORDER BY provider",
+        {"user": user_id},
     )

@@ -18,6 +18,7 @@ from twisted.python.failure import Failure
 from txpostgres import txpostgres
 
 from crowdd.errors import ConflictError, InvalidValueError, StatementTimeoutError, UnavailableError
+from crowdd.reactor import IReactor
 from crowdd.storage.database import Prepared, Row, Statement, Values
 
 T = TypeVar("T")
@@ -169,7 +170,7 @@ class Connection(txpostgres.Connection):
 
     def __init__(
         self,
-        reactor: Any,
+        reactor: IReactor,
         when_lost: "Callable[[Connection], None]",
         when_notified: Callable[[str, str], None] = lambda channel, payload: None,
     ) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import psycopg2
 from twisted.internet.defer import CancelledError, Deferred
@@ -12,6 +11,7 @@ from twisted.internet.task import deferLater
 from twisted.logger import Logger
 
 from crowdd.errors import ConfigError, InvalidValueError, UnavailableError
+from crowdd.reactor import IReactor
 from crowdd.storage.connections.connection import Connection, first_line
 from crowdd.storage.connections.connection_budget import ConnectionBudget
 
@@ -31,7 +31,7 @@ log = Logger()
 class Connector:
     """Opens connections to one database, and gives up an attempt after ``seconds``."""
 
-    def __init__(self, reactor: Any, dsn: str, *, seconds: float, budget: ConnectionBudget) -> None:
+    def __init__(self, reactor: IReactor, dsn: str, *, seconds: float, budget: ConnectionBudget) -> None:
         self._reactor, self._dsn, self._seconds, self._budget = reactor, dsn, seconds, budget
         self._opening: set[Connection] = set()
         self._pauses: set[Deferred[None]] = set()
@@ -41,11 +41,11 @@ class Connector:
 
     @property
     def lacks_any(self) -> bool:
-        """Whether a connection is wanted by somebody who has none."""
+        """Whether the user of this connector wants a connection and has none."""
         return self._wanting is not None and not self._stopped and self._wanting()
 
     def stop(self) -> None:
-        """Breaks off attempts and pauses; whoever waits for a connection gets UnavailableError."""
+        """Ends attempts and pauses; callers that wait for a connection get UnavailableError."""
         self._stopped = True
         for connection in [*self._opening]:
             connection.close()
@@ -54,7 +54,7 @@ class Connector:
 
     async def open(
         self,
-        make: Callable[[Any], Connection],
+        make: Callable[[IReactor], Connection],
         setup: Sequence[str] = (),
         *,
         strict: bool = False,
@@ -72,7 +72,7 @@ class Connector:
         finally:
             self._wanting = None
 
-    async def _persist(self, make: Callable[[Any], Connection], setup: Sequence[str], strict: bool) -> Connection:
+    async def _persist(self, make: Callable[[IReactor], Connection], setup: Sequence[str], strict: bool) -> Connection:
         pause = FIRST_PAUSE
         while not self._stopped:
             if self._budget.reserved(self):

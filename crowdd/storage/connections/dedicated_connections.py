@@ -6,8 +6,9 @@ What takes minutes must not hold a connection that requests wait for, and hardly
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Any, TypeVar
+from typing import TypeVar
 
+from crowdd.reactor import IReactor
 from crowdd.storage.connections.connection import Connection
 from crowdd.storage.connections.connection_budget import ConnectionBudget
 from crowdd.storage.connections.connector import Connector
@@ -24,7 +25,7 @@ class Apart:
     """
 
     def __init__(
-        self, reactor: Any, dsn: str, setup: Sequence[str], budget: ConnectionBudget, seconds: float = 5.0
+        self, reactor: IReactor, dsn: str, setup: Sequence[str], budget: ConnectionBudget, seconds: float = 5.0
     ) -> None:
         self._reactor, self._dsn, self._setup, self._budget = reactor, dsn, tuple(setup), budget
         self._seconds = seconds
@@ -60,5 +61,5 @@ class Apart:
             if patience.active():
                 patience.cancel()
 
-    def _make(self, reactor: Any) -> Connection:
+    def _make(self, reactor: IReactor) -> Connection:
         return Connection(reactor, self._open.discard)

@@ -20,6 +20,7 @@ from attrs import frozen
 from twisted.internet.defer import CancelledError, Deferred, ensureDeferred, fail, succeed
 
 from crowdd.errors import CrowddError, NoConnectionError
+from crowdd.reactor import IReactor
 from crowdd.storage.connections.connection import Connection, in_background, row_count, rows, shield
 from crowdd.storage.connections.connection_budget import ConnectionBudget
 from crowdd.storage.connections.connector import Connector
@@ -52,7 +53,7 @@ class Pool:
 
     def __init__(
         self,
-        reactor: Any,
+        reactor: IReactor,
         dsn: str,
         *,
         size: int = 8,
@@ -236,7 +237,7 @@ class Pool:
             self._replace(self._free.pop(0))
         return spare
 
-    def _make(self, reactor: Any) -> Connection:
+    def _make(self, reactor: IReactor) -> Connection:
         return Connection(reactor, self._lost)
 
     def _admit(self, connection: Connection) -> None:

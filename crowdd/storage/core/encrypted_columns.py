@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import attrs
 
-from crowdd.storage.database import Database, Row
+from crowdd.storage.core.rows import EncryptedValue
+from crowdd.storage.database import Database, fetch_rows
 
 CHUNK = 500
 
@@ -36,13 +37,21 @@ COLUMNS = (
 )
 
 
-async def outdated(db: Database, column: Column, prefix: bytes, after: Sequence[object] | None) -> list[Row]:
+def key_of(column: Column, row: EncryptedValue) -> list[object]:
+    """The primary key of a value, in the order of the column's ``keys``."""
+    values: Mapping[str, object] = row
+    return [values[name] for name in column.keys]
+
+
+async def outdated(db: Database, column: Column, prefix: bytes, after: Sequence[object] | None) -> list[EncryptedValue]:
     """The next values that do not begin with the prefix, in the order of their keys: the keys and ``encrypted``."""
     keys = ", ".join(column.keys)
     marks = ", ".join(f"%(after_{key})s" for key in column.keys)
     beyond = f" AND ({keys}) > ({marks})" if after else ""
     values = {f"after_{key}": value for key, value in zip(column.keys, after or (), strict=False)}
-    return await db.fetch(
+    return await fetch_rows(
+        db,
+        EncryptedValue,
         f"SELECT {keys}, {column.column} AS sealed FROM {column.table}"
         f" WHERE {column.column} IS NOT NULL AND substring({column.column} FROM 1 FOR length(%(prefix)s::bytea)) <> %(prefix)s::bytea{beyond}"
         f" ORDER BY {keys} LIMIT {CHUNK}",
@@ -50,7 +59,7 @@ async def outdated(db: Database, column: Column, prefix: bytes, after: Sequence[
     )
 
 
-async def replace(db: Database, column: Column, row: Row, encrypted: bytes) -> bool:
+async def replace(db: Database, column: Column, row: EncryptedValue, encrypted: bytes) -> bool:
     """Put a value in the place of the one that was read; False when another one is there meanwhile."""
     same = " AND ".join(f"{key} = %({key})s" for key in column.keys)
     changed = await db.execute(

@@ -15,7 +15,8 @@ import attrs
 from crowdd.kinds import TASK_RUN
 from crowdd.kinds.task_run import MAX_KEY_LETTERS
 from crowdd.storage.core.list_size import MAX_LIST_BYTES, within
-from crowdd.storage.database import Database, Row, one_or_none
+from crowdd.storage.database import Database, fetch_rows, one_or_none
+from crowdd.storage.tasks.rows import ListedRun, ListedTask, Vote
 
 STATES = {"ongoing": "NOT (l.done OR l.retired)", "completed": "(l.done OR l.retired)"}
 ORDERS = {"id": "l.task_id", "priority_0": "l.priority_0", "n_task_runs": "(l.answers + l.uncounted)"}
@@ -43,7 +44,7 @@ class Place:
     ordinal: int | None = None
 
 
-async def tasks(db: Database, project_id: int, place: Place, limit: int) -> list[Row]:
+async def tasks(db: Database, project_id: int, place: Place, limit: int) -> list[ListedTask]:
     """A page of tasks in the order asked for, each with the beginning of its ``info`` as text."""
     backwards = place.before is not None
     down = place.descending != backwards
@@ -57,16 +58,18 @@ async def tasks(db: Database, project_id: int, place: Place, limit: int) -> list
     )
     named = place.before if backwards else place.after
     values = {"project": project_id, "named": named, "limit": limit, "offset": place.offset, "ordinal": place.ordinal}
-    return await db.fetch(sql, values)
+    return await fetch_rows(db, ListedTask, sql, values)
 
 
 async def holding(
     db: Database, project_id: int, place: Place, words: Sequence[str], limit: int, maximum: int
-) -> list[Row]:
+) -> list[ListedTask]:
     """The first tasks whose ``info`` as text holds all words, in the order of ids, among the next ``maximum`` tasks."""
     sign, way = _beyond_id(place)
     state = "" if place.state is None else f" AND {STATES[place.state]}"
-    return await db.fetch(
+    return await fetch_rows(
+        db,
+        ListedTask,
         f"SELECT {_COLUMNS}, left(w.words, 300) AS info_text FROM ("
         f"SELECT id, info::text AS words FROM task WHERE project_id = %(project)s{sign} ORDER BY id {way} LIMIT %(maximum)s) w"
         " JOIN LATERAL (SELECT * FROM task_ledger WHERE project_id = %(project)s AND task_id = w.id OFFSET 0) l ON true"
@@ -163,13 +166,15 @@ async def has(db: Database, project_id: int, task_id: int) -> bool:
     return row is not None
 
 
-async def votes(db: Database, project_id: int, task_id: int, maximum: int) -> list[Row]:
+async def votes(db: Database, project_id: int, task_id: int, maximum: int) -> list[Vote]:
     """What was answered to a task, among the answers that count: ``value`` and how many (``n``), the most frequent first.
 
     ``key``: where in the answers the values stand; None: they are the whole answers. ``total`` in each row are all of
     them, ``kinds`` how many different ones there are. Of a large one only its beginning.
     """
-    return await db.fetch(
+    return await fetch_rows(
+        db,
+        Vote,
         f"SELECT key, CASE WHEN octet_length(value::text) <= {_MAX_VOTE_BYTES} THEN value"
         f" ELSE to_jsonb(left(value::text, {_MAX_VOTE_BYTES // 4})) END AS value, n, sum(n) OVER ()::bigint AS total, count(*) OVER () AS kinds FROM ("
         "SELECT key, value, count(*) AS n, min(run) AS first FROM answer_values(%(project)s, %(task)s) GROUP BY key, value) v"
@@ -189,7 +194,7 @@ async def answer_keys(db: Database, project_id: int) -> list[str]:
     return [row["k"] for row in rows]
 
 
-async def runs(db: Database, project_id: int, task_id: int, after: int, maximum: int) -> list[Row]:
+async def runs(db: Database, project_id: int, task_id: int, after: int, maximum: int) -> list[ListedRun]:
     """Answers to a task behind one, by id, with ``counted`` and the ``name`` and ``fullname`` of the account.
 
     They end before MAX_LIST_BYTES; ``n_rows`` is how many there would be.
@@ -200,4 +205,4 @@ async def runs(db: Database, project_id: int, task_id: int, after: int, maximum:
         " ORDER BY id LIMIT %(maximum)s) r LEFT JOIN account a ON a.id = r.user_id ORDER BY r.id"
     )
     values = {"project": project_id, "task": task_id, "after": after, "maximum": maximum, "max_bytes": MAX_LIST_BYTES}
-    return await db.fetch(within(TASK_RUN, sql), values)
+    return await fetch_rows(db, ListedRun, within(TASK_RUN, sql), values)

@@ -11,9 +11,9 @@ from twisted.internet import reactor
 from twisted.internet.defer import Deferred, ensureDeferred
 from twisted.internet.task import Clock, deferLater
 
-from crowdd.domain.core import queries
 from crowdd.domain.core.concurrency.concurrency_limit import MAX_WAITING_OF_ONE, Turns
 from crowdd.errors import UnavailableError
+from crowdd.http import queries
 from crowdd.kinds import KINDS
 from crowdd.storage.core import listing
 from crowdd.values import Requester

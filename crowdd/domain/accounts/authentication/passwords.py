@@ -12,10 +12,12 @@ from typing import Any, TypeVar
 
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
+from twisted.internet.interfaces import IReactorTime
 from twisted.internet.threads import deferToThreadPool
 from twisted.python.threadpool import ThreadPool
 
 from crowdd.errors import BusyError
+from crowdd.reactor import IReactor
 
 T = TypeVar("T")
 
@@ -43,7 +45,7 @@ class Passwords:
     Every method raises BusyError when more wait.
     """
 
-    def __init__(self, reactor: Any, threads: int = 1, max_waiting: int = MAX_WAITING) -> None:
+    def __init__(self, reactor: IReactor, threads: int = 1, max_waiting: int = MAX_WAITING) -> None:
         self._reactor = reactor
         self._pool = ThreadPool(0, threads, name="passwords")
         self._pool.threadFactory = _EndingThread
@@ -89,7 +91,7 @@ class Remembered:
     For passwords that a program sends with each request. ``clock`` has ``seconds()``.
     """
 
-    def __init__(self, clock: Any) -> None:
+    def __init__(self, clock: IReactorTime) -> None:
         self._clock, self._key = clock, os.urandom(32)
         self._until: dict[bytes, float] = {}
 

@@ -16,7 +16,8 @@ from crowdd.domain.core.security_log import PASSWORD_WRONG, SIGN_IN_FAILED, SIGN
 from crowdd.errors import BusyError, FormError, TooManyRequestsError
 from crowdd.languages import _
 from crowdd.storage.accounts import accounts
-from crowdd.storage.database import Row, Transactions
+from crowdd.storage.accounts.rows import AccountWithPassword
+from crowdd.storage.database import Transactions
 from crowdd.values import Requester
 
 WRONG = _("Incorrect e-mail or password.")
@@ -92,18 +93,19 @@ class SigningIn:
             self._security_log.count(PASSWORD_WRONG, who, user_id=user_id)
             raise FormError({field: [_("This is not your password.")]})
 
-    async def _fits(self, row: Row | None, password: str) -> bool:
+    async def _fits(self, row: AccountWithPassword | None, password: str) -> bool:
         fits = await self._passwords.check(row["passwd_hash"] if row else None, password)
         return row is not None and fits and not row["restrict"]
 
-    async def _renew_hash(self, row: Row, password: str) -> None:
+    async def _renew_hash(self, row: AccountWithPassword, password: str) -> None:
         """Stores a hash with the parameters of today, which is possible only while the password is known."""
-        if self._passwords.is_outdated(row["passwd_hash"]):
+        before = row["passwd_hash"]
+        if before is not None and self._passwords.is_outdated(before):
             with contextlib.suppress(BusyError):  # next time
                 renewed = await self._passwords.hash(password)
-                await accounts.renew_hash(self._db, row["id"], row["passwd_hash"], renewed)
+                await accounts.renew_hash(self._db, row["id"], before, renewed)
 
-    def _limits(self, login: str, who: Requester, device: Device, row: Row | None) -> tuple[Limit, ...]:
+    def _limits(self, login: str, who: Requester, device: Device, row: AccountWithPassword | None) -> tuple[Limit, ...]:
         """How many failures are allowed, by what they are counted under: the account, whatever names it."""
         allowed = self._settings.max_login_failures
         if row is not None and row["id"] in device.people:

@@ -39,7 +39,7 @@ class AdminAnnouncements:
 
     async def announcements(self, incoming: Incoming) -> Response:
         """The newest hundred, those that are not published yet too."""
-        rows = await self._records.list(ANNOUNCEMENT, incoming.who, NEWEST)
+        rows = await self._records.list(NEWEST, incoming.who)
         csrf = self._forms.csrf.token(incoming)
         return Page("admin/announcement.html", title=_("Announcements"), announcements=rows, csrf=csrf)
 

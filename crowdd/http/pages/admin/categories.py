@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from crowdd.domain.projects.projects import slug
@@ -56,7 +56,7 @@ class AdminCategories:
         return {}
 
     async def _page(self, incoming: Incoming, form: dict[str, Any], **said: Any) -> Response:
-        rows = await self._administration.categories(incoming.who)
+        rows: Sequence[Mapping[str, Any]] = await self._administration.categories(incoming.who)
         return Page(
             "admin/categories.html",
             title=_("Categories"),

@@ -12,7 +12,7 @@ from crowdd.http import starters
 from crowdd.http.request import Incoming
 from crowdd.http.starters import Asked
 from crowdd.languages import _
-from crowdd.storage.database import Row
+from crowdd.storage.projects.rows import ProjectPage
 
 MAX_ANSWERS: Final = 40
 _MAX_LETTERS: Final = 500
@@ -99,7 +99,7 @@ def columns(tasks: Iterable[Mapping[str, Any]]) -> list[str]:
     return list(dict.fromkeys(found))[:_MAX_COLUMNS]
 
 
-def outcome(part: str, before: Row, now: Row) -> str:
+def outcome(part: str, before: ProjectPage, now: ProjectPage) -> str:
     """What has come of saving, told by the rows before and after it."""
     if before["info"].get(part) == now["info"].get(part):
         return _("Nothing has changed.")
