@@ -40,7 +40,6 @@ from crowdd.http.responses import BytesResponse, Download, File, JsonResponse, R
 from crowdd.http.routing import Route
 from crowdd.http.transport.cors import Cors
 from crowdd.http.transport.downloads import LONG, Downloads, pieces_of, spilled
-from crowdd.http.transport.etags import gzip_etag, matches
 from crowdd.http.transport.fixed_headers import set_headers
 from crowdd.http.transport.limits.body_size import Limit
 from crowdd.http.transport.limits.expensive_requests import CostlyRequests
@@ -56,6 +55,7 @@ from crowdd.http.transport.limits.rate_limits import (
     count_hit,
 )
 from crowdd.http.transport.path_table import Methods, Names, PathTable
+from crowdd.http.transport.request_headers import accepts_gzip, gzip_etag, matches
 from crowdd.http.transport.streams import Streams
 from crowdd.kinds import KINDS
 from crowdd.languages import _
@@ -411,14 +411,14 @@ class Gateway(Resource):
                 request, BytesResponse(b"Not found", "text/plain; charset=utf-8", 404, presenter.public_headers())
             )
         version = (request.args.get(b"v") or [b""])[0].decode("ascii", "replace")
-        packed = file.gzipped if "gzip" in _header(request, "accept-encoding") else None
+        packed = file.gzipped if accepts_gzip(_header(request, "accept-encoding")) else None
         headers = {
             **presenter.public_headers(),
             "ETag": file.etag(packed=packed is not None),
             "Cache-Control": file.cache_control(version),
             "Vary": "Accept-Encoding",
         }
-        if request.getHeader("if-none-match") == headers["ETag"]:
+        if matches(_header(request, "if-none-match"), file.etag()):
             return self._write(request, BytesResponse(b"", file.content_type, 304, headers))
         if packed is not None:
             headers["Content-Encoding"] = "gzip"
@@ -481,7 +481,7 @@ def uncancelled(work: Deferred[bytes]) -> Deferred[bytes]:
 
 def worth_packing(headers: Any, body: bytes, accepted: str) -> bool:
     """Whether a body is text, long enough, and wanted compressed."""
-    if len(body) < _MIN_PACKED or "gzip" not in accepted or headers.hasHeader(b"content-encoding"):
+    if len(body) < _MIN_PACKED or headers.hasHeader(b"content-encoding") or not accepts_gzip(accepted):
         return False
     type_: bytes = headers.getRawHeaders(b"content-type", [b""])[0]
     return type_.startswith((b"text/", b"application/json"))
