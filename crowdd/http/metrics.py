@@ -24,6 +24,7 @@ from prometheus_client.metrics_core import Metric
 from prometheus_client.multiprocess import MultiProcessCollector
 
 from crowdd import __version__
+from crowdd.concurrency.cached_value import CachedValue
 from crowdd.sched.schedule import overview
 from crowdd.storage.connections.pool import PoolFigures
 from crowdd.storage.database import Database, Row
@@ -82,10 +83,10 @@ class Metrics:
     """The figures of this process, and all of the server for whoever scrapes it."""
 
     def __init__(self, clock: Any, db: Database) -> None:
-        self._clock, self._db = clock, db
+        self._db = db
         disable_created_metrics()  # when each series began: twice as many lines, and Prometheus knows
         self._registry = CollectorRegistry()
-        self._asked = float("-inf")
+        self._figures = CachedValue(clock, KEPT, self._ask)
         self._gauges: ProcessGauges | None = None
         self._of_route: dict[tuple[str, str, int], tuple[Any, Any]] = {}
         self._requests = Counter(
@@ -158,9 +159,7 @@ class Metrics:
 
     async def text(self) -> bytes:
         """All figures as Prometheus reads them. Those of the database are as they were when it could be read last."""
-        if self._clock.seconds() - self._asked >= KEPT:
-            self._asked = self._clock.seconds()
-            await self._ask()
+        await self._figures.get()
         self.look()
         if FOLDER not in os.environ:
             return generate_latest(_Typed(self._registry))

@@ -7,6 +7,7 @@ from typing import Any
 
 import attrs
 
+from crowdd.concurrency.back_off import back_off
 from crowdd.domain.server.services import Services
 from crowdd.sched import jobs
 from crowdd.sched.discovery import declared
@@ -42,7 +43,7 @@ def wait_after(period: float, failures: int) -> float:
     if not failures:
         return period
     first = min(period, MINUTE)
-    return min(max(period, MINUTE), first * 2.0 ** min(failures, 30))
+    return back_off(failures, 2 * first, 2.0, max(period, MINUTE))
 
 
 def every_job() -> list[Job]:

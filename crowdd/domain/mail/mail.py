@@ -10,6 +10,7 @@ from typing import Any
 import attrs
 from twisted.logger import Logger
 
+from crowdd.concurrency.back_off import back_off
 from crowdd.domain.mail.backend import Post, PostError
 from crowdd.domain.mail.message import Sender, compose, plain_address
 from crowdd.domain.mail.rendering import Letter, Letters, one_line
@@ -41,7 +42,7 @@ def pause(attempts: int) -> float | None:
     """Seconds to the next attempt after so many; None when there is to be none. One to three minutes, up to hours."""
     if attempts >= MAX_ATTEMPTS:
         return None
-    return min(LONGEST_PAUSE, FIRST_PAUSE * PAUSE_GROWTH ** (attempts - 1))
+    return back_off(attempts, FIRST_PAUSE, PAUSE_GROWTH, LONGEST_PAUSE)
 
 
 class Mail:

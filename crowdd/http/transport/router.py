@@ -21,12 +21,13 @@ from twisted.web.resource import Resource
 from twisted.web.server import NOT_DONE_YET
 from werkzeug.exceptions import HTTPException
 
+from crowdd.concurrency.concurrency_limit import Turns
+from crowdd.concurrency.shield import shield
+from crowdd.concurrency.worker_thread import WorkerThread
 from crowdd.config import Settings
 from crowdd.domain.accounts.account_validation import RESERVED_NAMES
 from crowdd.domain.accounts.authentication import recent_proof
 from crowdd.domain.core import rights
-from crowdd.domain.core.concurrency.concurrency_limit import Turns
-from crowdd.domain.core.concurrency.worker_thread import WorkerThread
 from crowdd.domain.projects.projects import RESERVED_SHORT_NAMES, Projects
 from crowdd.errors import CrowddError, ForbiddenError, MethodError, NotFoundError, TooManyRequestsError
 from crowdd.http.auth.csrf import Csrf
@@ -109,13 +110,13 @@ class Router:
 
     def _register(self, app: Klein, path: str, methods: Methods, name: str) -> None:
         def matched(request: Any, **names: Any) -> Deferred[bytes]:
-            return uncancelled(self.serve(request, methods, names))
+            return shield(self.serve(request, methods, names))
 
         matched.__name__ = name
         app.route(path, endpoint=name, strict_slashes=False)(matched)
 
     def _unmatched(self, request: Any, failure: Any) -> Deferred[bytes]:
-        return uncancelled(self.serve(request, {}, {}))
+        return shield(self.serve(request, {}, {}))
 
     def serve(self, request: Any, methods: Methods, names: Names) -> Deferred[bytes]:
         """Fires with the body; status and headers are set on the request. Nothing may cancel it."""
@@ -465,18 +466,6 @@ def answers(app: Klein) -> Callable[[str], bool]:
         return not kept & {str(names.get("short_name", "")), str(names.get("name", ""))}
 
     return answered
-
-
-def uncancelled(work: Deferred[bytes]) -> Deferred[bytes]:
-    """A Deferred that follows the work and whose cancellation (the client has gone) does not reach it."""
-    outer: Deferred[bytes] = Deferred(lambda _: None)
-
-    def pass_on(result: Any) -> None:
-        if not outer.called:
-            outer.callback(result)
-
-    work.addBoth(pass_on)
-    return outer
 
 
 def worth_packing(headers: Any, body: bytes, accepted: str) -> bool:

@@ -8,8 +8,9 @@ from typing import Any
 from twisted.internet.defer import DeferredLock, ensureDeferred
 from twisted.logger import Logger
 
+from crowdd.concurrency.shield import shield
 from crowdd.errors import UnavailableError
-from crowdd.storage.connections.connection import Connection, in_background, shield
+from crowdd.storage.connections.connection import Connection, in_background
 from crowdd.storage.connections.connector import Connector
 
 Observer = Callable[[str, str], None]

@@ -6,7 +6,7 @@ import re
 from functools import partial
 from typing import Any
 
-from crowdd.domain.core.concurrency.batching import Batcher, BatcherFactory
+from crowdd.concurrency.batching import Batcher, BatcherFactory
 from crowdd.domain.core.secrets import Secrets, token
 from crowdd.storage.accounts import sessions
 from crowdd.storage.database import Row, Transactions

@@ -1,4 +1,4 @@
-"""Looks at the database, one after the other: the next comes at the earliest time that anybody asked for."""
+"""Look again and again, one look after the other."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from twisted.internet.defer import Deferred, ensureDeferred
 
 
 class PollLoop:
-    """Calls ``look`` again and again between ``start`` and ``stop``, never twice at once.
+    """Calls ``poll`` again and again between ``start`` and ``stop``, never twice at once.
 
-    ``look`` deals with its own failures. After each, ``pause`` says in how many seconds the next one comes unless
-    somebody plans it for sooner.
+    ``poll`` deals with its own failures. After each call, ``pause`` says in how many seconds the next one comes, unless
+    ``plan`` asks for an earlier one. ``clock`` has ``seconds`` and ``callLater``.
     """
 
     def __init__(self, clock: Any, poll: Callable[[], Coroutine[Any, Any, None]], pause: Callable[[], float]) -> None:
@@ -22,12 +22,12 @@ class PollLoop:
         self._running = False
 
     def start(self) -> None:
-        """The first look is at once."""
+        """Begin with a look at once."""
         self._running = True
         self.plan(0)
 
     async def stop(self) -> None:
-        """No look begins any more; returns when the one under way has ended."""
+        """Begin no look any more; return when the one under way has ended."""
         self._running = False
         if self._planned is not None:
             self._planned.cancel()
@@ -36,7 +36,7 @@ class PollLoop:
             await self._under_way
 
     def plan(self, seconds: float) -> None:
-        """A look in so many seconds at the latest; while one is under way it is ``pause`` that counts."""
+        """Look in so many seconds at the latest; while a look is under way, ``pause`` decides."""
         if not self._running or self._under_way is not None:
             return
         if self._planned is None:

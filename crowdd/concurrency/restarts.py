@@ -6,16 +6,24 @@ from collections.abc import Callable
 
 import attrs
 
-FIRST_PAUSE, GROWTH, LONGEST_PAUSE = 0.5, 2.0, 30.0  # seconds, factor, seconds
+from crowdd.concurrency.back_off import back_off
+
+GROWTH = 2.0
 STEADY_SECONDS = 60.0  # a process that ran so long begins with the first pause again
-MAX_RESTARTS = 5  # in a row, each of a process that did not run so long
 
 
 @attrs.define
 class Restarts:
-    """Counts the restarts of one process; ``clock`` gives seconds."""
+    """Counts the restarts of one process; ``clock`` gives seconds.
+
+    Pauses grow from ``first`` to ``longest`` seconds. A process that does not run steadily is started again at most
+    ``maximum`` times in a row, without end when it is None.
+    """
 
     clock: Callable[[], float]
+    first: float
+    longest: float
+    maximum: int | None = None
     _began: float = attrs.field(init=False)
     _in_a_row: int = attrs.field(init=False, default=0)
 
@@ -32,6 +40,6 @@ class Restarts:
         if self.clock() - self._began >= STEADY_SECONDS:
             self._in_a_row = 0
         self._in_a_row += 1
-        if self._in_a_row > MAX_RESTARTS:
+        if self.maximum is not None and self._in_a_row > self.maximum:
             return None
-        return min(FIRST_PAUSE * GROWTH ** (self._in_a_row - 1), LONGEST_PAUSE)
+        return back_off(self._in_a_row, self.first, GROWTH, self.longest)

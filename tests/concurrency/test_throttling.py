@@ -4,7 +4,7 @@ import pytest
 from twisted.internet.defer import Deferred
 from twisted.internet.task import Clock
 
-from crowdd.domain.core.concurrency.throttling import Throttled
+from crowdd.concurrency.throttling import Throttled
 from crowdd.errors import UnavailableError
 
 
