@@ -21,7 +21,8 @@ from crowdd.http.html.rendering import Templates
 from crowdd.http.request import Incoming
 from crowdd.http.responses import BytesResponse, Download, File, JsonResponse, Page, Redirect, Response, Stream
 from crowdd.http.transport.fixed_headers import encode, set_headers
-from crowdd.languages import RIGHT_TO_LEFT, Languages, Sentence
+from crowdd.languages import Languages, Sentence
+from crowdd.languages.content_languages import direction_of
 
 _JSON = "application/json"
 _API = encode({**presenter.api_headers(), "Cache-Control": "no-cache"})
@@ -121,7 +122,7 @@ class Negotiator:
             "csp_nonce": incoming.nonce,
             "flashes": flashes,
             "locale": locale,
-            "direction": "rtl" if locale in RIGHT_TO_LEFT else "ltr",
+            "direction": direction_of(locale),
             "theme": incoming.cookie("theme") if incoming.cookie("theme") in ("light", "dark") else "",
             "path": incoming.path,
         }
