@@ -57,8 +57,7 @@ class Negotiator:
                 body = self._stream_head(incoming)
             case Download():
                 body = self._file_head(incoming, answer)
-        for cookie in incoming.cookies_to_set:
-            incoming.request.responseHeaders.addRawHeader(b"set-cookie", cookie)
+        _send_cookies(incoming)
         return body
 
     def error(self, incoming: Incoming, error: Exception) -> bytes:
@@ -158,8 +157,7 @@ class Negotiator:
         """Both faces get a real 302 where signing in is required."""
         here = incoming.path if incoming.method in ("GET", "HEAD") else "/"
         body = self._go(incoming, f"/account/signin?next={quote(here.encode('utf-8', 'replace'))}")
-        for cookie in incoming.cookies_to_set:
-            incoming.request.responseHeaders.addRawHeader(b"set-cookie", cookie)
+        _send_cookies(incoming)
         return body
 
     def _lead(self, incoming: Incoming, error: ForbiddenError) -> bytes:
@@ -170,8 +168,7 @@ class Negotiator:
             body = self._go(incoming, f"/account/{quote(incoming.who.user_name)}/security")
         else:
             body = self._go(incoming, f"/account/prove?next={quote(_way_back(incoming), safe='/')}")
-        for cookie in incoming.cookies_to_set:
-            incoming.request.responseHeaders.addRawHeader(b"set-cookie", cookie)
+        _send_cookies(incoming)
         return body
 
     def _go(self, incoming: Incoming, location: str) -> bytes:
@@ -219,6 +216,11 @@ class Negotiator:
         for name, value in headers.items():
             # A header must not end early: what a line break would begin is somebody else's header.
             incoming.request.setHeader(name, value.replace("\r", "").replace("\n", "").encode("utf-8", "replace"))
+
+
+def _send_cookies(incoming: Incoming) -> None:
+    for cookie in incoming.cookies_to_set:
+        incoming.request.responseHeaders.addRawHeader(b"set-cookie", cookie)
 
 
 def _way_back(incoming: Incoming) -> str:
