@@ -1,6 +1,6 @@
 # make run: from nothing to a running server. make test: all that must pass before a change goes in.
 
-.PHONY: backup run test tests lint i18n strings pictures browser clean crowd crowd-kills exact storm live hot cost truth webhooks wheel docs hostile soak spine-workers imports damaged exports paint audit constraints sbom class-room museum
+.PHONY: backup run test tests lint i18n strings pictures browser clean crowd crowd-kills exact storm live hot cost truth webhooks wheel documents docs hostile soak spine-workers imports damaged exports paint audit constraints sbom class-room museum
 .DELETE_ON_ERROR:
 
 # Also where somebody wants no compiled modules: a test starts hundreds of programs, which would all compile the same.
@@ -108,7 +108,11 @@ webhooks: .venv/installed-embedded,test
 wheel: .venv/installed-embedded,test
 	@$(venv)python -m bench.wheel
 
-docs: .venv/installed-embedded,docs
+# Writes etc/crowdd.conf and the tables of settings, errors and metrics in docs/ from the code.
+documents: .venv/installed-embedded,test
+	@$(venv)python -m bench.documents
+
+docs: .venv/installed-embedded,docs documents
 	@$(venv)sphinx-build -q -W --keep-going -b html docs docs/_build
 	@echo "docs/_build/index.html"
 

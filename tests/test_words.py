@@ -72,7 +72,7 @@ DEFINITIONS: dict[str, str] = {
     "crowdd/domain/accounts/social/oauth.py": "Flow Client",
     "crowdd/domain/accounts/user_list.py": "Gathering",
     "crowdd/domain/core/background_queue.py": "Item Ending",
-    "crowdd/domain/core/concurrency/batching.py": "Gather Gathering",
+    "crowdd/concurrency/batching.py": "Gather Gathering",
     "crowdd/domain/outbound/client.py": "Reply Lookups",
     "crowdd/domain/outbound/outbound_http.py": "Line Meter why",
     "crowdd/domain/projects/project_lists.py": "Found Shelves",

@@ -8,9 +8,9 @@ from typing import Any
 import attrs
 from twisted.logger import Logger
 
+from crowdd.concurrency.concurrency_limit import Turns
+from crowdd.concurrency.worker_thread import WorkerThread
 from crowdd.config import Settings
-from crowdd.domain.core.concurrency.concurrency_limit import Turns
-from crowdd.domain.core.concurrency.worker_thread import WorkerThread
 from crowdd.domain.server.readiness import Readiness
 from crowdd.domain.server.services import Services
 from crowdd.http.api.answer_correction import CorrectingApi

@@ -8,8 +8,8 @@ from twisted.internet.defer import DeferredSemaphore, ensureDeferred
 from twisted.internet.interfaces import IReactorTime
 from twisted.internet.task import deferLater
 
+from crowdd.concurrency.throttling import Throttled
 from crowdd.domain.core.change_notifier import ANY, ChangeNotifier
-from crowdd.domain.core.concurrency.throttling import Throttled
 from crowdd.domain.projects.live_state import MAX_EVENTS, Live, access, state_of
 from crowdd.http.transport.streams import SseConnection, event
 from crowdd.storage.projects.rows import ProjectPage, ProjectState

@@ -10,11 +10,12 @@ from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 from twisted.python.failure import Failure
 
+from crowdd.concurrency.deadline import deadline
+from crowdd.concurrency.poll_loop import PollLoop
 from crowdd.domain.core.change_notifier import ANY, ChangeNotifier
 from crowdd.domain.webhooks.deliveries import Deliveries
 from crowdd.domain.webhooks.retry_policy import room
 from crowdd.errors import UnavailableError
-from crowdd.sched.poll_loop import PollLoop
 from crowdd.storage.connections.leadership import Leadership
 from crowdd.storage.webhooks.rows import DueDelivery
 
@@ -72,10 +73,8 @@ class Deliverer(Service):
             self._leadership.close()
         await self._turns.stop()
         ends = [end for of_project in self._under_way.values() for end in of_project.values()]
-        timer = self._clock.callLater(LAST, _cancel_all, ends)
-        await DeferredList(ends)
-        if timer.active():
-            timer.cancel()
+        with deadline(self._clock, LAST, _cancel_all, ends):
+            await DeferredList(ends)
         self._leadership.close()
 
     def _heard(self, project_id: int) -> None:

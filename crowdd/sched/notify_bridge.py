@@ -18,8 +18,8 @@ from twisted.internet.task import deferLater
 from twisted.logger import Logger
 from twisted.python.failure import Failure
 
+from crowdd.concurrency.throttling import Throttled
 from crowdd.domain.core.change_notifier import ANY, ChangeNotifier
-from crowdd.domain.core.concurrency.throttling import Throttled
 from crowdd.errors import UnavailableError
 from crowdd.storage.connections.listener import Observer
 

@@ -21,7 +21,7 @@ from types import FrameType
 import click
 
 from crowdd.admin_cli.health_probe import healthy
-from crowdd.admin_cli.restart_policy import Restarts
+from crowdd.concurrency.restarts import Restarts
 from crowdd.config import Settings, load
 from crowdd.domain.core.package_data import shipped
 from crowdd.embedded import Home, Server, StartError, check, find_home, hold, start
@@ -38,6 +38,8 @@ EXAMPLE_FOLDER = shipped("examples/digits")
 HEALTH_SECONDS = 60.0
 # make passes a signal on that the terminal or the system has sent to all of its group: two of one are no impatience.
 IMPATIENT_SECONDS = 1.0
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 30.0  # seconds before a process that ended is started again
+_MAX_RESTARTS = 5  # in a row, of a process that does not run for a minute
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
@@ -210,7 +212,9 @@ class Running:
     def __init__(self, settings: Settings, commands: Commands, database: Database, stop: Stop, lock: int) -> None:
         self._settings, self._commands, self._database, self._stop = settings, commands, database, stop
         self._lock = lock
-        self._postgresql, self._server = Restarts(time.monotonic), Restarts(time.monotonic)
+        self._postgresql, self._server = (
+            Restarts(time.monotonic, _FIRST_PAUSE, _LONGEST_PAUSE, _MAX_RESTARTS) for _ in range(2)
+        )
         self._daemon = self._spawn()
 
     def _spawn(self) -> subprocess.Popen[bytes]:
@@ -254,7 +258,7 @@ class Running:
 
     def _pause(self, name: str, restarts: Restarts) -> None:
         seconds = restarts.pause()
-        if seconds is None:
+        if restarts.exhausted:
             raise StartError(f"The {name} process exits repeatedly. See the logs in the data folder.")
         click.echo(f"{name} process exited: restart_in={seconds:g}s", err=True)
         wait_until(lambda: self._stop.asked, seconds)

@@ -7,6 +7,7 @@ from functools import partial
 
 import attrs
 
+from crowdd.concurrency.batching import Batcher, BatcherFactory
 from crowdd.config import Accounts as AccountSettings
 from crowdd.domain.accounts import account_validation
 from crowdd.domain.accounts.account_validation import EXAMPLES
@@ -17,7 +18,6 @@ from crowdd.domain.accounts.authentication.passwords import Passwords
 from crowdd.domain.accounts.registration import Registration
 from crowdd.domain.core import rights
 from crowdd.domain.core.attempt_limits import HOUR_MINUTES, Attempts, Limit
-from crowdd.domain.core.concurrency.batching import Batcher, BatcherFactory
 from crowdd.domain.core.records import NOT_FOUND, Behaviour
 from crowdd.domain.core.secrets import Secrets, place, token
 from crowdd.domain.core.security_log import KEY_MADE, SecurityLog

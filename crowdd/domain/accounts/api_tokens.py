@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from crowdd.domain.core.concurrency.batching import Batcher, BatcherFactory
+from crowdd.concurrency.batching import Batcher, BatcherFactory
 from crowdd.domain.core.secrets import Secrets, token
 from crowdd.domain.core.security_log import TOKEN_MADE, TOKEN_REMOVED, SecurityLog
 from crowdd.errors import FormError, NotFoundError

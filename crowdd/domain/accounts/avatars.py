@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from crowdd.domain.core.concurrency.worker_thread import WorkerThread
+from crowdd.concurrency.worker_thread import WorkerThread
 from crowdd.domain.core.uploads import Journal, Upload, Uploads, with_files
 from crowdd.errors import FormError, InvalidValueError
 from crowdd.languages import _

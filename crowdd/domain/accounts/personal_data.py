@@ -11,11 +11,11 @@ from pathlib import Path
 
 import attrs
 
+from crowdd.concurrency.worker_thread import WorkerThread
 from crowdd.domain.accounts.email_links import EmailLinks
 from crowdd.domain.accounts.zip_export import Table, packed
 from crowdd.domain.core import data_folder
 from crowdd.domain.core.background_queue import Queue
-from crowdd.domain.core.concurrency.worker_thread import WorkerThread
 from crowdd.domain.core.uploads import Uploads
 from crowdd.errors import ConflictError, NotFoundError
 from crowdd.languages import _

@@ -10,6 +10,7 @@ from typing import Any
 
 import attrs
 
+from crowdd.concurrency.back_off import back_off
 from crowdd.domain.core import rights
 from crowdd.errors import (
     ConflictError,
@@ -119,7 +120,7 @@ def after_error(error: BaseException, failures: int, max_attempts: int) -> Outco
 
 def pause(failures: int) -> float:
     """Seconds from a failure to the next attempt, when so many went before it in a row: 10, 30, 90 … an hour."""
-    return min(LONGEST_PAUSE, FIRST_PAUSE * PAUSE_GROWTH ** min(failures, 20))
+    return back_off(failures + 1, FIRST_PAUSE, PAUSE_GROWTH, LONGEST_PAUSE)
 
 
 def words_for(error: BaseException) -> str:

@@ -9,8 +9,8 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, TypeVar
 
+from crowdd.concurrency.concurrency_limit import Turns
 from crowdd.domain.core import rights
-from crowdd.domain.core.concurrency.concurrency_limit import Turns
 from crowdd.domain.core.idempotency import Once
 from crowdd.domain.core.item_errors import SLICE, Pause, each_in_turns, refused_item
 from crowdd.domain.core.quota import Quota

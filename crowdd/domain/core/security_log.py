@@ -7,17 +7,15 @@ counted is written within a second, by one statement at a time. Both also write 
 
 from __future__ import annotations
 
-import contextlib
 from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime
 
 import attrs
-from twisted.internet.defer import CancelledError, Deferred, ensureDeferred
-from twisted.internet.interfaces import IDelayedCall, IReactorTime
-from twisted.internet.task import deferLater
+from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 
+from crowdd.concurrency.throttling import Throttled
 from crowdd.domain.core.secrets import Secrets
 from crowdd.errors import UnavailableError
 from crowdd.logs import request_id
@@ -141,10 +139,8 @@ class SecurityLog:
         self._waiting: dict[Subject, Counted] = {}
         self._uses: dict[tuple[bytes, str], _Use] = {}
         self._used: dict[tuple[bytes, str], int] = {}  # the day on which a use was last written
-        self._begin: IDelayedCall | None = None
-        self._writing: Deferred[None] | None = None
-        self._pause: Deferred[None] | None = None
-        self._closing = False
+        # The reactor begins to write, where no request is being answered whose id the lines of others would bear.
+        self._writing = Throttled(clock, self._write, PAUSE)
 
     async def note(
         self, db: Database, kind: Kind, who: Requester, *, user_id: int | None = None, detail: str = ""
@@ -187,7 +183,7 @@ class SecurityLog:
         if len(self._used) > _MAX_KEYS:
             del self._used[next(iter(self._used))]
         self._uses[use] = _Use(who, request_id.get())
-        self._wake()
+        self._writing.ask()
 
     async def latest(
         self,
@@ -211,52 +207,16 @@ class SecurityLog:
 
     async def close(self) -> None:
         """Write what was counted, once; for the end of the process."""
-        self._closing = True
-        if self._begin is not None:
-            self._begin.cancel()
-            self._start()
-        if self._pause is not None:
-            self._pause.cancel()
-        if self._writing is not None:
-            await self._writing
-        self._closing = False
+        await self._writing.flush()
 
     def _add(self, subject: Subject, counted: Counted) -> None:
         place = self._budget.place(subject, int(self._clock.seconds()) // _HOUR)
         known = self._waiting.get(place)
         self._waiting[place] = known.more(counted.count) if known else counted
-        self._wake()
+        self._writing.ask()
 
-    def _wake(self) -> None:
-        """From the reactor, where no request is being answered whose id the lines of others would bear."""
-        if self._begin is None and self._writing is None:
-            self._begin = self._clock.callLater(0, self._start)
-
-    def _start(self) -> None:
-        self._begin = None
-        writing = ensureDeferred(self._write_all())
-        self._writing = None if writing.called else writing
-
-    async def _write_all(self) -> None:
-        try:
-            while self._waiting or self._uses:
-                written = await self._write()
-                if self._closing and not written:
-                    break
-                await self._rest()
-        finally:
-            self._writing = None
-
-    async def _rest(self) -> None:
-        if self._closing:
-            return
-        self._pause = deferLater(self._clock, PAUSE)
-        with contextlib.suppress(CancelledError):
-            await self._pause
-        self._pause = None
-
-    async def _write(self) -> bool:
-        """Write what waits; False when the database is away: then it goes on waiting."""
+    async def _write(self) -> None:
+        """Write what waits. Raises UnavailableError when the database is away: then it goes on waiting."""
         uses, self._uses, waiting = self._uses, {}, {}
         try:
             await self._write_uses(uses)
@@ -266,13 +226,12 @@ class SecurityLog:
                 await security_log.add(self._db, [_row(subject, counted) for subject, counted in waiting.items()])
         except UnavailableError:
             self._put_back(uses, waiting)
-            return False
+            raise
         except Exception:
             log.failure("security log: entries could not be written and are lost")
-            return True
+            return
         for subject, counted in waiting.items():
             _tell(subject, counted)
-        return True
 
     def _put_back(self, uses: dict[tuple[bytes, str], _Use], waiting: dict[Subject, Counted]) -> None:
         self._uses = uses | self._uses

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 import attrs
 from twisted.logger import Logger
 
+from crowdd.concurrency.back_off import back_off
 from crowdd.domain.mail.message import Sender, compose, plain_address
 from crowdd.domain.mail.rendering import Letter, Letters, one_line
 from crowdd.domain.mail.transport import Post, PostError
@@ -40,7 +41,7 @@ def pause(attempts: int) -> float | None:
     """Seconds to the next attempt after so many; None when there is to be none. One to three minutes, up to hours."""
     if attempts >= MAX_ATTEMPTS:
         return None
-    return min(LONGEST_PAUSE, FIRST_PAUSE * PAUSE_GROWTH ** (attempts - 1))
+    return back_off(attempts, FIRST_PAUSE, PAUSE_GROWTH, LONGEST_PAUSE)
 
 
 class Mail:

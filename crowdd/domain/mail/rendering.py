@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from crowdd.languages import NAMES, RIGHT_TO_LEFT, SOURCE, Languages
+from crowdd.languages import NAMES, SOURCE, Languages
+from crowdd.languages.content_languages import direction_of
 from crowdd.lazy import lazy
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ class Letters:
         Raises TemplateNotFound for an unknown name, UndefinedError for a word that the context lacks.
         """
         locale = locale if locale in NAMES else SOURCE
-        told = {**self._site, "locale": locale, "direction": "rtl" if locale in RIGHT_TO_LEFT else "ltr", **context}
+        told = {**self._site, "locale": locale, "direction": direction_of(locale), **context}
         speaking = self._speaking(locale)
         plain = speaking.get_template(f"{name}.txt")
         subject, text = ("".join(plain.blocks[block](plain.new_context(told))) for block in ("subject", "text"))

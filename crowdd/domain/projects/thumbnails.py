@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
+from crowdd.concurrency.worker_thread import WorkerThread
 from crowdd.domain.accounts.avatars import Box, redrawn
 from crowdd.domain.core import rights
-from crowdd.domain.core.concurrency.worker_thread import WorkerThread
 from crowdd.domain.core.quota import Quota
 from crowdd.domain.core.uploads import Journal, Upload, Uploads, container_of, with_files
 from crowdd.errors import FormError, InvalidValueError

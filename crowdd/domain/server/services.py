@@ -9,6 +9,9 @@ from urllib.parse import urlsplit
 
 import attrs
 
+from crowdd.concurrency.batching import Batcher, BatcherFactory
+from crowdd.concurrency.concurrency_limit import Turns
+from crowdd.concurrency.worker_thread import WorkerThread
 from crowdd.config import Settings
 from crowdd.domain.accounts.accounts import Accounts, UserBehaviour
 from crowdd.domain.accounts.administrators import Administrators
@@ -20,10 +23,6 @@ from crowdd.domain.accounts.social.providers import Provider, configured
 from crowdd.domain.core.attempt_limits import Attempts
 from crowdd.domain.core.background_queue import Queue
 from crowdd.domain.core.change_notifier import ChangeNotifier
-from crowdd.domain.core.concurrency.batching import Batcher, BatcherFactory
-from crowdd.domain.core.concurrency.concurrency_limit import Turns
-from crowdd.domain.core.concurrency.pauses import Pauses
-from crowdd.domain.core.concurrency.worker_thread import WorkerThread
 from crowdd.domain.core.quota import Quota
 from crowdd.domain.core.records import Behaviour, Records
 from crowdd.domain.core.secrets import Secrets
@@ -177,7 +176,9 @@ def build(
     refusal = "Too many clients ask for many tasks at once. Ask with a smaller limit."
     preloads = Turns(reactor, 1, PRELOAD_WAIT_SECONDS, rest=1.0, refusal=refusal)
     resources = Resources(
-        db if reading is None else reading, Pauses(reactor, EXPORT_PAUSE), DownloadLimits(reactor, settings.exports)
+        db if reading is None else reading,
+        Turns(reactor, 1, None, rest=EXPORT_PAUSE),
+        DownloadLimits(reactor, settings.exports),
     )
     kept = (
         security_log,

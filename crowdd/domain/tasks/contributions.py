@@ -11,9 +11,9 @@ from typing import Any
 import attrs
 import orjson
 
+from crowdd.concurrency.batching import Batcher, BatcherFactory
+from crowdd.concurrency.concurrency_limit import Turns
 from crowdd.domain.accounts.external_users import ExternalUsers
-from crowdd.domain.core.concurrency.batching import Batcher, BatcherFactory
-from crowdd.domain.core.concurrency.concurrency_limit import Turns
 from crowdd.domain.core.idempotency import Once
 from crowdd.domain.core.item_errors import each, refused_item
 from crowdd.domain.core.quota import LARGE_ANSWER, Quota

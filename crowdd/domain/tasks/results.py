@@ -8,8 +8,8 @@ from functools import partial
 import attrs
 import orjson
 
+from crowdd.concurrency.worker_thread import WorkerThread
 from crowdd.domain.core import rights
-from crowdd.domain.core.concurrency.worker_thread import WorkerThread
 from crowdd.domain.core.item_errors import each, refused_item
 from crowdd.domain.core.quota import Quota
 from crowdd.domain.core.records import MAX_ROWS, NOT_FOUND, bounded, may_know

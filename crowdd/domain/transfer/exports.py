@@ -11,8 +11,8 @@ from typing import Any, Protocol, TypeVar
 import attrs
 from twisted.internet.defer import ensureDeferred
 
+from crowdd.concurrency.concurrency_limit import Turns
 from crowdd.domain.core import rights
-from crowdd.domain.core.concurrency.pauses import Pauses
 from crowdd.domain.core.csv_escape import cell
 from crowdd.domain.projects.answer_visibility import complete_only
 from crowdd.domain.transfer.download_limits import DownloadLimits
@@ -54,7 +54,7 @@ class Resources:
     """What all downloads of a process share."""
 
     reading: Reading
-    pauses: Pauses
+    turns: Turns
     limits: DownloadLimits
 
 
@@ -77,7 +77,7 @@ class Exports:
 
     def __init__(self, db: Database, resources: Resources, spools: Spools, base_url: str, mask: bytes) -> None:
         self._db, self._spools = db, spools
-        self._reading, self._pauses, self._limits = resources.reading, resources.pauses, resources.limits
+        self._reading, self._turns, self._limits = resources.reading, resources.turns, resources.limits
         self._base_url, self._mask = base_url, mask
 
     def require(self, who: Requester, row: ProjectPage) -> None:
@@ -190,7 +190,7 @@ class Exports:
 
     async def _lines(self, tx: Database, lines: exports.Lines, sink: Sink, begin: bytes, between: bytes) -> int:
         statement, after, rows = lines.statement(), 0, 0
-        while (piece := await self._pauses.run(partial(lines.next, tx, statement, after, PART))) is not None:
+        while (piece := await self._turns.run("", partial(lines.next, tx, statement, after, PART))) is not None:
             sink((between if rows else begin) + piece.text.encode(), piece.rows)
             after, rows = piece.last, rows + piece.rows
         return rows
@@ -200,7 +200,9 @@ class Exports:
         found: dict[str, None] = {}
         after: int | None = 0
         while after is not None:
-            keys, after = await self._pauses.run(partial(exports.info_keys, tx, file.kind, file.chosen, found, after))
+            keys, after = await self._turns.run(
+                "", partial(exports.info_keys, tx, file.kind, file.chosen, found, after)
+            )
             found.update(dict.fromkeys(keys))
             if len(found) > MAX_KEYS:
                 raise InvalidValueError(_too_wide())

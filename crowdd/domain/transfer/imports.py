@@ -12,9 +12,9 @@ from typing import Any, BinaryIO
 
 import attrs
 
+from crowdd.concurrency.worker_thread import WorkerThread
 from crowdd.domain.core import rights
 from crowdd.domain.core.background_queue import Queue, QueuedTask
-from crowdd.domain.core.concurrency.worker_thread import WorkerThread
 from crowdd.domain.core.quota import Quota
 from crowdd.domain.core.records import NOT_FOUND
 from crowdd.domain.core.secrets import Secrets

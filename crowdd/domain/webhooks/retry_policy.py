@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import attrs
 
+from crowdd.concurrency.back_off import back_off
+
 ATTEMPTS = 10
 GROWTH = 5
 LONGEST = 17_280  # times the first delay: a day, when that is 5 seconds
@@ -39,7 +41,7 @@ def delay(attempts: int, first: float, chance: float) -> float:
 
     With a first delay of 5 s: 5 s, 25 s, 2 min, 10 min, 52 min, 4.3 h, 21.7 h, 1 day, 1 day; three days in all.
     """
-    return float(first * min(GROWTH ** (min(attempts, ATTEMPTS) - 1), LONGEST) * (1 + JITTER * (2 * chance - 1)))
+    return back_off(attempts, first, GROWTH, first * LONGEST) * (1 + JITTER * (2 * chance - 1))
 
 
 def after_failure(

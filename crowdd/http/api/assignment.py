@@ -28,6 +28,7 @@ from crowdd.http.operation import JSON, Audience, Operation, Parameter, array_of
 from crowdd.http.request import Incoming
 from crowdd.http.responses import BytesResponse, JsonResponse, Response
 from crowdd.http.routing import Route, get
+from crowdd.http.transport.request_headers import prefers_json
 from crowdd.kinds import TASK
 from crowdd.kinds.kind import EVERYONE
 from crowdd.kinds.types import Boolean, Integer
@@ -161,7 +162,7 @@ class Assignment:
         named = incoming.query.get("external_uid")
         uid = None if named is None else external_uid(named)
         token = await self._services.external.token(short_name, incoming.header("authorization"), uid)
-        if "json" in incoming.header("accept").lower():
+        if prefers_json(incoming.header("accept")):
             return JsonResponse(token)
         return BytesResponse(
             token.encode(), "text/plain; charset=utf-8", headers={**api_headers(), "Cache-Control": "no-store"}

@@ -13,6 +13,8 @@ from typing import Final, Self
 
 import attrs
 
+from crowdd.http.transport.request_headers import gzip_etag
+
 TYPES: Final[Mapping[str, str]] = {
     ".css": "text/css; charset=utf-8",
     ".html": "text/html; charset=utf-8",
@@ -49,7 +51,8 @@ class StaticFile:
 
     def etag(self, *, packed: bool = False) -> str:
         """The quoted entity tag; the packed form is another entity and has another one."""
-        return f'"{self.digest[:32]}{"-gzip" if packed else ""}"'
+        entity_tag = f'"{self.digest[:32]}"'
+        return gzip_etag(entity_tag) if packed else entity_tag
 
     def cache_control(self, version: str = "") -> str:
         """For ever under the address that names this content, otherwise ask each time (a script's own imports do)."""

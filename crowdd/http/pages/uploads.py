@@ -14,6 +14,7 @@ from crowdd.http.request import Incoming
 from crowdd.http.responses import BytesResponse, File, Response
 from crowdd.http.routing import Route, get
 from crowdd.http.transport import ranges
+from crowdd.http.transport.request_headers import matches
 
 _CACHED = "public, max-age=86400"
 _HEADERS = {**upload_headers(), "Accept-Ranges": "bytes"}
@@ -39,7 +40,7 @@ class Uploads:
         headers = {**_HEADERS, "ETag": etag, "Cache-Control": _CACHED if public else "private, no-cache"}
         if type_ == uploads.DOWNLOAD:
             headers["Content-Disposition"] = "attachment"
-        if incoming.header("if-none-match") == etag:
+        if matches(incoming.header("if-none-match"), etag):
             return BytesResponse(b"", type_, 304, headers)
         return _part(incoming, File(path, type_, 0, stat.st_size, headers=headers), etag)
 

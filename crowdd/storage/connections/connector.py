@@ -10,6 +10,8 @@ from twisted.internet.defer import CancelledError, Deferred
 from twisted.internet.task import deferLater
 from twisted.logger import Logger
 
+from crowdd.concurrency.back_off import back_off
+from crowdd.concurrency.deadline import deadline
 from crowdd.errors import ConfigError, InvalidValueError, UnavailableError
 from crowdd.reactor import IReactor
 from crowdd.storage.connections.connection import Connection, first_line
@@ -73,7 +75,7 @@ class Connector:
             self._wanting = None
 
     async def _persist(self, make: Callable[[IReactor], Connection], setup: Sequence[str], strict: bool) -> Connection:
-        pause = FIRST_PAUSE
+        failures = 0
         while not self._stopped:
             if self._budget.reserved(self):
                 await self._rest(FIRST_PAUSE)
@@ -87,25 +89,23 @@ class Connector:
                     log.warn("could not connect to the database: {error}", error=first_line(error))
                     if self.lacks_any and FULL.search(str(error)):
                         self._budget.make_room()
-                    await self._rest(pause)
-            pause = min(pause * PAUSE_GROWTH, LONGEST_PAUSE)
+                    await self._rest(back_off(failures + 1, FIRST_PAUSE, PAUSE_GROWTH, LONGEST_PAUSE))
+            failures += 1
         raise UnavailableError("The database connections are being closed.")
 
     async def _attempt(self, connection: Connection, setup: Sequence[str]) -> Connection:
         # libpq ignores connect_timeout in asynchronous mode.
-        timer = self._reactor.callLater(self._seconds, connection.close)
         self._opening.add(connection)
         try:
-            await connection.connect(self._dsn)
-            if setup:  # one message for all: a server starts with a dozen connections
-                await connection.run("; ".join(setup))
+            with deadline(self._reactor, self._seconds, connection.close):
+                await connection.connect(self._dsn)
+                if setup:  # one message for all: a server starts with a dozen connections
+                    await connection.run("; ".join(setup))
         except Exception:
             connection.close()
             raise
         finally:
             self._opening.discard(connection)
-            if timer.active():
-                timer.cancel()
         return connection
 
     async def _rest(self, seconds: float) -> None:

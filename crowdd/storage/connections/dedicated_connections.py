@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TypeVar
 
+from crowdd.concurrency.deadline import deadline
 from crowdd.reactor import IReactor
 from crowdd.storage.connections.connection import Connection
 from crowdd.storage.connections.connection_budget import ConnectionBudget
@@ -52,14 +53,12 @@ class Apart:
     async def _connect(self) -> Connection:
         connector = Connector(self._reactor, self._dsn, seconds=self._seconds, budget=self._budget)
         self._connectors.add(connector)
-        patience = self._reactor.callLater(self._seconds, connector.stop)
         try:
-            return await connector.open(self._make, self._setup)
+            with deadline(self._reactor, self._seconds, connector.stop):
+                return await connector.open(self._make, self._setup)
         finally:
             self._connectors.discard(connector)
             self._budget.leave(connector)
-            if patience.active():
-                patience.cancel()
 
     def _make(self, reactor: IReactor) -> Connection:
         return Connection(reactor, self._open.discard)

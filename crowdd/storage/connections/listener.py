@@ -7,9 +7,10 @@ from collections.abc import Callable
 from twisted.internet.defer import DeferredLock, ensureDeferred
 from twisted.logger import Logger
 
+from crowdd.concurrency.shield import shield
 from crowdd.errors import UnavailableError
 from crowdd.reactor import IReactor
-from crowdd.storage.connections.connection import Connection, in_background, shield
+from crowdd.storage.connections.connection import Connection, in_background
 from crowdd.storage.connections.connector import Connector
 
 Observer = Callable[[str, str], None]

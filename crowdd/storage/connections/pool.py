@@ -19,9 +19,10 @@ from typing import Any, TypeVar
 from attrs import frozen
 from twisted.internet.defer import CancelledError, Deferred, ensureDeferred, fail, succeed
 
+from crowdd.concurrency.shield import shield
 from crowdd.errors import CrowddError, NoConnectionError
 from crowdd.reactor import IReactor
-from crowdd.storage.connections.connection import Connection, in_background, row_count, rows, shield
+from crowdd.storage.connections.connection import Connection, in_background, row_count, rows
 from crowdd.storage.connections.connection_budget import ConnectionBudget
 from crowdd.storage.connections.connector import Connector
 from crowdd.storage.connections.listener import Listener, Observer

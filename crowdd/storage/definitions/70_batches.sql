@@ -1,4 +1,4 @@
--- Calls of many volunteers in one transaction: one statement and one commit for all (crowdd/domain/core/concurrency/batching.py).
+-- Calls of many volunteers in one transaction: one statement and one commit for all (crowdd/concurrency/batching.py).
 
 -- Asks, each with project, actor, me, is_admin, unlocked, most, skip, scan and network, as next_tasks has them; nth is its place in
 -- the array. Without p_wait nobody is waited for, and state "again" means to ask alone.

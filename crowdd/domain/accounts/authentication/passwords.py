@@ -16,6 +16,7 @@ from twisted.internet.interfaces import IReactorTime
 from twisted.internet.threads import deferToThreadPool
 from twisted.python.threadpool import ThreadPool
 
+from crowdd.concurrency.expiring_cache import ExpiringCache
 from crowdd.errors import BusyError
 from crowdd.reactor import IReactor
 
@@ -92,17 +93,14 @@ class Remembered:
     """
 
     def __init__(self, clock: IReactorTime) -> None:
-        self._clock, self._key = clock, os.urandom(32)
-        self._until: dict[bytes, float] = {}
+        self._key, self._names = os.urandom(32), ExpiringCache(clock, REMEMBERED_SECONDS, _MAX_REMEMBERED)
 
     def add(self, stored: str, password: str) -> None:
         """Notes that the password fits the stored hash."""
-        while len(self._until) >= _MAX_REMEMBERED:
-            self._until.pop(next(iter(self._until)))
-        self._until[self._name(stored, password)] = self._clock.seconds() + REMEMBERED_SECONDS
+        self._names.add(self._name(stored, password))
 
     def __contains__(self, pair: tuple[str, str]) -> bool:
-        return self._until.get(self._name(*pair), 0.0) > self._clock.seconds()
+        return self._name(*pair) in self._names
 
     def _name(self, stored: str, password: str) -> bytes:
         text = f"{stored}\0{password}".encode("utf-8", "surrogatepass")

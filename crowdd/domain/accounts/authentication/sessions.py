@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import partial
 
-from crowdd.domain.core.concurrency.batching import Batcher, BatcherFactory
+from crowdd.concurrency.batching import Batcher, BatcherFactory
 from crowdd.domain.core.secrets import Secrets, token
 from crowdd.storage.accounts import sessions
 from crowdd.storage.accounts.rows import SessionAccount

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from markupsafe import Markup
 from twisted.internet.defer import DeferredLock
 
-from crowdd.domain.core.concurrency.worker_thread import WorkerThread
+from crowdd.concurrency.worker_thread import WorkerThread
 from crowdd.domain.core.text import markdown_limits
 from crowdd.errors import CostlyTextError, InvalidValueError
 from crowdd.kinds import Kind

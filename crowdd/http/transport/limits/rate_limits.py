@@ -6,12 +6,13 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Hashable
+from functools import partial
 
 import attrs
-from twisted.internet.defer import Deferred
 from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 
+from crowdd.concurrency.single_flight import SingleFlight
 from crowdd.http.transport.fixed_headers import EncodedHeaders
 
 MAX_KEYS = 100_000
@@ -130,7 +131,7 @@ class SharedWindow:
         self._window, self._add, self._flush_every = window, add, flush_every
         self._untold: dict[Hashable, int] = {}
         self._end = 0
-        self._telling: dict[Hashable, list[Deferred[None]]] = {}
+        self._telling: SingleFlight[RateLimitStatus] = SingleFlight()
 
     def use(self, limit: int, seconds: int) -> None:
         """Other limits from now on."""
@@ -140,9 +141,7 @@ class SharedWindow:
         """Counts a request and says whether it is allowed. Raises nothing."""
         key = self._window.bucket(key)
         while key in self._telling:  # what the others have is just being asked: those behind wait for it
-            place: Deferred[None] = Deferred()
-            self._telling[key].append(place)
-            await place
+            await self._telling.join(key)
         status = self._window.take(key)
         if not status.allowed or not status.limit:
             return status
@@ -151,14 +150,10 @@ class SharedWindow:
         untold = self._untold[key] = self._untold.get(key, 0) + 1
         if untold < self._flush_every:
             return status
-        return await self._tell(key, status)
+        return await self._telling.run(key, partial(self._tell, key, status))
 
     async def _tell(self, key: Hashable, status: RateLimitStatus) -> RateLimitStatus:
-        self._telling[key] = []
-        known = await self._known(key, self._untold.pop(key), status.reset)
-        for place in self._telling.pop(key):  # now, for they go on at once
-            place.callback(None)
-        return known or status
+        return await self._known(key, self._untold.pop(key), status.reset) or status
 
     async def _known(self, key: Hashable, more: int, end: int) -> RateLimitStatus | None:
         """What is allowed by what all have told; None when nobody knows, or the window is over."""

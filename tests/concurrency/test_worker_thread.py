@@ -10,7 +10,7 @@ import pytest_twisted
 from twisted.internet import reactor
 from twisted.internet.defer import ensureDeferred, gatherResults
 
-from crowdd.domain.core.concurrency.worker_thread import WorkerThread
+from crowdd.concurrency.worker_thread import WorkerThread
 from crowdd.errors import UnavailableError
 
 

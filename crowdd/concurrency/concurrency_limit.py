@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
 
-from twisted.internet.defer import Deferred, TimeoutError
+from twisted.internet.defer import CancelledError, Deferred, TimeoutError
 
 from crowdd.errors import UnavailableError
 
@@ -17,6 +17,8 @@ MAX_WAITING, MAX_WAITING_OF_ONE = 100, 10
 class Turns:
     """At most ``max_running`` calls run at a time, and one for each key; others wait for up to ``seconds``, in order.
 
+    With ``seconds=None`` any number of calls waits, however long.
+
     After a call its turn rests for ``rest`` times as long as the call took. ``clock`` has ``seconds``, ``callLater``.
     """
 
@@ -24,7 +26,7 @@ class Turns:
         self,
         clock: Any,
         max_running: int,
-        seconds: float,
+        seconds: float | None,
         *,
         rest: float = 0.0,
         max_waiting_of_one: int = MAX_WAITING_OF_ONE,
@@ -57,17 +59,23 @@ class Turns:
         return len(self._running) < self._max_running and key not in self._running
 
     async def _turn(self, key: str) -> None:
-        mine = Counter(each for each, _ in self._waiting)[key]
-        if len(self._waiting) >= MAX_WAITING or mine >= self._max_waiting_of_one:
+        if self._seconds is not None and self._is_full(key):
             raise self._busy()
         place: Deferred[None] = Deferred()
         waiting = (key, place)
         self._waiting.append(waiting)
         try:
-            await place.addTimeout(self._seconds, self._clock)
+            await (place if self._seconds is None else place.addTimeout(self._seconds, self._clock))
         except TimeoutError:
             self._waiting.remove(waiting)
             raise self._busy() from None
+        except CancelledError:
+            self._waiting.remove(waiting)
+            raise
+
+    def _is_full(self, key: str) -> bool:
+        mine = Counter(each for each, _ in self._waiting)[key]
+        return len(self._waiting) >= MAX_WAITING or mine >= self._max_waiting_of_one
 
     def _end(self, key: str) -> None:
         """Gives the turn to those who wait; it is taken before their call goes on."""

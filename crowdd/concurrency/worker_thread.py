@@ -10,7 +10,7 @@ from twisted.internet.defer import DeferredSemaphore
 from twisted.internet.task import deferLater
 from twisted.internet.threads import deferToThreadPool
 
-from crowdd.domain.core.concurrency.concurrency_limit import Turns
+from crowdd.concurrency.concurrency_limit import Turns
 from crowdd.errors import UnavailableError
 
 T = TypeVar("T")

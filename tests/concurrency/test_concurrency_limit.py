@@ -8,10 +8,10 @@ import pytest
 import pytest_twisted
 from support.checks.shows import shows
 from twisted.internet import reactor
-from twisted.internet.defer import Deferred, ensureDeferred
+from twisted.internet.defer import CancelledError, Deferred, ensureDeferred
 from twisted.internet.task import Clock, deferLater
 
-from crowdd.domain.core.concurrency.concurrency_limit import MAX_WAITING_OF_ONE, Turns
+from crowdd.concurrency.concurrency_limit import MAX_WAITING, MAX_WAITING_OF_ONE, Turns
 from crowdd.errors import UnavailableError
 from crowdd.http import queries
 from crowdd.kinds import KINDS
@@ -140,3 +140,40 @@ async def test_dear_lists_of_strangers_leave_connections_to_volunteers(served, m
     assert {(await one).status for one in asked} == {200}
     await owner.get(path)
     assert limits[-1] == "10s"
+
+
+def test_cancelled_caller_gives_up_its_place():
+    clock = Clock()
+    turns, begun = Turns(clock, 1, 5), []
+
+    async def work(name, end):
+        begun.append(name)
+        await end
+
+    first, third = Deferred(), Deferred()
+    ensureDeferred(turns.run("a", lambda: work("a", first)))
+    gone = ensureDeferred(turns.run("b", lambda: work("b", Deferred())))
+    ensureDeferred(turns.run("c", lambda: work("c", third)))
+    gone.addErrback(lambda failure: failure.trap(CancelledError))
+    gone.cancel()
+    first.callback(None)
+    assert begun == ["a", "c"]
+    third.callback(None)
+    assert ensureDeferred(turns.run("d", lambda: work("d", Deferred()))) and begun[-1] == "d"
+
+
+def test_without_a_time_any_number_of_calls_waits():
+    clock = Clock()
+    turns, ends, begun = Turns(clock, 1, None, rest=1.0), [Deferred() for _ in range(MAX_WAITING + 10)], []
+
+    async def work(end):
+        begun.append(end)
+        await end
+
+    for end in ends:
+        ensureDeferred(turns.run("", lambda end=end: work(end)))
+    clock.advance(100_000)
+    for number, end in enumerate(ends, 1):
+        assert len(begun) == number
+        end.callback(None)
+        clock.advance(100_000)

@@ -1,10 +1,10 @@
 """Work that is asked for often and done seldom."""
 
 import pytest
-from twisted.internet.defer import Deferred
+from twisted.internet.defer import Deferred, ensureDeferred
 from twisted.internet.task import Clock
 
-from crowdd.domain.core.concurrency.throttling import Throttled
+from crowdd.concurrency.throttling import Throttled
 from crowdd.errors import UnavailableError
 
 
@@ -105,3 +105,40 @@ def test_who_stops_it_while_it_works_is_left_alone(clock, work):
     work.running.pop().callback(None)
     clock.advance(60)
     assert len(work.begun) == 1 and clock.getDelayedCalls() == []
+
+
+def test_flush_does_at_once_what_was_asked_and_plans_nothing(clock, work):
+    throttled = Throttled(clock, work, 0.5)
+    assert ensureDeferred(throttled.flush()).called and work.begun == []
+    throttled.ask()
+    assert ensureDeferred(throttled.flush()).called and work.begun == [100]
+    throttled.ask()
+    assert ensureDeferred(throttled.flush()).called and work.begun == [100, 100]
+    assert not clock.getDelayedCalls()
+    throttled.ask()
+    clock.advance(0.5)
+    assert work.begun == [100, 100, 100.5]
+
+
+def test_flush_waits_for_the_work_under_way_and_does_it_once_more_when_asked_meanwhile(clock, work):
+    throttled = Throttled(clock, work, 0.5)
+    work.slow = True
+    throttled.ask()
+    clock.advance(0)
+    throttled.ask()
+    flushed = ensureDeferred(throttled.flush())
+    work.running[0].callback(None)
+    assert len(work.begun) == 2 and not flushed.called
+    work.running[1].callback(None)
+    assert flushed.called and not throttled.due
+
+
+def test_flush_that_fails_ends_and_leaves_the_work_asked_for(clock, work):
+    throttled = Throttled(clock, work, 0.5)
+    work.fails = True
+    throttled.ask()
+    assert ensureDeferred(throttled.flush()).called and throttled.due and not clock.getDelayedCalls()
+    work.fails = False
+    throttled.ask()
+    clock.advance(0.5)
+    assert not throttled.due

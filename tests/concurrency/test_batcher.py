@@ -4,7 +4,7 @@ import pytest
 from twisted.internet.defer import CancelledError, Deferred
 from twisted.internet.task import Clock
 
-from crowdd.domain.core.concurrency.batching import MAX_BATCH, Batcher
+from crowdd.concurrency.batching import MAX_BATCH, Batcher
 from crowdd.errors import NoConnectionError, UnavailableError
 
 
