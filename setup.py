@@ -50,7 +50,7 @@ setup(
             "languages/*.po",
             "domain/mail/templates/*",
             "domain/accounts/authentication/common_passwords/*",
-            "storage/migrations/*.sql",
+            "storage/migrations/**/*.sql",
             "storage/definitions/**/*.sql",
             "http/templates/**/*",
             "http/texts/*.md",

@@ -45,7 +45,7 @@ class Mutant:
 SAFEGUARDS = (
     Mutant(
         "safeguard: the unique key on answers",
-        "storage/migrations/0001_foundation.sql",
+        "storage/migrations/0001-0020/0001_foundation.sql",
         ",\n    CONSTRAINT one_run_per_person UNIQUE (project_id, task_id, actor)",
         "",
         "test_submitting two_runs",
@@ -405,7 +405,7 @@ def tried(mutants: list[Mutant]) -> Iterator[tuple[Mutant, str]]:
 
 
 def _place(tree: Path, file: str) -> Path:
-    return tree / "crowdd" / file if "/" in file else tree / DEFINITIONS.relative_to(ROOT) / file
+    return tree / "crowdd" / file if "/" in file else next((tree / DEFINITIONS.relative_to(ROOT)).rglob(file))
 
 
 def mutated(text: str, name: str, old: str, new: str) -> str:

@@ -73,9 +73,9 @@ def earlier(monkeypatch, tmp_path):
         folder = tmp_path / f"version{number}"
         for kind in ("migrations", "definitions"):
             (folder / kind).mkdir(parents=True)
-        for path in sorted((ours / "migrations").glob("*.sql"))[:number]:
+        for path in sorted((ours / "migrations").rglob("*.sql"))[:number]:
             shutil.copy(path, folder / "migrations")
-        for path in (ours / "definitions").glob("[1-4]*.sql"):
+        for path in (ours / "definitions").rglob("[1-4]*.sql"):
             shutil.copy(path, folder / "definitions")
         return folder
 
@@ -107,7 +107,7 @@ def numbers() -> list[int]:
 
 
 def test_migrations_are_numbered_without_gaps():
-    names = sorted(path.name for path in (schema.HERE / "migrations").glob("*.sql"))
+    names = sorted(path.name for path in (schema.HERE / "migrations").rglob("*.sql"))
     assert [int(name[:4]) for name in names] == list(range(1, len(names) + 1))
 
 
@@ -260,7 +260,7 @@ SELECT 1, '2026-01-02', actor, user_id, 1, 86400 FROM task_run;
 
 @pytest_twisted.ensureDeferred
 async def test_drafts_get_a_key_answers_a_word_and_figures_are_put_right(empty, earlier):
-    files = sorted(path.name for path in (schema.HERE / "migrations").glob("*.sql"))
+    files = sorted(path.name for path in (schema.HERE / "migrations").rglob("*.sql"))
     async with pool_of(empty) as pool:
         earlier(files.index("0020_closed.sql"))
         await schema.upgrade(pool)
@@ -289,7 +289,7 @@ INSERT INTO volunteer_word VALUES (1, 'c:a', 'one'), (1, 'u:1', 'one'), (1, 'i:f
 
 @pytest_twisted.ensureDeferred
 async def test_every_answer_gets_a_code_and_no_code_names_two(empty, earlier):
-    files = sorted(path.name for path in (schema.HERE / "migrations").glob("*.sql"))
+    files = sorted(path.name for path in (schema.HERE / "migrations").rglob("*.sql"))
     async with pool_of(empty) as pool:
         earlier(files.index("0030_volunteers.sql"))
         await schema.upgrade(pool)
@@ -409,7 +409,7 @@ INSERT INTO session (token_hash, user_id, created, last_seen, expires) VALUES ('
 
 @pytest_twisted.ensureDeferred
 async def test_sessions_and_accounts_of_an_earlier_version_are_kept_as_they_were(empty, earlier):
-    files = sorted(path.name for path in (schema.HERE / "migrations").glob("*.sql"))
+    files = sorted(path.name for path in (schema.HERE / "migrations").rglob("*.sql"))
     async with pool_of(empty) as pool:
         earlier(files.index("0022_guessing.sql"))
         await schema.upgrade(pool)
@@ -432,7 +432,7 @@ INSERT INTO past_lease (project_id, actor, task_id, granted, expires, skipped) V
 
 @pytest_twisted.ensureDeferred
 async def test_columns_that_got_another_name_hold_what_they_held(empty, earlier):
-    files = sorted(path.name for path in (schema.HERE / "migrations").glob("*.sql"))
+    files = sorted(path.name for path in (schema.HERE / "migrations").rglob("*.sql"))
     async with pool_of(empty) as pool:
         earlier(files.index("0033_names.sql"))
         await schema.upgrade(pool)

@@ -1,4 +1,4 @@
-"""Work by the clock: when each job is due, and how it went (definitions/70_jobs.sql)."""
+"""Work by the clock: when each job is due, and how it went (definitions/server/70_jobs.sql)."""
 
 from __future__ import annotations
 
