@@ -74,7 +74,7 @@ def accounts(sql: Sql, data: Path, count: int) -> list[tuple[int, str]]:
     root = secrets.load(data)
     keys = [f"key-{time.time_ns()}-{number}" for number in range(count)]
     made = sql.rows(
-        "INSERT INTO account (created, name, fullname, email_addr, api_key_hash, api_key_sealed)"
+        "INSERT INTO account (created, name, fullname, email_addr, api_key_hash, api_key_encrypted)"
         " SELECT clock(), k, k, k, h, '' FROM unnest(%s::text[], %s::bytea[]) u(k, h) RETURNING id, name",
         [keys, [root.digest("api_key", key) for key in keys]],
     )

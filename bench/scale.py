@@ -34,7 +34,7 @@ SMALL = (1_000, 10_000)
 BURST = 100_000
 FILL = (
     "ALTER TABLE account DISABLE TRIGGER USER",
-    "INSERT INTO account (created, name, fullname, email_addr, api_key_hash, api_key_sealed)"
+    "INSERT INTO account (created, name, fullname, email_addr, api_key_hash, api_key_encrypted)"
     " SELECT now(), 'p' || n, 'p' || n, 'p' || n, ('p' || n)::bytea, '' FROM generate_series(1, %(users)s) n",
     "ALTER TABLE account ENABLE TRIGGER USER",
     "INSERT INTO task (id, project_id, created, info)"

@@ -63,15 +63,15 @@ def test_listed_by_what_they_are(crowdctl, birds):
 
 def test_a_list_goes_on_beyond_a_page(crowdctl, birds, rows):
     rows(
-        "INSERT INTO project (created, updated, name, short_name, owner_id, owners_ids, category_id, secret_key_sealed)"
-        " SELECT clock(), clock(), 'n' || n, 'n' || n, owner_id, owners_ids, category_id, secret_key_sealed"
+        "INSERT INTO project (created, updated, name, short_name, owner_id, owners_ids, category_id, secret_key_encrypted)"
+        " SELECT clock(), clock(), 'n' || n, 'n' || n, owner_id, owners_ids, category_id, secret_key_encrypted"
         " FROM project, generate_series(1, 150) n WHERE id = %s",
         birds,
     )
     rows("INSERT INTO project_ledger (project_id) SELECT id FROM project ON CONFLICT DO NOTHING")
     keys = load(Path(crowdctl.environment["CROWDD_DATA_DIR"]))
     for row in rows("SELECT id FROM project"):  # a secret opens in its own row only
-        rows("UPDATE project SET secret_key_sealed = %s WHERE id = %s", new_secret_key(keys, row["id"]), row["id"])
+        rows("UPDATE project SET secret_key_encrypted = %s WHERE id = %s", new_secret_key(keys, row["id"]), row["id"])
     assert len(names(crowdctl, "--limit", "151")) == 151
 
 

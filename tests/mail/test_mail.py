@@ -313,7 +313,7 @@ async def test_letters_have_their_time(bench):
 @pytest_twisted.ensureDeferred
 async def test_who_waits_for_work_that_died_is_told(services, pool):
     sql = (
-        "INSERT INTO account (created, name, fullname, email_addr, api_key_hash, api_key_sealed, locale)"
+        "INSERT INTO account (created, name, fullname, email_addr, api_key_hash, api_key_encrypted, locale)"
         " VALUES (clock(), 'ada', 'Ada L', 'ada@example.org', '', '', 'de') RETURNING id"
     )
     ada = Requester(user_id=(await pool.fetch(sql))[0]["id"])

@@ -67,7 +67,7 @@ class Bench:
 
     async def person(self, name: str) -> Requester:
         rows = await self.pool.fetch(
-            "INSERT INTO account (created, name, fullname, email_addr, api_key_hash, api_key_sealed)"
+            "INSERT INTO account (created, name, fullname, email_addr, api_key_hash, api_key_encrypted)"
             " VALUES (clock(), %(n)s, %(n)s, %(n)s, %(n)s::text::bytea, '') RETURNING id",
             {"n": name},
         )
@@ -431,7 +431,7 @@ async def test_nobody_fills_the_queue(bench, monkeypatch):
 async def test_items_are_their_owners_and_their_projects_owners(bench):
     ada, bob, eve = [await bench.person(name) for name in ("ada", "bob", "eve")]
     rows = await bench.pool.fetch(
-        "INSERT INTO project (created, updated, name, short_name, secret_key_sealed, owner_id, owners_ids, category_id)"
+        "INSERT INTO project (created, updated, name, short_name, secret_key_encrypted, owner_id, owners_ids, category_id)"
         " SELECT clock(), clock(), 'p', 'p', '', %(bob)s, ARRAY[%(bob)s::bigint], min(id) FROM category RETURNING id",
         {"bob": bob.user_id},
     )

@@ -226,6 +226,27 @@ async def test_rows_of_an_earlier_version_live_on(empty, earlier):
 
 
 @pytest_twisted.ensureDeferred
+async def test_work_with_a_former_name_goes_on_and_links_work(empty, earlier):
+    async with pool_of(empty) as pool:
+        earlier(33)
+        await schema.upgrade(pool)
+        rows(
+            empty,
+            "INSERT INTO job (name, due, failures) VALUES ('finish_farewells', now(), 2);"
+            "INSERT INTO queue_item (name, arguments, admin, via, created, due) VALUES ('reset_letter', '{}', false, '', now(), now());"
+            "INSERT INTO farewell VALUES (7, 'p', now());"
+            "INSERT INTO one_time_link (token_hash, purpose, data, created, expires) SELECT n::bytea, n, d::jsonb, now(), now()"
+            """ FROM (VALUES ('a', '{"sealed": "x"}'), ('b', '{}')) v(n, d)""",
+        )
+        earlier(None)
+        await schema.upgrade(pool)
+    assert rows(empty, "SELECT name, failures FROM job") == [("finish_account_deletions", 2)]
+    assert rows(empty, "SELECT name FROM queue_item") == [("password_reset_mail",)]
+    assert rows(empty, "SELECT user_id FROM account_deletion") == [(7,)]
+    assert rows(empty, "SELECT data FROM one_time_link ORDER BY purpose") == [({"encrypted": "x"},), ({},)]
+
+
+@pytest_twisted.ensureDeferred
 async def test_imports_of_an_earlier_version_go_on_and_forget_known_answers(empty, earlier):
     async with pool_of(empty) as pool:
         earlier(26)

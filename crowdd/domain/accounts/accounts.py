@@ -126,7 +126,7 @@ class Accounts:
             "email_addr": form.email_addr.strip(),
             "passwd_hash": hashed,
             "api_key_hash": hashed_key,
-            "api_key_sealed": b"",
+            "api_key_encrypted": b"",
             "admin": admin,
             "valid_email": proved,
             "locale": who.locale,
@@ -194,10 +194,10 @@ class Accounts:
 
     def api_key(self, row: Row) -> str:
         """The API key of an account row."""
-        return self._secrets.decrypt(row["api_key_sealed"], _place(row["id"]))
+        return self._secrets.decrypt(row["api_key_encrypted"], _place(row["id"]))
 
     def _encrypted(self, user_id: int, key: str) -> bytes:
-        """The key as it is stored: bound to its account, so it can be sealed only once the account has its id."""
+        """The key as it is stored: bound to its account, so it can be encrypted only once the account has its id."""
         return self._secrets.encrypt(key, _place(user_id))
 
     async def of_examples(self) -> Row:
@@ -266,7 +266,7 @@ class Accounts:
 
 
 def _place(user_id: int) -> str:
-    return place("account", "api_key_sealed", user_id)
+    return place("account", "api_key_encrypted", user_id)
 
 
 class UserBehaviour(Behaviour):

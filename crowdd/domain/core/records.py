@@ -303,12 +303,12 @@ class Records:
         return self.view(kind, {**row, "roles": frozenset({Role.ANYBODY})})
 
     def _open(self, kind: Kind, row: Row) -> Row:
-        """The row with sealed attributes decrypted for those who may read them, and masked ones for all others."""
+        """The row with encrypted attributes decrypted for those who may read them, and masked ones for all others."""
         opened: Row = {}
         for field in kind.fields:
             if field.encrypted:
                 readable = field.read & row["roles"]
-                opened[field.name] = self._decrypted(kind, f"{field.name}_sealed", row) if readable else None
+                opened[field.name] = self._decrypted(kind, f"{field.name}_encrypted", row) if readable else None
             if field.masked and not field.read & row["roles"] and row[field.name] is not None:
                 opened[f"{field.name}_masked"] = self._secrets.masked(row["project_id"], row[field.name])
         if "last_activity_raw" in row:

@@ -77,7 +77,7 @@ class ProjectBehaviour(Behaviour):
             "webhook": values["webhook"] or None,
             "owner_id": who.user_id,
             "owners_ids": [who.user_id],
-            "secret_key_sealed": b"",  # bound to the id, which comes with the row
+            "secret_key_encrypted": b"",  # bound to the id, which comes with the row
         }
 
     async def change(self, tx: Database, who: Requester, row: Row, changes: dict[str, Any]) -> None:
@@ -123,8 +123,8 @@ class ProjectBehaviour(Behaviour):
 
 
 def new_secret_key(secrets: Secrets, project_id: int) -> bytes:
-    """A new key for external users of a project, sealed."""
-    return secrets.encrypt(token(), place("project", "secret_key_sealed", project_id))
+    """A new key for external users of a project, encrypted."""
+    return secrets.encrypt(token(), place("project", "secret_key_encrypted", project_id))
 
 
 async def sweep(db: Transactions, item: QueuedTask) -> None:

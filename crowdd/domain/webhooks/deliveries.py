@@ -80,8 +80,8 @@ class Deliveries:
             await self._failed(delivery, attempt, outcome.failure, seconds)
 
     def _message(self, delivery: Row, timestamp: int) -> Message | None:
-        """None when the secret was sealed with another root key."""
-        stored = (delivery["secret_sealed"], delivery["old_secret_sealed"])
+        """None when the secret was encrypted with another root key."""
+        stored = (delivery["secret_encrypted"], delivery["old_secret_encrypted"])
         try:
             secrets = [decrypted(self._secrets, one, delivery["project_id"]) for one in stored if one is not None]
         except InvalidTag:

@@ -10,4 +10,4 @@ async def _finish(services: Services) -> str:
     return f"{await services.people.account_deletion.finish()} answers found"
 
 
-JOB = Job("finish_farewells", HOUR, _finish)
+JOB = Job("finish_account_deletions", HOUR, _finish)

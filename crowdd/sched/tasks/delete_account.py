@@ -1,4 +1,4 @@
-"""Carries out somebody's farewell."""
+"""Deletes an account."""
 
 from __future__ import annotations
 

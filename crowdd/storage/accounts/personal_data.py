@@ -1,4 +1,4 @@
-"""Everything that is stored about a person: read for an export, removed at a farewell."""
+"""Everything that is stored about a person: read for an export, removed with their account."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ async def begin_deletion(db: Database, user_id: int, seed: str) -> None:
     for table in ("session", "one_time_link", "provider_token"):
         await db.execute(f"DELETE FROM {table} WHERE user_id = %(user)s", {"user": user_id})
     await db.execute(
-        "INSERT INTO farewell (user_id, pseudonym, at) VALUES (%(user)s, %(seed)s, clock())"
+        "INSERT INTO account_deletion (user_id, pseudonym, at) VALUES (%(user)s, %(seed)s, clock())"
         " ON CONFLICT (user_id) DO UPDATE SET at = clock()",
         {"user": user_id, "seed": seed},
     )
@@ -112,7 +112,7 @@ async def begin_deletion(db: Database, user_id: int, seed: str) -> None:
 
 async def deletion_seed(db: Database, user_id: int) -> str | None:
     """What the pseudonyms of somebody who goes are made of; None when that is forgotten."""
-    row = await one_or_none(db, "SELECT pseudonym FROM farewell WHERE user_id = %(user)s", {"user": user_id})
+    row = await one_or_none(db, "SELECT pseudonym FROM account_deletion WHERE user_id = %(user)s", {"user": user_id})
     return row["pseudonym"] if row else None
 
 
@@ -129,7 +129,7 @@ async def forget_in_events(db: Database, user_id: int, after: tuple[int, int]) -
 async def begun_deletions(db: Database) -> list[Row]:
     """Those who are going or have gone lately: user_id, pseudonym, ``old`` after some hours."""
     return await db.fetch(
-        "SELECT user_id, pseudonym, at <= clock() - interval '3 hours' AS old FROM farewell ORDER BY at LIMIT 1000"
+        "SELECT user_id, pseudonym, at <= clock() - interval '3 hours' AS old FROM account_deletion ORDER BY at LIMIT 1000"
     )
 
 
@@ -137,7 +137,7 @@ async def end_deletion(db: Database, user_id: int) -> None:
     """Nobody knows any more which pseudonym was whose; empty counters of the person go, too."""
     await forget_words(db, user_id)
     await db.fetch("SELECT forget_person(%(user)s)", {"user": user_id})
-    await db.execute("DELETE FROM farewell WHERE user_id = %(user)s", {"user": user_id})
+    await db.execute("DELETE FROM account_deletion WHERE user_id = %(user)s", {"user": user_id})
 
 
 async def forget_words(db: Database, user_id: int) -> None:

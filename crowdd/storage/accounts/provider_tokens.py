@@ -8,9 +8,9 @@ from crowdd.storage.database import Database, Row
 async def keep(db: Database, user_id: int, provider: str, encrypted: bytes) -> None:
     """Stores the latest token of a person at a provider."""
     await db.execute(
-        "INSERT INTO provider_token (user_id, provider, sealed, created) VALUES (%(user)s, %(provider)s, %(sealed)s, clock())"
-        " ON CONFLICT (user_id, provider) DO UPDATE SET sealed = excluded.sealed, created = excluded.created",
-        {"user": user_id, "provider": provider, "sealed": encrypted},
+        "INSERT INTO provider_token (user_id, provider, encrypted, created) VALUES (%(user)s, %(provider)s, %(encrypted)s, clock())"
+        " ON CONFLICT (user_id, provider) DO UPDATE SET encrypted = excluded.encrypted, created = excluded.created",
+        {"user": user_id, "provider": provider, "encrypted": encrypted},
     )
 
 
@@ -23,7 +23,7 @@ async def drop(db: Database, user_id: int, provider: str) -> None:
 
 
 async def of_user(db: Database, user_id: int) -> list[Row]:
-    """provider and sealed token of each."""
+    """provider and encrypted token of each."""
     return await db.fetch(
-        "SELECT provider, sealed FROM provider_token WHERE user_id = %(user)s ORDER BY provider", {"user": user_id}
+        "SELECT provider, encrypted FROM provider_token WHERE user_id = %(user)s ORDER BY provider", {"user": user_id}
     )

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from twisted.internet.defer import ensureDeferred, gatherResults
 
 from crowdd.domain.core import secrets as keys
-from crowdd.domain.core.secrets import Secrets
+from crowdd.domain.core.secrets import Secrets, place
 from crowdd.domain.server import server_key
 from crowdd.domain.server.server_key import FITTING, Match, ServerKeyError, compare, settle
 
@@ -106,7 +106,7 @@ async def test_a_rotated_file_is_taken_and_an_older_copy_refused(pool, tmp_path)
 
 
 @pytest_twisted.ensureDeferred
-async def test_a_line_goes_once_nothing_is_sealed_with_it(pool, tmp_path, served):
+async def test_a_line_goes_once_nothing_is_encrypted_with_it(pool, tmp_path, served):
     person = await served.person("ada")
     del person
     folder = served.services.settings.data.dir
@@ -114,14 +114,16 @@ async def test_a_line_goes_once_nothing_is_sealed_with_it(pool, tmp_path, served
     await settle(pool, folder, middle)
     await settle(pool, folder, newest)
     await pool.execute(
-        "UPDATE account SET api_key_sealed = %(sealed)s", {"sealed": middle.encrypt("x", "account.api_key_sealed.1")}
+        "UPDATE account SET api_key_encrypted = %(encrypted)s",
+        {"encrypted": middle.encrypt("x", place("account", "api_key_encrypted", 1))},
     )
     without = Secrets(newest.root, newest.older[1:])
     (folder / keys.FILE).write_text("".join(f"{root.hex()}\n" for root in without.roots))
-    with pytest.raises(ServerKeyError, match="secrets are sealed with it"):
+    with pytest.raises(ServerKeyError, match="secrets are encrypted with it"):
         await settle(pool, folder, without)
     await pool.execute(
-        "UPDATE account SET api_key_sealed = %(sealed)s", {"sealed": newest.encrypt("x", "account.api_key_sealed.1")}
+        "UPDATE account SET api_key_encrypted = %(encrypted)s",
+        {"encrypted": newest.encrypt("x", place("account", "api_key_encrypted", 1))},
     )
     await settle(pool, folder, without)
 

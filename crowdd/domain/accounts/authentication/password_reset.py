@@ -24,7 +24,7 @@ from crowdd.storage.core import audit
 from crowdd.storage.database import Database, Transactions
 from crowdd.values import Requester
 
-HANDLER = "reset_letter"
+HANDLER = "password_reset_mail"
 _JOB = Requester(via="job")
 _MAX_LETTERS = 3  # to one address from one network in 15 minutes
 

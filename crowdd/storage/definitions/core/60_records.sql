@@ -44,7 +44,7 @@ SELECT t.*, CASE WHEN t.mode = 'i' AND t.answers > 0 AND jsonb_typeof(t.info) = 
   FROM task_record t;
 
 CREATE VIEW user_record AS
-SELECT id, created, name, fullname, email_addr, api_key_sealed, NULL::text AS passwd_hash, admin, pro, "restrict", privacy_mode, subscribed,
+SELECT id, created, name, fullname, email_addr, api_key_encrypted, NULL::text AS passwd_hash, admin, pro, "restrict", privacy_mode, subscribed,
        newsletter_prompted, valid_email, confirmation_email_sent, consent, locale, flags, category, catalog_api,
        google_user_id, github_user_id, orcid_user_id, info
   FROM account;
@@ -57,7 +57,7 @@ SELECT coalesce(jsonb_object_agg(key, value), '{}') FROM jsonb_each(p_info)
 
 -- A person in a list: as user_record, without what others may not read of info.
 CREATE VIEW person_record AS
-SELECT id, created, name, fullname, email_addr, api_key_sealed, passwd_hash, admin, pro, "restrict", privacy_mode, subscribed,
+SELECT id, created, name, fullname, email_addr, api_key_encrypted, passwd_hash, admin, pro, "restrict", privacy_mode, subscribed,
        newsletter_prompted, valid_email, confirmation_email_sent, consent, locale, flags, category, catalog_api,
        google_user_id, github_user_id, orcid_user_id, public_person_info(info) AS info
   FROM user_record;

@@ -1,4 +1,4 @@
-"""Values as the first crowdd sealed them: without a key's id, and for no place."""
+"""Values as the first crowdd encrypted them: without a key's id, and for no place."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from crowdd.domain.core.secrets import Secrets
 
 
-def sealed_at_first(secrets: Secrets, text: str) -> bytes:
+def encrypted_at_first(secrets: Secrets, text: str) -> bytes:
     """A value that every place opens."""
     nonce = os.urandom(12)
     return nonce + AESGCM(secrets.key("seal")).encrypt(nonce, text.encode(), None)
