@@ -26,7 +26,7 @@ request_id: ContextVar[str] = ContextVar("request_id", default="")
 """The request that is being answered. Each coroutine has its own, so that whatever it calls is known by it."""
 
 _LOOK_SECONDS = 1.0  # how often it is looked whether the file is still there
-_SHORTEST_SECRET = 4  # shorter ones would blot out words
+_MIN_SECRET_LENGTH = 4  # shorter ones would blot out words
 _FILE_MODE = 0o640
 _CHATTER = ("twisted.web.client.", "twisted.protocols.policies.")  # every connection to another server, twice
 
@@ -93,7 +93,7 @@ class Journal:
         self._output = opened
         self._minimum = LogLevel.lookupByName(settings.log.level)
         self._line = self._as_json if settings.log.format == "json" else self._as_text
-        self._secrets = [text for text in settings.secrets() if len(text) >= _SHORTEST_SECRET]
+        self._secrets = [text for text in settings.secrets() if len(text) >= _MIN_SECRET_LENGTH]
 
     def __call__(self, event: dict[str, Any]) -> None:
         """Writes an event."""

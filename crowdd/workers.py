@@ -35,9 +35,9 @@ from crowdd.service_manager import NAMED_BY
 
 log = Logger()
 SOCKET, READY = 3, 4  # descriptors of a worker
-FIRST_PAUSE, LONGEST_PAUSE, GROWTH = 0.1, 10.0, 2.0  # seconds, seconds, factor
+FIRST_PAUSE, MAX_PAUSE, GROWTH = 0.1, 10.0, 2.0  # seconds, seconds, factor
 STEADY_SECONDS = 60.0  # who lived so long is started anew at once
-LONGEST_LINE = 100_000
+MAX_LINE_LENGTH = 100_000
 _GRACE = 10.0  # seconds beyond four times the patience of a worker, which has that for each of its parts
 _DEAD_KEPT = 20  # workers whose counts are kept after their end
 
@@ -81,7 +81,7 @@ class Member(ProcessProtocol):
             self._when_ready(self)
             return
         whole, found, self._half = (self._half + data).rpartition(b"\n")
-        if found or len(self._half) > LONGEST_LINE:
+        if found or len(self._half) > MAX_LINE_LENGTH:
             self._say(whole + found if found else self._half)
             self._half = self._half if found else b""
 
@@ -188,7 +188,7 @@ class Workers(Service):
     def _pause(self, member: Member) -> float:
         steady = self._reactor.seconds() - member.began > STEADY_SECONDS
         now = FIRST_PAUSE if steady else self._pauses.get(member.number, FIRST_PAUSE)
-        self._pauses[member.number] = min(now * GROWTH, LONGEST_PAUSE)
+        self._pauses[member.number] = min(now * GROWTH, MAX_PAUSE)
         return now
 
     def _give_up(self, member: Member) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import attrs
 
-FIRST_PAUSE, GROWTH, LONGEST_PAUSE = 0.5, 2.0, 30.0  # seconds, factor, seconds
+FIRST_PAUSE, GROWTH, MAX_PAUSE = 0.5, 2.0, 30.0  # seconds, factor, seconds
 STEADY_SECONDS = 60.0  # a process that ran so long begins with the first pause again
 MAX_RESTARTS = 5  # in a row, each of a process that did not run so long
 
@@ -34,4 +34,4 @@ class Restarts:
         self._in_a_row += 1
         if self._in_a_row > MAX_RESTARTS:
             return None
-        return min(FIRST_PAUSE * GROWTH ** (self._in_a_row - 1), LONGEST_PAUSE)
+        return min(FIRST_PAUSE * GROWTH ** (self._in_a_row - 1), MAX_PAUSE)

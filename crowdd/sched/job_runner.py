@@ -18,7 +18,7 @@ from crowdd.sched.schedule import MINUTE, Job, wait_after
 from crowdd.storage.database import Database
 from crowdd.storage.server import jobs
 
-LONGEST_WAIT = MINUTE
+MAX_WAIT = MINUTE
 """A job is looked at so often even if it is due later: a run whose process has gone is noticed by that."""
 
 log = Logger()
@@ -90,7 +90,7 @@ class JobRunner(Service):
 
     def _looked(self, wait: Any, job: Job, looked: Deferred[None]) -> None:
         del self._looking[job.name]
-        self._plan(job, min(wait, LONGEST_WAIT))
+        self._plan(job, min(wait, MAX_WAIT))
         looked.callback(None)
 
     async def _look(self, job: Job) -> float:

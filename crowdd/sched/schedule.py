@@ -58,7 +58,7 @@ async def overview(db: Database) -> list[dict[str, Any]]:
 
     ``period`` is None for jobs of other versions, ``outcome`` is "new" for those that have not been looked at.
     """
-    rows = {row["name"]: row for row in await stored.list_(db)}
+    rows = {row["name"]: row for row in await stored.list_jobs(db)}
     periods = {job.name: job.period for job in every_job()}
     return [
         {**dict.fromkeys(OVERVIEW), "outcome": "new", **rows.get(name, {}), "name": name, "period": periods.get(name)}

@@ -54,7 +54,7 @@ async def put_back(db: Database, mail_id: int, seconds: float, error: str, *, co
     await db.execute(sql, {"id": mail_id, "seconds": seconds, "error": error, "counts": counts})
 
 
-async def list_(db: Database, limit: int, state: str | None) -> list[Row]:
+async def list_mails(db: Database, limit: int, state: str | None) -> list[Row]:
     """The last letters without their texts."""
     where = "WHERE state = %(state)s" if state else ""
     return await db.fetch(

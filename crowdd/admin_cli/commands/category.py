@@ -33,7 +33,7 @@ def category() -> None:
 @category.command("list")
 @json_option
 @click.pass_obj
-def list_(config: Path | None, as_json: bool) -> None:
+def list_categories(config: Path | None, as_json: bool) -> None:
     """List the categories, each with the number of its published projects."""
     listing(as_json, with_domain(config, lambda services: services.administration.categories(SYSTEM)), _COLUMNS)
 

@@ -28,7 +28,7 @@ def secrets() -> None:
 @secrets.command("list")
 @json_option
 @click.pass_obj
-def list_(config: Path | None, as_json: bool) -> None:
+def list_keys(config: Path | None, as_json: bool) -> None:
     """List the keys by their public ids, starting with the one that encrypts."""
     roots = _of_the_folder(load(config)).roots
     uses = ["encrypts and signs"] + ["opens"] * (len(roots) - 1)

@@ -38,7 +38,7 @@ def user() -> None:
 @click.option("--limit", type=click.IntRange(1, 50_000), default=100, show_default=True, help="Maximum number.")
 @json_option
 @click.pass_obj
-def list_(config: Path | None, search: str | None, after: int, limit: int, as_json: bool) -> None:
+def list_users(config: Path | None, search: str | None, after: int, limit: int, as_json: bool) -> None:
     """List or search accounts, by id."""
 
     async def work(services: Services) -> list[dict[str, Any]]:

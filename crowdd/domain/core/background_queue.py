@@ -31,7 +31,7 @@ MAX_UNFINISHED, MAX_OF_OPERATOR = 100, 10_000
 KEPT_DAYS, DEAD_DAYS = 14, 90
 """How long an item is kept after its end, and a dead one."""
 
-FIRST_PAUSE, LONGEST_PAUSE, PAUSE_GROWTH = 10.0, 3600.0, 3.0  # seconds, seconds, factor
+FIRST_PAUSE, MAX_PAUSE, PAUSE_GROWTH = 10.0, 3600.0, 3.0  # seconds, seconds, factor
 _NOT_FOUND = "404 Not Found"
 
 
@@ -118,7 +118,7 @@ def after_error(error: BaseException, failures: int, max_attempts: int) -> Outco
 
 def pause(failures: int) -> float:
     """Seconds from a failure to the next attempt, when so many went before it in a row: 10, 30, 90 … an hour."""
-    return min(LONGEST_PAUSE, FIRST_PAUSE * PAUSE_GROWTH ** min(failures, 20))
+    return min(MAX_PAUSE, FIRST_PAUSE * PAUSE_GROWTH ** min(failures, 20))
 
 
 def words_for(error: BaseException) -> str:
@@ -198,7 +198,7 @@ class Queue:
 
     async def _rows(self, who: Requester, chosen: Mapping[str, Any]) -> list[Row]:
         rights.require(who, rights.of_requester(who), frozenset({Role.SIGNED_IN, Role.ADMIN}))
-        return await queue.list_(self._db, who, **chosen)
+        return await queue.list_queue(self._db, who, **chosen)
 
     async def list_whole(self, who: Requester, **chosen: Any) -> list[dict[str, Any]]:
         """The same with WHOLE in each."""

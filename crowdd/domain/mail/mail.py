@@ -22,7 +22,7 @@ MAX_PER_HOUR = 20
 
 AT_ONCE = 500  # letters in a round
 MAX_ATTEMPTS = 14  # the last about two days after the first
-FIRST_PAUSE, LONGEST_PAUSE, PAUSE_GROWTH = 60.0, 21600.0, 3.0  # seconds, seconds, factor
+FIRST_PAUSE, MAX_PAUSE, PAUSE_GROWTH = 60.0, 21600.0, 3.0  # seconds, seconds, factor
 _LINK = re.compile(r"https?://\S+")
 
 log = Logger()
@@ -41,7 +41,7 @@ def pause(attempts: int) -> float | None:
     """Seconds to the next attempt after so many; None when there is to be none. One to three minutes, up to hours."""
     if attempts >= MAX_ATTEMPTS:
         return None
-    return min(LONGEST_PAUSE, FIRST_PAUSE * PAUSE_GROWTH ** (attempts - 1))
+    return min(MAX_PAUSE, FIRST_PAUSE * PAUSE_GROWTH ** (attempts - 1))
 
 
 class Mail:
@@ -122,7 +122,7 @@ class Mail:
 
     async def list(self, limit: int = 50, state: str | None = None) -> list[Row]:
         """The last letters, the newest first, without their texts."""
-        return await mail.list_(self._db, limit, state)
+        return await mail.list_mails(self._db, limit, state)
 
     async def get(self, mail_id: int) -> Row:
         """A whole letter; its texts are gone once it was sent. Raises NotFoundError."""

@@ -19,7 +19,7 @@ else:
 
 FOLDER = Path(__file__).parent / "templates"
 FRAME = "letter"
-LONGEST_SUBJECT = 200
+MAX_SUBJECT_LENGTH = 200
 
 
 @attrs.frozen
@@ -75,4 +75,4 @@ class Letters:
 def one_line(text: str) -> str:
     """What a header may hold of a text that other people have a part in: one line of printable characters."""
     shown = "".join(character if character.isprintable() else " " for character in text)
-    return " ".join(shown.split())[:LONGEST_SUBJECT]
+    return " ".join(shown.split())[:MAX_SUBJECT_LENGTH]

@@ -42,7 +42,7 @@ SWEEP = "sweep_project"
 _BITES_AT_ONCE = 4  # of what a deleted project leaves; the queue takes the rest
 _TRIALS_AT_ONCE = 5000
 _KNOWN = OWNERS | {Role.REACHABLE}
-_SHORTEST_LEASE, _LONGEST_LEASE = 60, 7 * 86400  # seconds
+_MIN_LEASE, _MAX_LEASE = 60, 7 * 86400  # seconds
 MAX_PER_NETWORK = 1000  # answers of one network that an owner may let count per task
 
 
@@ -397,8 +397,8 @@ def check_info(info: dict[str, Any]) -> None:
         words = f"`info.max_answer_bytes` must be a whole number from {MAX_ANSWER_BYTES} to {MAX_RAISED_BYTES}"
         raise InvalidValueError(f"{words} (got {str(size)[:50]}).")
     seconds = info.get("lease_seconds")
-    if seconds is not None and (type(seconds) is not int or not _SHORTEST_LEASE <= seconds <= _LONGEST_LEASE):
-        raise InvalidValueError(f"info.lease_seconds is no whole number from {_SHORTEST_LEASE} to {_LONGEST_LEASE}.")
+    if seconds is not None and (type(seconds) is not int or not _MIN_LEASE <= seconds <= _MAX_LEASE):
+        raise InvalidValueError(f"info.lease_seconds is no whole number from {_MIN_LEASE} to {_MAX_LEASE}.")
     maximum = info.get("counted_per_network")
     if maximum is not None and (type(maximum) is not int or not 0 <= maximum <= MAX_PER_NETWORK):
         raise InvalidValueError(

@@ -113,7 +113,7 @@ class Administration:
     async def jobs(self, who: Requester) -> list[Row]:
         """Every job that ever ran, with how its last run went."""
         _require(who)
-        return await jobs.list_(self._db)
+        return await jobs.list_jobs(self._db)
 
     async def note(self, action: str, kind: str, object_id: int, who: Requester) -> None:
         """Writes down an act on what has no rules of its own for that: work in the queue, a letter."""

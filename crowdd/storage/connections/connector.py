@@ -15,7 +15,7 @@ from crowdd.errors import ConfigError, InvalidValueError, UnavailableError
 from crowdd.storage.connections.connection import Connection, first_line
 from crowdd.storage.connections.connection_budget import ConnectionBudget
 
-FIRST_PAUSE, LONGEST_PAUSE, PAUSE_GROWTH = 0.1, 2.0, 1.7  # seconds, seconds, factor
+FIRST_PAUSE, MAX_PAUSE, PAUSE_GROWTH = 0.1, 2.0, 1.7  # seconds, seconds, factor
 # libpq has no SQLSTATE for a refused connection, only text. A server that speaks another language is taken for one that
 # is away, and tried again.
 REFUSED_FOR_GOOD = re.compile(
@@ -88,7 +88,7 @@ class Connector:
                     if self.lacks_any and FULL.search(str(error)):
                         self._budget.make_room()
                     await self._rest(pause)
-            pause = min(pause * PAUSE_GROWTH, LONGEST_PAUSE)
+            pause = min(pause * PAUSE_GROWTH, MAX_PAUSE)
         raise UnavailableError("The database connections are being closed.")
 
     async def _attempt(self, connection: Connection, setup: Sequence[str]) -> Connection:

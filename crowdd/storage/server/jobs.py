@@ -42,7 +42,7 @@ async def end(
     return None if row["seconds"] is None else float(row["seconds"])
 
 
-async def list_(db: Database) -> list[Row]:
+async def list_jobs(db: Database) -> list[Row]:
     """Every job that ever ran: name, due, outcome, began, seconds, words, failures, runs; and ``overdue`` seconds."""
     return await db.fetch(
         "SELECT name, due, outcome, began, seconds, words, failures, runs,"
