@@ -12,7 +12,7 @@ from support.servers.mailbox import PASSWORD, USER, Mailbox, certificate
 from twisted.internet import reactor
 from twisted.logger import globalLogPublisher
 
-from crowdd.config import Mail as Settings
+from crowdd.config import MailSettings
 from crowdd.domain.mail.backend import post
 from crowdd.domain.mail.mail import MAX_ATTEMPTS, MAX_PER_HOUR, Mail, Tally, pause
 from crowdd.domain.mail.message import Sender, compose, plain_address
@@ -55,7 +55,7 @@ class Bench:
 
     def mail(self, **more: Any) -> Mail:
         words = {"host": "127.0.0.1", "port": self.port, "tls": "off", "sender": SENDER.address, **more}
-        return Mail(self.pool, LETTERS, SENDER, post(reactor, Settings(**words), SENDER.host), 14)
+        return Mail(self.pool, LETTERS, SENDER, post(reactor, MailSettings(**words), SENDER.host), 14)
 
     async def pass_time(self, **more: float) -> None:
         await self.pool.execute("UPDATE clock_shift SET ahead = ahead + %(by)s", {"by": timedelta(**more)})
@@ -381,4 +381,4 @@ def test_pauses_and_the_end_of_patience():
 def test_mail_without_a_sender_does_not_start():
     for sender in ("", "nobody"):
         with pytest.raises(ConfigError):
-            post(reactor, Settings(host="mail.example.org", sender=sender), "crowdd.example")
+            post(reactor, MailSettings(host="mail.example.org", sender=sender), "crowdd.example")

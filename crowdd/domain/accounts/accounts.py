@@ -8,7 +8,7 @@ from typing import Any
 
 import attrs
 
-from crowdd.config import Accounts as AccountSettings
+from crowdd.config import AccountSettings
 from crowdd.domain.accounts import account_validation
 from crowdd.domain.accounts.account_validation import EXAMPLES
 from crowdd.domain.accounts.administrators import Administrators

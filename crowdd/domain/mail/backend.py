@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any, Protocol
 
-from crowdd.config import Mail as MailSettings
+from crowdd.config import MailSettings
 from crowdd.domain.mail.message import plain_address
 from crowdd.errors import ConfigError, CrowddError, InvalidValueError
 

@@ -9,7 +9,7 @@ from typing import Final
 
 import attrs
 
-from crowdd.config import Site
+from crowdd.config import SiteSettings
 from crowdd.http.html.locales import locale_of
 from crowdd.http.request import Incoming
 from crowdd.http.responses import Page, Redirect, Response
@@ -44,7 +44,7 @@ class Text:
 class AboutPages:
     """``/about`` and ``/help/…``. The texts are read once, when the server starts."""
 
-    def __init__(self, settings: Site) -> None:
+    def __init__(self, settings: SiteSettings) -> None:
         self._debug = settings.debug
         folders = [Path(settings.texts), OURS] if settings.texts else [OURS]
         self._texts = {name: read(name, folders) for name in ADDRESSES}

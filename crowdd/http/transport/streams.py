@@ -18,7 +18,7 @@ from twisted.internet.abstract import FileDescriptor
 from twisted.internet.defer import Deferred, ensureDeferred, succeed
 from twisted.logger import Logger
 
-from crowdd.config import Live
+from crowdd.config import LiveSettings
 from crowdd.errors import CrowddError, TooManyRequestsError, UnavailableError
 
 log = Logger()
@@ -91,7 +91,7 @@ class SseConnection:
 class Streams:
     """All open streams of this process."""
 
-    def __init__(self, clock: Any, settings: Live) -> None:
+    def __init__(self, clock: Any, settings: LiveSettings) -> None:
         self._clock, self._settings = clock, settings
         self._per_address: Counter[str] = Counter()
         # Each second one part of the clients gets its heartbeat.

@@ -386,7 +386,7 @@ async def test_entries_are_lines_of_the_servers_log(services, tmp_path):
         write = staticmethod(lines.append)
         flush = staticmethod(lambda: None)
 
-    journal = Journal(config.Settings(log=config.Log(format="json")), Output())
+    journal = Journal(config.Settings(log=config.LogSettings(format="json")), Output())
     globalLogPublisher.addObserver(journal)
     try:
         services.security_log.count(KINDS["sign_in_failed"], Requester(network="1.2.3.4"), tried="a\nb", request="r1")
