@@ -38,7 +38,7 @@ class Output(Protocol):
     def flush(self) -> object: ...
 
 
-class File(LogFile):
+class RotatingFile(LogFile):
     """A log file that notices when it was moved or removed."""
 
     def __init__(self, path: Path, max_bytes: int, keep: int, clock: Callable[[], float] = time.monotonic) -> None:
@@ -74,7 +74,7 @@ class File(LogFile):
 
 
 @implementer(ILogObserver)
-class Journal:
+class EventWriter:
     """Writes events as the settings say; ``use`` has it write by others."""
 
     def __init__(self, settings: Settings, output: Output | None = None, *, worker: str = "") -> None:
@@ -116,12 +116,12 @@ class Journal:
             return self._elsewhere
         path = Path(settings.log.file) if settings.log.file else settings.data.dir / "crowdd.log"
         try:
-            return File(path.absolute(), settings.log.max_bytes, settings.log.backup_count)
+            return RotatingFile(path.absolute(), settings.log.max_bytes, settings.log.backup_count)
         except OSError as error:
             raise ConfigError(f"Cannot write the log {path}: {error.strerror}. Choose another: [log] file.") from None
 
     def _close(self) -> None:
-        if isinstance(self._output, File):
+        if isinstance(self._output, RotatingFile):
             self._output.close()
 
     def _as_text(self, event: dict[str, Any]) -> str:

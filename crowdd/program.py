@@ -15,7 +15,7 @@ from twisted.python.components import Componentized
 
 from crowdd.config import Settings
 from crowdd.errors import CrowddError
-from crowdd.logs import Journal
+from crowdd.logs import EventWriter
 from crowdd.service_manager import ServiceManager
 
 log = Logger()
@@ -37,7 +37,7 @@ class Program(MultiService):
         self,
         reactor: Any,
         settings: Settings,
-        journal: Journal,
+        journal: EventWriter,
         manager: ServiceManager,
         read: Callable[[], Settings],
     ) -> None:

@@ -30,7 +30,7 @@ from crowdd.embedded.process import end_with
 from crowdd.errors import ConfigError
 from crowdd.http.metrics import FOLDER
 from crowdd.listening import bind_many, read_certificate
-from crowdd.logs import Journal
+from crowdd.logs import EventWriter
 from crowdd.service_manager import NAMED_BY
 
 log = Logger()
@@ -110,7 +110,7 @@ class Workers(Service):
         reactor: Any,
         settings: Settings,
         config: str | None,
-        journal: Journal,
+        journal: EventWriter,
         when_ready: Callable[[], None] = lambda: None,
     ) -> None:
         if not settings.db.dsn:

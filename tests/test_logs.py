@@ -11,7 +11,7 @@ from twisted.logger import Logger, LogLevel, LogPublisher
 
 from crowdd import config
 from crowdd.errors import ConfigError
-from crowdd.logs import Journal, request_id
+from crowdd.logs import EventWriter, request_id
 
 
 class Lines(list):
@@ -30,7 +30,7 @@ def settings(folder=None, **log):
 
 
 def journal(output, worker="", **more):
-    made = Journal(attrs.evolve(settings(), **more), output, worker=worker)
+    made = EventWriter(attrs.evolve(settings(), **more), output, worker=worker)
     return made, Logger(namespace="birds", observer=LogPublisher(made))
 
 
@@ -136,13 +136,13 @@ def test_each_connection_to_another_server_is_no_news():
 
 class TestFile:
     def test_is_in_the_data_folder_unless_named(self, tmp_path):
-        made = Journal(settings(tmp_path))
+        made = EventWriter(settings(tmp_path))
         made.write("a line\n")
         assert (tmp_path / "crowdd.log").read_text() == "a line\n"
         assert (tmp_path / "crowdd.log").stat().st_mode & 0o007 == 0, "others have no business with it"
 
     def test_grows_no_further_than_told(self, tmp_path):
-        made = Journal(settings(file=str(tmp_path / "a.log"), max_bytes=100, backup_count=2))
+        made = EventWriter(settings(file=str(tmp_path / "a.log"), max_bytes=100, backup_count=2))
         for number in range(100):
             made.write(f"{number:019}\n")
         found = sorted(path.name for path in tmp_path.iterdir())
@@ -153,7 +153,7 @@ class TestFile:
     @pytest.mark.parametrize("how", ["removed", "moved", "folder removed"])
     def test_is_made_anew_when_it_has_gone(self, tmp_path, monkeypatch, how):
         path = tmp_path / "logs/a.log"
-        made = Journal(settings(file=str(path)))
+        made = EventWriter(settings(file=str(path)))
         made.write("before\n")
         if how == "moved":
             path.rename(tmp_path / "old")
@@ -167,7 +167,7 @@ class TestFile:
         assert how != "moved" or (tmp_path / "old").read_text() == "before\n"
 
     def test_that_cannot_be_opened_leaves_the_old_one(self, tmp_path):
-        made = Journal(settings(file=str(tmp_path / "a.log")))
+        made = EventWriter(settings(file=str(tmp_path / "a.log")))
         (tmp_path / "no folder").write_text("")
         with pytest.raises(ConfigError, match=r"Cannot write the log .*\[log\] file"):
             made.use(settings(file=str(tmp_path / "no folder/b.log")))
@@ -175,7 +175,7 @@ class TestFile:
         assert (tmp_path / "a.log").read_text() == "still here\n"
 
     def test_can_be_changed_for_another(self, tmp_path):
-        made = Journal(settings(file=str(tmp_path / "a.log")))
+        made = EventWriter(settings(file=str(tmp_path / "a.log")))
         made.use(settings(file=str(tmp_path / "b.log"), format="json"))
         made({"log_level": LogLevel.info, "log_time": 0.0, "log_format": "hello"})
         assert orjson.loads((tmp_path / "b.log").read_text())["time"] == "1970-01-01T00:00:00.000000Z"

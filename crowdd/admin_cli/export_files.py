@@ -8,7 +8,7 @@ from typing import Any
 
 from crowdd.domain.server.services import Services
 from crowdd.domain.transfer import folder_export
-from crowdd.domain.transfer.exports import File
+from crowdd.domain.transfer.exports import ExportFile
 from crowdd.domain.transfer.project_folder import PROJECT_FILE
 from crowdd.errors import ConflictError
 from crowdd.storage.database import Row
@@ -54,7 +54,7 @@ async def export(
     return [{"file": str(path), "bytes": path.stat().st_size} for path in written]
 
 
-async def _write(services: Services, folder: Path, file: File, rows: int, told: Callable[[int], None]) -> int:
+async def _write(services: Services, folder: Path, file: ExportFile, rows: int, told: Callable[[int], None]) -> int:
     draft = folder / f"{file.name}.part"
     with draft.open("wb") as out:
 

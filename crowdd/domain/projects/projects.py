@@ -16,7 +16,7 @@ from crowdd.domain.core.background_queue import Queue, QueuedTask
 from crowdd.domain.core.quota import Quota
 from crowdd.domain.core.records import NOT_FOUND, Behaviour
 from crowdd.domain.core.secrets import Secrets, place, token
-from crowdd.domain.core.uploads import Journal
+from crowdd.domain.core.uploads import FileChanges
 from crowdd.domain.projects.answer_recount import recount
 from crowdd.domain.projects.schedulers import choose
 from crowdd.domain.webhooks.webhooks import Webhooks
@@ -106,7 +106,7 @@ class ProjectBehaviour(Behaviour):
                 after=after,
             )
 
-    async def delete(self, tx: Database, who: Requester, row: Row, files: Journal) -> None:
+    async def delete(self, tx: Database, who: Requester, row: Row, files: FileChanges) -> None:
         """Nobody finds the project any more; what hangs on it goes at once, or by the queue when it is much."""
         await projects.delete(tx, row["id"])
         files.drop_project(row["id"])
@@ -140,7 +140,7 @@ async def sweep(db: Transactions, item: QueuedTask) -> None:
 
 
 @attrs.frozen
-class Readiness:
+class PublishingState:
     """What a draft still lacks before it can be published."""
 
     presenter: bool
@@ -240,9 +240,9 @@ class Projects:
         shelf = project_lists.ProjectFilter(actor=f"u:{user_id}")
         return await project_lists.list_page(self._db, shelf, "id", True, MAX_HELPED, 0)
 
-    async def readiness(self, row: Row) -> Readiness:
+    async def readiness(self, row: Row) -> PublishingState:
         """What is missing for publishing."""
-        return Readiness(
+        return PublishingState(
             presenter=bool(row["info"].get("task_presenter")),
             tasks=await tasks.any_of(self._db, row["id"]) is not None,
         )

@@ -7,7 +7,7 @@ from typing import Any
 from crowdd.domain.core import rights
 from crowdd.domain.core.records import NOT_FOUND, Behaviour
 from crowdd.domain.core.security_log import ACCOUNT_BLOCKED, ACCOUNT_UNBLOCKED, SecurityLog
-from crowdd.domain.core.uploads import Journal
+from crowdd.domain.core.uploads import FileChanges
 from crowdd.errors import ConflictError, ForbiddenError, NotFoundError
 from crowdd.kinds import CATEGORY
 from crowdd.kinds.kind import ADMINS, outward
@@ -162,7 +162,7 @@ class CategoryBehaviour(Behaviour):
         await super().change(tx, who, row, changes)
         await audit.write_changes(tx, who, self.kind.name, row, changes)
 
-    async def delete(self, tx: Database, who: Requester, row: Row, files: Journal) -> None:
+    async def delete(self, tx: Database, who: Requester, row: Row, files: FileChanges) -> None:
         if await categories.hold_all(tx) == [row["id"]]:
             raise ConflictError(_("You cannot delete the last category."))
         await super().delete(tx, who, row, files)

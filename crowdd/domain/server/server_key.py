@@ -58,7 +58,7 @@ def compare(recorded: Sequence[bytes], present: Sequence[bytes]) -> Match:
 
 
 @attrs.frozen
-class Finding:
+class KeyState:
     """How the file of a folder and the record of a database fit; ``present`` is None without a file."""
 
     recorded: Sequence[Row]
@@ -87,9 +87,9 @@ class Finding:
         return f"{folder.absolute() / keys.FILE} is an older copy: key {missing} of this database is missing."
 
 
-async def find(db: Database, present: Secrets | None) -> Finding:
+async def find(db: Database, present: Secrets | None) -> KeyState:
     """Compare the record of the database with these secrets."""
-    return Finding(await server_keys.recorded(db), present)
+    return KeyState(await server_keys.recorded(db), present)
 
 
 async def settle(db: Transactions, folder: Path, secrets: Secrets) -> None:
@@ -145,7 +145,7 @@ async def _require_opened(tx: Database, folder: Path, secrets: Secrets) -> None:
     )
 
 
-async def _require_unused(tx: Database, finding: Finding, folder: Path) -> None:
+async def _require_unused(tx: Database, finding: KeyState, folder: Path) -> None:
     """A line that was taken out must have encrypted nothing that is still there."""
     present = finding.present.fingerprints if finding.present else ()
     for row in finding.recorded:

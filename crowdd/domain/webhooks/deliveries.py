@@ -13,7 +13,7 @@ from crowdd.domain.core.secrets import Secrets
 from crowdd.domain.outbound.client import Outgoing
 from crowdd.domain.webhooks import retry_policy, signatures, webhook_message
 from crowdd.domain.webhooks.retry_policy import Failure
-from crowdd.domain.webhooks.webhook_message import Message, Outcome
+from crowdd.domain.webhooks.webhook_message import AttemptOutcome, Message
 from crowdd.domain.webhooks.webhooks import decrypted, encrypted
 from crowdd.errors import RefusedTargetError, UnreachableError
 from crowdd.storage.database import Database, Row, Transactions
@@ -88,7 +88,7 @@ class Deliveries:
             return None
         return webhook_message.message(delivery, secrets, timestamp)
 
-    async def _ask(self, message: Message) -> Outcome:
+    async def _ask(self, message: Message) -> AttemptOutcome:
         try:
             reply = await self._outgoing.request(
                 "POST",

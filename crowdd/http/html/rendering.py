@@ -43,7 +43,7 @@ _NUMBERS: Final = (100, 11, 3, 0, 2, 1)  # among them one of each plural categor
 
 
 @attrs.frozen
-class Site:
+class SiteContext:
     """What every page knows of the server."""
 
     static_files: StaticFiles = attrs.field(repr=False)
@@ -83,7 +83,7 @@ class Templates:
         languages = languages or Languages()
         words = _Words(languages, now)
         words.install(self.environment)
-        self._site = Site(static, name, base_url.rstrip("/"))
+        self._site = SiteContext(static, name, base_url.rstrip("/"))
         self.environment.globals["site"] = self._site
         self.environment.globals |= {"languages": languages.names, "zip": zip, "tongues": CONTENT_LANGUAGES}
         self.environment.filters |= {

@@ -28,14 +28,14 @@ ADDRESSES: Final[Mapping[str, str]] = {
 
 
 @attrs.frozen
-class Text:
+class SiteText:
     """A text in Markdown under its heading."""
 
     title: str
     content: str
 
     @classmethod
-    def read(cls, path: Path) -> Text:
+    def read(cls, path: Path) -> SiteText:
         """The text of a file whose first line is its heading."""
         heading, _, content = path.read_text("utf-8").lstrip().partition("\n")
         return cls(heading.lstrip("#").strip(), content.strip())
@@ -69,8 +69,8 @@ class AboutPages:
         return Page("about/design.html", title="All parts")
 
 
-def read(name: str, folders: list[Path]) -> dict[str, Text]:
+def read(name: str, folders: list[Path]) -> dict[str, SiteText]:
     """The versions of a text by language, of the first folder that has it: ``about.md`` and ``about.de.md``."""
     home = next(folder for folder in folders if (folder / f"{name}.md").is_file())
     files = {code: home / f"{name}{'' if code == SOURCE else f'.{code}'}.md" for code in NAMES}
-    return {code: Text.read(path) for code, path in files.items() if path.is_file()}
+    return {code: SiteText.read(path) for code, path in files.items() if path.is_file()}

@@ -172,7 +172,7 @@ class SharedWindow:
 
 
 @attrs.frozen
-class Budget:
+class WindowGroup:
     """Several windows at once, such as an hour and a day: what one of them refuses is refused."""
 
     windows: tuple[Window | SharedWindow, ...]
