@@ -363,7 +363,7 @@ def test_a_letter_speaks_its_readers_language():
     assert letters.write("test", {}, "xx").subject == "A test of mail from Site"
 
 
-@pytest.mark.parametrize("name", sorted({path.stem for path in FOLDER.glob("*.txt")}))
+@pytest.mark.parametrize("name", sorted({path.stem for path in FOLDER.rglob("*.txt")}))
 def test_every_letter_escapes_what_people_say(name):
     letter = LETTERS.write(name, CONTEXTS[name], "en")
     assert "\n" not in letter.subject and letter.subject == one_line(letter.subject)

@@ -35,7 +35,7 @@ async def test_a_text_comes_in_the_language_of_its_reader(served):
 
 @pytest.mark.parametrize("name", ADDRESSES)
 def test_our_texts_are_in_every_language(name: str):
-    versions = read(name, [OURS])
+    versions = read(name, [OURS / name])
     assert versions.keys() == NAMES.keys()
     assert all(text.title and len(text.content) > 100 for text in versions.values())
     shapes = {code: text.content.count("\n#") + text.content.startswith("#") for code, text in versions.items()}

@@ -41,7 +41,7 @@ class Letters:
 
     def names(self) -> list[str]:
         """The letters that there are, sorted."""
-        return sorted({path.stem for path in FOLDER.glob("*.txt")} - {FRAME})
+        return sorted({path.stem for path in FOLDER.rglob("*.txt")} - {FRAME})
 
     def write(self, name: str, context: Mapping[str, Any], locale: str) -> Letter:
         """The letter in a language, English where there is no such language.
@@ -61,7 +61,7 @@ class Letters:
         made = jinja2.Environment(
             autoescape=jinja2.select_autoescape(["html"], default=False),
             undefined=jinja2.StrictUndefined,
-            loader=jinja2.FileSystemLoader(FOLDER),
+            loader=jinja2.FileSystemLoader([FOLDER, FOLDER / "account"]),
             extensions=["jinja2.ext.i18n"],
             auto_reload=False,
             trim_blocks=True,

@@ -46,8 +46,8 @@ class AboutPages:
 
     def __init__(self, settings: SiteSettings) -> None:
         self._debug = settings.debug
-        folders = [Path(settings.texts), OURS] if settings.texts else [OURS]
-        self._texts = {name: read(name, folders) for name in ADDRESSES}
+        folders = [Path(settings.texts)] if settings.texts else []
+        self._texts = {name: read(name, [*folders, OURS / name]) for name in ADDRESSES}
 
     def routes(self) -> Iterator[Route]:
         for name, address in ADDRESSES.items():
