@@ -19,10 +19,10 @@ import attrs
 import click
 from support.servers.live import LiveServer
 
-from bench import testbed, volunteers
-from bench.figures import Times, table
-from bench.testbed import Project, Sql
-from bench.wire import Answer, Client, LostError
+from bench.support import testbed, volunteers
+from bench.support.figures import Times, table
+from bench.support.testbed import Project, Sql
+from bench.support.wire import Answer, Client, LostError
 
 AGAIN_SECONDS = 0.1  # how soon a volunteer who is told to wait comes back
 PATIENCE_SECONDS = 30.0  # how long he does; a lease is much shorter where somebody may vanish

@@ -22,12 +22,12 @@ import psycopg2
 from support.checks.invariants import invariants
 from support.servers.live import BIN, LiveServer
 
-from bench import testbed
 from bench.crowd import database
-from bench.figures import table
-from bench.testbed import Project, Sql
-from bench.volunteers import address
-from bench.wire import Answer, Client
+from bench.support import testbed
+from bench.support.figures import table
+from bench.support.testbed import Project, Sql
+from bench.support.volunteers import address
+from bench.support.wire import Answer, Client
 from crowdd.storage import schedulers
 
 EDIT_SECONDS = 0.3  # between two edits

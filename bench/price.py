@@ -23,9 +23,9 @@ from pathlib import Path
 import attrs
 import psycopg2
 
-from bench import testbed
-from bench.cpu import Cpu
-from bench.figures import table
+from bench.support import testbed
+from bench.support.cpu import Cpu
+from bench.support.figures import table
 from crowdd.embedded.binaries import find_all
 
 MAX_CPU, MIN_SPEED = 1.15, 0.9

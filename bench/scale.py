@@ -24,9 +24,9 @@ import attrs
 import psycopg2
 from psycopg2.extensions import make_dsn
 
-from bench import testbed
-from bench.cpu import Cpu
-from bench.figures import table
+from bench.support import testbed
+from bench.support.cpu import Cpu
+from bench.support.figures import table
 
 MAX_CPU, MAX_SECONDS, ROUNDS = 1.25, 0.010, 5
 N_ANSWERS = 10

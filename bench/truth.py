@@ -27,9 +27,9 @@ import attrs
 import psycopg2
 from support.servers.live import BIN, LiveServer
 
-from bench import testbed, volunteers
-from bench.figures import Times, table
-from bench.wire import Answer, Client
+from bench.support import testbed, volunteers
+from bench.support.figures import Times, table
+from bench.support.wire import Answer, Client
 
 PROJECTS = 2
 # Of a hundred operations.

@@ -9,8 +9,8 @@ import sys
 
 import pytest
 
-from bench import constraints, sbom
-from bench.constraints import FILE, Pin, lacking, merged, pins, read, wanted, written
+from bench.release import constraints, sbom
+from bench.release.constraints import FILE, Pin, lacking, merged, pins, read, wanted, written
 
 PINS = read(FILE.read_text("utf-8"))
 

@@ -1,6 +1,6 @@
 """Pins what crowdd needs, with hashes: writes etc/constraints.txt.
 
-    make constraints            (python -m bench.constraints [--check])
+    make constraints            (python -m bench.release.constraints [--check])
 
 pip resolves what setup.py and pyproject.toml ask for (``pip install --dry-run --report``), for the Python that runs
 this; use the oldest supported one, whose markers ask for most. For packages with compiled parts it is asked for the
@@ -26,7 +26,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 FILE = ROOT / "etc" / "constraints.txt"
 HEAD = """\
 # What crowdd is installed with, pinned with hashes. Made by: make constraints

@@ -1,4 +1,4 @@
-"""schemathesis against the API, with all its checks: ``python -m bench.schemathesis``.
+"""schemathesis against the API, with all its checks: ``python -m bench.fuzz.schemathesis``.
 
 As an administrator, as the owner of a project, and without a key, each for so many seconds. Ends with 1 when one of the
 runs finds a fault; what is excused, and why, stands in tests/support/checks/conformance_hooks.py.
@@ -9,7 +9,7 @@ from __future__ import annotations
 import click
 from support.checks import conformance
 
-from bench import testbed
+from bench.support import testbed
 
 TASKS = 80
 CALLERS = ("administrator", "owner", "nobody")

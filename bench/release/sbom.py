@@ -1,6 +1,6 @@
 """What crowdd is installed with, as a software bill of materials (CycloneDX, JSON).
 
-    make sbom                   (python -m bench.sbom [--to FILE])
+    make sbom                   (python -m bench.release.sbom [--to FILE])
 
 The components are the pins of etc/constraints.txt with their hashes; licences come from what is installed here.
 """
@@ -19,7 +19,7 @@ from cyclonedx.model.component import Component, ComponentType
 from cyclonedx.output.json import JsonV1Dot6
 from packageurl import PackageURL
 
-from bench.constraints import FILE, ROOT, Pin, read
+from bench.release.constraints import FILE, ROOT, Pin, read
 
 USUAL = ROOT / "crowdd.cdx.json"
 _MAX_LICENCE = 100  # characters; some packages give their whole licence in place of its name

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 
 import attrs
 
-from bench.figures import Times
+from bench.support.figures import Times
 
 _ID = re.compile(rb'"id" ?: ?(\d+)')
 _LENGTH = re.compile(rb"\r\nContent-Length: (\d+)", re.IGNORECASE)

@@ -1,6 +1,6 @@
 """A museum's file from its arrival to the answers: every number on the way is the one that the file says.
 
-    make museum                 (python -m bench.museum [--url http://127.0.0.1:5000])
+    make museum                 (python -m bench.transfer.museum [--url http://127.0.0.1:5000])
 
 A file of 20,000 rows in Windows-1252, with semicolons and umlauts, of which 30 are damaged: quotation marks that are
 never closed, rows with cells too many, numbers of answers that are no numbers. It is uploaded, looked at, imported
@@ -23,8 +23,8 @@ import attrs
 import requests
 from support.person import Person
 
-from bench import testbed
-from bench.figures import table
+from bench.support import testbed
+from bench.support.figures import table
 
 ROWS, DAMAGED, FINISHED = 20_000, 30, 40
 COLUMNS = ("Inventar-Nr.", "Titel", "Fundort", "Beschreibung", "n_answers")

@@ -1,6 +1,6 @@
 """The wheel as somebody gets it: installed into an empty virtual environment, run in an empty folder.
 
-    make wheel                  (python -m bench.wheel)
+    make wheel                  (python -m bench.release.wheel)
 
 Builds the wheel and the source distribution, makes a virtual environment in a new folder below ``/tmp``, installs
 ``crowdd[embedded]`` from the wheel with what it needs from the index of pip. Then, in an empty folder and with nothing
@@ -29,7 +29,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
 
 from support.servers.building import built, copied
 from support.servers.programs import Program

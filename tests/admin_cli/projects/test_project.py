@@ -13,7 +13,7 @@ from support.servers.live import BIN
 
 from crowdd.embedded.process import wait_until
 
-EXAMPLE = Path(__file__).parents[2] / "examples/digits"
+EXAMPLE = Path(__file__).parents[3] / "examples/digits"
 NOBODY = 65534
 ABOUT = {"name": "Night birds", "short_name": "birds", "description": "Who sings?"}
 

@@ -9,10 +9,10 @@ import time
 import attrs
 from support.servers.live import LiveServer
 
-from bench.requests import Expected, Requests, marks
-from bench.testbed import Postgres, Project, Sql
-from bench.volunteers import address
-from bench.wire import Answer, Client
+from bench.support.requests import Expected, Requests, marks
+from bench.support.testbed import Postgres, Project, Sql
+from bench.support.volunteers import address
+from bench.support.wire import Answer, Client
 
 BEFORE_SECONDS, AFTER_SECONDS = 2.0, 5.0  # at most; an outage that is short for a test has less around it
 PAUSE_SECONDS = 0.02  # between two requests of a client

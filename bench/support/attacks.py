@@ -15,14 +15,15 @@ from typing import Any, Protocol
 
 import attrs
 
-from bench.testbed import Project
-from bench.volunteers import address
-from bench.wire import LostError, Wire
+from bench.support.testbed import Project
+from bench.support.volunteers import address
+from bench.support.wire import LostError, Wire
 
 IDLE, HOARD = "idle connections", "hoarders"
 _CHUNK = b"x" * 65_536
 _PER_NETWORK = 200  # connections that one address opens; the server closes those beyond 256
-_FIRST_ADDRESS = 1_000_000  # addresses of attackers that say so: bench.volunteers.address, away from everybody else's
+# Addresses of attackers that say so (bench.support.volunteers.address), away from everybody else's.
+_FIRST_ADDRESS = 1_000_000
 
 
 class Attack(Protocol):

@@ -1,6 +1,6 @@
 """Which test notices when a line that protects is broken: each is broken in a copy of the tree and its tests are run.
 
-python -m bench.mutants [WORD ...]      all, or those whose name contains a word
+python -m bench.fuzz.mutants [WORD ...]      all, or those whose name contains a word
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pathlib import Path
 import attrs
 import click
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 DEFINITIONS = ROOT / "crowdd" / "storage" / "definitions"
 COPIED = ("crowdd", "tests", "bench", "examples", "etc", "docs", "pyproject.toml", "setup.py", "twisted")
 SECONDS = 240

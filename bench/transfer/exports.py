@@ -1,6 +1,6 @@
 """Exports of many answers: the first byte, the whole, memory; a reader that leaves; four files at once; long lists.
 
-    python -m bench.exports [--answers 100000] [--tasks 1000000] [--crowd 1000000]
+    python -m bench.transfer.exports [--answers 100000] [--tasks 1000000] [--crowd 1000000]
 
 Gates: the first byte within MAX_FIRST (median of five), the server's memory grows by at most MAX_MEMORY, for a reader
 who has gone nothing more is read, every answer is in the file once; pages of the list of tasks by id, by state and far
@@ -25,9 +25,9 @@ import attrs
 import requests
 from support.servers.live import LiveServer
 
-from bench import testbed
-from bench.figures import Times, table
-from bench.imports import memory
+from bench.support import testbed
+from bench.support.figures import Times, table
+from bench.transfer.imports import memory
 
 MAX_FIRST = 0.3  # seconds
 MAX_MEMORY = 32e6  # bytes

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 import attrs
 import psycopg2
 
-from bench.testbed import Sql
+from bench.support.testbed import Sql
 
 _TIME = "2026-01-01 00:00:00+00"
 _TABLES = {

@@ -23,7 +23,7 @@ from support.checks.invariants import invariants
 from support.person import Person
 from support.servers.live import BIN, LiveServer
 
-from crowdd.embedded import Server, find_home, start
+from crowdd.embedded import PostgresServer, find_home, start
 
 T = TypeVar("T")
 SETTINGS = {"CROWDD_HTTP_TRUSTED_PROXIES": "127.0.0.1"}  # each client may then say which address it comes from
@@ -50,7 +50,7 @@ class Postgres:
 
     def start(self) -> None:
         """Returns when it takes connections."""
-        self._server: Server = self._thread.submit(lambda: start(find_home(self._place))).result()
+        self._server: PostgresServer = self._thread.submit(lambda: start(find_home(self._place))).result()
 
     def stop(self) -> None:
         """As an operator does: sessions are ended, what is committed stays."""

@@ -8,9 +8,9 @@ from typing import Any
 
 import attrs
 
-from bench.testbed import Project, Sql
-from bench.volunteers import address
-from bench.wire import Answer, Client
+from bench.support.testbed import Project, Sql
+from bench.support.volunteers import address
+from bench.support.wire import Answer, Client
 
 BATCH = 3  # tasks that the owner adds with one request: all or none
 # Of every twenty requests.

@@ -1,6 +1,6 @@
 """Imports of many tasks: how long, how much memory, what others notice; and what a kill half-way leaves.
 
-    python -m bench.imports [--rows 100000] [--kills 5] [--format csv]
+    python -m bench.transfer.imports [--rows 100000] [--kills 5] [--format csv]
 
 Gates: within SECONDS for each 100,000 rows, of the clock or, where others use the machine, of crowdd's and PostgreSQL's
 CPU together; the memory of the server grows by at most MAX_MEMORY; a page meanwhile takes at most MAX_WAIT (p99);
@@ -23,9 +23,9 @@ import attrs
 import requests
 from support.servers.live import LiveServer
 
-from bench import testbed
-from bench.cpu import Cpu
-from bench.figures import Times, table
+from bench.support import testbed
+from bench.support.cpu import Cpu
+from bench.support.figures import Times, table
 
 SECONDS = 20.0
 MAX_MEMORY = 64e6  # bytes

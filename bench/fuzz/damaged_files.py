@@ -1,6 +1,6 @@
 """Files of tasks that were damaged on their way: what arrives of them, how long it takes, and in how much memory.
 
-    python -m bench.damaged_files [--files 2000] [--rows 2000] [--seed 7]
+    python -m bench.fuzz.damaged_files [--files 2000] [--rows 2000] [--seed 7]
 
 Gates: whatever the damage, nothing raises; each line is in exactly one row; the sum of rows is that of good and refused
 ones; rows that were not touched arrive; no file takes longer than SECONDS; memory grows by at most MAX_MEMORY.
@@ -20,7 +20,7 @@ from pathlib import Path
 
 from support.checks.damaged_files import DAMAGE, ENCODINGS, STYLES, Damaged, GoodFile, good_file, violations
 
-from bench.figures import table
+from bench.support.figures import table
 from crowdd.domain.transfer.task_files import Dialect, inspect, read_rows
 from crowdd.errors import InvalidValueError
 

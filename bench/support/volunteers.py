@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from support.person import Person
 
-from bench.testbed import Project
-from bench.wire import Client
+from bench.support.testbed import Project
+from bench.support.wire import Client
 
 # Of every ten clients; what the people of a project are in life is not known, so each kind has its share.
 SHARES = {"browser": 2, "address": 4, "user": 3, "external": 1}

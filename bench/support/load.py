@@ -6,11 +6,11 @@ import asyncio
 import itertools
 import time
 
-from bench.figures import Times
-from bench.requests import Expected, Requests
-from bench.testbed import Project
-from bench.volunteers import address
-from bench.wire import Client, LostError
+from bench.support.figures import Times
+from bench.support.requests import Expected, Requests
+from bench.support.testbed import Project
+from bench.support.volunteers import address
+from bench.support.wire import Client, LostError
 
 TURNS = ("answer", "answer", "answer", "answer", "list", "page", "html", "progress")
 
