@@ -17,7 +17,7 @@ from twisted.internet import reactor
 from twisted.internet.defer import ensureDeferred, gatherResults
 
 from crowdd.embedded.binaries import find_all
-from crowdd.storage import schema
+from crowdd.storage import schedulers, schema
 from crowdd.storage.connections.pool import Pool
 from crowdd.storage.database import Database
 
@@ -64,10 +64,12 @@ async def pool_of(dsn: str) -> AsyncIterator[Pool]:
 @pytest.fixture
 def earlier(monkeypatch, tmp_path):
     """Makes this code one that knows the first migrations only: ``earlier(1)``; ``earlier(None)`` ends that."""
-    ours = schema.HERE
+    ours, dispatch = schema.HERE, schedulers.dispatch
 
     def know(number: int | None) -> None:
         monkeypatch.setattr(schema, "HERE", ours if number is None else older(number))
+        # Its functions return a type that the first migrations do not have.
+        monkeypatch.setattr(schedulers, "dispatch", dispatch if number is None else lambda known: "")
 
     def older(number: int) -> Path:
         folder = tmp_path / f"version{number}"
@@ -244,6 +246,25 @@ async def test_work_with_a_former_name_goes_on_and_links_work(empty, earlier):
     assert rows(empty, "SELECT name FROM queue_item") == [("password_reset_mail",)]
     assert rows(empty, "SELECT user_id FROM account_deletion") == [(7,)]
     assert rows(empty, "SELECT data FROM one_time_link ORDER BY purpose") == [({"encrypted": "x"},), ({},)]
+
+
+@pytest_twisted.ensureDeferred
+async def test_tasks_keep_their_mode_and_what_follows_from_it(empty, earlier):
+    modes = {"n": "limited", "b": "by_level", "i": "one_at_a_time", "a": "unlimited"}
+    kept = "SELECT mode::text, answers, open, level FROM task_ledger ORDER BY task_id"
+    async with pool_of(empty) as pool:
+        earlier(34)
+        await schema.upgrade(pool)
+        rows(
+            empty,
+            "INSERT INTO task_ledger (project_id, task_id, ordinal, n_answers, answers, leases, mode)"
+            ' SELECT 1, row_number() OVER (), row_number() OVER (), 3, answers, leases, mode::"char"'
+            f" FROM unnest(ARRAY{[*modes]}) mode, generate_series(0, 3) answers, generate_series(0, 1) leases",
+        )
+        before = rows(empty, kept)
+        earlier(None)
+        await schema.upgrade(pool)
+    assert rows(empty, kept) == [(modes[mode], *rest) for mode, *rest in before] and len(before) == 32
 
 
 @pytest_twisted.ensureDeferred

@@ -38,7 +38,7 @@ SELECT r.*, (SELECT word FROM volunteer_word w WHERE w.project_id = r.project_id
 
 -- A task as it is handed out: under incremental with the answer before, if there is one.
 CREATE VIEW handed_out AS
-SELECT t.*, CASE WHEN t.mode = 'i' AND t.answers > 0 AND jsonb_typeof(t.info) = 'object' THEN t.info || jsonb_build_object('last_answer', (
+SELECT t.*, CASE WHEN t.mode = 'one_at_a_time' AND t.answers > 0 AND jsonb_typeof(t.info) = 'object' THEN t.info || jsonb_build_object('last_answer', (
            SELECT r.info FROM task_run r WHERE r.project_id = t.project_id AND r.task_id = t.id AND r.counted ORDER BY r.id DESC LIMIT 1))
        ELSE t.info END AS shown_info
   FROM task_record t;

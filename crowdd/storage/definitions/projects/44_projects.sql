@@ -87,12 +87,12 @@ END $$;
 -- leases hold no places, so that late answers may find one. Where a task is brought back otherwise, it is stamped; that tasks are
 -- open to all volunteers who are past them is left to the positions, which start anew at the end.
 CREATE FUNCTION convert_tasks(p_project bigint, p_sched text, p_after bigint, p_maximum int, p_now timestamptz) RETURNS bigint LANGUAGE plpgsql AS $$
-DECLARE m "char" := mode_of(p_sched); ids bigint[]; t bigint;
+DECLARE m assignment_mode := mode_of(p_sched); ids bigint[]; t bigint;
 BEGIN
     ids := ARRAY(SELECT task_id FROM task_ledger WHERE project_id = p_project AND task_id > p_after ORDER BY task_id LIMIT p_maximum);
     PERFORM FROM task_ledger WHERE project_id = p_project AND task_id = ANY (ids) AND mode <> m ORDER BY task_id FOR UPDATE;
     WITH changed AS (
-        UPDATE task_ledger SET mode = m, requeued_xid = CASE m WHEN 'b' THEN stamp(p_project) END
+        UPDATE task_ledger SET mode = m, requeued_xid = CASE m WHEN 'by_level' THEN stamp(p_project) END
          WHERE project_id = p_project AND task_id = ANY (ids) AND mode <> m RETURNING task_id, uncounted)
     SELECT array_agg(task_id ORDER BY task_id) FILTER (WHERE uncounted > 0) INTO ids FROM changed;
     FOREACH t IN ARRAY coalesce(ids, '{}') LOOP

@@ -52,8 +52,8 @@ SELECT p_project, v.what, 'task ' || l.task_id, v.stored, v.counted
                        ('last results', coalesce(x.n, 0), CASE WHEN l.done THEN 1 ELSE least(coalesce(x.n, 0), 1) END),
                        ('results of exactly the counted answers', CASE WHEN l.done THEN (x.ids IS NOT DISTINCT FROM r.ids)::int ELSE 1 END, 1),
                        ('late answers beside a free place', CASE WHEN l.retired THEN 0
-                                 WHEN l.uncounted = 0 OR l.answers + CASE l.mode WHEN 'a' THEN 0 ELSE l.leases END >= l.n_answers THEN 0
-                            ELSE least(countable(l.project_id, l.task_id), l.n_answers - l.answers - CASE l.mode WHEN 'a' THEN 0 ELSE l.leases END) END, 0),
+                                 WHEN l.uncounted = 0 OR l.answers + CASE l.mode WHEN 'unlimited' THEN 0 ELSE l.leases END >= l.n_answers THEN 0
+                            ELSE least(countable(l.project_id, l.task_id), l.n_answers - l.answers - CASE l.mode WHEN 'unlimited' THEN 0 ELSE l.leases END) END, 0),
                        ('task_ledger.retired', l.retired::int, (o.task_id IS NOT NULL)::int)) v(what, stored, counted)
  WHERE l.project_id = p_project AND v.stored <> v.counted ORDER BY l.task_id, 2 $$;
 
@@ -81,7 +81,7 @@ passed AS (
       FROM low_water_marks f LEFT JOIN low_water_marks r ON r.scan = 'returns:' || f.scan, task_ledger t
      WHERE t.project_id = p_project AND t.open AND CASE
            WHEN f.scan = 'level/' || t.level THEN (t.requeued_xid, t.task_id) <= (f.k1, f.k2)
-           WHEN f.scan IN ('priority', 'priority-up', 'id', 'id-down') AND t.mode <> 'b' THEN
+           WHEN f.scan IN ('priority', 'priority-up', 'id', 'id-down') AND t.mode <> 'by_level' THEN
                 (t.requeued_xid IS NULL OR (t.requeued_xid, t.task_id) <= (r.k1, r.k2))
                 AND CASE f.scan WHEN 'priority' THEN (t.rank, t.task_id) <= (f.k1, f.k2)
                                 WHEN 'priority-up' THEN (t.priority_0, t.task_id) <= (f.k1, f.k2)

@@ -2,7 +2,7 @@
 --
 -- Invariants (docs/interface/tasks.md; tests/ledger looks for each):
 --   I1 task_ledger.answers = its counted runs; .uncounted = its other runs; .leases = its rows in lease
---   I2 counted runs + leases <= n_answers (or what it was before it was lowered; mode 'a': counted runs only)
+--   I2 counted runs + leases <= n_answers (or what it was before it was lowered; mode unlimited: counted runs only)
 --   I3 one run per person and task; nobody holds a lease on a task that he has answered
 --   I4 done <=> is_complete (answers >= n_answers); a done task has one last result, whose task_run_ids are its counted runs
 --   I5 one event per result version of a published project; the first is task_completed, later ones result_updated
@@ -53,7 +53,7 @@ DECLARE t task_ledger; was boolean; k int := 0; free int;
 BEGIN
     SELECT * INTO t FROM task_ledger WHERE project_id = p_project AND task_id = p_task;
     was := t.done;
-    free := t.n_answers - t.answers - t.leases * (t.mode <> 'a')::int;
+    free := t.n_answers - t.answers - t.leases * (t.mode <> 'unlimited')::int;
     IF t.uncounted > 0 AND free > 0 AND NOT t.retired THEN k := count_late(p_project, p_task, free); END IF;
     UPDATE task_ledger SET answers = answers + k, uncounted = uncounted - k, requeued_xid = stamp(p_project)
      WHERE project_id = p_project AND task_id = p_task RETURNING * INTO t;
@@ -122,14 +122,14 @@ BEGIN
                   + (SELECT count(*) FROM lease WHERE network = p_ip AND project_id + 0 = p_project AND -task_id = -p_task AND actor ~ '^[ci]:');
         moved := held AND l.network <> p_ip;            -- the network it was leased in has a place of its share back
     END IF;
-    c := (t.answers < t.n_answers AND NOT t.retired AND NOT surplus AND (held OR t.mode = 'a' OR t.answers + t.leases < t.n_answers))::int;
+    c := (t.answers < t.n_answers AND NOT t.retired AND NOT surplus AND (held OR t.mode = 'unlimited' OR t.answers + t.leases < t.n_answers))::int;
     granted := l.granted;
     late_seconds := CASE WHEN p_now > l.expires THEN extract(epoch FROM p_now - l.expires) END;
     INSERT INTO task_run (project_id, task_id, actor, user_id, user_ip, external_uid, created, finish_time, counted, trial, timeout, calibration, media_url, info)
     VALUES (p_project, p_task, p_actor, p_user, nullif(p_ip, ''), p_external, l.granted, p_now, c = 1, is_trial, late_seconds, p_calibration, p_media_url, p_info)
     RETURNING id INTO run;
     UPDATE task_ledger SET answers = answers + c, leases = leases - held::int, uncounted = uncounted + 1 - c,
-           requeued_xid = CASE WHEN mode = 'i' OR (mode = 'b' AND held::int <> c) THEN stamp(p_project) ELSE requeued_xid END
+           requeued_xid = CASE WHEN mode = 'one_at_a_time' OR (mode = 'by_level' AND held::int <> c) THEN stamp(p_project) ELSE requeued_xid END
      WHERE project_id = p_project AND task_id = p_task RETURNING * INTO t;
     last := (c = 1 AND NOT t.done AND is_complete(t.answers, t.n_answers))::int;
     IF last = 1 THEN PERFORM complete(t, is_trial, p_now); END IF;

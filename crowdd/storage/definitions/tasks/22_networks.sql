@@ -3,7 +3,7 @@
 -- The rule is about anonymous volunteers (c: and i:). Of each network at most project_ledger.counted_per_network answers of a
 -- task count; 0 is no limit. A live lease reserves its network's share, so that an answer to it counts when it comes from the
 -- same network. Counted answers and leases of a network make its share of a task (network_share); it is looked at under the
--- task's ledger row, as everything about a task. A task that everybody may answer (mode a) is handed out to a network only as
+-- task's ledger row, as everything about a task. A task that everybody may answer (mode unlimited) is handed out to a network only as
 -- often, too: there uncounted answers that came after the counted ones make the share as well.
 
 -- Who asks for tasks. shared: their network where the rule applies, else null. Positions depend on the network then:
@@ -15,7 +15,7 @@ CREATE FUNCTION asker_of(p project_ledger, p_actor text, p_network text) RETURNS
 DECLARE v asker;
 BEGIN
     IF p.counted_per_network > 0 AND p_network <> '' AND p_actor ~ '^[ci]:' THEN
-        v := (p_actor, p_network, p_network, ARRAY['', 'n:' || p_network], '@' || p_network, mode_of(p.sched) = 'a');
+        v := (p_actor, p_network, p_network, ARRAY['', 'n:' || p_network], '@' || p_network, mode_of(p.sched) = 'unlimited');
     ELSE
         v := (p_actor, coalesce(p_network, ''), NULL, ARRAY[''], '', false);
     END IF;

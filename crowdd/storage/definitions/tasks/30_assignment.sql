@@ -42,7 +42,7 @@ CREATE FUNCTION firm_of_network() RETURNS int IMMUTABLE LANGUAGE sql AS $$ SELEC
 -- caller has just answered it himself, or somebody of his network has; then its row stays locked.
 CREATE FUNCTION grant_lease(p project_ledger, v asker, p_task bigint, p_held int, p_wait boolean, p_level int, p_now timestamptz)
 RETURNS boolean LANGUAGE plpgsql AS $$
-DECLARE m "char";
+DECLARE m assignment_mode;
 BEGIN
     IF p_wait THEN
         SELECT mode INTO m FROM task_ledger
@@ -52,7 +52,7 @@ BEGIN
          WHERE project_id = p.project_id AND task_id = p_task AND open AND (p_level IS NULL OR level = p_level) FOR UPDATE SKIP LOCKED;
     END IF;
     IF NOT FOUND THEN RETURN false; END IF;
-    WITH held AS (UPDATE task_ledger SET leases = leases + 1, requeued_xid = CASE m WHEN 'b' THEN stamp(p.project_id) ELSE requeued_xid END
+    WITH held AS (UPDATE task_ledger SET leases = leases + 1, requeued_xid = CASE m WHEN 'by_level' THEN stamp(p.project_id) ELSE requeued_xid END
                    WHERE project_id = p.project_id AND task_id = p_task
                      AND NOT EXISTS (SELECT FROM task_run WHERE project_id = p.project_id AND task_id = p_task AND actor = v.actor)
                      AND (v.shared IS NULL OR p.counted_per_network
@@ -152,7 +152,7 @@ BEGIN
     ELSE v := (p_actor, coalesce(p_network, ''), NULL, ARRAY[''], '', false); END IF;                   -- the same, sooner
     IF need > 0 AND p_offset + p_limit > 1 THEN         -- a preload must not take the last places from those who are here
         SELECT count(DISTINCT l.actor) INTO active FROM (SELECT actor FROM lease WHERE -project_id = -p_project ORDER BY expires DESC LIMIT 60) l;
-        IF (SELECT coalesce(sum(CASE mode WHEN 'a' THEN active + 1 WHEN 'i' THEN 1 ELSE n_answers - answers - leases END), 0)
+        IF (SELECT coalesce(sum(CASE mode WHEN 'unlimited' THEN active + 1 WHEN 'one_at_a_time' THEN 1 ELSE n_answers - answers - leases END), 0)
               FROM (SELECT * FROM task_ledger WHERE project_id = p_project AND open LIMIT active + 1) o) <= active THEN
             need := least(need, 1 - cardinality(own));
         END IF;

@@ -90,7 +90,7 @@ BEGIN
                CASE ord WHEN 'id-down' THEN -task_id ELSE task_id END AS a2 FROM task_ledger
         WHERE project_id = p_project AND open AND requeued_xid IS NOT NULL AND (requeued_xid, task_id) > (greatest(f.k1, 0)::bigint, f.k2) ORDER BY requeued_xid, task_id;
     ELSIF lvl IS NOT NULL THEN OPEN c FOR SELECT task_id, requeued_xid::float8 AS k1, task_id AS k2, NULL::float8 AS a1, NULL::bigint AS a2 FROM task_ledger
-        WHERE project_id = p_project AND open AND mode = 'b' AND level = lvl
+        WHERE project_id = p_project AND open AND mode = 'by_level' AND level = lvl
           AND (requeued_xid, task_id) > (greatest(f.k1, 0)::bigint, f.k2) ORDER BY requeued_xid, task_id;
     ELSIF p_scan = 'id-down' THEN OPEN c FOR SELECT task_id, 0::float8 AS k1, -task_id AS k2, NULL::float8 AS a1, NULL::bigint AS a2 FROM task_ledger
         WHERE project_id = p_project AND open AND task_id < CASE WHEN f.k1 < 0 THEN 9223372036854775807 ELSE -f.k2 END ORDER BY task_id DESC;
@@ -112,7 +112,7 @@ BEGIN
         ('id',          '0::float8',  'task_id',  'task_id > $3', 'task_id'),
         ('id-down',     '0::float8',  '-task_id', 'task_id < CASE WHEN $2 < 0 THEN 9223372036854775807 ELSE -$3 END', 'task_id DESC'),
         ('returns',     'requeued_xid',    'task_id',  'requeued_xid IS NOT NULL AND (requeued_xid, task_id) > (greatest($2, 0)::bigint, $3)', 'requeued_xid, task_id'),
-        ('level',       'requeued_xid',    'task_id',  'mode = ''b'' AND level = $4 AND (requeued_xid, task_id) > (greatest($2, 0)::bigint, $3)', 'requeued_xid, task_id')
+        ('level',       'requeued_xid',    'task_id',  'mode = ''by_level'' AND level = $4 AND (requeued_xid, task_id) > (greatest($2, 0)::bigint, $3)', 'requeued_xid, task_id')
     ) scans (scan, k1, k2, beyond, sorted) WHERE scan = split_part(split_part(p_scan, ':', 1), '/', 1);
     EXECUTE format($q$
         WITH o AS MATERIALIZED (
@@ -311,13 +311,13 @@ END $$;
 CREATE FUNCTION first_of_level(p project_ledger, v asker, p_own bigint[], p_level int, p_order text) RETURNS bigint[] LANGUAGE plpgsql AS $$
 BEGIN
     RETURN CASE p_order
-        WHEN 'priority' THEN ARRAY(SELECT task_id FROM task_ledger WHERE project_id = p.project_id AND open AND mode = 'b' AND level = p_level
+        WHEN 'priority' THEN ARRAY(SELECT task_id FROM task_ledger WHERE project_id = p.project_id AND open AND mode = 'by_level' AND level = p_level
                                     ORDER BY rank, task_id LIMIT 8)
-        WHEN 'priority-up' THEN ARRAY(SELECT task_id FROM task_ledger WHERE project_id = p.project_id AND open AND mode = 'b' AND level = p_level
+        WHEN 'priority-up' THEN ARRAY(SELECT task_id FROM task_ledger WHERE project_id = p.project_id AND open AND mode = 'by_level' AND level = p_level
                                        ORDER BY rank DESC, task_id DESC LIMIT 8)
-        WHEN 'id' THEN ARRAY(SELECT task_id FROM task_ledger WHERE project_id = p.project_id AND open AND mode = 'b' AND level = p_level
+        WHEN 'id' THEN ARRAY(SELECT task_id FROM task_ledger WHERE project_id = p.project_id AND open AND mode = 'by_level' AND level = p_level
                               ORDER BY task_id LIMIT 8)
-        WHEN 'id-down' THEN ARRAY(SELECT task_id FROM task_ledger WHERE project_id = p.project_id AND open AND mode = 'b' AND level = p_level
+        WHEN 'id-down' THEN ARRAY(SELECT task_id FROM task_ledger WHERE project_id = p.project_id AND open AND mode = 'by_level' AND level = p_level
                                    ORDER BY task_id DESC LIMIT 8)
         ELSE sorted(p, v, p_own, p_level, p_order) END;
 END $$;

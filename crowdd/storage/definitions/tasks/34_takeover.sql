@@ -33,7 +33,7 @@ BEGIN
               LIMIT 20 LOOP
         SELECT * INTO t FROM task_ledger WHERE project_id = p.project_id AND task_id = c.task_id FOR UPDATE SKIP LOCKED;
         IF NOT FOUND THEN busy := true; CONTINUE; END IF;
-        CONTINUE WHEN t.retired OR t.mode = 'a' OR t.answers >= t.n_answers;
+        CONTINUE WHEN t.retired OR t.mode = 'unlimited' OR t.answers >= t.n_answers;
         SELECT * INTO l FROM lease WHERE project_id = p.project_id AND actor = c.actor AND task_id = c.task_id AND id = c.id;
         CONTINUE WHEN NOT FOUND OR EXISTS (SELECT FROM task_run x WHERE x.project_id = p.project_id AND x.task_id = c.task_id AND x.actor = v.actor)
             OR v.shared IS NOT NULL AND network_share(p.project_id, c.task_id, v.shared, v.every) - of_network(l.actor, l.network, v.shared) >= p.counted_per_network;

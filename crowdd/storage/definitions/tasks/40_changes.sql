@@ -13,7 +13,7 @@ END $$;
 -- Of two tasks of a project the one with the higher id was never created earlier: the order of ids is that of created.
 -- p_tasks: an array of {info, n_answers, priority_0, quorum, calibration}. Returns the ids in the order given.
 CREATE FUNCTION add_tasks(p_project bigint, p_tasks jsonb, p_now timestamptz) RETURNS bigint[] LANGUAGE plpgsql AS $$
-DECLARE p project_ledger; k int := jsonb_array_length(p_tasks); ids bigint[]; at timestamptz; m "char";
+DECLARE p project_ledger; k int := jsonb_array_length(p_tasks); ids bigint[]; at timestamptz; m assignment_mode;
 BEGIN
     SELECT * INTO p FROM project_ledger WHERE project_id = p_project FOR UPDATE;
     IF NOT FOUND THEN RETURN NULL; END IF;
@@ -25,7 +25,7 @@ BEGIN
       FROM jsonb_array_elements(p_tasks) WITH ORDINALITY u(e, o) ORDER BY o;
     INSERT INTO task_ledger (project_id, task_id, ordinal, n_answers, mode, priority_0, requeued_xid)
     SELECT p_project, ids[o], p.n_ordinals + o, (e->>'n_answers')::int, m, (e->>'priority_0')::float8,
-           CASE WHEN m = 'b' OR p.two_way OR -(e->>'priority_0')::float8 < p.max_rank THEN stamp(p_project) END
+           CASE WHEN m = 'by_level' OR p.two_way OR -(e->>'priority_0')::float8 < p.max_rank THEN stamp(p_project) END
       FROM jsonb_array_elements(p_tasks) WITH ORDINALITY u(e, o) ORDER BY o;
     UPDATE project_ledger SET n_ordinals = n_ordinals + k,
            max_rank = greatest(max_rank, (SELECT max(-(e->>'priority_0')::float8) FROM jsonb_array_elements(p_tasks) e))

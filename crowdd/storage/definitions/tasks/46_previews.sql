@@ -4,7 +4,7 @@
 -- answers those step in that may count (p_but: whose answers and leases go).
 CREATE FUNCTION would_be_complete(t task_ledger, p_n int, p_counted_gone int, p_but text, p_leases_gone int) RETURNS boolean STABLE LANGUAGE sql AS $$
 SELECT is_complete(t.answers - p_counted_gone + CASE WHEN t.retired OR t.uncounted = 0 THEN 0 ELSE least(countable(t.project_id, t.task_id, p_but), greatest(0,
-           p_n - t.answers + p_counted_gone - CASE t.mode WHEN 'a' THEN 0 ELSE t.leases - p_leases_gone END)) END, p_n) $$;
+           p_n - t.answers + p_counted_gone - CASE t.mode WHEN 'unlimited' THEN 0 ELSE t.leases - p_leases_gone END)) END, p_n) $$;
 
 CREATE FUNCTION preview_redundancy(p_project bigint, p_tasks bigint[], p_n int) RETURNS effect STABLE LANGUAGE sql AS $$
 SELECT count(*), count(*) FILTER (WHERE would AND NOT done), count(*) FILTER (WHERE done AND NOT would), 0

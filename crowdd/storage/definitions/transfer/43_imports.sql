@@ -195,12 +195,12 @@ BEGIN
         END IF;
         SELECT * INTO t FROM task_ledger l WHERE l.project_id = p_project AND l.task_id = m.task_id;
         granted_ := (e->>'created')::timestamptz; finished_ := (e->>'finished')::timestamptz; info_ := coalesce(e->'info', 'null');
-        c := (t.answers < t.n_answers AND NOT t.retired AND (t.mode = 'a' OR t.answers + t.leases < t.n_answers))::int;
+        c := (t.answers < t.n_answers AND NOT t.retired AND (t.mode = 'unlimited' OR t.answers + t.leases < t.n_answers))::int;
         INSERT INTO task_run (project_id, task_id, actor, external_uid, created, finish_time, counted, trial, timeout, calibration, media_url, info, origin)
         VALUES (p_project, m.task_id, e->>'actor', e->>'uid', granted_, finished_, c = 1, false, (e->>'late')::float8,
                 (e->>'calibration')::bigint, e->>'media_url', info_, (e->>'source') || '/' || (e->>'run'));
         UPDATE task_ledger l SET answers = answers + c, uncounted = uncounted + 1 - c,
-               requeued_xid = CASE WHEN mode = 'i' OR (mode = 'b' AND c = 1) THEN stamp(p_project) ELSE requeued_xid END
+               requeued_xid = CASE WHEN mode = 'one_at_a_time' OR (mode = 'by_level' AND c = 1) THEN stamp(p_project) ELSE requeued_xid END
          WHERE l.project_id = p_project AND l.task_id = m.task_id RETURNING * INTO t;
         last := (c = 1 AND NOT t.done AND is_complete(t.answers, t.n_answers))::int;
         IF last = 1 THEN PERFORM complete(t, true, p_now); END IF;
