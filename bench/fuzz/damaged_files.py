@@ -33,7 +33,7 @@ _EXTREMES = (
 )  # fmt: skip
 
 
-class Found:
+class Report:
     """What has been seen so far."""
 
     def __init__(self) -> None:
@@ -57,7 +57,7 @@ class Found:
         self.slowest = max(self.slowest, time.monotonic() - began)
 
 
-def _inspected(found: Found, folder: Path, content: bytes) -> None:
+def _inspected(found: Report, folder: Path, content: bytes) -> None:
     """Looks at a file as the server does when it comes."""
     path = folder / "file"
     path.write_bytes(content)
@@ -78,9 +78,9 @@ def _other_encoding(dice: random.Random, file: GoodFile) -> Dialect:
     return Dialect(file.dialect.format, dice.choice(ENCODINGS), file.dialect.delimiter)
 
 
-def play(files: int, rows: int, seed: int, folder: Path) -> Found:
+def play(files: int, rows: int, seed: int, folder: Path) -> Report:
     """Damages so many files, some of them as large as ``rows``, and reads them."""
-    found = Found()
+    found = Report()
     for number in range(files):
         dice = random.Random(f"{seed} {number}")
         style, encoding = STYLES[number % len(STYLES)], ENCODINGS[number // len(STYLES) % len(ENCODINGS)]
@@ -104,7 +104,7 @@ def _damaged_again(dice: random.Random, file: GoodFile, damaged: Damaged) -> byt
     return bytes(content)
 
 
-def extremes(found: Found, size: int) -> None:
+def extremes(found: Report, size: int) -> None:
     """Files made to take long."""
     for piece in _EXTREMES:
         content = b"a,b\n" + piece * (size // len(piece))

@@ -137,7 +137,7 @@ MUTANTS = (
         ),
     ),
     Mutant(
-        "the floor of a network passes what it may take",
+        "the low-water mark of a network passes what it may take",
         "32_candidate_scan.sql",
         "raising := raising AND shared;",
         "",
@@ -277,14 +277,14 @@ MUTANTS = (
         "test_races freed_behind or oldest",
     ),
     Mutant(
-        "the floor passes transactions that still run",
+        "the low-water mark passes transactions that still run",
         "32_candidate_scan.sql",
         "THEN g1 := horizon; g2 := 0; ELSE",
         "THEN g1 := horizon + 1000000; g2 := 0; ELSE",
         "test_races returns_stays or oldest",
     ),
     Mutant(
-        "a jump passes what one could take",
+        "a skip passes what one could take",
         "32_candidate_scan.sql",
         "SELECT k1, k2 - 1 AS k2 FROM w\n             WHERE NOT shared AND NOT task_id",
         "SELECT k1, k2 AS k2 FROM w\n             WHERE NOT shared AND NOT task_id",

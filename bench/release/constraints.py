@@ -113,7 +113,7 @@ def read(text: str) -> dict[str, Pin]:
     return found
 
 
-def lacking(found: Mapping[str, Pin], requirements: Iterable[str]) -> list[str]:
+def unpinned(found: Mapping[str, Pin], requirements: Iterable[str]) -> list[str]:
     """The requirements that no pin meets."""
     missing = []
     for line in requirements:
@@ -154,7 +154,7 @@ def main(check: bool) -> None:
     """Write etc/constraints.txt."""
     requirements = wanted()
     if check:
-        missing = lacking(read(FILE.read_text("utf-8")), requirements)
+        missing = unpinned(read(FILE.read_text("utf-8")), requirements)
         raise SystemExit(f"Not in {FILE.name}: {', '.join(missing)}. Run: make constraints" if missing else 0)
     report = _resolved(*requirements)
     first = pins(report)

@@ -12,7 +12,7 @@ from support.servers.live import LiveServer
 from bench.support.requests import Expected, Requests, marks
 from bench.support.testbed import Postgres, Project, Sql
 from bench.support.volunteers import address
-from bench.support.wire import Answer, Client
+from bench.support.wire import Client, Response
 
 BEFORE_SECONDS, AFTER_SECONDS = 2.0, 5.0  # at most; an outage that is short for a test has less around it
 PAUSE_SECONDS = 0.02  # between two requests of a client
@@ -99,7 +99,7 @@ class Outage:
             self.certain.append(wanted)
         client.close()
 
-    async def _ask(self, client: Client, expected: Expected) -> Answer:
+    async def _ask(self, client: Client, expected: Expected) -> Response:
         asked = self._now()
         answer = await client.ask(*expected.request)
         complaint = refusal_complaint(expected, answer) if answer.status == 503 else expected.complaint(answer)
@@ -142,7 +142,7 @@ class Outage:
         return [f"{name}: no success after the return" for name in {seen.name for seen in self.seen} - healthy]
 
 
-def refusal_complaint(expected: Expected, answer: Answer) -> str:
+def refusal_complaint(expected: Expected, answer: Response) -> str:
     """What is wrong with a 503: it needs Retry-After, and on /api the error object of every API error."""
     if not answer.headers.get("retry-after", "").isdigit():
         return f"{expected.name}: 503 without Retry-After"

@@ -10,7 +10,7 @@ import attrs
 
 from bench.support.testbed import Project, Sql
 from bench.support.volunteers import address
-from bench.support.wire import Answer, Client
+from bench.support.wire import Client, Response
 
 BATCH = 3  # tasks that the owner adds with one request: all or none
 # Of every twenty requests.
@@ -32,7 +32,7 @@ class Expected:
     marks: tuple[str, ...] = ()
     repeated: bool = False
 
-    def complaint(self, answer: Answer) -> str:
+    def complaint(self, answer: Response) -> str:
         """What is wrong with an answer, or ""."""
         if answer.status == 200 and self._right(answer.json):
             return ""

@@ -21,7 +21,7 @@ class LostError(ConnectionError):
 
 
 @attrs.frozen
-class Answer:
+class Response:
     """A whole answer; header names are in lower case, ``cookies`` are the pairs of Set-Cookie."""
 
     status: int
@@ -43,7 +43,7 @@ class Wire(asyncio.Protocol):
 
     def __init__(self) -> None:
         self._read = bytearray()
-        self._answer: asyncio.Future[Answer] | None = None
+        self._answer: asyncio.Future[Response] | None = None
         self.transport: Any = None
 
     @classmethod
@@ -57,7 +57,7 @@ class Wire(asyncio.Protocol):
         """Whether it has not ended, as far as is known."""
         return not self.transport.is_closing()
 
-    async def ask(self, request: bytes) -> Answer:
+    async def ask(self, request: bytes) -> Response:
         """The answer. Raises LostError when the connection ends first, TimeoutError when none comes."""
         self._answer = asyncio.get_running_loop().create_future()
         self.write(request)
@@ -91,7 +91,7 @@ class Wire(asyncio.Protocol):
             self._answer.set_exception(LostError("The connection ended before the answer."))
 
 
-def parse(read: bytes | bytearray) -> Answer | None:
+def parse(read: bytes | bytearray) -> Response | None:
     """The answer in these bytes, None while it is not whole. Its length must be given, but for 204."""
     head, separator, body = bytes(read).partition(_END_OF_HEAD)
     if not separator:
@@ -103,7 +103,7 @@ def parse(read: bytes | bytearray) -> Answer | None:
     if code != 204 and len(body) < int(headers["content-length"]):
         return None
     cookies = tuple(value.partition(";")[0] for name, value in pairs if name == "set-cookie")
-    return Answer(code, headers, cookies, body)
+    return Response(code, headers, cookies, body)
 
 
 class Client:
@@ -116,7 +116,7 @@ class Client:
         self.port, self.headers, self.query = port, dict(headers or {}), query
         self._wire: Wire | None = None
 
-    async def ask(self, method: str, path: str, body: Any = None, **headers: str) -> Answer:
+    async def ask(self, method: str, path: str, body: Any = None, **headers: str) -> Response:
         """One request; ``body`` goes as JSON. ``Accept="text/html"`` names a header. Errors as with ``Wire.ask``."""
         if self._wire is None or not self._wire.alive:
             self._wire = await Wire.open(self.port)

@@ -18,7 +18,7 @@ from crowdd.sched.poll_loop import PollLoop
 from crowdd.storage.connections.leadership import Leadership
 from crowdd.storage.database import Row
 
-SOON = 0.05  # seconds after a ring: what happens meanwhile is looked at together
+SOON = 0.05  # seconds after a notification: what happens meanwhile is looked at together
 LOOK = 1.0  # seconds between looks at all projects
 LOOKS_PER_ADOPTION = 30
 FAULT_PAUSE = 60.0

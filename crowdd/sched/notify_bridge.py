@@ -1,8 +1,8 @@
-"""Carries the bell between processes on one database, by NOTIFY.
+"""Carries change notifications between processes on one database, by NOTIFY.
 
 PostgreSQL lets one transaction with a NOTIFY commit at a time, in the whole database. So no transaction that does
-something else ever notifies: what was rung here goes out together, at most ten times a second, on the connection that
-listens.
+something else ever notifies: what was notified here goes out together, at most ten times a second, on the connection
+that listens.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class NotifyConnection(Protocol):
 
 
 class NotifyBridge(Service):
-    """While it runs, what is rung in this process is heard in the others, and the other way round."""
+    """While it runs, what is notified in this process reaches the others, and the other way round."""
 
     def __init__(self, clock: Any, connection: NotifyConnection, change_notifier: ChangeNotifier) -> None:
         self._clock, self._connection, self._change_notifier = clock, connection, change_notifier
@@ -57,7 +57,7 @@ class NotifyBridge(Service):
         self.listening = ensureDeferred(self._listen())
 
     def stopService(self) -> Deferred[None]:
-        """Sends what was rung until now, unless that takes more than LAST seconds."""
+        """Sends what was notified until now, unless that takes more than LAST seconds."""
         return ensureDeferred(self._send_last()).addTimeout(LAST, self._clock).addErrback(self._stopped)
 
     async def _listen(self) -> None:
@@ -85,7 +85,7 @@ class NotifyBridge(Service):
 
     async def _send(self) -> None:
         told = list(self._waiting)[:MAX_PROJECTS]
-        for project_id in told:  # before sending: what is rung meanwhile is news again
+        for project_id in told:  # before sending: what is notified meanwhile is sent again
             del self._waiting[project_id]
         try:
             await self._connection.notify(CHANNEL, f"{self._name} {','.join(map(str, told))}")
@@ -96,7 +96,7 @@ class NotifyBridge(Service):
             self._sending.ask()
 
     async def _send_last(self) -> None:
-        await deferLater(self._clock, 0)  # what was rung in this turn of the reactor is heard in the next
+        await deferLater(self._clock, 0)  # what was notified in this turn of the reactor arrives in the next
         super().stopService()
         self._stop_listening()
         self._sending.stop()

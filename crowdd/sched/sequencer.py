@@ -1,4 +1,4 @@
-"""Numbers events after their commit, soon after somebody rang the bell, and rings it again for those who read events.
+"""Numbers events after their commit, soon after a notification, and notifies again for those who read events.
 
 Every process does it for what it wrote itself; a project's advisory lock keeps two from doing it at once. What a
 process left that was killed between commit and numbering is found by looking from time to time.
@@ -19,8 +19,8 @@ from crowdd.sched.poll_loop import PollLoop
 from crowdd.storage.database import Database
 from crowdd.storage.webhooks import events
 
-SOON = 0.05  # seconds after a ring: what happens meanwhile is numbered together
-LOOK = 2.0  # seconds between looks without a ring
+SOON = 0.05  # seconds after a notification: what happens meanwhile is numbered together
+LOOK = 2.0  # seconds between looks without a notification
 LOOKS_PER_CENSUS = 30  # every so many looks: projects that became complete without an event
 
 log = Logger()

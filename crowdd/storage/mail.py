@@ -35,7 +35,7 @@ async def claim(db: Database) -> Row | None:
     )
 
 
-async def settle(db: Database, mail_id: int, state: str, error: str = "") -> None:
+async def set_state(db: Database, mail_id: int, state: str, error: str = "") -> None:
     """Sent, held or dead. The texts of a sent letter go: their links would be worth something to others."""
     await db.execute(
         "UPDATE mail SET state = %(state)s, error = %(error)s, ended = clock(),"

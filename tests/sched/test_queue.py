@@ -247,9 +247,9 @@ async def test_whoever_lost_an_item_is_told_while_the_next_is_at_it(bench):
     assert stopped.value.reason == "lost"
     assert not await first.heartbeat()
     for ending in (Outcome("done"), Outcome("waiting", "Away.", 10, failed=True)):
-        assert not await bench.services.queue.settle(first, ending)
+        assert not await bench.services.queue.record_outcome(first, ending)
     await second.progress(1, 3)
-    assert await second.heartbeat() and await bench.services.queue.settle(second, Outcome("done"))
+    assert await second.heartbeat() and await bench.services.queue.record_outcome(second, Outcome("done"))
     item = await bench.item(item_id)
     assert (item["state"], item["done"], item["error"]) == ("done", 3, "")
 

@@ -179,7 +179,7 @@ class Queue:
         row = await queue.claim(self._db, list(names), worker)
         return None if row is None else _item(row, self._db)
 
-    async def settle(self, item: QueuedTask, outcome: Outcome) -> bool:
+    async def record_outcome(self, item: QueuedTask, outcome: Outcome) -> bool:
         """Writes down what becomes of an item; False when it was not in our hands any more."""
         if outcome.state == "waiting":
             args = (outcome.pause, outcome.error, outcome.failed)

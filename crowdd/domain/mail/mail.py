@@ -88,7 +88,7 @@ class Mail:
             "Mail is off. {subject}: {links} (crowdctl mail show {id} says for whom)",
             subject=row["subject"], links=links or "no links", id=row["id"],
         )  # fmt: skip
-        await mail.settle(self._db, row["id"], "held")
+        await mail.set_state(self._db, row["id"], "held")
         return 1
 
     async def _deliver(self, post: Post, row: Row) -> bool:
@@ -101,14 +101,14 @@ class Mail:
             if error.general:
                 raise UnavailableError(f"mail server unavailable: {error}") from None
             return False
-        await mail.settle(self._db, row["id"], "sent")
+        await mail.set_state(self._db, row["id"], "sent")
         return True
 
     async def _failed(self, row: Row, error: PostError) -> None:
         seconds = FIRST_PAUSE if error.general else None if error.final else pause(row["attempts"])
         if seconds is None:
             log.warn("mail delivery failed: id={id} error={error}", id=row["id"], error=error)
-            await mail.settle(self._db, row["id"], "dead", str(error))
+            await mail.set_state(self._db, row["id"], "dead", str(error))
         else:
             # Letters that failed together do not come back together. What is not the letter's fault does not count.
             shaken = seconds * random.uniform(0.8, 1.2)  # noqa: S311

@@ -1,4 +1,4 @@
-"""Where people look for projects: categories, the shelves that are none, and the search."""
+"""Lists of projects: categories, the lists that are no category (featured, drafts), and the search."""
 
 from __future__ import annotations
 
@@ -61,11 +61,11 @@ class ProjectLists:
         """The category of that short name, all categories, and a page of its projects.
 
         Raises NotFoundError for an unknown category and for a page behind the last, UnknownFieldError for an unknown
-        order, AnonymousError and ForbiddenError for shelves that are not for everybody.
+        order, AnonymousError and ForbiddenError for lists that are not for everybody.
         """
         known = await self.categories()
-        chosen, shelf = _filter_of(name, known, who)
-        found = await self._list(shelf, page, order, descending)
+        chosen, project_filter = _filter_of(name, known, who)
+        found = await self._list(project_filter, page, order, descending)
         return chosen, known, found
 
     async def _list(self, project_filter: ProjectFilter, page: int, order: str, descending: bool) -> ProjectPage:

@@ -237,8 +237,8 @@ class Projects:
 
     async def of_volunteer(self, user_id: int) -> tuple[list[Row], int]:
         """Published projects that a person has answered in, the newest MAX_HELPED of them, and how many there are."""
-        shelf = project_lists.ProjectFilter(actor=f"u:{user_id}")
-        return await project_lists.list_page(self._db, shelf, "id", True, MAX_HELPED, 0)
+        project_filter = project_lists.ProjectFilter(actor=f"u:{user_id}")
+        return await project_lists.list_page(self._db, project_filter, "id", True, MAX_HELPED, 0)
 
     async def readiness(self, row: Row) -> PublishingState:
         """What is missing for publishing."""

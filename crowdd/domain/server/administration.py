@@ -147,7 +147,7 @@ class Administration:
 
 
 class CategoryBehaviour(Behaviour):
-    """Administrators' shelves; every change is written down, and one of them always stays."""
+    """Categories; every change is written to the audit log, and the last category stays."""
 
     def __init__(self) -> None:
         super().__init__(CATEGORY)

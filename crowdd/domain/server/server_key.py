@@ -92,7 +92,7 @@ async def find(db: Database, present: Secrets | None) -> KeyState:
     return KeyState(await server_keys.recorded(db), present)
 
 
-async def settle(db: Transactions, folder: Path, secrets: Secrets) -> None:
+async def reconcile(db: Transactions, folder: Path, secrets: Secrets) -> None:
     """Make sure that these secrets of the folder are the database's; the first ones that come are recorded.
 
     Raises ServerKeyError for others; then nothing has changed, and a candidate made for this start is gone.

@@ -86,7 +86,7 @@ class Templates:
         words.install(self.environment)
         self._site = SiteContext(static, name, base_url.rstrip("/"))
         self.environment.globals["site"] = self._site
-        self.environment.globals |= {"languages": languages.names, "zip": zip, "tongues": CONTENT_LANGUAGES}
+        self.environment.globals |= {"languages": languages.names, "zip": zip, "content_languages": CONTENT_LANGUAGES}
         self.environment.filters |= {
             "drawing": drawing,
             "markdown": _markdown,

@@ -1,1 +1,1 @@
-"""Long work, one file each: a module here has ``WORK``, whose name is what ``domain.queue.add`` calls it by."""
+"""Background tasks, one file each: a module has ``HANDLER``, whose name is what ``queue.add`` calls it by."""

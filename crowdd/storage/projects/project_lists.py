@@ -1,4 +1,4 @@
-"""Pages of projects: those of a shelf, or those that a search finds.
+"""Pages of projects: those of a list, or those that a search finds.
 
 Which projects stand on a page is found by narrow rows (the project's own and its folded counters); the exact figures are
 computed for the projects of that page alone, so that a page costs the same on a site of ten or ten thousand, but for

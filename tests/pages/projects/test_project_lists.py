@@ -1,4 +1,4 @@
-"""Categories, shelves that are none, and the search: what is found, in which order, page by page."""
+"""Categories, other lists, and the search: what is found, in which order, page by page."""
 
 from __future__ import annotations
 

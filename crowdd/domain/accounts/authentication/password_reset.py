@@ -97,7 +97,7 @@ class Recovery:
         limit = Limit(f"reset:{who.network}", self._settings.max_login_failures * NETWORK_FACTOR)
         await self._attempts.count(limit)
         await self._email_links.look(self._db, key, PURPOSE)
-        await self._attempts.take_back(limit)
+        await self._attempts.refund(limit)
 
     async def reset(self, key: str, new: str, confirm: str, who: Requester) -> Recovered:
         """The account that has a new password now. Every session of it has ended, and so have links in other letters.

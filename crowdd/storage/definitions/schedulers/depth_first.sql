@@ -12,7 +12,7 @@
 -- <name>_lane(p, p_order, p_scan) says where to look for the next task of a volunteer. It is called with p_scan null first
 -- and returns the name of a scan. While that scan has not given enough, it is called again with that name and returns the
 -- one after it; null is the end. p is the project, p_order the order that was asked for (priority unless it was another).
--- The scans (../32_candidate_scan.sql walks them; none costs more in a large project than in a small one, but for sort):
+-- The scans (../tasks/32_candidate_scan.sql reads them; none costs more in a large project than in a small one, but for sort):
 --   returns:<order>     tasks behind the volunteer in that order that have a place again
 --   <order>             priority, priority-up, id, id-down, or sort/<attribute>/<asc or desc>: all others in that order
 --   level/<n>           tasks on level n, which came there first comes first (mode by_level)

@@ -91,7 +91,7 @@ passed AS (
     SELECT count(*) AS n FROM task_ledger t JOIN p USING (project_id) WHERE t.requeued_xid > p.next UNION ALL
     SELECT count(*) FROM position x JOIN p USING (project_id) WHERE x.scan ~ '^(returns|level)' AND x.k1 > p.next
 )
-SELECT p_project, 'open tasks passed by the floor', scan, n::numeric, 0::numeric FROM passed UNION ALL
+SELECT p_project, 'open tasks passed by the low-water mark', scan, n::numeric, 0::numeric FROM passed UNION ALL
 SELECT p_project, 'stamps of the future', '', sum(n), 0 FROM early HAVING sum(n) > 0 $$;
 
 -- Positions start anew, behind every stamp that there is.

@@ -108,7 +108,7 @@ END $$;
 
 -- The caller's tasks at [offset, offset + limit) of one sequence: his leases in the order given, then new ones. All up to
 -- the end of the window are leased: offset 1 asked before offset 0 must not give the same task twice.
--- state: ok; again (ask again at once: the walk was cut, or a row was busy); wait (open places are leased, see retry_at);
+-- state: ok; again (ask again at once: the scan was cut, or a row was busy); wait (open places are leased, see retry_at);
 -- none; paused; and what access_refusal says. Without p_wait it waits for nobody, so that many may share a transaction: what would
 -- have to wait is "again". lapsed: leases that were looked at and may have ended, by which figures of the project may have
 -- changed. p_network: where the caller asks from.

@@ -15,7 +15,7 @@
 --
 -- Where the rule about networks applies (22_networks.sql), an anonymous volunteer also passes tasks of which their network has
 -- its share. That depends on the network they ask from, so they have positions for each: the scan's name ends in @<network>.
--- And the network has a floor of its own on each scan, so that its next volunteer need not pass what it has answered: the
+-- And the network has a low-water mark of its own on each scan, so that its next volunteer need not pass what it has answered: the
 -- position of n:<network>, which passes only what was not open, or of which the network had its share. When a network loses
 -- a place of its share, the task is stamped, like one that is open again.
 
@@ -25,9 +25,9 @@ BEGIN
         ON CONFLICT (project_id, actor, scan) DO UPDATE SET k1 = p1, k2 = p2, used = p_now;
 END $$;
 
--- A place on a scan, and whether it is the scan's floor: the position of nobody, which passes only what was not open.
+-- A place on a scan, and whether it is the scan's low-water mark: the position of nobody, which passes only what was not open.
 -- Newcomers start there, else they would read all index entries that died since the last VACUUM. shared: it is no further than
--- the floor of the caller's network or that of everybody.
+-- the low-water mark of the caller's network or that of everybody.
 CREATE TYPE scan_position AS (k1 float8, k2 bigint, at_low_water_mark boolean, shared boolean);
 
 -- Where the caller starts on a scan by level.
@@ -36,14 +36,14 @@ DECLARE s scan_position := ('-infinity', 0, true, true); r record; here text := 
 BEGIN
     FOR r IN SELECT actor, k1, k2 FROM position WHERE project_id = p.project_id AND actor = ANY (v.low_water_marks) AND scan = here UNION ALL
              SELECT actor, k1, k2 FROM position WHERE project_id = p.project_id AND actor = v.actor AND scan = here || v.suffix
-              ORDER BY actor LOOP                           -- the floor of everybody first
+              ORDER BY actor LOOP                           -- that of everybody first
         IF (r.k1, r.k2) > (s.k1, s.k2) THEN s := (r.k1, r.k2, r.actor = '', r.actor <> v.actor); END IF;
     END LOOP;
     RETURN s;
 END $$;
 
--- Where the caller starts in an order and among the tasks that returned to it. An open task behind the floor of an order has
--- a stamp beyond the floor of its returns. Who has come further among the returns than that may have passed it there, as one
+-- Where the caller starts in an order and among the tasks that returned to it. An open task behind the low-water mark of an order has
+-- a stamp beyond that of its returns. Who has come further among the returns than that may have passed it there, as one
 -- that was still ahead of him: he keeps to his own position in the order.
 CREATE FUNCTION start_in_order(p project_ledger, v asker, p_order text, OUT main scan_position, OUT returned scan_position) LANGUAGE plpgsql AS $$
 DECLARE r record; here text := p_order || '/' || p.epoch; back text := 'returns:' || here;
@@ -102,7 +102,7 @@ END $$;
 
 -- Where a volunteer goes on who has found nothing for a while: before the first of the next 5,000 tasks of a scan that he could
 -- take, or behind the last of these. By sets, since he may have answered them all. m as in lease_from_scan; null: the scan ends here.
--- net: as far as his network's floor may come; all: that is behind the last.
+-- net: as far as the network's low-water mark may come; all: that is behind the last.
 CREATE FUNCTION skip_ahead(p project_ledger, v asker, p_scan text, f scan_position, m scan_position, p_own bigint[], OUT next scan_position, OUT net scan_position, OUT all_shared boolean) LANGUAGE plpgsql AS $$
 DECLARE l record; r record; ord text := substring(p_scan FROM 'returns:(.*)'); lvl int := substring(p_scan FROM 'level/(.*)');
 BEGIN
@@ -142,7 +142,7 @@ END $$;
 
 -- Walks a scan from where the caller is (f) and leases up to p_need tasks. The position is saved; it stops before the first task
 -- that was locked by somebody. m: where he is in the order, whose returned tasks these are. cut: there may be more, ask again.
--- Of returned tasks eight are looked at, so that the first of them in his order comes first. On the way the floor of the caller's
+-- Of returned tasks eight are looked at, so that the first of them in his order comes first. On the way the low-water mark of the caller's
 -- network is raised, where that is worth a write.
 CREATE FUNCTION lease_from_scan(p project_ledger, v asker, p_scan text, f scan_position, m scan_position, p_need int, p_own bigint[], p_now timestamptz,
                      OUT got bigint[], OUT blocked bigint, OUT cut boolean) LANGUAGE plpgsql AS $$
@@ -157,7 +157,7 @@ BEGIN
     c := open_scan(p.project_id, p_scan, f);
     LOOP
         EXIT WHEN cardinality(got) >= p_need OR cardinality(ids) >= greatest(p_need, 8);
-        IF seen >= 100 THEN                             -- a bounded walk per request
+        IF seen >= 100 THEN                             -- a bounded scan per request
             cut := skips >= 4 OR blocked IS NOT NULL OR ids <> '{}' OR got <> '{}';
             EXIT WHEN cut;
             CLOSE c;
@@ -171,7 +171,7 @@ BEGIN
         END IF;
         FETCH c INTO r;
         more := FOUND;
-        IF first AND f.at_low_water_mark AND (more OR stamped) THEN       -- raise the floor; seldom on a scan of stamps, where it always could
+        IF first AND f.at_low_water_mark AND (more OR stamped) THEN       -- raise it; seldom on a scan of stamps, where it always could
             IF stamped AND (NOT more OR r.k1 >= horizon) THEN g1 := horizon; g2 := 0; ELSE g1 := r.k1; g2 := r.k2 - 1; END IF;
             IF (g1, g2) > (f.k1 + stamped::int * 10000, f.k2) AND pg_try_advisory_xact_lock(hashtextextended('low_water_mark/' || here, p.project_id)) THEN
                 PERFORM set_position(p.project_id, '', here, g1, g2, p_now);            -- never waits
@@ -217,7 +217,7 @@ BEGIN
 END $$;
 
 -- Whether nothing has come back to an order beyond a place on its scan of returns (f), and walking that scan would not raise its
--- floor either.
+-- low-water mark either.
 CREATE FUNCTION nothing_returned(p project_ledger, f scan_position) RETURNS boolean LANGUAGE plpgsql AS $$
 BEGIN
     RETURN NOT (f.at_low_water_mark AND pg_snapshot_xmin(pg_current_snapshot())::text::bigint + p.xid_base > f.k1 + 10000)
@@ -225,7 +225,7 @@ BEGIN
                           AND (requeued_xid, task_id) > (greatest(f.k1, 0)::bigint, f.k2));
 END $$;
 
--- What most asks come to, at a fraction of the cost of a walk: the first open task of an order beyond the caller's place (f) is
+-- What most asks come to, at a fraction of the cost of a scan: the first open task of an order beyond the caller's place (f) is
 -- one that he can have. got is empty when it is not: then lease_from_scan looks. cut as there.
 -- (No EXISTS where many rows are expected: it could be answered from a list of all that he has answered.)
 CREATE FUNCTION take_first(p project_ledger, v asker, p_order text, f scan_position, p_own bigint[], p_now timestamptz,
@@ -233,7 +233,7 @@ CREATE FUNCTION take_first(p project_ledger, v asker, p_order text, f scan_posit
 DECLARE r record; granted boolean;
 BEGIN
     got := '{}'; cut := false;
-    IF f.at_low_water_mark THEN RETURN; END IF;                  -- lease_from_scan may raise the floor
+    IF f.at_low_water_mark THEN RETURN; END IF;                  -- lease_from_scan may raise it
     IF p_order = 'priority' THEN
         SELECT task_id, rank AS k1, task_id AS k2,
                (SELECT true FROM task_run x WHERE x.project_id = p.project_id AND x.task_id = l.task_id AND x.actor = v.actor) AS answered,
