@@ -1,4 +1,4 @@
-"""Letters: written with what they are about, delivered once or again, and never more than they should say."""
+"""E-mails: written with what they are about, delivered once or again, and never more than they should say."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from crowdd.config import MailSettings
 from crowdd.domain.mail.backend import post
 from crowdd.domain.mail.mail import MAX_ATTEMPTS, MAX_PER_HOUR, Mail, Tally, pause
 from crowdd.domain.mail.message import Sender, compose, plain_address
-from crowdd.domain.mail.rendering import FOLDER, Letter, Letters, one_line
+from crowdd.domain.mail.rendering import FOLDER, MailRenderer, RenderedMail, one_line
 from crowdd.errors import ConfigError, ConflictError, InvalidValueError, UnavailableError
 from crowdd.languages import Languages
 from crowdd.sched.queue_worker import Worker
@@ -25,7 +25,7 @@ from crowdd.values import Requester
 
 BASE = "https://crowdd.example"
 SENDER = Sender("Site & Söhne", "crowdd@example.org", "crowdd.example")
-LETTERS = Letters(Languages(), "Site & Söhne", BASE)
+LETTERS = MailRenderer(Languages(), "Site & Söhne", BASE)
 EVIL = "Eve\r\nBcc: victim@example.org\r\n\r\n<script>alert(1)</script>{{ 7*7 }}"
 # What each letter is told, by its name.
 CONTEXTS: dict[str, dict[str, Any]] = {
@@ -155,7 +155,7 @@ async def test_a_dot_alone_ends_no_letter(bench):
     assert [line for line in bench.mailbox.seen if line.upper().startswith(b"MAIL")] == [
         b"MAIL FROM:<crowdd@example.org>"
     ]
-    sent = compose(Letter("", ".\n..\n", ".<p>"), 1, "a@b.org", SENDER, datetime.now(UTC))
+    sent = compose(RenderedMail("", ".\n..\n", ".<p>"), 1, "a@b.org", SENDER, datetime.now(UTC))
     assert not any(line.startswith(b".") for line in sent.splitlines())
 
 
@@ -351,7 +351,7 @@ class Shouting(gettext.NullTranslations):
 
 
 def test_a_letter_speaks_its_readers_language():
-    letters = Letters(Languages({"de": Shouting(), "ar": Shouting()}), "Site", BASE)
+    letters = MailRenderer(Languages({"de": Shouting(), "ar": Shouting()}), "Site", BASE)
     german = letters.write("test", {}, "de")
     assert (
         german.subject == "A TEST OF MAIL FROM Site"

@@ -16,7 +16,7 @@ from crowdd.storage.accounts import one_time_links
 from crowdd.storage.database import Database, Row
 from crowdd.values import Requester
 
-_MAX_LETTERS_PER_HOUR = 20  # to one address, whoever asks for them
+_MAX_MAILS_PER_HOUR = 20  # to one address, whoever asks for them
 _LINKS_KEPT = 2  # of one purpose and address, for each network that asks
 _AGAIN = "Ask for a new one."
 _SPENT = _("This link has been used or has expired. Request a new one.")
@@ -110,13 +110,13 @@ def greeted(row: Row) -> str:
     return str(row["name"]) if row["valid_email"] else ""
 
 
-def letter_limits(sort: str, email: str, who: Requester, allowed: int) -> tuple[Limit, ...]:
+def mail_limits(sort: str, email: str, who: Requester, allowed: int) -> tuple[Limit, ...]:
     """How many letters one network has sent to an address and in all, and how many an address gets from everywhere."""
     address = email.strip().lower()
     return (
         Limit(f"{sort}:{address}|{who.network}", allowed),
         Limit(f"{sort}:{who.network}", allowed * NETWORK_FACTOR),
-        Limit(f"{sort}:{address}", _MAX_LETTERS_PER_HOUR, HOUR_MINUTES),
+        Limit(f"{sort}:{address}", _MAX_MAILS_PER_HOUR, HOUR_MINUTES),
     )
 
 

@@ -12,7 +12,7 @@ from twisted.logger import Logger
 
 from crowdd.domain.mail.backend import Post, PostError
 from crowdd.domain.mail.message import Sender, compose, plain_address
-from crowdd.domain.mail.rendering import Letter, Letters, one_line
+from crowdd.domain.mail.rendering import MailRenderer, RenderedMail, one_line
 from crowdd.errors import ConflictError, InvalidValueError, NotFoundError, UnavailableError
 from crowdd.storage import mail
 from crowdd.storage.database import Database, Row
@@ -47,7 +47,7 @@ def pause(attempts: int) -> float | None:
 class Mail:
     """Sending letters, and seeing what became of them. Without a ``post`` mail is off and letters are held."""
 
-    def __init__(self, db: Database, letters: Letters, sender: Sender, post: Post | None, keep_days: int) -> None:
+    def __init__(self, db: Database, letters: MailRenderer, sender: Sender, post: Post | None, keep_days: int) -> None:
         self._db, self._letters, self._sender, self._keep_days = db, letters, sender, keep_days
         self.post = post
 
@@ -92,7 +92,7 @@ class Mail:
         return 1
 
     async def _deliver(self, post: Post, row: Row) -> bool:
-        letter = Letter(row["subject"], row["text"], row["html"])
+        letter = RenderedMail(row["subject"], row["text"], row["html"])
         message = compose(letter, row["id"], row["recipient"], self._sender, row["created"])
         try:
             await post.deliver(message, self._sender.address, row["recipient"])

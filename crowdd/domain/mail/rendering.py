@@ -18,12 +18,12 @@ else:
     jinja2 = lazy("jinja2")
 
 FOLDER = Path(__file__).parent / "templates"
-FRAME = "letter"
+FRAME = "layout"
 MAX_SUBJECT_LENGTH = 200
 
 
 @attrs.frozen
-class Letter:
+class RenderedMail:
     """A letter as it is read."""
 
     subject: str
@@ -31,7 +31,7 @@ class Letter:
     html: str
 
 
-class Letters:
+class MailRenderer:
     """Writes letters. A template sees what it is given, and ``site``, ``base_url``, ``locale`` and ``direction``."""
 
     def __init__(self, languages: Languages, site: str, base_url: str) -> None:
@@ -43,7 +43,7 @@ class Letters:
         """The letters that there are, sorted."""
         return sorted({path.stem for path in FOLDER.rglob("*.txt")} - {FRAME})
 
-    def write(self, name: str, context: Mapping[str, Any], locale: str) -> Letter:
+    def write(self, name: str, context: Mapping[str, Any], locale: str) -> RenderedMail:
         """The letter in a language, English where there is no such language.
 
         Raises TemplateNotFound for an unknown name, UndefinedError for a word that the context lacks.
@@ -55,7 +55,7 @@ class Letters:
         subject, text = ("".join(plain.blocks[block](plain.new_context(told))) for block in ("subject", "text"))
         subject = one_line(subject)
         html = speaking.get_template(f"{name}.html").render({**told, "subject": subject})
-        return Letter(subject, text.strip() + "\n", html)
+        return RenderedMail(subject, text.strip() + "\n", html)
 
     def _environment(self, locale: str) -> jinja2.Environment:
         made = jinja2.Environment(

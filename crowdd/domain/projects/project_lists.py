@@ -18,7 +18,7 @@ from crowdd.storage.projects.project_lists import ProjectFilter
 from crowdd.values import Requester
 
 PER_PAGE: Final = 20
-MAX_WORDS, MAX_LETTERS = 8, 200
+MAX_WORDS, MAX_CHARACTERS = 8, 200
 
 
 def _special(name: str, short_name: str, description: str) -> dict[str, Any]:
@@ -78,7 +78,7 @@ class ProjectLists:
 
     async def search(self, text: str, page: int) -> ProjectPage:
         """Projects whose name or sentence holds all the words; misspelt ones come behind."""
-        text = text[:MAX_LETTERS].strip()
+        text = text[:MAX_CHARACTERS].strip()
         if not text:
             return ProjectPage([], 0, 1)
         rows, total = await project_lists.search(self._db, text, text.split()[:MAX_WORDS], PER_PAGE, _offset(page))

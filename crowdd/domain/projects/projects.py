@@ -23,7 +23,7 @@ from crowdd.domain.webhooks.webhooks import Webhooks
 from crowdd.errors import AnonymousError, ForbiddenError, InvalidRequestError, InvalidValueError, NotFoundError
 from crowdd.kinds import PROJECT, Kind
 from crowdd.kinds.kind import OWNERS, Role
-from crowdd.kinds.task_run import MAX_ANSWER_BYTES, MAX_KEY_LETTERS, MAX_RAISED_BYTES
+from crowdd.kinds.task_run import MAX_ANSWER_BYTES, MAX_KEY_CHARACTERS, MAX_RAISED_BYTES
 from crowdd.languages import _
 from crowdd.languages.content_languages import is_tag
 from crowdd.storage import schedulers
@@ -390,8 +390,8 @@ def check_info(info: dict[str, Any]) -> None:
     if info.get("language") is not None and not is_tag(info["language"]):
         raise InvalidValueError("info.language is no tag of a language, such as en, pt-BR or zh-Hant.")
     key = info.get("answer_key")
-    if key is not None and (not isinstance(key, str) or not 1 <= len(key) <= MAX_KEY_LETTERS or "\0" in key):
-        raise InvalidValueError(_("info.answer_key must be a text of 1 to %(max)s characters.", max=MAX_KEY_LETTERS))
+    if key is not None and (not isinstance(key, str) or not 1 <= len(key) <= MAX_KEY_CHARACTERS or "\0" in key):
+        raise InvalidValueError(_("info.answer_key must be a text of 1 to %(max)s characters.", max=MAX_KEY_CHARACTERS))
     size = info.get("max_answer_bytes")
     if size is not None and (type(size) is not int or not MAX_ANSWER_BYTES <= size <= MAX_RAISED_BYTES):
         words = f"`info.max_answer_bytes` must be a whole number from {MAX_ANSWER_BYTES} to {MAX_RAISED_BYTES}"

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import attrs
 
 from crowdd.kinds import TASK_RUN
-from crowdd.kinds.task_run import MAX_KEY_LETTERS
+from crowdd.kinds.task_run import MAX_KEY_CHARACTERS
 from crowdd.storage.core.list_size import MAX_LIST_BYTES, within
 from crowdd.storage.database import Database, Row, one_or_none
 
@@ -183,7 +183,7 @@ async def answer_keys(db: Database, project_id: int) -> list[str]:
     rows = await db.fetch(
         "SELECT DISTINCT k FROM (SELECT info FROM task_run WHERE project_id = %(project)s ORDER BY id DESC LIMIT 20) r"
         " CROSS JOIN LATERAL jsonb_object_keys(CASE WHEN jsonb_typeof(info) = 'object' THEN info ELSE '{}' END) k"
-        f" WHERE length(k) BETWEEN 1 AND {MAX_KEY_LETTERS} ORDER BY k LIMIT 50",
+        f" WHERE length(k) BETWEEN 1 AND {MAX_KEY_CHARACTERS} ORDER BY k LIMIT 50",
         {"project": project_id},
     )
     return [row["k"] for row in rows]

@@ -14,7 +14,7 @@ from crowdd.domain.accounts.access_revocation import RESET as PURPOSE
 from crowdd.domain.accounts.access_revocation import Revoked, Revoking
 from crowdd.domain.accounts.authentication.password_policy import PasswordPolicy
 from crowdd.domain.accounts.authentication.passwords import Passwords
-from crowdd.domain.accounts.email_links import EmailLinks, greeted, letter_limits
+from crowdd.domain.accounts.email_links import EmailLinks, greeted, mail_limits
 from crowdd.domain.core.attempt_limits import NETWORK_FACTOR, Attempts, Limit
 from crowdd.domain.core.background_queue import Queue
 from crowdd.domain.core.security_log import RESET_ASKED, RESET_DONE, SecurityLog
@@ -26,7 +26,7 @@ from crowdd.values import Requester
 
 HANDLER = "password_reset_mail"
 _JOB = Requester(via="job")
-_MAX_LETTERS = 3  # to one address from one network in 15 minutes
+_MAX_MAILS = 3  # to one address from one network in 15 minutes
 
 
 @attrs.frozen
@@ -62,7 +62,7 @@ class Recovery:
         if mistakes := account_validation.email(email):
             raise FormError({"email_addr": mistakes})
         address = email.strip().lower()
-        await self._attempts.count(*letter_limits("forgot", address, who, _MAX_LETTERS))
+        await self._attempts.count(*mail_limits("forgot", address, who, _MAX_MAILS))
         row = await accounts.by_email(self._db, address)
         about, tried = (row["id"], "") if row else (None, address)
         self._security_log.count(RESET_ASKED, who, user_id=about, tried=tried)

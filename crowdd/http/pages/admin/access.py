@@ -14,7 +14,7 @@ from crowdd.http.routing import Handler
 from crowdd.kinds.kind import ADMINS
 from crowdd.languages import _
 
-MAX_LETTERS = 255
+MAX_CHARACTERS = 255
 
 
 def admins_only(handler: Handler) -> Handler:

@@ -8,7 +8,7 @@ from typing import Any
 from crowdd.domain.server.services import Services
 from crowdd.errors import CostlyTextError
 from crowdd.http.html.forms import Forms
-from crowdd.http.pages.admin.access import MAX_LETTERS, admins_only, field_errors
+from crowdd.http.pages.admin.access import MAX_CHARACTERS, admins_only, field_errors
 from crowdd.http.pages.announcements import NEWEST
 from crowdd.http.pages.omitted_pictures import LeftOut
 from crowdd.http.request import Incoming
@@ -19,7 +19,7 @@ from crowdd.languages import _
 
 _HERE = "/admin/announcement"
 _FIELDS = ("title", "body", "media_url", "published")
-_MAXIMUM = {"title": MAX_LETTERS, "body": None}
+_MAXIMUM = {"title": MAX_CHARACTERS, "body": None}
 _YES = frozenset({"y", "yes", "true", "on", "1"})
 
 

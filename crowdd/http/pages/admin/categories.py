@@ -9,7 +9,7 @@ from crowdd.domain.projects.projects import slug
 from crowdd.domain.server.services import Services
 from crowdd.errors import ConflictError
 from crowdd.http.html.forms import Forms
-from crowdd.http.pages.admin.access import MAX_LETTERS, admins_only, field_errors, taken
+from crowdd.http.pages.admin.access import MAX_CHARACTERS, admins_only, field_errors, taken
 from crowdd.http.request import Incoming
 from crowdd.http.responses import Page, Redirect, Response
 from crowdd.http.routing import Route, get, post
@@ -19,7 +19,7 @@ from crowdd.languages import _
 
 _HERE = "/admin/categories"
 _FIELDS = ("name", "description")
-_MAXIMUM = {"name": MAX_LETTERS, "description": 10_000}
+_MAXIMUM = {"name": MAX_CHARACTERS, "description": 10_000}
 
 
 class AdminCategories:
