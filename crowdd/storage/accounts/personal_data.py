@@ -92,7 +92,7 @@ async def exports_kept(db: Database) -> set[str]:
     return {row["file"] for row in await db.fetch("SELECT file FROM personal_export WHERE file IS NOT NULL")}
 
 
-# Farewells --------------------------------------------------------------------------------------------------------------
+# Deletions --------------------------------------------------------------------------------------------------------------
 
 
 async def begin_deletion(db: Database, user_id: int, seed: str) -> None:

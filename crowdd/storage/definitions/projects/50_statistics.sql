@@ -91,7 +91,7 @@ BEGIN
 END $$;
 
 -- Lets readers begin later: with the first transaction that has left something, and not behind the oldest one still running,
--- from which something may still come. Under lock_stats(); where it is worth it, since the floor leaves dead rows itself.
+-- from which something may still come. Under lock_stats(); where it is worth it, since that itself leaves dead rows.
 CREATE FUNCTION raise_floor(p_folded bigint) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
     UPDATE stat_floor f SET xact = n.xact
