@@ -214,7 +214,7 @@ class TestSettingsReadAgain:
         again = attrs.evolve(
             settings,
             ratelimit=config.RateLimitSettings(limit=5),
-            site=config.Site(name="Other birds"),
+            site=config.SiteSettings(name="Other birds"),
             http=attrs.evolve(settings.http, max_body_bytes=100),
         )
         served.server.prepared(again)()

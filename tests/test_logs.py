@@ -25,8 +25,8 @@ class Lines(list):
 
 
 def settings(folder=None, **log):
-    data = config.Data(dir=folder) if folder else config.Data()
-    return config.Settings(log=config.Log(**log), data=data)
+    data = config.DataSettings(dir=folder) if folder else config.DataSettings()
+    return config.Settings(log=config.LogSettings(**log), data=data)
 
 
 def journal(output, worker="", **more):
@@ -50,7 +50,7 @@ def test_text_has_one_indented_event_after_the_other():
 
 def test_json_is_one_object_per_line():
     lines = Lines()
-    _, log = journal(lines, worker="2", log=config.Log(format="json"))
+    _, log = journal(lines, worker="2", log=config.LogSettings(format="json"))
     log.warn("two\nlines of {bird}", bird="eagles", status=404)
     try:
         raise KeyError("nest")
@@ -67,7 +67,7 @@ def test_json_is_one_object_per_line():
 @pytest_twisted.ensureDeferred
 async def test_a_line_names_the_request_that_it_belongs_to(form):
     lines, gates = Lines(), [Deferred(), Deferred()]
-    _, log = journal(lines, log=config.Log(format=form))
+    _, log = journal(lines, log=config.LogSettings(format=form))
 
     async def request(number):
         request_id.set(f"id{number}")
@@ -90,12 +90,12 @@ def test_configured_secrets_are_never_written(form):
     lines = Lines()
     _, log = journal(
         lines,
-        log=config.Log(format=form),
-        db=config.Db(dsn="postgresql://crowdd:hidden-one@db/crowdd"),
-        mail=config.Mail(password="hidden-two"),
-        metrics=config.Metrics(token="hidden-three"),
-        signin=config.SignIn(google_client_secret="hidden-four"),
-        commenting=config.Commenting(secret_key="hidden-five"),
+        log=config.LogSettings(format=form),
+        db=config.DbSettings(dsn="postgresql://crowdd:hidden-one@db/crowdd"),
+        mail=config.MailSettings(password="hidden-two"),
+        metrics=config.MetricsSettings(token="hidden-three"),
+        signin=config.SignInSettings(google_client_secret="hidden-four"),
+        commenting=config.CommentingSettings(secret_key="hidden-five"),
     )
     for number in ("one", "two", "three", "four", "five"):
         log.error("password={what}", what=f"hidden-{number}")
@@ -114,12 +114,12 @@ def test_configured_secrets_are_never_written(form):
     ],
 )  # fmt: skip
 def test_the_password_of_a_database_is_known_for_one(dsn, found):
-    assert config.Settings(db=config.Db(dsn=dsn)).secrets() == found
+    assert config.Settings(db=config.DbSettings(dsn=dsn)).secrets() == found
 
 
 def test_what_is_less_important_is_left_out():
     lines = Lines()
-    _, log = journal(lines, log=config.Log(level="warn"))
+    _, log = journal(lines, log=config.LogSettings(level="warn"))
     for level in ("debug", "info", "warn", "error", "critical"):
         getattr(log, level)(level)
     assert [line.split()[-1] for line in lines] == ["warn", "error", "critical"]

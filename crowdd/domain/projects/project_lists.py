@@ -32,7 +32,7 @@ CONTRIBUTED: Final = _special("Yours", "historical_contributions", "Projects in 
 
 
 @attrs.frozen
-class ProjectPage:
+class ProjectListPage:
     """A page of projects: summaries, and how many there are on all pages."""
 
     rows: list[Row]
@@ -57,7 +57,7 @@ class ProjectLists:
 
     async def category(
         self, name: str, who: Requester, page: int, order: str, descending: bool
-    ) -> tuple[Mapping[str, Any], list[Row], ProjectPage]:
+    ) -> tuple[Mapping[str, Any], list[Row], ProjectListPage]:
         """The category of that short name, all categories, and a page of its projects.
 
         Raises NotFoundError for an unknown category and for a page behind the last, UnknownFieldError for an unknown
@@ -68,7 +68,7 @@ class ProjectLists:
         found = await self._list(project_filter, page, order, descending)
         return chosen, known, found
 
-    async def _list(self, project_filter: ProjectFilter, page: int, order: str, descending: bool) -> ProjectPage:
+    async def _list(self, project_filter: ProjectFilter, page: int, order: str, descending: bool) -> ProjectListPage:
         if order and order not in project_lists.ORDERS:
             raise UnknownFieldError(f"type object 'project' has no attribute '{order[:100]}'")
         rows, total = await project_lists.list_page(
@@ -76,11 +76,11 @@ class ProjectLists:
         )
         return _page(rows, total, page)
 
-    async def search(self, text: str, page: int) -> ProjectPage:
+    async def search(self, text: str, page: int) -> ProjectListPage:
         """Projects whose name or sentence holds all the words; misspelt ones come behind."""
         text = text[:MAX_CHARACTERS].strip()
         if not text:
-            return ProjectPage([], 0, 1)
+            return ProjectListPage([], 0, 1)
         rows, total = await project_lists.search(self._db, text, text.split()[:MAX_WORDS], PER_PAGE, _offset(page))
         return _page(rows, total, page)
 
@@ -109,7 +109,7 @@ def _offset(page: int) -> int:
     return (page - 1) * PER_PAGE
 
 
-def _page(rows: list[Row], total: int, page: int) -> ProjectPage:
+def _page(rows: list[Row], total: int, page: int) -> ProjectListPage:
     if page > 1 and not rows:
         raise NotFoundError(NOT_FOUND)
-    return ProjectPage(rows, total, page)
+    return ProjectListPage(rows, total, page)

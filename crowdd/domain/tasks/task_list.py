@@ -55,7 +55,7 @@ class Asked:
 
 
 @attrs.frozen
-class TaskPage:
+class TaskListPage:
     """A page of tasks. ``total`` are all that fit.
 
     Where words were looked for, that is how many were to be looked through, and ``searched_to`` the task that was come
@@ -98,7 +98,7 @@ class Browsing:
         if not row["zip_download"]:
             rights.require(who, row["roles"], OWNERS)
 
-    async def tasks(self, who: Requester, row: Row, asked: Asked) -> TaskPage:
+    async def tasks(self, who: Requester, row: Row, asked: Asked) -> TaskListPage:
         """Tasks of a project (a row of ``Projects.page``). Other orders than by id are for its owners.
 
         Raises NotFoundError for a page beyond the last, ForbiddenError, AnonymousError.
@@ -117,16 +117,16 @@ class Browsing:
         far = (asked.page - 1) * PER_PAGE > MAX_PASSED
         had = await task_list.ordinals(self._db, row["id"]) if far else 0
         found = await task_list.tasks(self._db, row["id"], place_of(asked, total, had), PER_PAGE)
-        return TaskPage([_listed(task) for task in found], asked.page, total)
+        return TaskListPage([_listed(task) for task in found], asked.page, total)
 
-    async def _holding(self, row: Row, asked: Asked, total: int) -> TaskPage:
+    async def _holding(self, row: Row, asked: Asked, total: int) -> TaskListPage:
         """As far as a page may cost: what is found in so many tasks, and where to go on."""
         place = PageStart(asked.state, descending=asked.descending, after=asked.after)
         words = [orjson.dumps(word).decode()[1:-1] for word in asked.words.split()]
         found = await task_list.holding(self._db, row["id"], place, words, PER_PAGE, MAX_WALKED)
         full = len(found) == PER_PAGE
         to = found[-1]["id"] if full else await task_list.last_of(self._db, row["id"], place, MAX_WALKED)
-        return TaskPage([_listed(task) for task in found], asked.page, total, by_words=True, searched_to=to)
+        return TaskListPage([_listed(task) for task in found], asked.page, total, by_words=True, searched_to=to)
 
     async def has(self, row: Row, task_id: int) -> bool:
         """Whether a task is one of the project."""
