@@ -106,7 +106,7 @@ webhooks: .venv/installed-embedded,test
 	@$(venv)python -m bench.webhooks
 
 wheel: .venv/installed-embedded,test
-	@$(venv)python -m bench.wheel
+	@$(venv)python -m bench.release.wheel
 
 # Writes etc/crowdd.conf and the tables of settings, errors and metrics in docs/ from the code.
 documents: .venv/installed-embedded,test
@@ -137,28 +137,28 @@ audit: .venv/installed-embedded,test
 
 # Pins what crowdd needs, with hashes, in etc/constraints.txt: after a change of install_requires, and for new versions.
 constraints: .venv/installed-embedded,test
-	@$(venv)python -m bench.constraints
+	@$(venv)python -m bench.release.constraints
 
 # The software bill of materials of these pins, as CycloneDX: crowdd.cdx.json.
 sbom: .venv/installed-embedded,test
-	@$(venv)python -m bench.sbom
+	@$(venv)python -m bench.release.sbom
 
 clean:
 	rm -rf .venv build docs/_build docs/reference *.egg-info .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
 	find crowdd tests twisted bench examples -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
 
 imports: .venv/installed-embedded,test
-	@$(venv)python -m bench.imports
+	@$(venv)python -m bench.transfer.imports
 
 # Files of tasks that were damaged on their way: no database, no server.
 damaged: .venv/installed-embedded,test
-	@$(venv)python -m bench.damaged_files
+	@$(venv)python -m bench.fuzz.damaged_files
 
 exports: .venv/installed-embedded,test
-	@$(venv)python -m bench.exports
+	@$(venv)python -m bench.transfer.exports
 
 class-room: .venv/installed-embedded,test
 	@$(venv)python -m bench.class_room
 
 museum: .venv/installed-embedded,test
-	@$(venv)python -m bench.museum
+	@$(venv)python -m bench.transfer.museum

@@ -48,12 +48,12 @@ setup(
         "crowdd": [
             "py.typed",
             "languages/*.po",
-            "domain/mail/templates/*",
+            "domain/mail/templates/**/*",
             "domain/accounts/authentication/common_passwords/*",
-            "storage/migrations/*.sql",
+            "storage/migrations/**/*.sql",
             "storage/definitions/**/*.sql",
             "http/templates/**/*",
-            "http/texts/*.md",
+            "http/texts/**/*.md",
             "http/starters/*.html",
             "http/static/**/*",
         ]

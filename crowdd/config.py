@@ -134,7 +134,7 @@ def _option(default: T, parse: Callable[[str], object] = str, doc: str = "", *, 
 
 
 @attrs.frozen
-class Http:
+class HttpSettings:
     """``[http]``: where the server listens and what it believes of those who ask."""
 
     host: str = _option("127.0.0.1", doc="Address to listen on.", fixed=True)
@@ -206,7 +206,7 @@ class Http:
 
 
 @attrs.frozen
-class Daemon:
+class DaemonSettings:
     """``[daemon]``: the processes of the server."""
 
     workers: int = _option(
@@ -218,7 +218,7 @@ class Daemon:
 
 
 @attrs.frozen
-class Log:
+class LogSettings:
     """``[log]``: what the server writes down, and where."""
 
     file: str = _option("", doc="File to write to; empty: standard output, or crowdd.log in the data folder.")
@@ -244,7 +244,7 @@ class Log:
 
 
 @attrs.frozen
-class Metrics:
+class MetricsSettings:
     """``[metrics]``: figures for Prometheus."""
 
     token: str = _option(
@@ -257,7 +257,7 @@ class Metrics:
 
 
 @attrs.frozen
-class Db:
+class DbSettings:
     """``[db]``: PostgreSQL."""
 
     dsn: str = _option(
@@ -286,7 +286,7 @@ class Db:
 
 
 @attrs.frozen
-class Data:
+class DataSettings:
     """``[data]``: what lies on the disk beside the database."""
 
     dir: Path = _option(
@@ -314,7 +314,7 @@ class Data:
 
 
 @attrs.frozen
-class Queue:
+class QueueSettings:
     """``[queue]``: long work in the background."""
 
     workers: int = _option(
@@ -329,7 +329,7 @@ class Queue:
 
 
 @attrs.frozen
-class RateLimit:
+class RateLimitSettings:
     """``[ratelimit]``: requests to /api per client and end point."""
 
     limit: int = _option(
@@ -360,7 +360,7 @@ class RateLimit:
 
 
 @attrs.frozen
-class Exports:
+class ExportSettings:
     """``[exports]``: files with tasks, answers and results that are downloaded."""
 
     at_once: int = _option(4, _positive, doc="Downloads of visitors under way; owners have as many of their own.")
@@ -370,7 +370,7 @@ class Exports:
 
 
 @attrs.frozen
-class Quota:
+class QuotaSettings:
     """``[quota]``: what the projects of one account may hold together; administrators have no quota."""
 
     max_projects: int = _option(
@@ -383,7 +383,7 @@ class Quota:
 
 
 @attrs.frozen
-class Live:
+class LiveSettings:
     """``[live]``: streams of events for those who watch a project."""
 
     connections: int = _option(
@@ -402,7 +402,7 @@ class Live:
 
 
 @attrs.frozen
-class Volunteers:
+class VolunteerSettings:
     """``[volunteers]``: those without an account."""
 
     anonymous: str = _option(
@@ -421,7 +421,7 @@ class Volunteers:
 
 
 @attrs.frozen
-class Accounts:
+class AccountSettings:
     """``[accounts]``: people who signed up."""
 
     session_days: int = _option(30, _positive, doc="A session ends after so many days without use.")
@@ -469,7 +469,7 @@ class Accounts:
 
 
 @attrs.frozen
-class SignIn:
+class SignInSettings:
     """``[signin]``: accounts elsewhere that people may sign in with; a provider without a client id is not offered."""
 
     google_client_id: str = _option(
@@ -505,14 +505,14 @@ class SignIn:
 
 
 @attrs.frozen
-class External:
+class ExternalSettings:
     """``[external]``: volunteers of another user base."""
 
     token_hours: int = _option(24, _positive, doc="Life of a project token for external users, in hours.")
 
 
 @attrs.frozen
-class Retention:
+class RetentionSettings:
     """``[retention]``: how long data about people is kept. 0: for ever."""
 
     address_days: int = _option(
@@ -529,7 +529,7 @@ class Retention:
 
 
 @attrs.frozen
-class Commenting:
+class CommentingSettings:
     """``[commenting]``: single sign-on at a commenting provider."""
 
     public_key: str = _option("", doc="Public key of a commenting provider for /api/commenting/sso; empty: off.")
@@ -537,7 +537,7 @@ class Commenting:
 
 
 @attrs.frozen
-class Outgoing:
+class OutgoingSettings:
     """``[outgoing]``: requests to servers that somebody else names (webhooks, imports)."""
 
     allowed_hosts: tuple[str, ...] = _option(
@@ -552,7 +552,7 @@ class Outgoing:
 
 
 @attrs.frozen
-class Webhooks:
+class WebhookSettings:
     """``[webhooks]``: what projects are told of their events."""
 
     first_delay: float = _option(
@@ -569,7 +569,7 @@ class Webhooks:
 
 
 @attrs.frozen
-class Mail:
+class MailSettings:
     """``[mail]``: the way to a mail server."""
 
     host: str = _option(
@@ -592,7 +592,7 @@ class Mail:
 
 
 @attrs.frozen
-class Site:
+class SiteSettings:
     """``[site]``: what the pages say about this server."""
 
     name: str = _option("crowdd", doc="Name of the site.")
@@ -620,27 +620,27 @@ class Site:
 class Settings:
     """All settings of one server."""
 
-    http: Http = Http()
-    daemon: Daemon = Daemon()
-    log: Log = Log()
-    metrics: Metrics = Metrics()
-    db: Db = Db()
-    data: Data = Data()
-    queue: Queue = Queue()
-    ratelimit: RateLimit = RateLimit()
-    exports: Exports = Exports()
-    quota: Quota = Quota()
-    live: Live = Live()
-    volunteers: Volunteers = Volunteers()
-    accounts: Accounts = Accounts()
-    signin: SignIn = SignIn()
-    external: External = External()
-    retention: Retention = Retention()
-    commenting: Commenting = Commenting()
-    outgoing: Outgoing = Outgoing()
-    webhooks: Webhooks = Webhooks()
-    mail: Mail = Mail()
-    site: Site = Site()
+    http: HttpSettings = HttpSettings()
+    daemon: DaemonSettings = DaemonSettings()
+    log: LogSettings = LogSettings()
+    metrics: MetricsSettings = MetricsSettings()
+    db: DbSettings = DbSettings()
+    data: DataSettings = DataSettings()
+    queue: QueueSettings = QueueSettings()
+    ratelimit: RateLimitSettings = RateLimitSettings()
+    exports: ExportSettings = ExportSettings()
+    quota: QuotaSettings = QuotaSettings()
+    live: LiveSettings = LiveSettings()
+    volunteers: VolunteerSettings = VolunteerSettings()
+    accounts: AccountSettings = AccountSettings()
+    signin: SignInSettings = SignInSettings()
+    external: ExternalSettings = ExternalSettings()
+    retention: RetentionSettings = RetentionSettings()
+    commenting: CommentingSettings = CommentingSettings()
+    outgoing: OutgoingSettings = OutgoingSettings()
+    webhooks: WebhookSettings = WebhookSettings()
+    mail: MailSettings = MailSettings()
+    site: SiteSettings = SiteSettings()
 
     @property
     def confirms_email(self) -> bool:

@@ -33,14 +33,14 @@ from crowdd.embedded.process import end_with
 from crowdd.errors import ConfigError
 from crowdd.http.metrics import FOLDER
 from crowdd.listening import bind_many, read_certificate
-from crowdd.logs import Journal
+from crowdd.logs import EventWriter
 from crowdd.reactor import IReactor
 from crowdd.service_manager import NAMED_BY
 
 log = Logger()
 SOCKET, READY = 3, 4  # descriptors of a worker
-FIRST_PAUSE, LONGEST_PAUSE = 0.1, 10.0  # seconds before a worker that ended is started anew
-LONGEST_LINE = 100_000
+FIRST_PAUSE, MAX_PAUSE = 0.1, 10.0  # seconds before a worker that ended is started anew
+MAX_LINE_LENGTH = 100_000
 _GRACE = 10.0  # seconds beyond four times the patience of a worker, which has that for each of its parts
 _DEAD_KEPT = 20  # workers whose counts are kept after their end
 
@@ -84,7 +84,7 @@ class Member(ProcessProtocol):
             self._when_ready(self)
             return
         whole, found, self._half = (self._half + data).rpartition(b"\n")
-        if found or len(self._half) > LONGEST_LINE:
+        if found or len(self._half) > MAX_LINE_LENGTH:
             self._say(whole + found if found else self._half)
             self._half = self._half if found else b""
 
@@ -113,7 +113,7 @@ class Workers(Service):
         reactor: IReactor,
         settings: Settings,
         config: str | None,
-        journal: Journal,
+        journal: EventWriter,
         when_ready: Callable[[], None] = lambda: None,
     ) -> None:
         if not settings.db.dsn:
@@ -157,7 +157,7 @@ class Workers(Service):
         line = [sys.executable, program, "--nodaemon", "--pidfile=", "crowdd", "--worker", mark(number), *config]
         self._reactor.spawnProcess(member, sys.executable, line, env=self._environment(), childFDs=descriptors)
         self._members[number] = member
-        self._restarts.setdefault(number, Restarts(self._reactor.seconds, FIRST_PAUSE, LONGEST_PAUSE)).began()
+        self._restarts.setdefault(number, Restarts(self._reactor.seconds, FIRST_PAUSE, MAX_PAUSE)).began()
         member.ended.addCallback(self._ended)
 
     def _environment(self) -> dict[str, str]:

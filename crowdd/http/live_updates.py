@@ -36,7 +36,7 @@ class LiveState:
 
     @property
     def open(self) -> bool:
-        """Whether everybody may watch, for all that is known: nothing has been rung that was not looked at."""
+        """Whether everybody may watch, for all that is known: no notification came that was not looked at."""
         return not (self._locked or self._throttled.due)
 
     def join(self, client: SseConnection) -> None:

@@ -19,7 +19,7 @@ from crowdd.http.html.forms import local
 from crowdd.http.html.locales import locale_of
 from crowdd.http.html.rendering import Templates
 from crowdd.http.request import Incoming
-from crowdd.http.responses import BytesResponse, Download, File, JsonResponse, Page, Redirect, Response, Stream
+from crowdd.http.responses import BytesResponse, Download, FileResponse, JsonResponse, Page, Redirect, Response, Stream
 from crowdd.http.transport.fixed_headers import encode, set_headers
 from crowdd.languages import Languages, Sentence
 from crowdd.languages.content_languages import direction_of
@@ -51,7 +51,7 @@ class Negotiator:
                 body = self._data(incoming, answer)
             case BytesResponse():
                 body = self._raw(incoming, answer)
-            case File():
+            case FileResponse():
                 body = self._raw(incoming, BytesResponse(b"", answer.content_type, answer.status, answer.headers))
             case Stream():
                 body = self._stream_head(incoming)

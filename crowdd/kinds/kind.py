@@ -79,7 +79,7 @@ class Field:
     default: object = None  # a callable is called; None with null=False means: must be given
     null: bool = False
     search: bool = True  # may be filtered and ordered by, among the rows whose value one may read
-    encrypted: bool = False  # stored encrypted in the column <name>_sealed
+    encrypted: bool = False  # stored encrypted in the column <name>_encrypted
     masked: bool = False  # those who may not read it see a keyed hash; the kind must name it in ``reduced``
     max_bytes: int = MAX_BYTES  # of a JSON value, as compact JSON
     max_key_bytes: Mapping[str, int] = attrs.field(factory=dict, eq=False)  # first-level keys not counted in max_bytes

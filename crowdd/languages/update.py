@@ -126,9 +126,9 @@ def main() -> int:
         made = renewed(path, words)
         with path.open("wb") as lines:
             write_po(lines, made, width=120, no_location=True, sort_output=True)
-        lacking = missing(path, words)
-        print(f"{path.name}: {len(words)} sentences, {len(lacking)} without a translation")
-        for each in lacking:
+        untranslated = missing(path, words)
+        print(f"{path.name}: {len(words)} sentences, {len(untranslated)} without a translation")
+        for each in untranslated:
             print(f"    {each!r}")
     return 0
 

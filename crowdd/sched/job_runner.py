@@ -19,7 +19,7 @@ from crowdd.sched.log_once import LogOnce
 from crowdd.storage.database import Database
 from crowdd.storage.server import jobs
 
-LONGEST_WAIT = MINUTE
+MAX_WAIT = MINUTE
 """Seconds between two checks of a job, even if it is due later, so that a run whose process has died is noticed."""
 
 log = Logger()
@@ -86,7 +86,7 @@ class JobRunner(Service):
             running.cancel()
 
     async def _look(self, job: Job) -> None:
-        self._waits[job.name] = min(await self._run_if_due(job), LONGEST_WAIT)
+        self._waits[job.name] = min(await self._run_if_due(job), MAX_WAIT)
 
     async def _run_if_due(self, job: Job) -> float:
         """Seconds until the job is looked at again."""

@@ -1,4 +1,4 @@
-"""Pass change notifications between the processes of one database, with NOTIFY.
+"""Pass change notifications between change processes of one database, with NOTIFY.
 
 PostgreSQL lets only one transaction with a NOTIFY commit at a time, in the whole database. So transactions that change
 rows never use NOTIFY. The notifications of this process are sent together, at most ten times a second, on the

@@ -134,7 +134,7 @@ class Worker(Service):
     async def _do(self, item: QueuedTask) -> None:
         outcome = await self._attempt(item, self._handlers[item.name])
         try:
-            if not await self._queue.settle(item, outcome):
+            if not await self._queue.record_outcome(item, outcome):
                 log.info("background task taken over by another worker: name={item.name} id={item.id}", item=item)
             elif outcome.state == "dead" and item.email_addr:
                 await self._tell_owner(item, item.email_addr, outcome.error)

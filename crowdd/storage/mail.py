@@ -65,7 +65,7 @@ async def claim(db: Database) -> WholeMail | None:
     )
 
 
-async def settle(db: Database, mail_id: int, state: str, error: str = "") -> None:
+async def set_state(db: Database, mail_id: int, state: str, error: str = "") -> None:
     """Sets the state to sent, held or dead. The texts of a sent e-mail are deleted: others could use their links."""
     await db.execute(
         "UPDATE mail SET state = %(state)s, error = %(error)s, ended = clock(),"
@@ -84,7 +84,7 @@ async def put_back(db: Database, mail_id: int, seconds: float, error: str, *, co
     await db.execute(sql, {"id": mail_id, "seconds": seconds, "error": error, "counts": counts})
 
 
-async def list_(db: Database, limit: int, state: str | None) -> list[QueuedMail]:
+async def list_mails(db: Database, limit: int, state: str | None) -> list[QueuedMail]:
     """The latest e-mails without their texts."""
     where = "WHERE state = %(state)s" if state else ""
     return await fetch_rows(

@@ -19,7 +19,7 @@ AT = datetime(2025, 3, 4, 5, 6, 7, 890, UTC)
 EVENT = DueDelivery(
     project_id=7, short_name="night-gate", seq=12, id=99, kind="task_completed", task_id=3, result_id=4, at=AT, planned=AT,
     now=AT, data={"user_ids": [5, 6], "volunteers": ["a", "b"]}, attempts=0, again=False, url="https://hooks.example/x?a=b",
-    secret_sealed=b"", old_secret_sealed=None,
+    secret_encrypted=b"", old_secret_encrypted=None,
 )  # fmt: skip
 PYBOSSA = {
     "event": "task_completed", "project_short_name": "night-gate", "project_id": 7, "task_id": 3, "result_id": 4,

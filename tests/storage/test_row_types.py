@@ -16,7 +16,7 @@ from crowdd.storage.tasks.rows import ListedRun, ResultRow, TaskRunRow
 
 def of_kind(kind: Kind) -> set[str]:
     """The columns that ``storage.core.records`` selects of a kind."""
-    return {f"{field.name}_sealed" if field.encrypted else field.name for field in kind.fields}
+    return {f"{field.name}_encrypted" if field.encrypted else field.name for field in kind.fields}
 
 
 @pytest.mark.parametrize(

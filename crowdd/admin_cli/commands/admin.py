@@ -75,7 +75,7 @@ def remove(config: Path | None, who: str, as_json: bool) -> None:
 @admin.command("list")
 @json_option
 @click.pass_obj
-def list_(config: Path | None, as_json: bool) -> None:
+def list_admins(config: Path | None, as_json: bool) -> None:
     """List the administrators."""
     listing(as_json, with_domain(config, lambda services: services.accounts.admins()), _COLUMNS)
 

@@ -33,7 +33,7 @@ def announcement() -> None:
 )
 @json_option
 @click.pass_obj
-def list_(config: Path | None, limit: int, as_json: bool) -> None:
+def list_announcements(config: Path | None, limit: int, as_json: bool) -> None:
     """List the newest announcements, including drafts."""
     newest = Query(ANNOUNCEMENT, order="created", descending=True, limit=limit)
     listing(as_json, with_domain(config, lambda d: d.records.list(newest, SYSTEM)), _COLUMNS)

@@ -33,7 +33,7 @@ def mail() -> None:
 @click.option("--limit", default=50, show_default=True, help="Maximum number.")
 @json_option
 @click.pass_obj
-def list_(config: Path | None, state: str | None, limit: int, as_json: bool) -> None:
+def list_mails(config: Path | None, state: str | None, limit: int, as_json: bool) -> None:
     """List the latest e-mails, newest first."""
     listing(
         as_json,

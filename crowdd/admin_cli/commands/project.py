@@ -60,7 +60,7 @@ def project() -> None:
 @click.option("--limit", type=click.IntRange(1), default=100, show_default=True, help="Maximum number.")
 @json_option
 @click.pass_obj
-def list_(config: Path | None, /, as_json: bool, **chosen: Any) -> None:
+def list_projects(config: Path | None, /, as_json: bool, **chosen: Any) -> None:
     """List the projects by id, including drafts."""
     listing(as_json, with_domain(config, lambda services: _list(services, **chosen)), _LIST)
 

@@ -46,7 +46,7 @@ def _of_project(config: Path | None, which: str, work: Work[T]) -> T:
 @webhook.command("list")
 @json_option
 @click.pass_obj
-def list_(config: Path | None, as_json: bool) -> None:
+def list_webhooks(config: Path | None, as_json: bool) -> None:
     """List the webhooks of all projects, failing ones first."""
     listing(as_json, with_domain(config, lambda services: services.webhooks.all_states()), _LIST)
 

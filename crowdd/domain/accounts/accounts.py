@@ -8,7 +8,7 @@ from functools import partial
 import attrs
 
 from crowdd.concurrency.batching import Batcher, BatcherFactory
-from crowdd.config import Accounts as AccountSettings
+from crowdd.config import AccountSettings
 from crowdd.domain.accounts import account_validation
 from crowdd.domain.accounts.account_validation import EXAMPLES
 from crowdd.domain.accounts.administrators import Administrators
@@ -126,7 +126,7 @@ class Accounts:
             "email_addr": form.email_addr.strip(),
             "passwd_hash": hashed,
             "api_key_hash": hashed_key,
-            "api_key_sealed": b"",
+            "api_key_encrypted": b"",
             "admin": admin,
             "valid_email": proved,
             "locale": who.locale,
@@ -194,10 +194,10 @@ class Accounts:
 
     def api_key(self, row: PersonRow) -> str:
         """The API key of an account row."""
-        return self._secrets.decrypt(row["api_key_sealed"], _place(row["id"]))
+        return self._secrets.decrypt(row["api_key_encrypted"], _place(row["id"]))
 
     def _encrypted(self, user_id: int, key: str) -> bytes:
-        """The key as it is stored: bound to its account, so it can be sealed only once the account has its id."""
+        """The key as it is stored: bound to its account, so it can be encrypted only once the account has its id."""
         return self._secrets.encrypt(key, _place(user_id))
 
     async def of_examples(self) -> Account:
@@ -266,7 +266,7 @@ class Accounts:
 
 
 def _place(user_id: int) -> str:
-    return place("account", "api_key_sealed", user_id)
+    return place("account", "api_key_encrypted", user_id)
 
 
 class UserBehaviour(Behaviour):

@@ -12,7 +12,7 @@ from crowdd.domain.accounts import account_validation
 from crowdd.domain.accounts.access_revocation import ADDRESS, RESET
 from crowdd.domain.accounts.accounts import Accounts
 from crowdd.domain.accounts.authentication.passwords import Passwords
-from crowdd.domain.accounts.email_links import EmailLinks, greeted, letter_limits
+from crowdd.domain.accounts.email_links import EmailLinks, greeted, mail_limits
 from crowdd.domain.accounts.registration import Registration
 from crowdd.domain.accounts.social.oauth import ProviderIdentity
 from crowdd.domain.accounts.social.social_login import SocialLogin
@@ -27,7 +27,7 @@ from crowdd.values import Requester, Values
 
 REGISTER = "register"
 PATH = "/account/register/confirmation"
-_MAX_LETTERS = 5  # to one address from one network in 15 minutes
+_MAX_MAILS = 5  # to one address from one network in 15 minutes
 
 
 @attrs.frozen
@@ -186,4 +186,4 @@ class EmailConfirmation:
         )
 
     async def _limit(self, email: str, who: Requester) -> None:
-        await self._attempts.count(*letter_limits("letter", email, who, _MAX_LETTERS))
+        await self._attempts.count(*mail_limits("letter", email, who, _MAX_MAILS))

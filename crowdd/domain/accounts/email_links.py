@@ -16,7 +16,7 @@ from crowdd.storage.accounts.rows import Address
 from crowdd.storage.database import Database
 from crowdd.values import Requester, Values
 
-_MAX_LETTERS_PER_HOUR = 20  # to one address, from all networks together
+_MAX_MAILS_PER_HOUR = 20  # to one address, from all networks together
 _LINKS_KEPT = 2  # of one purpose and address, for each network that asks
 _AGAIN = "Ask for a new one."
 _SPENT = _("This link has been used or has expired. Request a new one.")
@@ -56,13 +56,15 @@ class EmailLinks:
         """A letter with a link. ``origin`` is the network that asked for it: of the links of a purpose that it had sent
         to this address the newest two work, so that nobody ends a link that somebody else asked for.
 
-        ``data`` is sealed until the link is used; ``said`` is what a front end elsewhere shows when it is opened.
+        ``data`` is encrypted until the link is used; ``said`` is what a front end elsewhere shows when it is opened.
         """
         key, subject = token(), self.subject(to)
         asked_from, hashed = self._secrets.digest("origin", origin), self._hash(key)
         await one_time_links.keep_newest(tx, subject, purpose, asked_from, _LINKS_KEPT - 1)
         encrypted = base64.b64encode(self._secrets.encrypt(orjson.dumps(data or {}).decode(), _place(hashed))).decode()
-        await one_time_links.add(tx, hashed, purpose, self.hours, user_id, {"sealed": encrypted}, subject, asked_from)
+        await one_time_links.add(
+            tx, hashed, purpose, self.hours, user_id, {"encrypted": encrypted}, subject, asked_from
+        )
         url = f"{self._front}{path}?key={key}{flash_query(said)}"
         await self.send(tx, to, template, locale, url=url, hours=self.hours, **{"name": "", **context})
 
@@ -85,7 +87,7 @@ class EmailLinks:
         row = await one_time_links.use(tx, self._hash(key), purpose)
         if row is None:
             raise ForbiddenError(_SPENT, hint=_AGAIN)
-        kept = self._secrets.decrypt(base64.b64decode(str(row.data["sealed"])), _place(self._hash(key)))
+        kept = self._secrets.decrypt(base64.b64decode(str(row.data["encrypted"])), _place(self._hash(key)))
         return row.user_id, orjson.loads(kept)
 
     def subject(self, address: str) -> bytes:
@@ -108,13 +110,13 @@ def greeted(row: Address) -> str:
     return str(row["name"]) if row["valid_email"] else ""
 
 
-def letter_limits(sort: str, email: str, who: Requester, allowed: int) -> tuple[Limit, ...]:
+def mail_limits(sort: str, email: str, who: Requester, allowed: int) -> tuple[Limit, ...]:
     """How many letters one network has sent to an address and in all, and how many an address gets from everywhere."""
     address = email.strip().lower()
     return (
         Limit(f"{sort}:{address}|{who.network}", allowed),
         Limit(f"{sort}:{who.network}", allowed * NETWORK_FACTOR),
-        Limit(f"{sort}:{address}", _MAX_LETTERS_PER_HOUR, HOUR_MINUTES),
+        Limit(f"{sort}:{address}", _MAX_MAILS_PER_HOUR, HOUR_MINUTES),
     )
 
 

@@ -47,7 +47,7 @@ class ExternalUsers:
                 "The Authorization header with the project's secret key is missing.", code="key_missing"
             )
         row = await projects.secret_key(self._db, short_name)
-        key = self._secrets.decrypt(row["secret_key_sealed"], _place(row["id"])) if row else ""
+        key = self._secrets.decrypt(row["secret_key_encrypted"], _place(row["id"])) if row else ""
         if row is None or not hmac.compare_digest(key.encode(), secret_key.encode("utf-8", "surrogatepass")):
             raise NotFoundError(NOT_FOUND)
         if uid is None and row["token_per_volunteer"]:
@@ -67,7 +67,7 @@ class ExternalUsers:
         row = await self._keys.add(project_id)
         if row is None:
             raise NotFoundError(NOT_FOUND)
-        claims = _claims(self._secrets, bearer, bytes(row["secret_key_sealed"]), row["id"])
+        claims = _claims(self._secrets, bearer, bytes(row["secret_key_encrypted"]), row["id"])
         if claims["project_id"] != row["id"] or claims["short_name"] != row["short_name"]:
             raise AnonymousError("The token was made for another project.", code="wrong_project")
         if not claims["exp"] > row["now"]:
@@ -91,7 +91,7 @@ def _require_user(claims: Mapping[str, Any], uid: str, *, named: bool) -> None:
 
 
 def _place(project_id: int) -> str:
-    return place("project", "secret_key_sealed", project_id)
+    return place("project", "secret_key_encrypted", project_id)
 
 
 @lru_cache(maxsize=1000)

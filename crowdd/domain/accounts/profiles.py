@@ -24,7 +24,7 @@ from crowdd.storage.core import audit, records
 from crowdd.storage.database import Database, Transactions
 from crowdd.values import Requester, Values
 
-_LONGEST_KEY = 500
+_MAX_KEY_LENGTH = 500
 
 
 @attrs.frozen
@@ -97,8 +97,8 @@ class Profiles:
 
     async def set_service(self, user_id: int, catalog_api: str, who: Requester) -> None:
         """Stores the key of an external data catalogue; an empty one removes it."""
-        if len(catalog_api) > _LONGEST_KEY:
-            raise FormError({"catalog_api": [_("Use at most %(maximum)s characters.", maximum=_LONGEST_KEY)]})
+        if len(catalog_api) > _MAX_KEY_LENGTH:
+            raise FormError({"catalog_api": [_("Use at most %(maximum)s characters.", maximum=_MAX_KEY_LENGTH)]})
         await self._write(user_id, {"catalog_api": catalog_api.strip() or None}, who)
 
     async def subscribe(self, user_id: int, wanted: bool | None) -> None:

@@ -33,7 +33,7 @@ MAX_UNFINISHED, MAX_OF_OPERATOR = 100, 10_000
 KEPT_DAYS, DEAD_DAYS = 14, 90
 """How long an item is kept after its end, and a dead one."""
 
-FIRST_PAUSE, LONGEST_PAUSE, PAUSE_GROWTH = 10.0, 3600.0, 3.0  # seconds, seconds, factor
+FIRST_PAUSE, MAX_PAUSE, PAUSE_GROWTH = 10.0, 3600.0, 3.0  # seconds, seconds, factor
 _NOT_FOUND = "404 Not Found"
 
 
@@ -120,7 +120,7 @@ def after_error(error: BaseException, failures: int, max_attempts: int) -> Outco
 
 def pause(failures: int) -> float:
     """Seconds from a failure to the next attempt, when so many went before it in a row: 10, 30, 90 … an hour."""
-    return back_off(failures + 1, FIRST_PAUSE, PAUSE_GROWTH, LONGEST_PAUSE)
+    return back_off(failures + 1, FIRST_PAUSE, PAUSE_GROWTH, MAX_PAUSE)
 
 
 def words_for(error: BaseException) -> str:
@@ -180,7 +180,7 @@ class Queue:
         row = await queue.claim(self._db, list(names), worker)
         return None if row is None else _item(row, self._db)
 
-    async def settle(self, item: QueuedTask, outcome: Outcome) -> bool:
+    async def record_outcome(self, item: QueuedTask, outcome: Outcome) -> bool:
         """Writes down what becomes of an item; False when it was not in our hands any more."""
         if outcome.state == "waiting":
             args = (outcome.pause, outcome.error, outcome.failed)
@@ -199,7 +199,7 @@ class Queue:
 
     async def _rows(self, who: Requester, chosen: Mapping[str, Any]) -> list[QueueItem]:
         rights.require(who, rights.of_requester(who), frozenset({Role.SIGNED_IN, Role.ADMIN}))
-        return await queue.list_(self._db, who, **chosen)
+        return await queue.list_queue(self._db, who, **chosen)
 
     async def list_whole(self, who: Requester, **chosen: Any) -> list[Values]:
         """The same with WHOLE in each."""

@@ -11,7 +11,7 @@ from crowdd.errors import IdempotencyError, InvalidValueError
 from crowdd.storage.core import idempotency
 from crowdd.storage.database import Database
 
-LONGEST_KEY = 255
+MAX_KEY_LENGTH = 255
 
 
 @attrs.frozen
@@ -45,6 +45,6 @@ def once(caller: str, path: str, key: str, body: bytes) -> Once | None:
     """For a request with a key; None without. InvalidValueError for a key that is too long or no plain text."""
     if not key:
         return None
-    if len(key) > LONGEST_KEY or not key.isprintable():
-        raise InvalidValueError(f"Idempotency-Key has at most {LONGEST_KEY} printable characters.")
+    if len(key) > MAX_KEY_LENGTH or not key.isprintable():
+        raise InvalidValueError(f"Idempotency-Key has at most {MAX_KEY_LENGTH} printable characters.")
     return Once(caller, path, key, hashlib.sha256(body).digest())

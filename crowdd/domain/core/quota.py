@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from crowdd.config import Quota as Limits
+from crowdd.config import QuotaSettings
 from crowdd.errors import ForbiddenError
 from crowdd.languages import _
 from crowdd.storage.core import quota
@@ -18,7 +18,7 @@ LARGE_ANSWER: Final = 16_000
 class Quota:
     """Refuses what goes beyond the limits. Administrators, and programs at the command line, are not refused."""
 
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, limits: QuotaSettings) -> None:
         self._limits = limits
 
     async def usage(self, db: Database, user_id: int) -> dict[str, dict[str, int]]:

@@ -18,7 +18,7 @@ from crowdd.domain.core.secrets import Secrets, place
 from crowdd.domain.core.text import picture_addresses, rendered_text
 from crowdd.domain.core.text.relative_time import ago
 from crowdd.domain.core.text.rendered_text import Prose
-from crowdd.domain.core.uploads import Journal, Upload, Uploads, with_files
+from crowdd.domain.core.uploads import FileChanges, Upload, Uploads, with_files
 from crowdd.errors import InvalidRequestError, InvalidValueError, NotFoundError, TooLargeError, at_item
 from crowdd.kinds import KINDS
 from crowdd.kinds.kind import OWNERS, Kind, Relation, Role
@@ -65,11 +65,11 @@ class Behaviour:
         """Writes changes of a row, which are parsed and allowed."""
         await records.update(tx, self.kind, row["id"], changes)
 
-    async def attach(self, tx: Database, row: Row, upload: Upload, files: Journal) -> None:
+    async def attach(self, tx: Database, row: Row, upload: Upload, files: FileChanges) -> None:
         """Gives a row its file; only for kinds that have files."""
         raise InvalidRequestError(f"A {self.kind.name} has no file.")
 
-    async def delete(self, tx: Database, who: Requester, row: Row, files: Journal) -> None:
+    async def delete(self, tx: Database, who: Requester, row: Row, files: FileChanges) -> None:
         """Deletes a row; rights are checked before."""
         await records.delete(tx, self.kind, row["id"])
 
@@ -178,7 +178,7 @@ class Records:
         if kind.has_texts:
             await self._admit_new(kind, who, body)
 
-        async def work(tx: Database, files: Journal) -> list[Values]:
+        async def work(tx: Database, files: FileChanges) -> list[Values]:
             before = await once.made_before(tx) if once else None
             if before is not None:
                 return await self.views_of(tx, kind, who, before)
@@ -208,7 +208,7 @@ class Records:
         if kind.has_texts:
             await self._admit_changed(kind, who, row_id, body)
 
-        async def work(tx: Database, files: Journal) -> Values:
+        async def work(tx: Database, files: FileChanges) -> Values:
             row = await self._locked(tx, kind, who, row_id, kind.rights.update)
             match(self.view(kind, row))
             changes = kind.change(self._open(kind, row), _object(body), row["roles"])
@@ -222,7 +222,7 @@ class Records:
         self._tell(kind, [changed])
         return changed
 
-    async def _with_files(self, who: Requester, work: Callable[[Database, Journal], Awaitable[T]]) -> T:
+    async def _with_files(self, who: Requester, work: Callable[[Database, FileChanges], Awaitable[T]]) -> T:
         return await with_files(self._db, self._uploads, work, lambda tx: self._quota.require(tx, who))
 
     async def _admit_new(self, kind: Kind, who: Requester, body: object) -> None:
@@ -244,7 +244,7 @@ class Records:
     async def delete(self, kind: Kind, who: Requester, row_id: int) -> None:
         """Deletes a row and its files."""
 
-        async def work(tx: Database, files: Journal) -> Row:
+        async def work(tx: Database, files: FileChanges) -> Row:
             row = await self._locked(tx, kind, who, row_id, kind.rights.delete)
             await self._behaviours[kind.name].delete(tx, who, row, files)
             await audit.write(tx, who, "delete", kind.name, row_id, project_id=row.get("project_id"))
@@ -277,7 +277,7 @@ class Records:
         return row
 
     async def _attach(
-        self, tx: Database, kind: Kind, who: Requester, ids: Sequence[int], upload: Upload | None, files: Journal
+        self, tx: Database, kind: Kind, who: Requester, ids: Sequence[int], upload: Upload | None, files: FileChanges
     ) -> None:
         behaviour = self._behaviours[kind.name]
         if upload is None:
@@ -303,12 +303,12 @@ class Records:
         return self.view(kind, {**row, "roles": frozenset({Role.ANYBODY})})
 
     def _open(self, kind: Kind, row: Row) -> Row:
-        """The row with sealed attributes decrypted for those who may read them, and masked ones for all others."""
+        """The row with encrypted attributes decrypted for those who may read them, and masked ones for all others."""
         opened: dict[str, object] = {}
         for field in kind.fields:
             if field.encrypted:
                 readable = field.read & row["roles"]
-                opened[field.name] = self._decrypted(kind, f"{field.name}_sealed", row) if readable else None
+                opened[field.name] = self._decrypted(kind, f"{field.name}_encrypted", row) if readable else None
             if field.masked and not field.read & row["roles"] and row[field.name] is not None:
                 opened[f"{field.name}_masked"] = self._secrets.masked(row["project_id"], row[field.name])
         if "last_activity_raw" in row:

@@ -11,7 +11,7 @@ from twisted.logger import Logger
 
 from crowdd.concurrency.back_off import back_off
 from crowdd.domain.mail.message import Sender, compose, plain_address
-from crowdd.domain.mail.rendering import Letter, Letters, one_line
+from crowdd.domain.mail.rendering import MailRenderer, RenderedMail, one_line
 from crowdd.domain.mail.transport import Post, PostError
 from crowdd.errors import ConflictError, InvalidValueError, NotFoundError, UnavailableError
 from crowdd.storage import mail
@@ -22,7 +22,7 @@ MAX_PER_HOUR = 20
 
 AT_ONCE = 500  # letters in a round
 MAX_ATTEMPTS = 14  # the last about two days after the first
-FIRST_PAUSE, LONGEST_PAUSE, PAUSE_GROWTH = 60.0, 21600.0, 3.0  # seconds, seconds, factor
+FIRST_PAUSE, MAX_PAUSE, PAUSE_GROWTH = 60.0, 21600.0, 3.0  # seconds, seconds, factor
 _LINK = re.compile(r"https?://\S+")
 
 log = Logger()
@@ -41,13 +41,13 @@ def pause(attempts: int) -> float | None:
     """Seconds to the next attempt after so many; None when there is to be none. One to three minutes, up to hours."""
     if attempts >= MAX_ATTEMPTS:
         return None
-    return back_off(attempts, FIRST_PAUSE, PAUSE_GROWTH, LONGEST_PAUSE)
+    return back_off(attempts, FIRST_PAUSE, PAUSE_GROWTH, MAX_PAUSE)
 
 
 class Mail:
     """Sending letters, and seeing what became of them. Without a ``post`` mail is off and letters are held."""
 
-    def __init__(self, db: Database, letters: Letters, sender: Sender, post: Post | None, keep_days: int) -> None:
+    def __init__(self, db: Database, letters: MailRenderer, sender: Sender, post: Post | None, keep_days: int) -> None:
         self._db, self._letters, self._sender, self._keep_days = db, letters, sender, keep_days
         self.post = post
 
@@ -88,11 +88,11 @@ class Mail:
             "Mail is off. {subject}: {links} (crowdctl mail show {id} says for whom)",
             subject=row.subject, links=links or "no links", id=row.id,
         )  # fmt: skip
-        await mail.settle(self._db, row.id, "held")
+        await mail.set_state(self._db, row.id, "held")
         return 1
 
     async def _deliver(self, post: Post, row: mail.WholeMail) -> bool:
-        letter = Letter(row.subject, row.text or "", row.html or "")
+        letter = RenderedMail(row.subject, row.text or "", row.html or "")
         message = compose(letter, row.id, row.recipient, self._sender, row.created)
         try:
             await post.deliver(message, self._sender.address, row.recipient)
@@ -101,14 +101,14 @@ class Mail:
             if error.general:
                 raise UnavailableError(f"mail server unavailable: {error}") from None
             return False
-        await mail.settle(self._db, row.id, "sent")
+        await mail.set_state(self._db, row.id, "sent")
         return True
 
     async def _failed(self, row: mail.WholeMail, error: PostError) -> None:
         seconds = FIRST_PAUSE if error.general else None if error.final else pause(row.attempts)
         if seconds is None:
             log.warn("mail delivery failed: id={id} error={error}", id=row.id, error=error)
-            await mail.settle(self._db, row.id, "dead", str(error))
+            await mail.set_state(self._db, row.id, "dead", str(error))
         else:
             # Letters that failed together do not come back together. What is not the letter's fault does not count.
             shaken = seconds * random.uniform(0.8, 1.2)  # noqa: S311
@@ -122,7 +122,7 @@ class Mail:
 
     async def list(self, limit: int = 50, state: str | None = None) -> list[mail.QueuedMail]:
         """The last letters, the newest first, without their texts."""
-        return await mail.list_(self._db, limit, state)
+        return await mail.list_mails(self._db, limit, state)
 
     async def get(self, mail_id: int) -> mail.WholeMail:
         """A whole letter; its texts are gone once it was sent. Raises NotFoundError."""

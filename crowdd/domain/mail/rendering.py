@@ -19,12 +19,12 @@ else:
     jinja2 = lazy("jinja2")
 
 FOLDER = Path(__file__).parent / "templates"
-FRAME = "letter"
-LONGEST_SUBJECT = 200
+FRAME = "layout"
+MAX_SUBJECT_LENGTH = 200
 
 
 @attrs.frozen
-class Letter:
+class RenderedMail:
     """A letter as it is read."""
 
     subject: str
@@ -32,7 +32,7 @@ class Letter:
     html: str
 
 
-class Letters:
+class MailRenderer:
     """Writes letters. A template sees what it is given, and ``site``, ``base_url``, ``locale`` and ``direction``."""
 
     def __init__(self, languages: Languages, site: str, base_url: str) -> None:
@@ -42,9 +42,9 @@ class Letters:
 
     def names(self) -> list[str]:
         """The letters that there are, sorted."""
-        return sorted({path.stem for path in FOLDER.glob("*.txt")} - {FRAME})
+        return sorted({path.stem for path in FOLDER.rglob("*.txt")} - {FRAME})
 
-    def write(self, name: str, context: Mapping[str, object], locale: str) -> Letter:
+    def write(self, name: str, context: Mapping[str, object], locale: str) -> RenderedMail:
         """The letter in a language, English where there is no such language.
 
         Raises TemplateNotFound for an unknown name, UndefinedError for a word that the context lacks.
@@ -56,13 +56,13 @@ class Letters:
         subject, text = ("".join(plain.blocks[block](plain.new_context(told))) for block in ("subject", "text"))
         subject = one_line(subject)
         html = speaking.get_template(f"{name}.html").render({**told, "subject": subject})
-        return Letter(subject, text.strip() + "\n", html)
+        return RenderedMail(subject, text.strip() + "\n", html)
 
     def _environment(self, locale: str) -> jinja2.Environment:
         made = jinja2.Environment(
             autoescape=jinja2.select_autoescape(["html"], default=False),
             undefined=jinja2.StrictUndefined,
-            loader=jinja2.FileSystemLoader(FOLDER),
+            loader=jinja2.FileSystemLoader([FOLDER, FOLDER / "account"]),
             extensions=["jinja2.ext.i18n"],
             auto_reload=False,
             trim_blocks=True,
@@ -76,4 +76,4 @@ class Letters:
 def one_line(text: str) -> str:
     """What a header may hold of a text that other people have a part in: one line of printable characters."""
     shown = "".join(character if character.isprintable() else " " for character in text)
-    return " ".join(shown.split())[:LONGEST_SUBJECT]
+    return " ".join(shown.split())[:MAX_SUBJECT_LENGTH]

@@ -139,7 +139,7 @@ class ByteLimit(ProtocolWrapper):
             super().dataReceived(data)
 
     def abort(self) -> None:
-        """Ends the connection without a farewell."""
+        """Ends the connection at once."""
         transport: Any = self.transport
         if transport is not None:
             transport.abortConnection()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from crowdd.domain.core.records import Behaviour
-from crowdd.domain.core.uploads import Journal, Upload, container_of
+from crowdd.domain.core.uploads import FileChanges, Upload, container_of
 from crowdd.kinds import Kind
 from crowdd.storage.core import audit
 from crowdd.storage.database import Database, Row
@@ -35,7 +35,7 @@ class MediaBehaviour(Behaviour):
         if self._is_read:
             await audit.write_changes(tx, who, self.kind.name, row, changes)
 
-    async def attach(self, tx: Database, row: Row, upload: Upload, files: Journal) -> None:
+    async def attach(self, tx: Database, row: Row, upload: Upload, files: FileChanges) -> None:
         """Gives a row its file, and says so in ``media_url``, ``info.container`` and ``info.file_name``."""
         container = container_of(row.get("project_id"))
         path = files.store(container, upload)
@@ -43,6 +43,6 @@ class MediaBehaviour(Behaviour):
         columns = {"media_url": f"{self._base_url}/uploads/{path}", "media_file": path, "info": told}
         files.drop(await media.set_file(tx, self.kind, row["id"], columns))
 
-    async def delete(self, tx: Database, who: Requester, row: Row, files: Journal) -> None:
+    async def delete(self, tx: Database, who: Requester, row: Row, files: FileChanges) -> None:
         files.drop(await media.file_of(tx, self.kind, row["id"]))
         await super().delete(tx, who, row, files)

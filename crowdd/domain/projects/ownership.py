@@ -172,7 +172,7 @@ class Ownership:
         try:
             person = await self._accounts.find(to)
             if not person["restrict"]:
-                await self._attempts.take_back(limit)
+                await self._attempts.refund(limit)
                 return person
         except NotFoundError:
             pass

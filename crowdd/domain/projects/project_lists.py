@@ -1,4 +1,4 @@
-"""Where people look for projects: categories, the shelves that are none, and the search."""
+"""Lists of projects: categories, the lists that are no category (featured, drafts), and the search."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from crowdd.storage.projects.rows import CategoryRow, ListedProject
 from crowdd.values import Requester
 
 PER_PAGE: Final = 20
-MAX_WORDS, MAX_LETTERS = 8, 200
+MAX_WORDS, MAX_CHARACTERS = 8, 200
 
 
 def _special(name: str, short_name: str, description: str) -> dict[str, object]:
@@ -33,7 +33,7 @@ CONTRIBUTED: Final = _special("Yours", "historical_contributions", "Projects in 
 
 
 @attrs.frozen
-class Page:
+class ProjectListPage:
     """A page of projects: summaries, and how many there are on all pages."""
 
     rows: list[ListedProject]
@@ -58,18 +58,18 @@ class ProjectLists:
 
     async def category(
         self, name: str, who: Requester, page: int, order: str, descending: bool
-    ) -> tuple[Mapping[str, object], list[CategoryRow], Page]:
+    ) -> tuple[Mapping[str, object], list[CategoryRow], ProjectListPage]:
         """The category of that short name, all categories, and a page of its projects.
 
         Raises NotFoundError for an unknown category and for a page behind the last, UnknownFieldError for an unknown
-        order, AnonymousError and ForbiddenError for shelves that are not for everybody.
+        order, AnonymousError and ForbiddenError for lists that are not for everybody.
         """
         known = await self.categories()
-        chosen, shelf = _filter_of(name, known, who)
-        found = await self._list(shelf, page, order, descending)
+        chosen, project_filter = _filter_of(name, known, who)
+        found = await self._list(project_filter, page, order, descending)
         return chosen, known, found
 
-    async def _list(self, project_filter: ProjectFilter, page: int, order: str, descending: bool) -> Page:
+    async def _list(self, project_filter: ProjectFilter, page: int, order: str, descending: bool) -> ProjectListPage:
         if order and order not in project_lists.ORDERS:
             raise UnknownFieldError(f"type object 'project' has no attribute '{order[:100]}'")
         rows, total = await project_lists.list_page(
@@ -77,11 +77,11 @@ class ProjectLists:
         )
         return _page(rows, total, page)
 
-    async def search(self, text: str, page: int) -> Page:
+    async def search(self, text: str, page: int) -> ProjectListPage:
         """Projects whose name or sentence holds all the words; misspelt ones come behind."""
-        text = text[:MAX_LETTERS].strip()
+        text = text[:MAX_CHARACTERS].strip()
         if not text:
-            return Page([], 0, 1)
+            return ProjectListPage([], 0, 1)
         rows, total = await project_lists.search(self._db, text, text.split()[:MAX_WORDS], PER_PAGE, _offset(page))
         return _page(rows, total, page)
 
@@ -110,7 +110,7 @@ def _offset(page: int) -> int:
     return (page - 1) * PER_PAGE
 
 
-def _page(rows: list[ListedProject], total: int, page: int) -> Page:
+def _page(rows: list[ListedProject], total: int, page: int) -> ProjectListPage:
     if page > 1 and not rows:
         raise NotFoundError(NOT_FOUND)
-    return Page(rows, total, page)
+    return ProjectListPage(rows, total, page)

@@ -15,14 +15,14 @@ from crowdd.domain.core.background_queue import Queue, QueuedTask
 from crowdd.domain.core.quota import Quota
 from crowdd.domain.core.records import NOT_FOUND, Behaviour
 from crowdd.domain.core.secrets import Secrets, place, token
-from crowdd.domain.core.uploads import Journal
+from crowdd.domain.core.uploads import FileChanges
 from crowdd.domain.projects.answer_recount import recount
 from crowdd.domain.projects.schedulers import choose
 from crowdd.domain.webhooks.webhooks import Webhooks
 from crowdd.errors import AnonymousError, ForbiddenError, InvalidRequestError, InvalidValueError, NotFoundError
 from crowdd.kinds import PROJECT, Kind
 from crowdd.kinds.kind import OWNERS, Role
-from crowdd.kinds.task_run import MAX_ANSWER_BYTES, MAX_KEY_LETTERS, MAX_RAISED_BYTES
+from crowdd.kinds.task_run import MAX_ANSWER_BYTES, MAX_KEY_CHARACTERS, MAX_RAISED_BYTES
 from crowdd.languages import _
 from crowdd.languages.content_languages import is_tag
 from crowdd.storage import schedulers
@@ -43,7 +43,7 @@ SWEEP = "sweep_project"
 _BITES_AT_ONCE = 4  # of what a deleted project leaves; the queue takes the rest
 _TRIALS_AT_ONCE = 5000
 _KNOWN = OWNERS | {Role.REACHABLE}
-_SHORTEST_LEASE, _LONGEST_LEASE = 60, 7 * 86400  # seconds
+_MIN_LEASE, _MAX_LEASE = 60, 7 * 86400  # seconds
 MAX_PER_NETWORK = 1000  # answers of one network that an owner may let count per task
 
 
@@ -78,7 +78,7 @@ class ProjectBehaviour(Behaviour):
             "webhook": values["webhook"] or None,
             "owner_id": who.user_id,
             "owners_ids": [who.user_id],
-            "secret_key_sealed": b"",  # bound to the id, which comes with the row
+            "secret_key_encrypted": b"",  # bound to the id, which comes with the row
         }
 
     async def change(self, tx: Database, who: Requester, row: Row, changes: Values) -> None:
@@ -107,7 +107,7 @@ class ProjectBehaviour(Behaviour):
                 after=after,
             )
 
-    async def delete(self, tx: Database, who: Requester, row: Row, files: Journal) -> None:
+    async def delete(self, tx: Database, who: Requester, row: Row, files: FileChanges) -> None:
         """Nobody finds the project any more; what hangs on it goes at once, or by the queue when it is much."""
         await projects.delete(tx, row["id"])
         files.drop_project(row["id"])
@@ -124,8 +124,8 @@ class ProjectBehaviour(Behaviour):
 
 
 def new_secret_key(secrets: Secrets, project_id: int) -> bytes:
-    """A new key for external users of a project, sealed."""
-    return secrets.encrypt(token(), place("project", "secret_key_sealed", project_id))
+    """A new key for external users of a project, encrypted."""
+    return secrets.encrypt(token(), place("project", "secret_key_encrypted", project_id))
 
 
 async def sweep(db: Transactions, item: QueuedTask) -> None:
@@ -141,7 +141,7 @@ async def sweep(db: Transactions, item: QueuedTask) -> None:
 
 
 @attrs.frozen
-class Readiness:
+class PublishingState:
     """What a draft still lacks before it can be published."""
 
     presenter: bool
@@ -238,12 +238,12 @@ class Projects:
 
     async def of_volunteer(self, user_id: int) -> tuple[list[ListedProject], int]:
         """Published projects that a person has answered in, the newest MAX_HELPED of them, and how many there are."""
-        shelf = project_lists.ProjectFilter(actor=f"u:{user_id}")
-        return await project_lists.list_page(self._db, shelf, "id", True, MAX_HELPED, 0)
+        project_filter = project_lists.ProjectFilter(actor=f"u:{user_id}")
+        return await project_lists.list_page(self._db, project_filter, "id", True, MAX_HELPED, 0)
 
-    async def readiness(self, row: ProjectPage) -> Readiness:
+    async def readiness(self, row: ProjectPage) -> PublishingState:
         """What is missing for publishing."""
-        return Readiness(
+        return PublishingState(
             presenter=bool(row["info"].get("task_presenter")),
             tasks=await tasks.has_any(self._db, row["id"]),
         )
@@ -391,15 +391,15 @@ def check_info(info: Values) -> None:
     if info.get("language") is not None and not is_tag(info["language"]):
         raise InvalidValueError("info.language is no tag of a language, such as en, pt-BR or zh-Hant.")
     key = info.get("answer_key")
-    if key is not None and (not isinstance(key, str) or not 1 <= len(key) <= MAX_KEY_LETTERS or "\0" in key):
-        raise InvalidValueError(_("info.answer_key must be a text of 1 to %(max)s characters.", max=MAX_KEY_LETTERS))
+    if key is not None and (not isinstance(key, str) or not 1 <= len(key) <= MAX_KEY_CHARACTERS or "\0" in key):
+        raise InvalidValueError(_("info.answer_key must be a text of 1 to %(max)s characters.", max=MAX_KEY_CHARACTERS))
     size = info.get("max_answer_bytes")
     if size is not None and (type(size) is not int or not MAX_ANSWER_BYTES <= size <= MAX_RAISED_BYTES):
         words = f"`info.max_answer_bytes` must be a whole number from {MAX_ANSWER_BYTES} to {MAX_RAISED_BYTES}"
         raise InvalidValueError(f"{words} (got {str(size)[:50]}).")
     seconds = info.get("lease_seconds")
-    if seconds is not None and (type(seconds) is not int or not _SHORTEST_LEASE <= seconds <= _LONGEST_LEASE):
-        raise InvalidValueError(f"info.lease_seconds is no whole number from {_SHORTEST_LEASE} to {_LONGEST_LEASE}.")
+    if seconds is not None and (type(seconds) is not int or not _MIN_LEASE <= seconds <= _MAX_LEASE):
+        raise InvalidValueError(f"info.lease_seconds is no whole number from {_MIN_LEASE} to {_MAX_LEASE}.")
     maximum = info.get("counted_per_network")
     if maximum is not None and (type(maximum) is not int or not 0 <= maximum <= MAX_PER_NETWORK):
         raise InvalidValueError(

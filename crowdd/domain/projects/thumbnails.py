@@ -8,7 +8,7 @@ from crowdd.concurrency.worker_thread import WorkerThread
 from crowdd.domain.accounts.avatars import Box, redrawn
 from crowdd.domain.core import rights
 from crowdd.domain.core.quota import Quota
-from crowdd.domain.core.uploads import Journal, Upload, Uploads, container_of, with_files
+from crowdd.domain.core.uploads import FileChanges, Upload, Uploads, container_of, with_files
 from crowdd.errors import FormError, InvalidValueError
 from crowdd.kinds.kind import OWNERS
 from crowdd.storage.core import audit
@@ -38,7 +38,7 @@ class Thumbnails:
         except InvalidValueError as error:
             raise FormError({"avatar": [error.args[0]]}) from None
 
-        async def work(tx: Database, files: Journal) -> None:
+        async def work(tx: Database, files: FileChanges) -> None:
             path = files.store(container_of(row["id"]), Upload("thumbnail.webp", picture))
             container, name = path.split("/")
             told = {"container": container, "thumbnail": name, "thumbnail_url": f"{self._base_url}/uploads/{path}"}

@@ -8,7 +8,7 @@ from typing import Any
 from crowdd.domain.core import rights
 from crowdd.domain.core.records import NOT_FOUND, Behaviour
 from crowdd.domain.core.security_log import ACCOUNT_BLOCKED, ACCOUNT_UNBLOCKED, SecurityLog
-from crowdd.domain.core.uploads import Journal
+from crowdd.domain.core.uploads import FileChanges
 from crowdd.errors import ConflictError, ForbiddenError, NotFoundError
 from crowdd.kinds import CATEGORY
 from crowdd.kinds.kind import ADMINS, outward
@@ -116,7 +116,7 @@ class Administration:
     async def jobs(self, who: Requester) -> list[JobState]:
         """Every job that ever ran, with how its last run went."""
         _require(who)
-        return await jobs.list_(self._db)
+        return await jobs.list_jobs(self._db)
 
     async def note(self, action: str, kind: str, object_id: int, who: Requester) -> None:
         """Writes down an act on what has no rules of its own for that: work in the queue, a letter."""
@@ -152,7 +152,7 @@ class Administration:
 
 
 class CategoryBehaviour(Behaviour):
-    """Administrators' shelves; every change is written down, and one of them always stays."""
+    """Categories; every change is written to the audit log, and the last category stays."""
 
     def __init__(self) -> None:
         super().__init__(CATEGORY)
@@ -167,7 +167,7 @@ class CategoryBehaviour(Behaviour):
         await super().change(tx, who, row, changes)
         await audit.write_changes(tx, who, self.kind.name, row, changes)
 
-    async def delete(self, tx: Database, who: Requester, row: Row, files: Journal) -> None:
+    async def delete(self, tx: Database, who: Requester, row: Row, files: FileChanges) -> None:
         if await categories.hold_all(tx) == [row["id"]]:
             raise ConflictError(_("You cannot delete the last category."))
         await super().delete(tx, who, row, files)

@@ -65,7 +65,7 @@ def back_up(settings: Settings, dsn: str, target: Path, passphrase: str, pg_bin:
 
 def _require_keys(settings: Settings, seen: Snapshot, secrets: keys.Secrets | None) -> None:
     """A backup with another key file than the database's would be worth little."""
-    finding = server_key.Finding(seen.server_keys(), secrets)
+    finding = server_key.KeyState(seen.server_keys(), secrets)
     if complaint := finding.complaint(settings.data.dir):
         raise server_key.ServerKeyError(complaint)
 

@@ -26,12 +26,12 @@ Renew = Callable[[Database, EncryptedValue], Awaitable[None]]
 
 # What a person is told of each table and column whose values are lost.
 WORDS = {
-    "account.api_key_sealed": "API keys are made anew: programs that use the old ones get 401",
-    "project.secret_key_sealed": "secret keys of projects are made anew: tokens for external users stop working",
-    "webhook.secret_sealed": "webhook secrets are made anew: receivers refuse messages until they have the new one",
-    "webhook.old_secret_sealed": "former webhook secrets are forgotten",
-    "totp.sealed": "authenticator apps are removed: the password alone signs these people in",
-    "provider_token.sealed": "tokens of sign-in providers are forgotten",
+    "account.api_key_encrypted": "API keys are made anew: programs that use the old ones get 401",
+    "project.secret_key_encrypted": "secret keys of projects are made anew: tokens for external users stop working",
+    "webhook.secret_encrypted": "webhook secrets are made anew: receivers refuse messages until they have the new one",
+    "webhook.old_secret_encrypted": "former webhook secrets are forgotten",
+    "totp.encrypted": "authenticator apps are removed: the password alone signs these people in",
+    "provider_token.encrypted": "tokens of sign-in providers are forgotten",
     "session": "sessions end: people sign in again",
     "one_time_link": "links in letters and administrator links stop working",
     "api_token": "named API tokens stop working and are removed",
@@ -62,11 +62,11 @@ class KeyReplacement:
     def __init__(self, db: Transactions, folder: Path, secrets: Secrets) -> None:
         self._db, self._folder, self._secrets = db, folder, secrets
         self._renewals: dict[str, Renew] = {
-            "project.secret_key_sealed": self._renew_project,
-            "webhook.secret_sealed": self._renew_webhook,
-            "webhook.old_secret_sealed": _forget_old_webhook_secret,
-            "totp.sealed": _forget_authenticator,
-            "provider_token.sealed": _forget_provider_token,
+            "project.secret_key_encrypted": self._renew_project,
+            "webhook.secret_encrypted": self._renew_webhook,
+            "webhook.old_secret_encrypted": _forget_old_webhook_secret,
+            "totp.encrypted": _forget_authenticator,
+            "provider_token.encrypted": _forget_provider_token,
         }
 
     async def needed(self) -> bool:
@@ -120,7 +120,7 @@ class KeyReplacement:
 
     def _opens(self, column: encrypted_columns.Column, row: EncryptedValue) -> bool:
         key = ".".join(map(str, encrypted_columns.key_of(column, row)))
-        return server_key.opens(self._secrets, column.table, column.encrypted_for, key, row["sealed"])
+        return server_key.opens(self._secrets, column.table, column.encrypted_for, key, row["encrypted"])
 
     async def _api_keys(self, *, everybody: bool) -> None:
         """A key that can be opened stays as it is, found by the new hash; others are made anew."""
@@ -131,9 +131,9 @@ class KeyReplacement:
 
     async def _some_api_keys(self, rows: Sequence[EncryptedApiKey], everybody: bool, tx: Database) -> None:
         for row in rows:
-            where = place("account", "api_key_sealed", row["id"])
+            where = place("account", "api_key_encrypted", row["id"])
             try:
-                key = self._secrets.decrypt(row["sealed"], where)
+                key = self._secrets.decrypt(row["encrypted"], where)
                 if not everybody:
                     continue
             except InvalidTag:

@@ -1,4 +1,4 @@
-"""Brings every sealed value under the first key, bound to its place; can be broken off and begun again."""
+"""Brings every encrypted value under the first key, bound to its place; can be broken off and begun again."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from crowdd.storage.database import Database, Transactions
 
 @attrs.frozen
 class Reencrypted:
-    """How many values of a column were sealed anew, and how many no key opens."""
+    """How many values of a column were encrypted anew, and how many no key opens."""
 
     table: str
     column: str
@@ -21,8 +21,8 @@ class Reencrypted:
     unreadable: int
 
 
-class Resealing:
-    """A part of a column is one transaction: values that were sealed by the first key already are left out."""
+class KeyRotation:
+    """A part of a column is one transaction: values that were encrypted by the first key already are left out."""
 
     def __init__(self, db: Transactions, secrets: Secrets) -> None:
         self._db, self._secrets = db, secrets
@@ -44,7 +44,7 @@ class Resealing:
     def _anew(self, column: encrypted_columns.Column, row: EncryptedValue) -> bytes | None:
         where = place(column.table, column.encrypted_for, ".".join(map(str, encrypted_columns.key_of(column, row))))
         try:
-            return self._secrets.encrypt(self._secrets.decrypt(row["sealed"], where), where)
+            return self._secrets.encrypt(self._secrets.decrypt(row["encrypted"], where), where)
         except InvalidTag:
             return None
 

@@ -1,7 +1,7 @@
 """Counters are recounted from the rows while the server runs; what differs is told, and repaired when that is wanted.
 
-A check is a function of SQL that lists differences and one that repairs them (``definitions/90_check.sql`` says why
-answers that come in meanwhile cause no false alarm). To add one, write the two functions and a line here.
+A check is a function of SQL that lists differences and one that repairs them (``definitions/server/90_check.sql`` says
+why answers that come in meanwhile cause no false alarm). To add one, write the two functions and a line here.
 """
 
 from __future__ import annotations

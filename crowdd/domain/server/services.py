@@ -32,7 +32,7 @@ from crowdd.domain.core.uploads import Uploads
 from crowdd.domain.mail.backend import post
 from crowdd.domain.mail.mail import Mail
 from crowdd.domain.mail.message import Sender
-from crowdd.domain.mail.rendering import Letters
+from crowdd.domain.mail.rendering import MailRenderer
 from crowdd.domain.mail.transport import Post
 from crowdd.domain.outbound.client import Outgoing
 from crowdd.domain.projects.file_access import FileAccess
@@ -216,7 +216,7 @@ def _assemble(
 ) -> Services:
     uploads, queue = Uploads(settings.data.dir / "uploads", secrets.key("names of files")), Queue(db)
     webhooks, quota = Webhooks(db, change_notifier.notify, secrets, outgoing), Quota(settings.quota)
-    letters = Letters(languages, settings.site.name, settings.base_url)
+    letters = MailRenderer(languages, settings.site.name, settings.base_url)
     sender = Sender(settings.site.name, settings.mail.sender, host_of(settings))
     mail = Mail(db, letters, sender, away, settings.mail.keep_days)
     administrators = Administrators(security_log, mail)

@@ -57,7 +57,7 @@ class Barred:
 
 
 @attrs.frozen
-class Outcome:
+class BarResult:
     """What was done: the bar, ``answers`` set aside or brought back so far; ``queue_item`` does the rest."""
 
     id: int
@@ -76,7 +76,7 @@ class Barring:
         await self._changes.require(self._db, who, project_id)
         return [Barred.of(row) for row in await bars.listed(self._db, project_id)]
 
-    async def bar(self, who: Requester, project_id: int, body: object) -> Outcome:
+    async def bar(self, who: Requester, project_id: int, body: object) -> BarResult:
         """Keeps a volunteer out, named by one of NAMES; with ``network`` all anonymous ones of the answer's network.
 
         With ``set_aside`` (the default) their answers do not count any more.
@@ -93,9 +93,9 @@ class Barring:
             return bar_id
 
         bar_id = await self._db.transaction(work)
-        return await self._begin(who, project_id, bar_id, "aside") if aside else Outcome(bar_id, 0)
+        return await self._begin(who, project_id, bar_id, "aside") if aside else BarResult(bar_id, 0)
 
-    async def unbar(self, who: Requester, project_id: int, bar_id: int) -> Outcome:
+    async def unbar(self, who: Requester, project_id: int, bar_id: int) -> BarResult:
         """Lets somebody in again; answers that were set aside count where a place is free."""
         await self._changes.require(self._db, who, project_id)
         row = await bars.find(self._db, project_id, bar_id)
@@ -113,14 +113,14 @@ class Barring:
             raise NotFoundError(NOT_FOUND)
         return await self._begin(who, project_id, bar_id, "back")
 
-    async def _begin(self, who: Requester, project_id: int, bar_id: int, way: str) -> Outcome:
+    async def _begin(self, who: Requester, project_id: int, bar_id: int, way: str) -> BarResult:
         """Does the first chunk; the queue takes the rest."""
         after, answers = await self._db.transaction(partial(self._step, project_id, bar_id, way, 0))
         self._notify(project_id)
         if after is None or not await self._more(project_id, bar_id, way, after):
-            return Outcome(bar_id, answers)
+            return BarResult(bar_id, answers)
         arguments = {"bar": bar_id, "way": way, "after": after, "answers": answers}
-        return Outcome(bar_id, answers, await self._queue.add(self._db, HANDLER, arguments, who, project_id))
+        return BarResult(bar_id, answers, await self._queue.add(self._db, HANDLER, arguments, who, project_id))
 
     async def carry_on(self, item: QueuedTask) -> dict[str, object]:
         """Goes on chunk by chunk, each consistent in itself and harmless to do twice."""

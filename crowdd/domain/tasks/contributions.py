@@ -19,7 +19,7 @@ from crowdd.domain.core.item_errors import each, refused_item
 from crowdd.domain.core.quota import LARGE_ANSWER, Quota
 from crowdd.domain.core.records import NOT_FOUND, Behaviour, Records, bounded
 from crowdd.domain.core.secrets import Secrets
-from crowdd.domain.core.uploads import Journal
+from crowdd.domain.core.uploads import FileChanges
 from crowdd.domain.tasks import answer_sizes
 from crowdd.errors import (
     AnonymousError,
@@ -339,7 +339,7 @@ class TaskRunBehaviour(Behaviour):
             raise _in_result()
         await records.update(tx, TASK_RUN, row["id"], changes)
 
-    async def delete(self, tx: Database, who: Requester, row: Row, files: Journal) -> None:
+    async def delete(self, tx: Database, who: Requester, row: Row, files: FileChanges) -> None:
         if not await contributions.delete_run(tx, row["project_id"], row["id"]):
             raise NotFoundError(NOT_FOUND)
 

@@ -18,7 +18,7 @@ from crowdd.kinds import RESULT
 from crowdd.kinds.kind import LINKS, Role
 from crowdd.storage.database import Database, Transactions
 from crowdd.storage.tasks import results
-from crowdd.storage.tasks.results import Group
+from crowdd.storage.tasks.results import SameRoles
 from crowdd.storage.transfer import imports
 from crowdd.values import Requester, Values
 
@@ -57,7 +57,7 @@ class Results:
         _require(who, ids, await results.groups(self._db, who, ids))  # first: strangers lock nothing and cost little
         items = await self._worker_thread.do_soon(_parsed, body, ids)
 
-        async def work(tx: Database) -> tuple[list[str], list[Group]]:
+        async def work(tx: Database) -> tuple[list[str], list[SameRoles]]:
             await results.lock(tx, ids)
             found = await results.groups(tx, who, ids)
             _require(who, ids, found)
@@ -108,7 +108,7 @@ def _ids(bodies: Iterable[object]) -> list[int]:
     return each(bodies, True, named)
 
 
-def _require(who: Requester, ids: Sequence[int], groups: Sequence[Group]) -> None:
+def _require(who: Requester, ids: Sequence[int], groups: Sequence[SameRoles]) -> None:
     """Raises for the first result that is not there or that the requester may not change, and for too many answers."""
     roles = {group.ids: group.roles for group in groups}
     good = frozenset().union(*(ids_ for ids_, have in roles.items() if have & RESULT.rights.update))

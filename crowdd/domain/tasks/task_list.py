@@ -16,7 +16,7 @@ from crowdd.storage.database import Database
 from crowdd.storage.projects.rows import ProjectPage
 from crowdd.storage.tasks import task_list
 from crowdd.storage.tasks.rows import ListedRun, ListedTask, Vote
-from crowdd.storage.tasks.task_list import ORDERS, STATES, Place
+from crowdd.storage.tasks.task_list import ORDERS, STATES, PageStart
 from crowdd.values import Requester, Values
 
 PER_PAGE = 10
@@ -55,7 +55,7 @@ class Asked:
 
 
 @attrs.frozen
-class Page:
+class TaskListPage:
     """A page of tasks. ``total`` are all that fit.
 
     Where words were looked for, that is how many were to be looked through, and ``searched_to`` the task that was come
@@ -98,7 +98,7 @@ class Browsing:
         if not row["zip_download"]:
             rights.require(who, row["roles"], OWNERS)
 
-    async def tasks(self, who: Requester, row: ProjectPage, asked: Asked) -> Page:
+    async def tasks(self, who: Requester, row: ProjectPage, asked: Asked) -> TaskListPage:
         """Tasks of a project (a row of ``Projects.page``). Other orders than by id are for its owners.
 
         Raises NotFoundError for a page beyond the last, ForbiddenError, AnonymousError.
@@ -117,16 +117,16 @@ class Browsing:
         far = (asked.page - 1) * PER_PAGE > MAX_PASSED
         had = await task_list.ordinals(self._db, row["id"]) if far else 0
         found = await task_list.tasks(self._db, row["id"], place_of(asked, total, had), PER_PAGE)
-        return Page([_listed(task) for task in found], asked.page, total)
+        return TaskListPage([_listed(task) for task in found], asked.page, total)
 
-    async def _holding(self, row: ProjectPage, asked: Asked, total: int) -> Page:
+    async def _holding(self, row: ProjectPage, asked: Asked, total: int) -> TaskListPage:
         """As far as a page may cost: what is found in so many tasks, and where to go on."""
-        place = Place(asked.state, descending=asked.descending, after=asked.after)
+        place = PageStart(asked.state, descending=asked.descending, after=asked.after)
         words = [orjson.dumps(word).decode()[1:-1] for word in asked.words.split()]
         found = await task_list.holding(self._db, row["id"], place, words, PER_PAGE, MAX_WALKED)
         full = len(found) == PER_PAGE
         to = found[-1]["id"] if full else await task_list.last_of(self._db, row["id"], place, MAX_WALKED)
-        return Page([_listed(task) for task in found], asked.page, total, by_words=True, searched_to=to)
+        return TaskListPage([_listed(task) for task in found], asked.page, total, by_words=True, searched_to=to)
 
     async def has(self, row: ProjectPage, task_id: int) -> bool:
         """Whether a task is one of the project."""
@@ -171,13 +171,13 @@ def total_of(row: ProjectPage, state: str | None) -> int:
     return {None: tasks, "completed": completed, "ongoing": tasks - completed}[state]
 
 
-def place_of(asked: Asked, total: int, had: int) -> Place:
+def place_of(asked: Asked, total: int, had: int) -> PageStart:
     """Where the page begins. ``had``: how many tasks the project has ever had; needed for pages far inside.
 
     The number of such a page is exact as long as no task was deleted and no state chosen; else it begins where it would
     if what is missing were spread evenly. Raises NotFoundError for one that is too far in an order without ordinals.
     """
-    here = Place(asked.state, asked.order, asked.descending)
+    here = PageStart(asked.state, asked.order, asked.descending)
     if asked.before is not None or asked.after is not None:
         return attrs.evolve(here, after=None if asked.before is not None else asked.after, before=asked.before)
     passed = (asked.page - 1) * PER_PAGE

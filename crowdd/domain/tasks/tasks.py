@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import groupby
 
 from crowdd.domain.core.records import Behaviour
-from crowdd.domain.core.uploads import Journal
+from crowdd.domain.core.uploads import FileChanges
 from crowdd.errors import NotFoundError, at_item
 from crowdd.kinds import TASK
 from crowdd.storage.database import Database, Row
@@ -39,5 +39,5 @@ class TaskBehaviour(Behaviour):
     async def change(self, tx: Database, who: Requester, row: Row, changes: Values) -> None:
         await tasks.change(tx, row["project_id"], row["id"], changes)
 
-    async def delete(self, tx: Database, who: Requester, row: Row, files: Journal) -> None:
+    async def delete(self, tx: Database, who: Requester, row: Row, files: FileChanges) -> None:
         await changes.apply(tx, "delete", row["project_id"], [row["id"]])

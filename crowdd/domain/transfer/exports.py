@@ -59,7 +59,7 @@ class Resources:
 
 
 @attrs.frozen
-class File:
+class ExportFile:
     """A file that somebody may have: its name, its type, and what it is made of."""
 
     name: str
@@ -96,7 +96,7 @@ class Exports:
         raw: bool = False,
         named: Named = None,
         volunteer: str = "",
-    ) -> File:
+    ) -> ExportFile:
         """The rows of a kind (``type_``: one of KINDS) of a project (a row of ``Projects.page``).
 
         ``named``: only of these tasks. ``volunteer``: only answers with this code. Each row is what its kind shows the
@@ -116,7 +116,7 @@ class Exports:
         name = f"{row['id']}_{row['short_name']}_{type_}.{format_}"
         answer_key = row["info"].get("answer_key")
         key = answer_key if isinstance(answer_key, str) else None
-        return File(name, FORMATS[format_], format_, raw, KINDS[type_], row["roles"], chosen, key)
+        return ExportFile(name, FORMATS[format_], format_, raw, KINDS[type_], row["roles"], chosen, key)
 
     async def sizes(self, row: ProjectPage, named: Named = None) -> list[Values]:
         """What the files hold for the requester of this row: ``type``, ``rows``, about how many ``bytes`` as JSON.
@@ -141,7 +141,7 @@ class Exports:
         """Whether a counter of the project says how many rows of a kind leave."""
         return of.named is None and (type_ == "task" or not of.complete)
 
-    async def download(self, who: Requester, file: File, network: str) -> AsyncGenerator[bytes, None]:
+    async def download(self, who: Requester, file: ExportFile, network: str) -> AsyncGenerator[bytes, None]:
         """The file in parts, for somebody on a network. It is made at the pace of the database, not of the reader.
 
         Close it: what is not wanted any more is then no longer made. Raises TooManyRequestsError, and as ``write``.
@@ -156,7 +156,7 @@ class Exports:
             finally:
                 spool.close()
 
-    async def _fill(self, file: File, spool: Spool) -> None:
+    async def _fill(self, file: ExportFile, spool: Spool) -> None:
         """Makes the file; what goes wrong is raised where it is read."""
         try:
             await self.write(file, lambda part, rows: spool.write(part))
@@ -165,7 +165,7 @@ class Exports:
         else:
             spool.end()
 
-    async def write(self, file: File, sink: Sink) -> None:
+    async def write(self, file: ExportFile, sink: Sink) -> None:
         """Writes a file as it is at one moment. Raises InvalidValueError when a table would have too many columns."""
 
         async def work(tx: Database) -> None:
@@ -174,12 +174,12 @@ class Exports:
 
         await self._reading.transaction(work)
 
-    async def _json(self, tx: Database, file: File, sink: Sink) -> None:
+    async def _json(self, tx: Database, file: ExportFile, sink: Sink) -> None:
         lines = exports.as_json(file.kind, file.roles, self._base_url, file.chosen)
         rows = await self._lines(tx, lines, sink, b"[\n", b",\n")
         sink(b"\n]\n" if rows else b"[]\n", 0)
 
-    async def _csv(self, tx: Database, file: File, sink: Sink) -> None:
+    async def _csv(self, tx: Database, file: ExportFile, sink: Sink) -> None:
         fields = [field for field in file.kind.fields if field.read & file.roles or field.name in file.kind.reduced]
         keys = await self._keys(tx, file)
         lines = exports.as_table(file.kind, fields, keys, file.roles, file.chosen, raw=file.raw)
@@ -195,7 +195,7 @@ class Exports:
             after, rows = piece.last, rows + piece.rows
         return rows
 
-    async def _keys(self, tx: Database, file: File) -> list[str]:
+    async def _keys(self, tx: Database, file: ExportFile) -> list[str]:
         """The keys of ``info`` of all rows: in the order of imported files, else as rows first have them."""
         found: dict[str, None] = {}
         after: int | None = 0

@@ -30,7 +30,7 @@ OF_TASKS = ("info", "n_answers", "priority_0", "quorum", "calibration")
 _PLACES = ("container", "thumbnail")  # of the picture on this server, beside its address
 
 
-class Files:
+class UploadCopies:
     """The uploads that texts name, copied into the folder, each once."""
 
     def __init__(self, uploads: Uploads, project_id: int, base_url: str, folder: Path) -> None:
@@ -61,7 +61,7 @@ async def unload(services: Services, row: ProjectPage, folder: Path, told: Calla
     loaded. A text that has the address of a file somewhere inside keeps it.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    files = Files(services.uploads, row["id"], services.settings.base_url, folder)
+    files = UploadCopies(services.uploads, row["id"], services.settings.base_url, folder)
     written = [await _write_tasks(services, row, folder, files, told)]
     about, texts = await _about(services, row, files)
     written += [_put(folder / name, text.encode()) for name, text in texts.items()]
@@ -69,7 +69,7 @@ async def unload(services: Services, row: ProjectPage, folder: Path, told: Calla
     return [*written, _put(folder / PROJECT_FILE, orjson.dumps(about, option=orjson.OPT_INDENT_2) + b"\n")]
 
 
-async def _about(services: Services, row: ProjectPage, files: Files) -> tuple[Values, dict[str, str]]:
+async def _about(services: Services, row: ProjectPage, files: UploadCopies) -> tuple[Values, dict[str, str]]:
     """What project.json says, and the texts that have files of their own."""
     view = await services.records.get(PROJECT, SYSTEM, row["id"])
     categories = {category["id"]: category["short_name"] for category in await services.projects.categories()}
@@ -93,7 +93,7 @@ def _fits_a_file(text: object) -> bool:
 
 
 async def _write_tasks(
-    services: Services, row: ProjectPage, folder: Path, files: Files, told: Callable[[int], object]
+    services: Services, row: ProjectPage, folder: Path, files: UploadCopies, told: Callable[[int], object]
 ) -> Path:
     draft = folder / f"{TASKS_FILE}.part"
     done = 0

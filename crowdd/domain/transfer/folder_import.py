@@ -65,14 +65,14 @@ async def load(
         row = await _create(services, folder, await _owner(services, owner, who))
     elif row["owner_id"] not in await _possible_owners(services, owner, who, row):
         raise ConflictError(f"The project {row['short_name']} has another owner already.")
-    files = Files(services, folder, row["id"], aside or _at_once, who)
+    files = FolderUploads(services, folder, row["id"], aside or _at_once, who)
     await _update(services, folder, row, files, who)
     added = await _add_tasks(services, folder, row["id"], files, progress, who)
     published = await _publish(services, folder, publish, who)
     return Loaded(row["id"], row["short_name"], created, folder.n_tasks, added, published)
 
 
-class Files:
+class FolderUploads:
     """Uploads the files that ``info`` names, each once."""
 
     def __init__(self, services: Services, folder: Folder, project_id: int, aside: Aside, who: Requester) -> None:
@@ -193,7 +193,7 @@ async def _create(services: Services, folder: Folder, who: Requester) -> Project
     return await services.projects.page(made["short_name"], SYSTEM)
 
 
-async def _update(services: Services, folder: Folder, row: ProjectPage, files: Files, who: Requester) -> None:
+async def _update(services: Services, folder: Folder, row: ProjectPage, files: FolderUploads, who: Requester) -> None:
     """Keys of ``info`` that the folder does not have stay as they are."""
     info = {**row["info"], **await files.replaced_in(folder.project["info"])}
     body = {**folder.project, **await _category(services, folder), "info": info}
@@ -210,7 +210,12 @@ async def _category(services: Services, folder: Folder) -> dict[str, int]:
 
 
 async def _add_tasks(
-    services: Services, folder: Folder, project_id: int, files: Files, progress: Callable[[int], object], who: Requester
+    services: Services,
+    folder: Folder,
+    project_id: int,
+    files: FolderUploads,
+    progress: Callable[[int], object],
+    who: Requester,
 ) -> int:
     importing, added, done = Import(services.db, project_id, who, services.quota), 0, 0
     rest = folder.tasks()

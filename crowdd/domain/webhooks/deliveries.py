@@ -8,12 +8,12 @@ from typing import Any
 from cryptography.exceptions import InvalidTag
 from twisted.logger import Logger
 
-from crowdd.config import Webhooks as Settings
+from crowdd.config import WebhookSettings
 from crowdd.domain.core.secrets import Secrets
 from crowdd.domain.outbound.client import Outgoing
 from crowdd.domain.webhooks import retry_policy, signatures, webhook_message
 from crowdd.domain.webhooks.retry_policy import Failure
-from crowdd.domain.webhooks.webhook_message import Message, Outcome
+from crowdd.domain.webhooks.webhook_message import AttemptOutcome, Message
 from crowdd.domain.webhooks.webhooks import decrypted, encrypted
 from crowdd.errors import RefusedTargetError, UnreachableError
 from crowdd.storage.database import Database, Transactions
@@ -37,7 +37,7 @@ class Deliveries:
         db: Transactions,
         outgoing: Outgoing,
         secrets: Secrets,
-        settings: Settings,
+        settings: WebhookSettings,
         seconds: Callable[[], float],
         chance: Callable[[], float],
         send_mail: SendMail,
@@ -82,15 +82,15 @@ class Deliveries:
             await self._failed(delivery, attempt, outcome.failure, seconds)
 
     def _message(self, delivery: DueDelivery, timestamp: int) -> Message | None:
-        """None when the secret was sealed with another root key."""
-        stored = (delivery.secret_sealed, delivery.old_secret_sealed)
+        """None when the secret was encrypted with another root key."""
+        stored = (delivery.secret_encrypted, delivery.old_secret_encrypted)
         try:
             secrets = [decrypted(self._secrets, one, delivery.project_id) for one in stored if one is not None]
         except InvalidTag:
             return None
         return webhook_message.message(delivery, secrets, timestamp)
 
-    async def _ask(self, message: Message) -> Outcome:
+    async def _ask(self, message: Message) -> AttemptOutcome:
         try:
             reply = await self._outgoing.request(
                 "POST",

@@ -31,7 +31,7 @@ class Message:
 
 
 @attrs.frozen
-class Outcome:
+class AttemptOutcome:
     """How an attempt ended, as the log keeps it. ``failure`` is None when the receiver took it."""
 
     status: int | None
@@ -67,11 +67,11 @@ def _rerun(url: str) -> str:
     return urlunsplit(parts._replace(query="&".join(filter(None, (parts.query, "rerun=True")))))
 
 
-def outcome(reply: Response) -> Outcome:
+def outcome(reply: Response) -> AttemptOutcome:
     """What an answer means: 2xx is taken, everything else is not, and 410 ends the webhook."""
     status = reply.status
     if 200 <= status < 300:
-        return Outcome(status, answer_head(reply), "", None)
+        return AttemptOutcome(status, answer_head(reply), "", None)
     if 300 <= status < 400:
         problem = f"The receiver answered {status}, a redirect; crowdd follows none."
     elif status == _GONE:
@@ -79,12 +79,12 @@ def outcome(reply: Response) -> Outcome:
     else:
         problem = f"The receiver answered {status}."
     failure = Failure(gone=status == _GONE, wait=_seconds(reply.headers.get("retry-after", "")))
-    return Outcome(status, answer_head(reply), problem, failure)
+    return AttemptOutcome(status, answer_head(reply), problem, failure)
 
 
-def no_answer(problem: str) -> Outcome:
+def no_answer(problem: str) -> AttemptOutcome:
     """Outcome when no response arrived."""
-    return Outcome(None, "", problem, Failure())
+    return AttemptOutcome(None, "", problem, Failure())
 
 
 def answer_head(reply: Response) -> str:

@@ -31,12 +31,12 @@ T = TypeVar("T")
 
 def encrypted(secrets: Secrets, secret: str, project_id: int) -> bytes:
     """A project's webhook secret as it is stored; the old one stays where it is when a new one takes its place."""
-    return secrets.encrypt(secret, place("webhook", "secret_sealed", project_id))
+    return secrets.encrypt(secret, place("webhook", "secret_encrypted", project_id))
 
 
 def decrypted(secrets: Secrets, value: bytes, project_id: int) -> str:
     """A project's webhook secret. Raises ``InvalidTag``."""
-    return secrets.decrypt(value, place("webhook", "secret_sealed", project_id))
+    return secrets.decrypt(value, place("webhook", "secret_encrypted", project_id))
 
 
 class Webhooks:
@@ -80,7 +80,7 @@ class Webhooks:
         rights.require(who, project["roles"], OWNERS)
         row = await webhooks.secrets(self._db, project["id"])
         try:
-            return decrypted(self._secrets, row.secret_sealed, project["id"]) if row else None
+            return decrypted(self._secrets, row.secret_encrypted, project["id"]) if row else None
         except InvalidTag:
             return None
 

@@ -24,7 +24,7 @@ from crowdd.http.auth.cookies import SESSION, VOLUNTEER, YEAR, Cookies
 from crowdd.http.auth.csrf import Csrf
 from crowdd.http.html.locales import preferred
 from crowdd.http.request import Incoming
-from crowdd.http.transport.limits.rate_limits import Budget
+from crowdd.http.transport.limits.rate_limits import WindowGroup
 from crowdd.languages import SOURCE
 from crowdd.storage.database import Row
 from crowdd.values import Requester, network
@@ -110,7 +110,7 @@ class Identity:
     tokens: ApiTokens
     cookies: Cookies
     csrf: Csrf
-    new_volunteers: Budget
+    new_volunteers: WindowGroup
     security_log: SecurityLog
 
     async def find(self, incoming: Incoming, *, key_header: bool = True, renew: bool = True) -> Requester:

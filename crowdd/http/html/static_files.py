@@ -31,7 +31,7 @@ TYPES: Final[Mapping[str, str]] = {
     ".woff2": "font/woff2",
 }
 _PACKED: Final = frozenset({".jpg", ".png", ".webp", ".woff", ".woff2"})
-_SMALLEST: Final = 256  # bytes; below this the gzip frame eats the gain
+_MIN_SIZE: Final = 256  # bytes; below this the gzip frame eats the gain
 
 
 @attrs.frozen
@@ -100,4 +100,4 @@ def _read(root: Path, path: Path) -> StaticFile:
 def _gzip(body: bytes) -> bytes | None:
     """The same bytes at each start (no time inside), or None if they are not smaller."""
     packed = gzip.compress(body, mtime=0)
-    return packed if len(body) >= _SMALLEST and len(packed) < len(body) else None
+    return packed if len(body) >= _MIN_SIZE and len(packed) < len(body) else None

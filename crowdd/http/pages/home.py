@@ -21,7 +21,7 @@ from crowdd.values import Requester
 _TOP = 10
 
 
-class Home:
+class HomePages:
     """``/`` and ``/preferences``."""
 
     def __init__(self, services: Services, cookies: Cookies) -> None:

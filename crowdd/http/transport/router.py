@@ -38,7 +38,7 @@ from crowdd.http.html import presenter
 from crowdd.http.html.static_files import StaticFiles
 from crowdd.http.negotiation import Negotiator
 from crowdd.http.request import Incoming
-from crowdd.http.responses import BytesResponse, Download, File, JsonResponse, Response, Stream
+from crowdd.http.responses import BytesResponse, Download, FileResponse, JsonResponse, Response, Stream
 from crowdd.http.routing import Route
 from crowdd.http.transport.cors import Cors
 from crowdd.http.transport.downloads import LONG, Downloads, pieces_of, spilled
@@ -136,7 +136,7 @@ class Router:
                 return await self._stream(incoming, answer)
             if isinstance(answer, Download):
                 return await self._download(incoming, answer)
-            if isinstance(answer, File):
+            if isinstance(answer, FileResponse):
                 return await self._file(incoming, answer)
             body = self._negotiator.write(incoming, answer)
         except Exception as error:
@@ -171,7 +171,7 @@ class Router:
             await self._downloads.send(incoming.request, first, answer.parts)
         return b""
 
-    async def _file(self, incoming: Incoming, answer: File) -> bytes:
+    async def _file(self, incoming: Incoming, answer: FileResponse) -> bytes:
         """What is left to send when the file has gone."""
         source = answer.path.open("rb")
         self._negotiator.write(incoming, answer)

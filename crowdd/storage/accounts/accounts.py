@@ -103,8 +103,8 @@ async def _ranked(db: Database, source: str, values: Mapping[str, object]) -> li
 async def set_key(db: Database, user_id: int, key_hash: bytes, encrypted: bytes) -> None:
     """Replaces the API key."""
     await db.execute(
-        "UPDATE account SET api_key_hash = %(hash)s, api_key_sealed = %(sealed)s WHERE id = %(id)s",
-        {"id": user_id, "hash": key_hash, "sealed": encrypted},
+        "UPDATE account SET api_key_hash = %(hash)s, api_key_encrypted = %(encrypted)s WHERE id = %(id)s",
+        {"id": user_id, "hash": key_hash, "encrypted": encrypted},
     )
 
 

@@ -1,4 +1,4 @@
-"""Everything that is stored about a person: read for an export, removed when the account is deleted."""
+"""Everything that is stored about their person: read for an export, removed when the account is deleted."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ async def exports_kept(db: Database) -> set[str]:
     return {row["file"] for row in await db.fetch("SELECT file FROM personal_export WHERE file IS NOT NULL")}
 
 
-# Farewells --------------------------------------------------------------------------------------------------------------
+# Deletions --------------------------------------------------------------------------------------------------------------
 
 
 async def begin_deletion(db: Database, user_id: int, seed: str) -> None:
@@ -108,7 +108,7 @@ async def begin_deletion(db: Database, user_id: int, seed: str) -> None:
     for table in ("session", "one_time_link", "provider_token"):
         await db.execute(f"DELETE FROM {table} WHERE user_id = %(user)s", {"user": user_id})
     await db.execute(
-        "INSERT INTO farewell (user_id, pseudonym, at) VALUES (%(user)s, %(seed)s, clock())"
+        "INSERT INTO account_deletion (user_id, pseudonym, at) VALUES (%(user)s, %(seed)s, clock())"
         " ON CONFLICT (user_id) DO UPDATE SET at = clock()",
         {"user": user_id, "seed": seed},
     )
@@ -116,7 +116,7 @@ async def begin_deletion(db: Database, user_id: int, seed: str) -> None:
 
 async def deletion_seed(db: Database, user_id: int) -> str | None:
     """The seed of the pseudonyms of a deleted account's answers; None when it is forgotten."""
-    row = await one_or_none(db, "SELECT pseudonym FROM farewell WHERE user_id = %(user)s", {"user": user_id})
+    row = await one_or_none(db, "SELECT pseudonym FROM account_deletion WHERE user_id = %(user)s", {"user": user_id})
     return row["pseudonym"] if row else None
 
 
@@ -135,7 +135,7 @@ async def begun_deletions(db: Database) -> list[BegunDeletion]:
     return await fetch_rows(
         db,
         BegunDeletion,
-        "SELECT user_id, pseudonym, at <= clock() - interval '3 hours' AS old FROM farewell ORDER BY at LIMIT 1000",
+        "SELECT user_id, pseudonym, at <= clock() - interval '3 hours' AS old FROM account_deletion ORDER BY at LIMIT 1000",
     )
 
 
@@ -143,7 +143,7 @@ async def end_deletion(db: Database, user_id: int) -> None:
     """Deletes the seed, so that no pseudonym can be traced back, and empty counters of the person."""
     await forget_words(db, user_id)
     await db.fetch("SELECT forget_person(%(user)s)", {"user": user_id})
-    await db.execute("DELETE FROM farewell WHERE user_id = %(user)s", {"user": user_id})
+    await db.execute("DELETE FROM account_deletion WHERE user_id = %(user)s", {"user": user_id})
 
 
 async def forget_words(db: Database, user_id: int) -> None:

@@ -20,7 +20,7 @@ class PersonRow(TypedDict):
     fullname: str
     locale: str
     email_addr: str
-    api_key_sealed: Bytea
+    api_key_encrypted: Bytea
     passwd_hash: None
     admin: bool
     pro: bool
@@ -217,7 +217,7 @@ class UsedPasskey(Passkey):
 class TotpSecret:
     """The encrypted secret of an authenticator app; ``now`` is in epoch seconds."""
 
-    sealed: bytes = attrs.field(converter=bytes, repr=False)
+    encrypted: bytes = attrs.field(converter=bytes, repr=False)
     created: datetime
     confirmed: datetime | None
     last_step: int
@@ -229,7 +229,7 @@ class ProviderToken:
     """The encrypted token that a provider gave."""
 
     provider: str
-    sealed: bytes = attrs.field(converter=bytes, repr=False)
+    encrypted: bytes = attrs.field(converter=bytes, repr=False)
 
 
 @attrs.frozen

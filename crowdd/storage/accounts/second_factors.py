@@ -52,7 +52,7 @@ async def totp(db: Database, user_id: int) -> TotpSecret | None:
     return await fetch_row_or_none(
         db,
         TotpSecret,
-        "SELECT sealed, created, confirmed, last_step, extract(epoch FROM clock())::float AS now FROM totp WHERE user_id = %(user)s",
+        "SELECT encrypted, created, confirmed, last_step, extract(epoch FROM clock())::float AS now FROM totp WHERE user_id = %(user)s",
         {"user": user_id},
     )
 
@@ -61,9 +61,9 @@ async def begin_totp(db: Database, user_id: int, encrypted: bytes) -> bool:
     """Stores a secret that is to be confirmed, in place of an unconfirmed one; False when one is confirmed already."""
     return (
         await db.execute(
-            "INSERT INTO totp (user_id, sealed, created) VALUES (%(user)s, %(sealed)s, clock()) ON CONFLICT (user_id)"
-            " DO UPDATE SET sealed = excluded.sealed, created = excluded.created, last_step = 0 WHERE totp.confirmed IS NULL",
-            {"user": user_id, "sealed": encrypted},
+            "INSERT INTO totp (user_id, encrypted, created) VALUES (%(user)s, %(encrypted)s, clock()) ON CONFLICT (user_id)"
+            " DO UPDATE SET encrypted = excluded.encrypted, created = excluded.created, last_step = 0 WHERE totp.confirmed IS NULL",
+            {"user": user_id, "encrypted": encrypted},
         )
         > 0
     )

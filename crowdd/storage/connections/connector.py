@@ -17,7 +17,7 @@ from crowdd.reactor import IReactor
 from crowdd.storage.connections.connection import Connection, first_line
 from crowdd.storage.connections.connection_budget import ConnectionBudget
 
-FIRST_PAUSE, LONGEST_PAUSE, PAUSE_GROWTH = 0.1, 2.0, 1.7  # seconds, seconds, factor
+FIRST_PAUSE, MAX_PAUSE, PAUSE_GROWTH = 0.1, 2.0, 1.7  # seconds, seconds, factor
 # libpq has no SQLSTATE for a refused connection, only text. A server that speaks another language is taken for one that
 # is away, and tried again.
 REFUSED_FOR_GOOD = re.compile(
@@ -89,7 +89,7 @@ class Connector:
                     log.warn("could not connect to the database: {error}", error=first_line(error))
                     if self.lacks_any and FULL.search(str(error)):
                         self._budget.make_room()
-                    await self._rest(back_off(failures + 1, FIRST_PAUSE, PAUSE_GROWTH, LONGEST_PAUSE))
+                    await self._rest(back_off(failures + 1, FIRST_PAUSE, PAUSE_GROWTH, MAX_PAUSE))
             failures += 1
         raise UnavailableError("The database connections are being closed.")
 

@@ -155,7 +155,7 @@ async def put_back(db: Database, item_id: int, attempt: int, seconds: float, err
 # For those who wait ----------------------------------------------------------------------------------------------------
 
 
-async def list_(
+async def list_queue(
     db: Database,
     who: Requester,
     *,

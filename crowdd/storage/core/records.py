@@ -132,7 +132,7 @@ def columns(kind: Kind) -> str:
     items = []
     for field in kind.fields:
         computed = _COMPUTED.get((kind.name, field.name)) or _own_info(kind, field)
-        column = f"{field.name}_sealed" if field.encrypted else field.name
+        column = f"{field.name}_encrypted" if field.encrypted else field.name
         items.append(f'{computed} AS "{field.name}"' if computed else f't."{column}"')
     return ", ".join([*items, roles.columns(kind)])
 

@@ -150,4 +150,4 @@ class EncryptedValue(TypedDict):
     project_id: NotRequired[int]
     user_id: NotRequired[int]
     provider: NotRequired[str]
-    sealed: Bytea
+    encrypted: Bytea

@@ -206,14 +206,14 @@ async def secret_key(db: Database, short_name: str) -> ProjectKey | None:
     return await fetch_row_or_none(
         db,
         ProjectKey,
-        "SELECT id, short_name, secret_key_sealed, token_per_volunteer FROM project WHERE short_name = %(name)s",
+        "SELECT id, short_name, secret_key_encrypted, token_per_volunteer FROM project WHERE short_name = %(name)s",
         {"name": short_name},
     )
 
 
 _SECRET_KEYS = Prepared(
     "SELECT p.*, extract(epoch FROM clock())::float8 AS now FROM unnest(%(ids)s) WITH ORDINALITY i(id, nth) LEFT JOIN LATERAL"
-    " (SELECT id, short_name, secret_key_sealed, token_per_volunteer, draft_key FROM project WHERE id = i.id OFFSET 0) p"
+    " (SELECT id, short_name, secret_key_encrypted, token_per_volunteer, draft_key FROM project WHERE id = i.id OFFSET 0) p"
     " ON true ORDER BY i.nth",
     ids="bigint[]",
 )
@@ -227,7 +227,7 @@ async def secret_keys(db: Database, project_ids: list[int]) -> list[CurrentProje
 async def set_secret_key(db: Database, project_id: int, encrypted: bytes) -> None:
     """Replaces the key for external users; tokens made with the old one end."""
     await db.execute(
-        "UPDATE project SET secret_key_sealed = %(key)s WHERE id = %(id)s", {"id": project_id, "key": encrypted}
+        "UPDATE project SET secret_key_encrypted = %(key)s WHERE id = %(id)s", {"id": project_id, "key": encrypted}
     )
 
 

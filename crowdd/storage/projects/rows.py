@@ -31,7 +31,7 @@ class ProjectRow(TypedDict):
     zip_download: bool
     contacted: bool
     webhook: str | None
-    secret_key_sealed: Bytea
+    secret_key_encrypted: Bytea
     contrib_button: str
     n_blogposts: int
     n_results: int
@@ -123,7 +123,7 @@ class ProjectKey(TypedDict):
 
     id: int
     short_name: str
-    secret_key_sealed: Bytea
+    secret_key_encrypted: Bytea
     token_per_volunteer: bool
 
 

@@ -1,4 +1,4 @@
-"""Counters: folded by a job, read together with what is not folded yet (definitions/50_statistics.sql)."""
+"""Counters: folded by a job, read together with what is not folded yet (definitions/projects/50_statistics.sql)."""
 
 from __future__ import annotations
 

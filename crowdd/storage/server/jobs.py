@@ -1,4 +1,4 @@
-"""Periodic jobs: when each is due, and how it went (definitions/70_jobs.sql)."""
+"""Periodic jobs: when each is due, and how it went (definitions/server/70_jobs.sql)."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ async def end(
     return None if row["seconds"] is None else float(row["seconds"])
 
 
-async def list_(db: Database) -> list[JobState]:
+async def list_jobs(db: Database) -> list[JobState]:
     """Every periodic job that ever ran."""
     return await fetch_rows(
         db,

@@ -1,4 +1,4 @@
-"""Counters beside a recount of the rows (definitions/90_check.sql)."""
+"""Counters beside a recount of the rows (definitions/server/90_check.sql)."""
 
 from __future__ import annotations
 

@@ -143,4 +143,4 @@ class EncryptedApiKey(TypedDict):
     """The encrypted API key of an account."""
 
     id: int
-    sealed: Bytea
+    encrypted: Bytea

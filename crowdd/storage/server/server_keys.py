@@ -34,9 +34,9 @@ async def record(tx: Database, keys: Sequence[tuple[bytes, bytes]]) -> None:
     )
 
 
-async def sealed_sample(db: Database) -> list[EncryptedApiKey]:
-    """The sealed API keys of the oldest and newest accounts: ``id`` and ``encrypted``."""
-    part = "(SELECT id, api_key_sealed AS sealed FROM account ORDER BY id {} LIMIT " + str(_SAMPLE) + ")"
+async def encrypted_sample(db: Database) -> list[EncryptedApiKey]:
+    """The encrypted API keys of the oldest and newest accounts: ``id`` and ``encrypted``."""
+    part = "(SELECT id, api_key_encrypted AS encrypted FROM account ORDER BY id {} LIMIT " + str(_SAMPLE) + ")"
     return await fetch_rows(db, EncryptedApiKey, f"{part.format('')} UNION {part.format('DESC')}")
 
 
@@ -60,7 +60,7 @@ async def accounts_after(db: Database, last: int, maximum: int) -> list[Encrypte
     return await fetch_rows(
         db,
         EncryptedApiKey,
-        "SELECT id, api_key_sealed AS sealed FROM account WHERE id > %(last)s ORDER BY id LIMIT %(maximum)s",
+        "SELECT id, api_key_encrypted AS encrypted FROM account WHERE id > %(last)s ORDER BY id LIMIT %(maximum)s",
         {"last": last, "maximum": maximum},
     )
 
@@ -68,29 +68,30 @@ async def accounts_after(db: Database, last: int, maximum: int) -> list[Encrypte
 async def set_api_key(tx: Database, user_id: int, hashed: bytes, encrypted: bytes) -> None:
     """Replace what an API key is found by, and the key."""
     await tx.execute(
-        "UPDATE account SET api_key_hash = %(hashed)s, api_key_sealed = %(sealed)s WHERE id = %(id)s",
-        {"id": user_id, "hashed": hashed, "sealed": encrypted},
+        "UPDATE account SET api_key_hash = %(hashed)s, api_key_encrypted = %(encrypted)s WHERE id = %(id)s",
+        {"id": user_id, "hashed": hashed, "encrypted": encrypted},
     )
 
 
 async def set_project_key(tx: Database, project_id: int, encrypted: bytes) -> None:
     """Replace the secret key of a project."""
     await tx.execute(
-        "UPDATE project SET secret_key_sealed = %(sealed)s WHERE id = %(id)s", {"id": project_id, "sealed": encrypted}
+        "UPDATE project SET secret_key_encrypted = %(encrypted)s WHERE id = %(id)s",
+        {"id": project_id, "encrypted": encrypted},
     )
 
 
 async def set_webhook_secret(tx: Database, project_id: int, encrypted: bytes) -> None:
     """Replace the secret of a webhook; the one before it is forgotten."""
     await tx.execute(
-        "UPDATE webhook SET secret_sealed = %(sealed)s, old_secret_sealed = NULL WHERE project_id = %(id)s",
-        {"id": project_id, "sealed": encrypted},
+        "UPDATE webhook SET secret_encrypted = %(encrypted)s, old_secret_encrypted = NULL WHERE project_id = %(id)s",
+        {"id": project_id, "encrypted": encrypted},
     )
 
 
 async def forget_old_webhook_secret(tx: Database, project_id: int) -> None:
     """Forget the secret that a webhook had before."""
-    await tx.execute("UPDATE webhook SET old_secret_sealed = NULL WHERE project_id = %(id)s", {"id": project_id})
+    await tx.execute("UPDATE webhook SET old_secret_encrypted = NULL WHERE project_id = %(id)s", {"id": project_id})
 
 
 async def forget_authenticator(tx: Database, user_id: int) -> None:

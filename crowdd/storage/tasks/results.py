@@ -18,7 +18,7 @@ _SMALL = ", ".join(f't."{field.name}"' for field in RESULT.fields if field.name 
 
 
 @attrs.frozen
-class Group:
+class SameRoles:
     """Results to which a requester has the same roles; ``answers`` is the number of answers that they name together."""
 
     roles: frozenset[Role]
@@ -27,7 +27,7 @@ class Group:
     answers: int
 
 
-async def groups(db: Database, who: Requester, ids: Sequence[int]) -> list[Group]:
+async def groups(db: Database, who: Requester, ids: Sequence[int]) -> list[SameRoles]:
     """Results with these ids, as many as there are, by what the requester is to them; one statement for all."""
     sql = (
         "SELECT roles, array_agg(DISTINCT project_id) AS projects, array_agg(id) AS ids, sum(n) AS n FROM"
@@ -36,7 +36,7 @@ async def groups(db: Database, who: Requester, ids: Sequence[int]) -> list[Group
     )
     rows = await db.fetch(sql, {**who.role_values(), "ids": list(ids)})
     return [
-        Group(row["roles"], frozenset(row["projects"]), frozenset(row["ids"]), int(row["n"]))
+        SameRoles(row["roles"], frozenset(row["projects"]), frozenset(row["ids"]), int(row["n"]))
         for row in records.named(rows)
     ]
 

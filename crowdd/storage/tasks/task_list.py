@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import attrs
 
 from crowdd.kinds import TASK_RUN
-from crowdd.kinds.task_run import MAX_KEY_LETTERS
+from crowdd.kinds.task_run import MAX_KEY_CHARACTERS
 from crowdd.storage.core.list_size import MAX_LIST_BYTES, within
 from crowdd.storage.database import Database, fetch_rows, one_or_none
 from crowdd.storage.tasks.rows import ListedRun, ListedTask, Vote
@@ -30,7 +30,7 @@ _COLUMNS = (
 
 
 @attrs.frozen
-class Place:
+class PageStart:
     """Where a page begins: behind the task ``after`` or before ``before``, else ``offset`` rows from the beginning, or
     at an ``ordinal``. ``order`` and ``descending`` are those of the whole list.
     """
@@ -44,7 +44,7 @@ class Place:
     ordinal: int | None = None
 
 
-async def tasks(db: Database, project_id: int, place: Place, limit: int) -> list[ListedTask]:
+async def tasks(db: Database, project_id: int, place: PageStart, limit: int) -> list[ListedTask]:
     """A page of tasks in the order asked for, each with the beginning of its ``info`` as text."""
     backwards = place.before is not None
     down = place.descending != backwards
@@ -62,7 +62,7 @@ async def tasks(db: Database, project_id: int, place: Place, limit: int) -> list
 
 
 async def holding(
-    db: Database, project_id: int, place: Place, words: Sequence[str], limit: int, maximum: int
+    db: Database, project_id: int, place: PageStart, words: Sequence[str], limit: int, maximum: int
 ) -> list[ListedTask]:
     """The first tasks whose ``info`` as text holds all words, in the order of ids, among the next ``maximum`` tasks."""
     sign, way = _beyond_id(place)
@@ -84,7 +84,7 @@ async def holding(
     )
 
 
-async def last_of(db: Database, project_id: int, place: Place, maximum: int) -> int | None:
+async def last_of(db: Database, project_id: int, place: PageStart, maximum: int) -> int | None:
     """The last of the next ``maximum`` tasks; None where there are no more behind it."""
     sign, way = _beyond_id(place)
     rows = await db.fetch(
@@ -94,7 +94,7 @@ async def last_of(db: Database, project_id: int, place: Place, maximum: int) -> 
     return int(rows[0]["id"]) if len(rows) > 1 else None
 
 
-def _beyond_id(place: Place) -> tuple[str, str]:
+def _beyond_id(place: PageStart) -> tuple[str, str]:
     sign = "" if place.after is None else f" AND id {'<' if place.descending else '>'} %(named)s"
     return sign, "DESC" if place.descending else "ASC"
 
@@ -103,7 +103,7 @@ def _order(order: str, way: str) -> str:
     return f"l.task_id {way}" if order == "id" else f"{ORDERS[order]} {way}, l.task_id {way}"
 
 
-def _by_id(place: Place, down: bool) -> str:
+def _by_id(place: PageStart, down: bool) -> str:
     """Walks along the tasks; what has another state is passed over."""
     where = _LEDGER
     if place.after is not None or place.before is not None:
@@ -115,7 +115,7 @@ def _by_id(place: Place, down: bool) -> str:
     return f"SELECT * FROM ({walk}) l WHERE {STATES[place.state]}" if place.state is not None else where
 
 
-def _by_priority(place: Place, down: bool) -> str:
+def _by_priority(place: PageStart, down: bool) -> str:
     """The best of the open tasks and of the others: each sort has its index."""
     state = "" if place.state is None else f" AND {STATES[place.state]}"
     rest = f"{state}{_beyond(place, down)} ORDER BY {_order(place.order, 'DESC' if down else 'ASC')}"
@@ -123,12 +123,12 @@ def _by_priority(place: Place, down: bool) -> str:
     return " UNION ALL ".join(ends)
 
 
-def _by_answers(place: Place, down: bool) -> str:
+def _by_answers(place: PageStart, down: bool) -> str:
     state = "" if place.state is None else f" AND {STATES[place.state]}"
     return f"{_LEDGER}{state}{_beyond(place, down)}"
 
 
-def _beyond(place: Place, down: bool) -> str:
+def _beyond(place: PageStart, down: bool) -> str:
     """Tasks behind the named one; none where it is gone."""
     if place.after is None and place.before is None:
         return ""
@@ -188,7 +188,7 @@ async def answer_keys(db: Database, project_id: int) -> list[str]:
     rows = await db.fetch(
         "SELECT DISTINCT k FROM (SELECT info FROM task_run WHERE project_id = %(project)s ORDER BY id DESC LIMIT 20) r"
         " CROSS JOIN LATERAL jsonb_object_keys(CASE WHEN jsonb_typeof(info) = 'object' THEN info ELSE '{}' END) k"
-        f" WHERE length(k) BETWEEN 1 AND {MAX_KEY_LETTERS} ORDER BY k LIMIT 50",
+        f" WHERE length(k) BETWEEN 1 AND {MAX_KEY_CHARACTERS} ORDER BY k LIMIT 50",
         {"project": project_id},
     )
     return [row["k"] for row in rows]

@@ -17,7 +17,7 @@ SELECT w.project_id FROM webhook w JOIN project p ON p.id = w.project_id
            AND EXISTS (SELECT FROM delivery d WHERE d.project_id = w.project_id AND d.state = 'waiting' AND d.next_at <= clock()))"""
 _DUE = """
 SELECT d.id, d.project_id, d.seq, d.kind, d.task_id, d.attempts, d.again, d.next_at AS planned, p.webhook AS url, p.short_name,
-       w.secret_sealed, CASE WHEN w.old_secret_until > now_ THEN w.old_secret_sealed END AS old_secret_sealed,
+       w.secret_encrypted, CASE WHEN w.old_secret_until > now_ THEN w.old_secret_encrypted END AS old_secret_encrypted,
        e.result_id, coalesce(e.at, d.created) AS at, event_data(e) AS data, now_ AS now
   FROM clock() now_
  CROSS JOIN LATERAL due_deliveries(%(project)s, %(room)s, %(busy)s::bigint[], now_) d

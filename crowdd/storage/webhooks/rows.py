@@ -41,8 +41,8 @@ class DueDelivery:
     planned: datetime
     url: str
     short_name: str
-    secret_sealed: bytes = attrs.field(converter=bytes, repr=False)
-    old_secret_sealed: bytes | None = attrs.field(converter=_bytes, repr=False)
+    secret_encrypted: bytes = attrs.field(converter=bytes, repr=False)
+    old_secret_encrypted: bytes | None = attrs.field(converter=_bytes, repr=False)
     result_id: int | None
     at: datetime
     data: JsonObject | None
@@ -117,8 +117,8 @@ class WebhookState:
 class WebhookSecrets:
     """The encrypted secrets that sign; the old one is None once it does not sign any more."""
 
-    secret_sealed: bytes = attrs.field(converter=bytes, repr=False)
-    old_secret_sealed: bytes | None = attrs.field(converter=_bytes, repr=False)
+    secret_encrypted: bytes = attrs.field(converter=bytes, repr=False)
+    old_secret_encrypted: bytes | None = attrs.field(converter=_bytes, repr=False)
 
 
 @attrs.frozen

@@ -24,7 +24,7 @@ SELECT d.id, d.project_id, d.event_id, d.seq, d.kind, d.task_id, d.created, d.ag
 async def add(db: Database, project_id: int, encrypted: bytes) -> bool:
     """The webhook of a project that has an address for the first time; what was before is its gap. False: it has one."""
     made = await db.execute(
-        "INSERT INTO webhook (project_id, secret_sealed, last_seq, gap_from, gap_to)"
+        "INSERT INTO webhook (project_id, secret_encrypted, last_seq, gap_from, gap_to)"
         " SELECT %(project)s, %(secret)s, n, CASE WHEN n > 0 THEN 0 END, nullif(n, 0)"
         " FROM (SELECT coalesce((SELECT last_seq FROM event_sequence WHERE project_id = %(project)s), 0) AS n) x"
         " ON CONFLICT DO NOTHING",
@@ -84,7 +84,7 @@ async def secrets(db: Database, project_id: int) -> WebhookSecrets | None:
     return await fetch_row_or_none(
         db,
         WebhookSecrets,
-        "SELECT secret_sealed, CASE WHEN old_secret_until > clock() THEN old_secret_sealed END AS old_secret_sealed"
+        "SELECT secret_encrypted, CASE WHEN old_secret_until > clock() THEN old_secret_encrypted END AS old_secret_encrypted"
         " FROM webhook WHERE project_id = %(project)s",
         {"project": project_id},
     )
@@ -93,8 +93,8 @@ async def secrets(db: Database, project_id: int) -> WebhookSecrets | None:
 async def rotate(db: Database, project_id: int, encrypted: bytes, hours: int) -> bool:
     """A new secret; the one until now signs beside it for so many hours. False: there is no webhook."""
     changed = await db.execute(
-        "UPDATE webhook SET old_secret_sealed = secret_sealed, old_secret_until = clock() + make_interval(hours => %(hours)s),"
-        " secret_sealed = %(secret)s WHERE project_id = %(project)s",
+        "UPDATE webhook SET old_secret_encrypted = secret_encrypted, old_secret_until = clock() + make_interval(hours => %(hours)s),"
+        " secret_encrypted = %(secret)s WHERE project_id = %(project)s",
         {"project": project_id, "secret": encrypted, "hours": hours},
     )
     return changed == 1

@@ -7,8 +7,8 @@ from typing import TypedDict
 
 import attrs
 
-from crowdd.config import Accounts as AccountSettings
-from crowdd.domain.accounts.account_validation import LONGEST_PASSWORD
+from crowdd.config import AccountSettings
+from crowdd.domain.accounts.account_validation import MAX_PASSWORD_LENGTH
 from crowdd.domain.accounts.authentication.passwords import Passwords
 from crowdd.domain.core.attempt_limits import HOUR_MINUTES, NETWORK_FACTOR, Attempts, Limit
 from crowdd.domain.core.secrets import token
@@ -66,7 +66,7 @@ class SigningIn:
         signed in before only its own failures count. Raises BusyError.
         """
         row = await accounts.by_login(self._db, email.strip())
-        words = password[:LONGEST_PASSWORD]
+        words = password[:MAX_PASSWORD_LENGTH]
         tried: _Tried = {"user_id": row["id"], "tried": ""} if row else {"user_id": None, "tried": email or "-"}
         try:
             right = await self._attempts.guess(lambda: self._fits(row, words), *self._limits(email, who, device, row))
@@ -89,7 +89,9 @@ class SigningIn:
             Limit(f"password:{user_id}|{who.network}", allowed),
             Limit(f"password:{user_id}", hourly, HOUR_MINUTES),
         )
-        if not await self._attempts.guess(lambda: self._passwords.check(stored, password[:LONGEST_PASSWORD]), *limits):
+        if not await self._attempts.guess(
+            lambda: self._passwords.check(stored, password[:MAX_PASSWORD_LENGTH]), *limits
+        ):
             self._security_log.count(PASSWORD_WRONG, who, user_id=user_id)
             raise FormError({field: [_("This is not your password.")]})
 

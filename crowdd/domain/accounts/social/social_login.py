@@ -100,7 +100,7 @@ class SocialLogin:
         """What providers gave a person for their own APIs: {"<provider>_token": {"oauth_token": …}}."""
         rows = await provider_tokens.of_user(self._db, user_id)
         places = {row.provider: _place(user_id, row.provider) for row in rows}
-        opened = {row.provider: self._secrets.decrypt(row.sealed, places[row.provider]) for row in rows}
+        opened = {row.provider: self._secrets.decrypt(row.encrypted, places[row.provider]) for row in rows}
         return {f"{provider}_token": {"oauth_token": text} for provider, text in opened.items()}
 
     async def connect_in(self, tx: Database, user_id: int, identity: ProviderIdentity) -> None:
@@ -132,7 +132,7 @@ class SocialLogin:
 
 
 def _place(user_id: int, provider: str) -> str:
-    return place("provider_token", "sealed", f"{user_id}.{provider}")
+    return place("provider_token", "encrypted", f"{user_id}.{provider}")
 
 
 def introduction(identity: ProviderIdentity, name: str, email: str) -> Registration:

@@ -19,7 +19,7 @@ MAX_KEYS = 100_000
 NETWORK, BROWSER, KEY = "network", "browser", "key"  # whose window the figures of an answer speak of
 MAX_PROJECTS = 4  # projects whose presenters have a limit of their own, per visitor, end point and window
 _BUCKETS = 1024  # what comes beyond shares so many counters
-_TOLD_PER_WINDOW, _LARGEST_BLOCK = 30, 100
+_TOLD_PER_WINDOW, _MAX_FLUSH = 30, 100
 Add = Callable[[Hashable, int, int], Awaitable[int]]
 Share = Callable[[str, "Window"], "SharedWindow"]
 
@@ -167,7 +167,7 @@ class SharedWindow:
 
 
 @attrs.frozen
-class Budget:
+class WindowGroup:
     """Several windows at once, such as an hour and a day: what one of them refuses is refused."""
 
     windows: tuple[Window | SharedWindow, ...]
@@ -266,4 +266,4 @@ async def count_hit(window: Window | SharedWindow, key: Hashable) -> RateLimitSt
 
 def flush_every(limit: int) -> int:
     """How many requests a process counts before it tells the others: a thirtieth, for who is near the limit."""
-    return max(1, min(limit // _TOLD_PER_WINDOW, _LARGEST_BLOCK))
+    return max(1, min(limit // _TOLD_PER_WINDOW, _MAX_FLUSH))

@@ -9,7 +9,7 @@ from urllib.parse import quote
 import attrs
 
 from crowdd.domain.server.services import Services
-from crowdd.domain.tasks.barring import Outcome
+from crowdd.domain.tasks.barring import BarResult
 from crowdd.domain.tasks.volunteers import PER_PAGE
 from crowdd.errors import InvalidValueError, NotFoundError
 from crowdd.http import queries
@@ -139,7 +139,7 @@ def _at(short_name: str) -> str:
     return f"/project/{quote(short_name)}/volunteers"
 
 
-def _done(short_name: str, outcome: Outcome, words: str) -> Redirect:
+def _done(short_name: str, outcome: BarResult, words: str) -> Redirect:
     if outcome.queue_item is not None:
         words = f"{words} {_('Their answers are being changed in the background.')}"
     return Redirect(_at(short_name), words, more=attrs.asdict(outcome))

@@ -15,7 +15,7 @@ from crowdd.languages import _
 from crowdd.storage.projects.rows import ProjectPage
 
 MAX_ANSWERS: Final = 40
-_MAX_LETTERS: Final = 500
+_MAX_CHARACTERS: Final = 500
 _MAX_COLUMNS: Final = 200
 _LINES: Final = ("question", "unsure", *starters.COLUMNS)
 
@@ -35,7 +35,7 @@ def typed(incoming: Incoming) -> Asked:
 
 
 def _line(text: str) -> str:
-    return text.strip()[:_MAX_LETTERS]
+    return text.strip()[:_MAX_CHARACTERS]
 
 
 def shown(incoming: Incoming) -> Asked:
