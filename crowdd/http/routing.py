@@ -1,4 +1,4 @@
-"""Addresses and what answers them. Each room of pages and of the API lists its routes; the router serves them all."""
+"""Routes: addresses and their handlers. Each module of pages and of the API lists its routes."""
 
 from __future__ import annotations
 

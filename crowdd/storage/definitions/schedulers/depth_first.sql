@@ -9,7 +9,7 @@
 --   one_at_a_time   the same, and nobody else has it
 --   unlimited       always: everybody may answer everything, n_answers of the answers count
 --
--- <name>_lane(p, p_order, p_scan) says where to look for the next task of a volunteer. It is called with p_scan null first
+-- <name>_scan(p, p_order, p_scan) says where to look for the next task of a volunteer. It is called with p_scan null first
 -- and returns the name of a scan. While that scan has not given enough, it is called again with that name and returns the
 -- one after it; null is the end. p is the project, p_order the order that was asked for (priority unless it was another).
 -- The scans (../tasks/32_candidate_scan.sql reads them; none costs more in a large project than in a small one, but for sort):
