@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from crowdd.domain.server.services import Services
+from crowdd.domain.tasks.contributions import Contributions
 from crowdd.errors import (
     AnonymousError,
     ForbiddenError,
@@ -53,8 +53,8 @@ _CORRECT = Operation(
 class CorrectingApi:
     """Correcting."""
 
-    def __init__(self, services: Services) -> None:
-        self._contributions = services.contributions
+    def __init__(self, contributions: Contributions) -> None:
+        self._contributions = contributions
 
     def routes(self) -> Iterator[Route]:
         yield post(

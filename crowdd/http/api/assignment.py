@@ -9,17 +9,18 @@ from collections.abc import Iterator
 
 import attrs
 
+from crowdd.domain.accounts.external_users import ExternalUsers
 from crowdd.domain.core import queries
-from crowdd.domain.server.services import Services
 from crowdd.domain.tasks.contributions import (
     MAX_TASKS,
     SORT_SECONDS,
+    Contributions,
     Handout,
     as_external,
     candidate_scan,
     external_uid,
 )
-from crowdd.domain.tasks.leases import why_no_task
+from crowdd.domain.tasks.leases import Leases, why_no_task
 from crowdd.errors import AnonymousError, ForbiddenError, InvalidValueError, NotFoundError
 from crowdd.http.api.operations import DESC, EXTERNAL_UID, OFFSET, PASSWORD
 from crowdd.http.html.presenter import api_headers
@@ -107,8 +108,8 @@ _TOKEN = Operation(
 class Assignment:
     """Asking for tasks and seeing one's progress."""
 
-    def __init__(self, services: Services) -> None:
-        self._services = services
+    def __init__(self, contributions: Contributions, leases: Leases, external: ExternalUsers) -> None:
+        self._contributions, self._leases, self._external = contributions, leases, external
 
     def routes(self) -> Iterator[Route]:
         """Both paths of newtask work, with and without ``project/``."""
@@ -129,12 +130,10 @@ class Assignment:
         offset = queries.number(query.get("offset", ""), "offset", 0)
         order = candidate_scan(query.get("orderby", ""), queries.flag(query.get("desc", ""), "desc"))
         project = _project_id(project_id)
-        who = await self._services.contributions.identify(
+        who = await self._contributions.identify(
             incoming.who, project, query.get("external_uid"), incoming.header("authorization")
         )
-        handout = await self._services.contributions.next_tasks(
-            who, project, min(max(limit, 1), MAX_TASKS), offset, order
-        )
+        handout = await self._contributions.next_tasks(who, project, min(max(limit, 1), MAX_TASKS), offset, order)
         if handout.reason:
             return await self._no_task(incoming, who, project, handout)
         return JsonResponse(handout.tasks[0] if len(handout.tasks) == 1 else handout.tasks)
@@ -142,7 +141,7 @@ class Assignment:
     async def _no_task(self, incoming: Incoming, who: Requester, project: int, handout: Handout) -> Response:
         """An empty object, which clients look for, and why in the headers; with ``explain`` also in the body."""
         waits = handout.reason == "wait"
-        held = await self._services.leases.held_by_others(who, project) if waits else 0
+        held = await self._leases.held_by_others(who, project) if waits else 0
         headers = {"X-No-Task": handout.reason, **({"X-Held-Tasks": str(held)} if waits else {})}
         if handout.retry_in is not None:
             headers["Retry-After"] = str(handout.retry_in)
@@ -153,13 +152,13 @@ class Assignment:
         """``{"done": …, "total": …}`` of the requester, or of the external user that is named."""
         number = reference.isascii() and reference.isdigit() and len(reference) < 19
         who = as_external(incoming.who, incoming.query.get("external_uid"))
-        return JsonResponse(await self._services.contributions.progress(who, int(reference) if number else reference))
+        return JsonResponse(await self._contributions.progress(who, int(reference) if number else reference))
 
     async def token(self, incoming: Incoming, short_name: str) -> Response:
         """The token itself; as a JSON string when Accept asks for JSON."""
         named = incoming.query.get("external_uid")
         uid = None if named is None else external_uid(named)
-        token = await self._services.external.token(short_name, incoming.header("authorization"), uid)
+        token = await self._external.token(short_name, incoming.header("authorization"), uid)
         if "json" in incoming.header("accept").lower():
             return JsonResponse(token)
         return BytesResponse(

@@ -8,8 +8,7 @@ from typing import Any
 import attrs
 
 from crowdd.domain.core import queries
-from crowdd.domain.server.services import Services
-from crowdd.domain.tasks.changes import MAX_NAMED, REASONS, Effect
+from crowdd.domain.tasks.changes import MAX_NAMED, REASONS, Changes, Effect
 from crowdd.errors import AnonymousError, NotFoundError, TooManyRequestsError
 from crowdd.http.api.objects import checked_id
 from crowdd.http.api.operations import PASSWORD, VOLUNTEER
@@ -121,8 +120,8 @@ _REOPEN = _doc(
 class ChangesApi:
     """Owners change many tasks, or take one out."""
 
-    def __init__(self, services: Services) -> None:
-        self._changes = services.changes
+    def __init__(self, changes: Changes) -> None:
+        self._changes = changes
 
     def routes(self) -> Iterator[Route]:
         """/api/project/<id>/<change> and /api/task/<id>/<change>."""

@@ -5,12 +5,13 @@ from __future__ import annotations
 import base64
 import hashlib
 import hmac
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import orjson
 
-from crowdd.domain.server.services import Services
+from crowdd import config
+from crowdd.domain.accounts.accounts import Accounts
 from crowdd.errors import NotFoundError
 from crowdd.http.operation import Operation, closed_object
 from crowdd.http.request import Incoming
@@ -30,8 +31,8 @@ _SSO = Operation(
 class Commenting:
     """A signed word about the requester, while keys are configured."""
 
-    def __init__(self, services: Services, clock: Any) -> None:
-        self._settings, self._accounts, self._clock = services.settings.commenting, services.accounts, clock
+    def __init__(self, settings: config.Commenting, accounts: Accounts, seconds: Callable[[], float]) -> None:
+        self._settings, self._accounts, self._seconds = settings, accounts, seconds
 
     def routes(self) -> Iterator[Route]:
         yield get("/api/commenting/sso", self.sso, endpoint="commenting", operation=_SSO, action="everything")
@@ -43,7 +44,7 @@ class Commenting:
                 "404 Not Found", code="not_configured", hint="Set [commenting] public_key and secret_key."
             )
         message = base64.b64encode(orjson.dumps(await self._person(incoming))).decode()
-        now = str(int(self._clock.seconds()))
+        now = str(int(self._seconds()))
         key = self._settings.secret_key.encode()
         signature = hmac.new(key, f"{message} {now}".encode(), hashlib.sha1).hexdigest()
         return JsonResponse({"api_key": self._settings.public_key, "remote_auth_s3": f"{message} {signature} {now}"})

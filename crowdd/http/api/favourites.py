@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import attrs
 
-from crowdd.domain.server.services import Services
+from crowdd.domain.tasks.favourites import Favourites
 from crowdd.errors import AnonymousError, NotFoundError, TooLargeError
 from crowdd.http.api import operations
 from crowdd.http.api.objects import checked_id, tagged
@@ -50,8 +50,8 @@ _REMOVE = Operation(
 class FavouritesApi:
     """Listing, marking, unmarking."""
 
-    def __init__(self, services: Services) -> None:
-        self._favourites = services.favourites
+    def __init__(self, favourites: Favourites) -> None:
+        self._favourites = favourites
 
     def routes(self) -> Iterator[Route]:
         yield get("/api/favorites", self.list, endpoint="favorites", operation=_LIST)

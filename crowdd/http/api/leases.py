@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from crowdd.domain.server.services import Services
 from crowdd.domain.tasks.contributions import MAX_LEASES
-from crowdd.domain.tasks.leases import REASONS, Release
+from crowdd.domain.tasks.leases import REASONS, Leases, Release
 from crowdd.errors import AnonymousError, InvalidValueError, NotFoundError, UnknownFieldError
 from crowdd.http.api.objects import checked_id
 from crowdd.http.api.operations import EXTERNAL_UID, PASSWORD
@@ -90,8 +89,8 @@ _LEASE = Operation(
 class LeasesApi:
     """Reserving a named task, releasing and renewing."""
 
-    def __init__(self, services: Services) -> None:
-        self._leases = services.leases
+    def __init__(self, leases: Leases) -> None:
+        self._leases = leases
 
     def routes(self) -> Iterator[Route]:
         yield post("/api/task/<int:object_id>/lease", self.lease, endpoint="lease", operation=_LEASE, action="answer")

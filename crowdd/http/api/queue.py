@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from crowdd.domain.core import queries
-from crowdd.domain.core.background_queue import STATES
-from crowdd.domain.server.services import Services
+from crowdd.domain.core.background_queue import STATES, Queue
 from crowdd.errors import AnonymousError, ConflictError, InvalidValueError, NotFoundError, UnknownFieldError
 from crowdd.http.api.objects import checked_id
 from crowdd.http.operation import Audience, Link, Operation, Parameter, Schema, array_of, closed_object
@@ -88,8 +87,8 @@ _NAMES = {"limit", "last_id", "state", "project_id"}
 class QueueApi:
     """Reading and cancelling; what puts work in are the addresses of that work."""
 
-    def __init__(self, services: Services) -> None:
-        self._queue = services.queue
+    def __init__(self, queue: Queue) -> None:
+        self._queue = queue
 
     def routes(self) -> Iterator[Route]:
         yield get("/api/queue", self.list, endpoint="queue", operation=_LIST)

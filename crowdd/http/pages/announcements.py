@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from crowdd.domain.server.services import Services
+from crowdd.domain.core.records import Records
+from crowdd.domain.core.text.rendered_text import Prose
 from crowdd.http.request import Incoming
 from crowdd.http.responses import Page, Response
 from crowdd.http.routing import Route, get
@@ -18,8 +19,8 @@ NEWEST: Final[Mapping[str, str]] = {"limit": "100", "orderby": "created", "desc"
 class Announcements:
     """``/announcements/``: what is published, the newest first, to administrators too."""
 
-    def __init__(self, services: Services) -> None:
-        self._records, self._prose = services.records, services.prose
+    def __init__(self, records: Records, prose: Prose) -> None:
+        self._records, self._prose = records, prose
 
     def routes(self) -> Iterator[Route]:
         yield get("/announcements/", self.announcements)

@@ -41,7 +41,7 @@ _PAGE = Operation(
 
 
 class ApiDocs:
-    """``/api/``, ``/api/openapi.json`` and ``/api/docs``. ``routes`` are those of all other rooms."""
+    """``/api/``, ``/api/openapi.json`` and ``/api/docs``. ``routes`` are those of all other views."""
 
     def __init__(self, routes: Iterable[Route], name: str) -> None:
         self._document = document(KINDS.values(), [*routes, *self.routes()], f"The API of {name}", crowdd.__version__)

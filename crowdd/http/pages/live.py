@@ -6,8 +6,8 @@ from collections.abc import Awaitable, Callable, Iterator
 
 import attrs
 
-from crowdd.domain.projects.live_state import state_of
-from crowdd.domain.server.services import Services
+from crowdd.domain.projects.live_state import Live, state_of
+from crowdd.domain.projects.projects import Projects
 from crowdd.errors import InvalidValueError
 from crowdd.http.auth.identity import Identity
 from crowdd.http.live_updates import Broadcast
@@ -24,9 +24,8 @@ _MAX_DIGITS = 18
 class LivePages:
     """``live`` and ``events`` of a project."""
 
-    def __init__(self, services: Services, identity: Identity, broadcast: Broadcast) -> None:
-        self._projects, self._live, self._identity = services.projects, services.live, identity
-        self._broadcast = broadcast
+    def __init__(self, projects: Projects, live: Live, identity: Identity, broadcast: Broadcast) -> None:
+        self._projects, self._live, self._identity, self._broadcast = projects, live, identity, broadcast
 
     def routes(self) -> Iterator[Route]:
         yield get("/project/<short_name>/live", self.state, page=False)

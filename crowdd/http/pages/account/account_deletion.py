@@ -6,8 +6,11 @@ from collections.abc import Iterator
 from typing import Any
 from urllib.parse import quote
 
+from crowdd.domain.accounts.account_deletion import AccountDeletion
+from crowdd.domain.accounts.accounts import Accounts
 from crowdd.domain.accounts.authentication import recent_proof
-from crowdd.domain.server.services import Services
+from crowdd.domain.accounts.authentication.sign_in import SigningIn
+from crowdd.domain.accounts.personal_data import PersonalData
 from crowdd.errors import ForbiddenError, FormError, ProofNeededError
 from crowdd.http.errors import message_of
 from crowdd.http.html.forms import CORRECT, Forms
@@ -26,9 +29,17 @@ _FIELDS = ("password", "confirm")
 class LeavingPages:
     """/account/<name>/export and /account/<name>/delete."""
 
-    def __init__(self, services: Services, forms: Forms, entry: Entry) -> None:
-        self._services, self._forms, self._entry = services, forms, entry
-        self._data, self._account_deletion = services.people.personal_data, services.people.account_deletion
+    def __init__(
+        self,
+        personal_data: PersonalData,
+        account_deletion: AccountDeletion,
+        accounts: Accounts,
+        signing_in: SigningIn,
+        forms: Forms,
+        entry: Entry,
+    ) -> None:
+        self._accounts, self._signing_in, self._forms, self._entry = accounts, signing_in, forms, entry
+        self._data, self._account_deletion = personal_data, account_deletion
 
     def routes(self) -> Iterator[Route]:
         yield get("/account/<name>/export", self.export_form)
@@ -42,7 +53,7 @@ class LeavingPages:
 
         Such a request cannot come from another site's page: it would have to be asked for first.
         """
-        row = await own_account(self._services, incoming, name, admins=False)
+        row = await own_account(self._accounts, incoming, name, admins=False)
         found = await self._data.status(row["id"])
         if found.state == "none" and incoming.content_type == "application/json":
             await self._data.request(row["id"], incoming.who)
@@ -59,14 +70,14 @@ class LeavingPages:
         return Page("account/export.html", title=_("Your data"), export=shown, form=form, _name=row["name"])
 
     async def export(self, incoming: Incoming, name: str) -> Response:
-        row = await own_account(self._services, incoming, name, admins=False)
+        row = await own_account(self._accounts, incoming, name, admins=False)
         new = await self._data.request(row["id"], incoming.who)
         words = _("Your data export is being prepared.") if new else _("Your data export is already being prepared.")
         here = f"/account/{quote(row['name'])}/export"
         return Redirect(here, words, "success" if new else "info", more={"job": "enqueued"})
 
     async def download(self, incoming: Incoming, name: str) -> Response:
-        row = await own_account(self._services, incoming, name, admins=False)
+        row = await own_account(self._accounts, incoming, name, admins=False)
         body = await self._data.read(await self._data.file(row["id"]))
         headers = {
             **api_headers(),
@@ -76,12 +87,12 @@ class LeavingPages:
         return BytesResponse(body, "application/zip", headers=headers)
 
     async def delete_form(self, incoming: Incoming, name: str) -> Response:
-        row = await own_account(self._services, incoming, name)
+        row = await own_account(self._accounts, incoming, name)
         return await self._page(incoming, row, self._forms.blank(incoming, *_FIELDS))
 
     async def delete(self, incoming: Incoming, name: str) -> Response:
         """Ends the account, for whoever knows its password (without one: types its name)."""
-        row = await own_account(self._services, incoming, name)
+        row = await own_account(self._accounts, incoming, name)
         recent_proof.require_session(incoming.who)
         own = row["id"] == incoming.who.user_id
         try:
@@ -104,7 +115,7 @@ class LeavingPages:
     async def _require_proof(self, incoming: Incoming, row: Row, own: bool) -> None:
         """The password in the form is a proof; without one the session must have a recent one."""
         if own and row["has_password"]:
-            signing_in, password = self._services.people.signing_in, incoming.field("password")
+            signing_in, password = self._signing_in, incoming.field("password")
             await signing_in.require_password(row["id"], password, incoming.who, field="password")
             return
         recent_proof.require(incoming.who)

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from crowdd.domain.accounts.email_confirmation import PATH, REGISTER
-from crowdd.domain.server.services import Services
+from crowdd.domain.accounts.accounts import Accounts
+from crowdd.domain.accounts.email_confirmation import PATH, REGISTER, EmailConfirmation
 from crowdd.errors import ForbiddenError, FormError, NotFoundError
 from crowdd.http.auth.confirmation import Confirm, Question
 from crowdd.http.html.forms import Forms
 from crowdd.http.pages.account.access import Entry, me
+from crowdd.http.pages.account.earlier_answers import EarlierAnswers
 from crowdd.http.request import Incoming
 from crowdd.http.responses import Page, Redirect, Response
 from crowdd.http.routing import Route, get, post
@@ -24,9 +25,17 @@ class ConfirmPages:
     sign somebody in to an account of its own. Front ends, which send JSON, have it done at once.
     """
 
-    def __init__(self, services: Services, forms: Forms, entry: Entry) -> None:
-        self._accounts, self._email_confirmation = services.accounts, services.people.email_confirmation
-        self._forms, self._entry, self._confirm = forms, entry, Confirm(forms.csrf)
+    def __init__(
+        self,
+        accounts: Accounts,
+        email_confirmation: EmailConfirmation,
+        forms: Forms,
+        entry: Entry,
+        earlier_answers: EarlierAnswers,
+    ) -> None:
+        self._accounts, self._email_confirmation = accounts, email_confirmation
+        self._forms, self._entry, self._earlier_answers = forms, entry, earlier_answers
+        self._confirm = Confirm(forms.csrf)
 
     def routes(self) -> Iterator[Route]:
         yield get(PATH, self.open)
@@ -49,10 +58,9 @@ class ConfirmPages:
             raise ForbiddenError(f"{words} Please sign up again.") from None
         if not done.new:
             return Redirect("/account/profile", _("Your address is confirmed."))
-        claims = self._entry.take_claim(incoming)
-        return await self._entry.enter(
-            incoming, done.user_id, await self._entry.welcome(incoming, done.user_id, claims)
-        )
+        claims = self._earlier_answers.take_claim(incoming)
+        words = await self._earlier_answers.welcome(incoming, done.user_id, claims)
+        return await self._entry.enter(incoming, done.user_id, words)
 
     async def send_or_ask(self, incoming: Incoming) -> Response:
         """Writes at once for programs; a browser is asked first, where there is something to confirm."""

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from typing import Any
 from urllib.parse import quote
 
+from crowdd.domain.accounts.accounts import Accounts
 from crowdd.domain.accounts.authentication.passkeys import Challenge
-from crowdd.domain.server.services import Services
+from crowdd.domain.accounts.authentication.second_factor import SecondFactors
 from crowdd.errors import FormError, InvalidValueError
 from crowdd.http.auth.cookies import CHALLENGE
 from crowdd.http.html.forms import CORRECT, Forms
@@ -29,21 +30,20 @@ _SHOWN = ("id", "name", "created", "last_used")
 class PasskeyPages:
     """/account/<name>/passkeys."""
 
-    def __init__(self, services: Services, forms: Forms, entry: Entry) -> None:
-        self._services, self._forms, self._entry = services, forms, entry
-        self._factors = services.people.second_factors
+    def __init__(self, second_factors: SecondFactors, accounts: Accounts, forms: Forms, entry: Entry) -> None:
+        self._accounts, self._forms, self._entry, self._factors = accounts, forms, entry, second_factors
 
     def routes(self) -> Iterator[Route]:
         yield get(_AT, self.list, proof=True)
         yield post(_AT, self.change, proof=True)
 
     async def list(self, incoming: Incoming, name: str) -> Response:
-        row = await own_account(self._services, incoming, name, admins=False)
+        row = await own_account(self._accounts, incoming, name, admins=False)
         return await self._page(row, self._forms.blank(incoming, *_FIELDS))
 
     async def change(self, incoming: Incoming, name: str) -> Response:
         """Registers the ``credential`` that a browser made, or removes the passkey that ``remove`` numbers."""
-        row = await own_account(self._services, incoming, name, admins=False)
+        row = await own_account(self._accounts, incoming, name, admins=False)
         if incoming.field("remove"):
             return await self._remove(incoming, row)
         challenge = Challenge.unpacked(self._entry.cookies.encrypted(incoming, CHALLENGE))

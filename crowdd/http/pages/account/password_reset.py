@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from crowdd.domain.server.services import Services
+from crowdd.domain.accounts.authentication.password_reset import Recovery
 from crowdd.errors import FormError
 from crowdd.http.html.forms import CORRECT, Forms
 from crowdd.http.pages.account.access import Entry, changed_words
@@ -21,8 +21,8 @@ _ASKED = _("If there is an account with this address, we have sent it an e-mail 
 class RecoveryPages:
     """/account/forgot-password and /account/reset-password."""
 
-    def __init__(self, services: Services, forms: Forms, entry: Entry) -> None:
-        self._recovery, self._forms, self._entry = services.people.recovery, forms, entry
+    def __init__(self, recovery: Recovery, forms: Forms, entry: Entry) -> None:
+        self._recovery, self._forms, self._entry = recovery, forms, entry
 
     def routes(self) -> Iterator[Route]:
         yield get("/account/forgot-password", self.forgot_form)

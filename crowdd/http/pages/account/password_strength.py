@@ -6,21 +6,21 @@ from collections.abc import Iterator
 
 import orjson
 
+from crowdd.domain.accounts.authentication.password_policy import PasswordPolicy
 from crowdd.domain.accounts.authentication.password_strength import Strength
-from crowdd.domain.server.services import Services
 from crowdd.http.html.locales import locale_of
 from crowdd.http.html.presenter import api_headers
 from crowdd.http.request import Incoming
 from crowdd.http.responses import BytesResponse, Response
 from crowdd.http.routing import Route, post
-from crowdd.languages import _
+from crowdd.languages import Languages, _
 
 
 class StrengthPages:
     """/account/password-strength: what the meter beside a password field shows. Nothing is stored."""
 
-    def __init__(self, services: Services) -> None:
-        self._policy, self._languages = services.people.policy, services.languages
+    def __init__(self, policy: PasswordPolicy, languages: Languages) -> None:
+        self._policy, self._languages = policy, languages
 
     def routes(self) -> Iterator[Route]:
         yield post("/account/password-strength", self.assess)

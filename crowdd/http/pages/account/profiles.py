@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from crowdd.domain.accounts.accounts import Accounts
+from crowdd.domain.accounts.email_confirmation import EmailConfirmation
+from crowdd.domain.projects.projects import Projects
 from crowdd.domain.projects.serializers import person, project_summary
-from crowdd.domain.server.services import Services
 from crowdd.http.html.forms import Forms
 from crowdd.http.pages.account.access import me, own_account
 from crowdd.http.request import Incoming
@@ -19,13 +21,11 @@ from crowdd.storage.database import Row
 class ProfilePages:
     """/account/profile, /account/<name>, /account/<name>/projects and /account/<name>/resetapikey."""
 
-    def __init__(self, services: Services, forms: Forms) -> None:
-        self._services, self._accounts, self._projects, self._forms = (
-            services,
-            services.accounts,
-            services.projects,
-            forms,
-        )
+    def __init__(
+        self, accounts: Accounts, projects: Projects, email_confirmation: EmailConfirmation, forms: Forms
+    ) -> None:
+        self._email_confirmation, self._accounts, self._projects = email_confirmation, accounts, projects
+        self._forms = forms
 
     def routes(self) -> Iterator[Route]:
         yield get("/account/profile", self.own_profile)
@@ -59,7 +59,7 @@ class ProfilePages:
             "projects_created": published,
         }
         if own:
-            context["_can_confirm"] = self._services.people.email_confirmation.possible and not row["valid_email"]
+            context["_can_confirm"] = self._email_confirmation.possible and not row["valid_email"]
             drafts = [project_summary(p, owned=True) for p in created if not p["published"]]
             context |= {
                 "projects_published": published,
@@ -71,7 +71,7 @@ class ProfilePages:
 
     async def projects(self, incoming: Incoming, name: str) -> Response:
         """What a person owns or co-owns (interface: account-projects)."""
-        row = await own_account(self._services, incoming, name)
+        row = await own_account(self._accounts, incoming, name)
         owned = await self._projects.of_owner(row["id"])
         published = [project_summary(p, owned=True) for p in owned if p["published"]]
         drafts = [project_summary(p, owned=True) for p in owned if not p["published"]]
@@ -85,11 +85,11 @@ class ProfilePages:
         )
 
     async def reset_key_form(self, incoming: Incoming, name: str) -> Response:
-        await own_account(self._services, incoming, name)
+        await own_account(self._accounts, incoming, name)
         return Page("account/resetapikey.html", title=_("New API key"), form=self._forms.blank(incoming))
 
     async def reset_key(self, incoming: Incoming, name: str) -> Response:
-        row = await own_account(self._services, incoming, name)
+        row = await own_account(self._accounts, incoming, name)
         await self._accounts.reset_api_key(row["id"], incoming.who)
         return Redirect("/account/profile", _("New API key generated."))
 

@@ -9,17 +9,18 @@ from urllib.parse import quote
 
 import orjson
 
+from crowdd.domain.accounts.accounts import Accounts
 from crowdd.domain.accounts.authentication import recent_proof
+from crowdd.domain.accounts.authentication.second_factor import SecondFactors
 from crowdd.domain.accounts.social.oauth import PROVIDERS, TITLES, OAuthState, ProviderIdentity
-from crowdd.domain.accounts.social.providers import FLOW_SECONDS
-from crowdd.domain.accounts.social.social_login import NoAddressError
-from crowdd.domain.server.services import Services
+from crowdd.domain.accounts.social.providers import FLOW_SECONDS, Providers
+from crowdd.domain.accounts.social.social_login import NoAddressError, SocialLogin
 from crowdd.errors import ForbiddenError, ProviderError
 from crowdd.http.auth.confirmation import Confirm, Question
 from crowdd.http.auth.cookies import FLOW, NEWCOMER
 from crowdd.http.errors import message_of
 from crowdd.http.html.forms import Forms
-from crowdd.http.pages.account.access import SECOND_PAGE, Entry, me, next_address, own_account
+from crowdd.http.pages.account.access import SECOND_PAGE, Entry, SecondSteps, me, next_address, own_account
 from crowdd.http.request import Incoming
 from crowdd.http.responses import Page, Redirect, Response
 from crowdd.http.routing import Route, get, post
@@ -31,11 +32,21 @@ _NEWCOMER_SECONDS = 1800
 class ProviderPages:
     """/<provider>/, /<provider>/oauth_authorized and /account/<name>/unlink."""
 
-    def __init__(self, services: Services, forms: Forms, entry: Entry) -> None:
-        self._services, self._forms, self._entry = services, forms, entry
-        self._providers, self._social_login = services.people.providers, services.people.social_login
+    def __init__(
+        self,
+        accounts: Accounts,
+        providers: Providers,
+        social_login: SocialLogin,
+        second_factors: SecondFactors,
+        forms: Forms,
+        entry: Entry,
+        second_steps: SecondSteps,
+        spa_base_url: str,
+    ) -> None:
+        self._accounts, self._providers, self._social_login = accounts, providers, social_login
+        self._second_factors, self._entry, self._second_steps = second_factors, entry, second_steps
         self._confirm = Confirm(forms.csrf)
-        self._front_end = services.settings.http.spa_base_url.rstrip("/")
+        self._front_end = spa_base_url.rstrip("/")
 
     def routes(self) -> Iterator[Route]:
         for name in PROVIDERS:
@@ -68,8 +79,8 @@ class ProviderPages:
         Somebody with a password or a second factor gives that: the provider may not ask anything.
         """
         recent_proof.require_session(incoming.who)
-        row = await self._services.accounts.profile(me(incoming))
-        if row["has_password"] or await self._services.people.second_factors.required(row["id"]):
+        row = await self._accounts.profile(me(incoming))
+        if row["has_password"] or await self._second_factors.required(row["id"]):
             raise ForbiddenError(_("Confirm with your password or your second factor."))
         return await self._begin(incoming, provider, _onward(incoming), proof=True)
 
@@ -115,7 +126,7 @@ class ProviderPages:
                 _("%(provider)s did not send an e-mail address. Please add one.", provider=title),
                 "info",
             )
-        if await self._entry.owes_second_step(incoming, user_id, oauth_state.next):
+        if await self._second_steps.begin(incoming, user_id, oauth_state.next):
             return self._on(SECOND_PAGE, "")
         await self._entry.enter(incoming, user_id, "")
         return self._on(
@@ -126,11 +137,11 @@ class ProviderPages:
     async def _prove(self, incoming: Incoming, identity: ProviderIdentity) -> None:
         if not await self._social_login.knows(me(incoming), identity):
             raise ProviderError(_("Your account is connected to another account there. Sign in with that one."))
-        await self._services.people.sessions.prove(incoming.who)
+        await self._entry.prove(incoming)
 
     async def disconnect(self, incoming: Incoming, name: str) -> Response:
         """Ends signing in with the provider that the field names."""
-        row = await own_account(self._services, incoming, name)
+        row = await own_account(self._accounts, incoming, name)
         provider, here = incoming.field("provider"), f"/account/{quote(row['name'])}/update"
         try:
             await self._social_login.disconnect(row, provider, incoming.who)

@@ -7,14 +7,16 @@ from typing import Any
 
 import attrs
 
+from crowdd.domain.accounts.accounts import Accounts
+from crowdd.domain.accounts.email_confirmation import EmailConfirmation
 from crowdd.domain.accounts.registration import Registration
 from crowdd.domain.accounts.social.oauth import TITLES
-from crowdd.domain.accounts.social.social_login import nickname
-from crowdd.domain.server.services import Services
+from crowdd.domain.accounts.social.social_login import SocialLogin, nickname
 from crowdd.errors import FormError
 from crowdd.http.auth.cookies import NEWCOMER
 from crowdd.http.html.forms import CORRECT, Forms
 from crowdd.http.pages.account.access import Entry, next_address
+from crowdd.http.pages.account.earlier_answers import EarlierAnswers
 from crowdd.http.request import Incoming
 from crowdd.http.responses import Page, Redirect, Response
 from crowdd.http.routing import Route, get, post
@@ -26,14 +28,17 @@ _FIELDS = ("fullname", "name", "email_addr", "password", "confirm")
 class RegisterPages:
     """/account/register and /account/first-admin."""
 
-    def __init__(self, services: Services, forms: Forms, entry: Entry) -> None:
-        self._accounts, self._social_login, self._claims = (
-            services.accounts,
-            services.people.social_login,
-            services.people.answer_claims,
-        )
-        self._email_confirmation = services.people.email_confirmation
-        self._forms, self._entry = forms, entry
+    def __init__(
+        self,
+        accounts: Accounts,
+        social_login: SocialLogin,
+        email_confirmation: EmailConfirmation,
+        forms: Forms,
+        entry: Entry,
+        earlier_answers: EarlierAnswers,
+    ) -> None:
+        self._accounts, self._social_login, self._email_confirmation = accounts, social_login, email_confirmation
+        self._forms, self._entry, self._earlier_answers = forms, entry, earlier_answers
 
     def routes(self) -> Iterator[Route]:
         yield get("/account/register", self.form)
@@ -60,8 +65,8 @@ class RegisterPages:
             form = self._forms.refused(incoming, error.errors, *_FIELDS)
             said = {"flash": CORRECT, "status": "error", **await self._frame(incoming)}
             return Page("account/register.html", title=_("Register"), form=form, **said)
-        claimed = incoming.flag("claim", False)
-        return await self._entry.enter(incoming, user_id, await self._entry.welcome(incoming, user_id, claimed))
+        words = await self._earlier_answers.welcome(incoming, user_id, incoming.flag("claim", False))
+        return await self._entry.enter(incoming, user_id, words)
 
     async def _send(self, incoming: Incoming) -> Response:
         """The account waits for the link in a letter (interface: account-register-sent)."""
@@ -69,7 +74,7 @@ class RegisterPages:
         await self._email_confirmation.register(_registration(incoming), known, incoming.who)
         self._entry.cookies.drop(incoming, NEWCOMER)
         if incoming.flag("claim", False):
-            self._entry.note_claim(incoming)
+            self._earlier_answers.note_claim(incoming)
         return Page("account/account_validation.html", title=_("Confirm your address"), status="sent")
 
     async def _register(self, incoming: Incoming) -> int:
@@ -83,7 +88,7 @@ class RegisterPages:
 
     async def _frame(self, incoming: Incoming) -> dict[str, Any]:
         """What only the page shows: answers that can be claimed, and where to go on."""
-        claimable = await self._claims.offered(self._entry.volunteer(incoming))
+        claimable = await self._earlier_answers.count(incoming)
         known = self._entry.newcomer(incoming)
         return {
             "_claimable": claimable,

@@ -7,11 +7,11 @@ from typing import Any
 
 from crowdd.domain.accounts.authentication import recent_proof
 from crowdd.domain.accounts.authentication.passkeys import Challenge
-from crowdd.domain.server.services import Services
+from crowdd.domain.accounts.authentication.second_factor import SecondFactors
 from crowdd.errors import FormError, InvalidValueError, NotFoundError
 from crowdd.http.auth.cookies import CHALLENGE, SECOND_STEP
 from crowdd.http.html.forms import CORRECT, Forms
-from crowdd.http.pages.account.access import SECOND_PAGE, STEP_SECONDS, Entry, SecondStep, me
+from crowdd.http.pages.account.access import SECOND_PAGE, STEP_SECONDS, Entry, SecondStep, SecondSteps, me
 from crowdd.http.request import Incoming
 from crowdd.http.responses import JsonResponse, Page, Redirect, Response
 from crowdd.http.routing import Route, get, post
@@ -25,9 +25,9 @@ _AGAIN = _("This sign-in took too long. Start again.")
 class SecondStepPages:
     """/account/signin/second, /account/signin/passkey and /account/passkey/options."""
 
-    def __init__(self, services: Services, forms: Forms, entry: Entry) -> None:
-        self._services, self._forms, self._entry = services, forms, entry
-        self._factors, self._passkeys = services.people.second_factors, services.people.second_factors.passkeys
+    def __init__(self, second_factors: SecondFactors, second_steps: SecondSteps, forms: Forms, entry: Entry) -> None:
+        self._second_steps, self._forms, self._entry = second_steps, forms, entry
+        self._factors, self._passkeys = second_factors, second_factors.passkeys
 
     def routes(self) -> Iterator[Route]:
         yield get(SECOND_PAGE, self.form)
@@ -36,14 +36,14 @@ class SecondStepPages:
         yield post("/account/passkey/options", self.options)
 
     async def form(self, incoming: Incoming) -> Response:
-        step = await self._entry.second_step(incoming)
+        step = await self._second_steps.current(incoming)
         if step is None:
             return Redirect("/account/signin", _AGAIN, "error")
         return await self._page(step, self._forms.blank(incoming, *_FIELDS))
 
     async def second(self, incoming: Incoming) -> Response:
         """Opens the session after a code of the app, a recovery code or a passkey."""
-        step = await self._entry.second_step(incoming)
+        step = await self._second_steps.current(incoming)
         if step is None:
             return Redirect("/account/signin", _AGAIN, "error")
         try:
@@ -93,7 +93,7 @@ class SecondStepPages:
         if purpose == "signin":
             return None
         if purpose == "second":
-            step = await self._entry.second_step(incoming)
+            step = await self._second_steps.current(incoming)
             if step is None:
                 raise NotFoundError(_AGAIN)
             return step.user_id

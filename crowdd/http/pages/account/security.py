@@ -8,7 +8,10 @@ from urllib.parse import quote
 
 import segno
 
-from crowdd.domain.server.services import Services
+from crowdd.domain.accounts.accounts import Accounts
+from crowdd.domain.accounts.api_tokens import ApiTokens
+from crowdd.domain.accounts.authentication.second_factor import SecondFactors
+from crowdd.domain.accounts.authentication.sessions import Sessions
 from crowdd.errors import FormError
 from crowdd.http.html.forms import CORRECT, Forms
 from crowdd.http.pages.account.access import own_account
@@ -25,9 +28,11 @@ _AT = "/account/<name>"
 class SecurityPages:
     """/account/<name>/security, /account/<name>/authenticator and /account/<name>/recovery-codes."""
 
-    def __init__(self, services: Services, forms: Forms) -> None:
-        self._services, self._forms = services, forms
-        self._factors = services.people.second_factors
+    def __init__(
+        self, accounts: Accounts, second_factors: SecondFactors, api_tokens: ApiTokens, sessions: Sessions, forms: Forms
+    ) -> None:
+        self._accounts, self._factors, self._forms = accounts, second_factors, forms
+        self._api_tokens, self._sessions = api_tokens, sessions
 
     def routes(self) -> Iterator[Route]:
         yield get(f"{_AT}/security", self.overview)
@@ -38,14 +43,14 @@ class SecurityPages:
 
     async def overview(self, incoming: Incoming, name: str) -> Response:
         row = await self._own(incoming, name)
-        methods, people = await self._factors.methods(row["id"]), self._services.people
+        methods = await self._factors.methods(row["id"])
         security = {
             "password": row["has_password"],
             "authenticator": methods.totp,
             "passkeys": len(await self._factors.passkeys.of_user(row["id"])),
             "recovery_codes": methods.codes,
-            "tokens": len(await people.api_tokens.listed(row["id"])),
-            "sessions": len(await people.sessions.listed(row["id"], incoming.who)),
+            "tokens": len(await self._api_tokens.listed(row["id"])),
+            "sessions": len(await self._sessions.listed(row["id"], incoming.who)),
         }
         more = {"_name": row["name"], "_offers_passkeys": self._factors.passkeys.available}
         return Page("account/security.html", title=_("Security"), security=security, **more)
@@ -94,7 +99,7 @@ class SecurityPages:
         return shown_once(row, codes, words, self._forms.blank(incoming))
 
     async def _own(self, incoming: Incoming, name: str) -> Row:
-        return await own_account(self._services, incoming, name, admins=False)
+        return await own_account(self._accounts, incoming, name, admins=False)
 
 
 def shown_once(row: Row, codes: list[str], flash: str, form: dict[str, Any]) -> Response:

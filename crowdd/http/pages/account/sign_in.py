@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from crowdd.domain.accounts.authentication.sign_in import WRONG
-from crowdd.domain.server.services import Services
+from crowdd.domain.accounts.authentication.second_factor import SecondFactors
+from crowdd.domain.accounts.authentication.sign_in import WRONG, SigningIn
+from crowdd.domain.accounts.social.providers import Providers
 from crowdd.errors import FormError
 from crowdd.http.auth.confirmation import Confirm, Question
 from crowdd.http.html.forms import Forms
@@ -22,10 +23,12 @@ _FIELDS = ("email", "password")
 class SignInPages:
     """/account/signin and /account/signout."""
 
-    def __init__(self, services: Services, forms: Forms, entry: Entry) -> None:
-        self._signing_in, self._providers = services.people.signing_in, services.people.providers
-        self._forms, self._entry, self._confirm = forms, entry, Confirm(forms.csrf)
-        self._passkeys = services.people.second_factors.passkeys
+    def __init__(
+        self, signing_in: SigningIn, providers: Providers, second_factors: SecondFactors, forms: Forms, entry: Entry
+    ) -> None:
+        self._signing_in, self._providers, self._forms, self._entry = signing_in, providers, forms, entry
+        self._confirm = Confirm(forms.csrf)
+        self._passkeys = second_factors.passkeys
 
     def routes(self) -> Iterator[Route]:
         yield get("/account/signin", self.form)

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 from urllib.parse import quote
 
-from crowdd.domain.accounts.api_tokens import SCOPES
-from crowdd.domain.server.services import Services
+from crowdd.domain.accounts.accounts import Accounts
+from crowdd.domain.accounts.api_tokens import SCOPES, ApiTokens
 from crowdd.errors import FormError, InvalidValueError
 from crowdd.http.html.forms import CORRECT, Forms
 from crowdd.http.pages.account.access import own_account
@@ -27,20 +27,20 @@ _SHOWN = ("id", "name", "scope", "project", "created", "expires", "last_used", "
 class TokenPages:
     """/account/<name>/tokens."""
 
-    def __init__(self, services: Services, forms: Forms) -> None:
-        self._services, self._forms, self._tokens = services, forms, services.people.api_tokens
+    def __init__(self, api_tokens: ApiTokens, accounts: Accounts, forms: Forms) -> None:
+        self._accounts, self._forms, self._tokens = accounts, forms, api_tokens
 
     def routes(self) -> Iterator[Route]:
         yield get(_AT, self.list, proof=True)
         yield post(_AT, self.change, proof=True)
 
     async def list(self, incoming: Incoming, name: str) -> Response:
-        row = await own_account(self._services, incoming, name, admins=False)
+        row = await own_account(self._accounts, incoming, name, admins=False)
         return await self._page(row, self._forms.blank(incoming, *_FIELDS))
 
     async def change(self, incoming: Incoming, name: str) -> Response:
         """Makes a token, which this answer alone shows, or revokes the one that ``revoke`` numbers."""
-        row = await own_account(self._services, incoming, name, admins=False)
+        row = await own_account(self._accounts, incoming, name, admins=False)
         if incoming.field("revoke"):
             return await self._revoke(incoming, row)
         label, scope, project, days = (incoming.field(field).strip() for field in _FIELDS)

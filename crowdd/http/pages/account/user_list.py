@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from crowdd.domain.accounts.accounts import Accounts
+from crowdd.domain.accounts.user_list import UserList
 from crowdd.domain.projects.serializers import person
-from crowdd.domain.server.services import Services
+from crowdd.domain.projects.statistics import Statistics
 from crowdd.http.request import Incoming
 from crowdd.http.responses import Page, Response
 from crowdd.http.routing import Route, get
@@ -17,9 +19,8 @@ _TOP = 10
 class CommunityPages:
     """/account and /account/page/<page>."""
 
-    def __init__(self, services: Services) -> None:
-        self._accounts, self._community = services.accounts, services.people.user_list
-        self._statistics = services.statistics
+    def __init__(self, accounts: Accounts, user_list: UserList, statistics: Statistics) -> None:
+        self._accounts, self._community, self._statistics = accounts, user_list, statistics
 
     def routes(self) -> Iterator[Route]:
         yield get("/account/", self.first)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from crowdd.domain.server.services import Services
+from crowdd.domain.core.records import Records
 from crowdd.errors import CostlyTextError
 from crowdd.http.html.forms import Forms
 from crowdd.http.pages.admin.access import MAX_LETTERS, admins_only, lacking
@@ -26,8 +26,8 @@ _YES = frozenset({"y", "yes", "true", "on", "1"})
 class AdminAnnouncements:
     """``/admin/announcement`` and what is below."""
 
-    def __init__(self, services: Services, forms: Forms) -> None:
-        self._records, self._forms, self._left_out = services.records, forms, LeftOut(services)
+    def __init__(self, records: Records, forms: Forms, left_out: LeftOut) -> None:
+        self._records, self._forms, self._left_out = records, forms, left_out
 
     def routes(self) -> Iterator[Route]:
         yield get(_HERE, admins_only(self.announcements))

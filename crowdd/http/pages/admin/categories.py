@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from crowdd.domain.core.records import Records
 from crowdd.domain.projects.projects import slug
-from crowdd.domain.server.services import Services
+from crowdd.domain.server.administration import Administration
 from crowdd.errors import ConflictError
 from crowdd.http.html.forms import Forms
 from crowdd.http.pages.admin.access import MAX_LETTERS, admins_only, lacking, taken
@@ -25,8 +26,8 @@ _MAXIMUM = {"name": MAX_LETTERS, "description": 10_000}
 class AdminCategories:
     """``/admin/categories`` and what is below."""
 
-    def __init__(self, services: Services, forms: Forms) -> None:
-        self._administration, self._records, self._forms = services.administration, services.records, forms
+    def __init__(self, administration: Administration, records: Records, forms: Forms) -> None:
+        self._administration, self._records, self._forms = administration, records, forms
 
     def routes(self) -> Iterator[Route]:
         yield get(_HERE, admins_only(self.categories))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from crowdd.domain.server.administration import ACTS
-from crowdd.domain.server.services import Services
+from crowdd.domain.projects.statistics import Statistics
+from crowdd.domain.server.administration import ACTS, Administration
 from crowdd.errors import InvalidValueError
 from crowdd.http.pages.admin.access import admins_only
 from crowdd.http.request import Incoming
@@ -20,8 +20,8 @@ _WANTED = frozenset({"1", "true", "yes", "on"})
 class AdminDashboard:
     """``/admin/dashboard/`` and ``/admin/audit``."""
 
-    def __init__(self, services: Services) -> None:
-        self._administration, self._statistics = services.administration, services.statistics
+    def __init__(self, administration: Administration, statistics: Statistics) -> None:
+        self._administration, self._statistics = administration, statistics
 
     def routes(self) -> Iterator[Route]:
         yield get("/admin/", admins_only(self.index))

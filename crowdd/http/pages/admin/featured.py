@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from crowdd.domain.core.records import Records
 from crowdd.domain.projects.serializers import project_summary
-from crowdd.domain.server.services import Services
+from crowdd.domain.server.administration import Administration
 from crowdd.errors import InvalidValueError
 from crowdd.http.html.forms import Forms
 from crowdd.http.pages.admin.access import admins_only
@@ -21,8 +22,8 @@ _HERE = "/admin/featured"
 class AdminFeatured:
     """``/admin/featured``: a list, and each project on it or off it."""
 
-    def __init__(self, services: Services, forms: Forms) -> None:
-        self._administration, self._records, self._forms = services.administration, services.records, forms
+    def __init__(self, administration: Administration, records: Records, forms: Forms) -> None:
+        self._administration, self._records, self._forms = administration, records, forms
 
     def routes(self) -> Iterator[Route]:
         yield get(_HERE, admins_only(self.listed))

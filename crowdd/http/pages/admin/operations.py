@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from crowdd.domain.server.services import Services
+from crowdd.domain.core.background_queue import Queue
+from crowdd.domain.mail.mail import Mail
+from crowdd.domain.server.administration import Administration
+from crowdd.domain.webhooks.webhooks import Webhooks
 from crowdd.errors import ConflictError, InvalidValueError
 from crowdd.http.html.forms import Forms
 from crowdd.http.pages.admin.access import admins_only
@@ -25,8 +28,8 @@ _MAIL_STATES = ("waiting", "held", "sent", "dead")
 class AdminOperation:
     """``/admin/jobs`` and ``/admin/webhooks``: how each is doing."""
 
-    def __init__(self, services: Services) -> None:
-        self._administration, self._webhooks = services.administration, services.webhooks
+    def __init__(self, administration: Administration, webhooks: Webhooks) -> None:
+        self._administration, self._webhooks = administration, webhooks
 
     def routes(self) -> Iterator[Route]:
         yield get("/admin/jobs", admins_only(self.jobs))
@@ -52,8 +55,8 @@ def _state(row: Row) -> str:
 class AdminMail:
     """``/admin/mail``: the last letters without their texts, and those that did not go once more."""
 
-    def __init__(self, services: Services, forms: Forms) -> None:
-        self._administration, self._mail, self._forms = services.administration, services.mail, forms
+    def __init__(self, administration: Administration, mail: Mail, forms: Forms) -> None:
+        self._administration, self._mail, self._forms = administration, mail, forms
 
     def routes(self) -> Iterator[Route]:
         yield get(_MAIL, admins_only(self.letters))
@@ -85,8 +88,8 @@ class AdminMail:
 class AdminQueue:
     """``/admin/queue``: everybody's work, which administrators may cancel and begin again."""
 
-    def __init__(self, services: Services, forms: Forms) -> None:
-        self._administration, self._queue, self._forms = services.administration, services.queue, forms
+    def __init__(self, administration: Administration, queue: Queue, forms: Forms) -> None:
+        self._administration, self._queue, self._forms = administration, queue, forms
 
     def routes(self) -> Iterator[Route]:
         yield get(_QUEUE, admins_only(self.items))

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from crowdd.domain.core.security_log import KINDS
-from crowdd.domain.server.administration import ACTS
-from crowdd.domain.server.services import Services
+from crowdd.domain.server.administration import ACTS, Administration
 from crowdd.errors import InvalidValueError
 from crowdd.http.pages.admin.access import admins_only
 from crowdd.http.request import Incoming
@@ -19,8 +18,8 @@ from crowdd.languages import _
 class AdminSecurity:
     """``/admin/security``."""
 
-    def __init__(self, services: Services) -> None:
-        self._administration = services.administration
+    def __init__(self, administration: Administration) -> None:
+        self._administration = administration
 
     def routes(self) -> Iterator[Route]:
         yield get("/admin/security", admins_only(self.page))

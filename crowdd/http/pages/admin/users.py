@@ -9,9 +9,10 @@ from typing import Any
 
 import orjson
 
+from crowdd.domain.accounts.accounts import Accounts
 from crowdd.domain.core.csv_escape import cell
 from crowdd.domain.projects.serializers import person
-from crowdd.domain.server.services import Services
+from crowdd.domain.server.administration import Administration
 from crowdd.errors import ForbiddenError, InvalidValueError
 from crowdd.http.auth.confirmation import Confirm, Question
 from crowdd.http.html.forms import Forms
@@ -30,8 +31,8 @@ _COLUMNS = ("id", "name", "fullname", "email_addr", "created", "locale", "admin"
 class AdminUsers:
     """``/admin/users``: search, the rights of administrators, blocking, a list of everybody."""
 
-    def __init__(self, services: Services, forms: Forms) -> None:
-        self._administration, self._accounts, self._forms = services.administration, services.accounts, forms
+    def __init__(self, administration: Administration, accounts: Accounts, forms: Forms) -> None:
+        self._administration, self._accounts, self._forms = administration, accounts, forms
         self._confirm = Confirm(forms.csrf)
 
     def routes(self) -> Iterator[Route]:

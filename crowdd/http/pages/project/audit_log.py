@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from crowdd.domain.projects.projects import MAX_ACTS
-from crowdd.domain.server.services import Services
+from crowdd.domain.projects.projects import MAX_ACTS, Projects
 from crowdd.http.pages.project.views import ProjectViews, locked_out
 from crowdd.http.request import Incoming
 from crowdd.http.responses import Page, Response
@@ -17,8 +16,8 @@ from crowdd.kinds.types import Integer
 class ProjectAuditPages:
     """``/project/<short_name>/auditlog``."""
 
-    def __init__(self, services: Services, views: ProjectViews) -> None:
-        self._projects, self._views = services.projects, views
+    def __init__(self, projects: Projects, views: ProjectViews) -> None:
+        self._projects, self._views = projects, views
 
     def routes(self) -> Iterator[Route]:
         yield get("/project/<short_name>/auditlog", locked_out(self.page))

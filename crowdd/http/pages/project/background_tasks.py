@@ -7,8 +7,9 @@ from typing import Any
 from urllib.parse import quote
 
 from crowdd.domain.core import queries
+from crowdd.domain.core.background_queue import Queue
 from crowdd.domain.core.records import NOT_FOUND
-from crowdd.domain.server.services import Services
+from crowdd.domain.projects.projects import Projects
 from crowdd.errors import ConflictError, NotFoundError
 from crowdd.http.html.forms import Forms
 from crowdd.http.pages.project.views import ProjectViews, locked_out
@@ -27,9 +28,8 @@ _MAX_ID = 2**63 - 1
 class WorkPages:
     """``/project/<short_name>/queue``."""
 
-    def __init__(self, services: Services, forms: Forms, views: ProjectViews) -> None:
-        self._projects, self._queue = services.projects, services.queue
-        self._forms, self._views = forms, views
+    def __init__(self, projects: Projects, queue: Queue, forms: Forms, views: ProjectViews) -> None:
+        self._projects, self._queue, self._forms, self._views = projects, queue, forms, views
 
     def routes(self) -> Iterator[Route]:
         yield get(_AT, locked_out(self.page))

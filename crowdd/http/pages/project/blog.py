@@ -7,11 +7,10 @@ from typing import Any
 from urllib.parse import quote
 
 from crowdd.domain.core import rights
-from crowdd.domain.core.records import NOT_FOUND
-from crowdd.domain.server.services import Services
+from crowdd.domain.core.records import NOT_FOUND, Records
+from crowdd.domain.projects.projects import Projects
 from crowdd.errors import CostlyTextError, NotFoundError
 from crowdd.http.html.forms import CORRECT, Forms
-from crowdd.http.pages.omitted_pictures import LeftOut
 from crowdd.http.pages.project.views import ProjectViews, locked_out
 from crowdd.http.request import Incoming
 from crowdd.http.responses import Page, Redirect, Response
@@ -30,8 +29,8 @@ _MAX_TITLE, _MAX_ID = 255, 2**63 - 1
 class BlogPages:
     """``/project/<short_name>/blog``, its posts, and the forms of their author."""
 
-    def __init__(self, services: Services, forms: Forms, views: ProjectViews) -> None:
-        self._projects, self._records, self._forms, self._views = services.projects, services.records, forms, views
+    def __init__(self, projects: Projects, records: Records, forms: Forms, views: ProjectViews) -> None:
+        self._projects, self._records, self._forms, self._views = projects, records, forms, views
 
     def routes(self) -> Iterator[Route]:
         yield get(f"{_AT}/blog", locked_out(self.blog))
@@ -118,7 +117,7 @@ class BlogPages:
         return await self._saved(_at(short_name, post_id), said["body"])
 
     async def _saved(self, at: str, body: str) -> Response:
-        return Redirect(at, *await LeftOut(self._views.services).after(body, _("The post is saved.")))
+        return Redirect(at, *await self._views.left_out.after(body, _("The post is saved.")))
 
     async def delete(self, incoming: Incoming, short_name: str, post_id: int) -> Response:
         row = await self._projects.page(short_name, incoming.who)

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from typing import Any
 from urllib.parse import quote
 
 from crowdd.domain.accounts.account_validation import Mistakes
+from crowdd.domain.core.records import Records
 from crowdd.domain.projects import project_validation
 from crowdd.domain.projects.projects import slug
-from crowdd.domain.server.services import Services
-from crowdd.domain.transfer.example_project import own_example
 from crowdd.errors import AnonymousError, ConflictError, CostlyTextError
 from crowdd.http.html.forms import CORRECT, Forms
 from crowdd.http.request import Incoming
@@ -18,15 +17,16 @@ from crowdd.http.responses import Page, Redirect, Response
 from crowdd.http.routing import Route, get, post
 from crowdd.kinds import PROJECT
 from crowdd.languages import _
+from crowdd.values import Requester
 
 _FIELDS = ("name", "short_name", "description", "long_description")
 
 
 class NewProjectPages:
-    """``/project/new``, and the example in one click."""
+    """``/project/new``. ``own_example`` returns the short name of a requester's copy of the example project."""
 
-    def __init__(self, services: Services, forms: Forms) -> None:
-        self._services, self._forms = services, forms
+    def __init__(self, records: Records, forms: Forms, own_example: Callable[[Requester], Awaitable[str]]) -> None:
+        self._records, self._forms, self._own_example = records, forms, own_example
 
     def routes(self) -> Iterator[Route]:
         yield get("/project/new", self.form)
@@ -55,13 +55,13 @@ class NewProjectPages:
 
     async def example(self, incoming: Incoming) -> Response:
         """The example as a draft of the requester's own, made when he asks the first time."""
-        short_name = await own_example(self._services, incoming.who)
+        short_name = await self._own_example(incoming.who)
         words = _("This is your own copy of the example. Nobody else sees it: try it, and change what you like.")
         return Redirect(f"/project/{quote(short_name)}/", words)
 
     async def _created(self, incoming: Incoming, said: dict[str, str]) -> Mistakes:
         try:
-            await self._services.records.create(PROJECT, incoming.who, said)
+            await self._records.create(PROJECT, incoming.who, said)
         except ConflictError as error:
             return project_validation.taken(error)
         except CostlyTextError as error:

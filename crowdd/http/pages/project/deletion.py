@@ -7,7 +7,8 @@ from typing import Any
 from urllib.parse import quote
 
 from crowdd.domain.core import rights
-from crowdd.domain.server.services import Services
+from crowdd.domain.core.records import Records
+from crowdd.domain.projects.projects import Projects
 from crowdd.http.html.forms import Forms
 from crowdd.http.pages.project.views import ProjectViews, locked_out
 from crowdd.http.request import Incoming
@@ -23,8 +24,8 @@ _AT = "/project/<short_name>/delete"
 class DeletingPages:
     """``/project/<short_name>/delete``."""
 
-    def __init__(self, services: Services, forms: Forms, views: ProjectViews) -> None:
-        self._services, self._forms, self._views = services, forms, views
+    def __init__(self, records: Records, projects: Projects, forms: Forms, views: ProjectViews) -> None:
+        self._records, self._projects, self._forms, self._views = records, projects, forms, views
 
     def routes(self) -> Iterator[Route]:
         yield get(_AT, locked_out(self.form))
@@ -39,12 +40,12 @@ class DeletingPages:
         if not _may_leave_out(incoming, row) and incoming.field("confirm").strip() != row["short_name"]:
             words = _("Type the short name of the project exactly.")
             return await self._page(incoming, row, {"confirm": [words]}, flash=words, status="error")
-        await self._services.records.delete(PROJECT, incoming.who, row["id"])
+        await self._records.delete(PROJECT, incoming.who, row["id"])
         return Redirect(f"/account/{quote(incoming.who.user_name)}/", _("Project deleted!"))
 
     async def _owned(self, incoming: Incoming, short_name: str) -> Row:
         """The project, for its owner and for administrators; co-owners cannot delete it."""
-        row = await self._services.projects.owned(short_name, incoming.who)
+        row = await self._projects.owned(short_name, incoming.who)
         rights.require(incoming.who, row["roles"], PROJECT.rights.delete)
         return row
 

@@ -6,9 +6,12 @@ from collections.abc import Awaitable, Callable, Iterator
 from typing import Any
 from urllib.parse import quote
 
+from crowdd.domain.core.records import Records
 from crowdd.domain.core.uploads import Upload
 from crowdd.domain.projects import project_validation
-from crowdd.domain.server.services import Services
+from crowdd.domain.projects.projects import Projects
+from crowdd.domain.projects.thumbnails import Thumbnails
+from crowdd.domain.webhooks.webhooks import Webhooks
 from crowdd.errors import (
     ConflictError,
     CostlyTextError,
@@ -19,7 +22,6 @@ from crowdd.errors import (
 )
 from crowdd.http.errors import message_of
 from crowdd.http.html.forms import CORRECT, Forms, crop_box
-from crowdd.http.pages.omitted_pictures import LeftOut
 from crowdd.http.pages.project.views import ProjectViews, locked_out
 from crowdd.http.request import Incoming
 from crowdd.http.responses import Page, Redirect, Response
@@ -39,8 +41,17 @@ _UPLOAD = ("id", "avatar", "x1", "y1", "x2", "y2")
 class UpdatePages:
     """``/project/<short_name>/update``. ``btn``: ``Upload`` (the picture), ``Password`` (the lock), else all."""
 
-    def __init__(self, services: Services, forms: Forms, views: ProjectViews) -> None:
-        self._services, self._forms, self._views = services, forms, views
+    def __init__(
+        self,
+        projects: Projects,
+        thumbnails: Thumbnails,
+        webhooks: Webhooks,
+        records: Records,
+        forms: Forms,
+        views: ProjectViews,
+    ) -> None:
+        self._projects, self._thumbnails, self._webhooks = projects, thumbnails, webhooks
+        self._records, self._forms, self._views = records, forms, views
         self._buttons: dict[str, Callable[[Incoming, Row], Awaitable[Response]]] = {
             "Upload": self._upload,
             "Password": self._password,
@@ -51,10 +62,10 @@ class UpdatePages:
         yield post(_AT, locked_out(self.update))
 
     async def form(self, incoming: Incoming, short_name: str) -> Response:
-        return await self._page(incoming, await self._services.projects.owned(short_name, incoming.who))
+        return await self._page(incoming, await self._projects.owned(short_name, incoming.who))
 
     async def update(self, incoming: Incoming, short_name: str) -> Response:
-        row = await self._services.projects.owned(short_name, incoming.who)
+        row = await self._projects.owned(short_name, incoming.who)
         carry_out = self._buttons.get(incoming.field("btn"), self._details)
         try:
             return await carry_out(incoming, row)
@@ -79,7 +90,7 @@ class UpdatePages:
         except FormError as error:
             raise (_PicturedError(error.errors) if pictured else error) from None
         await self._lock(incoming, row)
-        words, status = await LeftOut(self._views.services).after(said["long_description"], _("Project updated!"))
+        words, status = await self._views.left_out.after(said["long_description"], _("Project updated!"))
         return Redirect(f"/project/{quote(said['short_name'])}/", words, status)
 
     async def _pictured(self, incoming: Incoming, row: Row) -> bool:
@@ -87,21 +98,21 @@ class UpdatePages:
         file = _picture(incoming)
         if file is None:
             return False
-        await self._services.thumbnails.set(row, file, crop_box(incoming), incoming.who)
+        await self._thumbnails.set(row, file, crop_box(incoming), incoming.who)
         return True
 
     def _webhook(self, incoming: Incoming) -> str | None:
         address = incoming.field("webhook").strip()
         try:
             if address:
-                self._services.webhooks.require(address)
+                self._webhooks.require(address)
         except CrowddError as error:
             raise FormError({"webhook": [message_of(error)]}) from None
         return address or None
 
     async def _changed(self, incoming: Incoming, row: Row, changes: dict[str, Any]) -> None:
         try:
-            await self._services.records.change(PROJECT, incoming.who, row["id"], changes)
+            await self._records.change(PROJECT, incoming.who, row["id"], changes)
         except ConflictError as error:
             raise FormError(project_validation.taken(error)) from None
         except CostlyTextError as error:
@@ -128,15 +139,15 @@ class UpdatePages:
             return
         wants = incoming.flag("protect", locked)
         if wants and password:
-            await self._services.projects.set_password(row, incoming.who, password)
+            await self._projects.set_password(row, incoming.who, password)
         elif locked and not wants:
-            await self._services.projects.set_password(row, incoming.who, None)
+            await self._projects.set_password(row, incoming.who, None)
 
     async def _upload(self, incoming: Incoming, row: Row) -> Response:
         file = _picture(incoming)
         if file is None:
             raise FormError({"avatar": [_("Choose a picture first.")]})
-        await self._services.thumbnails.set(row, file, crop_box(incoming), incoming.who)
+        await self._thumbnails.set(row, file, crop_box(incoming), incoming.who)
         return Redirect(f"/project/{quote(row['short_name'])}/update", _("Your picture has been updated."))
 
     async def _page(self, incoming: Incoming, row: Row, error: FormError | None = None) -> Response:
@@ -154,11 +165,11 @@ class UpdatePages:
             boxes = {name: incoming.flag(name, forms["form"][name]) for name in (*_BOXES, *_INFO_BOXES, "protect")}
             forms["form"] |= sent | boxes
             said = {"flash": CORRECT, "status": "error", "_pictured": isinstance(error, _PicturedError)}
-            row = await self._services.projects.owned(row["short_name"], incoming.who)  # the picture may be a new one
+            row = await self._projects.owned(row["short_name"], incoming.who)  # the picture may be a new one
             forms["form"]["errors"] = {name: error.errors[name] for name in error.errors if name != "avatar"}
             forms["upload_form"]["errors"] = {name: error.errors[name] for name in error.errors if name == "avatar"}
         context = await self._views.context(incoming, row)
-        categories = await self._services.projects.categories()
+        categories = await self._projects.categories()
         shown = [{"id": each["id"], "name": each["name"]} for each in categories]
         spoken = incoming.field("language") if "language" in incoming.form else language_of(row["info"])
         pictures = await self._views.pictures(incoming, row, forms["form"]["long_description"])

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from urllib.parse import quote
 
-from crowdd.domain.projects.projects import draft_key
-from crowdd.domain.server.services import Services
+from crowdd.domain.projects.projects import Projects, draft_key
 from crowdd.http.auth.cookies import Cookies
 from crowdd.http.pages.project.views import ProjectViews, locked_out
 from crowdd.http.request import Incoming
@@ -20,8 +19,8 @@ TRY_SECONDS = 30 * 86400
 class OverviewPages:
     """What a project is, how far it is, and the way in."""
 
-    def __init__(self, services: Services, views: ProjectViews, cookies: Cookies) -> None:
-        self._projects, self._views, self._cookies = services.projects, views, cookies
+    def __init__(self, projects: Projects, views: ProjectViews, cookies: Cookies) -> None:
+        self._projects, self._views, self._cookies = projects, views, cookies
 
     def routes(self) -> Iterator[Route]:
         yield get("/project/<short_name>/", locked_out(self.page))

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from typing import Any
 from urllib.parse import quote
 
+from crowdd.domain.projects.ownership import Ownership
+from crowdd.domain.projects.projects import Projects
 from crowdd.domain.projects.serializers import person
-from crowdd.domain.server.services import Services
 from crowdd.errors import FormError
 from crowdd.http.auth.confirmation import Confirm, Question
 from crowdd.http.html.forms import CORRECT, Forms
@@ -25,9 +26,12 @@ _AT = "/project/<short_name>"
 class OwnersPages:
     """``/project/<short_name>/coowners`` and what is beside it."""
 
-    def __init__(self, services: Services, forms: Forms, views: ProjectViews) -> None:
-        self._services, self._forms, self._views = services, forms, views
-        self._ownership, self._confirm = services.ownership, Confirm(forms.csrf)
+    def __init__(
+        self, ownership: Ownership, projects: Projects, base_url: str, forms: Forms, views: ProjectViews
+    ) -> None:
+        self._projects, self._base_url, self._forms, self._views = projects, base_url, forms, views
+        self._ownership = ownership
+        self._confirm = Confirm(forms.csrf)
 
     def routes(self) -> Iterator[Route]:
         yield get(f"{_AT}/coowners", locked_out(self.coowners))
@@ -46,12 +50,12 @@ class OwnersPages:
         yield post(f"{_AT}/transferownership", locked_out(self.transfer))
 
     async def coowners(self, incoming: Incoming, short_name: str) -> Response:
-        row = await self._services.projects.owned(short_name, incoming.who)
+        row = await self._projects.owned(short_name, incoming.who)
         return await self._page(incoming, row, self._forms.blank(incoming, "user"))
 
     async def find(self, incoming: Incoming, short_name: str) -> Response:
         """The same page with ``found``: whoever has exactly this user name."""
-        row = await self._services.projects.owned(short_name, incoming.who)
+        row = await self._projects.owned(short_name, incoming.who)
         name = incoming.field("user").strip()
         wrong = {} if name else {"user": [_("Please fill this in.")]}
         found = await self._ownership.found(name) if name else None
@@ -80,13 +84,13 @@ class OwnersPages:
         return Question(_("Remove co-owner?"), text, _("Remove co-owner"))
 
     async def add(self, incoming: Incoming, short_name: str, name: str) -> Response:
-        row = await self._services.projects.owned(short_name, incoming.who)
+        row = await self._projects.owned(short_name, incoming.who)
         done = await self._ownership.add(row, name, incoming.who)
         words = _("%(name)s is now a co-owner.", name=name)
         return _back(short_name, words if done else _("%(name)s is a co-owner already.", name=name), done)
 
     async def remove(self, incoming: Incoming, short_name: str, name: str) -> Response:
-        row = await self._services.projects.owned(short_name, incoming.who)
+        row = await self._projects.owned(short_name, incoming.who)
         done = await self._ownership.remove(row, name, incoming.who)
         words = _(
             "%(name)s is no longer a co-owner. Open invitations have ended, and the project has a new secret key.",
@@ -98,15 +102,15 @@ class OwnersPages:
 
     async def invite(self, incoming: Incoming, short_name: str) -> Response:
         """The page with a link to copy, shown this once; programs get it as ``invitation_url``."""
-        row = await self._services.projects.owned(short_name, incoming.who)
+        row = await self._projects.owned(short_name, incoming.who)
         key = await self._ownership.invite(row, incoming.who)
-        link = f"{self._services.settings.base_url.rstrip('/')}/project/{quote(row['short_name'])}/invitation?key={key}"
+        link = f"{self._base_url.rstrip('/')}/project/{quote(row['short_name'])}/invitation?key={key}"
         said = {"flash": _("The invitation is ready: send the link to one person."), "status": "success"}
         form = self._forms.blank(incoming, "user")
         return await self._page(incoming, row, form, invitation_url=link, _link=link, **said)
 
     async def withdraw(self, incoming: Incoming, short_name: str) -> Response:
-        row = await self._services.projects.owned(short_name, incoming.who)
+        row = await self._projects.owned(short_name, incoming.who)
         await self._ownership.withdraw(row, incoming.who)
         return _back(short_name, _("The invitation is withdrawn."), True)
 
@@ -127,13 +131,13 @@ class OwnersPages:
     # Handing over
 
     async def transfer_form(self, incoming: Incoming, short_name: str) -> Response:
-        row = await self._services.projects.owned(short_name, incoming.who)
+        row = await self._projects.owned(short_name, incoming.who)
         form = self._forms.filled(incoming, email_addr=None, keep=True)
         return await self._transfer_page(incoming, row, form)
 
     async def transfer(self, incoming: Incoming, short_name: str) -> Response:
         """To the e-mail address, or the user name, of ``email_addr``; ``keep``: those of before stay as co-owners."""
-        row = await self._services.projects.owned(short_name, incoming.who)
+        row = await self._projects.owned(short_name, incoming.who)
         keep = incoming.flag("keep", False)
         try:
             name = await self._ownership.transfer(row, incoming.field("email_addr"), keep, incoming.who)

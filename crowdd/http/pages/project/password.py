@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 from urllib.parse import quote
 
-from crowdd.domain.server.services import Services
+from crowdd.domain.projects.projects import Projects
 from crowdd.http.auth.cookies import Cookies
 from crowdd.http.html.forms import Forms, local
 from crowdd.http.request import Incoming
@@ -20,8 +20,8 @@ UNLOCKED_SECONDS = 1800
 class PasswordPages:
     """Opens a locked project in one browser."""
 
-    def __init__(self, services: Services, forms: Forms, cookies: Cookies) -> None:
-        self._projects, self._forms, self._cookies = services.projects, forms, cookies
+    def __init__(self, projects: Projects, forms: Forms, cookies: Cookies) -> None:
+        self._projects, self._forms, self._cookies = projects, forms, cookies
 
     def routes(self) -> Iterator[Route]:
         yield get("/project/<short_name>/password", self.password_form)

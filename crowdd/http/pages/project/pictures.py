@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 from urllib.parse import quote
 
-from crowdd.domain.server.services import Services
+from crowdd.domain.projects.project_pictures import ProjectPictures
+from crowdd.domain.projects.projects import Projects
 from crowdd.errors import FormError
 from crowdd.http.html.forms import CORRECT, Forms
 from crowdd.http.pages.project.views import ProjectViews, locked_out
@@ -23,9 +24,10 @@ _MAX_ID = 2**63 - 1
 class PicturePages:
     """``/project/<short_name>/pictures``."""
 
-    def __init__(self, services: Services, forms: Forms, views: ProjectViews) -> None:
-        self._projects, self._pictures = services.projects, services.project_pictures
-        self._forms, self._views = forms, views
+    def __init__(
+        self, projects: Projects, project_pictures: ProjectPictures, forms: Forms, views: ProjectViews
+    ) -> None:
+        self._projects, self._pictures, self._forms, self._views = projects, project_pictures, forms, views
 
     def routes(self) -> Iterator[Route]:
         yield get(_AT, locked_out(self.page))

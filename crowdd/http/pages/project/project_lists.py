@@ -6,9 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from crowdd.domain.core.queries import flag
-from crowdd.domain.projects.project_lists import FEATURED
+from crowdd.domain.projects.project_lists import FEATURED, ProjectLists
 from crowdd.domain.projects.serializers import project_summary
-from crowdd.domain.server.services import Services
 from crowdd.http.request import Incoming
 from crowdd.http.responses import Page, Response
 from crowdd.http.routing import Route, get
@@ -23,8 +22,8 @@ _AT = "/project/category/<category>"
 class ProjectListPages:
     """``/project/category/…``, ``/project/page/<n>`` and ``/project/search``."""
 
-    def __init__(self, services: Services) -> None:
-        self._project_lists = services.project_lists
+    def __init__(self, project_lists: ProjectLists) -> None:
+        self._project_lists = project_lists
 
     def routes(self) -> Iterator[Route]:
         yield get(f"{_AT}/", self.category)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 from urllib.parse import quote
 
-from crowdd.domain.server.services import Services
+from crowdd.domain.projects.projects import Projects
 from crowdd.http.html.forms import Forms
 from crowdd.http.pages.project.views import ProjectViews, locked_out
 from crowdd.http.request import Incoming
@@ -18,8 +18,8 @@ from crowdd.languages import _
 class PublishingPages:
     """Whether volunteers find a project."""
 
-    def __init__(self, services: Services, forms: Forms, views: ProjectViews) -> None:
-        self._projects, self._forms, self._views = services.projects, forms, views
+    def __init__(self, projects: Projects, forms: Forms, views: ProjectViews) -> None:
+        self._projects, self._forms, self._views = projects, forms, views
 
     def routes(self) -> Iterator[Route]:
         yield get("/project/<short_name>/publish", locked_out(self.publish_form))

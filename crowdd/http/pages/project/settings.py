@@ -6,8 +6,10 @@ from collections.abc import Iterator
 from typing import Any
 from urllib.parse import quote
 
+from crowdd.domain.projects.ownership import Ownership
+from crowdd.domain.projects.projects import Projects
 from crowdd.domain.projects.serializers import person
-from crowdd.domain.server.services import Services
+from crowdd.domain.tasks.task_list import Browsing
 from crowdd.errors import InvalidValueError
 from crowdd.http.html.forms import CORRECT, Forms
 from crowdd.http.pages.project.views import ProjectViews, locked_out
@@ -24,8 +26,11 @@ from crowdd.storage.database import Row
 class ProjectSettingsPages:
     """``/project/<short_name>/settings`` and ``…/resetsecretkey``."""
 
-    def __init__(self, services: Services, forms: Forms, views: ProjectViews) -> None:
-        self._services, self._forms, self._views = services, forms, views
+    def __init__(
+        self, projects: Projects, ownership: Ownership, browsing: Browsing, forms: Forms, views: ProjectViews
+    ) -> None:
+        self._projects, self._ownership, self._browsing, self._forms = projects, ownership, browsing, forms
+        self._views = views
 
     def routes(self) -> Iterator[Route]:
         yield get("/project/<short_name>/settings", locked_out(self.settings))
@@ -34,12 +39,12 @@ class ProjectSettingsPages:
 
     async def settings(self, incoming: Incoming, short_name: str) -> Response:
         """The project page's keys, for those who may change the project (interface: page-settings)."""
-        row = await self._services.projects.owned(short_name, incoming.who)
+        row = await self._projects.owned(short_name, incoming.who)
         return await self._page(incoming, row, self._forms.filled(incoming, **_stored(row)))
 
     async def update(self, incoming: Incoming, short_name: str) -> Response:
         """How large an answer may be (``max_answer_kb``), or by which key answers are compared (``answer_key``)."""
-        row = await self._services.projects.owned(short_name, incoming.who)
+        row = await self._projects.owned(short_name, incoming.who)
         if "answer_key" in incoming.form:
             return await self._update_key(incoming, row)
         minimum, maximum = MAX_ANSWER_BYTES // 1000, MAX_RAISED_BYTES // 1000
@@ -48,13 +53,13 @@ class ProjectSettingsPages:
         except InvalidValueError:
             words = _("Enter a whole number from %(minimum)s to %(maximum)s.", minimum=minimum, maximum=f"{maximum:,}")
             return await self._refused(incoming, row, {"max_answer_kb": [words]})
-        await self._services.projects.tell(row, {"max_answer_bytes": size * 1000}, incoming.who)
+        await self._projects.tell(row, {"max_answer_bytes": size * 1000}, incoming.who)
         return Redirect(f"/project/{quote(short_name)}/settings", _("The size of answers has been changed."))
 
     async def _update_key(self, incoming: Incoming, row: Row) -> Response:
         key = incoming.field("answer_key").strip()
         try:
-            await self._services.projects.tell(row, {"answer_key": key or None}, incoming.who)
+            await self._projects.tell(row, {"answer_key": key or None}, incoming.who)
         except InvalidValueError as error:
             return await self._refused(incoming, row, {"answer_key": [error.args[0]]})
         return Redirect(f"/project/{quote(row['short_name'])}/settings", _("The key of the answer is saved."))
@@ -66,7 +71,7 @@ class ProjectSettingsPages:
 
     async def _page(self, incoming: Incoming, row: Row, form: dict[str, Any], **said: Any) -> Response:
         context = await self._views.context(incoming, row)
-        owners = await self._services.ownership.owners(row)
+        owners = await self._ownership.owners(row)
         shown = [person(each) | {"is_creator": each["is_creator"]} for each in owners]
         return Page(
             "project/settings.html",
@@ -75,14 +80,14 @@ class ProjectSettingsPages:
             form=form,
             max_answer_bytes=row["info"].get("max_answer_bytes") or MAX_ANSWER_BYTES,
             _coowners=shown,
-            _keys=await self._services.browsing.answer_keys(row["id"]),
+            _keys=await self._browsing.answer_keys(row["id"]),
             _locked=row["lock_id"] is not None,
             _deletes=bool(row["roles"] & PROJECT.rights.delete),
         )
 
     async def reset_secret_key(self, incoming: Incoming, short_name: str) -> Response:
-        row = await self._services.projects.owned(short_name, incoming.who)
-        await self._services.ownership.reset_secret_key(row, incoming.who)
+        row = await self._projects.owned(short_name, incoming.who)
+        await self._ownership.reset_secret_key(row, incoming.who)
         words = _("The project has a new secret key. Tokens signed with the old one no longer work.")
         return Redirect(f"/project/{quote(short_name)}/settings", words)
 

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
 
-from crowdd.domain.server.services import Services
+from crowdd.domain.projects.projects import Projects
+from crowdd.domain.projects.statistics import Statistics
 from crowdd.http.pages.project.views import ProjectViews, locked_out
 from crowdd.http.request import Incoming
 from crowdd.http.responses import Page, Response
@@ -16,17 +17,17 @@ from crowdd.http.routing import Route, get
 class ProjectStatisticsPages:
     """/project/<short_name>/stats."""
 
-    def __init__(self, services: Services, views: ProjectViews) -> None:
-        self._services, self._views = services, views
+    def __init__(self, projects: Projects, statistics: Statistics, views: ProjectViews) -> None:
+        self._projects, self._statistics, self._views = projects, statistics, views
 
     def routes(self) -> Iterator[Route]:
         yield get("/project/<short_name>/stats", locked_out(self.of_project))
 
     async def of_project(self, incoming: Incoming, short_name: str) -> Response:
-        row = await self._services.projects.page(short_name, incoming.who)
+        row = await self._projects.page(short_name, incoming.who)
         context = await self._views.context(incoming, row)
         context["pro_features"]["better_stats_enabled"] = True
-        found = await self._services.statistics.of_project(row["id"])
+        found = await self._statistics.of_project(row["id"])
         return Page("project/stats.html", **context, **found, **_charts(found))
 
 

@@ -9,11 +9,13 @@ from urllib.parse import quote
 
 import attrs
 
+from crowdd.domain.accounts.accounts import Accounts
+from crowdd.domain.core.records import Records
 from crowdd.domain.core.text.relative_time import ago
-from crowdd.domain.core.text.rendered_text import Laid
+from crowdd.domain.core.text.rendered_text import Laid, Prose
+from crowdd.domain.projects.project_pictures import ProjectPictures
 from crowdd.domain.projects.projects import link_word
 from crowdd.domain.projects.serializers import person
-from crowdd.domain.server.services import Services
 from crowdd.errors import ForbiddenError
 from crowdd.http.pages.omitted_pictures import LeftOut
 from crowdd.http.request import Incoming
@@ -31,13 +33,17 @@ _SEPARATORS = re.compile(r"[\s,;]+")
 class ProjectViews:
     """The keys that all pages of a project share (interface: page-project-common)."""
 
-    services: Services
+    records: Records
+    accounts: Accounts
+    text_renderer: Prose
+    project_pictures: ProjectPictures
+    left_out: LeftOut
+    base_url: str
 
     async def context(self, incoming: Incoming, row: Row) -> dict[str, Any]:
         """Figures, owner and project as the requester may see them."""
         owns = bool(row["roles"] & OWNERS)
-        records = self.services.records
-        project = records.view(PROJECT, row) if owns else records.public_view(PROJECT, row)
+        project = self.records.view(PROJECT, row) if owns else self.records.public_view(PROJECT, row)
         return {
             "title": row["name"],
             "project": project,
@@ -57,7 +63,7 @@ class ProjectViews:
     def try_link(self, row: Row) -> str | None:
         """The address by which others can try a draft; None for a project that was published."""
         word = link_word(row)
-        base = self.services.settings.base_url.rstrip("/")
+        base = self.base_url.rstrip("/")
         return None if word is None else f"{base}/project/{quote(row['short_name'])}/?try={word}"
 
     async def posts(
@@ -65,31 +71,31 @@ class ProjectViews:
     ) -> tuple[list[dict[str, Any]], bool]:
         """The newest blog posts that the requester may see, or those before one, and whether there are more."""
         asked = {"project_id": str(row["id"]), "desc": "true", "all": "1", "limit": str(maximum + 1), "last_id": before}
-        posts = await self.services.records.list(BLOGPOST, incoming.who, asked)
+        posts = await self.records.list(BLOGPOST, incoming.who, asked)
         return posts[:maximum], len(posts) > maximum
 
     async def prose(self, descriptions: Iterable[str], posts: Iterable[Mapping[str, Any]] = ()) -> Laid:
         """The HTML of long descriptions and of the bodies of blog posts."""
-        described = await self.services.prose.of(descriptions, PROJECT.field("long_description").heading)
-        posted = await self.services.prose.of((post["body"] for post in posts), BLOGPOST.field("body").heading)
+        described = await self.text_renderer.of(descriptions, PROJECT.field("long_description").heading)
+        posted = await self.text_renderer.of((post["body"] for post in posts), BLOGPOST.field("body").heading)
         return {**described, **posted}
 
     async def pictures(self, incoming: Incoming, row: Row, text: str | None) -> dict[str, Any]:
         """What the editor of a text shows of pictures: those of the project, and those that the text names in vain."""
-        found = await self.services.project_pictures.page(incoming.who, row)
+        found = await self.project_pictures.page(incoming.who, row)
         return {
             "_pictures": found.pictures,
-            "_may_add": self.services.project_pictures.may_add(row),
-            "_left_out": await LeftOut(self.services).of(text),
+            "_may_add": self.project_pictures.may_add(row),
+            "_left_out": await self.left_out.of(text),
         }
 
     async def owner(self, incoming: Incoming, row: Row) -> dict[str, Any]:
         """The owner's record: everything for himself, public figures for others."""
-        found = await self.services.accounts.profile(row["owner_id"])
+        found = await self.accounts.profile(row["owner_id"])
         own = row["owner_id"] == incoming.who.acting_user
         return person(
             found,
-            api_key=self.services.accounts.api_key(found) if own and incoming.who.sees_own_key else None,
+            api_key=self.accounts.api_key(found) if own and incoming.who.sees_own_key else None,
             private=own,
         )
 

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from typing import Any
 from urllib.parse import quote
 
-from crowdd.domain.server.services import Services
-from crowdd.domain.webhooks.webhooks import STATES
+from crowdd.domain.core.records import Records
+from crowdd.domain.projects.projects import Projects
+from crowdd.domain.webhooks.webhooks import STATES, Webhooks
 from crowdd.errors import InvalidValueError, RefusedTargetError
 from crowdd.http.html.forms import Forms
 from crowdd.http.pages.project.views import ProjectViews, locked_out
@@ -26,9 +27,11 @@ _AT = "/project/<short_name>/webhook"
 class WebhookPages:
     """``/project/<short_name>/webhook`` and what is below."""
 
-    def __init__(self, services: Services, forms: Forms, views: ProjectViews) -> None:
-        self._services, self._forms, self._views = services, forms, views
-        self._webhooks = services.webhooks
+    def __init__(
+        self, webhooks: Webhooks, records: Records, projects: Projects, forms: Forms, views: ProjectViews
+    ) -> None:
+        self._records, self._projects, self._forms, self._views = records, projects, forms, views
+        self._webhooks = webhooks
 
     def routes(self) -> Iterator[Route]:
         yield get(_AT, locked_out(self.page), action="write")
@@ -73,11 +76,11 @@ class WebhookPages:
         address = incoming.field("webhook").strip()
         try:
             if address:
-                self._services.webhooks.require(address)
+                self._webhooks.require(address)
         except RefusedTargetError as error:
             form = self._forms.refused(incoming, {"webhook": [error.args[0]]}, "webhook")
             return await self._page(incoming, row, form, flash=error.args[0], status="error")
-        await self._services.records.change(PROJECT, incoming.who, row["id"], {"webhook": address or None})
+        await self._records.change(PROJECT, incoming.who, row["id"], {"webhook": address or None})
         words = _("The address is saved.") if address else _("The webhook address was removed.")
         return Redirect(_at(short_name), words)
 
@@ -129,7 +132,7 @@ class WebhookPages:
         return Redirect(f"{_at(short_name)}/{delivery_id}", _("The event is being sent again."), more=found)
 
     async def _owned(self, incoming: Incoming, short_name: str) -> Row:
-        return await self._services.projects.owned(short_name, incoming.who)
+        return await self._projects.owned(short_name, incoming.who)
 
 
 def _at(short_name: str) -> str:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from crowdd.domain.core import queries
-from crowdd.domain.server.services import Services
+from crowdd.domain.projects.projects import Projects
 from crowdd.domain.tasks.changes import task_ids
-from crowdd.domain.transfer.exports import FORMATS
+from crowdd.domain.transfer.exports import FORMATS, Exports
 from crowdd.errors import NotFoundError
 from crowdd.http.pages.project.views import ProjectViews, locked_out, none_ticked, ticked
 from crowdd.http.request import Incoming
@@ -19,8 +19,8 @@ from crowdd.values import network
 class ExportPages:
     """``/project/<short_name>/tasks/export``."""
 
-    def __init__(self, services: Services, views: ProjectViews) -> None:
-        self._projects, self._exports, self._views = services.projects, services.exports, views
+    def __init__(self, projects: Projects, exports: Exports, views: ProjectViews) -> None:
+        self._projects, self._exports, self._views = projects, exports, views
 
     def routes(self) -> Iterator[Route]:
         yield get("/project/<short_name>/tasks/export", locked_out(self.export))

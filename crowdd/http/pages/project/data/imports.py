@@ -9,9 +9,9 @@ from typing import Any, BinaryIO
 from urllib.parse import quote
 
 from crowdd.domain.core.csv_escape import harmless
-from crowdd.domain.server.services import Services
+from crowdd.domain.projects.projects import Projects
 from crowdd.domain.transfer.import_rows import USES
-from crowdd.domain.transfer.imports import Begun, Choices
+from crowdd.domain.transfer.imports import Begun, Choices, Imports
 from crowdd.domain.transfer.task_files import ENCODINGS
 from crowdd.errors import (
     ConflictError,
@@ -42,9 +42,8 @@ _REFUSALS = (InvalidValueError, UnreachableError, TooLargeError, TooManyRequests
 class ImportPages:
     """``/project/<short_name>/tasks/import`` and each import below it."""
 
-    def __init__(self, services: Services, forms: Forms, views: ProjectViews) -> None:
-        self._projects, self._imports = services.projects, services.imports
-        self._forms, self._views = forms, views
+    def __init__(self, projects: Projects, imports: Imports, forms: Forms, views: ProjectViews) -> None:
+        self._projects, self._imports, self._forms, self._views = projects, imports, forms, views
 
     def routes(self) -> Iterator[Route]:
         yield get(_AT, locked_out(self.first))

@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 import attrs
 
-from crowdd.domain.server.services import Services
+from crowdd.domain.projects.projects import Projects
 from crowdd.domain.tasks.changes import Changes, Effect
 from crowdd.errors import InvalidValueError, NotFoundError
 from crowdd.http.html.forms import CORRECT, Forms
@@ -47,9 +47,8 @@ DELETION = Form("delete", _("Delete tasks"), (), lambda c: c.delete, "may")
 class ChangePages:
     """``/project/<short_name>/tasks/redundancy``, ``priority``, ``scheduler``, ``withdraw`` and ``delete``."""
 
-    def __init__(self, services: Services, forms: Forms, views: ProjectViews) -> None:
-        self._projects, self._changes = services.projects, services.changes
-        self._forms, self._views = forms, views
+    def __init__(self, projects: Projects, changes: Changes, forms: Forms, views: ProjectViews) -> None:
+        self._projects, self._changes, self._forms, self._views = projects, changes, forms, views
 
     def routes(self) -> Iterator[Route]:
         for form in (REDUNDANCY, PRIORITY, SCHEDULER, WITHDRAWAL, DELETION):

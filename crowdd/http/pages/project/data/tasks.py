@@ -7,8 +7,9 @@ from typing import Any
 from urllib.parse import quote
 
 from crowdd.domain.core import queries
-from crowdd.domain.server.services import Services
-from crowdd.domain.tasks.task_list import MAX_SORTED, Asked
+from crowdd.domain.projects.projects import Projects
+from crowdd.domain.tasks.leases import Leases
+from crowdd.domain.tasks.task_list import MAX_SORTED, Asked, Browsing
 from crowdd.errors import InvalidValueError
 from crowdd.http.html.forms import Forms
 from crowdd.http.pages.project.views import ProjectViews, locked_out
@@ -26,9 +27,11 @@ _AT = "/project/<short_name>/tasks"
 class TaskPages:
     """``/project/<short_name>/tasks/`` and what only shows tasks below it."""
 
-    def __init__(self, services: Services, forms: Forms, views: ProjectViews) -> None:
-        self._projects, self._browsing, self._leases = services.projects, services.browsing, services.leases
-        self._forms, self._views = forms, views
+    def __init__(
+        self, projects: Projects, browsing: Browsing, leases: Leases, forms: Forms, views: ProjectViews
+    ) -> None:
+        self._projects, self._browsing, self._leases, self._forms = projects, browsing, leases, forms
+        self._views = views
 
     def routes(self) -> Iterator[Route]:
         yield get(f"{_AT}/", locked_out(self.overview))

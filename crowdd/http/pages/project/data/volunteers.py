@@ -9,9 +9,10 @@ from urllib.parse import quote
 import attrs
 
 from crowdd.domain.core import queries
-from crowdd.domain.server.services import Services
-from crowdd.domain.tasks.barring import Outcome
-from crowdd.domain.tasks.volunteers import PER_PAGE
+from crowdd.domain.core.records import Records
+from crowdd.domain.projects.projects import Projects
+from crowdd.domain.tasks.barring import Barring, Outcome
+from crowdd.domain.tasks.volunteers import PER_PAGE, Volunteers
 from crowdd.errors import InvalidValueError, NotFoundError
 from crowdd.http.html.forms import CORRECT, Forms
 from crowdd.http.pages.project.views import ProjectViews, locked_out
@@ -32,8 +33,17 @@ _ANSWERS = 50  # on the page of a volunteer
 class VolunteerPages:
     """``/project/<short_name>/volunteers`` and its forms."""
 
-    def __init__(self, services: Services, forms: Forms, views: ProjectViews) -> None:
-        self._services, self._forms, self._views = services, forms, views
+    def __init__(
+        self,
+        projects: Projects,
+        volunteers: Volunteers,
+        records: Records,
+        barring: Barring,
+        forms: Forms,
+        views: ProjectViews,
+    ) -> None:
+        self._projects, self._volunteers, self._records, self._barring = projects, volunteers, records, barring
+        self._forms, self._views = forms, views
 
     def routes(self) -> Iterator[Route]:
         yield get(_AT, locked_out(self.page))
@@ -47,7 +57,7 @@ class VolunteerPages:
 
         ``volunteer`` or ``taskrun_id`` (an answer of theirs) names them in it.
         """
-        row = await self._services.projects.owned(short_name, incoming.who)
+        row = await self._projects.owned(short_name, incoming.who)
         return await self._page(incoming, row, self._forms.filled(incoming, **self._values(incoming, row)))
 
     def _values(self, incoming: Incoming, row: Row) -> dict[str, Any]:
@@ -59,11 +69,11 @@ class VolunteerPages:
 
     async def volunteer(self, incoming: Incoming, short_name: str, volunteer: str) -> Response:
         """One volunteer and their answers, the newest first; those before ``last_id``."""
-        row = await self._services.projects.owned(short_name, incoming.who)
-        found = await self._services.volunteers.find(incoming.who, row["id"], volunteer)
+        row = await self._projects.owned(short_name, incoming.who)
+        found = await self._volunteers.find(incoming.who, row["id"], volunteer)
         asked = {"project_id": str(row["id"]), "volunteer": volunteer, "limit": str(_ANSWERS), "desc": "1", "all": "1"}
         asked |= {"last_id": incoming.query["last_id"]} if incoming.query.get("last_id") else {}
-        runs = await self._services.records.list(TASK_RUN, incoming.who, asked)
+        runs = await self._records.list(TASK_RUN, incoming.who, asked)
         return Page(
             "project/volunteer.html",
             **await self._views.context(incoming, row),
@@ -73,10 +83,10 @@ class VolunteerPages:
         )
 
     async def _page(self, incoming: Incoming, row: Row, form: dict[str, Any], **said: Any) -> Response:
-        barred = await self._services.barring.listed(incoming.who, row["id"])
+        barred = await self._barring.listed(incoming.who, row["id"])
         page = max(1, queries.number(incoming.query.get("page", ""), "page", 1, _MAX_PAGES))
-        total = await self._services.volunteers.count(row["id"])
-        listed = await self._services.volunteers.listed(incoming.who, row["id"], PER_PAGE, (page - 1) * PER_PAGE)
+        total = await self._volunteers.count(row["id"])
+        listed = await self._volunteers.listed(incoming.who, row["id"], PER_PAGE, (page - 1) * PER_PAGE)
         return Page(
             "project/volunteers.html",
             **await self._views.context(incoming, row),
@@ -91,29 +101,29 @@ class VolunteerPages:
             barred=[attrs.asdict(each) for each in barred],
             form=form,
             csrf=form["csrf"],
-            default=await self._services.projects.volunteer_rule(),
+            default=await self._projects.volunteer_rule(),
             **said,
         )
 
     async def set_limit(self, incoming: Incoming, short_name: str) -> Response:
         """How many answers of a network count per task; nothing for what the site says."""
-        row = await self._services.projects.owned(short_name, incoming.who)
+        row = await self._projects.owned(short_name, incoming.who)
         given = incoming.field("counted_per_network").strip()
         info = {name: value for name, value in row["info"].items() if name != "counted_per_network"}
         try:
             told = {"counted_per_network": Integer(minimum=0).parse(given)} if given else {}
-            await self._services.records.change(PROJECT, incoming.who, row["id"], {"info": info | told})
+            await self._records.change(PROJECT, incoming.who, row["id"], {"info": info | told})
         except InvalidValueError:
             wrong = {"counted_per_network": [_("Enter a whole number from 0 to 1,000, or nothing.")]}
             return await self._refused(incoming, row, wrong)
         return Redirect(_at(short_name), _("The limit is saved."))
 
     async def bar(self, incoming: Incoming, short_name: str) -> Response:
-        row = await self._services.projects.owned(short_name, incoming.who)
+        row = await self._projects.owned(short_name, incoming.who)
         body = {name: incoming.field(name).strip() for name in _BAR_FIELDS if incoming.field(name).strip()}
         flags = {"network": incoming.flag("network", False), "set_aside": incoming.flag("set_aside", False)}
         try:
-            outcome = await self._services.barring.bar(incoming.who, row["id"], body | flags)
+            outcome = await self._barring.bar(incoming.who, row["id"], body | flags)
         except InvalidValueError as error:
             named = "taskrun_id" if body.keys() & {"taskrun_id"} else "volunteer"
             return await self._refused(incoming, row, {named: [error.args[0]]})
@@ -123,8 +133,8 @@ class VolunteerPages:
         return _done(short_name, outcome, _("The volunteer is barred."))
 
     async def unbar(self, incoming: Incoming, short_name: str, bar_id: int) -> Response:
-        row = await self._services.projects.owned(short_name, incoming.who)
-        outcome = await self._services.barring.unbar(incoming.who, row["id"], bar_id)
+        row = await self._projects.owned(short_name, incoming.who)
+        outcome = await self._barring.unbar(incoming.who, row["id"], bar_id)
         return _done(short_name, outcome, _("The bar is removed."))
 
     async def _refused(self, incoming: Incoming, row: Row, wrong: dict[str, list[str]]) -> Response:

@@ -8,23 +8,22 @@ from urllib.parse import quote
 
 import orjson
 
-from crowdd.domain.projects.file_access import readdressed
-from crowdd.domain.server.services import Services
+from crowdd.domain.core.records import Records
+from crowdd.domain.projects.file_access import FileAccess, readdressed
+from crowdd.domain.projects.projects import Projects
 from crowdd.errors import FormError, NotFoundError, TooLargeError
 from crowdd.http import starters
 from crowdd.http.errors import message_of
 from crowdd.http.html import presenter
 from crowdd.http.html.forms import CORRECT, Forms
-from crowdd.http.html.locales import locale_of
-from crowdd.http.html.rendering import Templates
 from crowdd.http.pages.project.presenters import editor_texts
+from crowdd.http.pages.project.presenters.frames import PresenterFrames
 from crowdd.http.pages.project.views import ProjectViews, locked_out
 from crowdd.http.request import Incoming
-from crowdd.http.responses import BytesResponse, Page, Redirect, Response
+from crowdd.http.responses import Page, Redirect, Response
 from crowdd.http.routing import Route, get, post
 from crowdd.kinds import PROJECT, TASK
 from crowdd.languages import _
-from crowdd.languages.content_languages import direction_of
 from crowdd.storage.database import Row
 
 _AT: Final = "/project/<short_name>/tasks/taskpresentereditor"
@@ -35,9 +34,17 @@ _SAMPLES = 5
 class EditorPages:
     """``/project/<short_name>/tasks/taskpresentereditor``; ``part`` names which of the three texts."""
 
-    def __init__(self, services: Services, forms: Forms, views: ProjectViews, templates: Templates) -> None:
-        self._services, self._forms, self._views, self._templates = services, forms, views, templates
-        self._https = services.settings.base_url.startswith("https:")
+    def __init__(
+        self,
+        projects: Projects,
+        records: Records,
+        file_access: FileAccess,
+        frames: PresenterFrames,
+        forms: Forms,
+        views: ProjectViews,
+    ) -> None:
+        self._projects, self._records, self._file_access = projects, records, file_access
+        self._frames, self._forms, self._views = frames, forms, views
 
     def routes(self) -> Iterator[Route]:
         yield get(_AT, locked_out(self.editor))
@@ -46,8 +53,8 @@ class EditorPages:
     async def editor(self, incoming: Incoming, short_name: str) -> Response:
         """What there is, or a starter (``template``); without either the choice of starters."""
         if incoming.is_frame:
-            return self._frame(incoming)
-        row = await self._services.projects.owned(short_name, incoming.who)
+            return self._frames.preview(incoming)
+        row = await self._projects.owned(short_name, incoming.who)
         part, name = _part(incoming), incoming.query.get("template", "")
         stored = _stored(row, part)
         begun = _begun(name, starters.asked(stored) or {}) if name else stored
@@ -60,7 +67,7 @@ class EditorPages:
 
         ``begin`` only shows another starter, with what was typed. Without ``editor`` the words go into what is stored.
         """
-        row = await self._services.projects.owned(short_name, incoming.who)
+        row = await self._projects.owned(short_name, incoming.who)
         part = _part(incoming)
         if incoming.field("btn") == "Start":
             return await self._start(incoming, row)
@@ -73,7 +80,7 @@ class EditorPages:
         except FormError as error:
             form = self._forms.refused(incoming, error.errors) | {"id": row["id"], "editor": sent}
             return await self._page(incoming, row, form, flash=CORRECT, status="error")
-        now = await self._services.projects.owned(short_name, incoming.who)
+        now = await self._projects.owned(short_name, incoming.who)
         return Redirect(_path(short_name, part), editor_texts.outcome(part, row, now))
 
     def _text(self, incoming: Incoming, part: str, sent: str) -> str:
@@ -92,7 +99,7 @@ class EditorPages:
 
     async def _keep(self, incoming: Incoming, row: Row, part: str, text: str) -> None:
         try:
-            await self._services.projects.tell(row, {part: text, **_declared(row, part, text)}, incoming.who)
+            await self._projects.tell(row, {part: text, **_declared(row, part, text)}, incoming.who)
         except TooLargeError as error:
             raise FormError({"editor": [message_of(error)]}) from None
 
@@ -103,7 +110,7 @@ class EditorPages:
         if row["description"].strip().endswith("?"):
             document = starters.asking(document, said | {"question": row["description"].strip()})
         told = {"task_presenter": document, **_declared(row, "task_presenter", document)}
-        await self._services.projects.tell(row, told, incoming.who)
+        await self._projects.tell(row, told, incoming.who)
         if not row["n_tasks"]:
             return Redirect(f"/project/{quote(row['short_name'])}/tasks/import", _("Saved. Next, add your tasks."))
         return Redirect(_path(row["short_name"], "task_presenter"), _("This is what volunteers will see."))
@@ -125,22 +132,15 @@ class EditorPages:
     async def _preview(self, incoming: Incoming, row: Row, document: str) -> dict[str, Any]:
         """What the frame of the preview is told: the project as presenters see it, and some tasks."""
         asked = {"project_id": str(row["id"]), "limit": str(_SAMPLES), "all": "1"}
-        tasks = await self._services.records.list(TASK, incoming.who, asked)
+        tasks = await self._records.list(TASK, incoming.who, asked)
         shown = [{"id": task["id"], "project_id": row["id"], "info": task["info"]} for task in tasks]
         made_up = enumerate(starters.samples(document), 1)
         invented = [{"id": n, "project_id": row["id"], "info": info} for n, info in made_up]
-        uploads = self._services.file_access.address(row)
-        record = presenter.record(self._services.records.public_view(PROJECT, row), uploads)
+        uploads = self._file_access.address(row)
+        record = presenter.record(self._records.public_view(PROJECT, row), uploads)
         if uploads is not None:
             shown = orjson.loads(readdressed(orjson.dumps(shown).decode(), row, uploads))
         return {"project": record, "tasks": shown or invented, "invented": not shown}
-
-    def _frame(self, incoming: Incoming) -> Response:
-        """An empty document for the frame of the preview: the page around it brings the text."""
-        locale = locale_of(incoming)
-        context = {"title": _("Preview"), "locale": locale, "language": locale, "direction": direction_of(locale)}
-        document = self._templates.render("project/preview.html", context)
-        return BytesResponse(document.encode(), headers=presenter.frame_headers(https=self._https))
 
 
 def _declared(row: Row, part: str, document: str) -> dict[str, str]:
