@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any, Final, TypedDict
 
 from crowdd.domain.accounts.accounts import Accounts
 from crowdd.domain.core import rights
@@ -25,6 +25,13 @@ MAX_OWNERS: Final = 50
 CREATORS: Final = ADMINS | {Role.CREATOR}
 _MAX_ATTEMPTS = 20  # to name an account that there is not
 _SPENT = _("This invitation has been used or has expired. Ask for a new one.")
+
+
+class Invitation(TypedDict):
+    """An invitation to be a co-owner: the names of the project, and of the person who invites."""
+
+    project: dict[str, str]
+    by: str
 
 
 class Ownership:
@@ -108,8 +115,8 @@ class Ownership:
         """created and expires of the open invitation."""
         return await ownership.invitation(self._db, self._subject(row["id"]), PURPOSE)
 
-    async def invited(self, key: str, short_name: str) -> dict[str, Any]:
-        """What an invitation is to: ``project`` (name, short_name), and ``by``. Raises ForbiddenError."""
+    async def invited(self, key: str, short_name: str) -> Invitation:
+        """What the invitation of a key is to. Raises ForbiddenError."""
         link = await one_time_links.find(self._db, self._hash(key), PURPOSE)
         project = await ownership.named(self._db, link["data"]["project_id"]) if link else None
         if link is None or project is None or project["short_name"] != short_name:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypedDict
 
 import attrs
 import orjson
 
 from crowdd.domain.core import rights
+from crowdd.domain.core.pagination import Pagination
 from crowdd.domain.core.records import NOT_FOUND, Records
 from crowdd.domain.projects.answer_visibility import complete_only
 from crowdd.errors import InvalidValueError, NotFoundError
@@ -54,6 +55,13 @@ class Asked:
             )
 
 
+class TaskPagination(Pagination):
+    """With the ids before and after which the neighbouring pages begin; None without such a page."""
+
+    before: int | None
+    after: int | None
+
+
 @attrs.frozen
 class Page:
     """A page of tasks. ``total`` are all that fit.
@@ -70,12 +78,19 @@ class Page:
     searched_to: int | None = None
 
     @property
-    def pagination(self) -> dict[str, Any]:
+    def pagination(self) -> TaskPagination:
         """As pages of lists say it, with the ids before and after which others go on."""
         ids = [task["id"] for task in self.tasks]
         if self.by_words:
-            on = {"prev": False, "next": self.searched_to is not None, "before": None, "after": self.searched_to}
-            return {"page": self.page, "per_page": self.per_page, "total": self.total, **on}
+            return {
+                "page": self.page,
+                "per_page": self.per_page,
+                "total": self.total,
+                "prev": False,
+                "next": self.searched_to is not None,
+                "before": None,
+                "after": self.searched_to,
+            }
         return {
             "page": self.page,
             "per_page": self.per_page,
@@ -85,6 +100,20 @@ class Page:
             "before": ids[0] if ids else None,
             "after": ids[-1] if ids else None,
         }
+
+
+class TaskAnswers(TypedDict):
+    """A task with answers. ``volunteers`` (for owners) and ``counted`` go by the id of the answer.
+
+    ``next`` is the answer behind which more follow, None at the end.
+    """
+
+    task: dict[str, Any]
+    task_runs: list[dict[str, Any]]
+    agreement: dict[str, Any] | None
+    volunteers: dict[int, dict[str, Any]]
+    counted: dict[int, bool]
+    next: int | None
 
 
 class Browsing:
@@ -136,7 +165,7 @@ class Browsing:
         """The keys that the newest answers have, so that one of them can be chosen to compare answers by."""
         return await task_list.answer_keys(self._db, project_id)
 
-    async def task(self, who: Requester, row: Row, task_id: int, after: int = 0) -> dict[str, Any]:
+    async def task(self, who: Requester, row: Row, task_id: int, after: int = 0) -> TaskAnswers:
         """A task as its kind shows it (``task``), its answers behind one (``task_runs``), and their ``agreement``.
 
         Owners see of each answer whose it is (``volunteers``, by id of the answer). Raises NotFoundError.

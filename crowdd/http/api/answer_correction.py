@@ -1,4 +1,4 @@
-"""Another answer in the place of one's own."""
+"""Corrections: replacing one's own answer."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ _CORRECT = Operation(
 
 
 class CorrectingApi:
-    """Correcting."""
+    """/api/task/<id>/correct."""
 
     def __init__(self, contributions: Contributions) -> None:
         self._contributions = contributions
@@ -62,13 +62,13 @@ class CorrectingApi:
         )
 
     async def correct(self, incoming: Incoming, object_id: int) -> Response:
-        """The answer as it stands now."""
+        """Stores the correction and returns the answer."""
         info = _info(incoming.json_body())
         uid, header = incoming.query.get("external_uid"), incoming.header("authorization")
         return JsonResponse(await self._contributions.correct(incoming.who, checked_id(object_id), info, uid, header))
 
 
-def _info(body: Any) -> Any:
+def _info(body: object) -> Any:
     if not isinstance(body, dict):
         raise InvalidValueError("The body is not a JSON object.")
     for name in body:

@@ -1,4 +1,4 @@
-"""The loop over the API: newtask, userprogress, tokens for external users.
+"""The API for contributing: newtask, userprogress, tokens for external users.
 
 (interface: newtask-paths, userprogress, external-token)
 """
@@ -112,7 +112,7 @@ class Assignment:
         self._contributions, self._leases, self._external = contributions, leases, external
 
     def routes(self) -> Iterator[Route]:
-        """Both paths of newtask work, with and without ``project/``."""
+        """newtask has two paths, with and without ``project/``."""
         long = attrs.evolve(_NEWTASK, name="newtask_of_project")
         for path, doc in (("/api/<project_id>/newtask", _NEWTASK), ("/api/project/<project_id>/newtask", long)):
             yield get(path, self.newtask, endpoint="newtask", operation=doc, hot=True, action="answer")
@@ -139,7 +139,7 @@ class Assignment:
         return JsonResponse(handout.tasks[0] if len(handout.tasks) == 1 else handout.tasks)
 
     async def _no_task(self, incoming: Incoming, who: Requester, project: int, handout: Handout) -> Response:
-        """An empty object, which clients look for, and why in the headers; with ``explain`` also in the body."""
+        """An empty object, which clients look for. The headers say why; with ``explain`` the body does too."""
         waits = handout.reason == "wait"
         held = await self._leases.held_by_others(who, project) if waits else 0
         headers = {"X-No-Task": handout.reason, **({"X-Held-Tasks": str(held)} if waits else {})}
@@ -167,7 +167,7 @@ class Assignment:
 
 
 def _refuse_navigation(incoming: Incoming) -> None:
-    """A link, or what a browser loads ahead of a click, must not reserve tasks for whoever looks at a text."""
+    """Raises ForbiddenError for links and prefetches of browsers, which must not reserve tasks."""
     ahead = "prefetch" in (incoming.header("sec-purpose") or incoming.header("purpose"))
     if ahead or incoming.header("sec-fetch-dest") == "document":
         hint = "Open /project/<short_name>/newtask in the browser."

@@ -1,4 +1,4 @@
-"""Volunteers and networks that owners keep out of a project."""
+"""Bars: owners exclude volunteers and networks from a project."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ _REMOVE = Operation(
 
 
 class BarsApi:
-    """Bars of a project."""
+    """/api/project/<id>/barred, bar and unbar."""
 
     def __init__(self, barring: Barring) -> None:
         self._barring = barring

@@ -1,4 +1,4 @@
-"""Changes of tasks while people work: redundancy, priority, answers withdrawn, tasks taken out and put back."""
+"""Changes of tasks: redundancy, priority, withdrawn answers, retired and reopened tasks."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ _REOPEN = _doc(
 
 
 class ChangesApi:
-    """Owners change many tasks, or take one out."""
+    """Changes of many tasks of a project, and of one task."""
 
     def __init__(self, changes: Changes) -> None:
         self._changes = changes

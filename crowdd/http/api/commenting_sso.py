@@ -1,4 +1,4 @@
-"""/api/commenting/sso: signing people in at a commenting provider (interface: commenting-sso)."""
+"""/api/commenting/sso: single sign-on at a commenting provider (interface: commenting-sso)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import base64
 import hashlib
 import hmac
 from collections.abc import Callable, Iterator
-from typing import Any
 
 import orjson
 
@@ -17,6 +16,7 @@ from crowdd.http.operation import Operation, closed_object
 from crowdd.http.request import Incoming
 from crowdd.http.responses import JsonResponse, Response
 from crowdd.http.routing import Route, get
+from crowdd.storage.database import Row
 
 _SSO = Operation(
     name="commenting_sign_on",
@@ -29,7 +29,7 @@ _SSO = Operation(
 
 
 class Commenting:
-    """A signed word about the requester, while keys are configured."""
+    """/api/commenting/sso, which works while keys are configured."""
 
     def __init__(self, settings: config.Commenting, accounts: Accounts, seconds: Callable[[], float]) -> None:
         self._settings, self._accounts, self._seconds = settings, accounts, seconds
@@ -38,7 +38,7 @@ class Commenting:
         yield get("/api/commenting/sso", self.sso, endpoint="commenting", operation=_SSO, action="everything")
 
     async def sso(self, incoming: Incoming) -> Response:
-        """``api_key`` and ``remote_auth_s3``: base64 of who it is, HMAC-SHA1 of that with the time, the time."""
+        """``api_key`` and ``remote_auth_s3``: the requester in base64, its HMAC-SHA1 with the time, the time."""
         if not (self._settings.public_key and self._settings.secret_key):
             raise NotFoundError(
                 "404 Not Found", code="not_configured", hint="Set [commenting] public_key and secret_key."
@@ -49,7 +49,7 @@ class Commenting:
         signature = hmac.new(key, f"{message} {now}".encode(), hashlib.sha1).hexdigest()
         return JsonResponse({"api_key": self._settings.public_key, "remote_auth_s3": f"{message} {signature} {now}"})
 
-    async def _person(self, incoming: Incoming) -> dict[str, Any]:
+    async def _person(self, incoming: Incoming) -> Row:
         if incoming.who.acting_user is None:
             return {}
         row = await self._accounts.profile(incoming.who.acting_user)

@@ -48,7 +48,7 @@ _REMOVE = Operation(
 
 
 class FavouritesApi:
-    """Listing, marking, unmarking."""
+    """/api/favorites and /api/favorites/<task_id>."""
 
     def __init__(self, favourites: Favourites) -> None:
         self._favourites = favourites

@@ -1,9 +1,8 @@
-"""A task in hand: kept while somebody is at it, given back when he goes or skips it."""
+"""Leases of tasks: reserving, renewing and giving back."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from crowdd.domain.tasks.contributions import MAX_LEASES
 from crowdd.domain.tasks.leases import REASONS, Leases, Release
@@ -15,6 +14,7 @@ from crowdd.http.request import Incoming
 from crowdd.http.responses import JsonResponse, Response
 from crowdd.http.routing import Route, post
 from crowdd.kinds.types import Boolean, Integer
+from crowdd.values import Requester
 
 _COUNT = Integer(minimum=0).schema()
 _TASK = Parameter("object_id", _COUNT, "The number of the task.", where="path")
@@ -111,12 +111,12 @@ class LeasesApi:
         return JsonResponse({"state": lease.state, "seconds_left": lease.left})
 
 
-def _asked(incoming: Incoming, task_id: int) -> tuple[Any, int, str | None, str | None]:
-    """Who asks, for which task, and for an external user what he is named and known by."""
+def _asked(incoming: Incoming, task_id: int) -> tuple[Requester, int, str | None, str | None]:
+    """The requester, the task, and for an external user the id and the token."""
     return incoming.who, checked_id(task_id), incoming.query.get("external_uid"), incoming.header("authorization")
 
 
-def _release(body: Any) -> Release:
+def _release(body: object) -> Release:
     if not isinstance(body, dict):
         raise InvalidValueError("The body is not a JSON object.")
     for name in body:
@@ -132,7 +132,7 @@ def _release(body: Any) -> Release:
     return Release(skip, _also(body.get("also", [])), reason)
 
 
-def _also(value: Any) -> tuple[int, ...]:
+def _also(value: object) -> tuple[int, ...]:
     if not isinstance(value, list) or len(value) > MAX_LEASES:
         raise InvalidValueError(f"also is not an array of at most {MAX_LEASES} tasks.")
     try:

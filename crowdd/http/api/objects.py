@@ -70,7 +70,7 @@ class _Kind:
         return tagged((await self._in_full(incoming, [view]))[0])
 
     async def _in_full(self, incoming: Incoming, views: Views) -> Views:
-        """The views, with the figures of two weeks where statistics are asked for in full."""
+        """The views. Statistics with ``full`` also get the figures of two weeks."""
         if self._kind == PROJECT_STATISTICS and incoming.query.get("full"):
             await self._statistics.fill(views)
         return views
@@ -81,7 +81,7 @@ class _Kind:
         return JsonResponse(await self._records.create(self._kind, incoming.who, body, upload, _once(incoming)))
 
     async def submit(self, incoming: Incoming) -> Response:
-        """An answer: not a row like others, it needs a lease."""
+        """Stores an answer. It needs a lease, so it does not go through ``Records``."""
         queries.require_known(self._kind, incoming.query)
         uid = incoming.query.get("external_uid")
         header = incoming.header("authorization")
@@ -115,8 +115,8 @@ class _Kind:
         return JsonResponse(None, 204)
 
 
-def tagged(value: Any) -> JsonResponse:
-    """The value with its ETag; a list is made into text once."""
+def tagged(value: object) -> JsonResponse:
+    """The value with its ETag. A list is serialised only once."""
     if isinstance(value, list):
         text = orjson.dumps(value)
         return JsonResponse(orjson.Fragment(text), headers={"ETag": etag_of(text)})

@@ -47,7 +47,7 @@ _DOC = Operation(
 
 
 class ResultsApi:
-    """Filling results in bulk."""
+    """Changes of many results at once."""
 
     def __init__(self, results: Results) -> None:
         self._results = results

@@ -1,4 +1,4 @@
-"""/api/globalstats: figures of the whole site. Those of projects are a kind of their own, like any other."""
+"""/api/globalstats: statistics of the site. Those of projects are a kind (``PROJECT_STATISTICS``)."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _SITE = Operation(
 
 
 class StatisticsApi:
-    """Figures of the site."""
+    """/api/globalstats."""
 
     def __init__(self, statistics: Statistics) -> None:
         self._statistics = statistics

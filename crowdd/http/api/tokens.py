@@ -1,4 +1,4 @@
-"""/api/token: what providers gave the caller for their own APIs (interface: provider-tokens)."""
+"""/api/token: the requester's tokens for the APIs of providers (interface: provider-tokens)."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _ONE = Operation(
 
 
 class TokensApi:
-    """Everybody reads his own."""
+    """/api/token and /api/token/<provider>."""
 
     def __init__(self, social_login: SocialLogin) -> None:
         self._social_login = social_login

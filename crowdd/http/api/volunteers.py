@@ -1,4 +1,4 @@
-"""Who has answered in a project."""
+"""The volunteers of a project."""
 
 from __future__ import annotations
 

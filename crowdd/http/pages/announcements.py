@@ -1,23 +1,32 @@
-"""What the people of the site tell everybody."""
+"""Announcements of the site."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Final
+from typing import Final, TypedDict
 
 from crowdd.domain.core.records import Records
-from crowdd.domain.core.text.rendered_text import Prose
+from crowdd.domain.core.text.rendered_text import Laid, Prose
 from crowdd.http.request import Incoming
 from crowdd.http.responses import Page, Response
 from crowdd.http.routing import Route, get
 from crowdd.kinds import ANNOUNCEMENT
+from crowdd.storage.database import Row
 from crowdd.values import Requester
 
 NEWEST: Final[Mapping[str, str]] = {"limit": "100", "orderby": "created", "desc": "true"}
 
 
+class AnnouncementsPublic(TypedDict):
+    announcements: list[Row]
+
+
+class AnnouncementsPrivate(TypedDict):
+    prose: Laid
+
+
 class Announcements:
-    """``/announcements/``: what is published, the newest first, to administrators too."""
+    """``/announcements/``: published announcements, the newest first. Administrators see the same list."""
 
     def __init__(self, records: Records, prose: Prose) -> None:
         self._records, self._prose = records, prose
@@ -28,4 +37,6 @@ class Announcements:
     async def announcements(self, incoming: Incoming) -> Response:
         rows = await self._records.list(ANNOUNCEMENT, Requester(), NEWEST)
         prose = await self._prose.of((row["body"] for row in rows), ANNOUNCEMENT.field("body").heading)
-        return Page("announcements/index.html", announcements=rows, _prose=prose)
+        return Page(
+            "announcements/index.html", AnnouncementsPublic(announcements=rows), AnnouncementsPrivate(prose=prose)
+        )

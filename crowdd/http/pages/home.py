@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import NotRequired, TypedDict
 
 from crowdd.domain.accounts.accounts import Accounts
 from crowdd.domain.projects.project_lists import FEATURED
@@ -20,6 +20,22 @@ from crowdd.storage.database import Row
 _TOP = 10
 
 
+class HomePublic(TypedDict):
+    top_projects: list[Row]
+    featured: list[Row]
+    categories_projects: dict[str, list[Row]]
+    categories: list[Row]
+    top_users: list[Row]
+
+
+class HomePrivate(TypedDict):
+    """``figures`` and ``pulse`` (answers per hour of the last day) are there once the site has answers."""
+
+    n_projects_per_category: dict[str, int]
+    figures: NotRequired[dict[str, int]]
+    pulse: NotRequired[list[int]]
+
+
 class Home:
     """``/``."""
 
@@ -31,7 +47,7 @@ class Home:
         yield get("/project/", self.projects)
 
     async def home(self, incoming: Incoming) -> Response:
-        """Projects by category, the liveliest first, and those who answer most (interface: page-home)."""
+        """Projects by category, the most active first, and the people with the most answers (interface: page-home)."""
         rows = await self._projects.listed(incoming.who)
         categories = await self._projects.categories()
         summaries = [project_summary(row) for row in rows]
@@ -40,29 +56,29 @@ class Home:
             for category in categories
         }
         featured = [summary for summary in summaries if summary["featured"]]
-        return Page(
-            "home/index.html",
+        public = HomePublic(
             top_projects=summaries[:_TOP],
             featured=featured,
             categories_projects={"featured": featured, **by_category},
             categories=[FEATURED, *map(_category, categories)],
             top_users=[person(row) for row in await self._accounts.top(_TOP)],
-            **await self._drawn(),
         )
+        return Page("home/index.html", public, await self._private())
 
-    async def _drawn(self) -> dict[str, Any]:
-        """What only the page for people shows: the site in three figures, its last day in strokes."""
+    async def _private(self) -> HomePrivate:
+        """The figures that only the HTML page shows."""
         stats = await self._statistics.for_home()
-        counts = {"_n_projects_per_category": stats["of_category"]}
-        if not stats["n_answers"]:
-            return counts
-        figures = {"answers": stats["n_answers"], "people": stats["n_people"], "projects": stats["n_open"]}
-        return {**counts, "_figures": figures, "_pulse": stats["last_day"] if any(stats["last_day"]) else []}
+        private = HomePrivate(n_projects_per_category=stats["of_category"])
+        if stats["n_answers"]:
+            figures = {"answers": stats["n_answers"], "people": stats["n_people"], "projects": stats["n_open"]}
+            private["figures"] = figures
+            private["pulse"] = stats["last_day"] if any(stats["last_day"]) else []
+        return private
 
     async def projects(self, incoming: Incoming) -> Response:
         """The list of projects is on the first page."""
         return Redirect("/")
 
 
-def _category(row: Row) -> dict[str, Any]:
+def _category(row: Row) -> Row:
     return {field.name: outward(row[field.name]) for field in CATEGORY.fields}

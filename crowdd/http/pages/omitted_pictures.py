@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+from typing import TypedDict
+
 import attrs
 
 from crowdd.domain.core.text.rendered_text import Prose
 from crowdd.domain.projects.project_pictures import MAX_NAMED, why_left_out
 from crowdd.languages import _
+
+
+class OmittedPicture(TypedDict):
+    """A picture that is not shown. ``why`` is a word of ``why_left_out``."""
+
+    address: str
+    why: str
 
 
 @attrs.frozen
@@ -16,10 +25,10 @@ class LeftOut:
     prose: Prose
     base_url: str
 
-    async def of(self, text: str | None) -> list[dict[str, str]]:
-        """``address`` and ``why`` (see ``why_left_out``) of the first MAX_NAMED pictures."""
+    async def of(self, text: str | None) -> list[OmittedPicture]:
+        """The first MAX_NAMED of them."""
         found = (await self.prose.left_out(text or ""))[:MAX_NAMED]
-        return [{"address": address, "why": why_left_out(address, self.base_url)} for address in found]
+        return [OmittedPicture(address=address, why=why_left_out(address, self.base_url)) for address in found]
 
     async def after(self, text: str, words: str) -> tuple[str, str]:
         """The message after a text was stored, and its status. ``words`` is the message if all pictures are shown."""

@@ -1,4 +1,4 @@
-"""Where weaknesses of this site are reported (RFC 9116)."""
+"""The contact for reporting vulnerabilities of this site (RFC 9116)."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class SecurityTxt:
         yield get(PATH, self.text, page=False)
 
     async def text(self, incoming: Incoming) -> Response:
-        """The file, good for half a year; NotFoundError while the operator names nobody."""
+        """The file, valid for half a year. Raises NotFoundError if the operator has set no contact."""
         if not self._contact:
             raise NotFoundError("404 Not Found")
         now = datetime.fromtimestamp(self._seconds(), UTC)

@@ -1,19 +1,33 @@
-"""Figures of the site for people, and who has answered most."""
+"""Statistics of the site, and the leaderboard."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TypedDict
 
 from crowdd.domain.accounts.accounts import Accounts
 from crowdd.domain.projects.serializers import person
-from crowdd.domain.projects.statistics import Statistics
+from crowdd.domain.projects.statistics import SiteFigures, Statistics
 from crowdd.http.request import Incoming
-from crowdd.http.responses import Page, Response
+from crowdd.http.responses import Page, Response, Titled
 from crowdd.http.routing import Route, get
 from crowdd.languages import _
+from crowdd.storage.database import Row
 
 TOP = 20
 MAX_WINDOW = 10
+
+
+class SitePublic(Titled, SiteFigures):
+    pass
+
+
+class LeaderboardPublic(Titled):
+    top_users: list[Row]
+
+
+class LeaderboardPrivate(TypedDict):
+    window: int
 
 
 class StatisticsPages:
@@ -29,11 +43,10 @@ class StatisticsPages:
 
     async def of_site(self, incoming: Incoming) -> Response:
         found = await self._statistics.for_everybody()
-        return Page("stats/global.html", title=_("Statistics"), **found)
+        return Page("stats/global.html", SitePublic(title=_("Statistics"), **found))
 
     async def leaderboard(self, incoming: Incoming, window: int = 0) -> Response:
-        """The first twenty; who asks stands at the end, with as many people around him as the window has."""
+        """The first twenty, then the requester with the people around them, as many as ``window`` on each side."""
         rows = await self._accounts.leaderboard(incoming.who, TOP, min(window, MAX_WINDOW))
-        return Page(
-            "stats/leaderboard.html", title=_("Leaderboard"), top_users=[person(row) for row in rows], _window=window
-        )
+        public = LeaderboardPublic(title=_("Leaderboard"), top_users=[person(row) for row in rows])
+        return Page("stats/leaderboard.html", public, LeaderboardPrivate(window=window))

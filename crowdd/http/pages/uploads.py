@@ -1,4 +1,4 @@
-"""Uploads: pictures and sounds of projects, for pages and presenters alike; of locked ones for those with the lock."""
+"""Uploaded files of projects. Files of locked projects are for people who have opened the lock."""
 
 from __future__ import annotations
 

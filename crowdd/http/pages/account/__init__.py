@@ -41,7 +41,12 @@ def pages(services: Services, forms: Forms, cookies: Cookies) -> list[View]:
         cookies,
         settings.accounts.session_days,
     )
-    earlier_answers = EarlierAnswers(people.answer_claims, cookies, settings)
+    earlier_answers = EarlierAnswers(
+        people.answer_claims,
+        cookies,
+        settings.accounts.link_hours,
+        by_cookie=settings.volunteers.anonymous == "cookie",
+    )
     settings_forms = SettingsForms(people.profiles, people.avatars, services.languages, entry)
     usage = partial(services.quota.usage, services.db)
     return [
@@ -50,8 +55,8 @@ def pages(services: Services, forms: Forms, cookies: Cookies) -> list[View]:
         SecondStepPages(people.second_factors, second_steps, forms, entry),
         ProvePages(accounts, people.second_factors, people.signing_in, people.providers, forms, entry),
         SecurityPages(accounts, people.second_factors, people.api_tokens, people.sessions, forms),
-        PasskeyPages(people.second_factors, accounts, forms, entry),
-        TokenPages(people.api_tokens, accounts, forms),
+        PasskeyPages(accounts, people.second_factors, forms, entry),
+        TokenPages(accounts, people.api_tokens, forms),
         ProfilePages(accounts, services.projects, people.email_confirmation, forms),
         SettingsPages(accounts, usage, services.languages, people.providers, forms, settings_forms),
         NewsletterPages(people.profiles, forms),
@@ -66,7 +71,7 @@ def pages(services: Services, forms: Forms, cookies: Cookies) -> list[View]:
             second_steps,
             settings.http.spa_base_url,
         ),
-        LeavingPages(people.personal_data, people.account_deletion, accounts, people.signing_in, forms, entry),
+        LeavingPages(accounts, people.personal_data, people.account_deletion, people.signing_in, forms, entry),
         ConfirmPages(accounts, people.email_confirmation, forms, entry, earlier_answers),
         RecoveryPages(people.recovery, forms, entry),
         CommunityPages(accounts, people.user_list, services.statistics),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from typing import TypedDict
 
 import attrs
 import orjson
@@ -25,6 +26,12 @@ from crowdd.storage.database import Row
 _DAY = 86400
 SECOND_PAGE = "/account/signin/second"
 STEP_SECONDS = 300
+
+
+class NamedPrivate(TypedDict):
+    """A page below /account/<name>. ``name`` is the user name of the account."""
+
+    name: str
 
 
 @attrs.frozen

@@ -1,4 +1,4 @@
-"""Where somebody is signed in, and signing out there; answers of this browser put under the account."""
+"""The sessions of an account, and the anonymous answers of this browser that it can take over."""
 
 from __future__ import annotations
 
@@ -8,15 +8,24 @@ from urllib.parse import quote
 from crowdd.domain.accounts.accounts import Accounts
 from crowdd.domain.accounts.authentication.sessions import Sessions
 from crowdd.errors import InvalidValueError, NotFoundError
-from crowdd.http.html.forms import Forms
-from crowdd.http.pages.account.access import Entry, own_account
+from crowdd.http.html.forms import Forms, WithForm
+from crowdd.http.pages.account.access import Entry, NamedPrivate, own_account
 from crowdd.http.pages.account.earlier_answers import EarlierAnswers, claimed_words
 from crowdd.http.request import Incoming
-from crowdd.http.responses import Page, Redirect, Response
+from crowdd.http.responses import Page, Redirect, Response, Titled
 from crowdd.http.routing import Route, get, post
 from crowdd.kinds.kind import outward
 from crowdd.kinds.types import Integer
 from crowdd.languages import _
+from crowdd.storage.database import Row
+
+
+class SessionsPublic(Titled, WithForm):
+    sessions: list[Row]
+
+
+class ClaimPublic(Titled, WithForm):
+    answers: int
 
 
 class DevicePages:
@@ -39,7 +48,8 @@ class DevicePages:
         sessions = await self._sessions.listed(row["id"], incoming.who)
         shown = [{key: outward(value) for key, value in session.items()} for session in sessions]
         form = self._forms.blank(incoming, "session")
-        return Page("account/sessions.html", title=_("Signed in here"), sessions=shown, form=form, _name=row["name"])
+        public = SessionsPublic(title=_("Signed in here"), sessions=shown, form=form)
+        return Page("account/sessions.html", public, NamedPrivate(name=row["name"]))
 
     async def end(self, incoming: Incoming, name: str) -> Response:
         """Ends the session that the field ``session`` numbers, or with "all" every one."""
@@ -58,11 +68,12 @@ class DevicePages:
         return Redirect(f"/account/{quote(row['name'])}/sessions", _("The session was signed out."))
 
     async def claim_form(self, incoming: Incoming, name: str) -> Response:
-        """How many answers of this browser stand under nobody's name."""
+        """How many anonymous answers of this browser the account can take over."""
         row = await own_account(self._accounts, incoming, name, admins=False)
         answers = await self._earlier_answers.count(incoming, row["id"])
-        more = {"form": self._forms.blank(incoming), "_name": row["name"]}
-        return Page("account/claim.html", 200, title=_("Your earlier answers"), answers=answers, **more)
+        form = self._forms.blank(incoming)
+        public = ClaimPublic(title=_("Your earlier answers"), answers=answers, form=form)
+        return Page("account/claim.html", public, NamedPrivate(name=row["name"]))
 
     async def claim(self, incoming: Incoming, name: str) -> Response:
         row = await own_account(self._accounts, incoming, name, admins=False)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from crowdd.config import Settings
 from crowdd.domain.accounts.answer_claims import AnswerClaims
 from crowdd.http.auth.cookies import Cookies
 from crowdd.http.request import Incoming
@@ -12,12 +11,11 @@ _CLAIM = "claim"
 
 
 class EarlierAnswers:
-    """The anonymous answers of a browser."""
+    """The anonymous answers of a browser. ``by_cookie`` says whether volunteers without an account have a cookie."""
 
-    def __init__(self, answer_claims: AnswerClaims, cookies: Cookies, settings: Settings) -> None:
-        self._answer_claims, self._cookies = answer_claims, cookies
-        self._link_seconds = settings.accounts.link_hours * 3600
-        self._by_cookie = settings.volunteers.anonymous == "cookie"
+    def __init__(self, answer_claims: AnswerClaims, cookies: Cookies, link_hours: int, *, by_cookie: bool) -> None:
+        self._answer_claims, self._cookies, self._by_cookie = answer_claims, cookies, by_cookie
+        self._link_seconds = link_hours * 3600
 
     async def count(self, incoming: Incoming, user_id: int | None = None) -> int:
         """How many answers of this browser an account (a new one for None) can take over."""

@@ -3,18 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TypedDict
 
 from crowdd.domain.accounts.profiles import Profiles
 from crowdd.errors import InvalidValueError
 from crowdd.http.auth.confirmation import Confirm, refuse_json
-from crowdd.http.html.forms import Forms
+from crowdd.http.html.forms import Form, Forms
 from crowdd.http.pages.account.access import me
 from crowdd.http.request import Incoming
-from crowdd.http.responses import Page, Redirect, Response
+from crowdd.http.responses import Page, Redirect, Response, Titled
 from crowdd.http.routing import Route, get, post
 from crowdd.languages import _
 
 _WORDS = {"true": True, "false": False}
+
+
+class NewsletterPublic(Titled):
+    next: str
+
+
+class NewsletterPrivate(TypedDict):
+    form: Form
 
 
 class NewsletterPages:
@@ -28,15 +37,15 @@ class NewsletterPages:
         yield post("/account/newsletter", self.answer_newsletter)
 
     async def newsletter(self, incoming: Incoming) -> Response:
-        """Asks about the newsletter. With ``subscribe`` a program answers; a browser is asked all the same."""
+        """The question. Programs may answer with ``subscribe`` in the address; browsers must use the form."""
         person = me(incoming)
         if "subscribe" in incoming.query:
             if self._confirm.acts(incoming):
                 return await self._subscribe(person, incoming.query["subscribe"])
             refuse_json(incoming)
         await self._profiles.subscribe(person, None)
-        form = self._forms.blank(incoming)
-        return Page("account/newsletter.html", title=_("Newsletter"), next="/", _form=form)
+        public = NewsletterPublic(title=_("Newsletter"), next="/")
+        return Page("account/newsletter.html", public, NewsletterPrivate(form=self._forms.blank(incoming)))
 
     async def answer_newsletter(self, incoming: Incoming) -> Response:
         return await self._subscribe(me(incoming), incoming.field("subscribe"))

@@ -1,4 +1,4 @@
-"""How good a password is that somebody is just choosing."""
+"""The strength of a password while it is being chosen."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class StrengthPages:
 
 
 def advice(found: Strength, password: str, min_length: int) -> list[str]:
-    """What to say of a password: what rules it out, else what would make it better, else that it is good."""
+    """Advice about a password: why it is refused, otherwise how to improve it, otherwise that it is good."""
     if len(password) < min_length:
         return [_("Use %(num)s characters or more.", num=min_length), *found.advice]
     if found.mistakes:

@@ -3,23 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TypedDict
 
 from crowdd.domain.accounts.authentication import recent_proof
 from crowdd.domain.accounts.authentication.passkeys import Challenge
 from crowdd.domain.accounts.authentication.second_factor import SecondFactors
 from crowdd.errors import FormError, InvalidValueError, NotFoundError
 from crowdd.http.auth.cookies import CHALLENGE, SECOND_STEP
-from crowdd.http.html.forms import CORRECT, Forms
+from crowdd.http.html.forms import MISTAKES, Form, Forms, WithForm
 from crowdd.http.pages.account.access import SECOND_PAGE, STEP_SECONDS, Entry, SecondStep, SecondSteps, me
 from crowdd.http.request import Incoming
-from crowdd.http.responses import JsonResponse, Page, Redirect, Response
+from crowdd.http.responses import NO_MESSAGE, JsonResponse, Message, Page, Redirect, Response, Titled
 from crowdd.http.routing import Route, get, post
 from crowdd.languages import _
 
 _FIELDS = ("code", "credential")
 _PURPOSES = ("signin", "second", "prove", "register")
 _AGAIN = _("This sign-in took too long. Start again.")
+
+
+class SecondStepMethods(TypedDict):
+    """The second factors that an account has."""
+
+    code: bool
+    passkey: bool
+    recovery_code: bool
+
+
+class SecondStepPublic(Titled, WithForm, Message):
+    methods: SecondStepMethods
 
 
 class SecondStepPages:
@@ -53,13 +65,13 @@ class SecondStepPages:
                 await self._factors.check_code(step.user_id, incoming.field("code"), incoming.who)
         except FormError as error:
             form = self._forms.refused(incoming, error.errors, *_FIELDS)
-            return await self._page(step, form, flash=CORRECT, status="error")
+            return await self._page(step, form, MISTAKES)
         self._entry.cookies.drop(incoming, SECOND_STEP)
         await self._entry.enter(incoming, step.user_id, "")
         return Redirect(step.next, _("Welcome back."))
 
     async def passkey(self, incoming: Incoming) -> Response:
-        """Signs in with a passkey alone, whose device has checked its person."""
+        """Signs in with a passkey alone. Its device has verified the person."""
         if incoming.who.signed_in:
             return Redirect("/")
         try:
@@ -75,7 +87,7 @@ class SecondStepPages:
         return await self._factors.check_passkey(incoming.field("credential"), challenge, purpose, user_id)
 
     async def options(self, incoming: Incoming) -> Response:
-        """What the browser asks a passkey for; the challenge stays in a cookie. ``purpose`` says what it is for."""
+        """The options for the browser's passkey API. A cookie keeps the challenge. ``purpose`` is one of _PURPOSES."""
         purpose = incoming.field("purpose")
         if not self._passkeys.available:
             raise NotFoundError("404 Not Found", code="not_configured")
@@ -100,7 +112,8 @@ class SecondStepPages:
         recent_proof.require_session(incoming.who)
         return me(incoming)
 
-    async def _page(self, step: SecondStep, form: dict[str, Any], **said: Any) -> Response:
+    async def _page(self, step: SecondStep, form: Form, message: Message = NO_MESSAGE) -> Response:
         methods = await self._factors.methods(step.user_id)
-        shown = {"code": methods.totp, "passkey": methods.passkey, "recovery_code": methods.codes > 0}
-        return Page("account/second_step.html", title=_("Second factor"), form=form, methods=shown, **said)
+        shown = SecondStepMethods(code=methods.totp, passkey=methods.passkey, recovery_code=methods.codes > 0)
+        public = SecondStepPublic(title=_("Second factor"), form=form, methods=shown, **message)
+        return Page("account/second_step.html", public)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterator
-from typing import Any
+from typing import Literal, NotRequired, TypedDict
 from urllib.parse import quote
 
 from crowdd.domain.accounts.accounts import Accounts
@@ -12,10 +12,10 @@ from crowdd.domain.accounts.profiles import Profile, Profiles
 from crowdd.domain.accounts.social.oauth import TITLES
 from crowdd.domain.accounts.social.providers import Providers
 from crowdd.errors import FormError, InvalidValueError
-from crowdd.http.html.forms import CORRECT, Forms, crop_box
+from crowdd.http.html.forms import CORRECT, Form, Forms, WithForm, crop_box
 from crowdd.http.pages.account.access import Entry, changed_words, me, own_account
 from crowdd.http.request import Incoming
-from crowdd.http.responses import Page, Redirect, Response
+from crowdd.http.responses import Page, Redirect, Response, Titled
 from crowdd.http.routing import Route, get, post
 from crowdd.languages import Languages, _
 from crowdd.storage.database import Row
@@ -27,19 +27,49 @@ _PASSWORD = ("current_password", "new_password", "confirm")
 _UPLOAD = ("id", "avatar", "x1", "y1", "x2", "y2")
 
 
+FormName = Literal["form", "password_form", "upload_form"]
+
+
+class ConnectedProvider(TypedDict):
+    """A provider, and whether the account is connected to it."""
+
+    name: str
+    title: str
+    connected: bool
+
+
+class SettingsPublic(Titled, WithForm):
+    """``usage`` is what the projects of the account hold (``Quota.usage``)."""
+
+    show_passwd_form: bool
+    usage: dict[str, dict[str, int]]
+    password_form: Form
+    upload_form: Form
+    flash: str | None
+    status: NotRequired[str]
+
+
+class SettingsPrivate(TypedDict):
+    """``user`` is the account, ``locales`` are the languages of the site by code."""
+
+    user: Row
+    locales: dict[str, str]
+    providers: list[ConnectedProvider]
+
+
 class SettingsForms:
     """Carries out the four forms of the settings page."""
 
     def __init__(self, profiles: Profiles, avatars: Avatars, languages: Languages, entry: Entry) -> None:
         self._profiles, self._avatars, self._languages, self._entry = profiles, avatars, languages, entry
-        self._buttons: dict[str, tuple[str, Callable[[Incoming, Row], Awaitable[Response]]]] = {
+        self._buttons: dict[str, tuple[FormName, Callable[[Incoming, Row], Awaitable[Response]]]] = {
             "Profile": ("form", self._profile),
             "Upload": ("upload_form", self._upload),
             "Password": ("password_form", self._password),
             "External": ("form", self._external),
         }
 
-    def sent(self, incoming: Incoming) -> tuple[str, Callable[[Incoming, Row], Awaitable[Response]]]:
+    def sent(self, incoming: Incoming) -> tuple[FormName, Callable[[Incoming, Row], Awaitable[Response]]]:
         """The form whose button ``btn`` names, and what carries it out (raises FormError)."""
         button = incoming.field("btn")
         if button not in self._buttons:
@@ -114,32 +144,36 @@ class SettingsPages:
         except FormError as error:
             return await self._page(incoming, row, which, error)
 
-    async def _page(self, incoming: Incoming, row: Row, which: str = "", error: FormError | None = None) -> Response:
-        """All forms; the one that was refused as it was sent, the others as stored."""
-        forms: dict[str, Any] = {
-            "form": self._forms.filled(incoming, **{name: row[name] for name in _PROFILE}),
-            "password_form": self._forms.blank(incoming, *_PASSWORD),
-            "upload_form": self._forms.filled(incoming, **{**dict.fromkeys(_UPLOAD), "id": row["id"]}),
-        }
-        said: dict[str, Any] = {"flash": None}
-        if error is not None:
-            sent = {name: incoming.field(name) for name in _PROFILE if name in incoming.form and name != "id"}
-            forms[which] = {**forms[which], **(sent if which == "form" else {}), "errors": error.errors}
-            said = {"flash": CORRECT, "status": "error"}
-        own = row["id"] == incoming.who.user_id
-        return Page(
-            "account/update.html",
+    async def _page(
+        self, incoming: Incoming, row: Row, which: FormName = "form", error: FormError | None = None
+    ) -> Response:
+        """All forms: the refused one as it was sent, the others as stored."""
+        public = SettingsPublic(
             title=_("Settings"),
-            show_passwd_form=own and row["has_password"],
+            show_passwd_form=row["id"] == incoming.who.user_id and row["has_password"],
             usage=await self._usage(row["id"]),
-            **forms,
-            **said,
-            _user=row,
-            _locales=self._languages.names,
-            _providers=[
-                {"name": name, "title": TITLES[name], "connected": bool(row[f"{name}_user_id"])}
-                for name in self._providers.found
-                if own
+            form=self._forms.filled(incoming, **{name: row[name] for name in _PROFILE}),
+            password_form=self._forms.blank(incoming, *_PASSWORD),
+            upload_form=self._forms.filled(incoming, **{**dict.fromkeys(_UPLOAD), "id": row["id"]}),
+            flash=None,
+        )
+        if error is not None:
+            if which == "form":
+                sent = {name: incoming.field(name) for name in _PROFILE if name in incoming.form and name != "id"}
+                public["form"] |= sent
+            public[which]["errors"] = error.errors
+            public["flash"], public["status"] = CORRECT, "error"
+        return Page("account/update.html", public, self._private(incoming, row))
+
+    def _private(self, incoming: Incoming, row: Row) -> SettingsPrivate:
+        own = row["id"] == incoming.who.user_id
+        connected = {name: bool(row[f"{name}_user_id"]) for name in self._providers.found if own}
+        return SettingsPrivate(
+            user=row,
+            locales=self._languages.names,
+            providers=[
+                ConnectedProvider(name=name, title=TITLES[name], connected=is_connected)
+                for name, is_connected in connected.items()
             ],
         )
 

@@ -1,18 +1,17 @@
-"""A person's API tokens: made with a name and a scope, listed, revoked."""
+"""The API tokens of an account: list, creation with a name and a scope, revocation."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 from urllib.parse import quote
 
 from crowdd.domain.accounts.accounts import Accounts
 from crowdd.domain.accounts.api_tokens import SCOPES, ApiTokens
 from crowdd.errors import FormError, InvalidValueError
-from crowdd.http.html.forms import CORRECT, Forms
-from crowdd.http.pages.account.access import own_account
+from crowdd.http.html.forms import MISTAKES, Form, Forms, WithForm
+from crowdd.http.pages.account.access import NamedPrivate, own_account
 from crowdd.http.request import Incoming
-from crowdd.http.responses import Page, Redirect, Response
+from crowdd.http.responses import NO_MESSAGE, Message, Page, Redirect, Response, Titled
 from crowdd.http.routing import Route, get, post
 from crowdd.kinds.kind import outward
 from crowdd.kinds.types import Integer
@@ -24,11 +23,19 @@ _FIELDS = ("name", "scope", "project", "days")
 _SHOWN = ("id", "name", "scope", "project", "created", "expires", "last_used", "expired")
 
 
+class TokensPublic(Titled, WithForm, Message):
+    """``token`` is the new token right after it was made."""
+
+    tokens: list[Row]
+    token: str | None
+    scopes: list[str]
+
+
 class TokenPages:
     """/account/<name>/tokens."""
 
-    def __init__(self, api_tokens: ApiTokens, accounts: Accounts, forms: Forms) -> None:
-        self._accounts, self._forms, self._tokens = accounts, forms, api_tokens
+    def __init__(self, accounts: Accounts, api_tokens: ApiTokens, forms: Forms) -> None:
+        self._accounts, self._tokens, self._forms = accounts, api_tokens, forms
 
     def routes(self) -> Iterator[Route]:
         yield get(_AT, self.list, proof=True)
@@ -39,7 +46,7 @@ class TokenPages:
         return await self._page(row, self._forms.blank(incoming, *_FIELDS))
 
     async def change(self, incoming: Incoming, name: str) -> Response:
-        """Makes a token, which this answer alone shows, or revokes the one that ``revoke`` numbers."""
+        """Creates a token, which is shown only once, or revokes the one with the number in ``revoke``."""
         row = await own_account(self._accounts, incoming, name, admins=False)
         if incoming.field("revoke"):
             return await self._revoke(incoming, row)
@@ -48,10 +55,10 @@ class TokenPages:
             made = await self._tokens.create(row["id"], label, scope, project, days, incoming.who)
         except FormError as error:
             form = self._forms.refused(incoming, error.errors, *_FIELDS)
-            return await self._page(row, form, flash=CORRECT, status="error")
+            return await self._page(row, form, MISTAKES)
         words = _("The token was created. Copy it now: it is not shown again.")
         blank = self._forms.blank(incoming, *_FIELDS)
-        return await self._page(row, blank, token=made, flash=words, status="success")
+        return await self._page(row, blank, Message(flash=words, status="success"), made)
 
     async def _revoke(self, incoming: Incoming, row: Row) -> Response:
         try:
@@ -61,8 +68,10 @@ class TokenPages:
         await self._tokens.revoke(row["id"], number, incoming.who)
         return Redirect(f"/account/{quote(row['name'])}/tokens", _("The token has been revoked."))
 
-    async def _page(self, row: Row, form: dict[str, Any], token: str | None = None, **said: Any) -> Response:
+    async def _page(self, row: Row, form: Form, message: Message = NO_MESSAGE, token: str | None = None) -> Response:
         found = await self._tokens.listed(row["id"])
         shown = [{key: outward(each[key]) for key in _SHOWN} for each in found]
-        more = {"tokens": shown, "token": token, "form": form, "scopes": list(SCOPES), "_name": row["name"]}
-        return Page("account/tokens.html", title=_("API tokens"), **more, **said)
+        public = TokensPublic(
+            title=_("API tokens"), tokens=shown, token=token, form=form, scopes=list(SCOPES), **message
+        )
+        return Page("account/tokens.html", public, NamedPrivate(name=row["name"]))

@@ -1,4 +1,4 @@
-"""People of the site (interface: account-page)."""
+"""The list of people (interface: account-page)."""
 
 from __future__ import annotations
 
@@ -6,14 +6,24 @@ from collections.abc import Iterator
 
 from crowdd.domain.accounts.accounts import Accounts
 from crowdd.domain.accounts.user_list import UserList
+from crowdd.domain.core.pagination import Pagination
 from crowdd.domain.projects.serializers import person
 from crowdd.domain.projects.statistics import Statistics
 from crowdd.http.request import Incoming
-from crowdd.http.responses import Page, Response
+from crowdd.http.responses import Page, Response, Titled
 from crowdd.http.routing import Route, get
 from crowdd.languages import _
+from crowdd.storage.database import Row
 
 _TOP = 10
+
+
+class PeoplePublic(Titled):
+    accounts: list[Row]
+    pagination: Pagination
+    total: int
+    top_users: list[Row]
+    update_feed: list[Row]
 
 
 class CommunityPages:
@@ -31,8 +41,7 @@ class CommunityPages:
 
     async def page(self, incoming: Incoming, page: int) -> Response:
         found = await self._community.page(page)
-        return Page(
-            "account/index.html",
+        public = PeoplePublic(
             title=_("People"),
             accounts=[person(row) for row in found.people],
             pagination=found.pagination,
@@ -40,3 +49,4 @@ class CommunityPages:
             top_users=[person(row) for row in await self._accounts.leaderboard(incoming.who, _TOP, 0)],
             update_feed=await self._statistics.update_feed(),
         )
+        return Page("account/index.html", public)

@@ -52,7 +52,7 @@ def pages(services: Services, forms: Forms, cookies: Cookies, templates: Templat
         OverviewPages(services.projects, views, cookies),
         PublishingPages(services.projects, forms, views),
         PasswordPages(services.projects, forms, cookies),
-        WebhookPages(services.webhooks, services.records, services.projects, forms, views),
+        WebhookPages(services.projects, services.webhooks, services.records, forms, views),
         PresentingPages(
             services.projects, services.contributions, services.finished_tasks, contexts, frames, confirm, views
         ),
@@ -69,8 +69,8 @@ def pages(services: Services, forms: Forms, cookies: Cookies, templates: Templat
         UpdatePages(services.projects, services.thumbnails, services.webhooks, services.records, forms, views),
         PicturePages(services.projects, services.project_pictures, forms, views),
         EditorPages(services.projects, services.records, services.file_access, frames, forms, views),
-        OwnersPages(services.ownership, services.projects, base_url, forms, views),
+        OwnersPages(services.projects, services.ownership, base_url, forms, views),
         BlogPages(services.projects, services.records, forms, views),
-        DeletingPages(services.records, services.projects, forms, views),
+        DeletingPages(services.projects, services.records, forms, views),
         ProjectAuditPages(services.projects, views),
     ]

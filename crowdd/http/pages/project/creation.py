@@ -1,9 +1,8 @@
-"""A new project: three fields."""
+"""Pages that create a project."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterator
-from typing import Any
 from urllib.parse import quote
 
 from crowdd.domain.accounts.account_validation import Mistakes
@@ -11,15 +10,21 @@ from crowdd.domain.core.records import Records
 from crowdd.domain.projects import project_validation
 from crowdd.domain.projects.projects import slug
 from crowdd.errors import AnonymousError, ConflictError, CostlyTextError
-from crowdd.http.html.forms import CORRECT, Forms
+from crowdd.http.html.forms import MISTAKES, Form, Forms, WithForm
 from crowdd.http.request import Incoming
-from crowdd.http.responses import Page, Redirect, Response
+from crowdd.http.responses import NO_MESSAGE, Message, Page, Redirect, Response, Titled
 from crowdd.http.routing import Route, get, post
 from crowdd.kinds import PROJECT
 from crowdd.languages import _
 from crowdd.values import Requester
 
 _FIELDS = ("name", "short_name", "description", "long_description")
+
+
+class NewProjectPublic(Titled, WithForm, Message):
+    """``errors`` says whether the form has mistakes."""
+
+    errors: bool
 
 
 class NewProjectPages:
@@ -38,7 +43,7 @@ class NewProjectPages:
         return self._page(self._forms.blank(incoming, *_FIELDS))
 
     async def create(self, incoming: Incoming) -> Response:
-        """A draft; without a short name it gets one made from its name, without a sentence the story's first."""
+        """Creates a draft. Missing fields are derived: the short name from the name, the description from the story."""
         _require_account(incoming)
         said = {name: incoming.field(name).strip() for name in _FIELDS}
         said["short_name"] = said["short_name"] or (slug(said["name"]) if said["name"] else "")
@@ -47,14 +52,14 @@ class NewProjectPages:
         wrong = wrong or await self._created(incoming, said)
         if wrong:
             form = self._forms.refused(incoming, wrong, *_FIELDS)
-            return self._page(form, flash=CORRECT, status="error")
+            return self._page(form, MISTAKES)
         return Redirect(
             f"/project/{quote(said['short_name'])}/tasks/taskpresentereditor",
             _("Project created. Others cannot find it until you publish it."),
         )
 
     async def example(self, incoming: Incoming) -> Response:
-        """The example as a draft of the requester's own, made when he asks the first time."""
+        """Creates the requester's own copy of the example project, unless they have one, and goes there."""
         short_name = await self._own_example(incoming.who)
         words = _("This is your own copy of the example. Nobody else sees it: try it, and change what you like.")
         return Redirect(f"/project/{quote(short_name)}/", words)
@@ -68,8 +73,11 @@ class NewProjectPages:
             return {error.attribute: [error.sentence]}
         return {}
 
-    def _page(self, form: dict[str, Any], **said: Any) -> Response:
-        return Page("project/new.html", title=_("Start a project"), form=form, errors=bool(form["errors"]), **said)
+    def _page(self, form: Form, message: Message = NO_MESSAGE) -> Response:
+        return Page(
+            "project/new.html",
+            NewProjectPublic(title=_("Start a project"), form=form, errors=bool(form["errors"]), **message),
+        )
 
 
 def _require_account(incoming: Incoming) -> None:

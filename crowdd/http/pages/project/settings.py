@@ -1,9 +1,8 @@
-"""Everything that an owner may set, in one place; and the key for external users."""
+"""The settings of a project, and its secret key for external users."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 from urllib.parse import quote
 
 from crowdd.domain.projects.ownership import Ownership
@@ -11,16 +10,29 @@ from crowdd.domain.projects.projects import Projects
 from crowdd.domain.projects.serializers import person
 from crowdd.domain.tasks.task_list import Browsing
 from crowdd.errors import InvalidValueError
-from crowdd.http.html.forms import CORRECT, Forms
-from crowdd.http.pages.project.views import ProjectViews, locked_out
+from crowdd.http.html.forms import MISTAKES, Form, Forms, WithForm
+from crowdd.http.pages.project.views import ProjectPrivate, ProjectPublic, ProjectViews, locked_out
 from crowdd.http.request import Incoming
-from crowdd.http.responses import Page, Redirect, Response
+from crowdd.http.responses import NO_MESSAGE, Message, Page, Redirect, Response
 from crowdd.http.routing import Route, get, post
 from crowdd.kinds import PROJECT
 from crowdd.kinds.task_run import MAX_ANSWER_BYTES, MAX_RAISED_BYTES
 from crowdd.kinds.types import Integer
 from crowdd.languages import _
 from crowdd.storage.database import Row
+
+
+class SettingsPublic(ProjectPublic, WithForm, Message):
+    max_answer_bytes: int
+
+
+class SettingsPrivate(ProjectPrivate):
+    """``keys`` are the keys of the newest answers; ``deletes`` says whether the requester may delete the project."""
+
+    coowners: list[Row]
+    keys: list[str]
+    locked: bool
+    deletes: bool
 
 
 class ProjectSettingsPages:
@@ -38,12 +50,12 @@ class ProjectSettingsPages:
         yield post("/project/<short_name>/resetsecretkey", locked_out(self.reset_secret_key))
 
     async def settings(self, incoming: Incoming, short_name: str) -> Response:
-        """The project page's keys, for those who may change the project (interface: page-settings)."""
+        """The keys of the project's page, for its owners (interface: page-settings)."""
         row = await self._projects.owned(short_name, incoming.who)
         return await self._page(incoming, row, self._forms.filled(incoming, **_stored(row)))
 
     async def update(self, incoming: Incoming, short_name: str) -> Response:
-        """How large an answer may be (``max_answer_kb``), or by which key answers are compared (``answer_key``)."""
+        """Sets the size limit of answers (``max_answer_kb``), or the key that compares them (``answer_key``)."""
         row = await self._projects.owned(short_name, incoming.who)
         if "answer_key" in incoming.form:
             return await self._update_key(incoming, row)
@@ -65,25 +77,24 @@ class ProjectSettingsPages:
         return Redirect(f"/project/{quote(row['short_name'])}/settings", _("The key of the answer is saved."))
 
     async def _refused(self, incoming: Incoming, row: Row, wrong: dict[str, list[str]]) -> Response:
-        """The page with the form that was sent as it was sent, the other as stored."""
+        """The page with the refused form as it was sent, and the other one as stored."""
         form = self._forms.refused(incoming, wrong, *wrong)
-        return await self._page(incoming, row, _stored(row) | form, flash=CORRECT, status="error")
+        return await self._page(incoming, row, _stored(row) | form, MISTAKES)
 
-    async def _page(self, incoming: Incoming, row: Row, form: dict[str, Any], **said: Any) -> Response:
+    async def _page(self, incoming: Incoming, row: Row, form: Form, message: Message = NO_MESSAGE) -> Response:
         context = await self._views.context(incoming, row)
         owners = await self._ownership.owners(row)
         shown = [person(each) | {"is_creator": each["is_creator"]} for each in owners]
-        return Page(
-            "project/settings.html",
-            **context,
-            **said,
-            form=form,
-            max_answer_bytes=row["info"].get("max_answer_bytes") or MAX_ANSWER_BYTES,
-            _coowners=shown,
-            _keys=await self._browsing.answer_keys(row["id"]),
-            _locked=row["lock_id"] is not None,
-            _deletes=bool(row["roles"] & PROJECT.rights.delete),
+        max_bytes = row["info"].get("max_answer_bytes") or MAX_ANSWER_BYTES
+        public = SettingsPublic(**context.public, **message, form=form, max_answer_bytes=max_bytes)
+        private = SettingsPrivate(
+            **context.private,
+            coowners=shown,
+            keys=await self._browsing.answer_keys(row["id"]),
+            locked=row["lock_id"] is not None,
+            deletes=bool(row["roles"] & PROJECT.rights.delete),
         )
+        return Page("project/settings.html", public, private)
 
     async def reset_secret_key(self, incoming: Incoming, short_name: str) -> Response:
         row = await self._projects.owned(short_name, incoming.who)
@@ -92,7 +103,7 @@ class ProjectSettingsPages:
         return Redirect(f"/project/{quote(short_name)}/settings", words)
 
 
-def _stored(row: Row) -> dict[str, Any]:
+def _stored(row: Row) -> Row:
     info = row["info"]
     limit = info.get("max_answer_bytes") or MAX_ANSWER_BYTES
     return {"max_answer_kb": limit // 1000, "answer_key": info.get("answer_key")}

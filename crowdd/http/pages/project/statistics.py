@@ -1,17 +1,32 @@
-"""Figures of a project for people."""
+"""The statistics of a project."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from typing import Any
+from typing import TypedDict
 
 from crowdd.domain.projects.projects import Projects
-from crowdd.domain.projects.statistics import Statistics
-from crowdd.http.pages.project.views import ProjectViews, locked_out
+from crowdd.domain.projects.statistics import ProjectFigures, Statistics
+from crowdd.http.pages.project.views import ProjectPrivate, ProjectPublic, ProjectViews, locked_out
 from crowdd.http.request import Incoming
 from crowdd.http.responses import Page, Response
 from crowdd.http.routing import Route, get
+
+
+class StatisticsPublic(ProjectPublic, ProjectFigures):
+    pass
+
+
+class Charts(TypedDict, total=False):
+    """The bars of the charts: pairs of a day, or of an hour, and a figure. Missing without answers."""
+
+    days: list[tuple[datetime, int]]
+    hours: list[list[int]]
+
+
+class StatisticsPrivate(ProjectPrivate, Charts):
+    pass
 
 
 class ProjectStatisticsPages:
@@ -26,15 +41,15 @@ class ProjectStatisticsPages:
     async def of_project(self, incoming: Incoming, short_name: str) -> Response:
         row = await self._projects.page(short_name, incoming.who)
         context = await self._views.context(incoming, row)
-        context["pro_features"]["better_stats_enabled"] = True
+        context.public["pro_features"]["better_stats_enabled"] = True
         found = await self._statistics.of_project(row["id"])
-        return Page("project/stats.html", **context, **found, **_charts(found))
+        public = StatisticsPublic(**context.public, **found)
+        return Page("project/stats.html", public, StatisticsPrivate(**context.private, **_charts(found)))
 
 
-def _charts(found: dict[str, Any]) -> dict[str, Any]:
-    """The bars of a page: pairs of a day, or an hour, and a figure."""
+def _charts(found: ProjectFigures) -> Charts:
     if "projectStats" not in found:
         return {}
     days, hours = found["projectStats"]["dayStats"][0], found["projectStats"]["hourStats"][0]
     dated = [(datetime.fromtimestamp(first / 1000, UTC), count) for first, count in days["values"]]
-    return {"_days": dated, "_hours": [value[:2] for value in hours["values"]]}
+    return {"days": dated, "hours": [value[:2] for value in hours["values"]]}

@@ -1,23 +1,23 @@
-"""Who has answered and who may: volunteers and their answers, answers of one network that count per task, bars."""
+"""Volunteers of a project: the list, their answers, bars, and the limit of answers per network."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 from urllib.parse import quote
 
 import attrs
 
 from crowdd.domain.core import queries
+from crowdd.domain.core.pagination import Pagination
 from crowdd.domain.core.records import Records
 from crowdd.domain.projects.projects import Projects
 from crowdd.domain.tasks.barring import Barring, Outcome
 from crowdd.domain.tasks.volunteers import PER_PAGE, Volunteers
 from crowdd.errors import InvalidValueError, NotFoundError
-from crowdd.http.html.forms import CORRECT, Forms
-from crowdd.http.pages.project.views import ProjectViews, locked_out
+from crowdd.http.html.forms import MISTAKES, Form, Forms, WithForm
+from crowdd.http.pages.project.views import ProjectPublic, ProjectViews, locked_out
 from crowdd.http.request import Incoming
-from crowdd.http.responses import Page, Redirect, Response
+from crowdd.http.responses import NO_MESSAGE, Message, Page, Redirect, Response
 from crowdd.http.routing import Route, get, post
 from crowdd.kinds import PROJECT, TASK_RUN
 from crowdd.kinds.types import Integer, clean_text
@@ -28,6 +28,22 @@ _AT = "/project/<short_name>/volunteers"
 _BAR_FIELDS = ("volunteer", "taskrun_id", "user_name", "reason")
 _MAX_PAGES = 1_000_000
 _ANSWERS = 50  # on the page of a volunteer
+
+
+class VolunteersPublic(ProjectPublic, WithForm, Message):
+    """``default`` is how many answers of a network count per task unless the project says otherwise."""
+
+    volunteers: list[Row]
+    pagination: Pagination
+    barred: list[Row]
+    csrf: str
+    default: int
+
+
+class VolunteerPublic(ProjectPublic):
+    volunteer: Row
+    task_runs: list[Row]
+    next: int | None
 
 
 class VolunteerPages:
@@ -53,14 +69,14 @@ class VolunteerPages:
         yield post(f"{_AT}/unbar/<int:bar_id>", locked_out(self.unbar))
 
     async def page(self, incoming: Incoming, short_name: str) -> Response:
-        """Who has answered (``page``), the limit, who is barred, and a form to bar somebody.
+        """A page of the volunteers (``page``), the limit, the bars, and a form for a new bar.
 
-        ``volunteer`` or ``taskrun_id`` (an answer of theirs) names them in it.
+        ``volunteer`` or ``taskrun_id`` (an answer of theirs) fills in that form.
         """
         row = await self._projects.owned(short_name, incoming.who)
         return await self._page(incoming, row, self._forms.filled(incoming, **self._values(incoming, row)))
 
-    def _values(self, incoming: Incoming, row: Row) -> dict[str, Any]:
+    def _values(self, incoming: Incoming, row: Row) -> Row:
         maximum = row["info"].get("counted_per_network")
         named = incoming.query.get("taskrun_id", "")
         word = clean_text(incoming.query.get("volunteer", ""))[:100] or None
@@ -68,28 +84,29 @@ class VolunteerPages:
         return {"counted_per_network": maximum, **given} | dict.fromkeys(("user_name", "reason"))
 
     async def volunteer(self, incoming: Incoming, short_name: str, volunteer: str) -> Response:
-        """One volunteer and their answers, the newest first; those before ``last_id``."""
+        """One volunteer and their answers, the newest first, or those before ``last_id``."""
         row = await self._projects.owned(short_name, incoming.who)
         found = await self._volunteers.find(incoming.who, row["id"], volunteer)
         asked = {"project_id": str(row["id"]), "volunteer": volunteer, "limit": str(_ANSWERS), "desc": "1", "all": "1"}
         asked |= {"last_id": incoming.query["last_id"]} if incoming.query.get("last_id") else {}
         runs = await self._records.list(TASK_RUN, incoming.who, asked)
-        return Page(
-            "project/volunteer.html",
-            **await self._views.context(incoming, row),
+        context = await self._views.context(incoming, row)
+        public = VolunteerPublic(
+            **context.public,
             volunteer=attrs.asdict(found),
             task_runs=runs,
             next=runs[-1]["id"] if len(runs) == _ANSWERS else None,
         )
+        return Page("project/volunteer.html", public, context.private)
 
-    async def _page(self, incoming: Incoming, row: Row, form: dict[str, Any], **said: Any) -> Response:
+    async def _page(self, incoming: Incoming, row: Row, form: Form, message: Message = NO_MESSAGE) -> Response:
         barred = await self._barring.listed(incoming.who, row["id"])
         page = max(1, queries.number(incoming.query.get("page", ""), "page", 1, _MAX_PAGES))
         total = await self._volunteers.count(row["id"])
         listed = await self._volunteers.listed(incoming.who, row["id"], PER_PAGE, (page - 1) * PER_PAGE)
-        return Page(
-            "project/volunteers.html",
-            **await self._views.context(incoming, row),
+        context = await self._views.context(incoming, row)
+        public = VolunteersPublic(
+            **context.public,
             volunteers=[attrs.asdict(each) for each in listed],
             pagination={
                 "page": page,
@@ -102,11 +119,12 @@ class VolunteerPages:
             form=form,
             csrf=form["csrf"],
             default=await self._projects.volunteer_rule(),
-            **said,
+            **message,
         )
+        return Page("project/volunteers.html", public, context.private)
 
     async def set_limit(self, incoming: Incoming, short_name: str) -> Response:
-        """How many answers of a network count per task; nothing for what the site says."""
+        """Sets how many answers of a network count per task. An empty field means the default of the site."""
         row = await self._projects.owned(short_name, incoming.who)
         given = incoming.field("counted_per_network").strip()
         info = {name: value for name, value in row["info"].items() if name != "counted_per_network"}
@@ -139,7 +157,7 @@ class VolunteerPages:
 
     async def _refused(self, incoming: Incoming, row: Row, wrong: dict[str, list[str]]) -> Response:
         form = self._forms.refused(incoming, wrong, "counted_per_network", *_BAR_FIELDS)
-        return await self._page(incoming, row, form, flash=CORRECT, status="error")
+        return await self._page(incoming, row, form, MISTAKES)
 
 
 def _at(short_name: str) -> str:

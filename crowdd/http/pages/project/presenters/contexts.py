@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from crowdd.domain.accounts.accounts import Accounts
 from crowdd.domain.core.records import Records
 from crowdd.domain.projects.file_access import FileAccess
@@ -23,7 +21,7 @@ class PresenterContexts:
         self._records, self._contributions, self._file_access = records, contributions, file_access
         self._accounts = accounts
 
-    async def of(self, who: Requester, row: Row, kind: presenter.Kind, task_id: int | None) -> dict[str, Any]:
+    async def of(self, who: Requester, row: Row, kind: presenter.Kind, task_id: int | None) -> Row:
         """The context for a requester and the row of a project (``presenter.page_context``)."""
         mine = await self._contributions.progress(who, row["id"])
         return presenter.page_context(

@@ -1,9 +1,9 @@
-"""How a project asks: the presenter, the tutorial and the page of results, with a preview that nobody else sees."""
+"""The editor of the presenter, the tutorial and the page of results, with a preview."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Final, TypedDict
 from urllib.parse import quote
 
 import orjson
@@ -15,12 +15,12 @@ from crowdd.errors import FormError, NotFoundError, TooLargeError
 from crowdd.http import starters
 from crowdd.http.errors import message_of
 from crowdd.http.html import presenter
-from crowdd.http.html.forms import CORRECT, Forms
+from crowdd.http.html.forms import MISTAKES, Form, Forms, WithForm
 from crowdd.http.pages.project.presenters import editor_texts
 from crowdd.http.pages.project.presenters.frames import PresenterFrames
-from crowdd.http.pages.project.views import ProjectViews, locked_out
+from crowdd.http.pages.project.views import ProjectPrivate, ProjectPublic, ProjectViews, locked_out
 from crowdd.http.request import Incoming
-from crowdd.http.responses import Page, Redirect, Response
+from crowdd.http.responses import NO_MESSAGE, Message, Page, Redirect, Response
 from crowdd.http.routing import Route, get, post
 from crowdd.kinds import PROJECT, TASK
 from crowdd.languages import _
@@ -29,6 +29,30 @@ from crowdd.storage.database import Row
 _AT: Final = "/project/<short_name>/tasks/taskpresentereditor"
 _PARTS: Final = ("task_presenter", "tutorial", "results")
 _SAMPLES = 5
+
+
+class EditorPublic(ProjectPublic, WithForm, Message):
+    presenters: list[str]
+
+
+class OptionsPrivate(ProjectPrivate):
+    """``part`` is the text that is edited: task_presenter, tutorial or results."""
+
+    part: str
+
+
+class Preview(TypedDict):
+    """The data for the frame of the preview. ``invented`` says whether the tasks are samples."""
+
+    project: Row
+    tasks: list[Row]
+    invented: bool
+
+
+class EditorPrivate(OptionsPrivate, editor_texts.TextFields):
+    unsaved: bool
+    preview: Preview
+    columns: list[str]
 
 
 class EditorPages:
@@ -51,7 +75,7 @@ class EditorPages:
         yield post(_AT, locked_out(self.save))
 
     async def editor(self, incoming: Incoming, short_name: str) -> Response:
-        """What there is, or a starter (``template``); without either the choice of starters."""
+        """The stored text, or a starter (``template``); without either the choice of starters."""
         if incoming.is_frame:
             return self._frames.preview(incoming)
         row = await self._projects.owned(short_name, incoming.who)
@@ -63,9 +87,10 @@ class EditorPages:
         return await self._page(incoming, row, form, choose=choose)
 
     async def save(self, incoming: Incoming, short_name: str) -> Response:
-        """Keeps the text ``editor`` with the words of its fields; ``btn`` = ``Start`` keeps a starter.
+        """Stores the text ``editor`` with the texts of its fields. ``btn`` = ``Start`` stores a starter.
 
-        ``begin`` only shows another starter, with what was typed. Without ``editor`` the words go into what is stored.
+        ``begin`` only shows another starter, with the texts that were typed. Without ``editor`` the texts go into the
+        stored document.
         """
         row = await self._projects.owned(short_name, incoming.who)
         part = _part(incoming)
@@ -79,12 +104,12 @@ class EditorPages:
             await self._keep(incoming, row, part, text)
         except FormError as error:
             form = self._forms.refused(incoming, error.errors) | {"id": row["id"], "editor": sent}
-            return await self._page(incoming, row, form, flash=CORRECT, status="error")
+            return await self._page(incoming, row, form, MISTAKES)
         now = await self._projects.owned(short_name, incoming.who)
         return Redirect(_path(short_name, part), editor_texts.outcome(part, row, now))
 
     def _text(self, incoming: Incoming, part: str, sent: str) -> str:
-        """What is to be stored. Raises FormError."""
+        """The text to store. Raises FormError."""
         words = part == "task_presenter" and "question" in incoming.form
         text = editor_texts.worded(incoming, sent) if words else sent
         if not text.strip() and part == "task_presenter":
@@ -92,7 +117,7 @@ class EditorPages:
         return text
 
     async def _begin(self, incoming: Incoming, row: Row, name: str) -> Response:
-        """Another starter in the place of what was sent; what was typed goes along, and nothing is stored."""
+        """Shows another starter with the texts that were typed. Nothing is stored."""
         sent = editor_texts.sent_document(incoming, _stored(row, "task_presenter"))
         form = self._forms.filled(incoming, id=row["id"], editor=_begun(name, editor_texts.wanted(incoming, sent)))
         return await self._page(incoming, row, form)
@@ -104,7 +129,7 @@ class EditorPages:
             raise FormError({"editor": [message_of(error)]}) from None
 
     async def _start(self, incoming: Incoming, row: Row) -> Response:
-        """A starter with the project's sentence as its question, where it is one; then on to the tasks."""
+        """Stores a starter. If the project's description is a question, the starter asks it."""
         document = _begun(incoming.field("template"), {})
         said = starters.asked(document) or {}
         if row["description"].strip().endswith("?"):
@@ -116,21 +141,27 @@ class EditorPages:
         return Redirect(_path(row["short_name"], "task_presenter"), _("This is what volunteers will see."))
 
     async def _page(
-        self, incoming: Incoming, row: Row, form: dict[str, Any], *, choose: bool = False, **said: Any
+        self, incoming: Incoming, row: Row, form: Form, message: Message = NO_MESSAGE, *, choose: bool = False
     ) -> Response:
         context = await self._views.context(incoming, row)
         part = _part(incoming)
-        more: dict[str, Any] = {"form": form, "presenters": list(starters.NAMES), "_part": part, **said}
+        public = EditorPublic(**context.public, form=form, presenters=list(starters.NAMES), **message)
         if choose:
-            return Page("project/task_presenter_options.html", **context, **more)
-        more |= editor_texts.fields(incoming, form) if part == "task_presenter" else {"_asked": None}
-        more["_unsaved"] = form["editor"] != _stored(row, part)
+            return Page("project/task_presenter_options.html", public, OptionsPrivate(**context.private, part=part))
         preview = await self._preview(incoming, row, form["editor"])
-        more["_columns"] = [] if preview["invented"] else editor_texts.columns(preview["tasks"])
-        return Page("project/task_presenter_editor.html", **context, **more, _preview=preview)
+        fields = editor_texts.fields(incoming, form) if part == "task_presenter" else editor_texts.NO_FIELDS
+        private = EditorPrivate(
+            **context.private,
+            **fields,
+            part=part,
+            unsaved=form["editor"] != _stored(row, part),
+            preview=preview,
+            columns=[] if preview["invented"] else editor_texts.columns(preview["tasks"]),
+        )
+        return Page("project/task_presenter_editor.html", public, private)
 
-    async def _preview(self, incoming: Incoming, row: Row, document: str) -> dict[str, Any]:
-        """What the frame of the preview is told: the project as presenters see it, and some tasks."""
+    async def _preview(self, incoming: Incoming, row: Row, document: str) -> Preview:
+        """The project as presenters see it, and some tasks: its own, or samples if it has none."""
         asked = {"project_id": str(row["id"]), "limit": str(_SAMPLES), "all": "1"}
         tasks = await self._records.list(TASK, incoming.who, asked)
         shown = [{"id": task["id"], "project_id": row["id"], "info": task["info"]} for task in tasks]
@@ -140,11 +171,11 @@ class EditorPages:
         record = presenter.record(self._records.public_view(PROJECT, row), uploads)
         if uploads is not None:
             shown = orjson.loads(readdressed(orjson.dumps(shown).decode(), row, uploads))
-        return {"project": record, "tasks": shown or invented, "invented": not shown}
+        return Preview(project=record, tasks=shown or invented, invented=not shown)
 
 
 def _declared(row: Row, part: str, document: str) -> dict[str, str]:
-    """Where a presenter made of a starter stores its answers, unless the owner has said which key it is."""
+    """The key of the answer in a presenter made of a starter, unless the owner has set one."""
     known = part != "task_presenter" or "answer_key" in row["info"]
     return {} if known or starters.asked(document) is None else {"answer_key": starters.ANSWER_KEY}
 
@@ -162,7 +193,7 @@ def _stored(row: Row, part: str) -> str:
 
 
 def _begun(name: str, words: starters.Asked) -> str:
-    """A starter by its name, asking what was asked before."""
+    """A starter by its name, with the texts of the presenter before it."""
     found = starters.begun(name, words)
     if found is None:
         raise NotFoundError("404 Not Found")

@@ -1,11 +1,12 @@
-"""The volunteer's page: the frame with a project's presenter, and the page around it."""
+"""The pages with a presenter: contributing, the tutorial, and the results."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TypedDict
 
 from crowdd.domain.core import queries
+from crowdd.domain.core.text.rendered_text import Laid
 from crowdd.domain.projects.projects import Projects
 from crowdd.domain.tasks.contributions import Contributions
 from crowdd.domain.tasks.finished_tasks import Finished, FinishedTasks
@@ -15,7 +16,7 @@ from crowdd.http.html import presenter
 from crowdd.http.pages.project.presenters import result_rows
 from crowdd.http.pages.project.presenters.contexts import PresenterContexts
 from crowdd.http.pages.project.presenters.frames import PresenterFrames
-from crowdd.http.pages.project.views import ProjectViews, locked_out
+from crowdd.http.pages.project.views import ProjectPrivate, ProjectPublic, ProjectViews, locked_out
 from crowdd.http.request import Incoming
 from crowdd.http.responses import Page, Response
 from crowdd.http.routing import Route, get
@@ -32,8 +33,39 @@ _TITLES: dict[presenter.Kind, str] = {
 _MAX_ID = 2**63 - 1
 
 
+class ResultCount(TypedDict, total=False):
+    """Only on the page of results."""
+
+    n_results: int
+
+
+class PresenterPublic(ProjectPublic, ResultCount):
+    pass
+
+
+class PresenterPrivate(ProjectPrivate):
+    presenter: Row
+    prose: Laid
+
+
+class MissingPrivate(ProjectPrivate):
+    """``missing`` is what the project lacks for this page: presenter, tutorial or tasks."""
+
+    missing: str
+
+
+class ResultsPrivate(ProjectPrivate):
+    """``first`` says whether this is the first page, ``sees`` whether the requester may see results."""
+
+    rows: list[Row]
+    next: int | None
+    first: bool
+    sees: bool
+    owns: bool
+
+
 class PresentingPages:
-    """newtask, task, tutorial and results: one page, whose frame shows what the owner wrote for it."""
+    """newtask, task, tutorial and results: one page, whose frame shows the owner's document."""
 
     def __init__(
         self,
@@ -58,33 +90,34 @@ class PresentingPages:
         return await self._page(incoming, short_name, "newtask")
 
     async def task(self, incoming: Incoming, short_name: str, task_id: int) -> Response:
-        """The script of the page leases the task. For a program, which has no script, asking for the page does."""
+        """The page of one task. Its script leases the task; for programs the request itself does."""
         return await self._page(incoming, short_name, "task", task_id)
 
     async def tutorial(self, incoming: Incoming, short_name: str) -> Response:
         return await self._page(incoming, short_name, "tutorial")
 
     async def results(self, incoming: Incoming, short_name: str) -> Response:
-        """What the owner wrote for it; without that the finished tasks, those before one result (``before``)."""
+        """The owner's document; without one the finished tasks (those before one result: ``before``)."""
         return await self._page(incoming, short_name, "results")
 
-    async def _finished(self, incoming: Incoming, row: Row, context: dict[str, Any]) -> Response:
-        """The finished tasks, for those who may see answers."""
+    async def _finished(
+        self, incoming: Incoming, row: Row, public: PresenterPublic, shared: ProjectPrivate
+    ) -> Response:
+        """The page of finished tasks. It lists them for people who may see answers."""
         before = incoming.query.get("before", "")
         sees = self._finished_tasks.may_see(row)
         earlier = queries.number(before, "before", 0) if before else None
         found = await self._finished_tasks.page(row, earlier) if sees else Finished([], None)
         asked = result_rows.asked_by(row["info"])
-        return Page(
-            "project/presenter.html",
-            drawn_as="project/results.html",
-            **context,
-            _rows=[result_rows.shown(task, asked) for task in found.tasks],
-            _next=found.next,
-            _first=not before,
-            _sees=sees,
-            _owns=bool(row["roles"] & OWNERS),
+        private = ResultsPrivate(
+            **shared,
+            rows=[result_rows.shown(task, asked) for task in found.tasks],
+            next=found.next,
+            first=not before,
+            sees=sees,
+            owns=bool(row["roles"] & OWNERS),
         )
+        return Page("project/presenter.html", public, private, drawn_as="project/results.html")
 
     async def _page(
         self, incoming: Incoming, short_name: str, kind: presenter.Kind, task_id: int | None = None
@@ -96,20 +129,20 @@ class PresentingPages:
             self._require_account(incoming, row)
         if task_id is not None:
             await self._lease_or_find(incoming, row, task_id)
-        context = await self._views.context(incoming, row)
-        context["title"] = _TITLES[kind]
-        if kind == "results":
-            context["n_results"] = int(row["n_results"])
-            if not presenter.source(row["info"], kind).strip():
-                return await self._finished(incoming, row, context)
+        context = await self._views.context(incoming, row, _TITLES[kind])
+        count: ResultCount = {"n_results": int(row["n_results"])} if kind == "results" else {}
+        public = PresenterPublic(**context.public, **count)
+        if kind == "results" and not presenter.source(row["info"], kind).strip():
+            return await self._finished(incoming, row, public, context.private)
         if missing := _missing(row, kind):
-            return Page("project/presenter.html", drawn_as="project/no_task.html", **context, _missing=missing)
+            private = MissingPrivate(**context.private, missing=missing)
+            return Page("project/presenter.html", public, private, drawn_as="project/no_task.html")
         shown = await self._contexts.of(incoming.who, row, kind, task_id)
         prose = await self._views.prose([row["long_description"]])
-        return Page("project/presenter.html", **context, _presenter=shown, _prose=prose)
+        return Page("project/presenter.html", public, PresenterPrivate(**context.private, presenter=shown, prose=prose))
 
     async def _lease_or_find(self, incoming: Incoming, row: Row, task_id: int) -> None:
-        """Links are followed by crawlers and previews, too, and pictures may name them: those must not take a place."""
+        """Leases the task if the request may act (``Confirm.acts``). Crawlers and previews must not lease tasks."""
         if task_id > _MAX_ID:
             raise NotFoundError("404 Not Found")
         if self._confirm.acts(incoming):
@@ -123,7 +156,7 @@ class PresentingPages:
 
 
 def _missing(row: Row, kind: presenter.Kind) -> str:
-    """What a page needs and the project lacks: the presenter, the tutorial that is asked for, tasks; "" for nothing."""
+    """What the page needs and the project lacks: presenter, tutorial or tasks; "" if nothing is missing."""
     if kind == "results":
         return ""
     if not presenter.source(row["info"], kind).strip():
