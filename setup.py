@@ -48,12 +48,12 @@ setup(
         "crowdd": [
             "py.typed",
             "languages/*.po",
-            "domain/mail/templates/*",
+            "domain/mail/templates/**/*",
             "domain/accounts/authentication/common_passwords/*",
-            "storage/migrations/*.sql",
+            "storage/migrations/**/*.sql",
             "storage/definitions/**/*.sql",
             "http/templates/**/*",
-            "http/texts/*.md",
+            "http/texts/**/*.md",
             "http/starters/*.html",
             "http/static/**/*",
         ]
@@ -74,6 +74,7 @@ setup(
         "markupsafe>=2.1,<4",
         "multipart>=1.2,<2",
         "nh3>=0.2.18,<1",
+        "oauthlib>=3.2.2,<5",
         "orjson>=3.10,<4",
         "pillow>=11,<13",
         "prometheus-client>=0.21,<1",

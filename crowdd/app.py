@@ -212,7 +212,7 @@ class Server(Service):
         self._notices.startService()
         await self._notices.listening
         (await schema.status(self._pool)).require()
-        await server_key.settle(self._pool, self._settings.data.dir, self._services.secrets)
+        await server_key.reconcile(self._pool, self._settings.data.dir, self._services.secrets)
         await projects.set_volunteer_rule(self._pool, self._settings.volunteers.counted_per_network)
         if await recount.know_cluster(self._pool):
             log.info("database moved to another PostgreSQL: volunteers' scan positions start again")

@@ -20,7 +20,7 @@ from twisted.logger import Logger
 from twisted.protocols.tls import TLSMemoryBIOFactory, TLSMemoryBIOProtocol
 from zope.interface import implementer
 
-from crowdd.config import Http, Settings
+from crowdd.config import HttpSettings, Settings
 from crowdd.errors import ConfigError
 
 log = Logger()
@@ -111,7 +111,7 @@ class Certificate:
         return TLSMemoryBIOFactory(self, False, factory)
 
 
-def read_certificate(settings: Http) -> CertificateOptions | None:
+def read_certificate(settings: HttpSettings) -> CertificateOptions | None:
     """The configured certificate, None without one. Raises ConfigError when it cannot be used."""
     if not settings.tls_certificate:
         return None

@@ -16,7 +16,7 @@ from twisted.python.components import Componentized
 
 from crowdd.config import Settings
 from crowdd.errors import CrowddError
-from crowdd.logs import Journal
+from crowdd.logs import EventWriter
 from crowdd.reactor import IReactor
 from crowdd.service_manager import ServiceManager
 
@@ -39,7 +39,7 @@ class Program(MultiService):
         self,
         reactor: IReactor,
         settings: Settings,
-        journal: Journal,
+        journal: EventWriter,
         manager: ServiceManager,
         read: Callable[[], Settings],
     ) -> None:

@@ -14,7 +14,7 @@ from twisted.python import usage
 from crowdd.app import Server
 from crowdd.config import Settings, load
 from crowdd.errors import CrowddError
-from crowdd.logs import Journal, standard_output
+from crowdd.logs import EventWriter, standard_output
 from crowdd.program import Program
 from crowdd.service_manager import ServiceManager
 from crowdd.workers import Workers, begin, say_ready
@@ -51,7 +51,7 @@ def _program(options: Options) -> Program:
 
     settings = read()
     in_front = bool(worker or twistd.get("nodaemon"))
-    journal = Journal(settings, standard_output() if in_front else None, worker=worker.partition("/")[0])
+    journal = EventWriter(settings, standard_output() if in_front else None, worker=worker.partition("/")[0])
     manager = ServiceManager({} if worker else os.environ)
     program = Program(reactor, settings, journal, manager, read)
     if worker:

@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import TypedDict
 
 from crowdd.domain.transfer import folder_export
-from crowdd.domain.transfer.exports import Exports, File
+from crowdd.domain.transfer.exports import ExportFile, Exports
 from crowdd.domain.transfer.project_folder import PROJECT_FILE
 from crowdd.errors import ConflictError
-from crowdd.storage.database import Row
+from crowdd.storage.projects.rows import ProjectPage
 from crowdd.values import SYSTEM
 
 ANSWERS = "answers"
-Unload = Callable[[Row, Path, Callable[[int], None]], Awaitable[list[Path]]]
+Unload = Callable[[ProjectPage, Path, Callable[[int], None]], Awaitable[list[Path]]]
 
 
 class WrittenFile(TypedDict):
@@ -27,7 +27,7 @@ class WrittenFile(TypedDict):
 async def export(
     exports: Exports,
     unload: Unload | None,
-    row: Row,
+    row: ProjectPage,
     folder: Path,
     files: Sequence[tuple[str, str]],
     told: Callable[[int], None],
@@ -61,7 +61,7 @@ async def export(
     return [WrittenFile(file=str(path), bytes=path.stat().st_size) for path in written]
 
 
-async def _write(exports: Exports, folder: Path, file: File, rows: int, told: Callable[[int], None]) -> int:
+async def _write(exports: Exports, folder: Path, file: ExportFile, rows: int, told: Callable[[int], None]) -> int:
     draft = folder / f"{file.name}.part"
     with draft.open("wb") as out:
 

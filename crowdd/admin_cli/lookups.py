@@ -11,13 +11,14 @@ from crowdd.domain.projects.projects import Projects
 from crowdd.domain.server.administration import Administration
 from crowdd.errors import ConflictError, NotFoundError
 from crowdd.kinds import PROJECT
-from crowdd.storage.database import Row
+from crowdd.storage.accounts.rows import AccountPage
+from crowdd.storage.projects.rows import CountedCategory, ProjectPage
 from crowdd.values import SYSTEM
 
 T = TypeVar("T")
 
 
-async def account(accounts: Accounts, words: str) -> Row:
+async def account(accounts: Accounts, words: str) -> AccountPage:
     """The account with this nickname, e-mail address or id, with score and rank.
 
     Raises NotFoundError. Raises ConflictError for digits that are the id of one account and the nickname of another:
@@ -33,21 +34,21 @@ async def account(accounts: Accounts, words: str) -> Row:
     return found.popitem()[1]
 
 
-async def _by_id(accounts: Accounts, words: str) -> Row | None:
+async def _by_id(accounts: Accounts, words: str) -> AccountPage | None:
     try:
         return await accounts.profile(number(words) or 0)
     except NotFoundError:
         return None
 
 
-async def _by_name(accounts: Accounts, words: str) -> Row | None:
+async def _by_name(accounts: Accounts, words: str) -> AccountPage | None:
     try:
         return await accounts.profile((await accounts.find(words))["id"])
     except NotFoundError:
         return None
 
 
-async def project(projects: Projects, records: Records, words: str) -> Row:
+async def project(projects: Projects, records: Records, words: str) -> ProjectPage:
     """The project with this short name or id, as its owners have it. Raises NotFoundError, ConflictError."""
     names = {words, await _short_name(records, words)} - {""}
     found = {row["id"]: row for row in [await _page(projects, name) for name in sorted(names)] if row}
@@ -66,14 +67,14 @@ async def _short_name(records: Records, words: str) -> str:
     return str(view["short_name"])
 
 
-async def _page(projects: Projects, short_name: str) -> Row | None:
+async def _page(projects: Projects, short_name: str) -> ProjectPage | None:
     try:
         return await projects.owned(short_name, SYSTEM)
     except NotFoundError:
         return None
 
 
-async def category(administration: Administration, words: str) -> Row:
+async def category(administration: Administration, words: str) -> CountedCategory:
     """The category with this short name or id, and the number of its projects. Raises NotFoundError."""
     rows = await administration.categories(SYSTEM)
     found = [row for row in rows if row["short_name"] == words] or [row for row in rows if row["id"] == number(words)]

@@ -41,6 +41,7 @@ COMMANDS = {
     "user": "Accounts: looked up, made, blocked, deleted.",
     "webhook": "What projects tell their receivers.",
 }
+GENERATED = frozenset(["completion", "man"])  # their modules are in commands/generated
 TEMPORARY = 3
 STATUSES = {
     0: "It is done.",
@@ -59,7 +60,8 @@ class Crowdctl(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        command: click.Command = getattr(_imported(f"crowdd.admin_cli.commands.{cmd_name}"), cmd_name)
+        module = f"generated.{cmd_name}" if cmd_name in GENERATED else cmd_name
+        command: click.Command = getattr(_imported(f"crowdd.admin_cli.commands.{module}"), cmd_name)
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

@@ -37,7 +37,7 @@ def with_domain(config: Path | None, work: Callable[[Services], Awaitable[T]], *
     async def by_the_rules(settings: Settings, pool: Pool) -> T:
         (await schema.status(pool)).require()
         services = make_services(reactor, settings, pool)
-        await server_key.settle(pool, settings.data.dir, services.secrets)
+        await server_key.reconcile(pool, settings.data.dir, services.secrets)
         notices = NotifyBridge(reactor, pool, services.change_notifier)
         services.passwords.start()
         notices.startService()

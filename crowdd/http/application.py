@@ -8,16 +8,16 @@ from typing import Any
 import attrs
 from twisted.logger import Logger
 
+from crowdd.concurrency.concurrency_limit import Turns
+from crowdd.concurrency.worker_thread import WorkerThread
 from crowdd.config import Settings
-from crowdd.domain.core.concurrency.concurrency_limit import Turns
-from crowdd.domain.core.concurrency.worker_thread import WorkerThread
 from crowdd.domain.server.readiness import Readiness
 from crowdd.domain.server.services import Services
 from crowdd.http.api.answer_correction import CorrectingApi
 from crowdd.http.api.assignment import Assignment
 from crowdd.http.api.bars import BarsApi
 from crowdd.http.api.changes import ChangesApi
-from crowdd.http.api.commenting_sso import Commenting
+from crowdd.http.api.commenting_sso import CommentingSso
 from crowdd.http.api.favourites import FavouritesApi
 from crowdd.http.api.leases import LeasesApi
 from crowdd.http.api.objects import Objects
@@ -40,7 +40,7 @@ from crowdd.http.pages import account, admin, project
 from crowdd.http.pages.about import AboutPages
 from crowdd.http.pages.announcements import Announcements
 from crowdd.http.pages.api_docs import ApiDocs
-from crowdd.http.pages.home import Home
+from crowdd.http.pages.home import HomePages
 from crowdd.http.pages.live import LivePages
 from crowdd.http.pages.monitoring import Monitoring
 from crowdd.http.pages.omitted_pictures import LeftOut
@@ -55,7 +55,15 @@ from crowdd.http.transport.downloads import Downloads
 from crowdd.http.transport.limits.body_size import Senders
 from crowdd.http.transport.limits.expensive_requests import CostlyRequests
 from crowdd.http.transport.limits.fair_share import FairShare
-from crowdd.http.transport.limits.rate_limits import Budget, Limits, RateLimit, Share, SharedWindow, Window, flush_every
+from crowdd.http.transport.limits.rate_limits import (
+    Limits,
+    RateLimit,
+    Share,
+    SharedWindow,
+    Window,
+    WindowGroup,
+    flush_every,
+)
 from crowdd.http.transport.path_table import PathTable
 from crowdd.http.transport.router import Gateway, Router, answers
 from crowdd.http.transport.site import RootResource, Site
@@ -75,7 +83,7 @@ class ProcessState:
     streams: Streams
     broadcast: Broadcast
     limit: RateLimit
-    newcomers: Budget
+    newcomers: WindowGroup
     posts: Window | SharedWindow
     metrics: Metrics
     unpacking: WorkerThread  # takes large forms apart
@@ -95,7 +103,7 @@ class ProcessState:
             Streams(reactor, settings.live),
             Broadcast(reactor, services.live, services.change_notifier),
             RateLimit(reactor, rate_limits(settings), share),
-            Budget(newcomers),
+            WindowGroup(newcomers),
             posts if share is None else share("posts", posts),
             Metrics(reactor, services.db),
             WorkerThread(reactor),
@@ -227,9 +235,9 @@ def _views(clock: Any, services: Services, templates: Templates, cookies: Cookie
         FavouritesApi(services.favourites),
         StatisticsApi(services.statistics),
         QueueApi(services.queue),
-        Commenting(settings.commenting, services.accounts, clock.seconds),
+        CommentingSso(settings.commenting, services.accounts, clock.seconds),
         TokensApi(services.people.social_login),
-        Home(services.projects, services.accounts, services.statistics),
+        HomePages(services.projects, services.accounts, services.statistics),
         Preferences(services.records, services.languages, cookies),
         *account.pages(services, forms, cookies),
         *project.pages(services, forms, cookies, templates, left_out),

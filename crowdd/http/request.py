@@ -14,6 +14,7 @@ from crowdd.errors import DisconnectedError, InvalidValueError, TooLargeError
 from crowdd.http.auth import cookie_names
 from crowdd.http.html import presenter
 from crowdd.http.transport import json_arrays
+from crowdd.http.transport.request_headers import cookies, prefers_json
 from crowdd.kinds.types import clean_text
 from crowdd.languages import _
 from crowdd.values import Requester
@@ -60,18 +61,22 @@ class Incoming:
         value: str = self.request.header_texts().get(name, "")
         return value
 
+    @cached_property
+    def _cookies(self) -> dict[str, str]:
+        """The cookies of the request by their full names."""
+        return dict(cookies(b"; ".join(self.request.requestHeaders.getRawHeaders(b"cookie", ()))))
+
     def cookie(self, name: str) -> str:
         """The value of a cookie, "" when absent."""
-        value = cookie_names.found(self.cookie_prefix, name, self.request.getCookie)
-        return "" if value is None else _text(value)
+        return cookie_names.found(self.cookie_prefix, name, self._cookies) or ""
 
     def has_old_cookie(self, name: str) -> bool:
         """Whether the browser has a cookie only under the name that it had before the site had prefixes."""
-        return cookie_names.is_old(self.cookie_prefix, name, self.request.getCookie)
+        return cookie_names.is_old(self.cookie_prefix, name, self._cookies)
 
     def keep_cookie(self, name: str, value: str) -> None:
         """Reads the cookie as this from now on: it is set by the answer to this request."""
-        self.request.received_cookies[(self.cookie_prefix + name).encode()] = value.encode()
+        self._cookies[self.cookie_prefix + name] = value
 
     @cached_property
     def query(self) -> dict[str, str]:
@@ -232,25 +237,7 @@ class Incoming:
         """Whether the answer is to be JSON: by Content-Type, by Accept, or by response_format=json."""
         if self.content_type == "application/json" or self.query.get("response_format") == "json":
             return True
-        return _prefers_json(self.header("accept"))
-
-
-def _prefers_json(accept: str) -> bool:
-    """Whether ``application/json`` weighs more than ``text/html`` in an Accept header (RFC 9110, 12.5.1)."""
-    weights = {"application/json": 0.0, "text/html": 0.0}
-    for part in accept.split(","):
-        name, *parameters = (word.strip() for word in part.split(";"))
-        weight = next((_number(p[2:]) for p in parameters if p.startswith("q=")), 1.0)
-        if name.lower() in weights:
-            weights[name.lower()] = weight
-    return weights["application/json"] > weights["text/html"]
-
-
-def _number(text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        return 0.0
+        return prefers_json(self.header("accept"))
 
 
 def _text(raw: bytes) -> str:

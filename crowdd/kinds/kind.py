@@ -16,7 +16,8 @@ import attrs
 
 from crowdd.errors import ForbiddenError, InvalidValueError, ReservedFieldError, UnknownFieldError
 from crowdd.kinds.sizes import json_bytes, require_size
-from crowdd.kinds.types import Json, Type, Values, iso
+from crowdd.kinds.types import Json, Type, iso
+from crowdd.values import Values
 
 T = TypeVar("T")
 V = TypeVar("V")
@@ -78,7 +79,7 @@ class Field:
     default: object = None  # a callable is called; None with null=False means: must be given
     null: bool = False
     search: bool = True  # may be filtered and ordered by, among the rows whose value one may read
-    encrypted: bool = False  # stored encrypted in the column <name>_sealed
+    encrypted: bool = False  # stored encrypted in the column <name>_encrypted
     masked: bool = False  # those who may not read it see a keyed hash; the kind must name it in ``reduced``
     max_bytes: int = MAX_BYTES  # of a JSON value, as compact JSON
     max_key_bytes: Mapping[str, int] = attrs.field(factory=dict, eq=False)  # first-level keys not counted in max_bytes

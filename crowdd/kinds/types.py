@@ -16,12 +16,11 @@ import attrs
 import orjson
 
 from crowdd.errors import InvalidValueError
+from crowdd.values import Values
 
 MAX_JSON_DEPTH = 100
 Schema = dict[str, Any]
 """JSON Schema."""
-Values = dict[str, Any]
-"""What a body, a row or a view says, by the names of the attributes."""
 TIME_PREFIX = "time-prefix"  # name of a format in schemas: an ISO 8601 time or the beginning of one
 _BOOK = 50_000
 _NOT_IN_ADDRESSES = r"\s\x00-\x1f\x7f-\x9f/?#%&\\<>\"'"

@@ -10,13 +10,14 @@ from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 from twisted.python.failure import Failure
 
+from crowdd.concurrency.deadline import deadline
+from crowdd.concurrency.poll_loop import PollLoop
 from crowdd.domain.core.change_notifier import ANY, ChangeNotifier
 from crowdd.domain.webhooks.deliveries import Deliveries
 from crowdd.domain.webhooks.retry_policy import room
 from crowdd.errors import UnavailableError
-from crowdd.sched.poll_loop import PollLoop
 from crowdd.storage.connections.leadership import Leadership
-from crowdd.storage.database import Row
+from crowdd.storage.webhooks.rows import DueDelivery
 
 SOON = 0.05  # seconds after a notification; changes of this time are handled together
 LOOK = 1.0  # seconds between polls of all projects
@@ -72,10 +73,8 @@ class Deliverer(Service):
             self._leadership.close()
         await self._turns.stop()
         ends = [end for of_project in self._under_way.values() for end in of_project.values()]
-        timer = self._clock.callLater(LAST, _cancel_all, ends)
-        await DeferredList(ends)
-        if timer.active():
-            timer.cancel()
+        with deadline(self._clock, LAST, _cancel_all, ends):
+            await DeferredList(ends)
         self._leadership.close()
 
     def _heard(self, project_id: int) -> None:
@@ -126,9 +125,9 @@ class Deliverer(Service):
         for delivery in await self._deliveries.due(project_id, free, list(busy)):
             self._send(delivery)
 
-    def _send(self, delivery: Row) -> None:
+    def _send(self, delivery: DueDelivery) -> None:
         sending = ensureDeferred(self._deliveries.send(delivery))
-        project_id, delivery_id = delivery["project_id"], delivery["id"]
+        project_id, delivery_id = delivery.project_id, delivery.id
         self._under_way.setdefault(project_id, {})[delivery_id] = sending
         sending.addBoth(self._sent, project_id, delivery_id)
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Coroutine
 import attrs
 from twisted.internet.defer import Deferred
 
+from crowdd.concurrency.back_off import back_off
 from crowdd.domain.server.services import Services
 
 MINUTE, HOUR, DAY = 60.0, 3600.0, 86400.0
@@ -42,4 +43,4 @@ def wait_after(period: float, failures: int) -> float:
     if not failures:
         return period
     first = min(period, MINUTE)
-    return min(max(period, MINUTE), first * 2.0 ** min(failures, 30))
+    return back_off(failures, 2 * first, 2.0, max(period, MINUTE))

@@ -7,9 +7,11 @@ from collections.abc import Callable, Iterable
 import attrs
 from twisted.application.service import Service
 from twisted.internet.defer import CancelledError, Deferred, DeferredList, ensureDeferred
-from twisted.internet.interfaces import IDelayedCall, IReactorTime
+from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 
+from crowdd.concurrency.deadline import deadline
+from crowdd.concurrency.poll_loop import PollLoop
 from crowdd.domain.core.background_queue import words_for
 from crowdd.errors import CrowddError, UnavailableError
 from crowdd.sched.job import MINUTE, Job, Work, wait_after
@@ -17,7 +19,7 @@ from crowdd.sched.log_once import LogOnce
 from crowdd.storage.database import Database
 from crowdd.storage.server import jobs
 
-LONGEST_WAIT = MINUTE
+MAX_WAIT = MINUTE
 """Seconds between two checks of a job, even if it is due later, so that a run whose process has died is noticed."""
 
 log = Logger()
@@ -53,8 +55,8 @@ class JobRunner(Service):
     ) -> None:
         self._clock, self._session, self._start = clock, session, start
         self._jobs, self._patience = {job.name: job for job in jobs}, patience
-        self._calls: dict[str, IDelayedCall] = {}
-        self._looking: dict[str, Deferred[None]] = {}
+        self._waits: dict[str, float] = {}
+        self._loops: list[PollLoop] = []
         self._running: dict[str, Deferred[str | None]] = {}
         self._outage = LogOnce("periodic jobs")
 
@@ -64,41 +66,30 @@ class JobRunner(Service):
 
     def startService(self) -> None:
         super().startService()
-        for job in self._jobs.values():
-            self._plan(job, 0)
+        self._loops = [self._loop(job) for job in self._jobs.values()]
+        for loop in self._loops:
+            loop.start()
+
+    def _loop(self, job: Job) -> PollLoop:
+        return PollLoop(self._clock, lambda: self._look(job), lambda: self._waits[job.name])
 
     def stopService(self) -> Deferred[None]:
         super().stopService()
-        for call in self._calls.values():
-            if call.active():
-                call.cancel()
         return ensureDeferred(self._last())
 
     async def _last(self) -> None:
-        timer = self._clock.callLater(self._patience, self._break_off)
-        await DeferredList([*self._looking.values()])
-        if timer.active():
-            timer.cancel()
+        with deadline(self._clock, self._patience, self._break_off):
+            await DeferredList([ensureDeferred(loop.stop()) for loop in self._loops])
 
     def _break_off(self) -> None:
         for running in [*self._running.values()]:
             running.cancel()
 
-    def _plan(self, job: Job, seconds: float) -> None:
-        if self.running:
-            self._calls[job.name] = self._clock.callLater(seconds, self._begin, job)
+    async def _look(self, job: Job) -> None:
+        self._waits[job.name] = min(await self._run_if_due(job), MAX_WAIT)
 
-    def _begin(self, job: Job) -> None:
-        looked: Deferred[None] = Deferred()
-        self._looking[job.name] = looked
-        ensureDeferred(self._look(job)).addCallback(self._looked, job, looked)
-
-    def _looked(self, wait: float, job: Job, looked: Deferred[None]) -> None:
-        del self._looking[job.name]
-        self._plan(job, min(wait, LONGEST_WAIT))
-        looked.callback(None)
-
-    async def _look(self, job: Job) -> float:
+    async def _run_if_due(self, job: Job) -> float:
+        """Seconds until the job is looked at again."""
         try:
             return (await self.run(job)).wait
         except UnavailableError as error:
@@ -111,11 +102,11 @@ class JobRunner(Service):
         """Run a job if it is due, or if ``force`` is set, and it is not running anywhere. Raises UnavailableError."""
         begun = await jobs.begin(self._session, job.name, job.period, force)
         self._outage.succeeded()
-        if begun["state"] != "ours":
-            return RunResult(begun["state"], begun["wait"])
+        if begun.state != "ours":
+            return RunResult(begun.state, begun.wait or 0.0)
         outcome, words = await self._run(job)
         failed = outcome == "failed"
-        wait = wait_after(job.period, begun["failures"] + 1 if failed else 0)
+        wait = wait_after(job.period, (begun.failures or 0) + 1 if failed else 0)
         logged = job.is_logged(failed)
         seconds = await jobs.end(self._session, job.name, begun, outcome=outcome, words=words, wait=wait, logged=logged)
         if seconds is None:

@@ -1,4 +1,4 @@
-"""Pass change notifications between the processes of one database, with NOTIFY.
+"""Pass change notifications between change processes of one database, with NOTIFY.
 
 PostgreSQL lets only one transaction with a NOTIFY commit at a time, in the whole database. So transactions that change
 rows never use NOTIFY. The notifications of this process are sent together, at most ten times a second, on the
@@ -18,8 +18,8 @@ from twisted.internet.task import deferLater
 from twisted.logger import Logger
 from twisted.python.failure import Failure
 
+from crowdd.concurrency.throttling import Throttled
 from crowdd.domain.core.change_notifier import ANY, ChangeNotifier
-from crowdd.domain.core.concurrency.throttling import Throttled
 from crowdd.errors import UnavailableError
 from crowdd.storage.connections.listener import Observer
 

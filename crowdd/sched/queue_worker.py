@@ -7,10 +7,12 @@ from collections.abc import Callable, Mapping
 
 from twisted.application.service import Service
 from twisted.internet.defer import CancelledError, Deferred, DeferredList, ensureDeferred
-from twisted.internet.interfaces import IDelayedCall, IReactorTime
+from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 from twisted.python.failure import Failure
 
+from crowdd.concurrency.deadline import deadline
+from crowdd.concurrency.poll_loop import PollLoop
 from crowdd.domain.core.background_queue import Outcome, Queue, QueuedTask, StalledError, after_error
 from crowdd.domain.mail.mail import Mail
 from crowdd.errors import CrowddError, StoppedError, UnavailableError
@@ -58,8 +60,7 @@ class Worker(Service):
         self._db, self._queue, self._mail, self._start = db, queue, mail, start
         self._session, self._name = session, ""
         self._size, self._patience = size, patience
-        self._call: IDelayedCall | None = None
-        self._looking: Deferred[None] | None = None
+        self._loop = PollLoop(clock, self._look, lambda: LOOK_SECONDS)
         self._active: dict[QueuedTask, Deferred[None]] = {}
         self._running: dict[QueuedTask, Deferred[dict[str, object] | None]] = {}
         self._stopping = False
@@ -73,24 +74,19 @@ class Worker(Service):
         super().startService()
         self._stopping = False
         if self._size:
-            self._look()
+            self._loop.start()
 
     def stopService(self) -> Deferred[None]:
         super().stopService()
         self._stopping = True
-        if self._call is not None and self._call.active():
-            self._call.cancel()
         for item in self._running:
             item.stopping = True
         return ensureDeferred(self._last())
 
     async def _last(self) -> None:
-        if self._looking is not None:
-            await self._looking
-        timer = self._clock.callLater(self._patience, self._break_off)
-        await DeferredList([*self._active.values()])
-        if timer.active():
-            timer.cancel()
+        await self._loop.stop()
+        with deadline(self._clock, self._patience, self._break_off):
+            await DeferredList([*self._active.values()])
 
     def _break_off(self) -> None:
         for item, running in [*self._running.items()]:
@@ -98,19 +94,13 @@ class Worker(Service):
             item.stopping = True
             running.cancel()
 
-    def _look(self) -> None:
-        self._looking = ensureDeferred(self._take_and_plan())
-
-    async def _take_and_plan(self) -> None:
+    async def _look(self) -> None:
         try:
             await self.take()
         except UnavailableError as error:
             self._outage.failed(error)
         except Exception:
             log.failure("could not read the queue, retrying")
-        self._looking = None
-        if self.running:
-            self._call = self._clock.callLater(LOOK_SECONDS, self._look)
 
     async def take(self) -> list[Deferred[None]]:
         """Begin due tasks until ``size`` are running. Each Deferred fires when the outcome of a task is saved."""
@@ -144,7 +134,7 @@ class Worker(Service):
     async def _do(self, item: QueuedTask) -> None:
         outcome = await self._attempt(item, self._handlers[item.name])
         try:
-            if not await self._queue.settle(item, outcome):
+            if not await self._queue.record_outcome(item, outcome):
                 log.info("background task taken over by another worker: name={item.name} id={item.id}", item=item)
             elif outcome.state == "dead" and item.email_addr:
                 await self._tell_owner(item, item.email_addr, outcome.error)

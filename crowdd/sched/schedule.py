@@ -22,7 +22,7 @@ async def overview(db: Database) -> list[Row]:
 
     ``period`` is None for jobs of other versions. ``outcome`` is "new" for jobs that have not run yet.
     """
-    rows = {row["name"]: row for row in await stored.list_(db)}
+    rows = {row["name"]: row for row in await stored.list_jobs(db)}
     periods = {job.name: job.period for job in every_job()}
     return [
         {**dict.fromkeys(OVERVIEW), "outcome": "new", **rows.get(name, {}), "name": name, "period": periods.get(name)}

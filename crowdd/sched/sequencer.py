@@ -13,9 +13,9 @@ from twisted.internet.defer import Deferred, ensureDeferred
 from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 
+from crowdd.concurrency.poll_loop import PollLoop
 from crowdd.domain.core.change_notifier import ChangeNotifier
 from crowdd.errors import UnavailableError
-from crowdd.sched.poll_loop import PollLoop
 from crowdd.storage.database import Database
 from crowdd.storage.webhooks import events
 

@@ -1,4 +1,4 @@
-"""``crowdctl secrets``: a new key is added, everything is sealed with it, and the old one goes."""
+"""``crowdctl secrets``: a new key is added, everything is encrypted with it, and the old one goes."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ WORD = ("--password", "a good password")
 
 def test_a_new_key_takes_over_and_the_old_one_finds_keys_as_before(crowdctl, rows):
     crowdctl.json("user", "create", "--name", "bob", "--email", "bob@example.org", *WORD)
-    before = rows("SELECT api_key_hash, api_key_sealed FROM account")
+    before = rows("SELECT api_key_hash, api_key_encrypted FROM account")
     (only,) = crowdctl.json("secrets", "list")
-    assert only["use"] == "seals and signs, finds and hides addresses"
+    assert only["use"] == "encrypts and signs, finds and hides addresses"
     made = crowdctl.json("secrets", "add", "--yes")
     assert [(key["id"], key["use"]) for key in crowdctl.json("secrets", "list")] == [
-        (made["id"], "seals and signs"),
+        (made["id"], "encrypts and signs"),
         (only["id"], "opens, finds and hides addresses"),
     ]
     done = crowdctl.json("secrets", "rotate")
-    assert done[0] == {"table": "account", "column": "api_key_sealed", "changed": 1, "unreadable": 0}
-    after = rows("SELECT api_key_hash, api_key_sealed FROM account")
+    assert done[0] == {"table": "account", "column": "api_key_encrypted", "changed": 1, "unreadable": 0}
+    after = rows("SELECT api_key_hash, api_key_encrypted FROM account")
     assert after[0]["api_key_hash"] == before[0]["api_key_hash"]
-    assert bytes(after[0]["api_key_sealed"])[4:12].hex() == made["id"]
+    assert bytes(after[0]["api_key_encrypted"])[4:12].hex() == made["id"]
 
 
 PROJECT = b'{"name": "Birds", "short_name": "birds", "description": "Who sings?"}'
@@ -85,13 +85,13 @@ def test_several_workers_make_one_key(dsn, tmp_path):
 def test_a_new_key_is_adopted_on_purpose_only_and_says_what_stops(crowdctl, rows, dsn):
     before = crowdctl.json("user", "create", "--name", "bob", "--email", "bob@example.org", *WORD)
     link = crowdctl.json("admin", "link")["url"]
-    rows("INSERT INTO totp (user_id, sealed, created, confirmed) SELECT id, 'x', now(), now() FROM account")
+    rows("INSERT INTO totp (user_id, encrypted, created, confirmed) SELECT id, 'x', now(), now() FROM account")
     rows("UPDATE account SET second_factor = true")
     key_file(crowdctl).unlink()
     told = crowdctl.json("secrets", "adopt")
     assert (told["needed"], told["done"]) == (True, False)
     losses = {loss["what"]: loss["number"] for loss in told["losses"]}
-    assert losses == {"account.api_key_sealed": 1, "totp.sealed": 1, "one_time_link": 1}
+    assert losses == {"account.api_key_encrypted": 1, "totp.encrypted": 1, "one_time_link": 1}
     assert not key_file(crowdctl).exists()
     said = crowdctl("secrets", "adopt", "--new-key", "--yes").output
     assert "1 API keys are made anew" in said and "authenticator apps are removed" in said

@@ -14,7 +14,7 @@ from crowdd.admin_cli.runtime import with_domain
 from crowdd.domain.accounts.registration import Registration
 from crowdd.domain.server.services import Services
 from crowdd.errors import ConflictError, FormError, NotFoundError
-from crowdd.storage.database import Row
+from crowdd.storage.accounts.rows import Account
 from crowdd.values import SYSTEM
 
 _COLUMNS = ("id", "name", "fullname", "email_addr", "created")
@@ -75,7 +75,7 @@ def remove(config: Path | None, who: str, as_json: bool) -> None:
 @admin.command("list")
 @json_option
 @click.pass_obj
-def list_(config: Path | None, as_json: bool) -> None:
+def list_admins(config: Path | None, as_json: bool) -> None:
     """List the administrators."""
     listing(as_json, with_domain(config, lambda services: services.accounts.admins()), _COLUMNS)
 
@@ -100,7 +100,7 @@ async def _create(services: Services, form: Registration) -> dict[str, object]:
     return {"id": user_id, "name": form.name, "api_key": key, "created": found is None}
 
 
-async def _find(services: Services, form: Registration) -> Row | None:
+async def _find(services: Services, form: Registration) -> Account | None:
     try:
         row = await services.accounts.find(form.name)
     except NotFoundError:

@@ -26,8 +26,8 @@ from crowdd.errors import ConfigError
 def backup(config: Path | None, file: Path, passphrase_file: Path | None, pg_bin: Path | None, as_json: bool) -> None:
     """Write the database, uploaded files, settings and keys to FILE, while the server runs.
 
-    It holds what was committed when the command began. Only keys and settings are sealed by the passphrase: keep FILE
-    where nobody else can read it. It is never replaced.
+    It holds what was committed when the command began. Only keys and settings are encrypted by the passphrase: keep
+    FILE where nobody else can read it. It is never replaced.
     """
     settings, word = load(config), passphrase(passphrase_file, new=True)
     owner = settings.db.migrate_dsn or settings.db.dsn

@@ -1,4 +1,4 @@
-"""``crowdctl category``: shelves for projects."""
+"""``crowdctl category``: categories of projects."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def category() -> None:
 @category.command("list")
 @json_option
 @click.pass_obj
-def list_(config: Path | None, as_json: bool) -> None:
+def list_categories(config: Path | None, as_json: bool) -> None:
     """List the categories, each with the number of its published projects."""
     listing(as_json, with_domain(config, lambda services: services.administration.categories(SYSTEM)), _COLUMNS)
 

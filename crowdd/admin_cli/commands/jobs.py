@@ -32,7 +32,7 @@ def jobs() -> None:
 @jobs.command("list")
 @json_option
 @click.pass_obj
-def list_(config: Path | None, as_json: bool) -> None:
+def list_jobs(config: Path | None, as_json: bool) -> None:
     """List the periodic jobs with the result of the last run and the time of the next."""
     listing(as_json, with_domain(config, lambda services: overview(services.db)), OVERVIEW)
 

@@ -24,8 +24,9 @@ from crowdd.domain.transfer.exports import FORMATS, KINDS
 from crowdd.domain.transfer.missing_files import Missing
 from crowdd.errors import ConflictError, NotFoundError
 from crowdd.kinds import PROJECT
-from crowdd.storage.database import Row
-from crowdd.values import SYSTEM
+from crowdd.storage.core.listing import Query, equal
+from crowdd.storage.projects.rows import ProjectPage
+from crowdd.values import SYSTEM, Values
 
 _WORTH_WATCHING = 1000  # tasks
 _LIST = (
@@ -59,7 +60,7 @@ def project() -> None:
 @click.option("--limit", type=click.IntRange(1), default=100, show_default=True, help="Maximum number.")
 @json_option
 @click.pass_obj
-def list_(config: Path | None, /, as_json: bool, **chosen: Any) -> None:
+def list_projects(config: Path | None, /, as_json: bool, **chosen: Any) -> None:
     """List the projects by id, including drafts."""
     listing(as_json, with_domain(config, lambda services: _list(services, **chosen)), _LIST)
 
@@ -289,17 +290,18 @@ def _words(done: dict[str, object] | None) -> str:
 
 async def _list(
     services: Services, owner: str | None, category_name: str | None, after: int, limit: int, **flags: bool | None
-) -> list[dict[str, object]]:
+) -> list[Values]:
     """Page by page: a list of the API has a hundred rows at most."""
-    chosen = {name: str(value).lower() for name, value in given(**flags).items()}
+    chosen: dict[str, object] = {**given(**flags)}
     if owner is not None:
-        chosen["owner_id"] = str((await account(services.accounts, owner))["id"])
+        chosen["owner_id"] = (await account(services.accounts, owner))["id"]
     if category_name is not None:
-        chosen["category_id"] = str((await category(services.administration, category_name))["id"])
-    rows: list[dict[str, object]] = []
+        chosen["category_id"] = (await category(services.administration, category_name))["id"]
+    rows: list[Values] = []
     while len(rows) < limit:
-        page = {"limit": str(min(_PAGE, limit - len(rows))), "last_id": str(rows[-1]["id"] if rows else after)}
-        more = await services.records.list(PROJECT, SYSTEM, {**chosen, **page})
+        last_id = rows[-1]["id"] if rows else after
+        query = Query(PROJECT, equal(PROJECT, **chosen), limit=min(_PAGE, limit - len(rows)), last_id=last_id)
+        more = await services.records.list(query, SYSTEM)
         if not more:
             break
         rows += more
@@ -316,24 +318,24 @@ async def _show(services: Services, which: str) -> dict[str, object]:
     return {**{name: view[name] for name in _SHOW}, **more, "lacks": lacks, "url": address}
 
 
-async def _opened(services: Services, which: str) -> tuple[Row, bool]:
+async def _opened(services: Services, which: str) -> tuple[ProjectPage, bool]:
     row = await found(services.projects, services.records, which)
     return row, await services.projects.publish(row, SYSTEM)
 
 
-async def _paused(services: Services, which: str) -> tuple[Row, bool]:
+async def _paused(services: Services, which: str) -> tuple[ProjectPage, bool]:
     row = await found(services.projects, services.records, which)
     return row, await services.projects.pause(row, SYSTEM)
 
 
-async def _featured(services: Services, which: str, featured: bool) -> tuple[Row, bool]:
+async def _featured(services: Services, which: str, featured: bool) -> tuple[ProjectPage, bool]:
     row = await found(services.projects, services.records, which)
     if row["featured"] is not featured:
         await services.records.change(PROJECT, SYSTEM, row["id"], {"featured": featured})
     return row, row["featured"] is not featured
 
 
-def _say_state(as_json: bool, row: Row, state: str, changed: bool) -> None:
+def _say_state(as_json: bool, row: ProjectPage, state: str, changed: bool) -> None:
     done = {"id": row["id"], "short_name": row["short_name"], "changed": changed}
     say(as_json, done, f"{row['short_name']} is {state}{' now' if changed else ' already'}.")
 
@@ -346,7 +348,7 @@ async def _transfer(services: Services, which: str, person: str, keep: bool) -> 
     return {"id": row["id"], "short_name": row["short_name"], "owner": owner}
 
 
-async def _delete(services: Services, which: str) -> Row:
+async def _delete(services: Services, which: str) -> ProjectPage:
     row = await found(services.projects, services.records, which)
     await services.records.delete(PROJECT, SYSTEM, row["id"])
     return row

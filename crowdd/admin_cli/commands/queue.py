@@ -41,7 +41,7 @@ def queue() -> None:
 @click.option("--limit", default=50, show_default=True, help="Maximum number of items.")
 @json_option
 @click.pass_obj
-def list_(config: Path | None, /, as_json: bool, **chosen: Any) -> None:
+def list_queue(config: Path | None, /, as_json: bool, **chosen: Any) -> None:
     """List background tasks, newest first."""
     rows = with_domain(config, lambda services: services.queue.list_whole(SYSTEM, everybodys=True, **chosen))
     listing(as_json, rows, _COLUMNS)

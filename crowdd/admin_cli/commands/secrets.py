@@ -14,7 +14,7 @@ from crowdd.admin_cli.runtime import with_database, with_domain
 from crowdd.config import Settings, load
 from crowdd.domain.core import secrets as keys
 from crowdd.domain.server.key_replacement import ALSO, KeyReplacement, Loss
-from crowdd.domain.server.key_rotation import Resealing
+from crowdd.domain.server.key_rotation import KeyRotation
 from crowdd.errors import ConfigError
 from crowdd.storage import schema
 from crowdd.storage.connections.pool import Pool
@@ -28,10 +28,10 @@ def secrets() -> None:
 @secrets.command("list")
 @json_option
 @click.pass_obj
-def list_(config: Path | None, as_json: bool) -> None:
+def list_keys(config: Path | None, as_json: bool) -> None:
     """List the keys by their public ids, starting with the one that encrypts."""
     roots = _of_the_folder(load(config)).roots
-    uses = ["seals and signs"] + ["opens"] * (len(roots) - 1)
+    uses = ["encrypts and signs"] + ["opens"] * (len(roots) - 1)
     uses[-1] += ", finds and hides addresses" if uses[-1] else ""
     rows = [{"id": keys.key_id(root).hex(), "use": use} for root, use in zip(roots, uses, strict=True)]
     listing(as_json, rows, ("id", "use"))
@@ -46,10 +46,12 @@ def add(config: Path | None, yes: bool, as_json: bool) -> None:
 
     Start the server again at once, then run: crowdctl secrets rotate.
     """
-    confirm(yes, "Running servers cannot read what the new key seals until they are started again.")
+    confirm(yes, "Running servers cannot read what the new key encrypts until they are started again.")
     made = keys.add(load(config).data.dir)
     name = keys.key_id(made.root).hex()
-    say(as_json, {"id": name}, f"Key {name} seals from now on. Start the server again, then: crowdctl secrets rotate")
+    say(
+        as_json, {"id": name}, f"Key {name} encrypts from now on. Start the server again, then: crowdctl secrets rotate"
+    )
 
 
 @secrets.command()
@@ -60,7 +62,7 @@ def rotate(ctx: click.Context, as_json: bool) -> None:
 
     Ends with 1 when there are secrets that no key opens.
     """
-    done = with_domain(ctx.obj, lambda services: Resealing(services.db, services.secrets).run())
+    done = with_domain(ctx.obj, lambda services: KeyRotation(services.db, services.secrets).run())
     listing(as_json, [attrs.asdict(one) for one in done], ("table", "column", "changed", "unreadable"))
     ctx.exit(int(any(one.unreadable for one in done)))
 

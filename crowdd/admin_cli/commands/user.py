@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import attrs
@@ -17,6 +17,7 @@ from crowdd.domain.accounts.registration import Registration
 from crowdd.domain.server.administration import MAX_FOUND
 from crowdd.domain.server.services import Services
 from crowdd.errors import ConflictError, CrowddError, FormError
+from crowdd.storage.database import Row
 from crowdd.values import SYSTEM
 
 _LIST = ("id", "name", "fullname", "email_addr", "created", "admin", "restrict")
@@ -37,10 +38,10 @@ def user() -> None:
 @click.option("--limit", type=click.IntRange(1, 50_000), default=100, show_default=True, help="Maximum number.")
 @json_option
 @click.pass_obj
-def list_(config: Path | None, search: str | None, after: int, limit: int, as_json: bool) -> None:
+def list_users(config: Path | None, search: str | None, after: int, limit: int, as_json: bool) -> None:
     """List or search accounts, by id."""
 
-    async def work(services: Services) -> list[dict[str, object]]:
+    async def work(services: Services) -> Sequence[Row]:
         if search is not None:
             found = await services.administration.found(search, SYSTEM)
             return [row for row in found if row["id"] > after][:limit]
@@ -57,8 +58,9 @@ def show(config: Path | None, who: str, as_json: bool) -> None:
     """Show the account WHO, and the short names of the projects that it owns or helps to own."""
 
     async def work(services: Services) -> dict[str, object]:
-        row = await account(services.accounts, who)
-        owned = [project["short_name"] for project in await services.projects.of_owner(row["id"])]
+        found = await account(services.accounts, who)
+        owned = [project["short_name"] for project in await services.projects.of_owner(found["id"])]
+        row: Mapping[str, object] = found
         return {**{name: row[name] for name in _SHOW}, "projects": owned}
 
     details(as_json, with_domain(config, work))
@@ -123,13 +125,13 @@ def reset_api_key(config: Path | None, who: str, as_json: bool) -> None:
 
 @user.command("reset-password")
 @click.argument("who")
-@click.option("--letter", is_flag=True, help="Send an e-mail with a reset link instead, and change nothing.")
+@click.option("--email", is_flag=True, help="Send an e-mail with a reset link instead, and change nothing.")
 @password_option
 @json_option
 @click.pass_obj
-def reset_password(config: Path | None, who: str, letter: bool, password: str | None, as_json: bool) -> None:
+def reset_password(config: Path | None, who: str, email: bool, password: str | None, as_json: bool) -> None:
     """Give the account WHO a new password and end its sessions. The person is notified by e-mail."""
-    word = None if letter else secret(password)
+    word = None if email else secret(password)
     done = with_domain(config, lambda services: _reset_password(services, who, word))
     said = "has a new password" if word is not None else "is sent a link for a new password"
     say(as_json, done, f"{done['name']} {said}.")
@@ -143,7 +145,7 @@ def reset_password(config: Path | None, who: str, letter: bool, password: str | 
 def remove_factors(config: Path | None, who: str, yes: bool, as_json: bool) -> None:
     """Remove the second factors of WHO, who lost them: authenticator app, passkeys and recovery codes.
 
-    The password alone signs them in afterwards. Make sure first that it is they who ask. A letter tells them.
+    The password alone signs them in afterwards. Make sure first that it is they who ask. They are notified by e-mail.
     """
     confirm(yes, f"Without a second factor, the password alone opens the account {who}.")
 
@@ -218,12 +220,12 @@ async def _reset_password(services: Services, who: str, word: str | None) -> dic
         if not await services.people.recovery.write(row["id"]):
             raise ConflictError(f"{row['name']} is blocked and receives no e-mails.")
         await services.administration.note("send_reset_link", "user", row["id"], SYSTEM)
-        return {**done, "letter": True}
+        return {**done, "email": True}
     words, _ = await services.people.policy.mistakes(word, word, (row["name"], row["fullname"], row["email_addr"]))
     if words:
         raise CrowddError(f"password: {' '.join(words)}")
     await services.people.profiles.set_password(row["id"], word, SYSTEM)
-    return {**done, "letter": False}
+    return {**done, "email": False}
 
 
 async def _delete(services: Services, who: str) -> dict[str, object]:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Any
 
-from crowdd.config import Mail as MailSettings
+from crowdd.config import MailSettings
 from crowdd.domain.mail.message import plain_address
 from crowdd.domain.mail.transport import Post
 from crowdd.errors import ConfigError, InvalidValueError
+from crowdd.reactor import IReactor
 
 
-def post(reactor: Any, settings: MailSettings, host: str) -> Post | None:
+def post(reactor: IReactor, settings: MailSettings, host: str) -> Post | None:
     """The way to the configured mail server; None when mail is off. Raises ConfigError.
 
     ``host`` is what this server calls itself.

@@ -16,7 +16,7 @@ from crowdd.http.operation import Operation, closed_object
 from crowdd.http.request import Incoming
 from crowdd.http.responses import JsonResponse, Response
 from crowdd.http.routing import Route, get
-from crowdd.storage.database import Row
+from crowdd.values import Values
 
 _SSO = Operation(
     name="commenting_sign_on",
@@ -28,10 +28,10 @@ _SSO = Operation(
 )
 
 
-class Commenting:
+class CommentingSso:
     """/api/commenting/sso, which works while keys are configured."""
 
-    def __init__(self, settings: config.Commenting, accounts: Accounts, seconds: Callable[[], float]) -> None:
+    def __init__(self, settings: config.CommentingSettings, accounts: Accounts, seconds: Callable[[], float]) -> None:
         self._settings, self._accounts, self._seconds = settings, accounts, seconds
 
     def routes(self) -> Iterator[Route]:
@@ -49,7 +49,7 @@ class Commenting:
         signature = hmac.new(key, f"{message} {now}".encode(), hashlib.sha1).hexdigest()
         return JsonResponse({"api_key": self._settings.public_key, "remote_auth_s3": f"{message} {signature} {now}"})
 
-    async def _person(self, incoming: Incoming) -> Row:
+    async def _person(self, incoming: Incoming) -> Values:
         if incoming.who.acting_user is None:
             return {}
         row = await self._accounts.profile(incoming.who.acting_user)

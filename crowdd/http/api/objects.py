@@ -8,14 +8,15 @@ from typing import Any
 
 import orjson
 
-from crowdd.domain.core import queries
 from crowdd.domain.core.idempotency import Once, once
 from crowdd.domain.core.records import Records, Views
 from crowdd.domain.core.uploads import Upload
 from crowdd.domain.projects.statistics import Statistics
 from crowdd.domain.tasks.contributions import Contributions
 from crowdd.errors import NotFoundError
+from crowdd.http import queries
 from crowdd.http.api import operations
+from crowdd.http.auth.bearer import bearer_token
 from crowdd.http.request import Incoming
 from crowdd.http.responses import JsonResponse, Response
 from crowdd.http.routing import Route, get, post
@@ -60,7 +61,7 @@ class _Kind:
 
     async def list(self, incoming: Incoming) -> Response:
         listing = self._records.list_related if incoming.query.get("related") else self._records.list
-        views = await listing(self._kind, incoming.who, incoming.query)
+        views = await listing(queries.parse(self._kind, incoming.query, incoming.who), incoming.who)
         if self._kind == PROJECT and incoming.query.get("stats"):
             await self._statistics.bring_along(incoming.who, views)
         return tagged(await self._in_full(incoming, views))
@@ -84,9 +85,9 @@ class _Kind:
         """Stores an answer. It needs a lease, so it does not go through ``Records``."""
         queries.require_known(self._kind, incoming.query)
         uid = incoming.query.get("external_uid")
-        header = incoming.header("authorization")
+        bearer = bearer_token(incoming)
         submit = self._contributions.submit
-        return JsonResponse(await submit(incoming.who, incoming.json_body(), uid, header, _once(incoming, uid)))
+        return JsonResponse(await submit(incoming.who, incoming.json_body(), uid, bearer, _once(incoming, uid)))
 
     async def change(self, incoming: Incoming, object_id: int) -> Response:
         queries.require_known(self._kind, incoming.query)

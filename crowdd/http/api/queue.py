@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TypedDict
 
-from crowdd.domain.core import queries
 from crowdd.domain.core.background_queue import STATES, Queue
 from crowdd.errors import AnonymousError, ConflictError, InvalidValueError, NotFoundError, UnknownFieldError
+from crowdd.http import queries
 from crowdd.http.api.objects import checked_id
 from crowdd.http.operation import Audience, Link, Operation, Parameter, Schema, array_of, closed_object
 from crowdd.http.request import Incoming
@@ -15,7 +15,7 @@ from crowdd.http.responses import JsonResponse, Response
 from crowdd.http.routing import Route, get, post
 from crowdd.kinds.kind import outward
 from crowdd.kinds.types import Integer
-from crowdd.storage.database import Row
+from crowdd.values import Values
 
 _SECTION = "queue"
 _COUNT = Integer(minimum=0).schema()
@@ -135,6 +135,6 @@ def chosen(query: dict[str, str]) -> Filters:
     return filters
 
 
-def shown(item: Row) -> Row:
+def shown(item: Values) -> Values:
     """A background task with times as the API writes them."""
     return {name: outward(value) for name, value in item.items()}

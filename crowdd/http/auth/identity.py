@@ -24,7 +24,7 @@ from crowdd.http.auth.cookies import SESSION, VOLUNTEER, YEAR, Cookies
 from crowdd.http.auth.csrf import Csrf
 from crowdd.http.html.locales import preferred
 from crowdd.http.request import Incoming
-from crowdd.http.transport.limits.rate_limits import Budget
+from crowdd.http.transport.limits.rate_limits import WindowGroup
 from crowdd.languages import SOURCE
 from crowdd.storage.database import Row
 from crowdd.values import Requester, network
@@ -110,7 +110,7 @@ class Identity:
     tokens: ApiTokens
     cookies: Cookies
     csrf: Csrf
-    new_volunteers: Budget
+    new_volunteers: WindowGroup
     security_log: SecurityLog
 
     async def find(self, incoming: Incoming, *, key_header: bool = True, renew: bool = True) -> Requester:
@@ -148,12 +148,12 @@ class Identity:
             self.security_log.key_used(self.accounts.key_hash(key), who)
             return who
         if incoming.cookie(SESSION) and not key:
-            row, session = await self.sessions.find(incoming.cookie(SESSION), renew=renew)
-            if row is not None:
+            person, session = await self.sessions.find(incoming.cookie(SESSION), renew=renew)
+            if person is not None:
                 incoming.by_cookie = True
                 self._refuse_forged(incoming)
-                fresh = Freshness(self.settings.accounts).of_session(row)
-                return Requester(**known, **_person(row), session=session, **fresh)
+                fresh = Freshness(self.settings.accounts).of_session(person)
+                return Requester(**known, **_person(person), session=session, **fresh)
         return self._anonymous(incoming, known)
 
     def _anonymous(self, incoming: Incoming, known: _Sender) -> Requester:

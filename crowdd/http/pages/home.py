@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import NotRequired, TypedDict
+from collections.abc import Iterator, Mapping
+from typing import Any, NotRequired, TypedDict
 
 from crowdd.domain.accounts.accounts import Accounts
 from crowdd.domain.projects.project_lists import FEATURED
@@ -15,17 +15,17 @@ from crowdd.http.responses import Page, Redirect, Response
 from crowdd.http.routing import Route, get
 from crowdd.kinds import CATEGORY
 from crowdd.kinds.kind import outward
-from crowdd.storage.database import Row
+from crowdd.values import Values
 
 _TOP = 10
 
 
 class HomePublic(TypedDict):
-    top_projects: list[Row]
-    featured: list[Row]
-    categories_projects: dict[str, list[Row]]
-    categories: list[Row]
-    top_users: list[Row]
+    top_projects: list[Values]
+    featured: list[Values]
+    categories_projects: dict[str, list[Values]]
+    categories: list[Values]
+    top_users: list[Values]
 
 
 class HomePrivate(TypedDict):
@@ -36,7 +36,7 @@ class HomePrivate(TypedDict):
     pulse: NotRequired[list[int]]
 
 
-class Home:
+class HomePages:
     """``/``."""
 
     def __init__(self, projects: Projects, accounts: Accounts, statistics: Statistics) -> None:
@@ -80,5 +80,5 @@ class Home:
         return Redirect("/")
 
 
-def _category(row: Row) -> Row:
+def _category(row: Mapping[str, Any]) -> Values:
     return {field.name: outward(row[field.name]) for field in CATEGORY.fields}

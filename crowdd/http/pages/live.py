@@ -15,7 +15,7 @@ from crowdd.http.request import Incoming
 from crowdd.http.responses import JsonResponse, Response, Stream
 from crowdd.http.routing import Route, get
 from crowdd.http.transport.streams import SseConnection, event
-from crowdd.storage.database import Row
+from crowdd.storage.projects.rows import ProjectPage
 from crowdd.values import Requester
 
 _MAX_DIGITS = 18
@@ -59,7 +59,9 @@ class LivePages:
 
         return Stream(begin)
 
-    def _judge(self, incoming: Incoming, find: Callable[[Requester], Awaitable[Row]]) -> Callable[[], Awaitable[None]]:
+    def _judge(
+        self, incoming: Incoming, find: Callable[[Requester], Awaitable[ProjectPage]]
+    ) -> Callable[[], Awaitable[None]]:
         """A check that raises once the requester may no longer listen: signed out, not an owner, password changed."""
         opened = incoming.who.unlocked if incoming.header("x-project-password") else ()  # X-Draft-Key is read again
 

@@ -7,23 +7,23 @@ from typing import TypedDict
 
 from crowdd.domain.accounts.accounts import Accounts
 from crowdd.domain.projects.serializers import person
-from crowdd.domain.projects.statistics import SiteFigures, Statistics
+from crowdd.domain.projects.statistics import Statistics, StatisticsOfSite
 from crowdd.http.request import Incoming
 from crowdd.http.responses import Page, Response, Titled
 from crowdd.http.routing import Route, get
 from crowdd.languages import _
-from crowdd.storage.database import Row
+from crowdd.values import Values
 
 TOP = 20
 MAX_WINDOW = 10
 
 
-class SitePublic(Titled, SiteFigures):
+class SitePublic(Titled, StatisticsOfSite):
     pass
 
 
 class LeaderboardPublic(Titled):
-    top_users: list[Row]
+    top_users: list[Values]
 
 
 class LeaderboardPrivate(TypedDict):

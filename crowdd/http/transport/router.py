@@ -22,12 +22,13 @@ from twisted.web.resource import IResource
 from twisted.web.server import NOT_DONE_YET
 from werkzeug.exceptions import HTTPException
 
+from crowdd.concurrency.concurrency_limit import Turns
+from crowdd.concurrency.shield import shield
+from crowdd.concurrency.worker_thread import WorkerThread
 from crowdd.config import Settings
 from crowdd.domain.accounts.account_validation import RESERVED_NAMES
 from crowdd.domain.accounts.authentication import recent_proof
 from crowdd.domain.core import rights
-from crowdd.domain.core.concurrency.concurrency_limit import Turns
-from crowdd.domain.core.concurrency.worker_thread import WorkerThread
 from crowdd.domain.projects.projects import RESERVED_SHORT_NAMES, Projects
 from crowdd.errors import CrowddError, ForbiddenError, MethodError, NotFoundError, TooManyRequestsError
 from crowdd.http.auth.csrf import Csrf
@@ -37,11 +38,10 @@ from crowdd.http.html import presenter
 from crowdd.http.html.static_files import StaticFiles
 from crowdd.http.negotiation import Negotiator
 from crowdd.http.request import Incoming
-from crowdd.http.responses import BytesResponse, Download, File, JsonResponse, Response, Stream
+from crowdd.http.responses import BytesResponse, Download, FileResponse, JsonResponse, Response, Stream
 from crowdd.http.routing import Route
 from crowdd.http.transport.cors import Cors
 from crowdd.http.transport.downloads import LONG, Downloads, pieces_of, spilled
-from crowdd.http.transport.etags import gzip_etag, matches
 from crowdd.http.transport.fixed_headers import set_headers
 from crowdd.http.transport.limits.body_size import Limit
 from crowdd.http.transport.limits.expensive_requests import CostlyRequests
@@ -57,6 +57,7 @@ from crowdd.http.transport.limits.rate_limits import (
     count_hit,
 )
 from crowdd.http.transport.path_table import Methods, Names, PathTable
+from crowdd.http.transport.request_headers import accepts_gzip, gzip_etag, matches
 from crowdd.http.transport.site import Request, RootResource
 from crowdd.http.transport.streams import Streams
 from crowdd.kinds import KINDS
@@ -111,13 +112,13 @@ class Router:
 
     def _register(self, app: Klein, path: str, methods: Methods, name: str) -> None:
         def matched(request: Request, **names: str | int) -> Deferred[bytes]:
-            return uncancelled(self.serve(request, methods, names))
+            return shield(self.serve(request, methods, names))
 
         matched.__name__ = name
         app.route(path, endpoint=name, strict_slashes=False)(matched)
 
     def _unmatched(self, request: Any, failure: Failure) -> Deferred[bytes]:
-        return uncancelled(self.serve(request, {}, {}))
+        return shield(self.serve(request, {}, {}))
 
     def serve(self, request: Request, methods: Methods, names: Names) -> Deferred[bytes]:
         """Fires with the body; status and headers are set on the request. Nothing may cancel it."""
@@ -135,7 +136,7 @@ class Router:
                 return await self._stream(incoming, answer)
             if isinstance(answer, Download):
                 return await self._download(incoming, answer)
-            if isinstance(answer, File):
+            if isinstance(answer, FileResponse):
                 return await self._file(incoming, answer)
             body = self._negotiator.write(incoming, answer)
         except Exception as error:
@@ -170,7 +171,7 @@ class Router:
             await self._downloads.send(incoming.request, first, answer.parts)
         return b""
 
-    async def _file(self, incoming: Incoming, answer: File) -> bytes:
+    async def _file(self, incoming: Incoming, answer: FileResponse) -> bytes:
         """What is left to send when the file has gone."""
         source = answer.path.open("rb")
         self._negotiator.write(incoming, answer)
@@ -411,14 +412,14 @@ class Gateway(RootResource):
                 request, BytesResponse(b"Not found", "text/plain; charset=utf-8", 404, presenter.public_headers())
             )
         version = (request.args.get(b"v") or [b""])[0].decode("ascii", "replace")
-        packed = file.gzipped if "gzip" in _header(request, "accept-encoding") else None
+        packed = file.gzipped if accepts_gzip(_header(request, "accept-encoding")) else None
         headers = {
             **presenter.public_headers(),
             "ETag": file.etag(packed=packed is not None),
             "Cache-Control": file.cache_control(version),
             "Vary": "Accept-Encoding",
         }
-        if request.getHeader("if-none-match") == headers["ETag"]:
+        if matches(_header(request, "if-none-match"), file.etag()):
             return self._write(request, BytesResponse(b"", file.content_type, 304, headers))
         if packed is not None:
             headers["Content-Encoding"] = "gzip"
@@ -467,21 +468,9 @@ def answers(app: Klein) -> Callable[[str], bool]:
     return answered
 
 
-def uncancelled(work: Deferred[bytes]) -> Deferred[bytes]:
-    """A Deferred that follows the work and whose cancellation (the client has gone) does not reach it."""
-    outer: Deferred[bytes] = Deferred(lambda _: None)
-
-    def pass_on(result: bytes | Failure) -> None:
-        if not outer.called:
-            outer.callback(result)
-
-    work.addBoth(pass_on)
-    return outer
-
-
 def worth_packing(headers: Any, body: bytes, accepted: str) -> bool:
     """Whether a body is text, long enough, and wanted compressed."""
-    if len(body) < _MIN_PACKED or "gzip" not in accepted or headers.hasHeader(b"content-encoding"):
+    if len(body) < _MIN_PACKED or headers.hasHeader(b"content-encoding") or not accepts_gzip(accepted):
         return False
     type_: bytes = headers.getRawHeaders(b"content-type", [b""])[0]
     return type_.startswith((b"text/", b"application/json"))

@@ -75,6 +75,9 @@ class Request(TwistedRequest):
         """Always the same: no route depends on the host name, and Klein chokes on odd ones."""
         return b"localhost"
 
+    def parseCookies(self) -> None:
+        """Nothing: ``Incoming`` parses cookies when one is asked for."""
+
     def gotLength(self, length: int | None) -> None:
         self.method, self.uri = self.channel._command, self.channel._path
         self.path = self.uri.partition(b"?")[0]

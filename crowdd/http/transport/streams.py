@@ -19,7 +19,7 @@ from twisted.internet.defer import Deferred, ensureDeferred, succeed
 from twisted.internet.interfaces import IDelayedCall, IReactorTime, ITransport
 from twisted.logger import Logger
 
-from crowdd.config import Live
+from crowdd.config import LiveSettings
 from crowdd.errors import CrowddError, TooManyRequestsError, UnavailableError
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ class SseConnection:
 class Streams:
     """All open streams of this process."""
 
-    def __init__(self, clock: IReactorTime, settings: Live) -> None:
+    def __init__(self, clock: IReactorTime, settings: LiveSettings) -> None:
         self._clock, self._settings = clock, settings
         self._per_address: Counter[str] = Counter()
         # Each second one part of the clients gets its heartbeat.

@@ -10,4 +10,4 @@ async def _finish(account_deletion: AccountDeletion) -> str:
     return f"{await account_deletion.finish()} answers found"
 
 
-JOB = Job("finish_farewells", HOUR, lambda services: _finish(services.people.account_deletion))
+JOB = Job("finish_account_deletions", HOUR, lambda services: _finish(services.people.account_deletion))

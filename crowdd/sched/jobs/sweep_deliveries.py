@@ -7,7 +7,7 @@ from crowdd.domain.webhooks.webhooks import Webhooks
 from crowdd.sched.job import HOUR, Job
 
 
-async def _sweep(webhooks: Webhooks, settings: config.Webhooks) -> str:
+async def _sweep(webhooks: Webhooks, settings: config.WebhookSettings) -> str:
     return f"{await webhooks.prune(settings.log_days, settings.log_rows)} removed"
 
 

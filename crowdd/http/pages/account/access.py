@@ -21,7 +21,7 @@ from crowdd.http.html.forms import local
 from crowdd.http.request import Incoming
 from crowdd.http.responses import Redirect, Response
 from crowdd.languages import _
-from crowdd.storage.database import Row
+from crowdd.storage.accounts.rows import AccountPage
 
 _DAY = 86400
 SECOND_PAGE = "/account/signin/second"
@@ -164,7 +164,7 @@ def me(incoming: Incoming) -> int:
     return incoming.who.user_id
 
 
-async def own_account(accounts: Accounts, incoming: Incoming, name: str, *, admins: bool = True) -> Row:
+async def own_account(accounts: Accounts, incoming: Incoming, name: str, *, admins: bool = True) -> AccountPage:
     """The record of the account that an address names. Only its owner and, with ``admins``, administrators get it."""
     mine = me(incoming)
     found = await accounts.find_by_name(name)

@@ -21,7 +21,8 @@ from crowdd.http.responses import NO_MESSAGE, BytesResponse, Message, Page, Redi
 from crowdd.http.routing import Route, get, post
 from crowdd.kinds.types import iso
 from crowdd.languages import _
-from crowdd.storage.database import Row
+from crowdd.storage.accounts.rows import AccountPage
+from crowdd.values import Values
 
 _FIELDS = ("password", "confirm")
 
@@ -41,7 +42,7 @@ class ExportPublic(Titled, WithForm):
 
 
 class DeletePublic(Titled, WithForm, Message):
-    projects: list[Row]
+    projects: list[Values]
 
 
 class DeletePrivate(NamedPrivate):
@@ -134,7 +135,7 @@ class LeavingPages:
         words = own_words if own else _("The account is being deleted.")
         return Redirect("/", words, more={"job": "enqueued"})
 
-    async def _require_proof(self, incoming: Incoming, row: Row, own: bool) -> None:
+    async def _require_proof(self, incoming: Incoming, row: AccountPage, own: bool) -> None:
         """Accepts the password in the form, or a recent proof of the session. Raises FormError, ProofNeededError."""
         if own and row["has_password"]:
             signing_in, password = self._signing_in, incoming.field("password")
@@ -144,7 +145,7 @@ class LeavingPages:
         if incoming.field("confirm") != row["name"]:
             raise FormError({"confirm": [_("Type the user name as it is written above.")]})
 
-    async def _page(self, incoming: Incoming, row: Row, form: Form, message: Message = NO_MESSAGE) -> Response:
+    async def _page(self, incoming: Incoming, row: AccountPage, form: Form, message: Message = NO_MESSAGE) -> Response:
         owned = await self._account_deletion.obstacles(row["id"])
         projects = [{"short_name": project["short_name"], "name": project["name"]} for project in owned]
         asks = row["id"] == incoming.who.user_id and row["has_password"]

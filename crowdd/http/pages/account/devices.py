@@ -17,11 +17,11 @@ from crowdd.http.routing import Route, get, post
 from crowdd.kinds.kind import outward
 from crowdd.kinds.types import Integer
 from crowdd.languages import _
-from crowdd.storage.database import Row
+from crowdd.values import Values
 
 
 class SessionsPublic(Titled, WithForm):
-    sessions: list[Row]
+    sessions: list[Values]
 
 
 class ClaimPublic(Titled, WithForm):

@@ -15,13 +15,15 @@ from crowdd.http.request import Incoming
 from crowdd.http.responses import Page, Redirect, Response, Titled
 from crowdd.http.routing import Route, get, post
 from crowdd.languages import _
-from crowdd.storage.database import Row
+from crowdd.storage.accounts.rows import AccountPage
+from crowdd.storage.projects.rows import ProjectSummary
+from crowdd.values import Values
 
 
 class ProfilePublic(Titled):
-    user: Row
-    projects_contrib: list[Row]
-    projects_created: list[Row]
+    user: Values
+    projects_contrib: list[Values]
+    projects_created: list[Values]
 
 
 class ProfilePrivate(TypedDict):
@@ -31,8 +33,8 @@ class ProfilePrivate(TypedDict):
 
 
 class OwnProfilePublic(ProfilePublic):
-    projects_published: list[Row]
-    projects_draft: list[Row]
+    projects_published: list[Values]
+    projects_draft: list[Values]
 
 
 class OwnProfilePrivate(ProfilePrivate):
@@ -41,8 +43,8 @@ class OwnProfilePrivate(ProfilePrivate):
 
 
 class ProjectsPublic(Titled):
-    projects_published: list[Row]
-    projects_draft: list[Row]
+    projects_published: list[Values]
+    projects_draft: list[Values]
 
 
 class ProjectsPrivate(NamedPrivate):
@@ -79,7 +81,7 @@ class ProfilePages:
         found = await self._accounts.find_by_name(name)
         return await self._page(incoming, await self._accounts.profile(found["id"]))
 
-    async def _page(self, incoming: Incoming, row: Row) -> Response:
+    async def _page(self, incoming: Incoming, row: AccountPage) -> Response:
         own = row["id"] == incoming.who.acting_user
         helped, n_helped = await self._projects.of_volunteer(row["id"])
         created = await self._projects.of_owner(row["id"])
@@ -125,6 +127,6 @@ class ProfilePages:
         return Redirect("/account/profile", _("New API key generated."))
 
 
-def _paused(projects: list[Row]) -> frozenset[str]:
+def _paused(projects: list[ProjectSummary]) -> frozenset[str]:
     """The short names of projects that were published and are paused now."""
     return frozenset(p["short_name"] for p in projects if p["first_published"] is not None and not p["published"])

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TypedDict
+from collections.abc import Iterator, Mapping
+from typing import Any, TypedDict
 
 from crowdd.domain.accounts.accounts import Accounts
 from crowdd.domain.accounts.authentication import recent_proof
@@ -90,7 +90,8 @@ class ProvePages:
         row = await self._accounts.profile(me(incoming))
         methods = await self._factors.methods(row["id"])
         shown = ProofMethods(password=row["has_password"], code=methods.totp, passkey=methods.passkey)
-        connected = [name for name in self._providers.found if row[f"{name}_user_id"]]
+        ids: Mapping[str, Any] = row
+        connected = [name for name in self._providers.found if ids[f"{name}_user_id"]]
         offered = [] if any(shown.values()) else [{"name": name, "title": TITLES[name]} for name in connected]
         public = ProvePublic(
             title=_("Confirm that it is you"), form=form, next=next_address(incoming), methods=shown, **message

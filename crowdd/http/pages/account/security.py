@@ -20,7 +20,7 @@ from crowdd.http.responses import NO_MESSAGE, Message, Page, Redirect, Response,
 from crowdd.http.routing import Route, get, post
 from crowdd.kinds.types import iso
 from crowdd.languages import _
-from crowdd.storage.database import Row
+from crowdd.storage.accounts.rows import AccountPage
 
 _AT = "/account/<name>"
 
@@ -127,7 +127,7 @@ class SecurityPages:
             return await self._page(incoming, row, form, MISTAKES)
         return shown_once(row, codes, _("The authenticator app is set up."), self._forms.blank(incoming))
 
-    async def _page(self, incoming: Incoming, row: Row, form: Form, message: Message = NO_MESSAGE) -> Response:
+    async def _page(self, incoming: Incoming, row: AccountPage, form: Form, message: Message = NO_MESSAGE) -> Response:
         since = await self._factors.totp.since(row["id"])
         shown = Authenticator(since=None if since is None else iso(since), secret=None, uri=None)
         drawing = None
@@ -153,11 +153,11 @@ class SecurityPages:
         words = _("You have new recovery codes. The earlier ones no longer work.")
         return shown_once(row, codes, words, self._forms.blank(incoming))
 
-    async def _own(self, incoming: Incoming, name: str) -> Row:
+    async def _own(self, incoming: Incoming, name: str) -> AccountPage:
         return await own_account(self._accounts, incoming, name, admins=False)
 
 
-def shown_once(row: Row, codes: list[str], flash: str, form: Form) -> Response:
+def shown_once(row: AccountPage, codes: list[str], flash: str, form: Form) -> Response:
     """The page with new recovery codes; without new codes a redirect to the overview."""
     if not codes:
         return Redirect(_security(row), flash)
@@ -181,5 +181,5 @@ def qr_code(text: str) -> QrCode:
     return QrCode(size=len(rows), path="".join(dark))
 
 
-def _security(row: Row) -> str:
+def _security(row: AccountPage) -> str:
     return f"/account/{quote(row['name'])}/security"

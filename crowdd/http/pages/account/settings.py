@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterator
-from typing import Literal, NotRequired, TypedDict
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from typing import Any, Literal, NotRequired, TypedDict
 from urllib.parse import quote
 
 from crowdd.domain.accounts.accounts import Accounts
@@ -18,7 +18,7 @@ from crowdd.http.request import Incoming
 from crowdd.http.responses import Page, Redirect, Response, Titled
 from crowdd.http.routing import Route, get, post
 from crowdd.languages import Languages, _
-from crowdd.storage.database import Row
+from crowdd.storage.accounts.rows import AccountPage
 
 _PROFILE = (
     "id", "name", "fullname", "email_addr", "locale", "privacy_mode", "subscribed", "catalog_api",
@@ -52,7 +52,7 @@ class SettingsPublic(Titled, WithForm):
 class SettingsPrivate(TypedDict):
     """``user`` is the account, ``locales`` are the languages of the site by code."""
 
-    user: Row
+    user: AccountPage
     locales: dict[str, str]
     providers: list[ConnectedProvider]
 
@@ -62,21 +62,21 @@ class SettingsForms:
 
     def __init__(self, profiles: Profiles, avatars: Avatars, languages: Languages, entry: Entry) -> None:
         self._profiles, self._avatars, self._languages, self._entry = profiles, avatars, languages, entry
-        self._buttons: dict[str, tuple[FormName, Callable[[Incoming, Row], Awaitable[Response]]]] = {
+        self._buttons: dict[str, tuple[FormName, Callable[[Incoming, AccountPage], Awaitable[Response]]]] = {
             "Profile": ("form", self._profile),
             "Upload": ("upload_form", self._upload),
             "Password": ("password_form", self._password),
             "External": ("form", self._external),
         }
 
-    def sent(self, incoming: Incoming) -> tuple[FormName, Callable[[Incoming, Row], Awaitable[Response]]]:
+    def sent(self, incoming: Incoming) -> tuple[FormName, Callable[[Incoming, AccountPage], Awaitable[Response]]]:
         """The form whose button ``btn`` names, and what carries it out (raises FormError)."""
         button = incoming.field("btn")
         if button not in self._buttons:
             raise InvalidValueError(f"btn is one of {', '.join(self._buttons)}.")
         return self._buttons[button]
 
-    async def _profile(self, incoming: Incoming, row: Row) -> Response:
+    async def _profile(self, incoming: Incoming, row: AccountPage) -> Response:
         said = Profile(
             name=incoming.text("name", row["name"]),
             fullname=incoming.text("fullname", row["fullname"]),
@@ -90,14 +90,14 @@ class SettingsForms:
         sent = _("Your profile has been updated. To start using your new address, open the link that we sent there.")
         return _done(said.name, sent if waits else updated)
 
-    async def _upload(self, incoming: Incoming, row: Row) -> Response:
+    async def _upload(self, incoming: Incoming, row: AccountPage) -> Response:
         file = incoming.upload("avatar") if incoming.content_type == "multipart/form-data" else None
         if file is None or not file.content:
             raise FormError({"avatar": [_("Choose a picture first.")]})
         await self._avatars.set(row["id"], file, crop_box(incoming), incoming.who)
         return _done(row["name"], _("Your picture has been updated."))
 
-    async def _password(self, incoming: Incoming, row: Row) -> Response:
+    async def _password(self, incoming: Incoming, row: AccountPage) -> Response:
         if row["id"] != me(incoming):
             raise FormError({"current_password": [_("Only the account's owner can change this password.")]})
         current, new, confirm = (incoming.field(name) for name in _PASSWORD)
@@ -108,7 +108,7 @@ class SettingsForms:
             await self._entry.enter(incoming, row["id"], flash)
         return _done(row["name"], flash)
 
-    async def _external(self, incoming: Incoming, row: Row) -> Response:
+    async def _external(self, incoming: Incoming, row: AccountPage) -> Response:
         await self._profiles.set_service(row["id"], incoming.text("catalog_api", row["catalog_api"]), incoming.who)
         return _done(row["name"], _("Your key has been saved."))
 
@@ -145,14 +145,15 @@ class SettingsPages:
             return await self._page(incoming, row, which, error)
 
     async def _page(
-        self, incoming: Incoming, row: Row, which: FormName = "form", error: FormError | None = None
+        self, incoming: Incoming, row: AccountPage, which: FormName = "form", error: FormError | None = None
     ) -> Response:
         """All forms: the refused one as it was sent, the others as stored."""
+        stored: Mapping[str, Any] = row
         public = SettingsPublic(
             title=_("Settings"),
             show_passwd_form=row["id"] == incoming.who.user_id and row["has_password"],
             usage=await self._usage(row["id"]),
-            form=self._forms.filled(incoming, **{name: row[name] for name in _PROFILE}),
+            form=self._forms.filled(incoming, **{name: stored[name] for name in _PROFILE}),
             password_form=self._forms.blank(incoming, *_PASSWORD),
             upload_form=self._forms.filled(incoming, **{**dict.fromkeys(_UPLOAD), "id": row["id"]}),
             flash=None,
@@ -165,9 +166,10 @@ class SettingsPages:
             public["flash"], public["status"] = CORRECT, "error"
         return Page("account/update.html", public, self._private(incoming, row))
 
-    def _private(self, incoming: Incoming, row: Row) -> SettingsPrivate:
+    def _private(self, incoming: Incoming, row: AccountPage) -> SettingsPrivate:
         own = row["id"] == incoming.who.user_id
-        connected = {name: bool(row[f"{name}_user_id"]) for name in self._providers.found if own}
+        ids: Mapping[str, Any] = row
+        connected = {name: bool(ids[f"{name}_user_id"]) for name in self._providers.found if own}
         return SettingsPrivate(
             user=row,
             locales=self._languages.names,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 from urllib.parse import quote
 
 from crowdd.domain.accounts.accounts import Accounts
@@ -16,7 +17,8 @@ from crowdd.http.routing import Route, get, post
 from crowdd.kinds.kind import outward
 from crowdd.kinds.types import Integer
 from crowdd.languages import _
-from crowdd.storage.database import Row
+from crowdd.storage.accounts.rows import AccountPage
+from crowdd.values import Values
 
 _AT = "/account/<name>/tokens"
 _FIELDS = ("name", "scope", "project", "days")
@@ -26,7 +28,7 @@ _SHOWN = ("id", "name", "scope", "project", "created", "expires", "last_used", "
 class TokensPublic(Titled, WithForm, Message):
     """``token`` is the new token right after it was made."""
 
-    tokens: list[Row]
+    tokens: list[Values]
     token: str | None
     scopes: list[str]
 
@@ -60,7 +62,7 @@ class TokenPages:
         blank = self._forms.blank(incoming, *_FIELDS)
         return await self._page(row, blank, Message(flash=words, status="success"), made)
 
-    async def _revoke(self, incoming: Incoming, row: Row) -> Response:
+    async def _revoke(self, incoming: Incoming, row: AccountPage) -> Response:
         try:
             number = Integer().parse(incoming.field("revoke"))
         except InvalidValueError:
@@ -68,8 +70,10 @@ class TokenPages:
         await self._tokens.revoke(row["id"], number, incoming.who)
         return Redirect(f"/account/{quote(row['name'])}/tokens", _("The token has been revoked."))
 
-    async def _page(self, row: Row, form: Form, message: Message = NO_MESSAGE, token: str | None = None) -> Response:
-        found = await self._tokens.listed(row["id"])
+    async def _page(
+        self, row: AccountPage, form: Form, message: Message = NO_MESSAGE, token: str | None = None
+    ) -> Response:
+        found: Sequence[Mapping[str, Any]] = await self._tokens.listed(row["id"])
         shown = [{key: outward(each[key]) for key in _SHOWN} for each in found]
         public = TokensPublic(
             title=_("API tokens"), tokens=shown, token=token, form=form, scopes=list(SCOPES), **message

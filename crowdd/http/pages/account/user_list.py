@@ -13,17 +13,17 @@ from crowdd.http.request import Incoming
 from crowdd.http.responses import Page, Response, Titled
 from crowdd.http.routing import Route, get
 from crowdd.languages import _
-from crowdd.storage.database import Row
+from crowdd.values import Values
 
 _TOP = 10
 
 
 class PeoplePublic(Titled):
-    accounts: list[Row]
+    accounts: list[Values]
     pagination: Pagination
     total: int
-    top_users: list[Row]
-    update_feed: list[Row]
+    top_users: list[Values]
+    update_feed: list[Values]
 
 
 class CommunityPages:

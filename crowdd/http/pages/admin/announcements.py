@@ -8,7 +8,7 @@ from typing import TypedDict
 from crowdd.domain.core.records import Records
 from crowdd.errors import CostlyTextError
 from crowdd.http.html.forms import MISTAKES, Form, Forms, WithForm
-from crowdd.http.pages.admin.access import MAX_LETTERS, admins_only, lacking
+from crowdd.http.pages.admin.access import MAX_CHARACTERS, admins_only, field_errors
 from crowdd.http.pages.announcements import NEWEST
 from crowdd.http.pages.omitted_pictures import LeftOut, OmittedPicture
 from crowdd.http.request import Incoming
@@ -16,16 +16,16 @@ from crowdd.http.responses import NO_MESSAGE, Message, Page, Redirect, Response,
 from crowdd.http.routing import Route, get, post
 from crowdd.kinds import ANNOUNCEMENT
 from crowdd.languages import _
-from crowdd.storage.database import Row
+from crowdd.values import Values
 
 _HERE = "/admin/announcement"
 _FIELDS = ("title", "body", "media_url", "published")
-_MAXIMUM = {"title": MAX_LETTERS, "body": None}
+_MAXIMUM = {"title": MAX_CHARACTERS, "body": None}
 _YES = frozenset({"y", "yes", "true", "on", "1"})
 
 
 class AnnouncementsPublic(Titled):
-    announcements: list[Row]
+    announcements: list[Values]
     csrf: str
 
 
@@ -53,7 +53,7 @@ class AdminAnnouncements:
 
     async def announcements(self, incoming: Incoming) -> Response:
         """The newest hundred, also those that are not published yet."""
-        rows = await self._records.list(ANNOUNCEMENT, incoming.who, NEWEST)
+        rows = await self._records.list(NEWEST, incoming.who)
         csrf = self._forms.csrf.token(incoming)
         return Page(
             "admin/announcement.html",
@@ -64,7 +64,7 @@ class AdminAnnouncements:
         return await self._form_page(_("New announcement"), self._forms.blank(incoming, *_FIELDS) | {"published": True})
 
     async def new(self, incoming: Incoming) -> Response:
-        wrong = lacking(incoming, _MAXIMUM)
+        wrong = field_errors(incoming, _MAXIMUM)
         if wrong:
             return await self._again(incoming, _("New announcement"), wrong)
         body = _written(incoming)
@@ -83,7 +83,7 @@ class AdminAnnouncements:
 
     async def update(self, incoming: Incoming, announcement_id: int) -> Response:
         await self._records.get(ANNOUNCEMENT, incoming.who, announcement_id)
-        wrong = lacking(incoming, _MAXIMUM)
+        wrong = field_errors(incoming, _MAXIMUM)
         if wrong:
             return await self._again(incoming, _("Change an announcement"), wrong, id=announcement_id)
         body = _written(incoming)
@@ -114,9 +114,9 @@ class AdminAnnouncements:
         )
 
 
-def _written(incoming: Incoming) -> Row:
+def _written(incoming: Incoming) -> Values:
     """The body of the record. It has only the fields that were sent: front ends may leave out fields."""
-    body: Row = {name: incoming.field(name).strip() for name in ("title", "body")}
+    body: Values = {name: incoming.field(name).strip() for name in ("title", "body")}
     if "media_url" in incoming.form:
         body["media_url"] = incoming.field("media_url").strip() or None
     if incoming.form.get("published") is not None:

@@ -2,30 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TypedDict
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, TypedDict
 
 from crowdd.domain.core.records import Records
 from crowdd.domain.projects.projects import slug
 from crowdd.domain.server.administration import Administration
 from crowdd.errors import ConflictError
 from crowdd.http.html.forms import MISTAKES, Form, Forms, WithForm
-from crowdd.http.pages.admin.access import MAX_LETTERS, admins_only, lacking, taken
+from crowdd.http.pages.admin.access import MAX_CHARACTERS, admins_only, field_errors, taken
 from crowdd.http.request import Incoming
 from crowdd.http.responses import NO_MESSAGE, Message, Page, Redirect, Response, Titled
 from crowdd.http.routing import Route, get, post
 from crowdd.kinds import CATEGORY
 from crowdd.kinds.kind import outward
 from crowdd.languages import _
-from crowdd.storage.database import Row
+from crowdd.values import Values
 
 _HERE = "/admin/categories"
 _FIELDS = ("name", "description")
-_MAXIMUM = {"name": MAX_LETTERS, "description": 10_000}
+_MAXIMUM = {"name": MAX_CHARACTERS, "description": 10_000}
 
 
 class CategoriesPublic(Titled, WithForm, Message):
-    categories: list[Row]
+    categories: list[Values]
     n_projects_per_category: dict[str, int]
 
 
@@ -34,7 +34,7 @@ class CategoriesPrivate(TypedDict):
 
 
 class CategoryPublic(Titled, WithForm, Message):
-    category: Row
+    category: Values
 
 
 class AdminCategories:
@@ -56,7 +56,7 @@ class AdminCategories:
 
     async def add(self, incoming: Incoming) -> Response:
         """The same page with the new one in its list, the form as it was sent (interface: admin-categories)."""
-        wrong = lacking(incoming, _MAXIMUM) or await self._added(incoming)
+        wrong = field_errors(incoming, _MAXIMUM) or await self._added(incoming)
         form = self._forms.refused(incoming, wrong, *_FIELDS)
         message = MISTAKES if wrong else Message(flash=_("Category added."), status="success")
         return await self._page(incoming, form, message)
@@ -71,7 +71,7 @@ class AdminCategories:
         return {}
 
     async def _page(self, incoming: Incoming, form: Form, message: Message = NO_MESSAGE) -> Response:
-        rows = await self._administration.categories(incoming.who)
+        rows: Sequence[Mapping[str, Any]] = await self._administration.categories(incoming.who)
         public = CategoriesPublic(
             title=_("Categories"),
             categories=[{field.name: outward(row[field.name]) for field in CATEGORY.fields} for row in rows],
@@ -89,7 +89,7 @@ class AdminCategories:
 
     async def update(self, incoming: Incoming, category_id: int) -> Response:
         category = await self._records.get(CATEGORY, incoming.who, category_id)
-        wrong = lacking(incoming, _MAXIMUM)
+        wrong = field_errors(incoming, _MAXIMUM)
         try:
             if not wrong:
                 changes = {name: incoming.field(name).strip() for name in _FIELDS}
@@ -101,7 +101,7 @@ class AdminCategories:
             return self._update_page(category, form, MISTAKES)
         return Redirect(_HERE, _("Category changed."))
 
-    def _update_page(self, category: Row, form: Form, message: Message = NO_MESSAGE) -> Response:
+    def _update_page(self, category: Values, form: Form, message: Message = NO_MESSAGE) -> Response:
         return Page(
             "admin/update_category.html",
             CategoryPublic(title=_("Change a category"), category=category, form=form, **message),

@@ -14,7 +14,7 @@ from crowdd.http.responses import Page, Redirect, Response, Titled
 from crowdd.http.routing import Route, get
 from crowdd.kinds.kind import outward
 from crowdd.languages import _
-from crowdd.storage.database import Row
+from crowdd.values import Values
 
 _WANTED = frozenset({"1", "true", "yes", "on"})
 
@@ -27,21 +27,21 @@ class Series(TypedDict):
 
 
 class DashboardPublic(Titled):
-    update_feed: list[Row]
+    update_feed: list[Values]
     active_users_last_week: Series
     active_anon_last_week: Series
     new_task_runs_week: Series
     new_users_week: Series
     new_tasks_week: Series
     returning_users_week: Series
-    draft_projects_last_week: list[Row]
-    published_projects_last_week: list[Row]
-    update_projects_last_week: list[Row]
+    draft_projects_last_week: list[Values]
+    published_projects_last_week: list[Values]
+    update_projects_last_week: list[Values]
     wait: bool
 
 
 class AuditPublic(Titled):
-    entries: list[Row]
+    entries: list[Values]
     kinds: list[str]
     chosen: dict[str, str | None]
     next: int | None

@@ -15,13 +15,13 @@ from crowdd.http.responses import Page, Redirect, Response, Titled
 from crowdd.http.routing import Route, get, post
 from crowdd.kinds import PROJECT
 from crowdd.languages import _
-from crowdd.storage.database import Row
+from crowdd.values import Values
 
 _HERE = "/admin/featured"
 
 
 class FeaturedPublic(Titled, WithForm):
-    categories: dict[str, list[Row]]
+    categories: dict[str, list[Values]]
 
 
 class AdminFeatured:
@@ -40,7 +40,7 @@ class AdminFeatured:
         """Published projects by the short name of their category."""
         categories = await self._administration.categories(incoming.who)
         names = {row["id"]: row["short_name"] for row in categories}
-        found: dict[str, list[Row]] = {name: [] for name in names.values()}
+        found: dict[str, list[Values]] = {name: [] for name in names.values()}
         for row in await self._administration.published(incoming.who):
             found[names[row["category_id"]]].append(project_summary(row, owned=True))
         form = self._forms.blank(incoming)

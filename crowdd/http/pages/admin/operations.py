@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TypedDict
 
+import attrs
+
 from crowdd.domain.core.background_queue import Queue
 from crowdd.domain.mail.mail import Mail
 from crowdd.domain.server.administration import Administration
@@ -17,7 +19,8 @@ from crowdd.http.responses import Page, Redirect, Response, Titled
 from crowdd.http.routing import Route, get, post
 from crowdd.kinds.kind import outward
 from crowdd.languages import _
-from crowdd.storage.database import Row
+from crowdd.storage.server.rows import JobState
+from crowdd.values import Values
 
 _LATE_SECONDS = 60
 _QUEUE, _MAIL = "/admin/queue", "/admin/mail"
@@ -27,11 +30,11 @@ _MAIL_STATES = ("waiting", "held", "sent", "dead")
 
 
 class JobsPublic(Titled):
-    jobs: list[Row]
+    jobs: list[Values]
 
 
 class WebhooksPublic(Titled):
-    webhooks: list[Row]
+    webhooks: list[Values]
 
 
 class ChosenState(TypedDict):
@@ -41,13 +44,13 @@ class ChosenState(TypedDict):
 
 
 class MailPublic(Titled, WithForm):
-    letters: list[Row]
+    letters: list[Values]
     states: list[str]
     chosen: ChosenState
 
 
 class QueuePublic(Titled, WithForm):
-    items: list[Row]
+    items: list[Values]
     states: list[str]
     chosen: ChosenState
     next: int | None
@@ -75,7 +78,7 @@ class AdminOperation:
         return Page("admin/webhooks.html", WebhooksPublic(title=_("Webhooks"), webhooks=states))
 
 
-def _state(row: Row) -> str:
+def _state(row: JobState) -> str:
     if row["outcome"] in ("running", "failed"):
         return str(row["outcome"])
     return "late" if row["overdue"] >= _LATE_SECONDS else str(row["outcome"])
@@ -98,7 +101,7 @@ class AdminMail:
         rows = await self._mail.list(_SHOWN, state)
         public = MailPublic(
             title=_("Mail"),
-            letters=[{name: outward(value) for name, value in row.items()} for row in rows],
+            letters=[{name: outward(value) for name, value in attrs.asdict(row).items()} for row in rows],
             states=list(_MAIL_STATES),
             chosen={"state": state},
             form=self._forms.blank(incoming),

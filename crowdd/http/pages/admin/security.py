@@ -13,11 +13,11 @@ from crowdd.http.responses import Page, Response, Titled
 from crowdd.http.routing import Route, get
 from crowdd.kinds.kind import outward
 from crowdd.languages import _
-from crowdd.storage.database import Row
+from crowdd.values import Values
 
 
 class SecurityPublic(Titled):
-    entries: list[Row]
+    entries: list[Values]
     kinds: list[str]
     chosen: dict[str, str | None]
     next: int | None

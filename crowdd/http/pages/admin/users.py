@@ -21,15 +21,16 @@ from crowdd.http.request import Incoming
 from crowdd.http.responses import BytesResponse, Page, Redirect, Response, Titled
 from crowdd.http.routing import Route, get, post
 from crowdd.languages import _
-from crowdd.storage.database import Row
+from crowdd.storage.accounts.rows import RankedPerson
+from crowdd.values import Values
 
 _HERE = "/admin/users"
 _COLUMNS = ("id", "name", "fullname", "email_addr", "created", "locale", "admin", "consent", "restrict")
 
 
 class UsersPublic(Titled, WithForm):
-    found: list[Row]
-    users: list[Row]
+    found: list[Values]
+    users: list[Values]
 
 
 class AdminUsers:
@@ -59,7 +60,7 @@ class AdminUsers:
         found = await self._administration.found(incoming.field("user"), incoming.who)
         return await self._page(incoming, self._forms.refused(incoming, {}, "user"), found)
 
-    async def _page(self, incoming: Incoming, form: Form, found: list[Row]) -> Response:
+    async def _page(self, incoming: Incoming, form: Form, found: list[RankedPerson]) -> Response:
         admins = await self._administration.admins(incoming.who)
         public = UsersPublic(title=_("People"), form=form, found=_shown(found), users=_shown(admins))
         return Page("admin/users.html", public)
@@ -119,12 +120,12 @@ class AdminUsers:
         return BytesResponse(body, type_, headers=headers)
 
 
-def _shown(rows: Iterable[Row]) -> list[Row]:
+def _shown(rows: Iterable[RankedPerson]) -> list[Values]:
     """Whole records (interface: admin-users) without API keys, which only their owners see."""
     return [{**person(row, private=True), "restrict": row["restrict"]} for row in rows]
 
 
-def _csv(rows: Iterable[Row]) -> bytes:
+def _csv(rows: Iterable[Values]) -> bytes:
     """A table for spreadsheets; no cell of it is a formula."""
     text = io.StringIO()
     table = csv.writer(text)

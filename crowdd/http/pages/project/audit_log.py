@@ -11,11 +11,11 @@ from crowdd.http.responses import Page, Response
 from crowdd.http.routing import Route, get
 from crowdd.kinds.kind import outward
 from crowdd.kinds.types import Integer
-from crowdd.storage.database import Row
+from crowdd.values import Values
 
 
 class AuditPublic(ProjectPublic):
-    auditlog: list[Row]
+    auditlog: list[Values]
     next: int | None
 
 

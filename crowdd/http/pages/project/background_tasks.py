@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterator
 from urllib.parse import quote
 
-from crowdd.domain.core import queries
 from crowdd.domain.core.background_queue import Queue
 from crowdd.domain.core.records import NOT_FOUND
 from crowdd.domain.projects.projects import Projects
 from crowdd.errors import ConflictError, NotFoundError
+from crowdd.http import queries
 from crowdd.http.html.forms import Forms
 from crowdd.http.pages.project.views import ProjectPublic, ProjectViews, locked_out
 from crowdd.http.request import Incoming
@@ -17,8 +17,8 @@ from crowdd.http.responses import Page, Redirect, Response
 from crowdd.http.routing import Route, get, post
 from crowdd.kinds.kind import outward
 from crowdd.languages import _
-from crowdd.storage.database import Row
-from crowdd.values import Requester
+from crowdd.storage.projects.rows import ProjectPage
+from crowdd.values import Requester, Values
 
 _AT = "/project/<short_name>/queue"
 _SHOWN = 20
@@ -26,7 +26,7 @@ _MAX_ID = 2**63 - 1
 
 
 class QueuePublic(ProjectPublic):
-    items: list[Row]
+    items: list[Values]
     next: int | None
     csrf: str
 
@@ -55,7 +55,7 @@ class WorkPages:
         )
         return Page("project/queue.html", public, context.private)
 
-    async def _items(self, incoming: Incoming, row: Row) -> list[Row]:
+    async def _items(self, incoming: Incoming, row: ProjectPage) -> list[Values]:
         query = incoming.query
         if query.get("id"):
             return [_outward(await self._one(incoming, row, queries.number(query["id"], "id", 0)))]
@@ -65,7 +65,7 @@ class WorkPages:
         )
         return [_outward(item) for item in found]
 
-    async def _one(self, incoming: Incoming, row: Row, item_id: int) -> Row:
+    async def _one(self, incoming: Incoming, row: ProjectPage, item_id: int) -> Values:
         item = await self._queue.get(incoming.who, item_id) if item_id <= _MAX_ID else None
         if item is None or item["project_id"] != row["id"]:
             raise NotFoundError(NOT_FOUND)
@@ -87,7 +87,7 @@ class WorkPages:
         incoming: Incoming,
         short_name: str,
         item_id: int,
-        act: Callable[[Requester, int], Awaitable[Row]],
+        act: Callable[[Requester, int], Awaitable[Values]],
         words: str,
     ) -> Response:
         row = await self._projects.owned(short_name, incoming.who)
@@ -100,5 +100,5 @@ class WorkPages:
         return Redirect(here, words, more={"item": _outward(item)})
 
 
-def _outward(item: Row) -> Row:
+def _outward(item: Values) -> Values:
     return {name: outward(value) for name, value in item.items()}

@@ -17,8 +17,8 @@ from crowdd.http.responses import NO_MESSAGE, Message, Page, Redirect, Response
 from crowdd.http.routing import Route, get, post
 from crowdd.kinds import BLOGPOST
 from crowdd.languages import _
-from crowdd.storage.database import Row
-from crowdd.values import Requester
+from crowdd.storage.projects.rows import ProjectPage
+from crowdd.values import Requester, Values
 
 _AT = "/project/<short_name>"
 _FIELDS = ("title", "body", "published")
@@ -27,12 +27,12 @@ _MAX_TITLE, _MAX_ID = 255, 2**63 - 1
 
 
 class BlogPublic(ProjectPublic):
-    blogposts: list[Row]
+    blogposts: list[Values]
     next: int | None
 
 
 class PostPublic(ProjectPublic):
-    blogpost: Row
+    blogpost: Values
 
 
 class BlogPrivate(ProjectPrivate):
@@ -82,7 +82,7 @@ class BlogPages:
         private = BlogPrivate(**context.private, writes=writes, prose=prose)
         return Page("project/blogpost.html", PostPublic(**context.public, blogpost=found), private)
 
-    async def _post(self, incoming: Incoming, row: Row, post_id: int) -> Row:
+    async def _post(self, incoming: Incoming, row: ProjectPage, post_id: int) -> Values:
         """The post. Raises NotFoundError if it is not one of this project that the requester may see."""
         if post_id > _MAX_ID:
             raise NotFoundError(NOT_FOUND)
@@ -91,7 +91,7 @@ class BlogPages:
             raise NotFoundError(NOT_FOUND)
         return found
 
-    async def _own_post(self, incoming: Incoming, row: Row, post_id: int) -> Row:
+    async def _own_post(self, incoming: Incoming, row: ProjectPage, post_id: int) -> Values:
         found = await self._post(incoming, row, post_id)
         if not _may_change(incoming.who, found):
             rights.require(incoming.who, frozenset(), BLOGPOST.rights.update)
@@ -113,7 +113,7 @@ class BlogPages:
             return await self._again(incoming, row, {error.attribute: [error.sentence]})
         return await self._saved(_at(short_name, made["id"]), said["body"])
 
-    async def _writer(self, incoming: Incoming, short_name: str) -> Row:
+    async def _writer(self, incoming: Incoming, short_name: str) -> ProjectPage:
         row = await self._projects.page(short_name, incoming.who)
         rights.require(incoming.who, row["roles"], BLOGPOST.rights.create)
         return row
@@ -145,12 +145,16 @@ class BlogPages:
         await self._records.delete(BLOGPOST, incoming.who, post_id)
         return Redirect(f"/project/{quote(short_name)}/blog", _("The post is deleted."))
 
-    async def _again(self, incoming: Incoming, row: Row, wrong: dict[str, list[str]], **values: int) -> Response:
+    async def _again(
+        self, incoming: Incoming, row: ProjectPage, wrong: dict[str, list[str]], **values: int
+    ) -> Response:
         form = self._forms.refused(incoming, wrong, "id", "title", "body") | values
         form["published"] = incoming.flag("published", False)
         return await self._form_page(incoming, row, form, MISTAKES)
 
-    async def _form_page(self, incoming: Incoming, row: Row, form: Form, message: Message = NO_MESSAGE) -> Response:
+    async def _form_page(
+        self, incoming: Incoming, row: ProjectPage, form: Form, message: Message = NO_MESSAGE
+    ) -> Response:
         context = await self._views.context(incoming, row)
         pictures = await self._views.pictures(incoming, row, form["body"])
         public = EditPublic(**context.public, form=form, **message)
@@ -164,12 +168,12 @@ def _mistakes(incoming: Incoming) -> dict[str, list[str]]:
     return found
 
 
-def _said(incoming: Incoming, *, published: bool) -> Row:
+def _said(incoming: Incoming, *, published: bool) -> Values:
     texts = {name: incoming.field(name).strip() for name in ("title", "body")}
     return {**texts, "published": incoming.flag("published", published)}
 
 
-def _may_change(who: Requester, found: Row) -> bool:
+def _may_change(who: Requester, found: Values) -> bool:
     return who.acting_admin or (who.acting_user is not None and found["user_id"] == who.acting_user)
 
 

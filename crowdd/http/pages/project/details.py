@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterator
-from typing import TypedDict
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from typing import Any, TypedDict
 from urllib.parse import quote
 
 from crowdd.domain.core.records import Records
@@ -29,7 +29,8 @@ from crowdd.http.routing import Route, get, post
 from crowdd.kinds import PROJECT
 from crowdd.languages import _
 from crowdd.languages.content_languages import language_of
-from crowdd.storage.database import Row
+from crowdd.storage.projects.rows import ProjectPage
+from crowdd.values import Values
 
 _AT = "/project/<short_name>/update"
 _TEXTS = ("name", "short_name", "description", "long_description")
@@ -49,7 +50,7 @@ class RefusedPrivate(TypedDict, total=False):
 
 
 class UpdatePrivate(ProjectPrivate, EditorPictures, RefusedPrivate):
-    categories: list[Row]
+    categories: list[Values]
     language: str
 
 
@@ -67,7 +68,7 @@ class UpdatePages:
     ) -> None:
         self._projects, self._thumbnails, self._webhooks = projects, thumbnails, webhooks
         self._records, self._forms, self._views = records, forms, views
-        self._buttons: dict[str, Callable[[Incoming, Row], Awaitable[Response]]] = {
+        self._buttons: dict[str, Callable[[Incoming, ProjectPage], Awaitable[Response]]] = {
             "Upload": self._upload,
             "Password": self._password,
         }
@@ -87,13 +88,14 @@ class UpdatePages:
         except FormError as error:
             return await self._page(incoming, row, error)
 
-    async def _details(self, incoming: Incoming, row: Row) -> Response:
-        said: Row = {name: incoming.text(name, row[name]).strip() for name in _TEXTS}
+    async def _details(self, incoming: Incoming, row: ProjectPage) -> Response:
+        before: Mapping[str, Any] = row
+        said: Values = {name: incoming.text(name, before[name]).strip() for name in _TEXTS}
         if wrong := project_validation.mistakes(said["name"], said["short_name"], said["description"]):
             raise FormError(wrong)
         self._require_password(incoming, row)
         pictured = await self._pictured(incoming, row)
-        changes = said | {name: incoming.flag(name, row[name]) for name in _BOXES}
+        changes = said | {name: incoming.flag(name, before[name]) for name in _BOXES}
         if category := incoming.field("category_id"):
             changes["category_id"] = category
         if (info := _info(incoming, row["info"])) != row["info"]:
@@ -108,7 +110,7 @@ class UpdatePages:
         words, status = await self._views.left_out.after(said["long_description"], _("Project updated!"))
         return Redirect(f"/project/{quote(said['short_name'])}/", words, status)
 
-    async def _pictured(self, incoming: Incoming, row: Row) -> bool:
+    async def _pictured(self, incoming: Incoming, row: ProjectPage) -> bool:
         """Stores the picture that came with the texts, and returns whether there was one. Raises FormError."""
         file = _picture(incoming)
         if file is None:
@@ -125,7 +127,7 @@ class UpdatePages:
             raise FormError({"webhook": [message_of(error)]}) from None
         return address or None
 
-    async def _changed(self, incoming: Incoming, row: Row, changes: Row) -> None:
+    async def _changed(self, incoming: Incoming, row: ProjectPage, changes: Values) -> None:
         try:
             await self._records.change(PROJECT, incoming.who, row["id"], changes)
         except ConflictError as error:
@@ -135,19 +137,19 @@ class UpdatePages:
         except (InvalidRequestError, InvalidValueError) as error:
             raise FormError({"category_id": [message_of(error)]}) from None
 
-    async def _password(self, incoming: Incoming, row: Row) -> Response:
+    async def _password(self, incoming: Incoming, row: ProjectPage) -> Response:
         self._require_password(incoming, row)
         await self._lock(incoming, row)
         locks = incoming.flag("protect", row["lock_id"] is not None)
         words = _("The project now requires its password.") if locks else _("The project requires no password.")
         return Redirect(f"/project/{quote(row['short_name'])}/settings", words)
 
-    def _require_password(self, incoming: Incoming, row: Row) -> None:
+    def _require_password(self, incoming: Incoming, row: ProjectPage) -> None:
         wants = "protect" in incoming.form and incoming.flag("protect", False)
         if wants and row["lock_id"] is None and not incoming.field("password"):
             raise FormError({"password": [_("Enter a password.")]})
 
-    async def _lock(self, incoming: Incoming, row: Row) -> None:
+    async def _lock(self, incoming: Incoming, row: ProjectPage) -> None:
         """Sets or removes the password. A form without the box, or without a new password, changes nothing."""
         locked, password = row["lock_id"] is not None, incoming.field("password")
         if "protect" not in incoming.form and incoming.field("btn") != "Password":
@@ -158,16 +160,17 @@ class UpdatePages:
         elif locked and not wants:
             await self._projects.set_password(row, incoming.who, None)
 
-    async def _upload(self, incoming: Incoming, row: Row) -> Response:
+    async def _upload(self, incoming: Incoming, row: ProjectPage) -> Response:
         file = _picture(incoming)
         if file is None:
             raise FormError({"avatar": [_("Choose a picture first.")]})
         await self._thumbnails.set(row, file, crop_box(incoming), incoming.who)
         return Redirect(f"/project/{quote(row['short_name'])}/update", _("Your picture has been updated."))
 
-    async def _page(self, incoming: Incoming, row: Row, error: FormError | None = None) -> Response:
+    async def _page(self, incoming: Incoming, row: ProjectPage, error: FormError | None = None) -> Response:
         """The form as stored, or as it was sent with its mistakes. In JSON the picture is a form of its own."""
-        stored = {name: row[name] for name in ("id", *_TEXTS, *_BOXES, "category_id", "webhook")}
+        values: Mapping[str, Any] = row
+        stored = {name: values[name] for name in ("id", *_TEXTS, *_BOXES, "category_id", "webhook")}
         stored |= {name: row["info"].get(name) is True for name in _INFO_BOXES}
         lock = {"protect": row["lock_id"] is not None, "password": None}
         form = self._forms.filled(incoming, **stored, **lock)
@@ -203,9 +206,9 @@ def _picture(incoming: Incoming) -> Upload | None:
     return file if file is not None and file.content else None
 
 
-def _info(incoming: Incoming, info: Row) -> Row:
+def _info(incoming: Incoming, info: Values) -> Values:
     """The project's ``info`` with the language and the boxes of the form, without those that are not set."""
-    wanted: Row = {name: incoming.flag(name, info.get(name) is True) for name in _INFO_BOXES}
+    wanted: Values = {name: incoming.flag(name, info.get(name) is True) for name in _INFO_BOXES}
     if "language" in incoming.form and incoming.field("language") != language_of(info):
         wanted["language"] = incoming.field("language")
     wanted = {name: value for name, value in wanted.items() if value or name in info}

@@ -12,14 +12,14 @@ from crowdd.http.pages.project.views import ProjectPrivate, ProjectViews, locked
 from crowdd.http.request import Incoming
 from crowdd.http.responses import Page, Redirect, Response
 from crowdd.http.routing import Route, get
-from crowdd.storage.database import Row
+from crowdd.values import Values
 
 _POSTS = 2
 TRY_SECONDS = 30 * 86400
 
 
 class OverviewPrivate(ProjectPrivate):
-    posts: list[Row]
+    posts: list[Values]
     prose: Laid
 
 

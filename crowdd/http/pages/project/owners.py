@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import TypedDict
 from urllib.parse import quote
 
-from crowdd.domain.projects.ownership import Invitation, Ownership
+from crowdd.domain.projects.ownership import Ownership
 from crowdd.domain.projects.projects import Projects
 from crowdd.domain.projects.serializers import person
 from crowdd.errors import FormError
@@ -18,7 +18,9 @@ from crowdd.http.responses import NO_MESSAGE, Message, Page, Redirect, Response,
 from crowdd.http.routing import Route, get, post
 from crowdd.kinds.types import iso
 from crowdd.languages import _
-from crowdd.storage.database import Row
+from crowdd.storage.accounts.rows import RankedPerson
+from crowdd.storage.projects.rows import ProjectPage
+from crowdd.values import Values
 
 _AT = "/project/<short_name>"
 
@@ -32,8 +34,8 @@ class NewInvitation(TypedDict, total=False):
 class CoownersPublic(ProjectPublic, WithForm, Message, NewInvitation):
     """``invitation`` is when the open invitation expires."""
 
-    coowners: list[Row]
-    found: list[Row]
+    coowners: list[Values]
+    found: list[Values]
     invitation: str | None
 
 
@@ -41,8 +43,11 @@ class CoownersPrivate(ProjectPrivate):
     link: str | None
 
 
-class InvitationPublic(Titled, WithForm, Invitation):
-    pass
+class InvitationPublic(Titled, WithForm):
+    """``by`` is the name of the person who invites."""
+
+    project: Values
+    by: str
 
 
 class InvitationPrivate(TypedDict):
@@ -98,10 +103,10 @@ class OwnersPages:
     async def _page(
         self,
         incoming: Incoming,
-        row: Row,
+        row: ProjectPage,
         form: Form,
         message: Message = NO_MESSAGE,
-        found: Iterable[Row] = (),
+        found: Iterable[Values] = (),
         link: str | None = None,
     ) -> Response:
         context = await self._views.context(incoming, row)
@@ -159,7 +164,7 @@ class OwnersPages:
         invited = await self._ownership.invited(key, short_name)
         here = f"/project/{quote(short_name)}/invitation?key={quote(key)}"
         form = self._forms.blank(incoming)
-        public = InvitationPublic(title=_("Invitation"), **invited, form=form)
+        public = InvitationPublic(title=_("Invitation"), project=invited["project"], by=invited["by"], form=form)
         return Page("project/invitation.html", public, InvitationPrivate(here=here))
 
     async def accept(self, incoming: Incoming, short_name: str) -> Response:
@@ -186,13 +191,15 @@ class OwnersPages:
             return await self._transfer_page(incoming, row, form, MISTAKES)
         return Redirect(f"/project/{quote(short_name)}/", _("The project belongs to %(name)s now.", name=name))
 
-    async def _transfer_page(self, incoming: Incoming, row: Row, form: Form, message: Message = NO_MESSAGE) -> Response:
+    async def _transfer_page(
+        self, incoming: Incoming, row: ProjectPage, form: Form, message: Message = NO_MESSAGE
+    ) -> Response:
         context = await self._views.context(incoming, row)
         public = TransferPublic(**context.public, form=form, **message)
         return Page("project/transferownership.html", public, context.private)
 
 
-def _shown(each: Row, row: Row) -> Row:
+def _shown(each: RankedPerson, row: ProjectPage) -> Values:
     owns = {"is_coowner": each["id"] in row["owners_ids"], "is_creator": each["id"] == row["owner_id"]}
     return person(each) | {"id": each["id"]} | owns
 

@@ -8,20 +8,22 @@ from urllib.parse import quote
 from crowdd.domain.projects.project_pictures import ProjectPictures
 from crowdd.domain.projects.projects import Projects
 from crowdd.errors import FormError
+from crowdd.http import queries
 from crowdd.http.html.forms import MISTAKES, Forms, WithForm
 from crowdd.http.pages.project.views import ProjectPrivate, ProjectPublic, ProjectViews, locked_out
 from crowdd.http.request import Incoming
 from crowdd.http.responses import NO_MESSAGE, Message, Page, Redirect, Response
 from crowdd.http.routing import Route, get, post
 from crowdd.languages import _
-from crowdd.storage.database import Row
+from crowdd.storage.projects.rows import ProjectPage
+from crowdd.values import Values
 
 _AT = "/project/<short_name>/pictures"
 _MAX_ID = 2**63 - 1
 
 
 class PicturesPublic(ProjectPublic, WithForm, Message):
-    pictures: list[Row]
+    pictures: list[Values]
     next: int | None
 
 
@@ -64,8 +66,9 @@ class PicturePages:
         await self._pictures.remove(incoming.who, row, min(picture_id, _MAX_ID))
         return Redirect(_path(short_name), _("The picture is deleted."))
 
-    async def _page(self, incoming: Incoming, row: Row, errors: dict[str, list[str]]) -> Response:
-        found = await self._pictures.page(incoming.who, row, incoming.query.get("before", ""))
+    async def _page(self, incoming: Incoming, row: ProjectPage, errors: dict[str, list[str]]) -> Response:
+        before = incoming.query.get("before")
+        found = await self._pictures.page(incoming.who, row, queries.number(before, "last_id", 0) if before else None)
         form = self._forms.refused(incoming, errors) if errors else self._forms.blank(incoming)
         message = MISTAKES if errors else NO_MESSAGE
         context = await self._views.context(incoming, row, _("Pictures"))

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any, TypedDict
 
 from crowdd.domain.core.pagination import Pagination
-from crowdd.domain.core.queries import flag
 from crowdd.domain.projects.project_lists import FEATURED, ProjectLists
 from crowdd.domain.projects.serializers import project_summary
+from crowdd.http.queries import flag
 from crowdd.http.request import Incoming
 from crowdd.http.responses import Page, Response, Titled
 from crowdd.http.routing import Route, get
@@ -16,15 +16,15 @@ from crowdd.kinds import CATEGORY
 from crowdd.kinds.kind import outward
 from crowdd.kinds.types import Integer, clean_text
 from crowdd.languages import _
-from crowdd.storage.database import Row
+from crowdd.values import Values
 
 _AT = "/project/category/<category>"
 
 
 class CategoryPublic(Titled):
-    projects: list[Row]
-    categories: list[Row]
-    active_cat: Row
+    projects: list[Values]
+    categories: list[Values]
+    active_cat: Values
     pagination: Pagination
 
 
@@ -35,8 +35,8 @@ class CategoryPrivate(TypedDict):
 
 class SearchPublic(Titled):
     query: str
-    projects: list[Row]
-    categories: list[Row]
+    projects: list[Values]
+    categories: list[Values]
     pagination: Pagination
 
 
@@ -64,7 +64,7 @@ class ProjectListPages:
         order, descending = incoming.query.get("orderby", ""), flag(incoming.query.get("desc", ""), "desc")
         chosen, known, found = await self._project_lists.category(category, incoming.who, page, order, descending)
         public = CategoryPublic(
-            title=chosen["name"],
+            title=str(chosen["name"]),
             projects=[project_summary(row) for row in found.rows],
             categories=[FEATURED, *map(_outward, known)],
             active_cat=_outward(chosen),
@@ -86,6 +86,6 @@ class ProjectListPages:
         return Page("project/search.html", public)
 
 
-def _outward(row: Mapping[str, Any]) -> Row:
+def _outward(row: Mapping[str, Any]) -> Values:
     shown = {field.name: outward(row[field.name]) for field in CATEGORY.fields if field.name in row}
     return {"info": {}, **shown}

@@ -19,7 +19,8 @@ from crowdd.kinds import PROJECT
 from crowdd.kinds.task_run import MAX_ANSWER_BYTES, MAX_RAISED_BYTES
 from crowdd.kinds.types import Integer
 from crowdd.languages import _
-from crowdd.storage.database import Row
+from crowdd.storage.projects.rows import ProjectPage
+from crowdd.values import Values
 
 
 class SettingsPublic(ProjectPublic, WithForm, Message):
@@ -29,7 +30,7 @@ class SettingsPublic(ProjectPublic, WithForm, Message):
 class SettingsPrivate(ProjectPrivate):
     """``keys`` are the keys of the newest answers; ``deletes`` says whether the requester may delete the project."""
 
-    coowners: list[Row]
+    coowners: list[Values]
     keys: list[str]
     locked: bool
     deletes: bool
@@ -68,7 +69,7 @@ class ProjectSettingsPages:
         await self._projects.tell(row, {"max_answer_bytes": size * 1000}, incoming.who)
         return Redirect(f"/project/{quote(short_name)}/settings", _("The size of answers has been changed."))
 
-    async def _update_key(self, incoming: Incoming, row: Row) -> Response:
+    async def _update_key(self, incoming: Incoming, row: ProjectPage) -> Response:
         key = incoming.field("answer_key").strip()
         try:
             await self._projects.tell(row, {"answer_key": key or None}, incoming.who)
@@ -76,16 +77,16 @@ class ProjectSettingsPages:
             return await self._refused(incoming, row, {"answer_key": [error.args[0]]})
         return Redirect(f"/project/{quote(row['short_name'])}/settings", _("The key of the answer is saved."))
 
-    async def _refused(self, incoming: Incoming, row: Row, wrong: dict[str, list[str]]) -> Response:
+    async def _refused(self, incoming: Incoming, row: ProjectPage, wrong: dict[str, list[str]]) -> Response:
         """The page with the refused form as it was sent, and the other one as stored."""
         form = self._forms.refused(incoming, wrong, *wrong)
         return await self._page(incoming, row, _stored(row) | form, MISTAKES)
 
-    async def _page(self, incoming: Incoming, row: Row, form: Form, message: Message = NO_MESSAGE) -> Response:
+    async def _page(self, incoming: Incoming, row: ProjectPage, form: Form, message: Message = NO_MESSAGE) -> Response:
         context = await self._views.context(incoming, row)
         owners = await self._ownership.owners(row)
         shown = [person(each) | {"is_creator": each["is_creator"]} for each in owners]
-        max_bytes = row["info"].get("max_answer_bytes") or MAX_ANSWER_BYTES
+        max_bytes = _max_answer_bytes(row)
         public = SettingsPublic(**context.public, **message, form=form, max_answer_bytes=max_bytes)
         private = SettingsPrivate(
             **context.private,
@@ -103,7 +104,10 @@ class ProjectSettingsPages:
         return Redirect(f"/project/{quote(short_name)}/settings", words)
 
 
-def _stored(row: Row) -> Row:
-    info = row["info"]
-    limit = info.get("max_answer_bytes") or MAX_ANSWER_BYTES
-    return {"max_answer_kb": limit // 1000, "answer_key": info.get("answer_key")}
+def _stored(row: ProjectPage) -> Values:
+    return {"max_answer_kb": _max_answer_bytes(row) // 1000, "answer_key": row["info"].get("answer_key")}
+
+
+def _max_answer_bytes(row: ProjectPage) -> int:
+    raised = row["info"].get("max_answer_bytes")
+    return raised if isinstance(raised, int) and raised else MAX_ANSWER_BYTES

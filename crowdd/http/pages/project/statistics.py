@@ -7,14 +7,14 @@ from datetime import UTC, datetime
 from typing import TypedDict
 
 from crowdd.domain.projects.projects import Projects
-from crowdd.domain.projects.statistics import ProjectFigures, Statistics
+from crowdd.domain.projects.statistics import Statistics, StatisticsOfProject
 from crowdd.http.pages.project.views import ProjectPrivate, ProjectPublic, ProjectViews, locked_out
 from crowdd.http.request import Incoming
 from crowdd.http.responses import Page, Response
 from crowdd.http.routing import Route, get
 
 
-class StatisticsPublic(ProjectPublic, ProjectFigures):
+class StatisticsPublic(ProjectPublic, StatisticsOfProject):
     pass
 
 
@@ -47,7 +47,7 @@ class ProjectStatisticsPages:
         return Page("project/stats.html", public, StatisticsPrivate(**context.private, **_charts(found)))
 
 
-def _charts(found: ProjectFigures) -> Charts:
+def _charts(found: StatisticsOfProject) -> Charts:
     if "projectStats" not in found:
         return {}
     days, hours = found["projectStats"]["dayStats"][0], found["projectStats"]["hourStats"][0]

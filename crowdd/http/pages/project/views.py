@@ -18,6 +18,7 @@ from crowdd.domain.projects.project_pictures import ProjectPictures
 from crowdd.domain.projects.projects import link_word
 from crowdd.domain.projects.serializers import person
 from crowdd.errors import ForbiddenError
+from crowdd.http import queries
 from crowdd.http.pages.omitted_pictures import LeftOut, OmittedPicture
 from crowdd.http.request import Incoming
 from crowdd.http.responses import Redirect, Response, Titled
@@ -25,7 +26,9 @@ from crowdd.http.routing import Handler
 from crowdd.kinds import BLOGPOST, PROJECT
 from crowdd.kinds.kind import OWNERS
 from crowdd.languages import _
-from crowdd.storage.database import Row
+from crowdd.storage.core.listing import Query, equal
+from crowdd.storage.projects.rows import ProjectPage
+from crowdd.values import Values
 
 _SEPARATORS = re.compile(r"[\s,;]+")
 
@@ -42,8 +45,8 @@ class ProFeatures(TypedDict):
 class ProjectPublic(Titled):
     """The keys that all pages of a project share (interface: page-project-common)."""
 
-    project: Row
-    owner: Row
+    project: Values
+    owner: Values
     last_activity: str | None
     n_tasks: int
     n_completed_tasks: int
@@ -64,7 +67,7 @@ class ProjectPrivate(TypedDict):
 class EditorPictures(TypedDict):
     """Pictures for the editor of a text: those of the project, and those that the text names in vain."""
 
-    pictures: list[Row]
+    pictures: list[Values]
     may_add: bool
     left_out: list[OmittedPicture]
 
@@ -88,7 +91,7 @@ class ProjectViews:
     left_out: LeftOut
     base_url: str
 
-    async def context(self, incoming: Incoming, row: Row, title: str = "") -> ProjectContext:
+    async def context(self, incoming: Incoming, row: ProjectPage, title: str = "") -> ProjectContext:
         """Figures, owner and project as the requester may see them. ``title`` replaces the name of the project."""
         owns = bool(row["roles"] & OWNERS)
         project = self.records.view(PROJECT, row) if owns else self.records.public_view(PROJECT, row)
@@ -111,25 +114,29 @@ class ProjectViews:
         )
         return ProjectContext(public, private)
 
-    def try_link(self, row: Row) -> str | None:
+    def try_link(self, row: ProjectPage) -> str | None:
         """The address by which others can try a draft; None for a project that was published."""
         word = link_word(row)
         base = self.base_url.rstrip("/")
         return None if word is None else f"{base}/project/{quote(row['short_name'])}/?try={word}"
 
-    async def posts(self, incoming: Incoming, row: Row, maximum: int, before: str = "") -> tuple[list[Row], bool]:
+    async def posts(
+        self, incoming: Incoming, row: ProjectPage, maximum: int, before: str = ""
+    ) -> tuple[list[Values], bool]:
         """The newest blog posts that the requester may see, or those before one, and whether there are more."""
-        asked = {"project_id": str(row["id"]), "desc": "true", "all": "1", "limit": str(maximum + 1), "last_id": before}
-        posts = await self.records.list(BLOGPOST, incoming.who, asked)
+        last_id = queries.number(before, "last_id", 0) if before else None
+        of_project = equal(BLOGPOST, project_id=row["id"])
+        query = Query(BLOGPOST, of_project, descending=True, limit=maximum + 1, last_id=last_id)
+        posts = await self.records.list(query, incoming.who)
         return posts[:maximum], len(posts) > maximum
 
-    async def prose(self, descriptions: Iterable[str], posts: Iterable[Row] = ()) -> Laid:
+    async def prose(self, descriptions: Iterable[str], posts: Iterable[Values] = ()) -> Laid:
         """The HTML of long descriptions and of the bodies of blog posts."""
         described = await self.text_renderer.of(descriptions, PROJECT.field("long_description").heading)
         posted = await self.text_renderer.of((post["body"] for post in posts), BLOGPOST.field("body").heading)
         return {**described, **posted}
 
-    async def pictures(self, incoming: Incoming, row: Row, text: str | None) -> EditorPictures:
+    async def pictures(self, incoming: Incoming, row: ProjectPage, text: str | None) -> EditorPictures:
         """The pictures for the editor of a text."""
         found = await self.project_pictures.page(incoming.who, row)
         return EditorPictures(
@@ -138,7 +145,7 @@ class ProjectViews:
             left_out=await self.left_out.of(text),
         )
 
-    async def owner(self, incoming: Incoming, row: Row) -> Row:
+    async def owner(self, incoming: Incoming, row: ProjectPage) -> Values:
         """The owner's record: whole for the owner, the public part for others."""
         found = await self.accounts.profile(row["owner_id"])
         own = row["owner_id"] == incoming.who.acting_user

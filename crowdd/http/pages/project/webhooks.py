@@ -18,7 +18,8 @@ from crowdd.http.routing import Route, get, post
 from crowdd.kinds import PROJECT
 from crowdd.kinds.types import Integer
 from crowdd.languages import _, ngettext
-from crowdd.storage.database import Row
+from crowdd.storage.projects.rows import ProjectPage
+from crowdd.values import Values
 
 _SHOWN = 20
 _AT = "/project/<short_name>/webhook"
@@ -31,15 +32,15 @@ class ChosenState(TypedDict):
 
 
 class WebhookPublic(ProjectPublic, WithForm, Message):
-    webhook: Row
+    webhook: Values
     secret: str | None
-    deliveries: list[Row]
+    deliveries: list[Values]
     chosen: ChosenState
     next: int | None
 
 
 class DeliveryPublic(ProjectPublic, WithForm):
-    delivery: Row
+    delivery: Values
 
 
 class WebhookPages:
@@ -68,7 +69,7 @@ class WebhookPages:
         form = self._forms.blank(incoming, "webhook") | {"webhook": row["webhook"]}
         return await self._page(incoming, row, form)
 
-    async def _page(self, incoming: Incoming, row: Row, form: Form, message: Message = NO_MESSAGE) -> Response:
+    async def _page(self, incoming: Incoming, row: ProjectPage, form: Form, message: Message = NO_MESSAGE) -> Response:
         state, before = incoming.query.get("state") or None, incoming.query.get("before") or None
         if state is not None and state not in STATES:
             raise InvalidValueError(_("Unknown state."))
@@ -148,7 +149,7 @@ class WebhookPages:
         found = await self._webhooks.delivery(row, incoming.who, delivery_id)
         return Redirect(f"{_at(short_name)}/{delivery_id}", _("The event is being sent again."), more=found)
 
-    async def _owned(self, incoming: Incoming, short_name: str) -> Row:
+    async def _owned(self, incoming: Incoming, short_name: str) -> ProjectPage:
         return await self._projects.owned(short_name, incoming.who)
 
 

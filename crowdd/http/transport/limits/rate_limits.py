@@ -6,19 +6,20 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Hashable
+from functools import partial
 
 import attrs
-from twisted.internet.defer import Deferred
 from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 
+from crowdd.concurrency.single_flight import SingleFlight
 from crowdd.http.transport.fixed_headers import EncodedHeaders
 
 MAX_KEYS = 100_000
 NETWORK, BROWSER, KEY = "network", "browser", "key"  # whose window the figures of an answer speak of
 MAX_PROJECTS = 4  # projects whose presenters have a limit of their own, per visitor, end point and window
 _BUCKETS = 1024  # what comes beyond shares so many counters
-_TOLD_PER_WINDOW, _LARGEST_BLOCK = 30, 100
+_TOLD_PER_WINDOW, _MAX_FLUSH = 30, 100
 Add = Callable[[Hashable, int, int], Awaitable[int]]
 Share = Callable[[str, "Window"], "SharedWindow"]
 
@@ -130,7 +131,7 @@ class SharedWindow:
         self._window, self._add, self._flush_every = window, add, flush_every
         self._untold: dict[Hashable, int] = {}
         self._end = 0
-        self._telling: dict[Hashable, list[Deferred[None]]] = {}
+        self._telling: SingleFlight[RateLimitStatus] = SingleFlight()
 
     def use(self, limit: int, seconds: int) -> None:
         """Other limits from now on."""
@@ -140,9 +141,7 @@ class SharedWindow:
         """Counts a request and says whether it is allowed. Raises nothing."""
         key = self._window.bucket(key)
         while key in self._telling:  # what the others have is just being asked: those behind wait for it
-            place: Deferred[None] = Deferred()
-            self._telling[key].append(place)
-            await place
+            await self._telling.join(key)
         status = self._window.take(key)
         if not status.allowed or not status.limit:
             return status
@@ -151,14 +150,10 @@ class SharedWindow:
         untold = self._untold[key] = self._untold.get(key, 0) + 1
         if untold < self._flush_every:
             return status
-        return await self._tell(key, status)
+        return await self._telling.run(key, partial(self._tell, key, status))
 
     async def _tell(self, key: Hashable, status: RateLimitStatus) -> RateLimitStatus:
-        self._telling[key] = []
-        known = await self._known(key, self._untold.pop(key), status.reset)
-        for place in self._telling.pop(key):  # now, for they go on at once
-            place.callback(None)
-        return known or status
+        return await self._known(key, self._untold.pop(key), status.reset) or status
 
     async def _known(self, key: Hashable, more: int, end: int) -> RateLimitStatus | None:
         """What is allowed by what all have told; None when nobody knows, or the window is over."""
@@ -172,7 +167,7 @@ class SharedWindow:
 
 
 @attrs.frozen
-class Budget:
+class WindowGroup:
     """Several windows at once, such as an hour and a day: what one of them refuses is refused."""
 
     windows: tuple[Window | SharedWindow, ...]
@@ -271,4 +266,4 @@ async def count_hit(window: Window | SharedWindow, key: Hashable) -> RateLimitSt
 
 def flush_every(limit: int) -> int:
     """How many requests a process counts before it tells the others: a thirtieth, for who is near the limit."""
-    return max(1, min(limit // _TOLD_PER_WINDOW, _LARGEST_BLOCK))
+    return max(1, min(limit // _TOLD_PER_WINDOW, _MAX_FLUSH))

@@ -4,19 +4,19 @@
 -- functions, and nothing else has to be changed anywhere: the next upgrade of the database knows it.
 --
 -- <name>_mode() says when a task has a place to give:
---   n   while counted answers + leases are fewer than n_answers
---   b   the same, and the task also stands on a level: the number of its answers and leases
---   i   the same, and nobody else has it
---   a   always: everybody may answer everything, n_answers of the answers count
+--   limited         while counted answers + leases are fewer than n_answers
+--   by_level        the same, and the task also stands on a level: the number of its answers and leases
+--   one_at_a_time   the same, and nobody else has it
+--   unlimited       always: everybody may answer everything, n_answers of the answers count
 --
 -- <name>_lane(p, p_order, p_scan) says where to look for the next task of a volunteer. It is called with p_scan null first
 -- and returns the name of a scan. While that scan has not given enough, it is called again with that name and returns the
 -- one after it; null is the end. p is the project, p_order the order that was asked for (priority unless it was another).
--- The scans (../32_candidate_scan.sql walks them; none costs more in a large project than in a small one, but for sort):
+-- The scans (../tasks/32_candidate_scan.sql reads them; none costs more in a large project than in a small one, but for sort):
 --   returns:<order>     tasks behind the volunteer in that order that have a place again
 --   <order>             priority, priority-up, id, id-down, or sort/<attribute>/<asc or desc>: all others in that order
---   level/<n>           tasks on level n, which came there first comes first (mode b)
---   first/<n>/<order>   the eight tasks of level n that come first in an order (mode b)
+--   level/<n>           tasks on level n, which came there first comes first (mode by_level)
+--   first/<n>/<order>   the eight tasks of level n that come first in an order (mode by_level)
 --   random              chance; thirty draws, so let another scan follow
 -- scans_of(p_order, p_scan) returns the first two, one after the other: let a scheduler end with them, or with scans that
 -- together hold every open task, or volunteers are told that there is nothing left while there is.
@@ -27,7 +27,7 @@
 -- A change of the mode is made task by task; a project of any size changes its scheduler while people work.
 -- Try it: a line for it in tests/ledger/test_schedulers.py, where every scheduler has to keep the same promises.
 
-CREATE FUNCTION depth_first_mode() RETURNS "char" IMMUTABLE LANGUAGE sql AS $$ SELECT 'n'::"char" $$;
+CREATE FUNCTION depth_first_mode() RETURNS assignment_mode IMMUTABLE LANGUAGE sql AS $$ SELECT 'limited'::assignment_mode $$;
 
 CREATE FUNCTION depth_first_scan(p project_ledger, p_order text, p_scan text) RETURNS text LANGUAGE plpgsql AS $$
 BEGIN

@@ -4,21 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from crowdd.domain.core import queries
 from crowdd.domain.projects.projects import Projects
 from crowdd.domain.tasks.changes import task_ids
 from crowdd.domain.transfer.exports import FORMATS, Exports
 from crowdd.errors import NotFoundError
+from crowdd.http import queries
 from crowdd.http.pages.project.views import ProjectPrivate, ProjectPublic, ProjectViews, locked_out, none_ticked, ticked
 from crowdd.http.request import Incoming
 from crowdd.http.responses import Download, Page, Response
 from crowdd.http.routing import Route, get
-from crowdd.storage.database import Row
-from crowdd.values import network
+from crowdd.values import Values, network
 
 
 class ExportPublic(ProjectPublic):
-    exports: list[Row]
+    exports: list[Values]
     formats: list[str]
 
 

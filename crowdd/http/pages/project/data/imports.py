@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, BinaryIO, TypedDict
 from urllib.parse import quote
 
 from crowdd.domain.core.csv_escape import harmless
 from crowdd.domain.projects.projects import Projects
 from crowdd.domain.transfer.import_rows import USES
-from crowdd.domain.transfer.imports import Begun, Choices, Imports
+from crowdd.domain.transfer.imports import Begun, Choices, ImportPage, Imports
 from crowdd.domain.transfer.task_files import ENCODINGS
 from crowdd.errors import (
     ConflictError,
@@ -28,8 +28,10 @@ from crowdd.http.responses import NO_MESSAGE, BytesResponse, Message, Page, Redi
 from crowdd.http.routing import Route, get, post
 from crowdd.kinds.kind import outward
 from crowdd.languages import _, ngettext
-from crowdd.storage.database import Row
+from crowdd.storage.projects.rows import ProjectPage
 from crowdd.storage.transfer.imports import KEPT_ERRORS
+from crowdd.storage.transfer.rows import RefusedRow
+from crowdd.values import Values
 
 _AT = "/project/<short_name>/tasks/import"
 IMPORTERS = ("localCSV", "csv")  # PyBossa's names: a file, an address
@@ -46,21 +48,21 @@ class FirstPublic(ProjectPublic, WithForm, Message):
     task_tmpls: list[str]
     target: str
     loading_text: str
-    imports: list[Row]
+    imports: list[Values]
 
 
 class FirstPrivate(ProjectPrivate):
     max_bytes: int
 
 
-_Import = TypedDict("_Import", {"import": Row})
+_Import = TypedDict("_Import", {"import": Values})
 
 
 class ImportPublic(ProjectPublic, _Import, WithForm, Message):
     """``uses`` says what becomes of each column; ``refused_rows`` are the first of them."""
 
     uses: dict[str, str]
-    refused_rows: list[Row]
+    refused_rows: list[RefusedRow]
 
 
 class ImportPrivate(ProjectPrivate):
@@ -94,7 +96,7 @@ class ImportPages:
         form = self._forms.filled(incoming, form_name=type_, csv_url=None, rows=None)
         return await self._first(incoming, row, form)
 
-    async def _first(self, incoming: Incoming, row: Row, form: Form, message: Message = NO_MESSAGE) -> Response:
+    async def _first(self, incoming: Incoming, row: ProjectPage, form: Form, message: Message = NO_MESSAGE) -> Response:
         newest = await self._imports.newest(incoming.who, row)
         context = await self._views.context(incoming, row, _("Add tasks"))
         public = FirstPublic(
@@ -123,7 +125,7 @@ class ImportPages:
             return await self._refused(incoming, row, error)
         return _begun(short_name, import_id, begun)
 
-    async def _brought(self, incoming: Incoming, row: Row, choices: Choices) -> int:
+    async def _brought(self, incoming: Incoming, row: ProjectPage, choices: Choices) -> int:
         address = incoming.field("csv_url").strip() or incoming.field("url").strip()
         found = incoming.file("file", "csv_filename")
         if found is not None:
@@ -134,7 +136,7 @@ class ImportPages:
             return await self._imports.bring(incoming.who, row, *_pasted(incoming), choices)
         raise InvalidValueError(_("Choose a file, or give its address."))
 
-    async def _refused(self, incoming: Incoming, row: Row, error: Exception) -> Response:
+    async def _refused(self, incoming: Incoming, row: ProjectPage, error: Exception) -> Response:
         words = error.args[0] if error.args else _("The file was refused.")
         form = self._forms.refused(incoming, {_wrong_field(incoming): [words]}, "form_name", "csv_url")
         form["rows"] = _shown_again(incoming.form.get("rows"))
@@ -147,7 +149,12 @@ class ImportPages:
         return await self._one(incoming, row, found)
 
     async def _one(
-        self, incoming: Incoming, row: Row, found: Row, uses: dict[str, str] | None = None, mistake: str = ""
+        self,
+        incoming: Incoming,
+        row: ProjectPage,
+        found: ImportPage,
+        uses: dict[str, str] | None = None,
+        mistake: str = "",
     ) -> Response:
         """The page of one import. ``uses`` and ``mistake`` are those of a refused form."""
         context = await self._views.context(incoming, row, _("Add tasks"))
@@ -234,12 +241,12 @@ def _table(name: str, head: tuple[str, ...], rows: Iterable[tuple[object, ...]])
     return BytesResponse(text.getvalue().encode("utf-8-sig"), "text/csv; charset=utf-8", headers=headers)
 
 
-def _choices(incoming: Incoming, found: Row | None = None, *, begin: bool) -> Choices:
+def _choices(incoming: Incoming, found: ImportPage | None = None, *, begin: bool) -> Choices:
     """The choices of a request for a file: ``uses``, ``key``, ``kind``, ``encoding``, ``delimiter``, ``header``,
     ``again``, ``n_answers`` and ``on_error``. The form of the page sends all (``form=y``) except unticked boxes.
     """
     form = incoming.flag("form", False)
-    dialect: Row = {}
+    dialect: Values = {}
     for name in ("encoding", "delimiter"):
         if incoming.field(name):
             dialect[name] = _TAB if name == "delimiter" and incoming.field(name) == "tab" else incoming.field(name)
@@ -278,7 +285,7 @@ def _shown_again(rows: object) -> str | None:
     return rows.encode(errors="replace").decode().replace("\0", "?") if isinstance(rows, str) else None
 
 
-def _uses(incoming: Incoming, found: Row | None) -> Any:
+def _uses(incoming: Incoming, found: ImportPage | None) -> Any:
     """The use of each column in a request; None if it names none."""
     if "uses" in incoming.form:
         return incoming.form["uses"]
@@ -302,5 +309,5 @@ def _at(short_name: str) -> str:
     return f"/project/{quote(short_name)}/tasks/import"
 
 
-def _outward(row: Row) -> Row:
+def _outward(row: Mapping[str, Any]) -> Values:
     return {name: outward(value) for name, value in row.items()}

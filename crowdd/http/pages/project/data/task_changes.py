@@ -26,11 +26,11 @@ from crowdd.http.routing import Handler, Route, get, post
 from crowdd.kinds.types import clean_text
 from crowdd.languages import _, ngettext
 from crowdd.storage import schedulers
-from crowdd.storage.database import Row
-from crowdd.values import Requester
+from crowdd.storage.projects.rows import ProjectPage
+from crowdd.values import Requester, Values
 
 _AT = "/project/<short_name>/tasks"
-Change = Callable[[Requester, int, Row, bool], Awaitable[Effect]]
+Change = Callable[[Requester, int, Values, bool], Awaitable[Effect]]
 
 
 @attrs.frozen
@@ -55,7 +55,7 @@ class ChangePublic(ProjectPublic, WithForm, Message):
     """``effect`` is what the change would do, after a preview."""
 
     csrf: str
-    effect: Row | None
+    effect: Values | None
 
 
 class ChangePrivate(ProjectPrivate):
@@ -85,9 +85,9 @@ class ChangePages:
 
         return show
 
-    async def _values(self, incoming: Incoming, form: ChangeForm, row: Row) -> Row:
+    async def _values(self, incoming: Incoming, form: ChangeForm, row: ProjectPage) -> Values:
         """The first values of the form: the current state."""
-        now: Row = dict.fromkeys(_names(form))
+        now: Values = dict.fromkeys(_names(form))
         if form is REDUNDANCY:
             now["n_answers"] = await self._changes.usual_answers(row["id"])
         elif form is SCHEDULER:
@@ -120,7 +120,7 @@ class ChangePages:
         return send
 
     async def _answered(
-        self, incoming: Incoming, row: Row, form: ChangeForm, wrong: dict[str, list[str]], effect: Effect | None
+        self, incoming: Incoming, row: ProjectPage, form: ChangeForm, wrong: dict[str, list[str]], effect: Effect | None
     ) -> Response:
         again = self._forms.refused(incoming, wrong, *_names(form))
         return await self._page(incoming, row, form, again, MISTAKES if wrong else NO_MESSAGE, effect)
@@ -128,7 +128,7 @@ class ChangePages:
     async def _page(
         self,
         incoming: Incoming,
-        row: Row,
+        row: ProjectPage,
         form: ChangeForm,
         fields: Form,
         message: Message = NO_MESSAGE,
@@ -151,10 +151,10 @@ def _names(form: ChangeForm) -> tuple[str, ...]:
     return (*form.fields, *named, *(("short_name",) if form is DELETION else ()))
 
 
-def _read(incoming: Incoming, form: ChangeForm, short_name: str) -> tuple[dict[str, list[str]], Row]:
+def _read(incoming: Incoming, form: ChangeForm, short_name: str) -> tuple[dict[str, list[str]], Values]:
     """The mistakes of a form that was sent, and the body of its change."""
     wrong: dict[str, list[str]] = {}
-    body: Row = {}
+    body: Values = {}
     for name in form.fields:
         body[name] = incoming.field(name).strip()
         if not body[name]:

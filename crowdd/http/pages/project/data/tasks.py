@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from typing import TypedDict
 from urllib.parse import quote
 
-from crowdd.domain.core import queries
 from crowdd.domain.projects.projects import Projects
 from crowdd.domain.tasks.leases import Leases
 from crowdd.domain.tasks.task_list import MAX_SORTED, Asked, Browsing, TaskPagination
 from crowdd.errors import InvalidValueError
+from crowdd.http import queries
 from crowdd.http.html.forms import Forms
 from crowdd.http.pages.project.views import ProjectPrivate, ProjectPublic, ProjectViews, locked_out
 from crowdd.http.request import Incoming
@@ -19,7 +19,8 @@ from crowdd.http.routing import Route, get
 from crowdd.kinds.kind import OWNERS, Role
 from crowdd.kinds.types import clean_text
 from crowdd.languages import _
-from crowdd.storage.database import Row
+from crowdd.storage.projects.rows import ProjectPage
+from crowdd.values import Values
 
 _AT = "/project/<short_name>/tasks"
 
@@ -45,7 +46,7 @@ class TasksPrivate(ProjectPrivate):
 
 
 class BrowsePublic(ProjectPublic):
-    tasks: list[Row]
+    tasks: list[Values]
     pagination: TaskPagination
     chosen: Chosen
 
@@ -53,16 +54,16 @@ class BrowsePublic(ProjectPublic):
 class BrowsePrivate(ProjectPrivate):
     """``rows`` are the tasks with ``info_text``; ``missing`` is the number of a task that was not found."""
 
-    rows: list[Row]
+    rows: list[Values]
     owns: bool
     sorts: bool
     missing: str
 
 
 class TaskPublic(ProjectPublic):
-    task: Row
-    task_runs: list[Row]
-    agreement: Row | None
+    task: Values
+    task_runs: list[Values]
+    agreement: Values | None
     next: int | None
     csrf: str
 
@@ -70,7 +71,7 @@ class TaskPublic(ProjectPublic):
 class TaskPrivate(ProjectPrivate):
     """``volunteers`` and ``counted`` go by the id of the answer; ``skips`` by the reason."""
 
-    volunteers: dict[int, Row]
+    volunteers: dict[int, Values]
     counted: dict[int, bool]
     owns: bool
     skips: dict[str, int]
@@ -118,7 +119,7 @@ class TaskPages:
         private = BrowsePrivate(**context.private, rows=listed.tasks, owns=owns(row), sorts=sorts, missing=wanted)
         return Page("project/browse.html", public, private)
 
-    async def _one(self, row: Row, wanted: str) -> int | None:
+    async def _one(self, row: ProjectPage, wanted: str) -> int | None:
         """The task that a number names, or None."""
         number = int(wanted) if wanted.isascii() and wanted.isdigit() else None
         return number if number is not None and await self._browsing.has(row, number) else None
@@ -153,7 +154,7 @@ class TaskPages:
         return JsonResponse((await self._browsing.task(incoming.who, row, task_id, after))["task_runs"])
 
 
-def owns(row: Row) -> bool:
+def owns(row: ProjectPage) -> bool:
     """Whether the requester is an owner of the project."""
     roles: frozenset[Role] = row["roles"]
     return bool(roles & OWNERS)

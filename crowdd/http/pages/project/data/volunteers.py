@@ -7,13 +7,13 @@ from urllib.parse import quote
 
 import attrs
 
-from crowdd.domain.core import queries
 from crowdd.domain.core.pagination import Pagination
 from crowdd.domain.core.records import Records
 from crowdd.domain.projects.projects import Projects
-from crowdd.domain.tasks.barring import Barring, Outcome
+from crowdd.domain.tasks.barring import BarResult, Barring
 from crowdd.domain.tasks.volunteers import PER_PAGE, Volunteers
 from crowdd.errors import InvalidValueError, NotFoundError
+from crowdd.http import queries
 from crowdd.http.html.forms import MISTAKES, Form, Forms, WithForm
 from crowdd.http.pages.project.views import ProjectPublic, ProjectViews, locked_out
 from crowdd.http.request import Incoming
@@ -22,7 +22,9 @@ from crowdd.http.routing import Route, get, post
 from crowdd.kinds import PROJECT, TASK_RUN
 from crowdd.kinds.types import Integer, clean_text
 from crowdd.languages import _
-from crowdd.storage.database import Row
+from crowdd.storage.core.listing import Query, equal
+from crowdd.storage.projects.rows import ProjectPage
+from crowdd.values import Values
 
 _AT = "/project/<short_name>/volunteers"
 _BAR_FIELDS = ("volunteer", "taskrun_id", "user_name", "reason")
@@ -33,16 +35,16 @@ _ANSWERS = 50  # on the page of a volunteer
 class VolunteersPublic(ProjectPublic, WithForm, Message):
     """``default`` is how many answers of a network count per task unless the project says otherwise."""
 
-    volunteers: list[Row]
+    volunteers: list[Values]
     pagination: Pagination
-    barred: list[Row]
+    barred: list[Values]
     csrf: str
     default: int
 
 
 class VolunteerPublic(ProjectPublic):
-    volunteer: Row
-    task_runs: list[Row]
+    volunteer: Values
+    task_runs: list[Values]
     next: int | None
 
 
@@ -76,7 +78,7 @@ class VolunteerPages:
         row = await self._projects.owned(short_name, incoming.who)
         return await self._page(incoming, row, self._forms.filled(incoming, **self._values(incoming, row)))
 
-    def _values(self, incoming: Incoming, row: Row) -> Row:
+    def _values(self, incoming: Incoming, row: ProjectPage) -> Values:
         maximum = row["info"].get("counted_per_network")
         named = incoming.query.get("taskrun_id", "")
         word = clean_text(incoming.query.get("volunteer", ""))[:100] or None
@@ -87,9 +89,11 @@ class VolunteerPages:
         """One volunteer and their answers, the newest first, or those before ``last_id``."""
         row = await self._projects.owned(short_name, incoming.who)
         found = await self._volunteers.find(incoming.who, row["id"], volunteer)
-        asked = {"project_id": str(row["id"]), "volunteer": volunteer, "limit": str(_ANSWERS), "desc": "1", "all": "1"}
-        asked |= {"last_id": incoming.query["last_id"]} if incoming.query.get("last_id") else {}
-        runs = await self._records.list(TASK_RUN, incoming.who, asked)
+        last = incoming.query.get("last_id")
+        last_id = queries.number(last, "last_id", 0) if last else None
+        given = equal(TASK_RUN, project_id=row["id"], volunteer=volunteer)
+        query = Query(TASK_RUN, given, descending=True, limit=_ANSWERS, last_id=last_id)
+        runs = await self._records.list(query, incoming.who)
         context = await self._views.context(incoming, row)
         public = VolunteerPublic(
             **context.public,
@@ -99,7 +103,7 @@ class VolunteerPages:
         )
         return Page("project/volunteer.html", public, context.private)
 
-    async def _page(self, incoming: Incoming, row: Row, form: Form, message: Message = NO_MESSAGE) -> Response:
+    async def _page(self, incoming: Incoming, row: ProjectPage, form: Form, message: Message = NO_MESSAGE) -> Response:
         barred = await self._barring.listed(incoming.who, row["id"])
         page = max(1, queries.number(incoming.query.get("page", ""), "page", 1, _MAX_PAGES))
         total = await self._volunteers.count(row["id"])
@@ -155,7 +159,7 @@ class VolunteerPages:
         outcome = await self._barring.unbar(incoming.who, row["id"], bar_id)
         return _done(short_name, outcome, _("The bar is removed."))
 
-    async def _refused(self, incoming: Incoming, row: Row, wrong: dict[str, list[str]]) -> Response:
+    async def _refused(self, incoming: Incoming, row: ProjectPage, wrong: dict[str, list[str]]) -> Response:
         form = self._forms.refused(incoming, wrong, "counted_per_network", *_BAR_FIELDS)
         return await self._page(incoming, row, form, MISTAKES)
 
@@ -164,7 +168,7 @@ def _at(short_name: str) -> str:
     return f"/project/{quote(short_name)}/volunteers"
 
 
-def _done(short_name: str, outcome: Outcome, words: str) -> Redirect:
+def _done(short_name: str, outcome: BarResult, words: str) -> Redirect:
     if outcome.queue_item is not None:
         words = f"{words} {_('Their answers are being changed in the background.')}"
     return Redirect(_at(short_name), words, more=attrs.asdict(outcome))

@@ -8,8 +8,8 @@ from crowdd.domain.projects.file_access import FileAccess
 from crowdd.domain.tasks.contributions import Contributions
 from crowdd.http.html import presenter
 from crowdd.kinds import PROJECT
-from crowdd.storage.database import Row
-from crowdd.values import Requester
+from crowdd.storage.projects.rows import ProjectPage
+from crowdd.values import Requester, Values
 
 
 class PresenterContexts:
@@ -21,7 +21,7 @@ class PresenterContexts:
         self._records, self._contributions, self._file_access = records, contributions, file_access
         self._accounts = accounts
 
-    async def of(self, who: Requester, row: Row, kind: presenter.Kind, task_id: int | None) -> Row:
+    async def of(self, who: Requester, row: ProjectPage, kind: presenter.Kind, task_id: int | None) -> Values:
         """The context for a requester and the row of a project (``presenter.page_context``)."""
         mine = await self._contributions.progress(who, row["id"])
         return presenter.page_context(

@@ -24,7 +24,9 @@ from crowdd.http.responses import NO_MESSAGE, Message, Page, Redirect, Response
 from crowdd.http.routing import Route, get, post
 from crowdd.kinds import PROJECT, TASK
 from crowdd.languages import _
-from crowdd.storage.database import Row
+from crowdd.storage.core.listing import Query, equal
+from crowdd.storage.projects.rows import ProjectPage
+from crowdd.values import Values
 
 _AT: Final = "/project/<short_name>/tasks/taskpresentereditor"
 _PARTS: Final = ("task_presenter", "tutorial", "results")
@@ -44,8 +46,8 @@ class OptionsPrivate(ProjectPrivate):
 class Preview(TypedDict):
     """The data for the frame of the preview. ``invented`` says whether the tasks are samples."""
 
-    project: Row
-    tasks: list[Row]
+    project: Values
+    tasks: list[Values]
     invented: bool
 
 
@@ -116,19 +118,19 @@ class EditorPages:
             raise FormError({"editor": [_("Volunteers need a presenter to see tasks. Start with a template.")]})
         return text
 
-    async def _begin(self, incoming: Incoming, row: Row, name: str) -> Response:
+    async def _begin(self, incoming: Incoming, row: ProjectPage, name: str) -> Response:
         """Shows another starter with the texts that were typed. Nothing is stored."""
         sent = editor_texts.sent_document(incoming, _stored(row, "task_presenter"))
         form = self._forms.filled(incoming, id=row["id"], editor=_begun(name, editor_texts.wanted(incoming, sent)))
         return await self._page(incoming, row, form)
 
-    async def _keep(self, incoming: Incoming, row: Row, part: str, text: str) -> None:
+    async def _keep(self, incoming: Incoming, row: ProjectPage, part: str, text: str) -> None:
         try:
             await self._projects.tell(row, {part: text, **_declared(row, part, text)}, incoming.who)
         except TooLargeError as error:
             raise FormError({"editor": [message_of(error)]}) from None
 
-    async def _start(self, incoming: Incoming, row: Row) -> Response:
+    async def _start(self, incoming: Incoming, row: ProjectPage) -> Response:
         """Stores a starter. If the project's description is a question, the starter asks it."""
         document = _begun(incoming.field("template"), {})
         said = starters.asked(document) or {}
@@ -141,7 +143,7 @@ class EditorPages:
         return Redirect(_path(row["short_name"], "task_presenter"), _("This is what volunteers will see."))
 
     async def _page(
-        self, incoming: Incoming, row: Row, form: Form, message: Message = NO_MESSAGE, *, choose: bool = False
+        self, incoming: Incoming, row: ProjectPage, form: Form, message: Message = NO_MESSAGE, *, choose: bool = False
     ) -> Response:
         context = await self._views.context(incoming, row)
         part = _part(incoming)
@@ -160,10 +162,10 @@ class EditorPages:
         )
         return Page("project/task_presenter_editor.html", public, private)
 
-    async def _preview(self, incoming: Incoming, row: Row, document: str) -> Preview:
+    async def _preview(self, incoming: Incoming, row: ProjectPage, document: str) -> Preview:
         """The project as presenters see it, and some tasks: its own, or samples if it has none."""
-        asked = {"project_id": str(row["id"]), "limit": str(_SAMPLES), "all": "1"}
-        tasks = await self._records.list(TASK, incoming.who, asked)
+        query = Query(TASK, equal(TASK, project_id=row["id"]), limit=_SAMPLES)
+        tasks = await self._records.list(query, incoming.who)
         shown = [{"id": task["id"], "project_id": row["id"], "info": task["info"]} for task in tasks]
         made_up = enumerate(starters.samples(document), 1)
         invented = [{"id": n, "project_id": row["id"], "info": info} for n, info in made_up]
@@ -174,7 +176,7 @@ class EditorPages:
         return Preview(project=record, tasks=shown or invented, invented=not shown)
 
 
-def _declared(row: Row, part: str, document: str) -> dict[str, str]:
+def _declared(row: ProjectPage, part: str, document: str) -> dict[str, str]:
     """The key of the answer in a presenter made of a starter, unless the owner has set one."""
     known = part != "task_presenter" or "answer_key" in row["info"]
     return {} if known or starters.asked(document) is None else {"answer_key": starters.ANSWER_KEY}
@@ -187,7 +189,7 @@ def _part(incoming: Incoming) -> str:
     return part
 
 
-def _stored(row: Row, part: str) -> str:
+def _stored(row: ProjectPage, part: str) -> str:
     found = row["info"].get(part)
     return starters.current(found) if isinstance(found, str) else ""
 

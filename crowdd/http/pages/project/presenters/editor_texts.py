@@ -13,10 +13,11 @@ from crowdd.http.html.forms import Form
 from crowdd.http.request import Incoming
 from crowdd.http.starters import Asked
 from crowdd.languages import _
-from crowdd.storage.database import Row
+from crowdd.storage.projects.rows import ProjectPage
+from crowdd.values import Values
 
 MAX_ANSWERS: Final = 40
-_MAX_LETTERS: Final = 500
+_MAX_CHARACTERS: Final = 500
 _MAX_COLUMNS: Final = 200
 _LINES: Final = ("question", "unsure", *starters.COLUMNS)
 
@@ -36,7 +37,7 @@ def typed(incoming: Incoming) -> Asked:
 
 
 def _line(text: str) -> str:
-    return text.strip()[:_MAX_LETTERS]
+    return text.strip()[:_MAX_CHARACTERS]
 
 
 def shown(incoming: Incoming) -> Asked:
@@ -105,13 +106,13 @@ def fields(incoming: Incoming, form: Form) -> TextFields:
     return TextFields(asked=known, shown=orjson.dumps(compared or {}).decode(), kept_answers=kept)
 
 
-def columns(tasks: Iterable[Row]) -> list[str]:
+def columns(tasks: Iterable[Values]) -> list[str]:
     """The columns of some tasks, in the order in which they appear."""
     found = (name for task in tasks if isinstance(task["info"], dict) for name in task["info"])
     return list(dict.fromkeys(found))[:_MAX_COLUMNS]
 
 
-def outcome(part: str, before: Row, now: Row) -> str:
+def outcome(part: str, before: ProjectPage, now: ProjectPage) -> str:
     """The message after saving, from the rows before and after it."""
     if before["info"].get(part) == now["info"].get(part):
         return _("Nothing has changed.")

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TypedDict
 
-from crowdd.domain.core import queries
 from crowdd.domain.core.text.rendered_text import Laid
 from crowdd.domain.projects.projects import Projects
 from crowdd.domain.tasks.contributions import Contributions
 from crowdd.domain.tasks.finished_tasks import Finished, FinishedTasks
 from crowdd.errors import AnonymousError, NotFoundError
+from crowdd.http import queries
 from crowdd.http.auth.confirmation import Confirm
 from crowdd.http.html import presenter
 from crowdd.http.pages.project.presenters import result_rows
@@ -22,7 +22,8 @@ from crowdd.http.responses import Page, Response
 from crowdd.http.routing import Route, get
 from crowdd.kinds.kind import OWNERS
 from crowdd.languages import _
-from crowdd.storage.database import Row
+from crowdd.storage.projects.rows import ProjectPage
+from crowdd.values import Values
 
 _TITLES: dict[presenter.Kind, str] = {
     "newtask": _("Contribute"),
@@ -44,7 +45,7 @@ class PresenterPublic(ProjectPublic, ResultCount):
 
 
 class PresenterPrivate(ProjectPrivate):
-    presenter: Row
+    presenter: Values
     prose: Laid
 
 
@@ -57,7 +58,7 @@ class MissingPrivate(ProjectPrivate):
 class ResultsPrivate(ProjectPrivate):
     """``first`` says whether this is the first page, ``sees`` whether the requester may see results."""
 
-    rows: list[Row]
+    rows: list[Values]
     next: int | None
     first: bool
     sees: bool
@@ -101,7 +102,7 @@ class PresentingPages:
         return await self._page(incoming, short_name, "results")
 
     async def _finished(
-        self, incoming: Incoming, row: Row, public: PresenterPublic, shared: ProjectPrivate
+        self, incoming: Incoming, row: ProjectPage, public: PresenterPublic, shared: ProjectPrivate
     ) -> Response:
         """The page of finished tasks. It lists them for people who may see answers."""
         before = incoming.query.get("before", "")
@@ -141,7 +142,7 @@ class PresentingPages:
         prose = await self._views.prose([row["long_description"]])
         return Page("project/presenter.html", public, PresenterPrivate(**context.private, presenter=shown, prose=prose))
 
-    async def _lease_or_find(self, incoming: Incoming, row: Row, task_id: int) -> None:
+    async def _lease_or_find(self, incoming: Incoming, row: ProjectPage, task_id: int) -> None:
         """Leases the task if the request may act (``Confirm.acts``). Crawlers and previews must not lease tasks."""
         if task_id > _MAX_ID:
             raise NotFoundError("404 Not Found")
@@ -150,12 +151,12 @@ class PresentingPages:
         else:
             await self._contributions.require_task(row["id"], task_id)
 
-    def _require_account(self, incoming: Incoming, row: Row) -> None:
+    def _require_account(self, incoming: Incoming, row: ProjectPage) -> None:
         if not row["allow_anonymous_contributors"] and not incoming.who.signed_in:
             raise AnonymousError(_("This project does not allow anonymous contributors"), code="members_only")
 
 
-def _missing(row: Row, kind: presenter.Kind) -> str:
+def _missing(row: ProjectPage, kind: presenter.Kind) -> str:
     """What the page needs and the project lacks: presenter, tutorial or tasks; "" if nothing is missing."""
     if kind == "results":
         return ""

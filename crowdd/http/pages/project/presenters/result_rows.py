@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from crowdd.http import starters
 from crowdd.http.starters import Asked
-from crowdd.storage.database import Row
+from crowdd.values import Values
 
 
-def shown(task: Row, asked: Asked) -> Row:
+def shown(task: Values, asked: Asked) -> Values:
     """A task of ``FinishedTasks.page`` with its ``title`` and the ``pictures`` that it may have.
 
     They come from columns that volunteers see too. Other columns may be private to the owner.
@@ -20,12 +20,12 @@ def shown(task: Row, asked: Asked) -> Row:
     return {**rest, "title": title, "pictures": pictures}
 
 
-def asked_by(info: Row) -> Asked:
+def asked_by(info: Values) -> Asked:
     """What the presenter in a project's ``info`` asks and shows; empty if the document does not declare it."""
     document = info.get("task_presenter")
     return (starters.asked(starters.current(document)) if isinstance(document, str) else None) or {}
 
 
-def _text(info: Row, name: str) -> str:
+def _text(info: Values, name: str) -> str:
     value = info.get(name) if name else None
     return str(value) if isinstance(value, str | int | float) and not isinstance(value, bool) else ""
