@@ -1,9 +1,10 @@
-"""Routes: addresses and their handlers. Each module of pages and of the API lists its routes."""
+"""Addresses and their handlers. Each view of the pages and of the API lists its routes; the router serves them."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 from functools import partial
+from typing import Protocol
 
 import attrs
 
@@ -49,6 +50,14 @@ class Route:
     def needs(self) -> str:
         """What the scope of an API token must allow."""
         return self.action or ("read" if self.method == "GET" else "write")
+
+
+class View(Protocol):
+    """Handlers that belong together, with their addresses."""
+
+    def routes(self) -> Iterator[Route]:
+        """A route for each handler."""
+        ...
 
 
 get = partial(Route, "GET")
