@@ -544,12 +544,13 @@ async def test_the_dashboard_is_true_before_and_after_folding_and_forgets_what_i
     assert await answered(1) == [0] * 5 + [1, 0]
     assert await answered(6) == [1] + [0] * 6
     assert await answered(7) == [0] * 7
-    await served.database.execute("UPDATE dashboard SET figures = '{\"planted\": 1}'")
+    planted = "jsonb_set(figures, '{draft_projects_last_week}', '[\"planted\"]')"
+    await served.database.execute(f"UPDATE dashboard SET figures = {planted}")
     page = (await place.boss.page("/admin/dashboard/")).json()
-    assert page["planted"] == 1, "figures of the last minutes are used again"
+    assert page["draft_projects_last_week"] == ["planted"], "figures of the last minutes are used again"
     await served.database.execute("UPDATE clock_shift SET ahead = ahead + interval '11 minutes'")
     await prove(place.boss)
-    assert "planted" not in (await place.boss.page("/admin/dashboard/")).json()
+    assert (await place.boss.page("/admin/dashboard/")).json()["draft_projects_last_week"] != ["planted"]
     await served.database.execute("UPDATE clock_shift SET ahead = '0'")
 
 
