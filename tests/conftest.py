@@ -20,7 +20,7 @@ import pytest
 import pytest_twisted
 from psycopg2.extensions import make_dsn
 from support.checks import row_types
-from support.servers.compiled import Compiled, once_per_address
+from support.servers.compiled import Compiled, once_per_address, once_per_document, once_per_object
 from support.servers.live import CROWDED, LiveServer
 from support.servers.postgres import TEMPLATE, Postgres
 from support.servers.served import Served, ServedByWorkers
@@ -35,7 +35,9 @@ from crowdd.domain.core.secrets import Secrets
 from crowdd.domain.server import bootstrap
 from crowdd.domain.server import services as domain_module
 from crowdd.embedded import find_home, start
+from crowdd.http import application
 from crowdd.http.html import rendering, static_files
+from crowdd.http.pages import api_docs
 from crowdd.storage import database, schema
 from crowdd.storage.connections.pool import Pool
 
@@ -77,7 +79,11 @@ def compiled() -> Iterator[None]:
     """What each server of this process makes anew at its start, always the same, is made once."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(rendering, "Environment", functools.partial(rendering.Environment, bytecode_cache=Compiled()))
-        patch.setattr(Rule, "_compile_builder", once_per_address(Rule._compile_builder))
+        patch.setattr(Rule, "compile", once_per_address(Rule.compile))
+        patch.setattr(api_docs, "document", once_per_document(api_docs.document))
+        patch.setattr(api_docs, "tagged", once_per_object(api_docs.tagged))
+        patch.setattr(api_docs, "sections", once_per_object(api_docs.sections))
+        patch.setattr(application.StaticFiles, "read", functools.cache(application.StaticFiles.read))
         patch.setattr(static_files, "_gzip", functools.cache(static_files._gzip))
         patch.setattr(app, "gc", SimpleNamespace(**{**vars(gc), "collect": lambda: 0}))
         sys.setswitchinterval(app.SWITCH_SECONDS)  # as in a server
@@ -124,7 +130,9 @@ def postgres() -> Iterator[Postgres]:
     found.run(f"CREATE DATABASE {TEMPLATE} OWNER crowdd")
     pytest_twisted.blockon(ensureDeferred(_migrate(make_dsn(server.dsn, dbname=TEMPLATE))))
     found.prepare()
-    yield found
+    with pytest.MonkeyPatch.context() as patch:
+        found.kept.install(patch)
+        yield found
     server.stop()
     shutil.rmtree(folder, ignore_errors=True)
 
@@ -137,9 +145,9 @@ async def _migrate(dsn: str) -> None:
 
 
 @pytest.fixture
-def dsn(postgres: Postgres) -> Iterator[str]:
+def dsn(postgres: Postgres, request: pytest.FixtureRequest) -> Iterator[str]:
     """A fresh, migrated database."""
-    taken = postgres.take()
+    taken = postgres.take(keep=not {"served", "serve"}.isdisjoint(request.fixturenames))
     yield taken
     postgres.give_back(taken)
 
