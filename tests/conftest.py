@@ -10,7 +10,7 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -58,10 +58,45 @@ LONG = (
 )
 
 
+# Programs that run long beside the tests: what asks for one is slow.
+PROGRAMS = {"live_server", "own_server", "restartable"}
+
+
+@pytest.hookimpl(tryfirst=True)  # before pytest chooses by markers
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Files of LONG come first, in its order; all others stay where they are."""
+    """Files of LONG come first, in its order; all others stay where they are. Tests of PROGRAMS are marked as slow."""
+    for item in items:
+        if not PROGRAMS.isdisjoint(getattr(item, "fixturenames", ())):
+            item.add_marker("slow")
     ranks = {Path(__file__).parent / name: rank for rank, name in enumerate(LONG)}
     items.sort(key=lambda item: ranks.get(item.path, len(LONG)))
+
+
+LEFT_OUT = pytest.StashKey[int]()
+
+
+def pytest_deselected(items: Sequence[pytest.Item]) -> None:
+    """Counts what a choice by markers leaves out."""
+    config = items[0].config
+    config.stash[LEFT_OUT] = config.stash.get(LEFT_OUT, 0) + len(items)
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """A worker of xdist tells the process that started it."""
+    if hasattr(session.config, "workeroutput"):
+        session.config.workeroutput["left_out"] = session.config.stash.get(LEFT_OUT, 0)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    """Each worker leaves out the same."""
+    node.config.stash[LEFT_OUT] = getattr(node, "workeroutput", {}).get("left_out", 0)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    """Says how many tests did not run: a small run must not pass for the whole."""
+    if config.stash.get(LEFT_OUT, 0):
+        terminalreporter.write_line(f"{config.stash[LEFT_OUT]} tests were left out; make test runs all of them.")
 
 
 # Chance is the same in each run, and a busy machine is no failure.
