@@ -1,6 +1,7 @@
-# make run: from nothing to a running server. make test: all that must pass before a change goes in.
+# make run: from nothing to a running server. make check: what to run while you work. make test: all that must pass
+# before a change goes in.
 
-.PHONY: backup run test tests lint i18n strings pictures browser clean crowd crowd-kills exact storm live hot cost truth webhooks wheel documents docs hostile soak spine-workers imports damaged exports paint audit constraints sbom class-room museum
+.PHONY: backup run check test tests lint i18n strings pictures browser clean crowd crowd-kills exact storm live hot cost truth webhooks wheel documents docs hostile soak spine-workers imports damaged exports paint audit constraints sbom class-room museum
 .DELETE_ON_ERROR:
 
 # Also where somebody wants no compiled modules: a test starts hundreds of programs, which would all compile the same.
@@ -25,10 +26,16 @@ run: .venv/installed-embedded
 test: .venv/installed-embedded,test browser
 	@$(MAKE) --no-print-directory -j2 lint tests
 
-# Once alone, so that asserts are compiled by one process instead of by each.
+# Without a browser, an installation or programs that run long: what is left out is counted at the end.
+check: .venv/installed-embedded,test
+	@$(MAKE) --no-print-directory -j2 lint tests CHOSEN='-m "not browser and not slow"'
+
+# Where nobody looks on, a test that failed runs once more: a machine that is too busy must not refuse a change. Such
+# tests are listed at the end (RERUN) and have to be repaired.
 tests:
-	@$(venv)pytest --collect-only -qq > /dev/null || true
-	@$(venv)pytest -n $(workers) --dist worksteal
+	@# The first time once alone, so that asserts are compiled by one process instead of by each.
+	@ls tests/__pycache__/conftest.*-pytest-*.pyc > /dev/null 2>&1 || $(venv)pytest --collect-only -qq > /dev/null || true
+	@$(venv)pytest -n $(workers) --dist worksteal $(if $(CI),--reruns 1) $(CHOSEN)
 
 lint: .venv/installed-embedded,test
 	@$(venv)ruff check .

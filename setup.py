@@ -108,6 +108,7 @@ setup(
             "playwright>=1.49,<2",
             "pybossa-client==3.0.0",
             "pytest>=8.3,<10",
+            "pytest-rerunfailures>=15,<17",
             "pytest-twisted>=1.14.3,<2",
             "pytest-xdist>=3.6,<4",
             "ruff>=0.8,<1",

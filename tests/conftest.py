@@ -10,7 +10,7 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -20,7 +20,7 @@ import pytest
 import pytest_twisted
 from psycopg2.extensions import make_dsn
 from support.checks import row_types
-from support.servers.compiled import Compiled, once_per_address
+from support.servers.compiled import Compiled, once_per_address, once_per_document, once_per_object
 from support.servers.live import CROWDED, LiveServer
 from support.servers.postgres import TEMPLATE, Postgres
 from support.servers.served import Served, ServedByWorkers
@@ -35,7 +35,9 @@ from crowdd.domain.core.secrets import Secrets
 from crowdd.domain.server import bootstrap
 from crowdd.domain.server import services as domain_module
 from crowdd.embedded import find_home, start
+from crowdd.http import application
 from crowdd.http.html import rendering, static_files
+from crowdd.http.pages import api_docs
 from crowdd.storage import database, schema
 from crowdd.storage.connections.pool import Pool
 
@@ -56,10 +58,45 @@ LONG = (
 )
 
 
+# Programs that run long beside the tests: what asks for one is slow.
+PROGRAMS = {"live_server", "own_server", "restartable"}
+
+
+@pytest.hookimpl(tryfirst=True)  # before pytest chooses by markers
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Files of LONG come first, in its order; all others stay where they are."""
+    """Files of LONG come first, in its order; all others stay where they are. Tests of PROGRAMS are marked as slow."""
+    for item in items:
+        if not PROGRAMS.isdisjoint(getattr(item, "fixturenames", ())):
+            item.add_marker("slow")
     ranks = {Path(__file__).parent / name: rank for rank, name in enumerate(LONG)}
     items.sort(key=lambda item: ranks.get(item.path, len(LONG)))
+
+
+LEFT_OUT = pytest.StashKey[int]()
+
+
+def pytest_deselected(items: Sequence[pytest.Item]) -> None:
+    """Counts what a choice by markers leaves out."""
+    config = items[0].config
+    config.stash[LEFT_OUT] = config.stash.get(LEFT_OUT, 0) + len(items)
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """A worker of xdist tells the process that started it."""
+    if hasattr(session.config, "workeroutput"):
+        session.config.workeroutput["left_out"] = session.config.stash.get(LEFT_OUT, 0)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    """Each worker leaves out the same."""
+    node.config.stash[LEFT_OUT] = getattr(node, "workeroutput", {}).get("left_out", 0)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    """Says how many tests did not run: a small run must not pass for the whole."""
+    if config.stash.get(LEFT_OUT, 0):
+        terminalreporter.write_line(f"{config.stash[LEFT_OUT]} tests were left out; make test runs all of them.")
 
 
 # Chance is the same in each run, and a busy machine is no failure.
@@ -77,7 +114,11 @@ def compiled() -> Iterator[None]:
     """What each server of this process makes anew at its start, always the same, is made once."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(rendering, "Environment", functools.partial(rendering.Environment, bytecode_cache=Compiled()))
-        patch.setattr(Rule, "_compile_builder", once_per_address(Rule._compile_builder))
+        patch.setattr(Rule, "compile", once_per_address(Rule.compile))
+        patch.setattr(api_docs, "document", once_per_document(api_docs.document))
+        patch.setattr(api_docs, "tagged", once_per_object(api_docs.tagged))
+        patch.setattr(api_docs, "sections", once_per_object(api_docs.sections))
+        patch.setattr(application.StaticFiles, "read", functools.cache(application.StaticFiles.read))
         patch.setattr(static_files, "_gzip", functools.cache(static_files._gzip))
         patch.setattr(app, "gc", SimpleNamespace(**{**vars(gc), "collect": lambda: 0}))
         sys.setswitchinterval(app.SWITCH_SECONDS)  # as in a server
@@ -124,7 +165,9 @@ def postgres() -> Iterator[Postgres]:
     found.run(f"CREATE DATABASE {TEMPLATE} OWNER crowdd")
     pytest_twisted.blockon(ensureDeferred(_migrate(make_dsn(server.dsn, dbname=TEMPLATE))))
     found.prepare()
-    yield found
+    with pytest.MonkeyPatch.context() as patch:
+        found.kept.install(patch)
+        yield found
     server.stop()
     shutil.rmtree(folder, ignore_errors=True)
 
@@ -137,9 +180,9 @@ async def _migrate(dsn: str) -> None:
 
 
 @pytest.fixture
-def dsn(postgres: Postgres) -> Iterator[str]:
+def dsn(postgres: Postgres, request: pytest.FixtureRequest) -> Iterator[str]:
     """A fresh, migrated database."""
-    taken = postgres.take()
+    taken = postgres.take(keep=not {"served", "serve"}.isdisjoint(request.fixturenames))
     yield taken
     postgres.give_back(taken)
 

@@ -10,6 +10,8 @@ from bench import crowd, hostile, live, storm, webhooks
 from bench.support import testbed
 from bench.transfer import exports, imports
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(autouse=True)
 def the_same_dice():
@@ -18,7 +20,7 @@ def the_same_dice():
 
 @pytest.mark.parametrize("kill_every", [0, 1], ids=["alive", "killed"])
 def test_a_crowd_answers_each_task_exactly_as_often_as_wanted(dsn, tmp_path, kill_every):
-    plan = crowd.Plan(clients=30, tasks=60, n_answers=3, kill_every=kill_every, rushes=2, lease_seconds=1)
+    plan = crowd.Plan(clients=20, tasks=40, n_answers=3, kill_every=kill_every, rushes=2, lease_seconds=1)
     with testbed.crowdd(dsn, tmp_path) as server:
         outcome = testbed.run(crowd.play(plan, server, testbed.Sql(dsn)))
     assert outcome.violations == []
@@ -43,18 +45,18 @@ def test_what_is_wrong_in_the_end_is_found(dsn, tmp_path):
 
 
 def test_rude_clients_and_a_lost_database_harm_nobody_else():
-    plan = storm.Plan(requests=200, dropped=20, away=2, pool_timeout=1, clients=12)
+    plan = storm.Plan(requests=100, dropped=10, away=2, pool_timeout=1, clients=12)
     with testbed.folder() as place:
         _, violations = storm.play(plan, place)
     assert violations == []
 
 
 def test_clients_that_mean_harm_harm_nobody_else(dsn, tmp_path):
-    few, anything = {"idle": 300, "trickles": 50, "bodies": 3, "headers": 5}, float("inf")
+    few, anything = {"idle": 150, "trickles": 30, "bodies": 3, "headers": 5}, float("inf")
     # A busy machine is no failure: make hostile asks for 500 ms.
     # The memory of a process grows in its first seconds, whatever is asked.
     memory = {"max_memory": 150e6, "max_memory_later": 100e6}
-    plan = hostile.Plan(**few, **memory, seconds=0.7, rate=10, max_slower=anything, max_cpu=anything, max_health=2_000)
+    plan = hostile.Plan(**few, **memory, seconds=0.3, rate=20, max_slower=anything, max_cpu=anything, max_health=2_000)
     with testbed.crowdd(dsn, tmp_path) as server:
         project = testbed.project(server, tasks=100, n_answers=3)
         lines, violations = testbed.run(hostile.play(plan, server, project))
@@ -62,14 +64,14 @@ def test_clients_that_mean_harm_harm_nobody_else(dsn, tmp_path):
 
 
 def test_all_who_watch_are_told_and_who_follows_loses_nothing_over_a_kill(dsn, tmp_path):
-    plan = live.Plan(clients=200, owners=3, seconds=1, rate=6, kills=1, max_state=10_000, max_event=10_000)
+    plan = live.Plan(clients=100, owners=3, seconds=1, rate=6, kills=1, max_state=10_000, max_event=10_000)
     with testbed.crowdd(dsn, tmp_path, **live.MANY) as server:
         lines, violations = testbed.run(live.play(plan, server, testbed.Sql(dsn)))
     assert violations == [], lines
 
 
 def test_every_completion_is_told_though_server_and_receivers_fail(dsn, tmp_path):
-    plan = webhooks.Plan(completions=80, kills=2, projects=2)
+    plan = webhooks.Plan(completions=40, kills=2, projects=2)
     with testbed.crowdd(dsn, tmp_path, **webhooks.SETTINGS) as server:
         lines, violations = webhooks.play(plan, server, testbed.Sql(dsn))
     assert violations == [], lines
@@ -97,13 +99,13 @@ def test_what_receivers_should_not_have_heard_or_missed_is_found(rows, told, wor
 
 
 def test_an_import_ends_with_every_row_though_the_server_is_killed(dsn, tmp_path):
-    plan = imports.Plan(rows=5000, format="json", kills=1, seconds=600, max_memory=200e6, max_wait=60, max_pause=60)
+    plan = imports.Plan(rows=3000, format="json", kills=1, seconds=600, max_memory=200e6, max_wait=60, max_pause=60)
     lines, violations = imports.play(plan, dsn, tmp_path)
     assert violations == [], lines
 
 
 def test_an_export_is_whole_and_stops_for_who_does_not_read(dsn, tmp_path):
-    sizes = {"answers": 30_000, "tasks": 4000, "crowd": 10_000, "calm_pages": 10}
+    sizes = {"answers": 12_000, "tasks": 1500, "crowd": 4000, "calm_pages": 10}
     plan = exports.Plan(**sizes, max_first=60, max_memory=200e6, max_page=60, max_slower=60)
     lines, violations = exports.play(plan, dsn, tmp_path)
     assert violations == [], lines

@@ -12,6 +12,7 @@ from support import wire
 from support.checks.shows import shows
 from support.servers.database_switch import Switch
 from support.servers.served import Served
+from support.until import until
 from twisted.internet import reactor
 from twisted.internet.defer import ensureDeferred, gatherResults
 from twisted.internet.task import deferLater
@@ -20,15 +21,6 @@ from twisted.logger import globalLogPublisher
 from crowdd import app, config
 from crowdd.http.transport import channel, site
 from crowdd.sched import job_runner, log_once, queue_worker
-
-
-async def until(ask, seconds=60):
-    """What ``ask`` gives as soon as it is true."""
-    end = time.monotonic() + seconds
-    while not (found := await ask()):
-        assert time.monotonic() < end, "it never came true"
-        await deferLater(reactor, 0.05)
-    return found
 
 
 def ready(client, wanted=True):

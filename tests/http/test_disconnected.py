@@ -1,17 +1,13 @@
 """A client that goes while its request waits for the database."""
 
 import socket
-import time
 
 import orjson
 import pytest
 import pytest_twisted
-from twisted.internet import reactor
+from support.until import until
 from twisted.internet.defer import Deferred, ensureDeferred
-from twisted.internet.task import deferLater
 from twisted.logger import LogLevel, globalLogPublisher
-
-SECONDS = 60
 
 
 @pytest.fixture
@@ -26,14 +22,6 @@ def complaints():
     globalLogPublisher.addObserver(observe)
     yield found
     globalLogPublisher.removeObserver(observe)
-
-
-async def until(condition):
-    """Returns when it is so."""
-    end = time.monotonic() + SECONDS
-    while not condition():
-        assert time.monotonic() < end, "it never came true"
-        await deferLater(reactor, 0.005)
 
 
 @pytest_twisted.ensureDeferred

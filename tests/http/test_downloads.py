@@ -6,6 +6,7 @@ import socket
 from typing import Any
 
 import pytest_twisted
+from support.until import until
 from twisted.internet import reactor
 from twisted.internet.task import deferLater
 
@@ -39,14 +40,6 @@ async def asking(served, monkeypatch, source) -> socket.socket:
     made.sendall(b"GET /project/birds/tasks/export?type=task&format=json HTTP/1.1\r\nHost: localhost\r\n\r\n")
     made.setblocking(False)
     return made
-
-
-async def until(condition: Any) -> None:
-    for _ in range(3000):
-        if condition():
-            return
-        await deferLater(reactor, 0.01, lambda: None)
-    raise AssertionError("it did not happen")
 
 
 def some(connection: socket.socket) -> bytes:

@@ -10,9 +10,8 @@ import pytest
 import pytest_twisted
 from support import wire
 from support.checks.shows import shows
-from twisted.internet import reactor
+from support.until import until
 from twisted.internet.defer import ensureDeferred, gatherResults
-from twisted.internet.task import deferLater
 
 from crowdd.config import HttpSettings, Settings
 from crowdd.http.transport import channel
@@ -20,14 +19,6 @@ from crowdd.http.transport.hosts import Hosts
 from crowdd.http.transport.limits.body_size import BodyLimits, imports_into
 
 ROWS = b"[" + b",".join([b'{"project_id":1,"task_id":1,"info":0}'] * 200_000) + b"]"
-
-
-async def until(condition: Any) -> None:
-    for _ in range(6000):
-        if condition():
-            return
-        await deferLater(reactor, 0.01, lambda: None)
-    raise AssertionError("it did not happen")
 
 
 def status_of(answer: bytes) -> int:

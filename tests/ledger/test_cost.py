@@ -13,7 +13,9 @@ import pytest
 from support.checks.shows import shows
 from support.ledger import Ledger
 
-SMALL, LARGE = 1_000, 100_000
+pytestmark = pytest.mark.slow
+
+SMALL, LARGE = 500, 20_000  # bench.cost has a million
 MAXIMUM = {"next_tasks": 95, "submit": 90}  # pages; completion comes to the latter
 ORDERS = ["priority", "priority-up", "id", "id-down"]
 SCHEDULERS = ["default", "random", "depth_first_all", "incremental", "breadth_first"]

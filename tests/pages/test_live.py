@@ -9,20 +9,13 @@ import pytest_twisted
 from support.browsers import lock, newcomer, signed_in
 from support.checks.shows import shows
 from support.listening import listen
+from support.until import until
 from twisted.internet import reactor
 from twisted.internet.defer import ensureDeferred
 from twisted.internet.task import deferLater
 
 STATE, EVENTS = "/project/birds/live", "/project/birds/events"
 SEVERAL = os.environ.get("CROWDD_DAEMON_WORKERS", "1") != "1"  # processes serve
-
-
-async def until(condition, seconds=60):
-    """Returns when it is so."""
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, "it never came true"
-        await deferLater(reactor, 0.01)
 
 
 async def answer(client, project):

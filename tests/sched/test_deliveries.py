@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
 
@@ -15,6 +14,7 @@ from support.checks.refused import PORT, REFUSED
 from support.checks.shows import shows
 from support.ledger import Ledger
 from support.servers.receiver import CLOSE, HANG, Receiver
+from support.until import until
 from twisted.internet import reactor
 from twisted.internet.defer import ensureDeferred
 from twisted.internet.task import deferLater
@@ -33,14 +33,6 @@ PATIENCE = 60
 AT_ONCE = 8  # what docs/webhooks.md promises
 FIRST_DELAY = 5.0
 SECRETS = Secrets(b"\x07" * 32)
-
-
-async def until(condition: Callable[[], Any]) -> None:
-    """Returns when it is so; receivers run in threads that wake nobody here."""
-    end = time.monotonic() + PATIENCE
-    while not condition():
-        assert time.monotonic() < end, "it never came true"
-        await deferLater(reactor, 0.005)
 
 
 class Post:

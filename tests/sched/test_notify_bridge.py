@@ -1,29 +1,18 @@
 """Notifications between processes: each process here has a pool, a notifier and a bridge of its own on one database."""
 
-import time
-
 import attrs
 import psycopg2
 import pytest
 import pytest_twisted
+from support.until import until
 from twisted.internet import reactor
 from twisted.internet.defer import Deferred, ensureDeferred, succeed
-from twisted.internet.task import Clock, deferLater
+from twisted.internet.task import Clock
 
 from crowdd.domain.core.change_notifier import ANY, ChangeNotifier
 from crowdd.domain.server.bootstrap import make_pool
 from crowdd.errors import UnavailableError
 from crowdd.sched.notify_bridge import MAX_PROJECTS, MAX_WAITING, PAUSE, NotifyBridge, projects_in
-
-SECONDS = 60
-
-
-async def until(condition):
-    """Returns when it is so."""
-    end = time.monotonic() + SECONDS
-    while not condition():
-        assert time.monotonic() < end, "it never came true"
-        await deferLater(reactor, 0.005)
 
 
 class Process:

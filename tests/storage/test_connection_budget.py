@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import time
-
 import attrs
 import pytest
 import pytest_twisted
 from psycopg2.extensions import parse_dsn
+from support.until import until
 from twisted.internet import reactor
 from twisted.internet.defer import Deferred, TimeoutError, ensureDeferred
-from twisted.internet.task import deferLater
 
 from crowdd.storage.connections.connection_budget import ConnectionBudget
 from crowdd.storage.connections.pool import Pool
@@ -64,13 +62,6 @@ async def make(dsn):
     yield made
     for pool in pools:
         await pool.close().addTimeout(10, reactor)
-
-
-async def until(true):
-    end = time.monotonic() + 60
-    while not true():
-        assert time.monotonic() < end, "it never came true"
-        await deferLater(reactor, 0.02)
 
 
 def has(pool, number):

@@ -194,6 +194,7 @@ def fresh_dump(postgres):
     postgres.drop(made)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", range(1, len(schema.migrations())))
 @pytest_twisted.ensureDeferred
 async def test_a_database_upgraded_from_an_earlier_version_equals_a_fresh_one(

@@ -2,29 +2,18 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 import pytest_twisted
 from standardwebhooks import Webhook
 from support.checks.refused import REFUSED
 from support.checks.shows import shows
 from support.servers.receiver import Receiver
-from twisted.internet import reactor
-from twisted.internet.task import deferLater
+from support.until import until
 
 from crowdd.domain.outbound.url_policy import target
 from crowdd.errors import RefusedTargetError
 
 HERE = "/project/birds/webhook"
-
-
-async def until(condition):
-    """Returns when it is so."""
-    end = time.monotonic() + 60
-    while not await condition():
-        assert time.monotonic() < end, "it never came true"
-        await deferLater(reactor, 0.02)
 
 
 @pytest.fixture

@@ -16,11 +16,14 @@ _STATEMENT = " UNION ALL ".join(
 )
 
 
+_PLANNED_AT = {0, *(8**power for power in range(1, 8))}
+
+
 class Watch:
     """Looks for broken rules on one session again and again.
 
     To plan the statement takes four times as long as to run it on small tables. It is planned anew at the first look,
-    the second, the fourth and so on, because tables grow meanwhile.
+    after eight looks, after 64 and so on, because tables grow meanwhile.
     """
 
     def __init__(self, connection: Any) -> None:
@@ -30,7 +33,7 @@ class Watch:
     def broken(self, highest: int = 0, share: int = 0) -> list[str]:
         """See ``invariants``."""
         with self._connection.cursor() as cursor:
-            if self._looks & (self._looks - 1) == 0 or self._planned != (highest, share):
+            if self._looks in _PLANNED_AT or self._planned != (highest, share):
                 self._plan(cursor, highest, share)
             self._looks += 1
             cursor.execute("EXECUTE invariants")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from types import CodeType
 from typing import Any
 
@@ -24,14 +24,43 @@ class Compiled(BytecodeCache):
             self._codes[bucket.key, bucket.checksum] = bucket.code
 
 
-def once_per_address(compile_builder: Callable[..., Any]) -> Callable[..., Any]:
-    """werkzeug's functions that make addresses out of rules: two for each of our addresses, none of which is ever called."""
-    made: dict[tuple[str, bool], Any] = {}
+_OF_A_RULE = ("_parts", "_trace", "_converters", "arguments", "_build", "_build_unknown")
 
-    def remembered(rule: Any, append_unknown: bool = True) -> Any:
-        key = rule.rule, append_unknown
+
+def once_per_address(compile_rule: Callable[[Any], None]) -> Callable[[Any], None]:
+    """werkzeug's rules: what is compiled of one follows from its address, and all of ours have the same options."""
+    made: dict[str, dict[str, Any]] = {}
+
+    def compiled(rule: Any) -> None:
+        if rule.rule not in made:
+            compile_rule(rule)
+            made[rule.rule] = {name: getattr(rule, name) for name in _OF_A_RULE}
+        vars(rule).update(made[rule.rule])
+
+    return compiled
+
+
+def once_per_document(make: Callable[..., dict[str, Any]]) -> Callable[..., dict[str, Any]]:
+    """The OpenAPI document: it follows from its title and the addresses."""
+    made: dict[Any, dict[str, Any]] = {}
+
+    def remembered(kinds: Any, routes: Iterable[Any], *names: str) -> dict[str, Any]:
+        routes = list(routes)
+        key = names, tuple((route.method, route.path) for route in routes)
         if key not in made:
-            made[key] = compile_builder(rule, append_unknown)
+            made[key] = make(kinds, routes, *names)
         return made[key]
+
+    return remembered
+
+
+def once_per_object(make: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """What follows from an object that stays: compared by identity, and kept with the result."""
+    made: dict[int, tuple[Any, Any]] = {}
+
+    def remembered(source: Any) -> Any:
+        if id(source) not in made:
+            made[id(source)] = source, make(source)
+        return made[id(source)][1]
 
     return remembered

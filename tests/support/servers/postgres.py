@@ -7,6 +7,8 @@ import os
 import psycopg2
 from psycopg2.extensions import connection, make_dsn, parse_dsn
 
+from support.servers.kept_connections import KeptConnections
+
 TEMPLATE = "crowdd_template"
 LARGE = 4_000_000  # bytes; emptying more takes longer than a new database, and its statistics may mislead the planner
 
@@ -59,8 +61,8 @@ CREATE EVENT TRIGGER shape_changed ON ddl_command_end EXECUTE FUNCTION between_t
 
 
 _ALONE = """
-SET lock_timeout = '5s';
-SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()
+SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+ WHERE datname = current_database() AND pid <> pg_backend_pid() AND pid <> ALL (%s::int[])
 """
 
 
@@ -72,6 +74,8 @@ class Postgres:
         self._made = 0
         self._clean: list[str] = []
         self._usual = 0
+        self._superusers: dict[str, connection] = {}  # by database: those that empty it
+        self.kept = KeptConnections()
 
     def prepare(self) -> None:
         """Makes the template ready to be copied; it is migrated by now."""
@@ -106,25 +110,39 @@ class Postgres:
 
     def drop(self, dsn: str) -> None:
         """Removes a database, also when somebody is still connected."""
+        self._disconnect(dsn)
         self.run(f"DROP DATABASE {_name(dsn)} WITH (FORCE)")
 
-    def take(self) -> str:
-        """The DSN of a database as after the migrations."""
-        return self._clean.pop() if self._clean else self.make()
+    def take(self, *, keep: bool = False) -> str:
+        """The DSN of a database as after the migrations.
+
+        With ``keep`` a server's sessions with it outlive the server and serve the next one; without it nobody is
+        connected to it, so that a test may count sessions or end them all.
+        """
+        fitting = [dsn for dsn in self._clean if self.kept.knows(dsn) == keep]
+        dsn = fitting[-1] if fitting else self._clean[-1] if self._clean else self.make()
+        if dsn in self._clean:
+            self._clean.remove(dsn)
+        if keep:
+            self.kept.allow(dsn)
+        elif self.kept.knows(dsn):
+            self.fetch("SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = %s", _name(dsn))
+            self._disconnect(dsn)
+        return dsn
 
     def give_back(self, dsn: str) -> None:
         """Empties a database for the next test; removes it when it cannot be as it was."""
-        if self._emptied(_name(dsn)):
+        if self._emptied(dsn):
             self._clean.append(dsn)
+            if not self.kept.knows(dsn):
+                self._disconnect(dsn)
         else:
             self.drop(dsn)
 
-    def _emptied(self, name: str) -> bool:
-        connected = self._open(name)
-        connected.autocommit = True
+    def _emptied(self, dsn: str) -> bool:
         try:
-            with connected.cursor() as cursor:
-                cursor.execute(_ALONE)
+            with self._superuser(_name(dsn)).cursor() as cursor:
+                cursor.execute(_ALONE, [self.kept.pids(dsn)])
                 cursor.execute("SELECT changed, pg_database_size(current_database()) FROM between_tests.shape")
                 changed, size = cursor.fetchone()
                 if changed or size > self._usual + LARGE:
@@ -134,10 +152,21 @@ class Postgres:
                 cursor.execute("SELECT between_tests.clean()")
                 cursor.execute(f"VACUUM {used}")
                 return True
-        except psycopg2.OperationalError:  # somebody holds on to it
+        except (psycopg2.OperationalError, psycopg2.InterfaceError):  # somebody holds on to it, or ended our session
             return False
-        finally:
-            connected.close()
+
+    def _superuser(self, name: str) -> connection:
+        if name not in self._superusers:
+            made = self._superusers[name] = self._open(name)
+            made.autocommit = True
+            with made.cursor() as cursor:
+                cursor.execute("SET lock_timeout = '5s'")
+        return self._superusers[name]
+
+    def _disconnect(self, dsn: str) -> None:
+        self.kept.forget(dsn)
+        if _name(dsn) in self._superusers:
+            self._superusers.pop(_name(dsn)).close()
 
     def _open(self, database: str) -> connection:
         return psycopg2.connect(make_dsn(self.dsn, dbname=database, user="postgres"))

@@ -1,0 +1,26 @@
+"""Waiting for what a test checks."""
+
+from __future__ import annotations
+
+import inspect
+import time
+from collections.abc import Callable
+from typing import Any
+
+from twisted.internet import reactor
+from twisted.internet.task import deferLater
+
+PAUSE = 0.01
+
+
+async def until(condition: Callable[[], Any], seconds: float = 60) -> Any:
+    """What ``condition`` returns, awaited if it can be, as soon as it is true. Fails after so many seconds."""
+    end = time.monotonic() + seconds
+    while not (found := await _value(condition())):
+        assert time.monotonic() < end, "it never came true"
+        await deferLater(reactor, PAUSE)
+    return found
+
+
+async def _value(found: Any) -> Any:
+    return await found if inspect.isawaitable(found) else found
