@@ -1,4 +1,4 @@
-"""What people call things on the command line: by id, short name, nickname or e-mail address."""
+"""What people call things on the command line: by id, short name, user name or e-mail address."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ T = TypeVar("T")
 
 
 async def account(services: Services, words: str) -> Row:
-    """The account with this nickname, e-mail address or id, with score and rank.
+    """The account with this user name, e-mail address or id, with score and rank.
 
-    Raises NotFoundError; ConflictError for digits that are one account's id and the nickname of another: whoever
-    chose such a nickname must not get what is meant for somebody else.
+    Raises NotFoundError; ConflictError for digits that are one account's id and the user name of another, so that
+    nobody gets another account's rights by choosing such a name.
     """
     found = {row["id"]: row for row in (await _by_id(services, words), await _by_name(services, words)) if row}
     if len(found) > 1:
         raise ConflictError(
-            f"{words} is the id of one account and the nickname of another.", hint="Use the e-mail address instead."
+            f"{words} is the id of one account and the user name of another.", hint="Use the e-mail address instead."
         )
     if not found:
-        raise NotFoundError(f"There is no account {words}.")
+        raise NotFoundError(f"Account {words} does not exist.")
     return found.popitem()[1]
 
 
@@ -51,7 +51,7 @@ async def project(services: Services, words: str) -> Row:
     if len(found) > 1:
         raise ConflictError(f"{words} is the id of one project and the short name of another.")
     if not found:
-        raise NotFoundError(f"There is no project {words}.", hint="To list the projects: crowdctl project list")
+        raise NotFoundError(f"Project {words} does not exist.", hint="To list the projects: crowdctl project list")
     return found.popitem()[1]
 
 
@@ -76,16 +76,16 @@ async def category(services: Services, words: str) -> Row:
     found = [row for row in rows if row["short_name"] == words] or [row for row in rows if row["id"] == number(words)]
     if not found:
         known = ", ".join(sorted(row["short_name"] for row in rows))
-        raise NotFoundError(f"There is no category {words}, only {known}.")
+        raise NotFoundError(f"Category {words} does not exist. Categories: {known}.")
     return found[0]
 
 
 async def known(work: Awaitable[T], what: str) -> T:
-    """What the work returns. Raises NotFoundError in words for whoever typed the number."""
+    """What the work returns. Raises NotFoundError with a message that begins with ``what``."""
     try:
         return await work
     except NotFoundError:
-        raise NotFoundError(f"There is no {what}.") from None
+        raise NotFoundError(f"{what} does not exist.") from None
 
 
 def number(words: str) -> int | None:

@@ -26,4 +26,4 @@ def start(home: Home, oldest: int = 0) -> Server:
         cluster.initialise(home, binaries)
         return cluster.start(home, binaries)
     except (OSError, SubprocessError) as error:
-        raise StartError(f"PostgreSQL could not be started on {home.cluster}: {error}") from error
+        raise StartError(f"PostgreSQL could not start on {home.cluster}: {error}") from error

@@ -92,7 +92,7 @@ def initialise(home: Home, binaries: Binaries) -> None:
         start_new_session=True, **home.account.spawning(),
     )  # fmt: skip
     if made.returncode:
-        raise StartError(f"PostgreSQL could not make its data folder {home.cluster}: {_last(made.stderr)}")
+        raise StartError(f"PostgreSQL could not create its data folder {home.cluster}: {_last(made.stderr)}")
     with (unfinished / "postgresql.conf").open("a", encoding="utf-8") as settings:
         settings.write(_tuned())
     unfinished.rename(home.cluster)
@@ -184,7 +184,7 @@ def _make_database(home: Home) -> None:
     try:
         connection = psycopg2.connect(_dsn(home, "postgres"))
     except psycopg2.OperationalError as error:
-        raise StartError(f"PostgreSQL on {home.cluster} takes no connection: {_last(str(error))}") from None
+        raise StartError(f"Could not connect to PostgreSQL on {home.cluster}: {_last(str(error))}") from None
     with contextlib.closing(connection):
         connection.autocommit = True
         with connection.cursor() as cursor:
@@ -211,7 +211,7 @@ def end_leftover(cluster: Path) -> None:
         if wait_until(lambda: not _at_work(cluster), seconds):
             (cluster / "postmaster.pid").unlink(missing_ok=True)
             return
-    raise StartError(f"An earlier PostgreSQL on {cluster} does not end: stop its processes ({_at_work(cluster)}).")
+    raise StartError(f"An earlier PostgreSQL on {cluster} does not stop. End its processes ({_at_work(cluster)}).")
 
 
 def _at_work(cluster: Path) -> set[int]:

@@ -94,7 +94,7 @@ class Incoming:
         """The body. Raises DisconnectedError when the client went while its request waited: Twisted drops it then."""
         content = self.request.content
         if content.closed:
-            raise DisconnectedError("The client has gone.")
+            raise DisconnectedError("The client has disconnected.")
         content.seek(0)
         return bytes(content.read())
 
@@ -164,7 +164,7 @@ class Incoming:
     def _length(self) -> int:
         content = self.request.content
         if content.closed:
-            raise DisconnectedError("The client has gone.")
+            raise DisconnectedError("The client has disconnected.")
         content.seek(0, 2)
         return int(content.tell())
 

@@ -98,6 +98,6 @@ PROJECT = Kind(
         Field("overall_progress", Number(), "Counted answers of those wanted, in per cent.", **FIGURE),
         Field("last_activity", Text(), "The time of the last answer in words.", **FIGURE),
         Field("last_activity_raw", Timestamp(), "The time of the last answer.", **FIGURE),
-        Field("owner", Text(), "Full name of the owner, or the nickname while privacy_mode is on.", **FIGURE),
+        Field("owner", Text(), "Full name of the owner, or the user name while privacy_mode is on.", **FIGURE),
     ),
 )

@@ -16,11 +16,11 @@ def test_a_new_key_takes_over_and_the_old_one_finds_keys_as_before(crowdctl, row
     crowdctl.json("user", "create", "--name", "bob", "--email", "bob@example.org", *WORD)
     before = rows("SELECT api_key_hash, api_key_sealed FROM account")
     (only,) = crowdctl.json("secrets", "list")
-    assert only["use"] == "seals and signs, finds and hides addresses"
+    assert only["use"] == "encrypts and signs, hashes keys and addresses"
     made = crowdctl.json("secrets", "add", "--yes")
     assert [(key["id"], key["use"]) for key in crowdctl.json("secrets", "list")] == [
-        (made["id"], "seals and signs"),
-        (only["id"], "opens, finds and hides addresses"),
+        (made["id"], "encrypts and signs"),
+        (only["id"], "decrypts, hashes keys and addresses"),
     ]
     done = crowdctl.json("secrets", "rotate")
     assert done[0] == {"table": "account", "column": "api_key_sealed", "changed": 1, "unreadable": 0}
@@ -43,7 +43,7 @@ def test_a_lost_key_file_is_refused_by_commands_and_none_is_made(crowdctl, rows)
     key_file(crowdctl).unlink()
     for words in (("admin", "link"), ("user", "show", "bob"), ("secrets", "rotate"), ("jobs", "list")):
         said = crowdctl.refused(*words)
-        assert "There is no secret.key in" in said and LOST in said and "crowdctl secrets adopt --new-key" in said
+        assert "contains no secret.key" in said and LOST in said and "crowdctl secrets adopt --new-key" in said
     assert [*key_file(crowdctl).parent.iterdir()] == []
     key_file(crowdctl).write_bytes(kept)
     assert crowdctl.json("user", "show", "bob")["name"] == "bob"

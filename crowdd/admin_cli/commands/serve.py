@@ -46,7 +46,7 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 def serve(config: str) -> None:
     """Start PostgreSQL, prepare the database and serve until Ctrl-C.
 
-    PostgreSQL is the configured one ([db] dsn); without that, crowdd runs one of its own on the data folder.
+    The command uses the PostgreSQL in [db] dsn. Without that setting it runs an embedded PostgreSQL in the data folder.
     """
     settings = load(config)
     stop = Stop()
@@ -290,10 +290,10 @@ def announce(base_url: str, link: str | None) -> None:
     """Tells where the server is, how to become its first admin, and what to try."""
     click.echo(f"\n  crowdd            {base_url}")
     if link:
-        click.echo(f"  Become its admin  {link}  (works once)")
+        click.echo(f"  Become admin      {link}  (works once)")
     if EXAMPLE_FOLDER.is_dir():
         click.echo(f"  Try the example   {base_url}/project/{EXAMPLE_FOLDER.name}/")
-    click.echo("  Ctrl-C ends it.\n")
+    click.echo("  Press Ctrl-C to stop.\n")
 
 
 def first_to_end(daemon: subprocess.Popen[bytes], server: Server | None) -> None:

@@ -79,7 +79,7 @@ def show(config: Path | None, project: str, delivery: int | None, state: str | N
 
 def _show_delivery(config: Path | None, project: str, delivery: int, as_json: bool) -> None:
     async def work(services: Services, row: Row) -> dict[str, Any]:
-        what = f"delivery {delivery} of {row['short_name']}"
+        what = f"Delivery {delivery} of {row['short_name']}"
         return await known(services.webhooks.delivery(row, SYSTEM, delivery), what)
 
     found = _of_project(config, project, work)
@@ -137,7 +137,7 @@ def redeliver(
             return await services.webhooks.replay(row, SYSTEM, first, last)
         if failed:
             return await services.webhooks.all_failed_again(row, SYSTEM)
-        what = f"delivery {delivery} of {row['short_name']}"
+        what = f"Delivery {delivery} of {row['short_name']}"
         await known(services.webhooks.again(row, SYSTEM, delivery or 0), what)
         return 1
 

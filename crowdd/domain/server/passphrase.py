@@ -44,7 +44,9 @@ def unseal(passphrase: str, box: Mapping[str, Any], bound_to: bytes) -> bytes:
     except InvalidTag:
         raise PassphraseError("The passphrase is wrong, or the archive was changed.") from None
     except (KeyError, TypeError, ValueError):
-        raise PassphraseError("The keys in the archive are not sealed in a way that this crowdd knows.") from None
+        raise PassphraseError(
+            "The keys in the archive are encrypted in a way that this crowdd does not know."
+        ) from None
 
 
 def _key(passphrase: str, salt: bytes, cost: Mapping[str, int]) -> bytes:

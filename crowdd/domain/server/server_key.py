@@ -75,7 +75,7 @@ class Finding:
         if self.match in FITTING:
             return ""
         if self.present is None:
-            return f"There is no {keys.FILE} in {folder.absolute()}, and the database was used with one."
+            return f"{folder.absolute()} contains no {keys.FILE}, but the database was used with one."
         name = key_id(self.present.roots[-1]).hex()
         if self.match is Match.OTHER:
             known = bytes(self.recorded[-1]["id"]).hex()
@@ -139,9 +139,9 @@ async def _require_opened(tx: Database, folder: Path, secrets: Secrets) -> None:
     if not sample or any(opens(secrets, "account", "api_key_sealed", row["id"], row["sealed"]) for row in sample):
         return
     if keys.existing(folder) is None:
-        raise ServerKeyError(f"There is no {keys.FILE} in {folder.absolute()}, and the database was used with one.")
+        raise ServerKeyError(f"{folder.absolute()} contains no {keys.FILE}, but the database was used with one.")
     raise ServerKeyError(
-        f"{folder.absolute() / keys.FILE} is not the key file of this database: it opens none of its secrets."
+        f"{folder.absolute() / keys.FILE} is not the key file of this database: it decrypts none of its secrets."
     )
 
 
@@ -155,8 +155,8 @@ async def _require_unused(tx: Database, finding: Finding, folder: Path) -> None:
         if any([await encrypted_columns.any_beginning(tx, column, prefix) for column in encrypted_columns.COLUMNS]):
             path, name = folder.absolute() / keys.FILE, bytes(row["id"]).hex()
             raise ServerKeyError(
-                f"Key {name} is missing in {path}, and secrets are sealed with it.",
-                hint=f"Put its line back; run crowdctl secrets rotate before you remove it. {WHAT_TO_DO}",
+                f"Key {name} is missing in {path}, but secrets are encrypted with it.",
+                hint=f"Put its line back, and run crowdctl secrets rotate before you remove it. {WHAT_TO_DO}",
             )
 
 

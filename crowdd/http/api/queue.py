@@ -110,10 +110,10 @@ class QueueApi:
 def chosen(query: dict[str, str]) -> dict[str, Any]:
     """What of a list is asked for. Raises UnknownFieldError and InvalidValueError."""
     for name in query.keys() - _NAMES - queries.UNSPECIFIC:
-        raise UnknownFieldError(f"Items of the queue cannot be chosen by {name}.")
+        raise UnknownFieldError(f"Background tasks cannot be filtered by {name}.")
     state = query.get("state") or None
     if state is not None and state not in STATES:
-        raise InvalidValueError(f"state is one of {', '.join(STATES)}.")
+        raise InvalidValueError(f"state must be one of {', '.join(STATES)}.")
     limit = queries.number(query.get("limit", ""), "limit", queries.DEFAULT_LIMIT)
     numbers = {"project_id": query.get("project_id"), "before": query.get("last_id")}
     given = {name: queries.number(text, name, 0) for name, text in numbers.items() if text}

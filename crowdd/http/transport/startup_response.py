@@ -13,7 +13,7 @@ from crowdd.http.negotiation import target_of
 from crowdd.http.pages.monitoring import HEALTH, healthy, readiness
 from crowdd.http.responses import BytesResponse
 
-_WORDS = "The server is starting and waits for its database."
+_WORDS = "The server is starting and waiting for its database."
 
 
 class Starting(Resource):

@@ -118,7 +118,7 @@ async def test_a_line_goes_once_nothing_is_sealed_with_it(pool, tmp_path, served
     )
     without = Secrets(newest.root, newest.older[1:])
     (folder / keys.FILE).write_text("".join(f"{root.hex()}\n" for root in without.roots))
-    with pytest.raises(ServerKeyError, match="secrets are sealed with it"):
+    with pytest.raises(ServerKeyError, match="secrets are encrypted with it"):
         await settle(pool, folder, without)
     await pool.execute(
         "UPDATE account SET api_key_sealed = %(sealed)s", {"sealed": newest.encrypt("x", "account.api_key_sealed.1")}
@@ -131,12 +131,12 @@ async def test_a_used_database_without_a_record_takes_only_the_file_that_opens_i
     await served.person("ada")
     folder = served.services.settings.data.dir
     await pool.execute("DELETE FROM server_key")
-    with pytest.raises(ServerKeyError, match=r"There is no secret\.key in"):
+    with pytest.raises(ServerKeyError, match=r"contains no secret\.key"):
         await settle(pool, tmp_path / "empty", keys.load(tmp_path / "empty"))
     other = tmp_path / "other"
     other.mkdir()
     keys.keep(other, Secrets(os.urandom(32)))
-    with pytest.raises(ServerKeyError, match="it opens none of its secrets"):
+    with pytest.raises(ServerKeyError, match="it decrypts none of its secrets"):
         await settle(pool, other, keys.load(other))
     await settle(pool, folder, keys.load(folder))
 

@@ -35,7 +35,7 @@ class DevicePages:
         sessions = await self._sessions.listed(row["id"], incoming.who)
         shown = [{key: outward(value) for key, value in session.items()} for session in sessions]
         form = self._forms.blank(incoming, "session")
-        return Page("account/sessions.html", title=_("Signed in here"), sessions=shown, form=form, _name=row["name"])
+        return Page("account/sessions.html", title=_("Sessions"), sessions=shown, form=form, _name=row["name"])
 
     async def end(self, incoming: Incoming, name: str) -> Response:
         """Ends the session that the field ``session`` numbers, or with "all" every one."""
