@@ -1,4 +1,4 @@
-"""What people call things on the command line: by id, short name, user name or e-mail address."""
+"""Find accounts, projects and categories by id, short name, user name or e-mail address."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ STATUSES = {
 
 
 class Crowdctl(click.Group):
-    """Imports a command when it is asked for, and says in a sentence what the rules refuse."""
+    """Import a command when it is used, and print errors of the domain as one sentence."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
@@ -96,7 +96,7 @@ def _imported(name: str) -> ModuleType:
 
 
 class AwayError(click.ClickException):
-    """Nothing is wrong with the command: it may be tried again."""
+    """An error that is not the fault of the command, which can be repeated."""
 
     exit_code = TEMPORARY
 

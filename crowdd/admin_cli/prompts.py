@@ -1,4 +1,4 @@
-"""What a command asks of the person in front of it: a password, and whether it is meant."""
+"""Prompts: for a password, and for confirmation."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ password_option: Callable[[Command], Command] = click.option(
 
 
 def confirm(yes: bool, sentence: str) -> None:
-    """Passes when ``yes`` was said or is said now; there is nobody to ask but at a terminal."""
+    """Return if ``yes`` is set or the person confirms. Without a terminal, confirmation fails."""
     if yes:
         return
     if not sys.stdin.isatty():
@@ -29,7 +29,7 @@ def confirm(yes: bool, sentence: str) -> None:
 
 
 def secret(said: str | None) -> str:
-    """The password that was said; else from a terminal, unseen and twice; else the first line of what comes in."""
+    """The given password; otherwise from a terminal, hidden and twice; otherwise the first line of standard input."""
     if said is not None:
         return said
     if sys.stdin.isatty():
@@ -41,7 +41,7 @@ def secret(said: str | None) -> str:
 
 
 def registration(name: str, fullname: str | None, email: str, password: str | None) -> Registration:
-    """What somebody would have typed who signs up."""
+    """The registration form of a new account."""
     word = secret(password)
     return Registration(name, fullname or name, email, word, word)
 

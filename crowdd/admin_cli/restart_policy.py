@@ -1,4 +1,4 @@
-"""How often a process that ended by itself is started again."""
+"""How often a process that exited is restarted."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Restarts:
         self._began = self.clock()
 
     def pause(self) -> float | None:
-        """Seconds until a process that has just ended is started again; None when that has been tried too often."""
+        """Seconds until a process that has just exited is restarted. None after too many restarts."""
         if self.clock() - self._began >= STEADY_SECONDS:
             self._in_a_row = 0
         self._in_a_row += 1

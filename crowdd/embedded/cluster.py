@@ -123,7 +123,7 @@ def start(home: Home, binaries: Binaries) -> Server:
 
 
 def answering(home: Home) -> str | None:
-    """The DSN of the server that somebody runs on this home now; None when nobody does."""
+    """The DSN of the server that runs on this home. None if none runs."""
     postmaster = int((_pid_file(home.cluster) or ["0"])[0])
     at_work = _ready(home.cluster, postmaster) and postmaster in _at_work(home.cluster)
     return _dsn(home, "crowdd") if at_work else None
@@ -195,7 +195,7 @@ def _make_database(home: Home) -> None:
 
 
 def end_leftover(cluster: Path) -> None:
-    """Ends what an earlier crowdd left running on this folder; the caller holds the lock, so nobody else uses it.
+    """Stop processes that an earlier crowdd left running on this folder. The caller holds the lock.
 
     Also removes a stale ``postmaster.pid``: PostgreSQL believes it when an unrelated process has got that number.
     Raises StartError when something does not end.

@@ -1,4 +1,4 @@
-"""A PostgreSQL that somebody else runs: looked at once before anything is built on it."""
+"""A PostgreSQL that the operator runs: checked once before it is used."""
 
 from __future__ import annotations
 

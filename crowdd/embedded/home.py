@@ -98,7 +98,7 @@ def fits(socket: Path) -> bool:
 
 
 def _private(folder: Path, mode: int, *owners: int) -> bool:
-    """Makes the folder; False when it is there already and in other hands, or cannot be made."""
+    """Create the folder. False if it exists and belongs to another user, or cannot be created."""
     try:
         folder.mkdir(mode=mode)
         folder.chmod(mode)

@@ -55,7 +55,7 @@ def choose(major: int, found: Iterable[Tools], named: Path | None = None) -> Too
 
 
 def _folders() -> Iterator[Path]:
-    """Where programs may lie; the one of the PATH last, for it may hold a wrapper that chooses by itself."""
+    """Folders to search for programs. PATH comes last, because it may have a wrapper that chooses a version."""
     yield from usual_folders()
     if embedded := embedded_folder():
         yield embedded

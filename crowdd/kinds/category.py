@@ -1,4 +1,4 @@
-"""Category: a shelf for projects (interface: category-fields)."""
+"""Category: a group of projects (interface: category-fields)."""
 
 from crowdd.kinds.kind import ADMINS, EVERYONE, Field, Kind, Rights, Write
 from crowdd.kinds.types import Integer, JsonObject, ShortName, Text, Timestamp

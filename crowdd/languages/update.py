@@ -1,6 +1,6 @@
-"""Brings the catalogues up to date with the words that stand in the code: ``make i18n``.
+"""Update the catalogues with the messages in the code: ``make i18n``.
 
-Translations are kept, words that nobody says any more go, new ones are added without a translation and listed.
+Translations are kept, unused messages are removed, and new ones are added without a translation and listed.
 """
 
 from __future__ import annotations

@@ -305,7 +305,7 @@ class TestRestoreRefuses:
     def test_an_archive_of_a_newer_format(self, place, tmp_path, monkeypatch):
         monkeypatch.setattr(backup_archive, "FORMAT", 2)
         target = written(tmp_path / "newer", {})
-        assert "has format 2, this crowdd reads format 1" in place.refused("restore", target, **PASSPHRASE)
+        assert "has format 2, but this crowdd reads format 1" in place.refused("restore", target, **PASSPHRASE)
 
     @pytest.mark.parametrize("name", ["../evil", "uploads/../../evil", "/etc/evil", "uploads/a/b/c/d/e", "lock"])
     def test_an_archive_with_a_file_for_elsewhere(self, name):

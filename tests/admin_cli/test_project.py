@@ -217,7 +217,7 @@ class TestOwner:
         ] == ["ada", "eve"]
 
     def test_nobody_of_that_name(self, crowdctl, folder, rows):
-        assert "no account nobody" in crowdctl.refused("project", "load", folder, "--owner", "nobody")
+        assert "Account nobody does not exist" in crowdctl.refused("project", "load", folder, "--owner", "nobody")
         assert rows("SELECT id FROM project") == []
 
 

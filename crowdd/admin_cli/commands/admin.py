@@ -1,4 +1,4 @@
-"""``crowdctl admin``: administrators, and how the first one comes about."""
+"""``crowdctl admin``: administrators, and the link that creates the first one."""
 
 from __future__ import annotations
 

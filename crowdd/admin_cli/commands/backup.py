@@ -1,4 +1,4 @@
-"""``crowdctl backup``: everything that a server needs to come back, in one file."""
+"""``crowdctl backup``: everything that is needed to restore a server, in one file."""
 
 from __future__ import annotations
 

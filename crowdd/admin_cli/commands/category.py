@@ -1,4 +1,4 @@
-"""``crowdctl category``: shelves for projects."""
+"""``crowdctl category``: categories of projects."""
 
 from __future__ import annotations
 

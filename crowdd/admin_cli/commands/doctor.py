@@ -1,4 +1,4 @@
-"""``crowdctl doctor``: looks at everything, says in sentences what is wrong and what to do."""
+"""``crowdctl doctor``: check the installation and print problems with what to do."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``crowdctl jobs``: work by the clock."""
+"""``crowdctl jobs``: periodic jobs."""
 
 from __future__ import annotations
 

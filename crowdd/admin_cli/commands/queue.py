@@ -1,4 +1,4 @@
-"""``crowdctl queue``: long work in the background."""
+"""``crowdctl queue``: background tasks."""
 
 from __future__ import annotations
 

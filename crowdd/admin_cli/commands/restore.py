@@ -1,4 +1,4 @@
-"""``crowdctl restore``: a server comes back from one file, into an empty place."""
+"""``crowdctl restore``: restore a backup into an empty database and data folder."""
 
 from __future__ import annotations
 
@@ -52,14 +52,14 @@ def restore(ctx: click.Context, file: Path, passphrase_file: Path | None, pg_bin
 
 
 class Place:
-    """The database and the data folder of the settings, in nobody else's hands meanwhile."""
+    """The database and the data folder of the settings, locked for this command."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """Nobody serves on the folder as long as the block lasts. Raises StartError when somebody does."""
+        """Lock the data folder for the block. Raises StartError if a server uses it."""
         lock = hold(self._settings.data.dir)
         try:
             yield

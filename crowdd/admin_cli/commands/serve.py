@@ -1,6 +1,6 @@
-"""``crowdctl serve``: from nothing to a running server in the foreground, and back to nothing at the end.
+"""``crowdctl serve``: prepare everything, run the server in the foreground, and stop everything at the end.
 
-Its PostgreSQL and its daemon are started again when one of them ends by itself.
+PostgreSQL and the daemon are restarted when one of them exits.
 """
 
 from __future__ import annotations

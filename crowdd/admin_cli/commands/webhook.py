@@ -1,4 +1,4 @@
-"""``crowdctl webhook``: what projects' receivers are told. The running server sends; commands say what."""
+"""``crowdctl webhook``: webhooks of projects. The running server sends deliveries; commands choose them."""
 
 from __future__ import annotations
 
