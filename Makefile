@@ -1,6 +1,6 @@
 # make run: from nothing to a running server. make test: all that must pass before a change goes in.
 
-.PHONY: backup run test tests lint i18n strings pictures browser clean crowd crowd-kills exact storm live hot cost truth webhooks wheel docs hostile soak spine-workers imports damaged exports paint audit constraints sbom class-room museum
+.PHONY: backup run test tests lint i18n strings pictures browser clean crowd crowd-kills exact storm live hot cost truth webhooks wheel documents docs hostile soak spine-workers imports damaged exports paint audit constraints sbom class-room museum
 .DELETE_ON_ERROR:
 
 # Also where somebody wants no compiled modules: a test starts hundreds of programs, which would all compile the same.
@@ -106,9 +106,13 @@ webhooks: .venv/installed-embedded,test
 	@$(venv)python -m bench.webhooks
 
 wheel: .venv/installed-embedded,test
-	@$(venv)python -m bench.wheel
+	@$(venv)python -m bench.release.wheel
 
-docs: .venv/installed-embedded,docs
+# Writes etc/crowdd.conf and the tables of settings, errors and metrics in docs/ from the code.
+documents: .venv/installed-embedded,test
+	@$(venv)python -m bench.documents
+
+docs: .venv/installed-embedded,docs documents
 	@$(venv)sphinx-build -q -W --keep-going -b html docs docs/_build
 	@echo "docs/_build/index.html"
 
@@ -133,28 +137,28 @@ audit: .venv/installed-embedded,test
 
 # Pins what crowdd needs, with hashes, in etc/constraints.txt: after a change of install_requires, and for new versions.
 constraints: .venv/installed-embedded,test
-	@$(venv)python -m bench.constraints
+	@$(venv)python -m bench.release.constraints
 
 # The software bill of materials of these pins, as CycloneDX: crowdd.cdx.json.
 sbom: .venv/installed-embedded,test
-	@$(venv)python -m bench.sbom
+	@$(venv)python -m bench.release.sbom
 
 clean:
 	rm -rf .venv build docs/_build docs/reference *.egg-info .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
 	find crowdd tests twisted bench examples -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
 
 imports: .venv/installed-embedded,test
-	@$(venv)python -m bench.imports
+	@$(venv)python -m bench.transfer.imports
 
 # Files of tasks that were damaged on their way: no database, no server.
 damaged: .venv/installed-embedded,test
-	@$(venv)python -m bench.damaged_files
+	@$(venv)python -m bench.fuzz.damaged_files
 
 exports: .venv/installed-embedded,test
-	@$(venv)python -m bench.exports
+	@$(venv)python -m bench.transfer.exports
 
 class-room: .venv/installed-embedded,test
 	@$(venv)python -m bench.class_room
 
 museum: .venv/installed-embedded,test
-	@$(venv)python -m bench.museum
+	@$(venv)python -m bench.transfer.museum

@@ -21,8 +21,8 @@ from pathlib import Path
 
 from support.person import Person
 
-from bench import testbed
-from bench.figures import table
+from bench.support import testbed
+from bench.support.figures import table
 
 MAXIMUM = 1.1
 SETTINGS = {

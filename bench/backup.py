@@ -34,7 +34,7 @@ from psycopg2.extensions import make_dsn
 from support.person import Person
 from support.servers.live import BIN, LiveServer
 
-from bench import testbed
+from bench.support import testbed
 
 WORD = "correct horse battery"
 THREADS = 12

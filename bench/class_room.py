@@ -25,12 +25,12 @@ import attrs
 import requests
 from support.servers.live import LiveServer
 
-from bench import testbed, volunteers
 from bench.crowd import Crowd
 from bench.crowd import Plan as CrowdPlan
-from bench.figures import table
-from bench.testbed import Project
-from bench.wire import Client
+from bench.support import testbed, volunteers
+from bench.support.figures import table
+from bench.support.testbed import Project
+from bench.support.wire import Client
 
 LABELS = ("fox", "hare", "marten", "owl")
 GUESSERS, DILIGENT = 1 / 3, 0.9  # of the pupils; how often the others are right

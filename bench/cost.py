@@ -27,12 +27,13 @@ import attrs
 import psycopg2
 from psycopg2.extras import RealDictCursor
 
-from bench import hot, testbed
-from bench.cpu import Cpu, Meter
-from bench.figures import table
-from bench.filled import Filling, fill, set_scheduler
-from bench.pairs import Identity, Rush
-from bench.testbed import Postgres, Project, Sql
+from bench import hot
+from bench.support import testbed
+from bench.support.cpu import Cpu, Meter
+from bench.support.figures import table
+from bench.support.filled import Filling, fill, set_scheduler
+from bench.support.pairs import Identity, Rush
+from bench.support.testbed import Postgres, Project, Sql
 from crowdd.storage.connections import connection_settings
 from crowdd.storage.database import Prepared
 from crowdd.storage.tasks import contributions

@@ -19,10 +19,10 @@ import attrs
 import click
 from support.servers.live import LiveServer
 
-from bench import testbed, volunteers
-from bench.figures import Times, table
-from bench.testbed import Project, Sql
-from bench.wire import Answer, Client, LostError
+from bench.support import testbed, volunteers
+from bench.support.figures import Times, table
+from bench.support.testbed import Project, Sql
+from bench.support.wire import Client, LostError, Response
 
 AGAIN_SECONDS = 0.1  # how soon a volunteer who is told to wait comes back
 PATIENCE_SECONDS = 30.0  # how long he does; a lease is much shorter where somebody may vanish
@@ -146,7 +146,7 @@ class Crowd:
         elif answer.status != 200 or answer.json["task_id"] != task["id"]:
             self.violations.append(f"The answer to task {task['id']} was refused: {answer}")
 
-    async def _insist(self, client: Client, name: str, *request: Any) -> tuple[Answer, bool]:
+    async def _insist(self, client: Client, name: str, *request: Any) -> tuple[Response, bool]:
         """An answer, and whether an attempt before may have arrived: a server that is away comes back."""
         repeated = False
         while True:

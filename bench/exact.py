@@ -22,12 +22,12 @@ import psycopg2
 from support.checks.invariants import invariants
 from support.servers.live import BIN, LiveServer
 
-from bench import testbed
 from bench.crowd import database
-from bench.figures import table
-from bench.testbed import Project, Sql
-from bench.volunteers import address
-from bench.wire import Answer, Client
+from bench.support import testbed
+from bench.support.figures import table
+from bench.support.testbed import Project, Sql
+from bench.support.volunteers import address
+from bench.support.wire import Client, Response
 from crowdd.storage import schedulers
 
 EDIT_SECONDS = 0.3  # between two edits
@@ -158,7 +158,7 @@ class Run:
         else:
             self._wrong(f"The answer to task {task['id']}: {answer}")
 
-    async def _insist(self, client: Client, *request: Any) -> tuple[Answer, bool]:
+    async def _insist(self, client: Client, *request: Any) -> tuple[Response, bool]:
         repeated = False
         while True:
             try:
@@ -270,7 +270,7 @@ class Run:
         self.seen.violations.append(f"{self.sched}: {sentence}")
 
 
-def _code(answer: Answer) -> str:
+def _code(answer: Response) -> str:
     return str(answer.json.get("error_code", "")) if isinstance(answer.json, dict) else ""
 
 

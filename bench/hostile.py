@@ -17,13 +17,13 @@ import click
 from support.person import Person
 from support.servers.live import LiveServer
 
-from bench import attacks, testbed, vital
-from bench.cpu import Meter
-from bench.figures import table
-from bench.load import Load
-from bench.testbed import Project
-from bench.volunteers import address
-from bench.wire import Client, Wire
+from bench.support import attacks, testbed, vital
+from bench.support.cpu import Meter
+from bench.support.figures import table
+from bench.support.load import Load
+from bench.support.testbed import Project
+from bench.support.volunteers import address
+from bench.support.wire import Client, Wire
 
 MAX_SLOWER = 3.0  # times the p99 of calm
 MIN_P99 = 50.0  # milliseconds; below that a machine's own noise is more than any attack

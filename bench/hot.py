@@ -23,12 +23,12 @@ from pathlib import Path
 import attrs
 from support.servers.live import LiveServer
 
-from bench import testbed, volunteers
-from bench.cpu import Cpu, Spent
-from bench.figures import table
-from bench.filled import Filling, fill
-from bench.pairs import Identity, Rush
-from bench.testbed import Postgres, Project, Sql
+from bench.support import testbed, volunteers
+from bench.support.cpu import Cpu, Spent
+from bench.support.figures import table
+from bench.support.filled import Filling, fill
+from bench.support.pairs import Identity, Rush
+from bench.support.testbed import Postgres, Project, Sql
 from crowdd.domain.core import secrets
 from crowdd.http.auth.cookies import VOLUNTEER
 
@@ -74,7 +74,7 @@ def accounts(sql: Sql, data: Path, count: int) -> list[tuple[int, str]]:
     root = secrets.load(data)
     keys = [f"key-{time.time_ns()}-{number}" for number in range(count)]
     made = sql.rows(
-        "INSERT INTO account (created, name, fullname, email_addr, api_key_hash, api_key_sealed)"
+        "INSERT INTO account (created, name, fullname, email_addr, api_key_hash, api_key_encrypted)"
         " SELECT clock(), k, k, k, h, '' FROM unnest(%s::text[], %s::bytea[]) u(k, h) RETURNING id, name",
         [keys, [root.digest("api_key", key) for key in keys]],
     )

@@ -18,11 +18,11 @@ from typing import Any
 
 from psycopg2.extensions import adapt
 
-from bench import testbed
-from bench.cpu import Cpu
-from bench.figures import table
+from bench.support import testbed
+from bench.support.cpu import Cpu
+from bench.support.figures import table
 from crowdd import kinds
-from crowdd.domain.core import queries
+from crowdd.http import queries
 from crowdd.storage.core import listing
 from crowdd.values import Requester
 

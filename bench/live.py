@@ -19,10 +19,10 @@ import attrs
 import click
 from support.servers.live import LiveServer
 
-from bench import testbed
-from bench.figures import table
-from bench.testbed import Project, Sql, until
-from bench.wire import Client
+from bench.support import testbed
+from bench.support.figures import table
+from bench.support.testbed import Project, Sql, until
+from bench.support.wire import Client
 
 MAX_MEMORY = 400e6  # bytes at 5,000 clients
 MAX_READS = 2.0  # of the state, a second

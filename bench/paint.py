@@ -15,8 +15,8 @@ from playwright.sync_api import sync_playwright
 from support.person import Person
 from support.servers.chromium import binary
 
-from bench import testbed
-from bench.figures import table
+from bench.support import testbed
+from bench.support.figures import table
 from crowdd.http import starters
 
 MAX_PAGE, MAX_FIRST, MAX_NEXT = 1000.0, 1500.0, 200.0  # milliseconds

@@ -23,9 +23,9 @@ from pathlib import Path
 import attrs
 import psycopg2
 
-from bench import testbed
-from bench.cpu import Cpu
-from bench.figures import table
+from bench.support import testbed
+from bench.support.cpu import Cpu
+from bench.support.figures import table
 from crowdd.embedded.binaries import find_all
 
 MAX_CPU, MIN_SPEED = 1.15, 0.9
@@ -33,9 +33,9 @@ N_ANSWERS = 3
 FOLD_SECONDS = 2
 _BARE = re.compile(r"\n\s*INSERT INTO stat_delta .*?;", re.DOTALL)
 _SETUP = (
-    "INSERT INTO account (created, name, fullname, email_addr, api_key_hash, api_key_sealed)"
+    "INSERT INTO account (created, name, fullname, email_addr, api_key_hash, api_key_encrypted)"
     " SELECT now(), 'p' || n, 'p' || n, 'p' || n, n::text::bytea, '' FROM generate_series(1, %(clients)s) n",
-    "INSERT INTO project (created, updated, name, short_name, secret_key_sealed, owner_id, owners_ids, category_id)"
+    "INSERT INTO project (created, updated, name, short_name, secret_key_encrypted, owner_id, owners_ids, category_id)"
     " SELECT now(), now(), 'p', 'p', '', a.id, ARRAY[a.id], c.id FROM account a, category c ORDER BY 6, 8 LIMIT 1",
     "INSERT INTO project_ledger (project_id, trial) SELECT id, false FROM project",
 )

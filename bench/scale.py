@@ -24,9 +24,9 @@ import attrs
 import psycopg2
 from psycopg2.extensions import make_dsn
 
-from bench import testbed
-from bench.cpu import Cpu
-from bench.figures import table
+from bench.support import testbed
+from bench.support.cpu import Cpu
+from bench.support.figures import table
 
 MAX_CPU, MAX_SECONDS, ROUNDS = 1.25, 0.010, 5
 N_ANSWERS = 10
@@ -34,7 +34,7 @@ SMALL = (1_000, 10_000)
 BURST = 100_000
 FILL = (
     "ALTER TABLE account DISABLE TRIGGER USER",
-    "INSERT INTO account (created, name, fullname, email_addr, api_key_hash, api_key_sealed)"
+    "INSERT INTO account (created, name, fullname, email_addr, api_key_hash, api_key_encrypted)"
     " SELECT now(), 'p' || n, 'p' || n, 'p' || n, ('p' || n)::bytea, '' FROM generate_series(1, %(users)s) n",
     "ALTER TABLE account ENABLE TRIGGER USER",
     "INSERT INTO task (id, project_id, created, info)"

@@ -18,12 +18,12 @@ import click
 from support.servers.live import BIN, LiveServer
 from support.servers.receiver import Receiver
 
-from bench import testbed, vital
-from bench.attacks import allow_files
-from bench.figures import table
-from bench.load import Load
-from bench.testbed import Postgres, Project, Sql
-from bench.wire import Client
+from bench.support import testbed, vital
+from bench.support.attacks import allow_files
+from bench.support.figures import table
+from bench.support.load import Load
+from bench.support.testbed import Postgres, Project, Sql
+from bench.support.wire import Client
 
 SETTLED = 0.2  # of the time: caches, pools and PostgreSQL's sessions fill at the beginning
 MAX_MEMORY = 20e6  # bytes an hour

@@ -16,12 +16,12 @@ import attrs
 import click
 from support.servers.live import LiveServer
 
-from bench import testbed
-from bench.figures import table
-from bench.outage import Outage
-from bench.requests import Expected, Requests, marks
-from bench.testbed import Postgres, Project, Sql
-from bench.wire import SECONDS, Answer, Client, LostError, Wire
+from bench.support import testbed
+from bench.support.figures import table
+from bench.support.outage import Outage
+from bench.support.requests import Expected, Requests, marks
+from bench.support.testbed import Postgres, Project, Sql
+from bench.support.wire import SECONDS, Client, LostError, Response, Wire
 
 REST_SECONDS = 10.0  # how soon after the last answer everything is at rest
 CALM_SECONDS = 0.1  # half of the requests of a server at rest are answered within this time
@@ -48,7 +48,7 @@ class Shot:
     client: Client
     drop: str
     wire: Wire = attrs.field(init=False)
-    answer: Answer | None = None
+    answer: Response | None = None
     seconds: float = 0.0
     error: str = ""
 

@@ -27,9 +27,9 @@ import attrs
 import psycopg2
 from support.servers.live import BIN, LiveServer
 
-from bench import testbed, volunteers
-from bench.figures import Times, table
-from bench.wire import Answer, Client
+from bench.support import testbed, volunteers
+from bench.support.figures import Times, table
+from bench.support.wire import Client, Response
 
 PROJECTS = 2
 # Of a hundred operations.
@@ -97,7 +97,7 @@ class Worker:
 
     async def run(self, numbers: Iterator[int]) -> None:
         """Works until the operations are used up."""
-        ways: dict[str, Callable[[], Awaitable[Answer | None]]] = {
+        ways: dict[str, Callable[[], Awaitable[Response | None]]] = {
             "answer": self._answer,
             "correct": self._correct,
             "delete answer": self._delete_answer,
@@ -113,20 +113,20 @@ class Worker:
             self._judge(name, answer)
         self._owner.close()
 
-    def _judge(self, name: str, answer: Answer | None) -> None:
+    def _judge(self, name: str, answer: Response | None) -> None:
         if answer is not None and answer.status >= 500:
             self._crowd.wrong.append(f"{name}: {answer.status} {answer.body[:200]!r}")
         done = answer is not None and answer.status < 300
         (self._crowd.done if done else self._crowd.refused)[name] += 1
 
-    async def _answer(self) -> Answer | None:
+    async def _answer(self) -> Response | None:
         answer = await self._answer_as(self._client)
         if answer is not None and answer.status == 200:
             self._mine.append(answer.json["id"])
             self._tasks.append(answer.json["task_id"])
         return answer
 
-    async def _answer_as(self, who: Client) -> Answer | None:
+    async def _answer_as(self, who: Client) -> Response | None:
         asked = await who.ask("GET", f"/api/{self._project.id}/newtask")
         if not (asked.status == 200 and asked.json):
             return asked if asked.status >= 500 else None
@@ -135,7 +135,7 @@ class Worker:
             body["external_uid"] = self._client.query.partition("=")[2]
         return await who.ask("POST", "/api/taskrun", body)
 
-    async def _correct(self) -> Answer | None:
+    async def _correct(self) -> Response | None:
         """An answer, and at once what it should have been; only people with an account can, until it is in a result."""
         who = self._client if self._kind == "user" else self._owner
         answer = await self._answer_as(who)
@@ -143,28 +143,28 @@ class Worker:
             return answer
         return await who.ask("PUT", f"/api/taskrun/{answer.json['id']}", {"info": "changed"})
 
-    async def _delete_answer(self) -> Answer | None:
+    async def _delete_answer(self) -> Response | None:
         if not self._mine:
             return None
         run = self._mine.pop(random.randrange(len(self._mine)))
         who = self._client if self._kind == "user" and random.random() < 0.5 else self._owner
         return await who.ask("DELETE", f"/api/taskrun/{run}")
 
-    async def _redundancy(self) -> Answer | None:
+    async def _redundancy(self) -> Response | None:
         if not self._tasks:
             return None
         path = f"/api/task/{random.choice(self._tasks)}"
         return await self._owner.ask("PUT", path, {"n_answers": random.randint(1, 5)})
 
-    async def _delete_task(self) -> Answer | None:
+    async def _delete_task(self) -> Response | None:
         if not self._tasks:
             return None
         return await self._owner.ask("DELETE", f"/api/task/{self._tasks.pop(random.randrange(len(self._tasks)))}")
 
-    async def _add_tasks(self) -> Answer:
+    async def _add_tasks(self) -> Response:
         return await self._owner.ask("POST", "/api/task", [{"project_id": self._project.id, "n_answers": 2}] * 3)
 
-    async def _fill_result(self) -> Answer | None:
+    async def _fill_result(self) -> Response | None:
         path = f"/api/result?project_id={self._project.id}&orderby=id&desc=true&limit=5"
         found = await self._owner.ask("GET", path)
         if not (found.status == 200 and found.json):

@@ -22,10 +22,10 @@ from support.ledger import Ledger
 from support.servers.live import LiveServer
 from support.servers.receiver import CLOSE, HANG, Receiver, Request
 
-from bench import testbed
 from bench.crowd import database
-from bench.figures import table
-from bench.testbed import Sql
+from bench.support import testbed
+from bench.support.figures import table
+from bench.support.testbed import Sql
 
 BAD = (500, HANG, CLOSE, (302, {"Location": "http://127.0.0.1:9/"}))
 ROLLED_BACK = 0.05  # of the completions, beside those that count

@@ -11,9 +11,11 @@ from collections.abc import Callable
 from typing import Any
 
 from twisted.application.service import Service
-from twisted.internet.defer import Deferred, TimeoutError, ensureDeferred, gatherResults
+from twisted.internet.defer import Deferred, TimeoutError, ensureDeferred, gatherResults, maybeDeferred
+from twisted.internet.interfaces import IListeningPort
 from twisted.internet.task import LoopingCall
 from twisted.logger import Logger
+from twisted.python.failure import Failure
 
 from crowdd import lazy
 from crowdd.config import Settings
@@ -25,6 +27,7 @@ from crowdd.http.application import ProcessState, make_root, make_site
 from crowdd.http.metrics import KEPT, ProcessGauges
 from crowdd.http.transport.memory import keep_little
 from crowdd.listening import Certificate, allow_connections, bind, read_certificate
+from crowdd.reactor import IReactor
 from crowdd.sched.deliveries import Deliverer
 from crowdd.sched.job_runner import JobRunner
 from crowdd.sched.notify_bridge import NotifyBridge
@@ -58,7 +61,7 @@ class Server(Service):
 
     def __init__(
         self,
-        reactor: Any,
+        reactor: IReactor,
         settings: Settings,
         listener: socket.socket | None = None,
         when_ready: Callable[[], None] = lambda: None,
@@ -88,9 +91,21 @@ class Server(Service):
         # The session that holds the locks of jobs and of the worker: one connection, which nobody else uses.
         self._session = make_pool(reactor, settings, size=1, budget=budget)
         patience = settings.http.drain_seconds
-        self._job_runner = JobRunner(reactor, self._session, behind, every_job(), patience=patience)
+        self._job_runner = JobRunner(
+            reactor, self._session, every_job(), lambda job: job.work(behind), patience=patience
+        )
         workers = settings.queue.workers
-        self._worker = Worker(reactor, behind, handlers(), size=workers, patience=patience, session=self._session)
+        self._worker = Worker(
+            reactor,
+            handlers(),
+            behind.db,
+            behind.queue,
+            behind.mail,
+            lambda handler, task: handler.run(behind, task),
+            size=workers,
+            patience=patience,
+            session=self._session,
+        )
         self._notices = NotifyBridge(reactor, self._pool, self._services.change_notifier)
         self._sequencer = Sequencer(reactor, self._pool, self._services.change_notifier)
         leadership = Leadership(reactor, settings.db.dsn, "deliveries", budget)
@@ -99,7 +114,7 @@ class Server(Service):
         )
         self._figures = self._start_gauges()
         self._root = make_root(reactor, self._services, self._process_state)
-        self._port: Any = None
+        self._port: IListeningPort | None = None
         self._starting: Deferred[None] | None = None
 
     def _deliveries(self, services: Services) -> Deliveries:
@@ -148,8 +163,8 @@ class Server(Service):
             if self._job_runner.running:
                 self._site.resource = root
             behind = services.with_database(self._background)
-            self._job_runner.use(behind)
-            self._worker.use(behind)
+            self._job_runner.use(lambda job: job.work(behind))
+            self._worker.use(behind.db, behind.queue, behind.mail, lambda handler, task: handler.run(behind, task))
             self._deliverer.use(self._deliveries(services))
 
         return put_to_use
@@ -197,7 +212,7 @@ class Server(Service):
         self._notices.startService()
         await self._notices.listening
         (await schema.status(self._pool)).require()
-        await server_key.settle(self._pool, self._settings.data.dir, self._services.secrets)
+        await server_key.reconcile(self._pool, self._settings.data.dir, self._services.secrets)
         await projects.set_volunteer_rule(self._pool, self._settings.volunteers.counted_per_network)
         if await recount.know_cluster(self._pool):
             log.info("database moved to another PostgreSQL: volunteers' scan positions start again")
@@ -207,11 +222,11 @@ class Server(Service):
             return
         if self._listener is None:
             self._listener = bind(self._settings)
-        factory = self._site if self._certificate is None else self._certificate.over(self._site)
+        factory: Any = self._site if self._certificate is None else self._certificate.over(self._site)
         self._port = self._reactor.adoptStreamPort(self._listener.fileno(), self._listener.family, factory)
         self._listener.close()
 
-    def _give_up(self, failure: Any) -> None:
+    def _give_up(self, failure: Failure) -> None:
         if not self.running:
             return
         reason = " ".join(filter(None, (failure.getErrorMessage(), getattr(failure.value, "hint", ""))))
@@ -227,7 +242,7 @@ class Server(Service):
 
     async def _stop(self) -> None:
         if self._port is not None:
-            await self._port.stopListening()
+            await maybeDeferred(self._port.stopListening)
             await self._site.drain(self._settings.http.drain_seconds)
         if self._figures.running:
             self._figures.stop()

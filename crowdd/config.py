@@ -1,7 +1,8 @@
 """Settings: read from a file, overridden by the environment, checked once, then frozen.
 
-A setting is declared once, here: section, name, type, default and what it is for. ``etc/crowdd.conf`` lists the same
-(a test compares them), and the environment overrides any of them as ``CROWDD_<SECTION>_<OPTION>``.
+A setting is declared once, here: section, name, type, default and what it is for. ``make documents`` writes
+``etc/crowdd.conf`` and the tables of ``docs/configuration.md`` from it. The environment overrides any setting as
+``CROWDD_<SECTION>_<OPTION>``.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import os
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import attrs
 
@@ -112,6 +113,7 @@ def _seconds(text: str) -> float:
     return number
 
 
+T = TypeVar("T")
 _WANTED = {
     _seconds: "a number of seconds above 0",
     int: "a whole number",
@@ -125,32 +127,59 @@ _WANTED = {
 }
 
 
-def _option(default: Any, parse: Callable[[str], Any] = str, doc: str = "", *, fixed: bool = False) -> Any:
+def _option(default: T, parse: Callable[[str], object] = str, doc: str = "", *, fixed: bool = False) -> T:
     """A setting; one that is ``fixed`` is read at the start only, the others again at SIGHUP."""
-    return attrs.field(default=default, metadata={"parse": parse, "doc": doc, "fixed": fixed})
+    option: T = attrs.field(default=default, metadata={"parse": parse, "doc": doc, "fixed": fixed})
+    return option
 
 
 @attrs.frozen
-class Http:
+class HttpSettings:
     """``[http]``: where the server listens and what it believes of those who ask."""
 
     host: str = _option("127.0.0.1", doc="Address to listen on.", fixed=True)
     port: int = _option(8000, _port, doc="Port to listen on.", fixed=True)
-    tls_certificate: str = _option("", doc="PEM file with certificate and chain; empty: plain HTTP, for a proxy.")
+    tls_certificate: str = _option(
+        "",
+        doc=(
+            "PEM file with certificate and chain, to speak HTTPS here; empty: plain HTTP, for a proxy. It "
+            "is read again at SIGHUP."
+        ),
+    )
     tls_key: str = _option("", doc="PEM file with its private key; empty: it is in the same file.")
     connections: int = _option(12_000, _positive, doc="Connections of one process; further ones are closed at once.")
     max_connections_per_network: int = _option(
-        256, _not_negative, doc="Connections of one network (IPv4 address or IPv6 /64) per process; 0: no limit."
+        256,
+        _not_negative,
+        doc=(
+            "Connections of one network (an IPv4 address or an IPv6 /64) per process; further ones are "
+            "closed at once. 0: no limit. Trusted proxies have no limit."
+        ),
     )
     max_requests_per_network: int = _option(
         32, _not_negative, doc="Requests of one network that a process answers at once; others wait; 0: no limit."
     )
     base_url: str = _option("", doc="Address under which people reach the server; empty: http://host:port.")
-    allowed_hosts: tuple[str, ...] = _option((), _words, doc="Further host names that requests may be sent to.")
-    hsts_seconds: int = _option(
-        31_536_000, _not_negative, doc="Under an https base_url browsers use only HTTPS for so long; 0: not told."
+    allowed_hosts: tuple[str, ...] = _option(
+        (),
+        _words,
+        doc=(
+            "Further host names that requests may be sent to, separated by spaces. Other Host headers get "
+            "421 when base_url is set or crowdd listens on a loopback address; /health and /ready answer "
+            "under any name."
+        ),
     )
-    trusted_proxies: tuple[Network, ...] = _option((), _networks, doc="Proxies whose X-Forwarded-For is believed.")
+    hsts_seconds: int = _option(
+        31_536_000,
+        _not_negative,
+        doc=(
+            "Under an https base_url browsers are told to use only HTTPS for so long, in seconds (HSTS); 0: "
+            "they are not told."
+        ),
+    )
+    trusted_proxies: tuple[Network, ...] = _option(
+        (), _networks, doc="Proxies whose X-Forwarded-For is believed: addresses or networks, separated by spaces."
+    )
     max_body_bytes: int = _option(10_000_000, _positive, doc="Largest request body, in bytes; larger ones get 413.")
     max_anonymous_body_bytes: int = _option(
         262_144, _positive, doc="Largest request body without an account, in bytes; larger ones get 413."
@@ -158,71 +187,126 @@ class Http:
     max_import_bytes: int = _option(
         100_000_000, _positive, doc="Largest file of tasks that an owner may bring, in bytes."
     )
-    drain_seconds: int = _option(10, _not_negative, doc="How long requests in flight may take at shutdown.")
-    spa_base_url: str = _option("", doc="Address of a front end elsewhere: links in mail and after sign-in go there.")
-    allowed_origins: tuple[str, ...] = _option((), _words, doc="Origins of front ends that may use cookies (CORS).")
-    cross_site_cookies: bool = _option(False, _boolean, doc="Front end on another site: cookies SameSite=None; Secure.")
+    drain_seconds: int = _option(10, _not_negative, doc="How long requests in flight may take at shutdown, in seconds.")
+    spa_base_url: str = _option(
+        "",
+        doc=(
+            "Address of a front end elsewhere: links in mail and after signing in with a provider go there, "
+            "with the same paths."
+        ),
+    )
+    allowed_origins: tuple[str, ...] = _option(
+        (), _words, doc="Origins of front ends that may use cookies (CORS), separated by spaces."
+    )
+    cross_site_cookies: bool = _option(
+        False,
+        _boolean,
+        doc=("Front end on another site: cookies become SameSite=None; Secure, and every write needs the CSRF token."),
+    )
 
 
 @attrs.frozen
-class Daemon:
+class DaemonSettings:
     """``[daemon]``: the processes of the server."""
 
-    workers: int = _option(1, _positive, doc="Processes that answer requests; they share the port.", fixed=True)
+    workers: int = _option(
+        1,
+        _positive,
+        doc=("Processes that answer requests; they share the port. With PostgreSQL on the same two cores one is best."),
+        fixed=True,
+    )
 
 
 @attrs.frozen
-class Log:
+class LogSettings:
     """``[log]``: what the server writes down, and where."""
 
     file: str = _option("", doc="File to write to; empty: standard output, or crowdd.log in the data folder.")
-    format: str = _option("text", _choice("text", "json"), doc="Lines for people, or one JSON object per line.")
+    format: str = _option("text", _choice("text", "json"), doc="text: lines for people; json: one object per line.")
     level: str = _option(
-        "info", _choice("debug", "info", "warn", "error", "critical"), doc="What is less important is left out."
+        "info",
+        _choice("debug", "info", "warn", "error", "critical"),
+        doc="debug, info, warn, error or critical: what is less important is left out.",
     )
     requests: bool = _option(False, _boolean, doc="A line for every request, without address, query or names.")
-    max_bytes: int = _option(20_000_000, _not_negative, doc="The file is put aside at this size; 0: never.")
+    max_bytes: int = _option(
+        20_000_000,
+        _not_negative,
+        doc=(
+            "The file is put aside at this size, in bytes (crowdd.log.1 and so on); 0: never, if something "
+            "else rotates it."
+        ),
+    )
     backup_count: int = _option(5, _positive, doc="Files put aside that are kept.")
-    security_days: int = _option(90, _positive, doc="Entries of the security log are removed after so many days.")
+    security_days: int = _option(
+        90, _positive, doc="Entries of the security log (`crowdctl audit --security`) are removed after so many days."
+    )
 
 
 @attrs.frozen
-class Metrics:
+class MetricsSettings:
     """``[metrics]``: figures for Prometheus."""
 
-    token: str = _option("", doc="What a scraper sends as a bearer token; empty: only this machine may ask.")
+    token: str = _option(
+        "",
+        doc=(
+            "What a scraper of /metrics sends as a bearer token; empty: only this machine may ask, and not "
+            "through a proxy."
+        ),
+    )
 
 
 @attrs.frozen
-class Db:
+class DbSettings:
     """``[db]``: PostgreSQL."""
 
     dsn: str = _option(
-        "", doc="libpq connection string; empty: crowdctl serve starts a PostgreSQL of its own.", fixed=True
+        "",
+        doc=(
+            "libpq connection string; empty: `crowdctl serve` starts a PostgreSQL of its own. Name a socket "
+            "folder or an address rather than a host name: names are looked up while the server waits."
+        ),
+        fixed=True,
     )
     migrate_dsn: str = _option(
-        "", doc="The same for crowdctl db upgrade, as the role that owns the tables; empty: dsn serves and upgrades."
+        "",
+        doc=(
+            "The same for `crowdctl db upgrade`, as the role that owns the tables; empty: the role of dsn "
+            "owns them, serves and upgrades."
+        ),
     )
     pool_size: int = _option(8, _positive, doc="Connections for the requests of one process.", fixed=True)
     max_queue: int = _option(
         1000, _positive, doc="Requests that may wait for a connection; further ones get 503.", fixed=True
     )
-    pool_timeout: int = _option(5, _positive, doc="How long a request waits for a connection before 503.", fixed=True)
-    statement_timeout: int = _option(10, _positive, doc="Time-out of a single statement.", fixed=True)
+    pool_timeout: int = _option(
+        5, _positive, doc="How long a request waits for a connection before it gets 503, in seconds.", fixed=True
+    )
+    statement_timeout: int = _option(10, _positive, doc="Time-out of a single statement, in seconds.", fixed=True)
 
 
 @attrs.frozen
-class Data:
+class DataSettings:
     """``[data]``: what lies on the disk beside the database."""
 
     dir: Path = _option(
-        Path("var"), Path, doc="Folder for secrets, uploads, logs and the embedded database.", fixed=True
+        Path("var"),
+        Path,
+        doc=(
+            "Folder for secrets, uploads, logs and the embedded database. In an installation name one that "
+            "does not depend on where a program is started: /var/lib/crowdd."
+        ),
+        fixed=True,
     )
     postgres_user: str = _option(
-        "", doc="System user that runs the embedded PostgreSQL when started as root.", fixed=True
+        "",
+        doc=("System user that runs the embedded PostgreSQL when started as root; empty: postgres, else nobody."),
+        fixed=True,
     )
     min_free_bytes: int = _option(
-        100_000_000, _not_negative, doc="With less free space there the server is not ready (/ready)."
+        100_000_000,
+        _not_negative,
+        doc="With less free space in the data folder, in bytes, the server is not ready (/ready).",
     )
     backup_days: int = _option(
         8, _not_negative, doc="`crowdctl doctor` complains when the last backup is older than so many days; 0: never."
@@ -230,33 +314,53 @@ class Data:
 
 
 @attrs.frozen
-class Queue:
+class QueueSettings:
     """``[queue]``: long work in the background."""
 
     workers: int = _option(
-        2, _not_negative, doc="Pieces of long work that this process does at once; 0: none.", fixed=True
+        2,
+        _not_negative,
+        doc=(
+            "Background tasks (imports, mass edits) that this process runs at the same time; 0: none, other "
+            "processes run them."
+        ),
+        fixed=True,
     )
 
 
 @attrs.frozen
-class RateLimit:
+class RateLimitSettings:
     """``[ratelimit]``: requests to /api per client and end point."""
 
-    limit: int = _option(300, _not_negative, doc="Requests per window, address and end point; 0 switches limits off.")
-    key_limit: int = _option(300, _positive, doc="Requests per window, API key (or token) and end point.")
+    limit: int = _option(
+        300, _not_negative, doc="Requests per window, address and end point of /api; 0 switches limits off."
+    )
+    key_limit: int = _option(
+        300,
+        _positive,
+        doc=(
+            "Requests per window, API key (or token) and end point. They are counted for the key, not for its address."
+        ),
+    )
     window: int = _option(900, _positive, doc="Length of the window in seconds.")
     shared_address_factor: int = _option(
         40,
         _positive,
-        doc="Ceiling of an address: limit times this for its browsers, key_limit times this for its keys.",
+        doc=(
+            "A browser with a cookie has a window of its own, too. All browsers of one address together may "
+            "make this many times `limit` requests, all keys used there this many times `key_limit`."
+        ),
     )
     shared: bool = _option(
-        False, _boolean, doc="Several machines count together, in the database; workers always do.", fixed=True
+        False,
+        _boolean,
+        doc="Several machines count together, in the database; the workers of one machine always do.",
+        fixed=True,
     )
 
 
 @attrs.frozen
-class Exports:
+class ExportSettings:
     """``[exports]``: files with tasks, answers and results that are downloaded."""
 
     at_once: int = _option(4, _positive, doc="Downloads of visitors under way; owners have as many of their own.")
@@ -266,10 +370,12 @@ class Exports:
 
 
 @attrs.frozen
-class Quota:
+class QuotaSettings:
     """``[quota]``: what the projects of one account may hold together; administrators have no quota."""
 
-    max_projects: int = _option(500, _not_negative, doc="Projects that an account may own; 0: no limit.")
+    max_projects: int = _option(
+        500, _not_negative, doc="Projects that an account may own; 0: no limit. Administrators have no quota."
+    )
     max_tasks: int = _option(5_000_000, _not_negative, doc="Tasks of all its projects; 0: no limit.")
     max_bytes: int = _option(
         20_000_000_000, _not_negative, doc="Bytes of their tasks, answers, texts and files; 0: no limit."
@@ -277,24 +383,33 @@ class Quota:
 
 
 @attrs.frozen
-class Live:
+class LiveSettings:
     """``[live]``: streams of events for those who watch a project."""
 
     connections: int = _option(
-        10_000, _not_negative, doc="Streams that one process keeps open; further ones get 503.", fixed=True
+        10_000,
+        _not_negative,
+        doc="Streams that one process keeps open; further ones get 503. 0 switches them off.",
+        fixed=True,
     )
     per_address: int = _option(200, _positive, doc="Streams of one address; further ones get 429.", fixed=True)
     heartbeat_seconds: int = _option(
-        15, _positive, doc="How often a stream on which nothing happens says so.", fixed=True
+        15, _positive, doc="How often a stream on which nothing happens says so, in seconds.", fixed=True
     )
-    stalled_seconds: int = _option(30, _positive, doc="A client that takes nothing for so long is cut off.", fixed=True)
+    stalled_seconds: int = _option(
+        30, _positive, doc="A client that takes nothing for so long is cut off, in seconds.", fixed=True
+    )
 
 
 @attrs.frozen
-class Volunteers:
+class VolunteerSettings:
     """``[volunteers]``: those without an account."""
 
-    anonymous: str = _option("cookie", _choice("cookie", "address"), doc="What tells anonymous volunteers apart.")
+    anonymous: str = _option(
+        "cookie",
+        _choice("cookie", "address"),
+        doc="What tells volunteers without an account apart: cookie (many behind one address) or address.",
+    )
     cookies_per_hour: int = _option(200, _positive, doc="New volunteer cookies per network and hour.")
     cookies_per_day: int = _option(500, _positive, doc="New volunteer cookies per network and day.")
     counted_per_network: int = _option(
@@ -306,7 +421,7 @@ class Volunteers:
 
 
 @attrs.frozen
-class Accounts:
+class AccountSettings:
     """``[accounts]``: people who signed up."""
 
     session_days: int = _option(30, _positive, doc="A session ends after so many days without use.")
@@ -317,10 +432,20 @@ class Accounts:
     admin_proof_hours: int = _option(12, _positive, doc="Hours after which administrators prove again below /admin.")
     admin_idle_minutes: int = _option(30, _positive, doc="Minutes without use below /admin that ask for the same.")
     require_second_factor: str = _option(
-        "nobody", _choice("nobody", "admins"), doc="Who needs a second factor: admins get to /admin only with one."
+        "nobody",
+        _choice("nobody", "admins"),
+        doc="Who needs a second factor: nobody, or admins, who get to /admin only with one.",
     )
-    key_in_query: bool = _option(True, _boolean, doc="Whether API keys may stand in addresses as ?api_key=.")
-    min_password_length: int = _option(10, _positive, doc="Characters that a new password needs.")
+    key_in_query: bool = _option(
+        True,
+        _boolean,
+        doc=(
+            "Whether API keys may stand in addresses as ?api_key=. Off is safer: addresses get into logs and histories."
+        ),
+    )
+    min_password_length: int = _option(
+        10, _positive, doc="Characters that a new password needs. Older passwords go on working."
+    )
     max_login_failures: int = _option(10, _positive, doc="Failed sign-ins per account and network in 15 minutes.")
     max_login_failures_per_hour: int = _option(
         100, _positive, doc="Failed sign-ins per account and hour from all networks together; known devices are exempt."
@@ -328,25 +453,51 @@ class Accounts:
     max_posts: int = _option(
         300, _not_negative, doc="Requests of a network to each form below /account in 15 minutes; 0: no limit."
     )
-    signups_per_hour: int = _option(10, _not_negative, doc="New accounts per network and hour; 0: no limit.")
+    signups_per_hour: int = _option(
+        10,
+        _not_negative,
+        doc=("New accounts per network and hour; 0: no limit. Raise it for an afternoon when a class signs up."),
+    )
     confirm_email: str = _option(
-        "auto", _automatic, doc="New accounts must be confirmed by e-mail; auto: when mail is configured."
+        "auto",
+        _automatic,
+        doc=(
+            "New accounts and new addresses must be confirmed by e-mail: on, off, or auto (when [mail] is configured)."
+        ),
     )
     link_hours: int = _option(5, _positive, doc="Hours for which links in e-mails work.")
 
 
 @attrs.frozen
-class SignIn:
+class SignInSettings:
     """``[signin]``: accounts elsewhere that people may sign in with; a provider without a client id is not offered."""
 
-    google_client_id: str = _option("", doc="Client id at Google; empty: not offered.")
+    google_client_id: str = _option(
+        "",
+        doc=(
+            "Client id at Google; empty: not offered. The redirect address to register there is "
+            "`<base_url>/google/oauth_authorized`."
+        ),
+    )
     google_client_secret: str = _option("", doc="Client secret at Google.")
     google_issuer: str = _option("https://accounts.google.com", doc="Issuer of Google's ID tokens.")
-    github_client_id: str = _option("", doc="Client id at GitHub; empty: not offered.")
+    github_client_id: str = _option(
+        "",
+        doc=(
+            "Client id at GitHub; empty: not offered. The redirect address to register there is "
+            "`<base_url>/github/oauth_authorized`."
+        ),
+    )
     github_client_secret: str = _option("", doc="Client secret at GitHub.")
     github_url: str = _option("https://github.com", doc="Address of GitHub, or of an enterprise's own.")
     github_api_url: str = _option("https://api.github.com", doc="Address of its API.")
-    orcid_client_id: str = _option("", doc="Client id at ORCID; empty: not offered.")
+    orcid_client_id: str = _option(
+        "",
+        doc=(
+            "Client id at ORCID; empty: not offered. The redirect address to register there is "
+            "`<base_url>/orcid/oauth_authorized`."
+        ),
+    )
     orcid_client_secret: str = _option("", doc="Client secret at ORCID.")
     orcid_issuer: str = _option(
         "https://orcid.org", doc="Issuer of ORCID's ID tokens; https://sandbox.orcid.org to try."
@@ -354,55 +505,86 @@ class SignIn:
 
 
 @attrs.frozen
-class External:
+class ExternalSettings:
     """``[external]``: volunteers of another user base."""
 
-    token_hours: int = _option(24, _positive, doc="Life of a project token in hours.")
+    token_hours: int = _option(24, _positive, doc="Life of a project token for external users, in hours.")
 
 
 @attrs.frozen
-class Retention:
+class RetentionSettings:
     """``[retention]``: how long data about people is kept. 0: for ever."""
 
-    address_days: int = _option(365, _not_negative, doc="Answers lose the pseudonym of the address after so many days.")
-    event_days: int = _option(365, _not_negative, doc="Events no longer say whose answers count after so many days.")
-    audit_days: int = _option(1095, _not_negative, doc="Rows of the audit log are removed after so many days.")
-
-
-@attrs.frozen
-class Commenting:
-    """``[commenting]``: single sign-on at a commenting provider."""
-
-    public_key: str = _option("", doc="Public key of the provider; empty: off.")
-    secret_key: str = _option("", doc="Secret key of the provider.")
-
-
-@attrs.frozen
-class Outgoing:
-    """``[outgoing]``: requests to servers that somebody else names (webhooks, imports)."""
-
-    allowed_hosts: tuple[str, ...] = _option(
-        (), _endpoints, doc="host:port that may be asked although not public; a host alone: ports 80 and 443."
+    address_days: int = _option(
+        365,
+        _not_negative,
+        doc="Answers lose the pseudonym of the address that they came from after so many days; 0: never.",
+    )
+    event_days: int = _option(
+        365, _not_negative, doc="Events no longer say whose answers count after so many days; 0: never."
+    )
+    audit_days: int = _option(
+        1095, _not_negative, doc="Rows of the audit log are removed after so many days; 0: never."
     )
 
 
 @attrs.frozen
-class Webhooks:
+class CommentingSettings:
+    """``[commenting]``: single sign-on at a commenting provider."""
+
+    public_key: str = _option("", doc="Public key of a commenting provider for /api/commenting/sso; empty: off.")
+    secret_key: str = _option("", doc="Secret key of the provider.")
+
+
+@attrs.frozen
+class OutgoingSettings:
+    """``[outgoing]``: requests to servers that somebody else names (webhooks, imports)."""
+
+    allowed_hosts: tuple[str, ...] = _option(
+        (),
+        _endpoints,
+        doc=(
+            "Hosts with ports that webhooks and imports may ask although they are not public, separated by "
+            "spaces: hooks.internal:8080, or [fd00::7]:8080. A host alone means its ports 80 and 443, "
+            "`host:*` every port (for tests: every owner can then reach all services of that host)."
+        ),
+    )
+
+
+@attrs.frozen
+class WebhookSettings:
     """``[webhooks]``: what projects are told of their events."""
 
-    first_delay: float = _option(5.0, _seconds, doc="Seconds until the second of ten attempts; later ones take longer.")
-    timeout: float = _option(15.0, _seconds, doc="How long a receiver may take to answer.")
+    first_delay: float = _option(
+        5.0,
+        _seconds,
+        doc=(
+            "Seconds until the second of ten attempts; each further one takes five times as long, a day at "
+            "most (for 5 seconds), three days in all."
+        ),
+    )
+    timeout: float = _option(15.0, _seconds, doc="How long a receiver may take to answer, in seconds.")
     log_days: int = _option(30, _positive, doc="Deliveries that have ended leave the log after so many days.")
     log_rows: int = _option(100_000, _positive, doc="Ended deliveries that the log of a project keeps at most.")
 
 
 @attrs.frozen
-class Mail:
+class MailSettings:
     """``[mail]``: the way to a mail server."""
 
-    host: str = _option("", doc="Mail server (SMTP); empty: mail is off, and links appear in the log.")
+    host: str = _option(
+        "",
+        doc=(
+            "Mail server (SMTP); empty: mail is off, and links of e-mails appear in the log and by "
+            "`crowdctl mail show`."
+        ),
+    )
     port: int = _option(587, _port, doc="Its port: 587 with starttls, 465 with implicit.")
-    tls: str = _option("starttls", _choice("starttls", "implicit", "off"), doc="How the way there is encrypted.")
+    tls: str = _option(
+        "starttls",
+        _choice("starttls", "implicit", "off"),
+        doc="How the connection is encrypted: starttls, implicit, or off.",
+    )
     user: str = _option("", doc="Name to sign in there; empty: not at all.")
     password: str = _option("", doc="Password to sign in there.")
     sender: str = _option("", doc="Sender address of e-mails. Required to send any.")
@@ -410,42 +592,55 @@ class Mail:
 
 
 @attrs.frozen
-class Site:
+class SiteSettings:
     """``[site]``: what the pages say about this server."""
 
     name: str = _option("crowdd", doc="Name of the site.")
-    texts: str = _option("", doc="Folder with about.md, help.md, terms.md, privacy.md … in place of ours.")
-    security_contact: str = _option(
-        "", _contact, doc="Who hears of weaknesses: an e-mail or https address for /.well-known/security.txt."
+    texts: str = _option(
+        "",
+        doc=(
+            "Folder with your own about.md, help.md, terms.md, privacy.md, cookies.md, license.md; "
+            "about.de.md is German. What is not there is ours."
+        ),
     )
-    debug: bool = _option(False, _boolean, doc="Shows the page of all design parts; never shows tracebacks.")
+    security_contact: str = _option(
+        "",
+        _contact,
+        doc=(
+            "Who hears of weaknesses of this site: an e-mail or https address that "
+            "/.well-known/security.txt names; empty: no such file."
+        ),
+    )
+    debug: bool = _option(
+        False, _boolean, doc="Shows the page of all design parts at /about/design; never shows tracebacks."
+    )
 
 
 @attrs.frozen
 class Settings:
     """All settings of one server."""
 
-    http: Http = Http()
-    daemon: Daemon = Daemon()
-    log: Log = Log()
-    metrics: Metrics = Metrics()
-    db: Db = Db()
-    data: Data = Data()
-    queue: Queue = Queue()
-    ratelimit: RateLimit = RateLimit()
-    exports: Exports = Exports()
-    quota: Quota = Quota()
-    live: Live = Live()
-    volunteers: Volunteers = Volunteers()
-    accounts: Accounts = Accounts()
-    signin: SignIn = SignIn()
-    external: External = External()
-    retention: Retention = Retention()
-    commenting: Commenting = Commenting()
-    outgoing: Outgoing = Outgoing()
-    webhooks: Webhooks = Webhooks()
-    mail: Mail = Mail()
-    site: Site = Site()
+    http: HttpSettings = HttpSettings()
+    daemon: DaemonSettings = DaemonSettings()
+    log: LogSettings = LogSettings()
+    metrics: MetricsSettings = MetricsSettings()
+    db: DbSettings = DbSettings()
+    data: DataSettings = DataSettings()
+    queue: QueueSettings = QueueSettings()
+    ratelimit: RateLimitSettings = RateLimitSettings()
+    exports: ExportSettings = ExportSettings()
+    quota: QuotaSettings = QuotaSettings()
+    live: LiveSettings = LiveSettings()
+    volunteers: VolunteerSettings = VolunteerSettings()
+    accounts: AccountSettings = AccountSettings()
+    signin: SignInSettings = SignInSettings()
+    external: ExternalSettings = ExternalSettings()
+    retention: RetentionSettings = RetentionSettings()
+    commenting: CommentingSettings = CommentingSettings()
+    outgoing: OutgoingSettings = OutgoingSettings()
+    webhooks: WebhookSettings = WebhookSettings()
+    mail: MailSettings = MailSettings()
+    site: SiteSettings = SiteSettings()
 
     @property
     def confirms_email(self) -> bool:
@@ -501,7 +696,7 @@ _FORMER = {
 SECTIONS: dict[str, type] = {a.name: type(a.default) for a in attrs.fields(Settings)}
 
 
-def options() -> list[tuple[str, str, str, Any]]:
+def options() -> list[tuple[str, str, str, object]]:
     """Every setting as (section, option, documentation, default)."""
     return [(s, a.name, a.metadata["doc"], a.default) for s, cls in SECTIONS.items() for a in attrs.fields(cls)]
 

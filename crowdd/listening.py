@@ -14,12 +14,13 @@ from OpenSSL.crypto import X509, PKey
 from OpenSSL.SSL import Connection
 from OpenSSL.SSL import Error as SslError
 from twisted.internet.interfaces import IOpenSSLServerConnectionCreator
+from twisted.internet.protocol import Factory
 from twisted.internet.ssl import CertificateOptions, TLSVersion
 from twisted.logger import Logger
-from twisted.protocols.tls import TLSMemoryBIOFactory
+from twisted.protocols.tls import TLSMemoryBIOFactory, TLSMemoryBIOProtocol
 from zope.interface import implementer
 
-from crowdd.config import Http, Settings
+from crowdd.config import HttpSettings, Settings
 from crowdd.errors import ConfigError
 
 log = Logger()
@@ -102,16 +103,15 @@ class Certificate:
     def __init__(self, options: CertificateOptions) -> None:
         self.options = options
 
-    def serverConnectionForTLS(self, tlsProtocol: Any) -> Connection:
+    def serverConnectionForTLS(self, tlsProtocol: TLSMemoryBIOProtocol) -> Connection:
         return Connection(self.options.getContext(), None)
 
-    def over(self, factory: Any) -> TLSMemoryBIOFactory:
+    def over(self, factory: Factory[Any]) -> TLSMemoryBIOFactory:
         """The factory behind TLS."""
-        ours: Any = self
-        return TLSMemoryBIOFactory(ours, False, factory)
+        return TLSMemoryBIOFactory(self, False, factory)
 
 
-def read_certificate(settings: Http) -> CertificateOptions | None:
+def read_certificate(settings: HttpSettings) -> CertificateOptions | None:
     """The configured certificate, None without one. Raises ConfigError when it cannot be used."""
     if not settings.tls_certificate:
         return None

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import orjson
-from twisted.logger import ILogObserver, LogLevel, eventAsText, formatEvent
+from twisted.logger import ILogObserver, LogEvent, LogLevel, eventAsText, formatEvent
 from twisted.python.logfile import LogFile
 from zope.interface import implementer
 
@@ -26,7 +26,7 @@ request_id: ContextVar[str] = ContextVar("request_id", default="")
 """The request that is being answered. Each coroutine has its own, so that whatever it calls is known by it."""
 
 _LOOK_SECONDS = 1.0  # how often it is looked whether the file is still there
-_SHORTEST_SECRET = 4  # shorter ones would blot out words
+_MIN_SECRET_LENGTH = 4  # shorter ones would blot out words
 _FILE_MODE = 0o640
 _CHATTER = ("twisted.web.client.", "twisted.protocols.policies.")  # every connection to another server, twice
 
@@ -38,7 +38,7 @@ class Output(Protocol):
     def flush(self) -> object: ...
 
 
-class File(LogFile):
+class RotatingFile(LogFile):
     """A log file that notices when it was moved or removed."""
 
     def __init__(self, path: Path, max_bytes: int, keep: int, clock: Callable[[], float] = time.monotonic) -> None:
@@ -74,7 +74,7 @@ class File(LogFile):
 
 
 @implementer(ILogObserver)
-class Journal:
+class EventWriter:
     """Writes events as the settings say; ``use`` has it write by others."""
 
     def __init__(self, settings: Settings, output: Output | None = None, *, worker: str = "") -> None:
@@ -93,9 +93,9 @@ class Journal:
         self._output = opened
         self._minimum = LogLevel.lookupByName(settings.log.level)
         self._line = self._as_json if settings.log.format == "json" else self._as_text
-        self._secrets = [text for text in settings.secrets() if len(text) >= _SHORTEST_SECRET]
+        self._secrets = [text for text in settings.secrets() if len(text) >= _MIN_SECRET_LENGTH]
 
-    def __call__(self, event: dict[str, Any]) -> None:
+    def __call__(self, event: LogEvent) -> None:
         """Writes an event."""
         if _level(event) < self._minimum or self._output is None:
             return
@@ -116,23 +116,23 @@ class Journal:
             return self._elsewhere
         path = Path(settings.log.file) if settings.log.file else settings.data.dir / "crowdd.log"
         try:
-            return File(path.absolute(), settings.log.max_bytes, settings.log.backup_count)
+            return RotatingFile(path.absolute(), settings.log.max_bytes, settings.log.backup_count)
         except OSError as error:
             raise ConfigError(f"Cannot write the log {path}: {error.strerror}. Choose another: [log] file.") from None
 
     def _close(self) -> None:
-        if isinstance(self._output, File):
+        if isinstance(self._output, RotatingFile):
             self._output.close()
 
-    def _as_text(self, event: dict[str, Any]) -> str:
+    def _as_text(self, event: LogEvent) -> str:
         text, asked = eventAsText(event), _request(event)
         marks = [f"request {asked}"] * bool(asked) + [f"worker {self._worker}"] * bool(self._worker)
         first, *more = text.splitlines() or [""]
         marked = f"{first} ({', '.join(marks)})" if marks else first
         return "\n\t".join([marked, *more]) + "\n"
 
-    def _as_json(self, event: dict[str, Any]) -> str:
-        line: dict[str, Any] = {
+    def _as_json(self, event: LogEvent) -> str:
+        line: dict[str, object] = {
             "time": f"{_iso(event['log_time'])}",
             "level": event["log_level"].name if "log_level" in event else "info",
             "logger": event.get("log_namespace", ""),
@@ -148,13 +148,13 @@ class Journal:
         return orjson.dumps(line, default=str, option=orjson.OPT_NON_STR_KEYS).decode() + "\n"
 
 
-def _level(event: dict[str, Any]) -> Any:
+def _level(event: LogEvent) -> Any:
     level = event.get("log_level", LogLevel.info)
     chatter = level == LogLevel.info and event.get("log_namespace", "").startswith(_CHATTER)
     return LogLevel.debug if chatter else level
 
 
-def _request(event: dict[str, Any]) -> str:
+def _request(event: LogEvent) -> str:
     return str(event.get("request_id") or request_id.get())
 
 

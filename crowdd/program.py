@@ -6,16 +6,18 @@ from __future__ import annotations
 
 import signal
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Protocol
 
-from twisted.application.service import MultiService
+from twisted.application.service import IServiceCollection, MultiService
+from twisted.internet.defer import Deferred
 from twisted.internet.task import LoopingCall
 from twisted.logger import ILogObserver, Logger
 from twisted.python.components import Componentized
 
 from crowdd.config import Settings
 from crowdd.errors import CrowddError
-from crowdd.logs import Journal
+from crowdd.logs import EventWriter
+from crowdd.reactor import IReactor
 from crowdd.service_manager import ServiceManager
 
 log = Logger()
@@ -27,7 +29,7 @@ class Served(Protocol):
     exit_status: int
 
     def prepared(self, settings: Settings) -> Callable[[], None]: ...
-    def setServiceParent(self, parent: Any) -> Any: ...
+    def setServiceParent(self, parent: IServiceCollection) -> object: ...
 
 
 class Program(MultiService):
@@ -35,9 +37,9 @@ class Program(MultiService):
 
     def __init__(
         self,
-        reactor: Any,
+        reactor: IReactor,
         settings: Settings,
-        journal: Journal,
+        journal: EventWriter,
         manager: ServiceManager,
         read: Callable[[], Settings],
     ) -> None:
@@ -63,7 +65,7 @@ class Program(MultiService):
         self._ready = True
         self._manager.ready("Requests are answered.")
 
-    def setServiceParent(self, parent: Any) -> None:
+    def setServiceParent(self, parent: IServiceCollection) -> None:
         """twistd writes its log by us, unless it was told otherwise on the command line (``--logger``)."""
         if isinstance(parent, Componentized):
             parent.setComponent(ILogObserver, self._journal)
@@ -77,7 +79,7 @@ class Program(MultiService):
             self._watchdog.start(self._manager.beat_seconds)
         super().startService()
 
-    def stopService(self) -> Any:
+    def stopService(self) -> Deferred[object]:
         self._manager.stopping()
         return super().stopService()
 

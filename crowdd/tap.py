@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Mapping
 from typing import Any
 
 import attrs
@@ -13,12 +14,12 @@ from twisted.python import usage
 from crowdd.app import Server
 from crowdd.config import Settings, load
 from crowdd.errors import CrowddError
-from crowdd.logs import Journal, standard_output
+from crowdd.logs import EventWriter, standard_output
 from crowdd.program import Program
 from crowdd.service_manager import ServiceManager
 from crowdd.workers import Workers, begin, say_ready
 
-reactor: Any = installed
+reactor: Any = installed  # mypy knows a module here, without the methods
 
 
 class Options(usage.Options):
@@ -30,7 +31,7 @@ class Options(usage.Options):
     ]
 
 
-def makeService(options: Any) -> Program:
+def makeService(options: Options) -> Program:
     """The server as a service. A sentence and exit 1 for a configuration that cannot work."""
     try:
         program = _program(options)
@@ -41,15 +42,16 @@ def makeService(options: Any) -> Program:
     return program
 
 
-def _program(options: Any) -> Program:
-    twistd, worker = options.parent or {}, options["worker"] or ""
+def _program(options: Options) -> Program:
+    worker = options["worker"] or ""
+    twistd: Mapping[str, str] = options.parent or {}
 
     def read() -> Settings:
         return _with_log_file(load(options["config"]), twistd.get("logfile") or "")
 
     settings = read()
     in_front = bool(worker or twistd.get("nodaemon"))
-    journal = Journal(settings, standard_output() if in_front else None, worker=worker.partition("/")[0])
+    journal = EventWriter(settings, standard_output() if in_front else None, worker=worker.partition("/")[0])
     manager = ServiceManager({} if worker else os.environ)
     program = Program(reactor, settings, journal, manager, read)
     if worker:

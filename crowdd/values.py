@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import ipaddress
 from functools import lru_cache
+from typing import Any, TypeAlias
 
 import attrs
 
+Json: TypeAlias = "dict[str, Json] | list[Json] | str | int | float | bool | None"
+JsonObject: TypeAlias = dict[str, Json]
+Values: TypeAlias = dict[str, Any]
+"""What a body, a row or a view says, by the names of the attributes of a kind."""
 _LOOPBACK = ipaddress.ip_address("127.0.0.1")
 
 

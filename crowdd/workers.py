@@ -15,29 +15,32 @@ import sys
 from collections import deque
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 from prometheus_client.multiprocess import mark_process_dead
 from twisted.application.service import Service
-from twisted.internet.defer import Deferred, DeferredList, succeed
+from twisted.internet.defer import Deferred, DeferredList, ensureDeferred, succeed
 from twisted.internet.error import ProcessExitedAlready
+from twisted.internet.interfaces import IDelayedCall, IProcessTransport
 from twisted.internet.protocol import ProcessProtocol
 from twisted.logger import Logger
+from twisted.python.failure import Failure
 
+from crowdd.concurrency.deadline import deadline
+from crowdd.concurrency.restarts import Restarts
 from crowdd.config import Settings
 from crowdd.domain.core import secrets
 from crowdd.embedded.process import end_with
 from crowdd.errors import ConfigError
 from crowdd.http.metrics import FOLDER
 from crowdd.listening import bind_many, read_certificate
-from crowdd.logs import Journal
+from crowdd.logs import EventWriter
+from crowdd.reactor import IReactor
 from crowdd.service_manager import NAMED_BY
 
 log = Logger()
 SOCKET, READY = 3, 4  # descriptors of a worker
-FIRST_PAUSE, LONGEST_PAUSE, GROWTH = 0.1, 10.0, 2.0  # seconds, seconds, factor
-STEADY_SECONDS = 60.0  # who lived so long is started anew at once
-LONGEST_LINE = 100_000
+FIRST_PAUSE, MAX_PAUSE = 0.1, 10.0  # seconds before a worker that ended is started anew
+MAX_LINE_LENGTH = 100_000
 _GRACE = 10.0  # seconds beyond four times the patience of a worker, which has that for each of its parts
 _DEAD_KEPT = 20  # workers whose counts are kept after their end
 
@@ -62,10 +65,10 @@ def say_ready() -> None:
 class Member(ProcessProtocol):
     """One worker; ``ended`` fires at its end."""
 
-    transport: Any
+    transport: IProcessTransport
 
-    def __init__(self, number: int, began: float, write: Callable[[str], None], ready: Callable[[Member], None]):
-        self.number, self.began, self._write, self._when_ready = number, began, write, ready
+    def __init__(self, number: int, write: Callable[[str], None], ready: Callable[[Member], None]):
+        self.number, self._write, self._when_ready = number, write, ready
         self.is_ready, self.stale = False, False
         self.ended: Deferred[Member] = Deferred()
         self.code: int | None = None
@@ -81,17 +84,17 @@ class Member(ProcessProtocol):
             self._when_ready(self)
             return
         whole, found, self._half = (self._half + data).rpartition(b"\n")
-        if found or len(self._half) > LONGEST_LINE:
+        if found or len(self._half) > MAX_LINE_LENGTH:
             self._say(whole + found if found else self._half)
             self._half = self._half if found else b""
 
     def _say(self, lines: bytes) -> None:
         self._write(lines.decode("utf-8", "replace"))
 
-    def processEnded(self, reason: Any) -> None:
+    def processEnded(self, reason: Failure) -> None:
         if self._half:
             self._say(self._half + b"\n")
-        self.code = reason.value.exitCode
+        self.code = getattr(reason.value, "exitCode", None)
         self.ended.callback(self)
 
     def send(self, name: str) -> None:
@@ -107,10 +110,10 @@ class Workers(Service):
 
     def __init__(
         self,
-        reactor: Any,
+        reactor: IReactor,
         settings: Settings,
         config: str | None,
-        journal: Journal,
+        journal: EventWriter,
         when_ready: Callable[[], None] = lambda: None,
     ) -> None:
         if not settings.db.dsn:
@@ -121,8 +124,8 @@ class Workers(Service):
         self._when_ready = when_ready
         self._sockets: list[socket.socket] = []
         self._members: dict[int, Member] = {}
-        self._pauses: dict[int, float] = {}
-        self._planned: dict[int, Any] = {}
+        self._restarts: dict[int, Restarts] = {}
+        self._planned: dict[int, IDelayedCall] = {}
         self._were_ready = False
         self._dead: deque[int] = deque()
         self._folder = settings.data.dir.absolute() / "metrics"
@@ -141,13 +144,20 @@ class Workers(Service):
 
     def _begin(self, number: int) -> None:
         self._planned.pop(number, None)
-        member = Member(number, self._reactor.seconds(), self._journal.write, self._ready)
+        member = Member(number, self._journal.write, self._ready)
         program = str(Path(sys.executable).with_name("twistd"))
         config = ["--config", self._config] if self._config else []
-        descriptors = {0: 0, 1: "r", 2: "r", SOCKET: self._sockets[number - 1].fileno(), READY: "r"}
+        descriptors: dict[int, int | str] = {
+            0: 0,
+            1: "r",
+            2: "r",
+            SOCKET: self._sockets[number - 1].fileno(),
+            READY: "r",
+        }
         line = [sys.executable, program, "--nodaemon", "--pidfile=", "crowdd", "--worker", mark(number), *config]
         self._reactor.spawnProcess(member, sys.executable, line, env=self._environment(), childFDs=descriptors)
         self._members[number] = member
+        self._restarts.setdefault(number, Restarts(self._reactor.seconds, FIRST_PAUSE, MAX_PAUSE)).began()
         member.ended.addCallback(self._ended)
 
     def _environment(self) -> dict[str, str]:
@@ -169,7 +179,7 @@ class Workers(Service):
         if not self._were_ready and member.code == 1:
             self._give_up(member)
             return member
-        pause = self._pause(member)
+        pause = self._restarts[member.number].pause()
         log.error(
             "worker exited: worker={number} code={code} restart_in={pause}s",
             number=member.number, code=member.code, pause=pause,
@@ -184,12 +194,6 @@ class Workers(Service):
         if len(self._dead) > _DEAD_KEPT:
             for left in self._folder.glob(f"*_{self._dead.popleft()}.db"):
                 left.unlink()
-
-    def _pause(self, member: Member) -> float:
-        steady = self._reactor.seconds() - member.began > STEADY_SECONDS
-        now = FIRST_PAUSE if steady else self._pauses.get(member.number, FIRST_PAUSE)
-        self._pauses[member.number] = min(now * GROWTH, LONGEST_PAUSE)
-        return now
 
     def _give_up(self, member: Member) -> None:
         log.critical("crowdd cannot start: see the log of worker {number}", number=member.number)
@@ -210,7 +214,7 @@ class Workers(Service):
 
         return put_to_use
 
-    def stopService(self) -> Deferred[Any]:
+    def stopService(self) -> Deferred[None]:
         super().stopService()
         for listener in self._sockets:
             listener.close()
@@ -221,10 +225,12 @@ class Workers(Service):
             member.send("TERM")
         if not living:
             return succeed(None)
+        return ensureDeferred(self._await_end(living))
+
+    async def _await_end(self, living: list[Member]) -> None:
         patience = 4 * self._settings.http.drain_seconds + _GRACE
-        timer = self._reactor.callLater(patience, _kill, living)
-        ends = DeferredList([member.ended for member in living])
-        return ends.addCallback(lambda _: timer.active() and timer.cancel())
+        with deadline(self._reactor, patience, _kill, living):
+            await DeferredList([member.ended for member in living])
 
 
 def _kill(members: list[Member]) -> None:

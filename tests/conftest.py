@@ -19,6 +19,7 @@ import hypothesis
 import pytest
 import pytest_twisted
 from psycopg2.extensions import make_dsn
+from support.checks import row_types
 from support.servers.compiled import Compiled, once_per_address
 from support.servers.live import CROWDED, LiveServer
 from support.servers.postgres import TEMPLATE, Postgres
@@ -35,7 +36,7 @@ from crowdd.domain.server import bootstrap
 from crowdd.domain.server import services as domain_module
 from crowdd.embedded import find_home, start
 from crowdd.http.html import rendering, static_files
-from crowdd.storage import schema
+from crowdd.storage import database, schema
 from crowdd.storage.connections.pool import Pool
 
 # What takes longest, begun first, so that no worker is left alone with it at the end.
@@ -80,6 +81,14 @@ def compiled() -> Iterator[None]:
         patch.setattr(static_files, "_gzip", functools.cache(static_files._gzip))
         patch.setattr(app, "gc", SimpleNamespace(**{**vars(gc), "collect": lambda: 0}))
         sys.setswitchinterval(app.SWITCH_SECONDS)  # as in a server
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def checked_rows() -> Iterator[None]:
+    """Rows of all statements that run in this process have to be what their row types say."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(database, "_converted", row_types.converted)
         yield
 
 

@@ -9,14 +9,14 @@ import sys
 
 import pytest
 
-from bench import constraints, sbom
-from bench.constraints import FILE, Pin, lacking, merged, pins, read, wanted, written
+from bench.release import constraints, sbom
+from bench.release.constraints import FILE, Pin, merged, pins, read, unpinned, wanted, written
 
 PINS = read(FILE.read_text("utf-8"))
 
 
 def test_every_requirement_is_pinned_with_hashes():
-    assert lacking(PINS, wanted()) == [], "run: make constraints"
+    assert unpinned(PINS, wanted()) == [], "run: make constraints"
     assert all(pin.hashes for pin in PINS.values())
     assert all(re.fullmatch("[0-9a-f]{64}", digest) for pin in PINS.values() for digest in pin.hashes)
 
@@ -29,7 +29,7 @@ def test_the_file_names_no_index():
 
 def test_a_requirement_that_no_pin_meets_is_told():
     found = {"attrs": Pin("attrs", "26.1.0", ("ab",))}
-    assert lacking(found, ["attrs>=24", "Klein>=24", "attrs<20"]) == ["Klein>=24", "attrs<20"]
+    assert unpinned(found, ["attrs>=24", "Klein>=24", "attrs<20"]) == ["Klein>=24", "attrs<20"]
 
 
 def report(**files):

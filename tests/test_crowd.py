@@ -6,7 +6,9 @@ import random
 
 import pytest
 
-from bench import crowd, exports, hostile, imports, live, storm, testbed, webhooks
+from bench import crowd, hostile, live, storm, webhooks
+from bench.support import testbed
+from bench.transfer import exports, imports
 
 
 @pytest.fixture(autouse=True)

@@ -213,8 +213,8 @@ class TestSettingsReadAgain:
         assert (await client.get("/api/category")).header("x-ratelimit-limit") is None
         again = attrs.evolve(
             settings,
-            ratelimit=config.RateLimit(limit=5),
-            site=config.Site(name="Other birds"),
+            ratelimit=config.RateLimitSettings(limit=5),
+            site=config.SiteSettings(name="Other birds"),
             http=attrs.evolve(settings.http, max_body_bytes=100),
         )
         served.server.prepared(again)()
@@ -229,7 +229,7 @@ class TestSettingsReadAgain:
         client = served.client()
         for _ in range(4):
             await client.get("/api/category")
-        limits = config.RateLimit(limit=5, window=86400)
+        limits = config.RateLimitSettings(limit=5, window=86400)
         served.server.prepared(attrs.evolve(served.server._settings, ratelimit=limits))()
         assert [(await client.get("/api/category")).status for _ in range(2)] == [200, 429]
 

@@ -11,7 +11,7 @@ from twisted.logger import Logger, LogLevel, LogPublisher
 
 from crowdd import config
 from crowdd.errors import ConfigError
-from crowdd.logs import Journal, request_id
+from crowdd.logs import EventWriter, request_id
 
 
 class Lines(list):
@@ -25,12 +25,12 @@ class Lines(list):
 
 
 def settings(folder=None, **log):
-    data = config.Data(dir=folder) if folder else config.Data()
-    return config.Settings(log=config.Log(**log), data=data)
+    data = config.DataSettings(dir=folder) if folder else config.DataSettings()
+    return config.Settings(log=config.LogSettings(**log), data=data)
 
 
 def journal(output, worker="", **more):
-    made = Journal(attrs.evolve(settings(), **more), output, worker=worker)
+    made = EventWriter(attrs.evolve(settings(), **more), output, worker=worker)
     return made, Logger(namespace="birds", observer=LogPublisher(made))
 
 
@@ -50,7 +50,7 @@ def test_text_has_one_indented_event_after_the_other():
 
 def test_json_is_one_object_per_line():
     lines = Lines()
-    _, log = journal(lines, worker="2", log=config.Log(format="json"))
+    _, log = journal(lines, worker="2", log=config.LogSettings(format="json"))
     log.warn("two\nlines of {bird}", bird="eagles", status=404)
     try:
         raise KeyError("nest")
@@ -67,7 +67,7 @@ def test_json_is_one_object_per_line():
 @pytest_twisted.ensureDeferred
 async def test_a_line_names_the_request_that_it_belongs_to(form):
     lines, gates = Lines(), [Deferred(), Deferred()]
-    _, log = journal(lines, log=config.Log(format=form))
+    _, log = journal(lines, log=config.LogSettings(format=form))
 
     async def request(number):
         request_id.set(f"id{number}")
@@ -90,12 +90,12 @@ def test_configured_secrets_are_never_written(form):
     lines = Lines()
     _, log = journal(
         lines,
-        log=config.Log(format=form),
-        db=config.Db(dsn="postgresql://crowdd:hidden-one@db/crowdd"),
-        mail=config.Mail(password="hidden-two"),
-        metrics=config.Metrics(token="hidden-three"),
-        signin=config.SignIn(google_client_secret="hidden-four"),
-        commenting=config.Commenting(secret_key="hidden-five"),
+        log=config.LogSettings(format=form),
+        db=config.DbSettings(dsn="postgresql://crowdd:hidden-one@db/crowdd"),
+        mail=config.MailSettings(password="hidden-two"),
+        metrics=config.MetricsSettings(token="hidden-three"),
+        signin=config.SignInSettings(google_client_secret="hidden-four"),
+        commenting=config.CommentingSettings(secret_key="hidden-five"),
     )
     for number in ("one", "two", "three", "four", "five"):
         log.error("password={what}", what=f"hidden-{number}")
@@ -114,12 +114,12 @@ def test_configured_secrets_are_never_written(form):
     ],
 )  # fmt: skip
 def test_the_password_of_a_database_is_known_for_one(dsn, found):
-    assert config.Settings(db=config.Db(dsn=dsn)).secrets() == found
+    assert config.Settings(db=config.DbSettings(dsn=dsn)).secrets() == found
 
 
 def test_what_is_less_important_is_left_out():
     lines = Lines()
-    _, log = journal(lines, log=config.Log(level="warn"))
+    _, log = journal(lines, log=config.LogSettings(level="warn"))
     for level in ("debug", "info", "warn", "error", "critical"):
         getattr(log, level)(level)
     assert [line.split()[-1] for line in lines] == ["warn", "error", "critical"]
@@ -136,13 +136,13 @@ def test_each_connection_to_another_server_is_no_news():
 
 class TestFile:
     def test_is_in_the_data_folder_unless_named(self, tmp_path):
-        made = Journal(settings(tmp_path))
+        made = EventWriter(settings(tmp_path))
         made.write("a line\n")
         assert (tmp_path / "crowdd.log").read_text() == "a line\n"
         assert (tmp_path / "crowdd.log").stat().st_mode & 0o007 == 0, "others have no business with it"
 
     def test_grows_no_further_than_told(self, tmp_path):
-        made = Journal(settings(file=str(tmp_path / "a.log"), max_bytes=100, backup_count=2))
+        made = EventWriter(settings(file=str(tmp_path / "a.log"), max_bytes=100, backup_count=2))
         for number in range(100):
             made.write(f"{number:019}\n")
         found = sorted(path.name for path in tmp_path.iterdir())
@@ -153,7 +153,7 @@ class TestFile:
     @pytest.mark.parametrize("how", ["removed", "moved", "folder removed"])
     def test_is_made_anew_when_it_has_gone(self, tmp_path, monkeypatch, how):
         path = tmp_path / "logs/a.log"
-        made = Journal(settings(file=str(path)))
+        made = EventWriter(settings(file=str(path)))
         made.write("before\n")
         if how == "moved":
             path.rename(tmp_path / "old")
@@ -167,7 +167,7 @@ class TestFile:
         assert how != "moved" or (tmp_path / "old").read_text() == "before\n"
 
     def test_that_cannot_be_opened_leaves_the_old_one(self, tmp_path):
-        made = Journal(settings(file=str(tmp_path / "a.log")))
+        made = EventWriter(settings(file=str(tmp_path / "a.log")))
         (tmp_path / "no folder").write_text("")
         with pytest.raises(ConfigError, match=r"Cannot write the log .*\[log\] file"):
             made.use(settings(file=str(tmp_path / "no folder/b.log")))
@@ -175,7 +175,7 @@ class TestFile:
         assert (tmp_path / "a.log").read_text() == "still here\n"
 
     def test_can_be_changed_for_another(self, tmp_path):
-        made = Journal(settings(file=str(tmp_path / "a.log")))
+        made = EventWriter(settings(file=str(tmp_path / "a.log")))
         made.use(settings(file=str(tmp_path / "b.log"), format="json"))
         made({"log_level": LogLevel.info, "log_time": 0.0, "log_format": "hello"})
         assert orjson.loads((tmp_path / "b.log").read_text())["time"] == "1970-01-01T00:00:00.000000Z"

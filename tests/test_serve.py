@@ -20,7 +20,7 @@ from support.servers.programs import Program, processes_of, spent_by
 
 from crowdd.admin_cli.commands.serve import EXAMPLE_FOLDER, IMPATIENT_SECONDS, Stop, status
 from crowdd.admin_cli.health_probe import reachable
-from crowdd.admin_cli.restart_policy import Restarts
+from crowdd.concurrency.restarts import Restarts
 from crowdd.embedded.process import wait_until
 
 ROOT = Path(__file__).parent.parent
@@ -162,12 +162,16 @@ class TestOnItsOwnDatabase:
 
 class TestRestarts:
     def test_pauses_grow_until_it_is_given_up(self):
-        restarts = Restarts(lambda: 0.0)
-        assert [restarts.pause() for _ in range(6)] == [0.5, 1.0, 2.0, 4.0, 8.0, None]
+        restarts = Restarts(lambda: 0.0, 0.5, 30, 5)
+        assert [(restarts.pause(), restarts.exhausted) for _ in range(6)][3:] == [
+            (4.0, False),
+            (8.0, False),
+            (16.0, True),
+        ]
 
     def test_process_that_ran_for_a_minute_begins_anew(self):
         now = [0.0]
-        restarts = Restarts(lambda: now[0])
+        restarts = Restarts(lambda: now[0], 0.5, 30, 5)
         for _ in range(5):
             restarts.pause()
         restarts.began()

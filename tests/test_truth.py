@@ -5,7 +5,8 @@ import random
 from support.checks.shows import shows
 from support.person import Person
 
-from bench import testbed, truth
+from bench import truth
+from bench.support import testbed
 
 
 @shows("format-fresh", "project-exact")

@@ -2,59 +2,66 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
 
-from crowdd.domain.server.services import Services
 from crowdd.domain.transfer import folder_export
-from crowdd.domain.transfer.exports import File
+from crowdd.domain.transfer.exports import ExportFile, Exports
 from crowdd.domain.transfer.project_folder import PROJECT_FILE
 from crowdd.errors import ConflictError
-from crowdd.storage.database import Row
+from crowdd.storage.projects.rows import ProjectPage
 from crowdd.values import SYSTEM
 
 ANSWERS = "answers"
+Unload = Callable[[ProjectPage, Path, Callable[[int], None]], Awaitable[list[Path]]]
+
+
+class WrittenFile(TypedDict):
+    """The path and the size of a file of an export."""
+
+    file: str
+    bytes: int
 
 
 async def export(
-    services: Services,
-    row: Row,
+    exports: Exports,
+    unload: Unload | None,
+    row: ProjectPage,
     folder: Path,
     files: Sequence[tuple[str, str]],
     told: Callable[[int], None],
     *,
-    whole: bool,
     raw: bool,
     resume: bool,
-) -> list[dict[str, Any]]:
-    """Writes each of the files (type and format) of a project; what there is of each then: file and bytes.
+) -> list[WrittenFile]:
+    """Write each of the files (type and format) of a project, and return the path and size of each.
 
-    They lie in ``answers`` below the folder; ``whole``: with the project beside them, as it can be loaded. A file has
-    its name only when it is whole. ``resume`` keeps those; without it they are refused before anything is written.
-    ``told`` hears how many rows are done. Raises ConflictError.
+    They are in the folder ``answers`` below ``folder``. ``unload`` writes the project itself beside them; None leaves
+    it out. A file gets its name only when it is complete. ``resume`` keeps complete files. Without it they are refused
+    before anything is written. ``told`` is called with the number of rows that are done. Raises ConflictError.
     """
     answers = folder / ANSWERS
-    wanted = [services.exports.file(SYSTEM, row, type_, format_, raw=raw) for type_, format_ in files]
+    wanted = [exports.file(SYSTEM, row, type_, format_, raw=raw) for type_, format_ in files]
     there = [file.name for file in wanted if (answers / file.name).exists()]
-    parts = [name for name in folder_export.PARTS if whole and (folder / name).exists()]
+    parts = [name for name in folder_export.PARTS if unload and (folder / name).exists()]
     if (there or parts) and not resume:
         raise ConflictError(
             f"{folder} has {', '.join(parts + there)} already.", hint="To keep complete files: --resume"
         )
     written = []
-    if whole and PROJECT_FILE not in parts:  # it comes last
-        written = await folder_export.unload(services, row, folder, told)
+    if unload is not None and PROJECT_FILE not in parts:  # it comes last
+        written = await unload(row, folder, told)
     answers.mkdir(parents=True, exist_ok=True)
     done = 0
     for file in wanted:
         if file.name not in there:
-            done = await _write(services, answers, file, done, told)
+            done = await _write(exports, answers, file, done, told)
     written += [answers / file.name for file in wanted]
-    return [{"file": str(path), "bytes": path.stat().st_size} for path in written]
+    return [WrittenFile(file=str(path), bytes=path.stat().st_size) for path in written]
 
 
-async def _write(services: Services, folder: Path, file: File, rows: int, told: Callable[[int], None]) -> int:
+async def _write(exports: Exports, folder: Path, file: ExportFile, rows: int, told: Callable[[int], None]) -> int:
     draft = folder / f"{file.name}.part"
     with draft.open("wb") as out:
 
@@ -63,6 +70,6 @@ async def _write(services: Services, folder: Path, file: File, rows: int, told: 
             out.write(part)
             told(rows := rows + more)
 
-        await services.exports.write(file, take)
+        await exports.write(file, take)
     draft.replace(folder / file.name)
     return rows

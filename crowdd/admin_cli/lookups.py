@@ -1,26 +1,30 @@
-"""Find accounts, projects and categories by id, short name, user name or e-mail address."""
+"""Find what an argument names: by id, short name, nickname or e-mail address."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable
-from typing import Any, TypeVar
+from typing import TypeVar
 
-from crowdd.domain.server.services import Services
+from crowdd.domain.accounts.accounts import Accounts
+from crowdd.domain.core.records import Records
+from crowdd.domain.projects.projects import Projects
+from crowdd.domain.server.administration import Administration
 from crowdd.errors import ConflictError, NotFoundError
 from crowdd.kinds import PROJECT
-from crowdd.storage.database import Row
+from crowdd.storage.accounts.rows import AccountPage
+from crowdd.storage.projects.rows import CountedCategory, ProjectPage
 from crowdd.values import SYSTEM
 
 T = TypeVar("T")
 
 
-async def account(services: Services, words: str) -> Row:
-    """The account with this user name, e-mail address or id, with score and rank.
+async def account(accounts: Accounts, words: str) -> AccountPage:
+    """The account with this nickname, e-mail address or id, with score and rank.
 
-    Raises NotFoundError; ConflictError for digits that are one account's id and the user name of another, so that
-    nobody gets another account's rights by choosing such a name.
+    Raises NotFoundError. Raises ConflictError for digits that are the id of one account and the nickname of another:
+    the account with that nickname must not get what is meant for the other one.
     """
-    found = {row["id"]: row for row in (await _by_id(services, words), await _by_name(services, words)) if row}
+    found = {row["id"]: row for row in (await _by_id(accounts, words), await _by_name(accounts, words)) if row}
     if len(found) > 1:
         raise ConflictError(
             f"{words} is the id of one account and the user name of another.", hint="Use the e-mail address instead."
@@ -30,24 +34,24 @@ async def account(services: Services, words: str) -> Row:
     return found.popitem()[1]
 
 
-async def _by_id(services: Services, words: str) -> Row | None:
+async def _by_id(accounts: Accounts, words: str) -> AccountPage | None:
     try:
-        return await services.accounts.profile(number(words) or 0)
+        return await accounts.profile(number(words) or 0)
     except NotFoundError:
         return None
 
 
-async def _by_name(services: Services, words: str) -> Row | None:
+async def _by_name(accounts: Accounts, words: str) -> AccountPage | None:
     try:
-        return await services.accounts.profile((await services.accounts.find(words))["id"])
+        return await accounts.profile((await accounts.find(words))["id"])
     except NotFoundError:
         return None
 
 
-async def project(services: Services, words: str) -> Row:
+async def project(projects: Projects, records: Records, words: str) -> ProjectPage:
     """The project with this short name or id, as its owners have it. Raises NotFoundError, ConflictError."""
-    names = {words, await _short_name(services, words)} - {""}
-    found = {row["id"]: row for row in [await _page(services, name) for name in sorted(names)] if row}
+    names = {words, await _short_name(records, words)} - {""}
+    found = {row["id"]: row for row in [await _page(projects, name) for name in sorted(names)] if row}
     if len(found) > 1:
         raise ConflictError(f"{words} is the id of one project and the short name of another.")
     if not found:
@@ -55,24 +59,24 @@ async def project(services: Services, words: str) -> Row:
     return found.popitem()[1]
 
 
-async def _short_name(services: Services, words: str) -> str:
+async def _short_name(records: Records, words: str) -> str:
     try:
-        view = await services.records.get(PROJECT, SYSTEM, number(words) or 0)
+        view = await records.get(PROJECT, SYSTEM, number(words) or 0)
     except NotFoundError:
         return ""
     return str(view["short_name"])
 
 
-async def _page(services: Services, short_name: str) -> Row | None:
+async def _page(projects: Projects, short_name: str) -> ProjectPage | None:
     try:
-        return await services.projects.owned(short_name, SYSTEM)
+        return await projects.owned(short_name, SYSTEM)
     except NotFoundError:
         return None
 
 
-async def category(services: Services, words: str) -> Row:
+async def category(administration: Administration, words: str) -> CountedCategory:
     """The category with this short name or id, and the number of its projects. Raises NotFoundError."""
-    rows = await services.administration.categories(SYSTEM)
+    rows = await administration.categories(SYSTEM)
     found = [row for row in rows if row["short_name"] == words] or [row for row in rows if row["id"] == number(words)]
     if not found:
         known = ", ".join(sorted(row["short_name"] for row in rows))
@@ -81,7 +85,7 @@ async def category(services: Services, words: str) -> Row:
 
 
 async def known(work: Awaitable[T], what: str) -> T:
-    """What the work returns. Raises NotFoundError with a message that begins with ``what``."""
+    """What the work returns. Raises NotFoundError that names what the argument meant."""
     try:
         return await work
     except NotFoundError:
@@ -93,6 +97,6 @@ def number(words: str) -> int | None:
     return int(words) if words.isascii() and words.isdigit() and len(words) < 19 else None
 
 
-def given(**options: Any) -> dict[str, Any]:
+def given(**options: T | None) -> dict[str, T]:
     """The options that were given."""
     return {name: value for name, value in options.items() if value is not None}

@@ -7,7 +7,6 @@ import os
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
-from typing import Any
 
 import click
 from click.shell_completion import CompletionItem
@@ -23,31 +22,32 @@ USUAL_CONFIG = Path("etc/crowdd.conf")
 COMMANDS = {
     "admin": "Manage administrators.",
     "announcement": "Manage announcements of the site.",
-    "audit": "The audit log, and the security log.",
-    "backup": "Write everything to one file, while the server runs.",
+    "audit": "Show the audit log and the security log.",
+    "backup": "Back up everything to one file while the server runs.",
     "category": "Manage categories of projects.",
     "check": "Recount every counter from the rows.",
-    "completion": "Print what completes commands in a shell.",
-    "config": "The settings: what they are, and whether they can work.",
-    "db": "The database: its version, and bringing it to this one.",
-    "doctor": "Look at everything and say what is wrong.",
-    "jobs": "Work that the server does by the clock.",
-    "mail": "Letters that were written, and what became of them.",
+    "completion": "Print a script that completes commands in a shell.",
+    "config": "Show and check the settings.",
+    "db": "Show or upgrade the version of the database.",
+    "doctor": "Check the installation and print problems.",
+    "jobs": "Manage periodic jobs.",
+    "mail": "Manage e-mails.",
     "man": "Write the manual pages of crowdctl.",
-    "project": "Projects: loaded, opened, paused, handed over, deleted.",
-    "queue": "Long work: what waits, what runs, what has ended.",
-    "restore": "Bring back what crowdctl backup wrote.",
-    "secrets": "The keys that the server encrypts with.",
+    "project": "Manage projects.",
+    "queue": "Manage background tasks.",
+    "restore": "Restore a backup.",
+    "secrets": "Manage the keys that the server encrypts with.",
     "serve": "Start everything and serve until Ctrl-C.",
-    "user": "Accounts: looked up, made, blocked, deleted.",
-    "webhook": "What projects tell their receivers.",
+    "user": "Manage accounts.",
+    "webhook": "Manage webhooks of projects.",
 }
+GENERATED = frozenset(["completion", "man"])  # their modules are in commands/generated
 TEMPORARY = 3
 STATUSES = {
-    0: "It is done.",
-    1: "It was refused, it failed or was interrupted, or something was found to be wrong.",
-    2: "The command was not understood.",
-    TEMPORARY: "The database is away or too busy: try again later.",
+    0: "Success.",
+    1: "Refused, failed or interrupted, or a problem was found.",
+    2: "Invalid command or option.",
+    TEMPORARY: "The database is unavailable or too busy. Try again later.",
 }
 
 
@@ -60,7 +60,8 @@ class Crowdctl(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        command: click.Command = getattr(_imported(f"crowdd.admin_cli.commands.{cmd_name}"), cmd_name)
+        module = f"generated.{cmd_name}" if cmd_name in GENERATED else cmd_name
+        command: click.Command = getattr(_imported(f"crowdd.admin_cli.commands.{module}"), cmd_name)
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -79,7 +80,7 @@ class Crowdctl(click.Group):
         with formatter.section("Exit status"):
             formatter.write_dl([(str(status), says) for status, says in STATUSES.items()])
 
-    def invoke(self, ctx: click.Context) -> Any:
+    def invoke(self, ctx: click.Context) -> object:
         try:
             return super().invoke(ctx)
         except CrowddError as error:

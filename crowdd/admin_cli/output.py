@@ -6,7 +6,7 @@ import contextlib
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import click
 import orjson
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 else:
     rich_console, progress, table = lazy("rich.console"), lazy("rich.progress"), lazy("rich.table")
 
-Command = TypeVar("Command", bound=Callable[..., Any])
+Command = TypeVar("Command", bound=Callable[..., object])
 # A pipe has no width: lines are never broken there.
 _ENDLESS = 100_000
 
 json_option: Callable[[Command], Command] = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
 
-def say(as_json: bool, value: Any, *lines: str) -> None:
+def say(as_json: bool, value: object, *lines: str) -> None:
     """Prints the value as JSON, or the lines."""
     if as_json:
         print_json(value)
@@ -36,12 +36,12 @@ def say(as_json: bool, value: Any, *lines: str) -> None:
             click.echo(line)
 
 
-def print_json(value: Any) -> None:
+def print_json(value: object) -> None:
     """Prints a value of JSON, indented, with times as the API writes them."""
     click.echo(orjson.dumps(value, default=outward, option=orjson.OPT_INDENT_2 | orjson.OPT_PASSTHROUGH_DATETIME))
 
 
-def listing(as_json: bool, rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> None:
+def listing(as_json: bool, rows: Sequence[Mapping[str, object]], columns: Sequence[str]) -> None:
     """Prints these columns of the rows, as a table or as JSON."""
     chosen = [{name: outward(row[name]) for name in columns} for row in rows]
     if as_json:
@@ -53,7 +53,7 @@ def listing(as_json: bool, rows: Sequence[Mapping[str, Any]], columns: Sequence[
         console().print(made)
 
 
-def details(as_json: bool, values: Mapping[str, Any]) -> None:
+def details(as_json: bool, values: Mapping[str, object]) -> None:
     """Prints one thing: its attributes below each other, or as JSON."""
     if as_json:
         print_json(values)
@@ -85,11 +85,11 @@ def console() -> rich_console.Console:
     return rich_console.Console(markup=False, emoji=False, highlight=False, width=width)
 
 
-def _text(value: Any) -> str:
+def _text(value: object) -> str:
     return orjson.dumps(value).decode() if isinstance(value, list | dict) else str(value)
 
 
-def _cell(value: Any) -> str:
+def _cell(value: object) -> str:
     """Names are other people's words: what steers a terminal is taken out."""
     words = {None: "", True: "yes", False: "no"}
     text = words[value] if isinstance(value, bool | None) else _text(value)

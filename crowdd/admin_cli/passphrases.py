@@ -6,13 +6,13 @@ import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import click
 
 from crowdd.domain.server.passphrase import MIN_CHARACTERS
 
-Command = TypeVar("Command", bound=Callable[..., Any])
+Command = TypeVar("Command", bound=Callable[..., object])
 VARIABLE = "CROWDD_BACKUP_PASSPHRASE"
 
 passphrase_option: Callable[[Command], Command] = click.option(

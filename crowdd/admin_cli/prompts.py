@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import click
 
 from crowdd.domain.accounts.registration import Registration
 from crowdd.errors import CrowddError, FormError
 
-Command = TypeVar("Command", bound=Callable[..., Any])
+Command = TypeVar("Command", bound=Callable[..., object])
 
 yes_option: Callable[[Command], Command] = click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 password_option: Callable[[Command], Command] = click.option(

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import attrs
 from twisted.internet import reactor as installed
-from twisted.internet.defer import TimeoutError, ensureDeferred
+from twisted.internet.defer import Deferred, TimeoutError, ensureDeferred
 from twisted.internet.error import ReactorNotRunning
 from twisted.python.failure import Failure
 
@@ -37,7 +37,7 @@ def with_domain(config: Path | None, work: Callable[[Services], Awaitable[T]], *
     async def by_the_rules(settings: Settings, pool: Pool) -> T:
         (await schema.status(pool)).require()
         services = make_services(reactor, settings, pool)
-        await server_key.settle(pool, settings.data.dir, services.secrets)
+        await server_key.reconcile(pool, settings.data.dir, services.secrets)
         notices = NotifyBridge(reactor, pool, services.change_notifier)
         services.passwords.start()
         notices.startService()
@@ -100,7 +100,7 @@ async def _start(pool: Pool, seconds: int) -> None:
         raise UnavailableError(message) from None
 
 
-def _on_the_reactor(work: Callable[[], Coroutine[Any, Any, T]]) -> T:
+def _on_the_reactor(work: Callable[[], Coroutine[Deferred[object], object, T]]) -> T:
     """Runs the reactor until the work has ended. Raises KeyboardInterrupt when a signal ends it before."""
     ended: list[T | Failure] = []
 

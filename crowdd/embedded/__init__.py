@@ -6,16 +6,16 @@ from subprocess import SubprocessError
 
 from crowdd.embedded import cluster
 from crowdd.embedded.binaries import find_all, pick, within_reach
-from crowdd.embedded.cluster import Server, answering
+from crowdd.embedded.cluster import PostgresServer, answering
 from crowdd.embedded.configured import check
 from crowdd.embedded.errors import StartError
 from crowdd.embedded.home import Home, find_home
 from crowdd.embedded.lock import hold
 
-__all__ = ["Home", "Server", "StartError", "answering", "check", "find_home", "hold", "start"]
+__all__ = ["Home", "PostgresServer", "StartError", "answering", "check", "find_home", "hold", "start"]
 
 
-def start(home: Home, oldest: int = 0) -> Server:
+def start(home: Home, oldest: int = 0) -> PostgresServer:
     """Start PostgreSQL on this home, and create it if it does not exist. The caller holds the lock of the data folder.
 
     ``oldest``: the major version that it has to have at least. The server is our child and ends with us. Raises StartError with a sentence that says what to do.

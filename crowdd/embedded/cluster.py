@@ -56,7 +56,7 @@ _DATABASE = (
 
 
 @attrs.frozen
-class Server:
+class PostgresServer:
     """A PostgreSQL that runs as our child; ``dsn`` leads to crowdd's database as a user without special rights."""
 
     dsn: str
@@ -103,14 +103,14 @@ def _tuned() -> str:
     return _SETTINGS.format(shared=min(256, max(64, memory // 16)), cache=max(256, memory // 2))
 
 
-def start(home: Home, binaries: Binaries) -> Server:
+def start(home: Home, binaries: Binaries) -> PostgresServer:
     """Starts PostgreSQL on its folder and returns once it takes connections; what is left of an earlier one is ended.
 
     It listens on the private socket alone. Raises StartError with PostgreSQL's own words when it does not come up.
     """
     end_leftover(home.cluster)
     process = _spawn(home, binaries)
-    server = Server(_dsn(home, "crowdd"), process, home.cluster)
+    server = PostgresServer(_dsn(home, "crowdd"), process, home.cluster)
     try:
         wait_until(lambda: not server.running() or _ready(home.cluster, process.pid), START_SECONDS)
         if not _ready(home.cluster, process.pid):

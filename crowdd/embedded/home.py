@@ -17,7 +17,7 @@ from crowdd.embedded.errors import StartError
 PORT = "5432"
 SOCKET_NAME = f".s.PGSQL.{PORT}"
 # sun_path has 108 bytes, the last of them zero.
-_LONGEST_SOCKET = 107
+_MAX_SOCKET_LENGTH = 107
 # libpq takes a comma in `host` for a list of hosts; other characters would need quoting in three syntaxes.
 _PLAIN = re.compile(r"[A-Za-z0-9/._+-]+")
 _TEMPORARY = Path("/tmp")  # noqa: S108 - what we make there is private, and its owner is checked
@@ -94,7 +94,7 @@ def _socket_folder(folder: Path, account: Account) -> Path:
 
 def fits(socket: Path) -> bool:
     """Whether a folder can hold PostgreSQL's socket and be named in a DSN without quoting."""
-    return len(os.fsencode(socket / SOCKET_NAME)) <= _LONGEST_SOCKET and bool(_PLAIN.fullmatch(str(socket)))
+    return len(os.fsencode(socket / SOCKET_NAME)) <= _MAX_SOCKET_LENGTH and bool(_PLAIN.fullmatch(str(socket)))
 
 
 def _private(folder: Path, mode: int, *owners: int) -> bool:

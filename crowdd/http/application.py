@@ -7,18 +7,17 @@ from typing import Any
 
 import attrs
 from twisted.logger import Logger
-from twisted.web.resource import Resource
 
+from crowdd.concurrency.concurrency_limit import Turns
+from crowdd.concurrency.worker_thread import WorkerThread
 from crowdd.config import Settings
-from crowdd.domain.core.concurrency.concurrency_limit import Turns
-from crowdd.domain.core.concurrency.worker_thread import WorkerThread
 from crowdd.domain.server.readiness import Readiness
 from crowdd.domain.server.services import Services
 from crowdd.http.api.answer_correction import CorrectingApi
 from crowdd.http.api.assignment import Assignment
 from crowdd.http.api.bars import BarsApi
 from crowdd.http.api.changes import ChangesApi
-from crowdd.http.api.commenting_sso import Commenting
+from crowdd.http.api.commenting_sso import CommentingSso
 from crowdd.http.api.favourites import FavouritesApi
 from crowdd.http.api.leases import LeasesApi
 from crowdd.http.api.objects import Objects
@@ -41,23 +40,31 @@ from crowdd.http.pages import account, admin, project
 from crowdd.http.pages.about import AboutPages
 from crowdd.http.pages.announcements import Announcements
 from crowdd.http.pages.api_docs import ApiDocs
-from crowdd.http.pages.home import Home
+from crowdd.http.pages.home import HomePages
 from crowdd.http.pages.live import LivePages
 from crowdd.http.pages.monitoring import Monitoring
 from crowdd.http.pages.security_txt import SecurityTxt
 from crowdd.http.pages.statistics import StatisticsPages
-from crowdd.http.pages.uploads import Uploads
+from crowdd.http.pages.uploads import UploadPages
 from crowdd.http.routing import by_path
+from crowdd.http.startup_response import Starting
 from crowdd.http.transport.cors import Cors
 from crowdd.http.transport.downloads import Downloads
 from crowdd.http.transport.limits.body_size import Senders
 from crowdd.http.transport.limits.expensive_requests import CostlyRequests
 from crowdd.http.transport.limits.fair_share import FairShare
-from crowdd.http.transport.limits.rate_limits import Budget, Limits, RateLimit, Share, SharedWindow, Window, flush_every
+from crowdd.http.transport.limits.rate_limits import (
+    Limits,
+    RateLimit,
+    Share,
+    SharedWindow,
+    Window,
+    WindowGroup,
+    flush_every,
+)
 from crowdd.http.transport.path_table import PathTable
 from crowdd.http.transport.router import Gateway, Router, answers
-from crowdd.http.transport.site import Site
-from crowdd.http.transport.startup_response import Starting
+from crowdd.http.transport.site import RootResource, Site
 from crowdd.http.transport.streams import Streams
 from crowdd.storage.core import rate_counts
 
@@ -74,7 +81,7 @@ class ProcessState:
     streams: Streams
     broadcast: Broadcast
     limit: RateLimit
-    newcomers: Budget
+    newcomers: WindowGroup
     posts: Window | SharedWindow
     metrics: Metrics
     unpacking: WorkerThread  # takes large forms apart
@@ -94,7 +101,7 @@ class ProcessState:
             Streams(reactor, settings.live),
             Broadcast(reactor, services.live, services.change_notifier),
             RateLimit(reactor, rate_limits(settings), share),
-            Budget(newcomers),
+            WindowGroup(newcomers),
             posts if share is None else share("posts", posts),
             Metrics(reactor, services.db),
             WorkerThread(reactor),
@@ -151,7 +158,7 @@ def make_site(reactor: Any, settings: Settings, process_state: ProcessState) -> 
     return site
 
 
-def make_root(clock: Any, services: Services, process_state: ProcessState) -> Resource:
+def make_root(clock: Any, services: Services, process_state: ProcessState) -> RootResource:
     """The resource tree; ``clock`` has ``seconds()``."""
     settings = services.settings
     static = StaticFiles.read()
@@ -225,9 +232,9 @@ def _rooms(clock: Any, services: Services, templates: Templates, cookies: Cookie
         FavouritesApi(services),
         StatisticsApi(services),
         QueueApi(services),
-        Commenting(services, clock),
+        CommentingSso(services, clock),
         TokensApi(services),
-        Home(services, cookies),
+        HomePages(services, cookies),
         *account.rooms(services, forms, cookies),
         *project.rooms(services, forms, cookies, templates),
         StatisticsPages(services),
@@ -235,5 +242,5 @@ def _rooms(clock: Any, services: Services, templates: Templates, cookies: Cookie
         SecurityTxt(services.settings, clock),
         Announcements(services),
         *admin.rooms(services, forms),
-        Uploads(services),
+        UploadPages(services),
     ]

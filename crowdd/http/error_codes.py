@@ -48,7 +48,6 @@ CODES: tuple[ErrorCode, ...] = (
         "token_names_nobody", errors.AnonymousError, "The project requires tokens that name their external user."
     ),
     ErrorCode("forbidden", errors.ForbiddenError, "You are signed in but may not do this."),
-    ErrorCode("session_needed", errors.ForbiddenError, "An API key may not do this. Sign in."),
     ErrorCode("cross_site", errors.ForbiddenError, "Cross-site cookie request refused."),
     ErrorCode(
         "cross_origin", errors.ForbiddenError, "A page of another site needs an API key to request or answer tasks."

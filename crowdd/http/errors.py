@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import NotRequired, TypedDict
 
 from crowdd import errors
 from crowdd.languages import _
@@ -40,6 +40,20 @@ _UNIQUE = {
     "category_name": _("A category with this name exists already."),
     "category_short_name": _("A category with this short_name exists already."),
 }
+
+
+class ErrorObject(TypedDict):
+    """The body of a failed API request (interface: error-object)."""
+
+    status: str
+    status_code: int
+    action: str
+    target: str
+    exception_cls: str
+    exception_msg: str
+    error_code: str
+    hint: str
+    item: NotRequired[int]
 
 
 def status_of(error: Exception) -> tuple[int, str]:
@@ -88,7 +102,7 @@ def headers_of(error: Exception) -> dict[str, str]:
     return {}
 
 
-def error_object(error: Exception, method: str, target: str) -> dict[str, Any]:
+def error_object(error: Exception, method: str, target: str) -> ErrorObject:
     """The body of a failed API request (interface: error-object).
 
     ``item`` is there where one element of an array is the cause: its index, from 0.
@@ -97,7 +111,7 @@ def error_object(error: Exception, method: str, target: str) -> dict[str, Any]:
     known = isinstance(error, errors.CrowddError)
     item: int | None = error.item if known else None  # type: ignore[attr-defined]
     message = message_of(error)
-    shown = {
+    shown: ErrorObject = {
         "status": "failed",
         "status_code": status,
         "action": "GET" if method == "HEAD" else method,

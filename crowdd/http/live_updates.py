@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import Any
 
 from twisted.internet.defer import DeferredSemaphore, ensureDeferred
+from twisted.internet.interfaces import IReactorTime
 from twisted.internet.task import deferLater
 
+from crowdd.concurrency.throttling import Throttled
 from crowdd.domain.core.change_notifier import ANY, ChangeNotifier
-from crowdd.domain.core.concurrency.throttling import Throttled
 from crowdd.domain.projects.live_state import MAX_EVENTS, Live, access, state_of
 from crowdd.http.transport.streams import SseConnection, event
-from crowdd.storage.database import Row
+from crowdd.storage.projects.rows import ProjectPage, ProjectState
+from crowdd.values import Values
 
 STATE_PAUSE = 0.5  # seconds between two reads of a project's state
 EVENTS_PAUSE = 0.05  # seconds between two looks for events
@@ -24,7 +25,9 @@ MAX_READS = 2  # at once, so that listeners never take the connections of those 
 class LiveState:
     """A project whose state somebody watches: one read for all of them, at most two a second."""
 
-    def __init__(self, clock: Any, read: Callable[[], Awaitable[Row | None]], row: Row) -> None:
+    def __init__(
+        self, clock: IReactorTime, read: Callable[[], Awaitable[ProjectState | None]], row: ProjectPage
+    ) -> None:
         self._clock, self._read, self._clients = clock, read, set[SseConnection]()
         self.project_id, self.short_name, self._locked = row["id"], row["short_name"], row["lock_id"] is not None
         self._access, self._event = access(row), event("state", state_of(row))
@@ -33,7 +36,7 @@ class LiveState:
 
     @property
     def open(self) -> bool:
-        """Whether everybody may watch, for all that is known: nothing has been rung that was not looked at."""
+        """Whether everybody may watch, for all that is known: no notification came that was not looked at."""
         return not (self._locked or self._throttled.due)
 
     def join(self, client: SseConnection) -> None:
@@ -73,7 +76,11 @@ class EventFollower:
     """One who follows the events of a project from a number on, as fast as he takes them."""
 
     def __init__(
-        self, clock: Any, read: Callable[[int], Awaitable[list[dict[str, Any]]]], client: SseConnection, after: int
+        self,
+        clock: IReactorTime,
+        read: Callable[[int], Awaitable[list[Values]]],
+        client: SseConnection,
+        after: int,
     ) -> None:
         self._read, self._client, self._after = read, client, after
         self._throttled = Throttled(clock, self._look, EVENTS_PAUSE, LOOK_EVERY)
@@ -93,7 +100,7 @@ class EventFollower:
 class Broadcast:
     """All listeners of this process by project."""
 
-    def __init__(self, clock: Any, live: Live, change_notifier: ChangeNotifier) -> None:
+    def __init__(self, clock: IReactorTime, live: Live, change_notifier: ChangeNotifier) -> None:
         self._clock, self._live = clock, live
         self._live_states: dict[int, LiveState] = {}
         self._names: dict[str, LiveState] = {}
@@ -101,7 +108,7 @@ class Broadcast:
         self._reads = DeferredSemaphore(MAX_READS)
         change_notifier.listen(self._changed)
 
-    def watch(self, row: Row, client: SseConnection) -> Callable[[], None]:
+    def watch(self, row: ProjectPage, client: SseConnection) -> Callable[[], None]:
         """Tells the client the state of a project, whose record the row is, until what is returned is called."""
         return self._join(self._live_states.get(row["id"]) or self._begin(row), client)
 
@@ -113,7 +120,7 @@ class Broadcast:
         """The same for a project that is open."""
         return self._join(self._names[short_name], client)
 
-    def _begin(self, row: Row) -> LiveState:
+    def _begin(self, row: ProjectPage) -> LiveState:
         watched = LiveState(self._clock, lambda: self._state(row["id"]), row)
         self._live_states[watched.project_id] = self._names[watched.short_name] = watched
         watched.ask()  # for what happened since the row was read
@@ -132,7 +139,7 @@ class Broadcast:
 
         return leave
 
-    def follow(self, row: Row, client: SseConnection, after: int) -> Callable[[], None]:
+    def follow(self, row: ProjectPage, client: SseConnection, after: int) -> Callable[[], None]:
         """Sends the client every event of a project with a number above ``after``, until what is returned is called."""
         project_id = row["id"]
         follower = EventFollower(self._clock, lambda number: self._events(row, number), client, after)
@@ -154,8 +161,8 @@ class Broadcast:
             for follower in self._followers.get(changed, ()):
                 follower.ask()
 
-    async def _state(self, project_id: int) -> Row | None:
+    async def _state(self, project_id: int) -> ProjectState | None:
         return await self._reads.run(lambda: ensureDeferred(self._live.state(project_id)))
 
-    async def _events(self, row: Row, after: int) -> list[dict[str, Any]]:
+    async def _events(self, row: ProjectPage, after: int) -> list[Values]:
         return await self._reads.run(lambda: ensureDeferred(self._live.events(row, after)))

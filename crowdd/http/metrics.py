@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import os
 import resource
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import attrs
 from prometheus_client import (
@@ -22,8 +21,10 @@ from prometheus_client import (
 )
 from prometheus_client.metrics_core import Metric
 from prometheus_client.multiprocess import MultiProcessCollector
+from twisted.internet.interfaces import IReactorTime
 
 from crowdd import __version__
+from crowdd.concurrency.cached_value import CachedValue
 from crowdd.sched.schedule import overview
 from crowdd.storage.connections.pool import PoolFigures
 from crowdd.storage.database import Database, Row
@@ -36,20 +37,20 @@ _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH"
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 # Of the figures that storage reads.
 _OF_DATABASE = {
-    "queue_waiting": ("crowdd_queue_waiting_tasks", "Items of the queue that wait"),
-    "queue_running": ("crowdd_queue_running_tasks", "Items of the queue under way"),
-    "queue_late": ("crowdd_queue_oldest_due_seconds", "How long the oldest item has been due"),
-    "deliveries_waiting": ("crowdd_webhook_deliveries_waiting", "Deliveries to webhooks that wait"),
+    "queue_waiting": ("crowdd_queue_waiting_tasks", "Background tasks that wait"),
+    "queue_running": ("crowdd_queue_running_tasks", "Background tasks that run"),
+    "queue_late": ("crowdd_queue_oldest_due_seconds", "How long the oldest waiting background task has been due"),
+    "deliveries_waiting": ("crowdd_webhook_deliveries_waiting", "Webhook deliveries that wait"),
     "deliveries_late": ("crowdd_webhook_deliveries_oldest_due_seconds", "How long the oldest delivery has been due"),
     "webhooks_failing": ("crowdd_webhooks_failing", "Webhooks whose last attempt failed"),
-    "mail_waiting": ("crowdd_mail_waiting_messages", "Letters that wait"),
-    "leases": ("crowdd_active_leases", "Tasks that volunteers hold now"),
-    "unfolded": ("crowdd_pending_counter_changes", "Changes of counters that are not summed up yet"),
+    "mail_waiting": ("crowdd_mail_waiting_messages", "E-mails that wait"),
+    "leases": ("crowdd_active_leases", "Tasks that are leased to volunteers now"),
+    "unfolded": ("crowdd_pending_counter_changes", "Counter changes that are not yet summed up"),
 }
 _OF_JOBS = {
-    "overdue": ("crowdd_job_overdue_seconds", "How long a job has been due"),
-    "failures": ("crowdd_job_consecutive_failures", "Failures of a job in a row"),
-    "runs": ("crowdd_job_runs_total", "Runs of a job since the database was made"),
+    "overdue": ("crowdd_job_overdue_seconds", "How long a periodic job has been due"),
+    "failures": ("crowdd_job_consecutive_failures", "Consecutive failures of a periodic job"),
+    "runs": ("crowdd_job_runs_total", "Runs of a periodic job since the database was created"),
 }
 
 
@@ -78,50 +79,73 @@ class ProcessGauges:
     untranslated: Callable[[], Mapping[str, int]]
 
 
+@attrs.frozen
+class Declared:
+    """A metric as documents show it."""
+
+    name: str
+    doc: str
+    labels: tuple[str, ...]
+
+
 class Metrics:
     """The figures of this process, and all of the server for whoever scrapes it."""
 
-    def __init__(self, clock: Any, db: Database) -> None:
-        self._clock, self._db = clock, db
+    def __init__(self, clock: IReactorTime, db: Database) -> None:
+        self._db = db
         disable_created_metrics()  # when each series began: twice as many lines, and Prometheus knows
         self._registry = CollectorRegistry()
-        self._asked = float("-inf")
+        self._figures = CachedValue(clock, KEPT, self._ask)
         self._gauges: ProcessGauges | None = None
-        self._of_route: dict[tuple[str, str, int], tuple[Any, Any]] = {}
+        self._of_route: dict[tuple[str, str, int], tuple[Counter, Histogram]] = {}
+        self.declared: list[Declared] = []
         self._requests = Counter(
-            "crowdd_requests", "Requests answered", ["route", "method", "status"], registry=self._registry
+            *self._declare("crowdd_requests_total", "Requests answered", "route", "method", "status"),
+            registry=self._registry,
         )
         self._seconds = Histogram(
-            "crowdd_request_duration_seconds",
-            "Time to the answer",
-            ["route"],
+            *self._declare("crowdd_request_duration_seconds", "Time until the response, as a histogram", "route"),
             buckets=_BUCKETS,
             registry=self._registry,
         )
-        self._in_flight = self._sum("crowdd_requests_in_flight", "Requests that are being answered")
-        self._connections = self._sum("crowdd_open_connections", "Open connections of clients")
-        self._streams = self._sum("crowdd_open_streams", "Open streams of events")
-        self._pool = self._sum("crowdd_pool_connections", "Connections to PostgreSQL", "pool", "state")
-        self._waiting = self._sum("crowdd_pool_waiting_requests", "Requests that wait for a connection", "pool")
+        self._in_flight = self._sum("crowdd_requests_in_flight", "Requests that are being processed")
+        self._connections = self._sum("crowdd_open_connections", "Open client connections")
+        self._streams = self._sum("crowdd_open_streams", "Open event streams")
+        self._pool = self._sum(
+            "crowdd_pool_connections",
+            "Connections to PostgreSQL (free, busy, missing), for requests and for background work",
+            "pool",
+            "state",
+        )
+        self._waiting = self._sum(
+            "crowdd_pool_waiting_requests", "Requests that wait for a database connection", "pool"
+        )
         self._untranslated = self._sum(
             "crowdd_untranslated_messages_total", "Strings served in English because no translation exists", "language"
         )
-        self._memory = self._each("crowdd_resident_memory_bytes", "Memory of the process")
-        self._files = self._each("crowdd_open_fds", "Files and sockets that the process has open")
+        self._memory = self._each("crowdd_resident_memory_bytes", "Resident memory of the process")
+        self._files = self._each("crowdd_open_fds", "Open file descriptors of the process")
         self._cpu = self._each("crowdd_cpu_seconds_total", "CPU time of the process")
         self._found = {key: self._latest(*words) for key, words in _OF_DATABASE.items()}
         self._jobs = {key: self._latest(*words, "job") for key, words in _OF_JOBS.items()}
-        self._reachable = self._latest("crowdd_database_up", "Whether the figures of the database could be read")
-        self._latest("crowdd_info", "The version that runs", "version").labels(__version__).set(1)
+        self._reachable = self._latest(
+            "crowdd_database_up", "1 if the database values could be read. If 0, they are older"
+        )
+        self._latest("crowdd_info", "The version that is running", "version").labels(__version__).set(1)
+
+    def _declare(self, name: str, doc: str, *labels: str) -> tuple[str, str, tuple[str, ...]]:
+        self.declared.append(Declared(name, doc, labels))
+        return name, doc, labels
 
     def _sum(self, name: str, doc: str, *labels: str) -> Gauge:
-        return Gauge(name, doc, labels, registry=self._registry, multiprocess_mode="livesum")
+        return Gauge(*self._declare(name, doc, *labels), registry=self._registry, multiprocess_mode="livesum")
 
     def _each(self, name: str, doc: str) -> Gauge:
+        self._declare(name, doc, "pid")  # added where there are several processes
         return Gauge(name, doc, registry=self._registry, multiprocess_mode="liveall")
 
     def _latest(self, name: str, doc: str, *labels: str) -> Gauge:
-        return Gauge(name, doc, labels, registry=self._registry, multiprocess_mode="mostrecent")
+        return Gauge(*self._declare(name, doc, *labels), registry=self._registry, multiprocess_mode="mostrecent")
 
     def answered(self, route: str, method: str, status: int, seconds: float) -> None:
         """Counts a request; ``route`` is the address without what is particular to one request."""
@@ -158,9 +182,7 @@ class Metrics:
 
     async def text(self) -> bytes:
         """All figures as Prometheus reads them. Those of the database are as they were when it could be read last."""
-        if self._clock.seconds() - self._asked >= KEPT:
-            self._asked = self._clock.seconds()
-            await self._ask()
+        await self._figures.get()
         self.look()
         if FOLDER not in os.environ:
             return generate_latest(_Typed(self._registry))
@@ -177,7 +199,7 @@ class Metrics:
         self._reachable.set(1)
         self._keep(row, jobs)
 
-    def _keep(self, row: Row, jobs: list[Row]) -> None:
+    def _keep(self, row: Row, jobs: Sequence[Row]) -> None:
         for key, gauge in self._found.items():
             gauge.set(row[key])
         for job in jobs:

@@ -19,9 +19,10 @@ from crowdd.http.html.forms import local
 from crowdd.http.html.locales import locale_of
 from crowdd.http.html.rendering import Templates
 from crowdd.http.request import Incoming
-from crowdd.http.responses import BytesResponse, Download, File, JsonResponse, Page, Redirect, Response, Stream
+from crowdd.http.responses import BytesResponse, Download, FileResponse, JsonResponse, Page, Redirect, Response, Stream
 from crowdd.http.transport.fixed_headers import encode, set_headers
-from crowdd.languages import RIGHT_TO_LEFT, Languages, Sentence
+from crowdd.languages import Languages, Sentence
+from crowdd.languages.content_languages import direction_of
 
 _JSON = "application/json"
 _API = encode({**presenter.api_headers(), "Cache-Control": "no-cache"})
@@ -50,14 +51,13 @@ class Negotiator:
                 body = self._data(incoming, answer)
             case BytesResponse():
                 body = self._raw(incoming, answer)
-            case File():
+            case FileResponse():
                 body = self._raw(incoming, BytesResponse(b"", answer.content_type, answer.status, answer.headers))
             case Stream():
                 body = self._stream_head(incoming)
             case Download():
                 body = self._file_head(incoming, answer)
-        for cookie in incoming.cookies_to_set:
-            incoming.request.responseHeaders.addRawHeader(b"set-cookie", cookie)
+        _send_cookies(incoming)
         return body
 
     def error(self, incoming: Incoming, error: Exception) -> bytes:
@@ -121,7 +121,7 @@ class Negotiator:
             "csp_nonce": incoming.nonce,
             "flashes": flashes,
             "locale": locale,
-            "direction": "rtl" if locale in RIGHT_TO_LEFT else "ltr",
+            "direction": direction_of(locale),
             "theme": incoming.cookie("theme") if incoming.cookie("theme") in ("light", "dark") else "",
             "path": incoming.path,
         }
@@ -157,8 +157,7 @@ class Negotiator:
         """Both faces get a real 302 where signing in is required."""
         here = incoming.path if incoming.method in ("GET", "HEAD") else "/"
         body = self._go(incoming, f"/account/signin?next={quote(here.encode('utf-8', 'replace'))}")
-        for cookie in incoming.cookies_to_set:
-            incoming.request.responseHeaders.addRawHeader(b"set-cookie", cookie)
+        _send_cookies(incoming)
         return body
 
     def _lead(self, incoming: Incoming, error: ForbiddenError) -> bytes:
@@ -169,8 +168,7 @@ class Negotiator:
             body = self._go(incoming, f"/account/{quote(incoming.who.user_name)}/security")
         else:
             body = self._go(incoming, f"/account/prove?next={quote(_way_back(incoming), safe='/')}")
-        for cookie in incoming.cookies_to_set:
-            incoming.request.responseHeaders.addRawHeader(b"set-cookie", cookie)
+        _send_cookies(incoming)
         return body
 
     def _go(self, incoming: Incoming, location: str) -> bytes:
@@ -218,6 +216,11 @@ class Negotiator:
         for name, value in headers.items():
             # A header must not end early: what a line break would begin is somebody else's header.
             incoming.request.setHeader(name, value.replace("\r", "").replace("\n", "").encode("utf-8", "replace"))
+
+
+def _send_cookies(incoming: Incoming) -> None:
+    for cookie in incoming.cookies_to_set:
+        incoming.request.responseHeaders.addRawHeader(b"set-cookie", cookie)
 
 
 def _way_back(incoming: Incoming) -> str:

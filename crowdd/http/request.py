@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any, BinaryIO
+from typing import IO, TYPE_CHECKING, Any, BinaryIO
 from urllib.parse import parse_qsl
 
 import orjson
-from multipart import MultipartError, MultipartParser, parse_options_header
+from multipart import MultipartError, MultipartParser, MultipartPart, parse_options_header
 
 from crowdd.domain.core.uploads import Upload
 from crowdd.errors import DisconnectedError, InvalidValueError, TooLargeError
 from crowdd.http.auth import cookie_names
 from crowdd.http.html import presenter
 from crowdd.http.transport import json_arrays
+from crowdd.http.transport.request_headers import cookies, prefers_json
 from crowdd.kinds.types import clean_text
 from crowdd.languages import _
 from crowdd.values import Requester
+
+if TYPE_CHECKING:
+    from crowdd.http.transport.site import Request
 
 MAX_FIELDS = 1000
 _LARGE = 262_144  # bytes of a form, or of one of its parts, that are kept in memory
@@ -31,7 +35,7 @@ class Incoming:
     Texts that are no UTF-8 come with surrogates in them, which every type refuses.
     """
 
-    def __init__(self, request: Any, address: str) -> None:
+    def __init__(self, request: Request, address: str) -> None:
         self.request = request
         self.address = address  # the raw one; only ``identity`` and ``limits`` look at it
         self.method: str = request.method.decode("ascii", "replace")
@@ -57,18 +61,22 @@ class Incoming:
         value: str = self.request.header_texts().get(name, "")
         return value
 
+    @cached_property
+    def _cookies(self) -> dict[str, str]:
+        """The cookies of the request by their full names."""
+        return dict(cookies(b"; ".join(self.request.requestHeaders.getRawHeaders(b"cookie", ()))))
+
     def cookie(self, name: str) -> str:
         """The value of a cookie, "" when absent."""
-        value = cookie_names.found(self.cookie_prefix, name, self.request.getCookie)
-        return "" if value is None else _text(value)
+        return cookie_names.found(self.cookie_prefix, name, self._cookies) or ""
 
     def has_old_cookie(self, name: str) -> bool:
         """Whether the browser has a cookie only under the name that it had before the site had prefixes."""
-        return cookie_names.is_old(self.cookie_prefix, name, self.request.getCookie)
+        return cookie_names.is_old(self.cookie_prefix, name, self._cookies)
 
     def keep_cookie(self, name: str, value: str) -> None:
         """Reads the cookie as this from now on: it is set by the answer to this request."""
-        self.request.received_cookies[(self.cookie_prefix + name).encode()] = value.encode()
+        self._cookies[self.cookie_prefix + name] = value
 
     @cached_property
     def query(self) -> dict[str, str]:
@@ -89,12 +97,17 @@ class Incoming:
         """The media type of the body in lower case, without parameters."""
         return self.header("content-type").partition(";")[0].strip().lower()
 
+    @property
+    def _content(self) -> IO[bytes]:
+        content = self.request.content
+        if content is None or content.closed:
+            raise DisconnectedError("The client has disconnected.")
+        return content
+
     @cached_property
     def raw_body(self) -> bytes:
         """The body. Raises DisconnectedError when the client went while its request waited: Twisted drops it then."""
-        content = self.request.content
-        if content.closed:
-            raise DisconnectedError("The client has disconnected.")
+        content = self._content
         content.seek(0)
         return bytes(content.read())
 
@@ -108,7 +121,7 @@ class Incoming:
             ) from None
 
     @cached_property
-    def _large_array(self) -> list[Any]:
+    def _large_array(self) -> list[object]:
         return json_arrays.parse(self.raw_body)
 
     @property
@@ -137,7 +150,7 @@ class Incoming:
             return self._multipart()
         return self._url_encoded()
 
-    def _url_encoded(self) -> dict[str, Any]:
+    def _url_encoded(self) -> dict[str, str]:
         text = self.raw_body.decode("utf-8", "surrogateescape")
         try:
             return dict(parse_qsl(text, keep_blank_values=True, errors="surrogateescape", max_num_fields=MAX_FIELDS))
@@ -162,23 +175,21 @@ class Incoming:
             self.json_body()
 
     def _length(self) -> int:
-        content = self.request.content
-        if content.closed:
-            raise DisconnectedError("The client has disconnected.")
+        content = self._content
         content.seek(0, 2)
         return int(content.tell())
 
-    def _multipart(self) -> dict[str, Any]:
+    def _multipart(self) -> dict[str, str]:
         fields = [part for part in self._parts if not part.filename]
         if any(part.size > _MAX_TEXT for part in fields):
             raise TooLargeError(_("A field may have at most %(maximum)s bytes. Send a file.", maximum=f"{_MAX_TEXT:,}"))
         return {part.name: part.raw.decode("utf-8", "surrogateescape") for part in fields}
 
     @cached_property
-    def _parts(self) -> list[Any]:
+    def _parts(self) -> list[MultipartPart]:
         _type, options = parse_options_header(self.header("content-type"))
         limits = {"memory_limit": 2**31, "disk_limit": 2**40, "partsize_limit": 2**40, "spool_limit": _LARGE}
-        length, stream = self._length(), self.request.content
+        length, stream = self._length(), self._content
         stream.seek(0)
         try:
             return list(MultipartParser(stream, options.get("boundary", ""), length, strict=False, **limits))
@@ -226,25 +237,7 @@ class Incoming:
         """Whether the answer is to be JSON: by Content-Type, by Accept, or by response_format=json."""
         if self.content_type == "application/json" or self.query.get("response_format") == "json":
             return True
-        return _prefers_json(self.header("accept"))
-
-
-def _prefers_json(accept: str) -> bool:
-    """Whether ``application/json`` weighs more than ``text/html`` in an Accept header (RFC 9110, 12.5.1)."""
-    weights = {"application/json": 0.0, "text/html": 0.0}
-    for part in accept.split(","):
-        name, *parameters = (word.strip() for word in part.split(";"))
-        weight = next((_number(p[2:]) for p in parameters if p.startswith("q=")), 1.0)
-        if name.lower() in weights:
-            weights[name.lower()] = weight
-    return weights["application/json"] > weights["text/html"]
-
-
-def _number(text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        return 0.0
+        return prefers_json(self.header("accept"))
 
 
 def _text(raw: bytes) -> str:

@@ -75,7 +75,7 @@ class Download:
 
 
 @attrs.frozen
-class File:
+class FileResponse:
     """Bytes of a file on the disk from ``begin`` to ``end``, read while they are sent."""
 
     path: Path
@@ -86,4 +86,4 @@ class File:
     headers: dict[str, str] = attrs.field(factory=dict)
 
 
-Response = Page | Redirect | JsonResponse | BytesResponse | Stream | Download | File
+Response = Page | Redirect | JsonResponse | BytesResponse | Stream | Download | FileResponse

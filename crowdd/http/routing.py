@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable
-from typing import Any
+from functools import partial
 
 import attrs
 
@@ -51,14 +51,11 @@ class Route:
         return self.action or ("read" if self.method == "GET" else "write")
 
 
-def get(path: str, handler: Handler, **more: Any) -> Route:
-    """A route for GET and HEAD."""
-    return Route("GET", path, handler, **more)
+get = partial(Route, "GET")
+"""A route for GET and HEAD."""
 
-
-def post(path: str, handler: Handler, **more: Any) -> Route:
-    """A route for POST."""
-    return Route("POST", path, handler, **more)
+post = partial(Route, "POST")
+"""A route for POST."""
 
 
 def by_path(routes: Iterable[Route]) -> dict[str, dict[str, Route]]:

@@ -7,16 +7,20 @@ from these values. Behaviour of a single kind is in ``crowdd.domain``.
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from functools import lru_cache
-from typing import Any
+from typing import Any, TypeVar
 
 import attrs
 
 from crowdd.errors import ForbiddenError, InvalidValueError, ReservedFieldError, UnknownFieldError
 from crowdd.kinds.sizes import json_bytes, require_size
 from crowdd.kinds.types import Json, Type, iso
+from crowdd.values import Values
+
+T = TypeVar("T")
+V = TypeVar("V")
 
 
 class Role(enum.Enum):
@@ -72,21 +76,21 @@ class Field:
     read: frozenset[Role]  # no default: each declaration says it
     write: Write = Write.FREE
     writers: frozenset[Role] | None = None  # None: everybody who may change the row
-    default: Any = None  # a callable is called; None with null=False means: must be given
+    default: object = None  # a callable is called; None with null=False means: must be given
     null: bool = False
     search: bool = True  # may be filtered and ordered by, among the rows whose value one may read
-    encrypted: bool = False  # stored encrypted in the column <name>_sealed
+    encrypted: bool = False  # stored encrypted in the column <name>_encrypted
     masked: bool = False  # those who may not read it see a keyed hash; the kind must name it in ``reduced``
     max_bytes: int = MAX_BYTES  # of a JSON value, as compact JSON
     max_key_bytes: Mapping[str, int] = attrs.field(factory=dict, eq=False)  # first-level keys not counted in max_bytes
     heading: int = 0  # the text is Markdown whose highest headings get this level; 0: it is not Markdown
 
-    def require_size(self, value: Any, stored: Any = None) -> None:
+    def require_size(self, value: object, stored: object = None) -> None:
         """Raises TooLargeError for a JSON value that is too large, unless it is no larger than the stored one."""
         if isinstance(self.type, Json) and not (stored is not None and json_bytes(value) <= json_bytes(stored)):
             require_size(self.name, value, self.max_bytes, self.max_key_bytes)
 
-    def parse(self, value: Any) -> Any:
+    def parse(self, value: object) -> Any:
         """The value to store for a value of a body; InvalidValueError and TooLargeError name the attribute."""
         if value is None:
             if self.null:
@@ -99,13 +103,13 @@ class Field:
         """The value to compare with for a text of a query."""
         return self._named(self.type.from_text, text)
 
-    def _named(self, parse: Any, value: Any) -> Any:
+    def _named(self, parse: Callable[[V], T], value: V) -> T:
         try:
             return parse(value)
         except InvalidValueError as error:
             raise InvalidValueError(f"`{self.name}` {error}.") from None
 
-    def initial(self) -> Any:
+    def initial(self) -> object:
         """The value of a row whose maker said nothing."""
         return self.default() if callable(self.default) else self.default
 
@@ -200,7 +204,7 @@ class Kind:
             return field.read
         return EVERYONE if keys is not None and self.public_info.issuperset(keys) else WHOLE_INFO
 
-    def creation(self, body: Mapping[str, Any]) -> dict[str, Any]:
+    def creation(self, body: Mapping[str, object]) -> Values:
         """The values of a new row for a body: parsed, defaults filled in.
 
         Raises UnknownFieldError, ReservedFieldError, InvalidValueError.
@@ -213,14 +217,14 @@ class Kind:
             values[field.name] = self._given_or_initial(field, body)
         return values
 
-    def require_writers(self, values: Mapping[str, Any], roles: frozenset[Role]) -> None:
+    def require_writers(self, values: Mapping[str, object], roles: frozenset[Role]) -> None:
         """Raises ForbiddenError for a value of a new row that only others may give, unless it is the default."""
         for field in self.fields:
             mine = field.writers is None or field.writers & roles
             if not mine and field.name in values and values[field.name] != field.initial():
                 raise ForbiddenError(f"You may not change {field.name}.")
 
-    def _given_or_initial(self, field: Field, body: Mapping[str, Any]) -> Any:
+    def _given_or_initial(self, field: Field, body: Mapping[str, object]) -> object:
         if field.name in body and not (body[field.name] is None and field.default is not None):
             return field.parse(body[field.name])
         initial = field.initial()
@@ -228,12 +232,12 @@ class Kind:
             raise InvalidValueError(f"`{field.name}` is missing.", code="missing_attribute")
         return initial
 
-    def _refuse_reserved(self, body: Mapping[str, Any]) -> None:
+    def _refuse_reserved(self, body: Mapping[str, object]) -> None:
         for name in body:
             if name not in LINKS and self.field(name).write is Write.RESERVED:
                 raise ReservedFieldError("Reserved keys in payload", hint=f"Leave out {name}: the server sets it.")
 
-    def change(self, row: Mapping[str, Any], body: Mapping[str, Any], roles: frozenset[Role]) -> dict[str, Any]:
+    def change(self, row: Mapping[str, object], body: Mapping[str, object], roles: frozenset[Role]) -> Values:
         """What a body changes of a row: parsed values of attributes whose value differs.
 
         Computed attributes are ignored; others that the requester may not set are accepted when they say what is
@@ -256,13 +260,13 @@ class Kind:
             changes[name] = field.parse(value)
         return changes
 
-    def view(self, row: Mapping[str, Any], roles: frozenset[Role], base_url: str) -> dict[str, Any]:
+    def view(self, row: Mapping[str, Any], roles: frozenset[Role], base_url: str) -> Values:
         """The row as a requester with these roles may see it, with its links.
 
         ``row`` has a value for every attribute. Attributes that they may not read are left out, but for those of
         ``reduced``, which are null, or what the row has as ``<name>_masked``.
         """
-        seen = {
+        seen: Values = {
             name: outward(row[name]) if readable else row.get(f"{name}_masked")
             for name, readable in _shown(self, roles)
         }
@@ -270,9 +274,9 @@ class Kind:
             seen["info"] = {k: v for k, v in (seen.get("info") or {}).items() if k in self.public_info}
         return seen | self.links(row, base_url)
 
-    def links(self, row: Mapping[str, Any], base_url: str) -> dict[str, Any]:
+    def links(self, row: Mapping[str, Any], base_url: str) -> Values:
         """``link`` and, for a child, ``links`` (interface: link-self, link-parents)."""
-        made: dict[str, Any] = {"link": _link("self", self.name, base_url, row["id"])}
+        made: Values = {"link": _link("self", self.name, base_url, row["id"])}
         if self.parents:
             made["links"] = [_link("parent", name, base_url, row[column]) for name, column in self.parents.items()]
         return made
@@ -289,7 +293,7 @@ LINKS = frozenset({"link", "links"})
 LINK = "<link rel='{rel}' title='{title}' href='{base_url}/api/{title}/{row_id}'/>"
 
 
-def _same(field: Field, value: Any, stored: Any) -> bool:
+def _same(field: Field, value: object, stored: object) -> bool:
     try:
         return bool(value is not None and field.type.parse(value) == stored)
     except InvalidValueError:
@@ -300,6 +304,6 @@ def _link(rel: str, title: str, base_url: str, row_id: int) -> str:
     return LINK.format(rel=rel, title=title, base_url=base_url, row_id=row_id)
 
 
-def outward(value: Any) -> Any:
+def outward(value: object) -> object:
     """A stored value as it leaves in JSON."""
     return iso(value) if isinstance(value, datetime) else value

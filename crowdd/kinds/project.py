@@ -1,11 +1,11 @@
 """Project: a question with its tasks, presenter and owners (interface: project-fields)."""
 
-from typing import Any
+from functools import partial
 
 from crowdd.kinds.kind import ADMINS, EVERYONE, KEYHOLDERS, OWNERS, Field, Kind, Rights, Role, Write
 from crowdd.kinds.types import Boolean, Integer, Integers, JsonObject, Number, ShortName, Text, Timestamp
 
-FIGURE: dict[str, Any] = {"read": OWNERS, "write": Write.COMPUTED, "null": True, "search": False}
+figure = partial(Field, read=OWNERS, write=Write.COMPUTED, null=True, search=False)
 
 PROJECT = Kind(
     name="project",
@@ -91,13 +91,13 @@ PROJECT = Kind(
         Field(
             "n_results", Integer(), "Results whose info is filled.", read=EVERYONE, write=Write.COMPUTED, search=False
         ),
-        Field("n_completed_tasks", Integer(), "Tasks with all their answers.", **FIGURE),
-        Field("n_task_runs", Integer(), "Answers so far.", **FIGURE),
-        Field("n_tasks", Integer(), "Tasks.", **FIGURE),
-        Field("n_volunteers", Integer(), "People who answered.", **FIGURE),
-        Field("overall_progress", Number(), "Counted answers of those wanted, in per cent.", **FIGURE),
-        Field("last_activity", Text(), "The time of the last answer in words.", **FIGURE),
-        Field("last_activity_raw", Timestamp(), "The time of the last answer.", **FIGURE),
-        Field("owner", Text(), "Full name of the owner, or the user name while privacy_mode is on.", **FIGURE),
+        figure("n_completed_tasks", Integer(), "Tasks with all their answers."),
+        figure("n_task_runs", Integer(), "Answers so far."),
+        figure("n_tasks", Integer(), "Tasks."),
+        figure("n_volunteers", Integer(), "People who answered."),
+        figure("overall_progress", Number(), "Counted answers of those wanted, in per cent."),
+        figure("last_activity", Text(), "The time of the last answer in words."),
+        figure("last_activity_raw", Timestamp(), "The time of the last answer."),
+        figure("owner", Text(), "Full name of the owner, or the user name while privacy_mode is on."),
     ),
 )

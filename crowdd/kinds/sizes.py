@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import orjson
 
 from crowdd.errors import TooLargeError
 
 
-def json_bytes(value: Any) -> int:
+def json_bytes(value: object) -> int:
     """The length of the value as compact JSON in UTF-8; 0 for what JSON cannot hold, which is refused elsewhere."""
     try:
         return len(orjson.dumps(value))
@@ -32,7 +31,7 @@ def too_large(name: str, limit: int, size: int) -> TooLargeError:
     )
 
 
-def require_size(name: str, value: Any, limit: int, key_limits: Mapping[str, int]) -> None:
+def require_size(name: str, value: object, limit: int, key_limits: Mapping[str, int]) -> None:
     """Raises TooLargeError for a value beyond ``limit``; first-level keys of ``key_limits`` have their own limits."""
     rest = value
     if key_limits and isinstance(value, Mapping):
@@ -42,7 +41,7 @@ def require_size(name: str, value: Any, limit: int, key_limits: Mapping[str, int
     _require(name, rest, limit)
 
 
-def _require(name: str, value: Any, limit: int) -> None:
+def _require(name: str, value: object, limit: int) -> None:
     size = json_bytes(value)
     if size > limit:
         raise too_large(name, limit, size)

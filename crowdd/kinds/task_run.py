@@ -7,7 +7,7 @@ MAX_ANSWER_BYTES = 256_000
 """Bytes of ``info`` of an answer, unless the project raises it in ``info.max_answer_bytes``."""
 MAX_RAISED_BYTES = 2_000_000
 """How far a project may raise it."""
-MAX_KEY_LETTERS = 200
+MAX_KEY_CHARACTERS = 200
 """Characters of the key of ``info`` by which a project compares its answers (``info.answer_key``)."""
 
 TASK_RUN = Kind(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -16,8 +16,11 @@ import attrs
 import orjson
 
 from crowdd.errors import InvalidValueError
+from crowdd.values import Values
 
 MAX_JSON_DEPTH = 100
+Schema = dict[str, Any]
+"""JSON Schema."""
 TIME_PREFIX = "time-prefix"  # name of a format in schemas: an ISO 8601 time or the beginning of one
 _BOOK = 50_000
 _NOT_IN_ADDRESSES = r"\s\x00-\x1f\x7f-\x9f/?#%&\\<>\"'"
@@ -34,7 +37,7 @@ def clean_text(value: str) -> str:
     return value
 
 
-def clean_json(value: Any, depth: int = 0) -> Any:
+def clean_json(value: object, depth: int = 0) -> object:
     """The JSON value, refused when PostgreSQL could not store it or when it is nested too deep."""
     if depth > MAX_JSON_DEPTH:
         raise InvalidValueError(f"is nested deeper than {MAX_JSON_DEPTH} levels")
@@ -45,8 +48,13 @@ def clean_json(value: Any, depth: int = 0) -> Any:
     if isinstance(value, list):
         return [clean_json(item, depth + 1) for item in value]
     if isinstance(value, dict):
-        return {clean_text(key): clean_json(item, depth + 1) for key, item in value.items()}
+        return clean_object(value, depth)
     return value
+
+
+def clean_object(value: Mapping[str, object], depth: int = 0) -> Values:
+    """The same of an object."""
+    return {clean_text(key): clean_json(item, depth + 1) for key, item in value.items()}
 
 
 @attrs.frozen
@@ -55,19 +63,19 @@ class Type:
 
     sql: str = "text"
 
-    def parse(self, value: Any) -> Any:
+    def parse(self, value: object) -> object:
         """The value to store for a JSON value."""
         raise NotImplementedError
 
-    def from_text(self, text: str) -> Any:
+    def from_text(self, text: str) -> object:
         """The value to compare with for a text of a query string."""
         return self.parse(text)
 
-    def schema(self) -> dict[str, Any]:
+    def schema(self) -> Schema:
         """JSON Schema of a value that is sent and returned."""
         return {}
 
-    def text_schema(self) -> dict[str, Any]:
+    def text_schema(self) -> Schema:
         """JSON Schema of a text of a query string, read as OpenAPI reads parameters."""
         return self.schema()
 
@@ -80,7 +88,7 @@ class Integer(Type):
     minimum: int = -(2**63)
     maximum: int = 2**63 - 1
 
-    def parse(self, value: Any) -> int:
+    def parse(self, value: object) -> int:
         if isinstance(value, bool) or not isinstance(value, int | str | float):
             raise InvalidValueError("is not an integer")
         if isinstance(value, str) and not re.fullmatch(r"\s*[+-]?[0-9]{1,20}\s*", value):
@@ -96,10 +104,10 @@ class Integer(Type):
     def from_text(self, text: str) -> int:
         return Integer().parse(text)  # one may ask for what no row can have
 
-    def schema(self) -> dict[str, Any]:
+    def schema(self) -> Schema:
         return {"type": "integer", "format": "int64", "minimum": self.minimum, "maximum": self.maximum}
 
-    def text_schema(self) -> dict[str, Any]:
+    def text_schema(self) -> Schema:
         return Integer().schema()
 
 
@@ -109,7 +117,7 @@ class Number(Type):
 
     sql: str = "double precision"
 
-    def parse(self, value: Any) -> float:
+    def parse(self, value: object) -> float:
         if isinstance(value, bool) or not isinstance(value, int | float | str):
             raise InvalidValueError("is not a number")
         try:
@@ -120,7 +128,7 @@ class Number(Type):
             raise InvalidValueError("is not a finite number")
         return number
 
-    def schema(self) -> dict[str, Any]:
+    def schema(self) -> Schema:
         return {"type": "number"}
 
 
@@ -130,7 +138,7 @@ class Boolean(Type):
 
     sql: str = "boolean"
 
-    def parse(self, value: Any) -> bool:
+    def parse(self, value: object) -> bool:
         if isinstance(value, bool):
             return value
         word = str(value).strip().lower()
@@ -138,7 +146,7 @@ class Boolean(Type):
             return word in _TRUE
         raise InvalidValueError("must be true or false")
 
-    def schema(self) -> dict[str, Any]:
+    def schema(self) -> Schema:
         return {"type": "boolean"}
 
 
@@ -149,7 +157,7 @@ class Text(Type):
     maximum: int = 10_000
     minimum: int = 0
 
-    def parse(self, value: Any) -> str:
+    def parse(self, value: object) -> str:
         if not isinstance(value, str):
             raise InvalidValueError("is not a text")
         if len(value) > self.maximum:
@@ -161,15 +169,15 @@ class Text(Type):
     def from_text(self, text: str) -> str:
         return clean_text(text)
 
-    def schema(self) -> dict[str, Any]:
+    def schema(self) -> Schema:
         # A bound as long as a book is left out: programs that make examples of schemas give up on it.
         bound = {"maxLength": self.maximum} if self.maximum < _BOOK else {}
         return {"type": "string", **bound, **self._not_blank()}
 
-    def text_schema(self) -> dict[str, Any]:
+    def text_schema(self) -> Schema:
         return {"type": "string"}
 
-    def _not_blank(self) -> dict[str, Any]:
+    def _not_blank(self) -> Schema:
         return {"minLength": self.minimum, "pattern": _NOT_BLANK} if self.minimum else {}
 
 
@@ -180,13 +188,13 @@ class ShortName(Text):
     maximum: int = 255
     minimum: int = 1
 
-    def parse(self, value: Any) -> str:
+    def parse(self, value: object) -> str:
         text = super().parse(value).strip()
         if re.search(rf"[{_NOT_IN_ADDRESSES}]", text) or text in {".", ".."}:
             raise InvalidValueError("must not contain spaces, control characters or any of / ? # % & \\ < > \" '")
         return text
 
-    def schema(self) -> dict[str, Any]:
+    def schema(self) -> Schema:
         return {**super().schema(), "pattern": rf"^(?!\.{{1,2}}$)[^{_NOT_IN_ADDRESSES}]+$"}
 
 
@@ -206,13 +214,13 @@ class PictureAddress(Text):
 
     maximum: int = 2000
 
-    def parse(self, value: Any) -> str:
+    def parse(self, value: object) -> str:
         text = super().parse(value)
         if text and not re.fullmatch(PICTURE_ADDRESS, text):
             raise InvalidValueError("must be /uploads/<container>/<name> or an https address on another site")
         return text
 
-    def schema(self) -> dict[str, Any]:
+    def schema(self) -> Schema:
         return {**super().schema(), "pattern": rf"^(?:{PICTURE_ADDRESS})?$"}
 
 
@@ -222,16 +230,16 @@ class Json(Type):
 
     sql: str = "jsonb"
 
-    def parse(self, value: Any) -> Any:
+    def parse(self, value: object) -> object:
         return clean_json(value)
 
-    def from_text(self, text: str) -> Any:
+    def from_text(self, text: str) -> object:
         try:
             return clean_json(orjson.loads(text))
         except orjson.JSONDecodeError:
             return clean_text(text)
 
-    def text_schema(self) -> dict[str, Any]:
+    def text_schema(self) -> Schema:
         return {"type": "string"}
 
 
@@ -239,12 +247,12 @@ class Json(Type):
 class JsonObject(Json):
     """A JSON object."""
 
-    def parse(self, value: Any) -> dict[str, Any]:
+    def parse(self, value: object) -> Values:
         if not isinstance(value, dict):
             raise InvalidValueError("is not an object")
-        return clean_json(value)
+        return clean_object(value)
 
-    def schema(self) -> dict[str, Any]:
+    def schema(self) -> Schema:
         return {"type": "object"}
 
 
@@ -254,7 +262,7 @@ class Integers(Type):
 
     sql: str = "bigint[]"
 
-    def parse(self, value: Any) -> list[int]:
+    def parse(self, value: object) -> list[int]:
         if not isinstance(value, list):
             raise InvalidValueError("is not a list of integers")
         return [Integer().parse(item) for item in value]
@@ -262,7 +270,7 @@ class Integers(Type):
     def from_text(self, text: str) -> list[int]:
         return [Integer().parse(word) for word in re.findall(r"[+-]?[0-9]+", text)]
 
-    def schema(self) -> dict[str, Any]:
+    def schema(self) -> Schema:
         return {"type": "array", "items": Integer().schema()}
 
 
@@ -272,10 +280,10 @@ class Timestamp(Type):
 
     sql: str = "timestamptz"
 
-    def parse(self, value: Any) -> datetime:
+    def parse(self, value: object) -> datetime:
         try:
-            moment = datetime.fromisoformat(value)
-        except (TypeError, ValueError):
+            moment = datetime.fromisoformat(value if isinstance(value, str) else "")
+        except ValueError:
             raise InvalidValueError("is not an ISO 8601 time") from None
         return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
@@ -289,10 +297,10 @@ class Timestamp(Type):
                 continue
         raise InvalidValueError("is not an ISO 8601 time or the beginning of one")
 
-    def schema(self) -> dict[str, Any]:
+    def schema(self) -> Schema:
         return {"type": "string", "pattern": r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}$"}
 
-    def text_schema(self) -> dict[str, Any]:
+    def text_schema(self) -> Schema:
         return {"type": "string", "format": TIME_PREFIX}
 
 

@@ -1,6 +1,6 @@
 """User: a person with an account (interface: user-fields)."""
 
-from typing import Any
+from functools import partial
 
 from crowdd.kinds.kind import ADMINS, EVERYONE, KEYHOLDERS, NOBODY, Field, Kind, Rights, Role, Write
 from crowdd.kinds.types import Boolean, Integer, JsonObject, ShortName, Text, Timestamp
@@ -8,7 +8,7 @@ from crowdd.kinds.types import Boolean, Integer, JsonObject, ShortName, Text, Ti
 PRIVATE = frozenset({Role.SELF, Role.ADMIN})
 SHOWN = PRIVATE | {Role.OPEN}
 LISTED = PRIVATE | {Role.SHOWN}
-SERVER: dict[str, Any] = {"read": PRIVATE, "write": Write.RESERVED}
+of_server = partial(Field, read=PRIVATE, write=Write.RESERVED)
 
 # Keys of info that administrators and the server write; the person keeps what is stored.
 _ADMIN_INFO = frozenset({"extra", "container"})
@@ -29,12 +29,12 @@ USER = Kind(
     pictures=("info.avatar_url",),
     rights=Rights(see=LISTED, get=LISTED, create=NOBODY, update=PRIVATE, delete=NOBODY),
     fields=(
-        Field("id", Integer(), "Its number.", **SERVER),
+        of_server("id", Integer(), "Its number."),
         Field("created", Timestamp(), "When the account was created.", read=SHOWN, write=Write.RESERVED),
         Field("name", ShortName(maximum=35, minimum=3), "The unique user name.", read=EVERYONE, write=Write.RESERVED),
         Field("fullname", Text(maximum=500, minimum=1), "The full name.", read=SHOWN),
         Field("locale", Text(maximum=10), "The language of pages and mail.", read=EVERYONE),
-        Field("email_addr", Text(maximum=254), "The e-mail address.", search=False, **SERVER),
+        of_server("email_addr", Text(maximum=254), "The e-mail address.", search=False),
         Field("api_key", Text(), "The key for the API.", read=KEYHOLDERS, write=Write.RESERVED, encrypted=True),
         Field("passwd_hash", Text(), "Always null.", read=ADMINS, write=Write.RESERVED, null=True, search=False),
         Field("admin", Boolean(), "Whether the user administrates the site.", read=PRIVATE, writers=ADMINS),
@@ -42,9 +42,9 @@ USER = Kind(
         Field("restrict", Boolean(), "Blocked.", read=ADMINS, write=Write.RESERVED),
         Field("privacy_mode", Boolean(), "Whether fullname and created are hidden.", read=PRIVATE),
         Field("subscribed", Boolean(), "Gets the newsletter.", read=PRIVATE),
-        Field("newsletter_prompted", Boolean(), "Was asked about the newsletter.", **SERVER),
-        Field("valid_email", Boolean(), "The address was confirmed.", **SERVER),
-        Field("confirmation_email_sent", Boolean(), "A confirmation was sent.", **SERVER),
+        of_server("newsletter_prompted", Boolean(), "Was asked about the newsletter."),
+        of_server("valid_email", Boolean(), "The address was confirmed."),
+        of_server("confirmation_email_sent", Boolean(), "A confirmation was sent."),
         Field("consent", Boolean(), "Agreed to be written to.", read=PRIVATE),
         Field("flags", Integer(), "Free for administrators.", read=PRIVATE, writers=ADMINS, null=True),
         Field("category", Integer(), "Free for administrators.", read=PRIVATE, writers=ADMINS, null=True),
@@ -56,9 +56,9 @@ USER = Kind(
             null=True,
             search=False,
         ),
-        Field("google_user_id", Text(), "Id at this provider.", null=True, search=False, **SERVER),
-        Field("github_user_id", Text(), "Id at this provider.", null=True, search=False, **SERVER),
-        Field("orcid_user_id", Text(), "Id at this provider.", null=True, search=False, **SERVER),
+        of_server("google_user_id", Text(), "Id at this provider.", null=True, search=False),
+        of_server("github_user_id", Text(), "Id at this provider.", null=True, search=False),
+        of_server("orcid_user_id", Text(), "Id at this provider.", null=True, search=False),
         Field("info", JsonObject(), "Free-form: avatar, container, extra …", read=PRIVATE, max_bytes=16_000),
     ),
 )

@@ -16,14 +16,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 
+from crowdd.languages.cldr import NATIVE_NAMES
+
 if TYPE_CHECKING:
     from crowdd.languages.catalogues import Catalogue
 
 SOURCE: Final = "en"
-NAMES: Final[Mapping[str, str]] = {
-    "en": "English", "es": "Español", "fr": "Français", "de": "Deutsch", "ar": "العربية",
-}  # fmt: skip
-RIGHT_TO_LEFT: Final = frozenset({"ar"})
+# The languages of pages and mail, each by its own name.
+NAMES: Final[Mapping[str, str]] = {code: NATIVE_NAMES[code] for code in (SOURCE, "es", "fr", "de", "ar")}
 FOLDER: Final = Path(__file__).parent
 
 

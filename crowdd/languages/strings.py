@@ -28,7 +28,7 @@ _ERRORS: Final = ("Error", "Exception", "BadParameter", "ErrorCode")
 
 
 @attrs.frozen(order=True)
-class Text:
+class SourceText:
     """A text, its kind, and where it stands: a file below the package, and a line."""
 
     path: str
@@ -40,13 +40,13 @@ class Text:
         return f"{self.kind}\t{self.path}:{self.line}\t{' '.join(self.text.split())}"
 
 
-def texts(package: Path = PACKAGE) -> list[Text]:
+def texts(package: Path = PACKAGE) -> list[SourceText]:
     """Every text of the package, by file and line."""
     listed = {*_ui(package)}
     for path in package.rglob("*.py"):
         tree = ast.parse(path.read_text(encoding="utf-8"))
         name = str(path.relative_to(package))
-        listed.update(Text(name, line, kind, text) for kind, line, text in _in_tree(tree) if text.strip())
+        listed.update(SourceText(name, line, kind, text) for kind, line, text in _in_tree(tree) if text.strip())
     return sorted(listed)
 
 
@@ -57,10 +57,10 @@ def main() -> int:
     return 0
 
 
-def _ui(package: Path) -> Iterator[Text]:
+def _ui(package: Path) -> Iterator[SourceText]:
     for name, line, message, _comments, _context in extract_from_dir(str(package), METHODS, JINJA, KEYWORDS):
         for text in (message,) if isinstance(message, str) else message:
-            yield Text(name, line, "ui", text)
+            yield SourceText(name, line, "ui", text)
 
 
 def _in_tree(tree: ast.Module) -> Iterator[tuple[str, int, str]]:

@@ -1,4 +1,4 @@
-"""Update the catalogues with the messages in the code: ``make i18n``.
+"""Bring the catalogues up to date with the sentences in the code, and the names of languages with Babel: ``make i18n``.
 
 Translations are kept, unused messages are removed, and new ones are added without a translation and listed.
 """
@@ -6,11 +6,13 @@ Translations are kept, unused messages are removed, and new ones are added witho
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
+from babel import Locale
+from babel.localedata import locale_identifiers
 from babel.messages.catalog import Catalog, Message
 from babel.messages.extract import DEFAULT_KEYWORDS, extract_from_dir
 from babel.messages.pofile import read_po, write_po
@@ -22,6 +24,32 @@ PACKAGE: Final = FOLDER.parent
 METHODS: Final = [("**.py", "python"), ("**/templates/**.html", "jinja2"), ("**/templates/**.txt", "jinja2")]
 JINJA: Final = {"**/templates/**.html": {"silent": "false"}, "**/templates/**.txt": {"silent": "false"}}
 KEYWORDS: Final = {**DEFAULT_KEYWORDS, "by_number": (1, 2)}
+CLDR_FILE: Final = FOLDER / "cldr.py"
+# The languages that the texts of a project may be in, in the order of their names.
+CODES: Final = (
+    "ca", "cs", "cy", "da", "de", "et", "en", "es", "eu", "fr", "ga", "gl", "hr", "id", "it", "sw", "lv", "lt", "hu",
+    "nl", "nb", "pl", "pt", "pt-BR", "ro", "sq", "sk", "sl", "fi", "sv", "vi", "tr", "el", "bg", "ru", "sr", "uk", "he",
+    "ar", "fa", "ur", "hi", "bn", "ta", "th", "ko", "ja", "zh-Hans", "zh-Hant",
+)  # fmt: skip
+_CLDR: Final = '''\
+"""Names and directions of languages, from Babel (CLDR). Written by ``make i18n``: do not edit.
+
+Loading them from Babel at each start would take a second and 50 MB.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+# What each language calls itself.
+NATIVE_NAMES: Final[Mapping[str, str]] = {
+%s}
+# Languages, with their script where it decides, that are written from right to left, and the scripts of such a
+# language that are not.
+DIRECTIONS: Final[Mapping[str, str]] = {
+%s}
+'''
 _EPOCH: Final = datetime(2026, 1, 1, tzinfo=UTC)  # a date that changed at every run would be all that changed
 
 Words = str | tuple[str, ...]
@@ -60,8 +88,36 @@ def renewed(path: Path, words: list[Words]) -> Catalog:
     return made
 
 
+def cldr() -> str:
+    """The text of the module ``crowdd.languages.cldr``."""
+    return _CLDR % (_entries({code: _native_name(code) for code in CODES}), _entries(_directions()))
+
+
+def _entries(values: Mapping[str, str]) -> str:
+    return "".join(f'    "{key}": "{value}",\n' for key, value in values.items())
+
+
+def _native_name(code: str) -> str:
+    """What a language calls itself (CLDR), with a capital letter as in a list."""
+    locale = Locale.parse(code, sep="-")
+    name = locale.languages.get(str(locale)) or locale.get_display_name() or code
+    return name[:1].upper() + name[1:]
+
+
+def _directions() -> dict[str, str]:
+    locales = [Locale.parse(name) for name in sorted(locale_identifiers())]
+    found = {str(locale).replace("_", "-"): locale.text_direction for locale in locales if not _is_regional(locale)}
+    mixed = {tag.partition("-")[0] for tag, direction in found.items() if direction == "rtl" and "-" not in tag}
+    return {tag: direction for tag, direction in found.items() if direction == "rtl" or tag.partition("-")[0] in mixed}
+
+
+def _is_regional(locale: Locale) -> bool:
+    return bool(locale.territory or locale.variant)
+
+
 def main() -> int:
-    """Writes every catalogue; says how many translations each lacks."""
+    """Write the names of languages and every catalogue; print how many translations each lacks."""
+    CLDR_FILE.write_text(cldr(), encoding="utf-8")
     words = said()
     for code in NAMES:
         if code == SOURCE:
@@ -70,9 +126,9 @@ def main() -> int:
         made = renewed(path, words)
         with path.open("wb") as lines:
             write_po(lines, made, width=120, no_location=True, sort_output=True)
-        lacking = missing(path, words)
-        print(f"{path.name}: {len(words)} sentences, {len(lacking)} without a translation")
-        for each in lacking:
+        untranslated = missing(path, words)
+        print(f"{path.name}: {len(words)} sentences, {len(untranslated)} without a translation")
+        for each in untranslated:
             print(f"    {each!r}")
     return 0
 

@@ -1,41 +1,42 @@
-"""Delivers: in one process at a time, as many at once as receivers and their order allow."""
+"""Send webhook deliveries, in one process at a time, as many at once as receivers and the order of events allow."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from twisted.application.service import Service
 from twisted.internet.defer import CancelledError, Deferred, DeferredList, ensureDeferred
+from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 from twisted.python.failure import Failure
 
+from crowdd.concurrency.deadline import deadline
+from crowdd.concurrency.poll_loop import PollLoop
 from crowdd.domain.core.change_notifier import ANY, ChangeNotifier
 from crowdd.domain.webhooks.deliveries import Deliveries
 from crowdd.domain.webhooks.retry_policy import room
 from crowdd.errors import UnavailableError
-from crowdd.sched.poll_loop import PollLoop
 from crowdd.storage.connections.leadership import Leadership
-from crowdd.storage.database import Row
+from crowdd.storage.webhooks.rows import DueDelivery
 
-SOON = 0.05  # seconds after a ring: what happens meanwhile is looked at together
-LOOK = 1.0  # seconds between looks at all projects
+SOON = 0.05  # seconds after a notification; changes of this time are handled together
+LOOK = 1.0  # seconds between polls of all projects
 LOOKS_PER_ADOPTION = 30
 FAULT_PAUSE = 60.0
-LAST = 5.0  # seconds that deliveries under way have at the end; what is broken off is sent again
+LAST = 5.0  # seconds that running deliveries have when the server stops; cancelled ones are sent again
 
 log = Logger()
 
 
 class Deliverer(Service):
-    """While it runs and leads, what is due is sent.
+    """Sends due deliveries while it runs and holds the leadership.
 
-    What is on its way stands only here. Killed at any moment, it leaves deliveries that are still waiting, and whoever
-    leads next sends them: a receiver may get one twice, never none.
+    Deliveries in flight exist only in memory. If the process is killed, they are still waiting in the database, and
+    the next leader sends them. A receiver may get a delivery twice, but misses none.
     """
 
     def __init__(
-        self, clock: Any, deliveries: Deliveries, change_notifier: ChangeNotifier, leadership: Leadership
+        self, clock: IReactorTime, deliveries: Deliveries, change_notifier: ChangeNotifier, leadership: Leadership
     ) -> None:
         self._clock, self._deliveries, self._change_notifier, self._leadership = (
             clock,
@@ -48,12 +49,12 @@ class Deliverer(Service):
         self._turns = PollLoop(clock, self._look, self._pause)
         self._look_at_all = True
         self._next_look = 0.0
-        self._at_once = False  # a place became free while it was looked
+        self._at_once = False  # a delivery ended during a poll
         self._poll_loop = 0
         self._stop_listening: Callable[[], None] = lambda: None
 
     def use(self, deliveries: Deliveries) -> None:
-        """What begins from now on is sent by these."""
+        """Send new deliveries with these rules."""
         self._deliveries = deliveries
 
     def startService(self) -> None:
@@ -62,7 +63,7 @@ class Deliverer(Service):
         self._turns.start()
 
     def stopService(self) -> Deferred[None]:
-        """Fires when what is under way has ended or was broken off."""
+        """Fires when the running deliveries have ended or were cancelled."""
         super().stopService()
         self._stop_listening()
         return ensureDeferred(self._last())
@@ -72,10 +73,8 @@ class Deliverer(Service):
             self._leadership.close()
         await self._turns.stop()
         ends = [end for of_project in self._under_way.values() for end in of_project.values()]
-        timer = self._clock.callLater(LAST, _cancel_all, ends)
-        await DeferredList(ends)
-        if timer.active():
-            timer.cancel()
+        with deadline(self._clock, LAST, _cancel_all, ends):
+            await DeferredList(ends)
         self._leadership.close()
 
     def _heard(self, project_id: int) -> None:
@@ -105,7 +104,7 @@ class Deliverer(Service):
         self._look_at_all = True
 
     async def _projects(self) -> set[int]:
-        """Projects to look at: those that somebody rang for, and from time to time all with something to do."""
+        """Projects to check: those with a change notification and, from time to time, all that have due deliveries."""
         wanted, self._wanted = self._wanted, set()
         if self._look_at_all or self._clock.seconds() >= self._next_look:
             self._look_at_all, self._next_look = False, self._clock.seconds() + LOOK
@@ -118,7 +117,7 @@ class Deliverer(Service):
         return wanted
 
     async def _fill(self, project_id: int) -> None:
-        """Sends to one receiver what it has room for."""
+        """Begin as many deliveries to one receiver as it has room for."""
         busy = self._under_way.get(project_id, {})
         free = room(len(busy), sum(map(len, self._under_way.values())))
         if free == 0:
@@ -126,15 +125,15 @@ class Deliverer(Service):
         for delivery in await self._deliveries.due(project_id, free, list(busy)):
             self._send(delivery)
 
-    def _send(self, delivery: Row) -> None:
+    def _send(self, delivery: DueDelivery) -> None:
         sending = ensureDeferred(self._deliveries.send(delivery))
-        project_id, delivery_id = delivery["project_id"], delivery["id"]
+        project_id, delivery_id = delivery.project_id, delivery.id
         self._under_way.setdefault(project_id, {})[delivery_id] = sending
         sending.addBoth(self._sent, project_id, delivery_id)
 
-    def _sent(self, result: Any, project_id: int, delivery_id: int) -> None:
-        if isinstance(result, Failure) and not result.check(UnavailableError, CancelledError):
-            # It would fail in the same way at once: its place stays taken for a while.
+    def _sent(self, result: Failure | None, project_id: int, delivery_id: int) -> None:
+        if result is not None and not result.check(UnavailableError, CancelledError):
+            # A retry at once would fail in the same way, so the delivery keeps its place for a while.
             log.failure("could not record a webhook delivery: project={project}", result, project=project_id)
             self._clock.callLater(FAULT_PAUSE, self._forget, project_id, delivery_id)
         else:

@@ -1,4 +1,4 @@
-"""Finds what each file of a folder declares, so that a new file is all that a new job or work takes."""
+"""Find what each file of a folder declares, so that a new job or handler takes one new file."""
 
 from __future__ import annotations
 
@@ -6,10 +6,18 @@ from collections.abc import Iterator
 from importlib import import_module
 from pkgutil import iter_modules
 from types import ModuleType
-from typing import Any
+from typing import TypeVar
+
+T = TypeVar("T")
 
 
-def declared(package: ModuleType, name: str) -> Iterator[Any]:
-    """The value of ``name`` in every module of the package, by their names. AttributeError where it is missing."""
+def declared(package: ModuleType, name: str, kind: type[T]) -> Iterator[T]:
+    """The value of ``name`` in every module of the package, in the order of the modules' names.
+
+    Raises AttributeError where it is missing, and TypeError where it is not of this kind.
+    """
     for module in sorted(iter_modules(package.__path__), key=lambda each: each.name):
-        yield getattr(import_module(f"{package.__name__}.{module.name}"), name)
+        value = getattr(import_module(f"{package.__name__}.{module.name}"), name)
+        if not isinstance(value, kind):
+            raise TypeError(f"{module.name}.{name} must be a {kind.__name__} (got {value!r}).")
+        yield value

@@ -1,34 +1,35 @@
-"""Runs jobs when they are due, each by one process of all that share a database. A failure is never a job's end."""
+"""Run periodic jobs when they are due, each in one of the processes that share a database. A failed job is retried."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Callable, Iterable
 
 import attrs
 from twisted.application.service import Service
 from twisted.internet.defer import CancelledError, Deferred, DeferredList, ensureDeferred
+from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 
+from crowdd.concurrency.deadline import deadline
+from crowdd.concurrency.poll_loop import PollLoop
 from crowdd.domain.core.background_queue import words_for
-from crowdd.domain.server.services import Services
 from crowdd.errors import CrowddError, UnavailableError
+from crowdd.sched.job import MINUTE, Job, Work, wait_after
 from crowdd.sched.log_once import LogOnce
-from crowdd.sched.schedule import MINUTE, Job, wait_after
 from crowdd.storage.database import Database
 from crowdd.storage.server import jobs
 
-LONGEST_WAIT = MINUTE
-"""A job is looked at so often even if it is due later: a run whose process has gone is noticed by that."""
+MAX_WAIT = MINUTE
+"""Seconds between two checks of a job, even if it is due later, so that a run whose process has died is noticed."""
 
 log = Logger()
 
 
 @attrs.frozen
 class RunResult:
-    """What came of looking at a job: done or failed when it ran here, else early, busy or broken.
+    """The result of checking a job: ``state`` is done or failed if it ran here, else early, busy or broken.
 
-    ``wait`` is in how many seconds to look again; ``seconds`` is what the run took.
+    ``wait`` is the number of seconds until the next check. ``seconds`` is the duration of the run.
     """
 
     state: str
@@ -38,62 +39,57 @@ class RunResult:
 
 
 class JobRunner(Service):
-    """Looks at each job when it may be due. ``session`` is a database of one connection, which holds the jobs' locks.
+    """Checks each job when it may be due. ``session`` is a database of one connection, which holds the jobs' locks.
 
-    Stopping waits ``patience`` seconds for the jobs under way and then breaks them off.
+    ``start`` begins the work of a job. Stopping waits ``patience`` seconds for running jobs and then cancels them.
     """
 
     def __init__(
-        self, clock: Any, session: Database, services: Services, jobs: Iterable[Job], *, patience: float = 10.0
+        self,
+        clock: IReactorTime,
+        session: Database,
+        jobs: Iterable[Job],
+        start: Callable[[Job], Work],
+        *,
+        patience: float = 10.0,
     ) -> None:
-        self._clock, self._session, self._services = clock, session, services
+        self._clock, self._session, self._start = clock, session, start
         self._jobs, self._patience = {job.name: job for job in jobs}, patience
-        self._calls: dict[str, Any] = {}
-        self._looking: dict[str, Deferred[None]] = {}
+        self._waits: dict[str, float] = {}
+        self._loops: list[PollLoop] = []
         self._running: dict[str, Deferred[str | None]] = {}
         self._outage = LogOnce("periodic jobs")
 
-    def use(self, services: Services) -> None:
-        """Runs that begin from now on work by these rules."""
-        self._services = services
+    def use(self, start: Callable[[Job], Work]) -> None:
+        """Begin the runs from now on with this function."""
+        self._start = start
 
     def startService(self) -> None:
         super().startService()
-        for job in self._jobs.values():
-            self._plan(job, 0)
+        self._loops = [self._loop(job) for job in self._jobs.values()]
+        for loop in self._loops:
+            loop.start()
+
+    def _loop(self, job: Job) -> PollLoop:
+        return PollLoop(self._clock, lambda: self._look(job), lambda: self._waits[job.name])
 
     def stopService(self) -> Deferred[None]:
         super().stopService()
-        for call in self._calls.values():
-            if call.active():
-                call.cancel()
         return ensureDeferred(self._last())
 
     async def _last(self) -> None:
-        timer = self._clock.callLater(self._patience, self._break_off)
-        await DeferredList([*self._looking.values()])
-        if timer.active():
-            timer.cancel()
+        with deadline(self._clock, self._patience, self._break_off):
+            await DeferredList([ensureDeferred(loop.stop()) for loop in self._loops])
 
     def _break_off(self) -> None:
         for running in [*self._running.values()]:
             running.cancel()
 
-    def _plan(self, job: Job, seconds: float) -> None:
-        if self.running:
-            self._calls[job.name] = self._clock.callLater(seconds, self._begin, job)
+    async def _look(self, job: Job) -> None:
+        self._waits[job.name] = min(await self._run_if_due(job), MAX_WAIT)
 
-    def _begin(self, job: Job) -> None:
-        looked: Deferred[None] = Deferred()
-        self._looking[job.name] = looked
-        ensureDeferred(self._look(job)).addBoth(self._looked, job, looked)
-
-    def _looked(self, wait: Any, job: Job, looked: Deferred[None]) -> None:
-        del self._looking[job.name]
-        self._plan(job, min(wait, LONGEST_WAIT))
-        looked.callback(None)
-
-    async def _look(self, job: Job) -> float:
+    async def _run_if_due(self, job: Job) -> float:
+        """Seconds until the job is looked at again."""
         try:
             return (await self.run(job)).wait
         except UnavailableError as error:
@@ -103,14 +99,14 @@ class JobRunner(Service):
         return wait_after(job.period, 1)
 
     async def run(self, job: Job, *, force: bool = False) -> RunResult:
-        """Runs a job if it is due, or ``early``, and runs nowhere else. Raises UnavailableError."""
+        """Run a job if it is due, or if ``force`` is set, and it is not running anywhere. Raises UnavailableError."""
         begun = await jobs.begin(self._session, job.name, job.period, force)
         self._outage.succeeded()
-        if begun["state"] != "ours":
-            return RunResult(begun["state"], begun["wait"])
+        if begun.state != "ours":
+            return RunResult(begun.state, begun.wait or 0.0)
         outcome, words = await self._run(job)
         failed = outcome == "failed"
-        wait = wait_after(job.period, begun["failures"] + 1 if failed else 0)
+        wait = wait_after(job.period, (begun.failures or 0) + 1 if failed else 0)
         logged = job.is_logged(failed)
         seconds = await jobs.end(self._session, job.name, begun, outcome=outcome, words=words, wait=wait, logged=logged)
         if seconds is None:
@@ -118,7 +114,7 @@ class JobRunner(Service):
         return RunResult(outcome, wait, words, seconds)
 
     async def _run(self, job: Job) -> tuple[str, str]:
-        running = self._running[job.name] = ensureDeferred(job.work(self._services))
+        running = self._running[job.name] = ensureDeferred(self._start(job))
         try:
             return "done", await running or ""
         except CancelledError:

@@ -1,38 +1,39 @@
-"""Carries the bell between processes on one database, by NOTIFY.
+"""Pass change notifications between change processes of one database, with NOTIFY.
 
-PostgreSQL lets one transaction with a NOTIFY commit at a time, in the whole database. So no transaction that does
-something else ever notifies: what was rung here goes out together, at most ten times a second, on the connection that
-listens.
+PostgreSQL lets only one transaction with a NOTIFY commit at a time, in the whole database. So transactions that change
+rows never use NOTIFY. The notifications of this process are sent together, at most ten times a second, on the
+connection that listens.
 """
 
 from __future__ import annotations
 
 import secrets as random
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Protocol
 
 from twisted.application.service import Service
 from twisted.internet.defer import Deferred, TimeoutError, ensureDeferred, succeed
+from twisted.internet.interfaces import IReactorTime
 from twisted.internet.task import deferLater
 from twisted.logger import Logger
 from twisted.python.failure import Failure
 
+from crowdd.concurrency.throttling import Throttled
 from crowdd.domain.core.change_notifier import ANY, ChangeNotifier
-from crowdd.domain.core.concurrency.throttling import Throttled
 from crowdd.errors import UnavailableError
 from crowdd.storage.connections.listener import Observer
 
 CHANNEL = "changes"
-PAUSE = 0.1  # seconds between two notices
-MAX_PROJECTS = 350  # in a notice; PostgreSQL takes 8,000 bytes
-LAST = 1  # second that sending may take at the end
-MAX_WAITING = 10_000  # projects; beyond, the others are told that any may have changed
+PAUSE = 0.1  # seconds between two NOTIFY statements
+MAX_PROJECTS = 350  # in one NOTIFY; PostgreSQL accepts 8,000 bytes
+LAST = 1  # seconds that the last NOTIFY may take
+MAX_WAITING = 10_000  # projects; above, the other processes are told that any project may have changed
 
 log = Logger()
 
 
 class NotifyConnection(Protocol):
-    """What hears and sends notices; ``crowdd.storage.connections.pool.Pool`` does."""
+    """A connection that listens and notifies. ``crowdd.storage.connections.pool.Pool`` is one."""
 
     def add_observer(self, observer: Observer) -> None: ...
     async def listen(self, channel: str) -> None: ...
@@ -40,14 +41,14 @@ class NotifyConnection(Protocol):
 
 
 class NotifyBridge(Service):
-    """While it runs, what is rung in this process is heard in the others, and the other way round."""
+    """While it runs, change notifications of this process reach the others, and theirs reach this one."""
 
-    def __init__(self, clock: Any, connection: NotifyConnection, change_notifier: ChangeNotifier) -> None:
+    def __init__(self, clock: IReactorTime, connection: NotifyConnection, change_notifier: ChangeNotifier) -> None:
         self._clock, self._connection, self._change_notifier = clock, connection, change_notifier
         self._name = random.token_hex(6)
         self._waiting: dict[int, None] = {}
         self._sending = Throttled(clock, self._send, PAUSE)
-        self.listening: Deferred[None] = succeed(None)  # fires when rings of others are heard
+        self.listening: Deferred[None] = succeed(None)  # fires when notifications of other processes arrive
         self._stop_listening: Callable[[], None] = lambda: None
 
     def startService(self) -> None:
@@ -57,7 +58,7 @@ class NotifyBridge(Service):
         self.listening = ensureDeferred(self._listen())
 
     def stopService(self) -> Deferred[None]:
-        """Sends what was rung until now, unless that takes more than LAST seconds."""
+        """Send the notifications that wait, unless that takes more than LAST seconds."""
         return ensureDeferred(self._send_last()).addTimeout(LAST, self._clock).addErrback(self._stopped)
 
     async def _listen(self) -> None:
@@ -72,7 +73,7 @@ class NotifyBridge(Service):
         sender, _, projects = payload.partition(" ")
         if sender == self._name:
             return
-        # Without a payload: the connection was lost for a while.
+        # An empty payload means that the connection was lost for a while.
         for project_id in projects_in(projects) if payload else [ANY]:
             self._change_notifier.notify(project_id, from_elsewhere=True)
 
@@ -85,7 +86,7 @@ class NotifyBridge(Service):
 
     async def _send(self) -> None:
         told = list(self._waiting)[:MAX_PROJECTS]
-        for project_id in told:  # before sending: what is rung meanwhile is news again
+        for project_id in told:  # before sending: a change in the meantime must be sent again
             del self._waiting[project_id]
         try:
             await self._connection.notify(CHANNEL, f"{self._name} {','.join(map(str, told))}")
@@ -96,7 +97,7 @@ class NotifyBridge(Service):
             self._sending.ask()
 
     async def _send_last(self) -> None:
-        await deferLater(self._clock, 0)  # what was rung in this turn of the reactor is heard in the next
+        await deferLater(self._clock, 0)  # a change of this reactor turn is notified in the next
         super().stopService()
         self._stop_listening()
         self._sending.stop()
@@ -109,5 +110,5 @@ class NotifyBridge(Service):
 
 
 def projects_in(text: str) -> list[int]:
-    """The projects of a notice; what is no number is left out, for anybody may notify."""
+    """The projects of a payload. Anybody may NOTIFY, so everything but numbers is left out."""
     return [int(word) for word in text.split(",") if word.isascii() and word.isdigit() and len(word) <= 19]

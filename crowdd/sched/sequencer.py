@@ -1,27 +1,27 @@
-"""Numbers events after their commit, soon after somebody rang the bell, and rings it again for those who read events.
+"""Number events after their commit, soon after the change notification, and notify those who read events.
 
-Every process does it for what it wrote itself; a project's advisory lock keeps two from doing it at once. What a
-process left that was killed between commit and numbering is found by looking from time to time.
+Every process numbers the events that it wrote itself. An advisory lock per project keeps two processes from doing so at
+once. A regular poll finds events of processes that were killed between commit and numbering.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from twisted.application.service import Service
 from twisted.internet.defer import Deferred, ensureDeferred
+from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 
+from crowdd.concurrency.poll_loop import PollLoop
 from crowdd.domain.core.change_notifier import ChangeNotifier
 from crowdd.errors import UnavailableError
-from crowdd.sched.poll_loop import PollLoop
 from crowdd.storage.database import Database
 from crowdd.storage.webhooks import events
 
-SOON = 0.05  # seconds after a ring: what happens meanwhile is numbered together
-LOOK = 2.0  # seconds between looks without a ring
-LOOKS_PER_CENSUS = 30  # every so many looks: projects that became complete without an event
+SOON = 0.05  # seconds after a notification; events of this time are numbered together
+LOOK = 2.0  # seconds between polls without a notification
+LOOKS_PER_CENSUS = 30  # polls between two searches for projects that became complete without an event
 
 log = Logger()
 
@@ -29,7 +29,7 @@ log = Logger()
 class Sequencer(Service):
     """Gives events their numbers while it runs."""
 
-    def __init__(self, clock: Any, db: Database, change_notifier: ChangeNotifier) -> None:
+    def __init__(self, clock: IReactorTime, db: Database, change_notifier: ChangeNotifier) -> None:
         self._db, self._change_notifier = db, change_notifier
         self._turns = PollLoop(clock, self._look, self._pause)
         self._changed = False
@@ -42,7 +42,7 @@ class Sequencer(Service):
         self._turns.start()
 
     def stopService(self) -> Deferred[None]:
-        """Fires when what is under way has ended."""
+        """Fires when the running poll has ended."""
         super().stopService()
         self._stop_listening()
         return ensureDeferred(self._turns.stop())
@@ -65,7 +65,7 @@ class Sequencer(Service):
             log.failure("could not look for events, retrying")
 
     async def _number(self, project_id: int) -> None:
-        """One project's failure must not hold up the others."""
+        """Number the events of one project. Its failure must not hold up the others."""
         try:
             if await events.number(self._db, project_id):
                 self._change_notifier.notify(project_id)

@@ -4,14 +4,18 @@ import hashlib
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar, cast, is_typeddict
 
 import attrs
 import orjson
 from psycopg2.extras import Json
 
-Values = Mapping[str, Any] | Sequence[Any] | None
-Row = dict[str, Any]
+Values = Mapping[str, object] | Sequence[object] | None
+Row = Mapping[str, Any]
+"""A row of any kind, where the code is the same for all kinds. Other rows have a type (``rows.py`` of each package)."""
+Bytea = bytes | memoryview
+"""A bytea as psycopg2 returns it."""
+R = TypeVar("R")
 T = TypeVar("T")
 
 
@@ -60,17 +64,48 @@ class Transactions(Database, Protocol):
 
 
 async def one_or_none(db: Database, sql: Statement, values: Values = None) -> Row | None:
-    """The first row, or None."""
+    """The first row, or None; for values that the calling function takes out of it."""
     rows = await db.fetch(sql, values)
     return rows[0] if rows else None
 
 
 async def one(db: Database, sql: Statement, values: Values = None) -> Row:
-    """The one row that a statement always gives."""
+    """The one row that a statement always gives; for values that the calling function takes out of it."""
     return (await db.fetch(sql, values))[0]
 
 
-def as_json(value: Any) -> Json:
+def typed(row: type[R], rows: Sequence[Row]) -> list[R]:
+    """The rows as their type: a TypedDict leaves them as they are, an attrs class is made from the columns."""
+    return _converted(row, rows)
+
+
+def _converted(row: type[R], rows: Sequence[Row]) -> list[R]:
+    return cast("list[R]", rows) if is_typeddict(row) else [row(**each) for each in rows]
+
+
+async def fetch_rows(db: Database, row: type[R], sql: Statement, values: Values = None) -> list[R]:
+    """The rows of a statement whose columns are those of the row type."""
+    return typed(row, await db.fetch(sql, values))
+
+
+async def fetch_each(db: Database, row: type[R], sql: Statement, values: Values = None) -> list[R | None]:
+    """The rows of a statement that looks something up for each of its values; None where the column ``id`` is null."""
+    found = await db.fetch(sql, values)
+    return [typed(row, [each])[0] if each["id"] is not None else None for each in found]
+
+
+async def fetch_row_or_none(db: Database, row: type[R], sql: Statement, values: Values = None) -> R | None:
+    """The first row as the row type, or None."""
+    rows = typed(row, await db.fetch(sql, values))
+    return rows[0] if rows else None
+
+
+async def fetch_row(db: Database, row: type[R], sql: Statement, values: Values = None) -> R:
+    """The one row that a statement always gives, as the row type."""
+    return typed(row, await db.fetch(sql, values))[0]
+
+
+def as_json(value: object) -> Json:
     """The value for a json or jsonb column; None becomes JSON's null."""
     return Json(value, dumps=lambda inner: orjson.dumps(inner).decode())
 

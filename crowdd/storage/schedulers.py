@@ -22,7 +22,7 @@ def dispatch(known: Iterable[str]) -> str:
     modes = "\n".join(f"    WHEN '{name}' THEN RETURN {name}_mode();" for name in others)
     scans = "\n".join(f"    WHEN '{name}' THEN RETURN {name}_scan(p, p_order, p_scan);" for name in others)
     return f"""
-CREATE FUNCTION mode_of(p_sched text) RETURNS "char" STABLE LANGUAGE plpgsql AS $$
+CREATE FUNCTION mode_of(p_sched text) RETURNS assignment_mode STABLE LANGUAGE plpgsql AS $$
 BEGIN CASE p_sched
 {modes}
     ELSE RETURN {FALLBACK}_mode(); END CASE; END $$;

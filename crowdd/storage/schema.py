@@ -56,15 +56,19 @@ class Status:
 
 def migrations() -> dict[int, Path]:
     """The files of migrations by number."""
-    found = {int(path.name.split("_")[0]): path for path in sorted((HERE / "migrations").glob("*.sql"))}
+    found = {int(path.name.split("_")[0]): path for path in (HERE / "migrations").rglob("*.sql")}
     return dict(sorted(found.items()))
 
 
 def definitions() -> str:
-    """The SQL of all views and functions."""
+    """The SQL of all views and functions: files in the order of their names, whatever folder they are in."""
     folder = HERE / "definitions"
-    texts = [path.read_text("utf-8") for path in sorted(folder.rglob("*.sql"))]
+    texts = [path.read_text("utf-8") for path in sorted(folder.rglob("*.sql"), key=_name)]
     return "\n".join([*texts, schedulers.dispatch(schedulers.names(folder / "schedulers"))])
+
+
+def _name(path: Path) -> str:
+    return path.name
 
 
 def _fingerprint(sql: str) -> str:

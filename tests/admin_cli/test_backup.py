@@ -196,7 +196,7 @@ class TestThereAndBack:
         fetched(dsn(used), "UPDATE project SET created = created - interval '9 days'")
         assert "No backup was made with crowdctl backup." in doctor(used)
 
-    def test_the_settings_are_sealed_and_come_back_beside_the_folder(self, used, place, tmp_path):
+    def test_the_settings_are_encrypted_and_come_back_beside_the_folder(self, used, place, tmp_path):
         secret = {"CROWDD_MAIL_PASSWORD": "sesame-sesame"}
         used.json("backup", tmp_path / "b.tar", **PASSPHRASE, **secret)
         assert b"sesame" not in (tmp_path / "b.tar").read_bytes()
@@ -279,7 +279,7 @@ class TestRestoreRefuses:
         for block in blocks:
             changed = bytearray(whole)
             changed[block * 512 + drawn.randrange(512)] ^= 1 << drawn.randrange(8)
-            with pytest.raises((backup_archive.ArchiveError, backup_archive.sealing.PassphraseError)):
+            with pytest.raises((backup_archive.ArchiveError, backup_archive.encryption.PassphraseError)):
                 backup_archive.verify(io.BytesIO(changed), WORD)
         assert backup_archive.verify(io.BytesIO(whole), WORD).header["rows"]["task"] == 20
 

@@ -1,4 +1,4 @@
-"""``crowdctl secrets``: a new key is added, everything is sealed with it, and the old one goes."""
+"""``crowdctl secrets``: a new key is added, everything is encrypted with it, and the old one goes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ WORD = ("--password", "a good password")
 
 def test_a_new_key_takes_over_and_the_old_one_finds_keys_as_before(crowdctl, rows):
     crowdctl.json("user", "create", "--name", "bob", "--email", "bob@example.org", *WORD)
-    before = rows("SELECT api_key_hash, api_key_sealed FROM account")
+    before = rows("SELECT api_key_hash, api_key_encrypted FROM account")
     (only,) = crowdctl.json("secrets", "list")
     assert only["use"] == "encrypts and signs, hashes keys and addresses"
     made = crowdctl.json("secrets", "add", "--yes")
@@ -23,10 +23,10 @@ def test_a_new_key_takes_over_and_the_old_one_finds_keys_as_before(crowdctl, row
         (only["id"], "decrypts, hashes keys and addresses"),
     ]
     done = crowdctl.json("secrets", "rotate")
-    assert done[0] == {"table": "account", "column": "api_key_sealed", "changed": 1, "unreadable": 0}
-    after = rows("SELECT api_key_hash, api_key_sealed FROM account")
+    assert done[0] == {"table": "account", "column": "api_key_encrypted", "changed": 1, "unreadable": 0}
+    after = rows("SELECT api_key_hash, api_key_encrypted FROM account")
     assert after[0]["api_key_hash"] == before[0]["api_key_hash"]
-    assert bytes(after[0]["api_key_sealed"])[4:12].hex() == made["id"]
+    assert bytes(after[0]["api_key_encrypted"])[4:12].hex() == made["id"]
 
 
 PROJECT = b'{"name": "Birds", "short_name": "birds", "description": "Who sings?"}'
@@ -85,16 +85,16 @@ def test_several_workers_make_one_key(dsn, tmp_path):
 def test_a_new_key_is_adopted_on_purpose_only_and_says_what_stops(crowdctl, rows, dsn):
     before = crowdctl.json("user", "create", "--name", "bob", "--email", "bob@example.org", *WORD)
     link = crowdctl.json("admin", "link")["url"]
-    rows("INSERT INTO totp (user_id, sealed, created, confirmed) SELECT id, 'x', now(), now() FROM account")
+    rows("INSERT INTO totp (user_id, encrypted, created, confirmed) SELECT id, 'x', now(), now() FROM account")
     rows("UPDATE account SET second_factor = true")
     key_file(crowdctl).unlink()
     told = crowdctl.json("secrets", "adopt")
     assert (told["needed"], told["done"]) == (True, False)
     losses = {loss["what"]: loss["number"] for loss in told["losses"]}
-    assert losses == {"account.api_key_sealed": 1, "totp.sealed": 1, "one_time_link": 1}
+    assert losses == {"account.api_key_encrypted": 1, "totp.encrypted": 1, "one_time_link": 1}
     assert not key_file(crowdctl).exists()
     said = crowdctl("secrets", "adopt", "--new-key", "--yes").output
-    assert "1 API keys are made anew" in said and "authenticator apps are removed" in said
+    assert "1 API keys are replaced" in said and "authenticator apps are removed" in said
     server = LiveServer(dsn, key_file(crowdctl).parent)
     server.start()
     try:

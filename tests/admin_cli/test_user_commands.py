@@ -88,12 +88,12 @@ async def test_new_password_works_and_ends_sessions(serve, crowdctl, bob, rows):
 
 def test_letter_for_a_new_password_changes_nothing(crowdctl, bob, rows):
     before = rows("SELECT passwd_hash FROM account")
-    assert crowdctl.json("user", "reset-password", str(bob["id"]), "--letter")["letter"]
+    assert crowdctl.json("user", "reset-password", str(bob["id"]), "--email")["email"]
     assert rows("SELECT passwd_hash FROM account") == before
     (letter,) = rows("SELECT recipient, template, text FROM mail")
     assert (letter["recipient"], letter["template"]) == ("bob@example.org", "reset_password")
     crowdctl.json("user", "block", "bob")
-    assert "blocked" in crowdctl.refused("user", "reset-password", "bob", "--letter")
+    assert "blocked" in crowdctl.refused("user", "reset-password", "bob", "--email")
 
 
 def test_deleted_at_once_and_cleared_away_by_the_queue(crowdctl, bob, rows):

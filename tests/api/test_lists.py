@@ -9,8 +9,8 @@ import pytest
 import pytest_twisted
 from support.checks.shows import shows
 
-from crowdd.domain.core import queries
 from crowdd.errors import InvalidValueError
+from crowdd.http import queries
 from crowdd.kinds import TASK
 from crowdd.values import Requester
 

@@ -12,8 +12,8 @@ from support.checks.page_reader import Page
 from support.checks.shows import shows
 from support.person import Person
 
-from crowdd.domain.core import queries
 from crowdd.errors import UnknownFieldError
+from crowdd.http import queries
 from crowdd.http.api.openapi import document
 from crowdd.http.error_codes import CODES
 from crowdd.http.routing import get

@@ -1,4 +1,4 @@
-"""A short run of what bench/schemathesis.py does for minutes: every operation, every check, with a key and without."""
+"""A short run of what bench/fuzz/schemathesis.py does for minutes: every operation, every check, with a key and without."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from support.checks import conformance
 
-# The same requests each time; bench/schemathesis.py looks for new ones.
+# The same requests each time; bench/fuzz/schemathesis.py looks for new ones.
 SHORT = ("--phases=fuzzing", "--max-examples=3", "--no-shrink", "--seed=20261121")
 
 

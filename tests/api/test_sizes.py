@@ -265,7 +265,7 @@ async def test_lists_of_people_read_no_large_info(served):
 
 
 def test_the_keys_of_people_that_sql_shows_are_those_of_the_declaration(pytestconfig) -> None:
-    sql = (pytestconfig.rootpath / "crowdd/storage/definitions/60_records.sql").read_text()
+    sql = (pytestconfig.rootpath / "crowdd/storage/definitions/core/60_records.sql").read_text()
     keys = sql.partition("CREATE FUNCTION public_person_info")[2].partition("WHERE key IN (")[2].partition(")")[0]
     assert {key.strip(" '") for key in keys.split(",")} == USER.public_info
 

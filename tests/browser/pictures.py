@@ -24,7 +24,7 @@ sys.path.insert(0, str(Path(__file__).parent))  # as pytest has it
 import scenes
 from gallery import Gallery
 
-from bench import testbed
+from bench.support import testbed
 
 IMAGES = Path(__file__).parents[2] / "docs" / "images"
 WIDE, PHONE = (1280, 800), (360, 740)
@@ -43,19 +43,19 @@ class Picture(NamedTuple):
 
 
 CHOSEN = (
-    ("home", "home/index.html", "in use", WIDE, "light"), ("home-dark", "home/index.html", "in use", WIDE, "dark"),
-    ("home-phone", "home/index.html", "in use", PHONE, "light"), ("project", "project/index.html", "visitor", WIDE, "light"),
-    ("project-phone-dark", "project/index.html", "visitor", PHONE, "dark"), ("stats", "project/stats.html", "visitor", WIDE, "light"),
-    ("stats-phone", "project/stats.html", "visitor", PHONE, "light"), ("profile", "account/profile.html", "in use", WIDE, "light"),
-    ("profile-phone", "account/profile.html", "in use", PHONE, "light"), ("dashboard", "admin/dashboard.html", "a week", WIDE, "light"),
-    ("dashboard-phone-dark", "admin/dashboard.html", "a week", PHONE, "dark"), ("people", "admin/users.html", "some found", WIDE, "dark"),
-    ("new", "project/new.html", "first", WIDE, "light"), ("new-phone-dark", "project/new.html", "first", PHONE, "dark"),
-    ("import", "project/import.html", "some", WIDE, "light"), ("import-phone", "project/import.html", "first", PHONE, "light"),
-    ("columns-dark", "project/import_one.html", "columns", WIDE, "dark"), ("columns-phone", "project/import_one.html", "columns", PHONE, "light"),
-    ("publishing", "project/publish.html", "missing", WIDE, "light"), ("publishing-phone-dark", "project/publish.html", "missing", PHONE, "dark"),
-    ("browse", "project/browse.html", "owner", WIDE, "light"), ("browse-phone-dark", "project/browse.html", "owner", PHONE, "dark"),
-    ("webhook-dark", "project/webhook.html", "in use", WIDE, "dark"), ("webhook-phone", "project/webhook.html", "in use", PHONE, "light"),
-    ("leaderboard", "stats/leaderboard.html", "among the first", WIDE, "light"), ("settings-phone", "account/update.html", "first", PHONE, "light"),
+    ("public/home", "home/index.html", "in use", WIDE, "light"), ("public/home-dark", "home/index.html", "in use", WIDE, "dark"),
+    ("public/home-phone", "home/index.html", "in use", PHONE, "light"), ("public/project", "project/index.html", "visitor", WIDE, "light"),
+    ("public/project-phone-dark", "project/index.html", "visitor", PHONE, "dark"), ("owner/stats", "project/stats.html", "visitor", WIDE, "light"),
+    ("owner/stats-phone", "project/stats.html", "visitor", PHONE, "light"), ("public/profile", "account/profile.html", "in use", WIDE, "light"),
+    ("public/profile-phone", "account/profile.html", "in use", PHONE, "light"), ("owner/dashboard", "admin/dashboard.html", "a week", WIDE, "light"),
+    ("owner/dashboard-phone-dark", "admin/dashboard.html", "a week", PHONE, "dark"), ("owner/people", "admin/users.html", "some found", WIDE, "dark"),
+    ("owner/new", "project/new.html", "first", WIDE, "light"), ("owner/new-phone-dark", "project/new.html", "first", PHONE, "dark"),
+    ("owner/import", "project/import.html", "some", WIDE, "light"), ("owner/import-phone", "project/import.html", "first", PHONE, "light"),
+    ("owner/columns-dark", "project/import_one.html", "columns", WIDE, "dark"), ("owner/columns-phone", "project/import_one.html", "columns", PHONE, "light"),
+    ("owner/publishing", "project/publish.html", "missing", WIDE, "light"), ("owner/publishing-phone-dark", "project/publish.html", "missing", PHONE, "dark"),
+    ("public/browse", "project/browse.html", "owner", WIDE, "light"), ("public/browse-phone-dark", "project/browse.html", "owner", PHONE, "dark"),
+    ("owner/webhook-dark", "project/webhook.html", "in use", WIDE, "dark"), ("owner/webhook-phone", "project/webhook.html", "in use", PHONE, "light"),
+    ("public/leaderboard", "stats/leaderboard.html", "among the first", WIDE, "light"), ("owner/settings-phone", "account/update.html", "first", PHONE, "light"),
 )  # fmt: skip
 
 
@@ -66,7 +66,9 @@ def chosen() -> Iterator[Picture]:
         case = known.get((template, kind)) or next(case for case in cases() if case.template == template)
         yield Picture(name, case, size, theme)
     home = known["home/index.html", "in use"]
-    yield Picture("arabic", home._replace(context=home.context | {"locale": "ar", "direction": "rtl"}), WIDE, "light")
+    yield Picture(
+        "public/arabic", home._replace(context=home.context | {"locale": "ar", "direction": "rtl"}), WIDE, "light"
+    )
 
 
 def every(only: str) -> Iterator[Picture]:
@@ -96,6 +98,7 @@ def _screen(size: tuple[int, int], scale: int = 1) -> dict[str, Any]:
 
 
 def _save(page: Any, path: Path, whole: bool = False) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
     shot = Image.open(io.BytesIO(page.screenshot(full_page=whole)))
     shot.convert("RGB").quantize(128).save(path, "PNG", optimize=True)
     return path
@@ -106,7 +109,7 @@ def play(browser: Any, folder: Path) -> Iterator[Path]:
     screens = {"wide": _screen(WIDE), "phone": _screen(PHONE, SCALE) | {"has_touch": True, "is_mobile": True}}
     with testbed.folder() as place, testbed.postgres(place) as postgres, testbed.crowdd(postgres.dsn, place) as server:
         for scene, page in scenes.played(browser, server.url, scenes.projects(server.url), **screens):
-            yield _save(page, folder / f"{scene.name}.png")
+            yield _save(page, folder / "task" / f"{scene.name}.png")
 
 
 def main() -> None:

@@ -21,7 +21,7 @@ from support.addresses import BESIDE, filled, pages, statements
 from support.browsers import signed_in
 from support.checks.markup_probe import ENUMERATED, LONG, MARK, SHORT, plant
 from support.checks.page_reader import Page
-from support.sealing import sealed_at_first
+from support.first_encryption import encrypted_at_first
 from support.servers.live import CROWDED, LiveServer
 from support.servers.served import Served
 from twisted.internet import reactor
@@ -98,7 +98,7 @@ def planted(postgres: Any, tmp_path_factory: Any) -> Iterator[Site]:
 async def _build(served: Served) -> dict[str, dict[str, str]]:
     await served.start()
     made = await matrix.build(served)
-    await served.database.execute(BESIDE, {"sealed": sealed_at_first(served.services.secrets, "whsec_c2VjcmV0")})
+    await served.database.execute(BESIDE, {"encrypted": encrypted_at_first(served.services.secrets, "whsec_c2VjcmV0")})
     visitor = served.client()
     await visitor.get("/", headers=HTML)
     found = {"anonymous": visitor.cookies}

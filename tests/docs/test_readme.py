@@ -85,7 +85,9 @@ def test_the_project_with_python(owner):
 
 def test_the_list_of_documents_names_each_of_them():
     listed = {target for target in LINK.findall((ROOT / "README.md").read_text("utf-8")) if target.startswith("docs/")}
-    documents = {f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md")} - {"docs/index.md"}
+    documents = {
+        str(path.relative_to(ROOT)) for folder in ("", "contributing") for path in (ROOT / "docs" / folder).glob("*.md")
+    } - {"docs/index.md"}
     assert documents <= listed
 
 

@@ -1,4 +1,4 @@
-"""docs/ux.md has a row for every point, and the tests that it names exist."""
+"""docs/contributing/ux.md has a row for every point, and the tests that it names exist."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 TESTS = Path(__file__).parents[1]
-PAGE = TESTS.parent / "docs" / "ux.md"
+PAGE = TESTS.parent / "docs" / "contributing" / "ux.md"
 ROWS = [
     [cell.strip() for cell in line.strip("| ").split(" | ")]
     for line in PAGE.read_text("utf-8").splitlines()

@@ -10,7 +10,7 @@ from crowdd.values import Requester
 
 
 def a_turn():
-    """The bell is heard in the next turn of the reactor."""
+    """Notifications arrive in the next turn of the reactor."""
     return deferLater(reactor, 0)
 
 

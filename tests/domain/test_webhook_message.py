@@ -4,20 +4,23 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
+import attrs
 import orjson
 import pytest
 from standardwebhooks import Webhook, WebhookVerificationError
 from support.checks.shows import shows
 
-from crowdd.domain.outbound.client import Response
+from crowdd.domain.outbound.response import Response
 from crowdd.domain.webhooks import signatures, webhook_message
 from crowdd.domain.webhooks.events import KINDS
+from crowdd.storage.webhooks.rows import DueDelivery
 
 AT = datetime(2025, 3, 4, 5, 6, 7, 890, UTC)
-EVENT = {
-    "project_id": 7, "short_name": "night-gate", "seq": 12, "id": 99, "kind": "task_completed", "task_id": 3,
-    "result_id": 4, "at": AT, "data": {"user_ids": [5, 6], "volunteers": ["a", "b"]}, "again": False, "url": "https://hooks.example/x?a=b",
-}  # fmt: skip
+EVENT = DueDelivery(
+    project_id=7, short_name="night-gate", seq=12, id=99, kind="task_completed", task_id=3, result_id=4, at=AT, planned=AT,
+    now=AT, data={"user_ids": [5, 6], "volunteers": ["a", "b"]}, attempts=0, again=False, url="https://hooks.example/x?a=b",
+    secret_encrypted=b"", old_secret_encrypted=None,
+)  # fmt: skip
 PYBOSSA = {
     "event": "task_completed", "project_short_name": "night-gate", "project_id": 7, "task_id": 3, "result_id": 4,
     "fired_at": "2025-03-04 05:06:07",
@@ -38,18 +41,18 @@ def test_the_body_has_the_keys_of_pybossa_the_number_and_who_answered():
 @shows("event-body")
 @pytest.mark.parametrize("name", KINDS)
 def test_every_kind_has_these_keys(name):
-    body = KINDS[name].body(EVENT | {"data": None}, "night-gate")
+    body = KINDS[name].body(attrs.evolve(EVENT, data=None), "night-gate")
     assert body == PYBOSSA | {"event": name, "sequence": 12} | dict.fromkeys(KINDS[name].data)
 
 
 def test_a_kind_that_is_gone_is_sent_as_it_was_written():
-    sent = webhook_message.message(EVENT | {"kind": "of_old"}, [signatures.new_secret()], 0)
+    sent = webhook_message.message(attrs.evolve(EVENT, kind="of_old"), [signatures.new_secret()], 0)
     assert orjson.loads(sent.body)["event"] == "of_old"
 
 
 @shows("delivery-once")
 def test_what_its_owner_sends_again_says_so_and_has_the_same_id():
-    first, again = (webhook_message.message(EVENT | {"again": again}, [], 0) for again in (False, True))
+    first, again = (webhook_message.message(attrs.evolve(EVENT, again=again), [], 0) for again in (False, True))
     assert again.url == "https://hooks.example/x?a=b&rerun=True"
     assert first.headers["webhook-id"] == again.headers["webhook-id"] == "event_7_12"
 

@@ -14,7 +14,7 @@ from twisted.internet import reactor
 from twisted.internet.defer import ensureDeferred, gatherResults
 from twisted.internet.task import deferLater
 
-from crowdd.config import Http, Settings
+from crowdd.config import HttpSettings, Settings
 from crowdd.http.transport import channel
 from crowdd.http.transport.hosts import Hosts
 from crowdd.http.transport.limits.body_size import BodyLimits, imports_into
@@ -40,7 +40,7 @@ def head_of(answer: bytes) -> dict[str, str]:
 
 
 def settings(**http: Any) -> Settings:
-    return Settings(http=Http(**http))
+    return Settings(http=HttpSettings(**http))
 
 
 class TestFraming:

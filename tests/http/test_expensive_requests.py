@@ -9,7 +9,7 @@ from twisted.internet import reactor
 from twisted.internet.defer import Deferred, ensureDeferred, gatherResults
 from twisted.internet.task import deferLater
 
-from crowdd.domain.core.concurrency.concurrency_limit import Turns
+from crowdd.concurrency.concurrency_limit import Turns
 from crowdd.http.transport.limits.expensive_requests import LARGE_ANSWER, CostlyRequests
 from crowdd.storage.tasks import contributions
 

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema_rs import Draft202012Validator
 
-from crowdd.domain.core import queries
 from crowdd.errors import InvalidValueError
+from crowdd.http import queries
 from crowdd.http.api import schemas
 from crowdd.kinds import KINDS
 from crowdd.kinds.kind import Field, Kind, Write

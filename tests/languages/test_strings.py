@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from crowdd.languages.strings import Text, main, texts
+from crowdd.languages.strings import SourceText, main, texts
 
 SOURCES = {
     "templates/page.html": "{% trans %}Publish project{% endtrans %}",
@@ -30,15 +30,15 @@ def test_strings_lists_every_kind_of_text(tmp_path: Path):
         path.parent.mkdir(exist_ok=True)
         path.write_text(source)
     assert texts(tmp_path) == [
-        Text("admin.py", 2, "help", "Every project."),
-        Text("admin.py", 3, "help", "Start the server."),
-        Text("admin.py", 5, "output", "Started {n} workers."),
-        Text("errors.py", 2, "error", "Try again later."),
-        Text("errors.py", 6, "error", "`n` must be a number (got {value})."),
-        Text("job.py", 1, "log", "job failed: name={name}"),
-        Text("page.py", 2, "ui", "%(num)s task"),
-        Text("page.py", 2, "ui", "%(num)s tasks"),
-        Text("templates/page.html", 1, "ui", "Publish project"),
+        SourceText("admin.py", 2, "help", "Every project."),
+        SourceText("admin.py", 3, "help", "Start the server."),
+        SourceText("admin.py", 5, "output", "Started {n} workers."),
+        SourceText("errors.py", 2, "error", "Try again later."),
+        SourceText("errors.py", 6, "error", "`n` must be a number (got {value})."),
+        SourceText("job.py", 1, "log", "job failed: name={name}"),
+        SourceText("page.py", 2, "ui", "%(num)s task"),
+        SourceText("page.py", 2, "ui", "%(num)s tasks"),
+        SourceText("templates/page.html", 1, "ui", "Publish project"),
     ]
 
 

@@ -19,8 +19,8 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 from psycopg2 import OperationalError
+from support.first_encryption import encrypted_at_first
 from support.ledger import DRAFT, Ledger
-from support.sealing import sealed_at_first
 from twisted.internet import reactor
 from twisted.internet.defer import ensureDeferred
 from twisted.internet.threads import blockingCallFromThread, deferToThread
@@ -66,7 +66,7 @@ class People(RuleBasedStateMachine):
         owner = self.ledger.value("SELECT owner_id FROM project WHERE id = %(p)s", p=self.project)
         self.owner = Requester(user_id=owner, user_name="owner")
         self.ledger.run(
-            "UPDATE project SET secret_key_sealed = %(key)s", key=sealed_at_first(self.services.secrets, "secret")
+            "UPDATE project SET secret_key_encrypted = %(key)s", key=encrypted_at_first(self.services.secrets, "secret")
         )
         self.choose(sched)
 

@@ -1,4 +1,4 @@
-"""Letters: written with what they are about, delivered once or again, and never more than they should say."""
+"""E-mails: written with what they are about, delivered once or again, and never more than they should say."""
 
 from __future__ import annotations
 
@@ -8,24 +8,24 @@ from typing import Any
 
 import pytest
 import pytest_twisted
+from support.servers.counting import worker_on
 from support.servers.mailbox import PASSWORD, USER, Mailbox, certificate
 from twisted.internet import reactor
 from twisted.logger import globalLogPublisher
 
-from crowdd.config import Mail as Settings
+from crowdd.config import MailSettings
 from crowdd.domain.mail.backend import post
 from crowdd.domain.mail.mail import MAX_ATTEMPTS, MAX_PER_HOUR, Mail, Tally, pause
 from crowdd.domain.mail.message import Sender, compose, plain_address
-from crowdd.domain.mail.rendering import FOLDER, Letter, Letters, one_line
+from crowdd.domain.mail.rendering import FOLDER, MailRenderer, RenderedMail, one_line
 from crowdd.errors import ConfigError, ConflictError, InvalidValueError, UnavailableError
 from crowdd.languages import Languages
-from crowdd.sched.queue_worker import Worker
-from crowdd.sched.task_handlers import Handler
+from crowdd.sched.handler import Handler
 from crowdd.values import Requester
 
 BASE = "https://crowdd.example"
 SENDER = Sender("Site & Söhne", "crowdd@example.org", "crowdd.example")
-LETTERS = Letters(Languages(), "Site & Söhne", BASE)
+LETTERS = MailRenderer(Languages(), "Site & Söhne", BASE)
 EVIL = "Eve\r\nBcc: victim@example.org\r\n\r\n<script>alert(1)</script>{{ 7*7 }}"
 # What each letter is told, by its name.
 CONTEXTS: dict[str, dict[str, Any]] = {
@@ -55,7 +55,7 @@ class Bench:
 
     def mail(self, **more: Any) -> Mail:
         words = {"host": "127.0.0.1", "port": self.port, "tls": "off", "sender": SENDER.address, **more}
-        return Mail(self.pool, LETTERS, SENDER, post(reactor, Settings(**words), SENDER.host), 14)
+        return Mail(self.pool, LETTERS, SENDER, post(reactor, MailSettings(**words), SENDER.host), 14)
 
     async def pass_time(self, **more: float) -> None:
         await self.pool.execute("UPDATE clock_shift SET ahead = ahead + %(by)s", {"by": timedelta(**more)})
@@ -99,7 +99,7 @@ async def test_a_letter_arrives_as_it_was_written(bench):
     assert "Mail delivery works." in text and f"{BASE}/" in text and "Site &amp; Söhne" in html
     assert await mail.deliver() == Tally()
     row = await mail.get(mail_id)
-    assert (row["state"], row["text"], row["html"]) == ("sent", None, None)
+    assert (row.state, row.text, row.html) == ("sent", None, None)
 
 
 @pytest_twisted.ensureDeferred
@@ -155,7 +155,7 @@ async def test_a_dot_alone_ends_no_letter(bench):
     assert [line for line in bench.mailbox.seen if line.upper().startswith(b"MAIL")] == [
         b"MAIL FROM:<crowdd@example.org>"
     ]
-    sent = compose(Letter("", ".\n..\n", ".<p>"), 1, "a@b.org", SENDER, datetime.now(UTC))
+    sent = compose(RenderedMail("", ".\n..\n", ".<p>"), 1, "a@b.org", SENDER, datetime.now(UTC))
     assert not any(line.startswith(b".") for line in sent.splitlines())
 
 
@@ -194,7 +194,7 @@ async def test_a_refusal_for_good_ends_a_letter_and_one_for_now_delays_it(bench)
     assert await mail.deliver() == Tally(sent=1, failed=2)
     assert await bench.states() == ["dead", "waiting", "sent"]
     rows = await mail.list()
-    assert [row["error"] for row in rows] == ["", "451 No recipients accepted", "550 No recipients accepted"]
+    assert [row.error for row in rows] == ["", "451 No recipients accepted", "550 No recipients accepted"]
     bench.mailbox.refusals = {}
     assert await mail.deliver() == Tally(), "not before its time"
     await bench.pass_time(seconds=75)
@@ -212,7 +212,7 @@ async def test_a_server_that_is_away_costs_no_letter(bench):
             await mail.deliver()
         await bench.pass_time(seconds=75)
     assert await bench.states() == ["waiting", "waiting"]
-    assert [row["attempts"] for row in await mail.list()] == [0, 0]
+    assert [row.attempts for row in await mail.list()] == [0, 0]
     bench.mailbox.listen(bench.port)
     await bench.pass_time(seconds=75)
     assert await mail.deliver() == Tally(sent=2)
@@ -229,7 +229,7 @@ async def test_a_letter_of_a_killed_process_goes_out_again_as_the_same_message(b
     await bench.pass_time(minutes=11)
     assert await mail.deliver() == Tally(sent=1)
     ((_, message),) = bench.mailbox.letters
-    assert message["Message-ID"] == f"<{row['id']}.{int(row['created'].timestamp())}@crowdd.example>"
+    assert message["Message-ID"] == f"<{row.id}.{int(row.created.timestamp())}@crowdd.example>"
 
 
 @pytest.mark.parametrize("user", ["", USER.decode()])
@@ -260,7 +260,7 @@ async def test_signing_in_over_an_encrypted_way(bench, tmp_path, monkeypatch, pa
         with pytest.raises(UnavailableError) as refused:
             await mail.deliver()
         row = await mail.get(mail_id)
-        assert row["state"] == "waiting" and row["error"].startswith("535")
+        assert row.state == "waiting" and row.error.startswith("535")
         assert len(str(refused.value)) < 120 and "AUTH" not in str(refused.value).replace("Authentication", "")
 
 
@@ -307,13 +307,13 @@ async def test_letters_have_their_time(bench):
     assert await mail.sweep() == 0
     await bench.pass_time(days=2)
     assert await mail.sweep() == 1
-    assert [row["recipient"] for row in await mail.list()] == ["bob@example.org"]
+    assert [row.recipient for row in await mail.list()] == ["bob@example.org"]
 
 
 @pytest_twisted.ensureDeferred
 async def test_who_waits_for_work_that_died_is_told(services, pool):
     sql = (
-        "INSERT INTO account (created, name, fullname, email_addr, api_key_hash, api_key_sealed, locale)"
+        "INSERT INTO account (created, name, fullname, email_addr, api_key_hash, api_key_encrypted, locale)"
         " VALUES (clock(), 'ada', 'Ada L', 'ada@example.org', '', '', 'de') RETURNING id"
     )
     ada = Requester(user_id=(await pool.fetch(sql))[0]["id"])
@@ -322,12 +322,12 @@ async def test_who_waits_for_work_that_died_is_told(services, pool):
         raise InvalidValueError("Line 3 is no task.")
 
     item_id = await services.queue.add(pool, "import_tasks", {}, ada)
-    (settled,) = await Worker(reactor, services, {"import_tasks": Handler("import_tasks", run)}, size=1).take()
+    (settled,) = await worker_on(services, Handler("import_tasks", run)).take()
     await settled
     (row,) = await services.mail.list()
-    letter = await services.mail.get(row["id"])
-    assert (row["recipient"], row["locale"], row["template"]) == ("ada@example.org", "de", "dead_work")
-    assert all(words in letter["text"] for words in ("Ada L", "import tasks", str(item_id), "Line 3 is no task."))
+    letter = await services.mail.get(row.id)
+    assert (row.recipient, row.locale, row.template) == ("ada@example.org", "de", "dead_work")
+    assert all(words in letter.text for words in ("Ada L", "import tasks", str(item_id), "Line 3 is no task."))
 
 
 @pytest_twisted.ensureDeferred
@@ -340,7 +340,7 @@ async def test_letters_go_with_the_account(served):
         pass
 
     await served.services.people.account_deletion.carry_out(ada.user_id, told)
-    assert [row["recipient"] for row in await mail.list()] == ["bob@example.org"]
+    assert [row.recipient for row in await mail.list()] == ["bob@example.org"]
 
 
 class Shouting(gettext.NullTranslations):
@@ -351,7 +351,7 @@ class Shouting(gettext.NullTranslations):
 
 
 def test_a_letter_speaks_its_readers_language():
-    letters = Letters(Languages({"de": Shouting(), "ar": Shouting()}), "Site", BASE)
+    letters = MailRenderer(Languages({"de": Shouting(), "ar": Shouting()}), "Site", BASE)
     german = letters.write("test", {}, "de")
     assert (
         german.subject == "A TEST OF MAIL FROM Site"
@@ -363,7 +363,7 @@ def test_a_letter_speaks_its_readers_language():
     assert letters.write("test", {}, "xx").subject == "A test of mail from Site"
 
 
-@pytest.mark.parametrize("name", sorted({path.stem for path in FOLDER.glob("*.txt")}))
+@pytest.mark.parametrize("name", sorted({path.stem for path in FOLDER.rglob("*.txt")}))
 def test_every_letter_escapes_what_people_say(name):
     letter = LETTERS.write(name, CONTEXTS[name], "en")
     assert "\n" not in letter.subject and letter.subject == one_line(letter.subject)
@@ -381,4 +381,4 @@ def test_pauses_and_the_end_of_patience():
 def test_mail_without_a_sender_does_not_start():
     for sender in ("", "nobody"):
         with pytest.raises(ConfigError):
-            post(reactor, Settings(host="mail.example.org", sender=sender), "crowdd.example")
+            post(reactor, MailSettings(host="mail.example.org", sender=sender), "crowdd.example")

@@ -9,7 +9,7 @@ import pytest_twisted
 from support.checks.page_reader import Page, faults
 from support.checks.shows import shows
 
-from crowdd.http.pages.about import ADDRESSES, OURS, Text, read
+from crowdd.http.pages.about import ADDRESSES, OURS, SiteText, read
 from crowdd.languages import NAMES
 
 HTML = {"Accept": "text/html"}
@@ -35,7 +35,7 @@ async def test_a_text_comes_in_the_language_of_its_reader(served):
 
 @pytest.mark.parametrize("name", ADDRESSES)
 def test_our_texts_are_in_every_language(name: str):
-    versions = read(name, [OURS])
+    versions = read(name, [OURS / name])
     assert versions.keys() == NAMES.keys()
     assert all(text.title and len(text.content) > 100 for text in versions.values())
     shapes = {code: text.content.count("\n#") + text.content.startswith("#") for code, text in versions.items()}
@@ -57,7 +57,7 @@ async def test_an_operators_own_texts_take_the_place_of_ours(serve, tmp_path: Pa
 
 def test_the_first_line_is_the_heading(tmp_path: Path):
     (tmp_path / "x.md").write_text("\n#  Title \n\n# Part\n\nWords\n")
-    assert Text.read(tmp_path / "x.md") == Text("Title", "# Part\n\nWords")
+    assert SiteText.read(tmp_path / "x.md") == SiteText("Title", "# Part\n\nWords")
 
 
 @pytest_twisted.ensureDeferred

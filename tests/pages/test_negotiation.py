@@ -5,7 +5,7 @@ import pytest_twisted
 from support.browsers import newcomer
 from support.checks.shows import shows
 
-from crowdd.http.request import _prefers_json
+from crowdd.http.transport.request_headers import prefers_json
 
 BROWSER = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
 
@@ -42,7 +42,7 @@ async def test_json_is_for_those_who_ask_for_it(served):
     ],
 )  # fmt: skip
 def test_the_accept_header_is_weighed(accept, expected):
-    assert _prefers_json(accept) is expected
+    assert prefers_json(accept) is expected
 
 
 @shows("format-redirect")

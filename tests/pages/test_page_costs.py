@@ -15,7 +15,7 @@ from support.addresses import BESIDE, filled, pages, statements
 from support.browsers import signed_in
 from support.checks.page_contexts import cases
 from support.checks.page_reader import Page
-from support.sealing import sealed_at_first
+from support.first_encryption import encrypted_at_first
 
 from crowdd.http.html.rendering import Templates
 from crowdd.http.html.static_files import StaticFiles
@@ -127,7 +127,7 @@ class Site:
 async def built(served: Any) -> Site:
     """The address of a page is the first there is."""
     await matrix.build(served)
-    await served.database.execute(BESIDE, {"sealed": sealed_at_first(served.services.secrets, "whsec_c2VjcmV0")})
+    await served.database.execute(BESIDE, {"encrypted": encrypted_at_first(served.services.secrets, "whsec_c2VjcmV0")})
     paths = pages(served.routes)
     stand_for = {
         name: [row["v"] for row in await served.database.fetch(sql)] for name, sql in statements(paths).items()

@@ -135,7 +135,7 @@ class Post:
         return self.ledger.row("SELECT * FROM webhook WHERE project_id = %(p)s", p=project)
 
     def secret(self, project: int) -> str:
-        return decrypted(SECRETS, self.webhook(project)["secret_sealed"], project)
+        return decrypted(SECRETS, self.webhook(project)["secret_encrypted"], project)
 
     async def quiet(self) -> None:
         """Nothing is on its way, and what came of it is written down."""
@@ -627,7 +627,9 @@ async def test_an_address_that_came_by_no_way_of_ours_works_too(post, receiver):
 @pytest_twisted.ensureDeferred
 async def test_a_secret_that_cannot_be_read_is_said_in_the_log(post, receiver):
     project = await post.project(receiver.url)
-    post.ledger.run("UPDATE webhook SET secret_sealed = %(x)s", x=Secrets(b"\x08" * 32).encrypt("whsec_x", "elsewhere"))
+    post.ledger.run(
+        "UPDATE webhook SET secret_encrypted = %(x)s", x=Secrets(b"\x08" * 32).encrypt("whsec_x", "elsewhere")
+    )
     post.happen(project)
     await post.deliveries.feed([project])
     (due,) = await post.deliveries.due(project, 8, [])

@@ -16,8 +16,9 @@ from twisted.internet.task import Clock
 from crowdd.domain.core.uploads import Upload
 from crowdd.domain.server import bootstrap, upload_gc
 from crowdd.errors import ForbiddenError, UnavailableError
-from crowdd.sched.job_runner import LONGEST_WAIT, JobRunner
-from crowdd.sched.schedule import Job, every_job, wait_after
+from crowdd.sched.job import Job, wait_after
+from crowdd.sched.job_runner import MAX_WAIT, JobRunner
+from crowdd.sched.schedule import every_job
 from crowdd.storage.core import batch_delete
 from crowdd.storage.server import jobs
 
@@ -32,7 +33,7 @@ class Bench:
         session = bootstrap.make_pool(reactor, self.settings, size=1)
         await session.start()
         self.sessions.append(session)
-        return JobRunner(clock, session, self.services, jobs, **more)
+        return JobRunner(clock, session, jobs, lambda job: job.work(self.services), **more)
 
     def job(self, name: str = "ring", period: float = 100.0, work: Any = None) -> Job:
         async def run(services: Any) -> str:
@@ -44,7 +45,7 @@ class Bench:
         return Job(name, period, run)
 
     async def row(self, name: str = "ring") -> Any:
-        (found,) = [row for row in await jobs.list_(self.services.db) if row["name"] == name]
+        (found,) = [row for row in await jobs.list_jobs(self.services.db) if row["name"] == name]
         return found
 
     async def pass_time(self, seconds: float) -> None:
@@ -221,8 +222,8 @@ async def test_a_service_looks_again_by_itself_after_failures_too(bench):
         ran = Deferred()
         runs.append(ran)
         while not ran.called:  # until it is planned again: what it does is on the real reactor
-            await bench.pass_time(LONGEST_WAIT)
-            clock.advance(LONGEST_WAIT)
+            await bench.pass_time(MAX_WAIT)
+            clock.advance(MAX_WAIT)
     await job_runner.stopService()
     assert (await bench.row())["failures"] == len(bench.ran) >= 3
 

@@ -104,9 +104,9 @@ async def test_a_scheduler_of_many_tasks_changes_in_the_background(served, ledge
     items = await finish(served)
     assert [item["state"] for item in items] == ["done", "done"], items
     row = ledger.row(
-        "SELECT sched, (SELECT string_agg(DISTINCT mode, '') FROM task_ledger) AS modes FROM project_ledger"
+        "SELECT sched, (SELECT string_agg(DISTINCT mode::text, ' ') FROM task_ledger) AS modes FROM project_ledger"
     )
-    assert row == {"sched": "depth_first_all", "modes": "a"}
+    assert row == {"sched": "depth_first_all", "modes": "unlimited"}
     assert sorted(ledger.all_of(project["id"], "c:9", limit=20)) == project["tasks"]
     assert invariants(ledger.connection, 1000) == []
 

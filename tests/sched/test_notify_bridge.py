@@ -1,4 +1,4 @@
-"""The bell between processes: each process here is a pool, a bell and notices of its own on one database."""
+"""Notifications between processes: each process here has a pool, a notifier and a bridge of its own on one database."""
 
 import time
 
@@ -87,7 +87,7 @@ async def test_a_ring_is_heard_in_every_process_once(processes):
     await until(lambda: len(there.heard) == 2)
     there.change_notifier.notify(3)
     await until(lambda: 3 in here.heard)
-    assert (here.heard, there.heard) == ([1, 2, 3], [1, 2, 3])  # nothing comes back to where it was rung
+    assert (here.heard, there.heard) == ([1, 2, 3], [1, 2, 3])  # nothing comes back to where it was notified
 
 
 @pytest_twisted.ensureDeferred
@@ -148,7 +148,7 @@ class Wire:
 
 @pytest.fixture
 def played():
-    """(clock, wire, bell) of notices that run."""
+    """(clock, connection, notifier) of a bridge that runs."""
     clock, wire = Clock(), Wire()
     change_notifier = ChangeNotifier(clock)
     NotifyBridge(clock, wire, change_notifier).startService()
@@ -166,7 +166,7 @@ def test_the_first_ring_goes_at_once_and_later_ones_at_most_ten_times_a_second(p
     clock, wire, change_notifier = played
     notify(clock, change_notifier, [1])
     assert wire.sent == [[1]]
-    for step in range(200):  # two seconds, rung every 10 ms
+    for step in range(200):  # two seconds, notified every 10 ms
         notify(clock, change_notifier, [step % 3])
         clock.advance(0.01)
     assert 18 <= len(wire.sent) <= 22
@@ -174,7 +174,7 @@ def test_the_first_ring_goes_at_once_and_later_ones_at_most_ten_times_a_second(p
     clock.advance(PAUSE)
     before = len(wire.sent)
     clock.advance(10)
-    assert len(wire.sent) == before  # a bell that is still costs nothing
+    assert len(wire.sent) == before  # a notifier that is still costs nothing
 
 
 def test_many_projects_are_told_in_parts_and_too_many_as_any(played):

@@ -12,7 +12,7 @@ import attrs
 import pytest
 import pytest_twisted
 from support.checks.shows import shows
-from support.servers.counting import COUNTED, counting
+from support.servers.counting import COUNTED, counting, worker_on
 from support.servers.programs import Program
 from twisted.internet import reactor
 from twisted.internet.defer import Deferred, DeferredList, gatherResults
@@ -29,8 +29,9 @@ from crowdd.errors import (
     TooManyRequestsError,
     UnavailableError,
 )
+from crowdd.sched.handler import Handler
 from crowdd.sched.queue_worker import Worker
-from crowdd.sched.task_handlers import Handler, handlers
+from crowdd.sched.task_handlers import handlers
 from crowdd.values import SYSTEM, Requester
 
 TESTS = Path(__file__).parents[1]
@@ -44,7 +45,7 @@ class Bench:
     pool: Any
 
     def worker(self, work: Handler, *, clock: Any = reactor, size: int = 1, **more: Any) -> Worker:
-        return Worker(clock, self.services, {work.name: work}, size=size, **more)
+        return worker_on(self.services, work, clock=clock, size=size, **more)
 
     async def work_off(self, work: Handler, **more: Any) -> None:
         """Does what is due, until nothing is."""
@@ -67,7 +68,7 @@ class Bench:
 
     async def person(self, name: str) -> Requester:
         rows = await self.pool.fetch(
-            "INSERT INTO account (created, name, fullname, email_addr, api_key_hash, api_key_sealed)"
+            "INSERT INTO account (created, name, fullname, email_addr, api_key_hash, api_key_encrypted)"
             " VALUES (clock(), %(n)s, %(n)s, %(n)s, %(n)s::text::bytea, '') RETURNING id",
             {"n": name},
         )
@@ -247,9 +248,9 @@ async def test_whoever_lost_an_item_is_told_while_the_next_is_at_it(bench):
     assert stopped.value.reason == "lost"
     assert not await first.heartbeat()
     for ending in (Outcome("done"), Outcome("waiting", "Away.", 10, failed=True)):
-        assert not await bench.services.queue.settle(first, ending)
+        assert not await bench.services.queue.record_outcome(first, ending)
     await second.progress(1, 3)
-    assert await second.heartbeat() and await bench.services.queue.settle(second, Outcome("done"))
+    assert await second.heartbeat() and await bench.services.queue.record_outcome(second, Outcome("done"))
     item = await bench.item(item_id)
     assert (item["state"], item["done"], item["error"]) == ("done", 3, "")
 
@@ -431,7 +432,7 @@ async def test_nobody_fills_the_queue(bench, monkeypatch):
 async def test_items_are_their_owners_and_their_projects_owners(bench):
     ada, bob, eve = [await bench.person(name) for name in ("ada", "bob", "eve")]
     rows = await bench.pool.fetch(
-        "INSERT INTO project (created, updated, name, short_name, secret_key_sealed, owner_id, owners_ids, category_id)"
+        "INSERT INTO project (created, updated, name, short_name, secret_key_encrypted, owner_id, owners_ids, category_id)"
         " SELECT clock(), clock(), 'p', 'p', '', %(bob)s, ARRAY[%(bob)s::bigint], min(id) FROM category RETURNING id",
         {"bob": bob.user_id},
     )

@@ -184,7 +184,7 @@ async def test_the_log_is_read_from_a_number(ledger, pool):
 
 
 class Sequenced:
-    """A sequencer on a clock that stands still until it is moved, and what the bell told."""
+    """A sequencer on a clock that stands still until it is moved, and what it notified."""
 
     def __init__(self, pool: Any) -> None:
         self.clock, self.told = Clock(), list[int]()
@@ -275,7 +275,7 @@ async def test_an_answer_over_the_web_is_numbered_soon(served):
     body = {"project_id": project["id"], "task_id": task["id"], "info": 1}
     assert (await client.post("/api/taskrun", json=body)).status == 200
     rows: list[Any] = []
-    while not rows:  # it is rung when they are numbered, too
+    while not rows:  # it is notified when they are numbered, too
         assert await rings.get().addTimeout(60, reactor) == project["id"]
         rows = await events.after(served.database, project["id"], 0, 10)
     assert [(row["seq"], row["kind"]) for row in rows] == [(1, "task_completed"), (2, "project_completed")]

@@ -15,8 +15,8 @@ from support.ledger import Ledger
 from twisted.internet import reactor
 from twisted.internet.defer import ensureDeferred
 
-from bench.filled import Filling, fill
-from bench.testbed import Sql
+from bench.support.filled import Filling, fill
+from bench.support.testbed import Sql
 from crowdd import config
 from crowdd.domain.server import bootstrap
 from crowdd.kinds import TASK, TASK_RUN

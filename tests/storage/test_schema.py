@@ -17,7 +17,7 @@ from twisted.internet import reactor
 from twisted.internet.defer import ensureDeferred, gatherResults
 
 from crowdd.embedded.binaries import find_all
-from crowdd.storage import schema
+from crowdd.storage import schedulers, schema
 from crowdd.storage.connections.pool import Pool
 from crowdd.storage.database import Database
 
@@ -64,18 +64,20 @@ async def pool_of(dsn: str) -> AsyncIterator[Pool]:
 @pytest.fixture
 def earlier(monkeypatch, tmp_path):
     """Makes this code one that knows the first migrations only: ``earlier(1)``; ``earlier(None)`` ends that."""
-    ours = schema.HERE
+    ours, dispatch = schema.HERE, schedulers.dispatch
 
     def know(number: int | None) -> None:
         monkeypatch.setattr(schema, "HERE", ours if number is None else older(number))
+        # Its functions return a type that the first migrations do not have.
+        monkeypatch.setattr(schedulers, "dispatch", dispatch if number is None else lambda known: "")
 
     def older(number: int) -> Path:
         folder = tmp_path / f"version{number}"
         for kind in ("migrations", "definitions"):
             (folder / kind).mkdir(parents=True)
-        for path in sorted((ours / "migrations").glob("*.sql"))[:number]:
+        for path in sorted((ours / "migrations").rglob("*.sql"))[:number]:
             shutil.copy(path, folder / "migrations")
-        for path in (ours / "definitions").glob("[1-4]*.sql"):
+        for path in (ours / "definitions").rglob("[1-4]*.sql"):
             shutil.copy(path, folder / "definitions")
         return folder
 
@@ -107,7 +109,7 @@ def numbers() -> list[int]:
 
 
 def test_migrations_are_numbered_without_gaps():
-    names = sorted(path.name for path in (schema.HERE / "migrations").glob("*.sql"))
+    names = sorted(path.name for path in (schema.HERE / "migrations").rglob("*.sql"))
     assert [int(name[:4]) for name in names] == list(range(1, len(names) + 1))
 
 
@@ -226,6 +228,46 @@ async def test_rows_of_an_earlier_version_live_on(empty, earlier):
 
 
 @pytest_twisted.ensureDeferred
+async def test_work_with_a_former_name_goes_on_and_links_work(empty, earlier):
+    async with pool_of(empty) as pool:
+        earlier(33)
+        await schema.upgrade(pool)
+        rows(
+            empty,
+            "INSERT INTO job (name, due, failures) VALUES ('finish_farewells', now(), 2);"
+            "INSERT INTO queue_item (name, arguments, admin, via, created, due) VALUES ('reset_letter', '{}', false, '', now(), now());"
+            "INSERT INTO farewell VALUES (7, 'p', now());"
+            "INSERT INTO one_time_link (token_hash, purpose, data, created, expires) SELECT n::bytea, n, d::jsonb, now(), now()"
+            """ FROM (VALUES ('a', '{"sealed": "x"}'), ('b', '{}')) v(n, d)""",
+        )
+        earlier(None)
+        await schema.upgrade(pool)
+    assert rows(empty, "SELECT name, failures FROM job") == [("finish_account_deletions", 2)]
+    assert rows(empty, "SELECT name FROM queue_item") == [("password_reset_mail",)]
+    assert rows(empty, "SELECT user_id FROM account_deletion") == [(7,)]
+    assert rows(empty, "SELECT data FROM one_time_link ORDER BY purpose") == [({"encrypted": "x"},), ({},)]
+
+
+@pytest_twisted.ensureDeferred
+async def test_tasks_keep_their_mode_and_what_follows_from_it(empty, earlier):
+    modes = {"n": "limited", "b": "by_level", "i": "one_at_a_time", "a": "unlimited"}
+    kept = "SELECT mode::text, answers, open, level FROM task_ledger ORDER BY task_id"
+    async with pool_of(empty) as pool:
+        earlier(34)
+        await schema.upgrade(pool)
+        rows(
+            empty,
+            "INSERT INTO task_ledger (project_id, task_id, ordinal, n_answers, answers, leases, mode)"
+            ' SELECT 1, row_number() OVER (), row_number() OVER (), 3, answers, leases, mode::"char"'
+            f" FROM unnest(ARRAY{[*modes]}) mode, generate_series(0, 3) answers, generate_series(0, 1) leases",
+        )
+        before = rows(empty, kept)
+        earlier(None)
+        await schema.upgrade(pool)
+    assert rows(empty, kept) == [(modes[mode], *rest) for mode, *rest in before] and len(before) == 32
+
+
+@pytest_twisted.ensureDeferred
 async def test_imports_of_an_earlier_version_go_on_and_forget_known_answers(empty, earlier):
     async with pool_of(empty) as pool:
         earlier(26)
@@ -260,7 +302,7 @@ SELECT 1, '2026-01-02', actor, user_id, 1, 86400 FROM task_run;
 
 @pytest_twisted.ensureDeferred
 async def test_drafts_get_a_key_answers_a_word_and_figures_are_put_right(empty, earlier):
-    files = sorted(path.name for path in (schema.HERE / "migrations").glob("*.sql"))
+    files = sorted(path.name for path in (schema.HERE / "migrations").rglob("*.sql"))
     async with pool_of(empty) as pool:
         earlier(files.index("0020_closed.sql"))
         await schema.upgrade(pool)
@@ -289,7 +331,7 @@ INSERT INTO volunteer_word VALUES (1, 'c:a', 'one'), (1, 'u:1', 'one'), (1, 'i:f
 
 @pytest_twisted.ensureDeferred
 async def test_every_answer_gets_a_code_and_no_code_names_two(empty, earlier):
-    files = sorted(path.name for path in (schema.HERE / "migrations").glob("*.sql"))
+    files = sorted(path.name for path in (schema.HERE / "migrations").rglob("*.sql"))
     async with pool_of(empty) as pool:
         earlier(files.index("0030_volunteers.sql"))
         await schema.upgrade(pool)
@@ -409,7 +451,7 @@ INSERT INTO session (token_hash, user_id, created, last_seen, expires) VALUES ('
 
 @pytest_twisted.ensureDeferred
 async def test_sessions_and_accounts_of_an_earlier_version_are_kept_as_they_were(empty, earlier):
-    files = sorted(path.name for path in (schema.HERE / "migrations").glob("*.sql"))
+    files = sorted(path.name for path in (schema.HERE / "migrations").rglob("*.sql"))
     async with pool_of(empty) as pool:
         earlier(files.index("0022_guessing.sql"))
         await schema.upgrade(pool)
@@ -432,7 +474,7 @@ INSERT INTO past_lease (project_id, actor, task_id, granted, expires, skipped) V
 
 @pytest_twisted.ensureDeferred
 async def test_columns_that_got_another_name_hold_what_they_held(empty, earlier):
-    files = sorted(path.name for path in (schema.HERE / "migrations").glob("*.sql"))
+    files = sorted(path.name for path in (schema.HERE / "migrations").rglob("*.sql"))
     async with pool_of(empty) as pool:
         earlier(files.index("0033_names.sql"))
         await schema.upgrade(pool)

@@ -43,7 +43,7 @@ INSERT INTO queue_item (name, arguments, user_id, admin, via, state, created, du
 INSERT INTO mail (created, recipient, template, locale, subject, text, html, state, due, error)
     SELECT clock(), email_addr, 'export_ready', 'en', 'x', 'x', 'x', state, clock(), 'x' FROM account, unnest(ARRAY['dead', 'held']) AS state;
 UPDATE project SET webhook = 'https://receiver.example/';
-INSERT INTO webhook (project_id, secret_sealed, active, why_off) SELECT id, %(sealed)s, false, 'x' FROM project ON CONFLICT (project_id) DO UPDATE SET active = false;
+INSERT INTO webhook (project_id, secret_encrypted, active, why_off) SELECT id, %(encrypted)s, false, 'x' FROM project ON CONFLICT (project_id) DO UPDATE SET active = false;
 INSERT INTO delivery (project_id, kind, created, state, next_at, finished) SELECT id, 'ping', clock(), 'failed', clock(), clock() FROM project;
 INSERT INTO delivery_attempt (project_id, delivery_id, at, url, body, status, answer, problem, seconds)
     SELECT project_id, id, clock(), 'x', '{"x": "x"}', 500, 'x', 'x', 1 FROM delivery;

@@ -108,13 +108,13 @@ class Ledger:
     ) -> int:
         """The id of a new project; ``ledger`` are columns of its project_ledger."""
         owner = self.value(
-            "INSERT INTO account (created, name, fullname, email_addr, api_key_hash, api_key_sealed)"
+            "INSERT INTO account (created, name, fullname, email_addr, api_key_hash, api_key_encrypted)"
             " SELECT clock(), x, x, x, x::text::bytea, '' FROM (SELECT 'owner' || count(*) AS x FROM account) n"
             " RETURNING id"
         )
         project = self.value(
             "INSERT INTO project"
-            " (created, updated, name, short_name, secret_key_sealed, owner_id, owners_ids, category_id)"
+            " (created, updated, name, short_name, secret_key_encrypted, owner_id, owners_ids, category_id)"
             " SELECT clock(), clock(), x, x, '', %(owner)s, ARRAY[%(owner)s::bigint], (SELECT min(id) FROM category)"
             " FROM (SELECT 'project' || %(owner)s AS x) n RETURNING id",
             owner=owner,

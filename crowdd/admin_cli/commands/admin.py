@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -15,6 +14,7 @@ from crowdd.admin_cli.runtime import with_domain
 from crowdd.domain.accounts.registration import Registration
 from crowdd.domain.server.services import Services
 from crowdd.errors import ConflictError, FormError, NotFoundError
+from crowdd.storage.accounts.rows import Account
 from crowdd.values import SYSTEM
 
 _COLUMNS = ("id", "name", "fullname", "email_addr", "created")
@@ -75,7 +75,7 @@ def remove(config: Path | None, who: str, as_json: bool) -> None:
 @admin.command("list")
 @json_option
 @click.pass_obj
-def list_(config: Path | None, as_json: bool) -> None:
+def list_admins(config: Path | None, as_json: bool) -> None:
     """List the administrators."""
     listing(as_json, with_domain(config, lambda services: services.accounts.admins()), _COLUMNS)
 
@@ -89,7 +89,7 @@ def link(config: Path | None, as_json: bool) -> None:
     say(as_json, {"url": url}, url or "There is an administrator already: sign in, or use crowdctl admin add.")
 
 
-async def _create(services: Services, form: Registration) -> dict[str, Any]:
+async def _create(services: Services, form: Registration) -> dict[str, object]:
     found = await _find(services, form)
     if found is None:
         user_id = await _register(services, form)
@@ -100,7 +100,7 @@ async def _create(services: Services, form: Registration) -> dict[str, Any]:
     return {"id": user_id, "name": form.name, "api_key": key, "created": found is None}
 
 
-async def _find(services: Services, form: Registration) -> dict[str, Any] | None:
+async def _find(services: Services, form: Registration) -> Account | None:
     try:
         row = await services.accounts.find(form.name)
     except NotFoundError:
@@ -120,8 +120,8 @@ async def _register(services: Services, form: Registration) -> int:
         raise in_a_sentence(error) from None
 
 
-async def _set(services: Services, who: str, wanted: bool) -> dict[str, Any]:
-    row = await account(services, who)
+async def _set(services: Services, who: str, wanted: bool) -> dict[str, object]:
+    row = await account(services.accounts, who)
     changed = await services.accounts.set_admin(row["id"], wanted, SYSTEM)
     return {"id": row["id"], "name": row["name"], "admin": wanted, "changed": changed}
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -14,6 +13,7 @@ from crowdd.admin_cli.prompts import confirm, yes_option
 from crowdd.admin_cli.runtime import with_domain
 from crowdd.domain.server.services import Services
 from crowdd.kinds import ANNOUNCEMENT
+from crowdd.storage.core.listing import Query
 from crowdd.values import SYSTEM
 
 _COLUMNS = ("id", "created", "updated", "published", "title")
@@ -33,10 +33,10 @@ def announcement() -> None:
 )
 @json_option
 @click.pass_obj
-def list_(config: Path | None, limit: int, as_json: bool) -> None:
+def list_announcements(config: Path | None, limit: int, as_json: bool) -> None:
     """List the newest announcements, including drafts."""
-    newest = {"limit": str(limit), "orderby": "created", "desc": "true"}
-    listing(as_json, with_domain(config, lambda d: d.records.list(ANNOUNCEMENT, SYSTEM, newest)), _COLUMNS)
+    newest = Query(ANNOUNCEMENT, order="created", descending=True, limit=limit)
+    listing(as_json, with_domain(config, lambda d: d.records.list(newest, SYSTEM)), _COLUMNS)
 
 
 @announcement.command()
@@ -92,11 +92,11 @@ def remove(config: Path | None, number: int, yes: bool, as_json: bool) -> None:
     say(as_json, {"id": number}, f"Removed announcement {number}.")
 
 
-def _state(row: dict[str, Any]) -> str:
+def _state(row: dict[str, object]) -> str:
     return "published" if row["published"] else "a draft"
 
 
-async def _change(services: Services, number: int, changes: dict[str, Any]) -> dict[str, Any]:
+async def _change(services: Services, number: int, changes: dict[str, object]) -> dict[str, object]:
     return await known(services.records.change(ANNOUNCEMENT, SYSTEM, number, changes), f"Announcement {number}")
 
 

@@ -13,7 +13,7 @@ from crowdd.admin_cli.lookups import given
 from crowdd.admin_cli.output import json_option, listing
 from crowdd.admin_cli.runtime import with_domain
 from crowdd.domain.core.security_log import KINDS
-from crowdd.storage.database import Row
+from crowdd.storage.core.rows import AuditEntry, SecurityEntry
 from crowdd.values import SYSTEM
 
 _ACTS = (
@@ -62,7 +62,9 @@ def audit(
         listing(as_json, _acts(config, kinds, limit, **chosen), _ACTS)
 
 
-def _security(config: Path | None, kinds: tuple[str, ...], limit: int, account: str | None, **chosen: Any) -> list[Row]:
+def _security(
+    config: Path | None, kinds: tuple[str, ...], limit: int, account: str | None, **chosen: Any
+) -> list[SecurityEntry]:
     unknown = [kind for kind in kinds if kind not in KINDS]
     if unknown:
         raise click.BadParameter(f"{unknown[0]!r} is not one of {', '.join(sorted(KINDS))}.", param_hint="--kind")
@@ -72,7 +74,9 @@ def _security(config: Path | None, kinds: tuple[str, ...], limit: int, account: 
     )
 
 
-def _acts(config: Path | None, kinds: tuple[str, ...], limit: int, account: str | None, **chosen: Any) -> list[Row]:
+def _acts(
+    config: Path | None, kinds: tuple[str, ...], limit: int, account: str | None, **chosen: Any
+) -> list[AuditEntry]:
     if len(kinds) > 1:
         raise click.UsageError("Without --security, --kind may be given once.")
     wanted = given(user=account, kind=kinds[0] if kinds else None, **chosen)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -33,7 +32,7 @@ def category() -> None:
 @category.command("list")
 @json_option
 @click.pass_obj
-def list_(config: Path | None, as_json: bool) -> None:
+def list_categories(config: Path | None, as_json: bool) -> None:
     """List the categories, each with the number of its published projects."""
     listing(as_json, with_domain(config, lambda services: services.administration.categories(SYSTEM)), _COLUMNS)
 
@@ -64,8 +63,10 @@ def edit(config: Path | None, /, which: str, as_json: bool, **fields: str | None
     if not changes:
         raise click.UsageError("Choose what to change: --name, --short-name or --description.")
 
-    async def work(services: Services) -> dict[str, Any]:
-        return await services.records.change(CATEGORY, SYSTEM, (await found(services, which))["id"], changes)
+    async def work(services: Services) -> dict[str, object]:
+        return await services.records.change(
+            CATEGORY, SYSTEM, (await found(services.administration, which))["id"], changes
+        )
 
     changed = with_domain(config, work)
     say(as_json, changed, f"Changed {changed['short_name']}.")
@@ -83,8 +84,8 @@ def remove(config: Path | None, which: str, yes: bool, as_json: bool) -> None:
     say(as_json, row, f"Removed {row['short_name']}.")
 
 
-async def _remove(services: Services, which: str) -> dict[str, Any]:
-    row = await found(services, which)
+async def _remove(services: Services, which: str) -> dict[str, object]:
+    row = await found(services.administration, which)
     try:
         await services.records.delete(CATEGORY, SYSTEM, row["id"])
     except ConflictError as error:

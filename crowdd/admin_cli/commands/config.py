@@ -6,7 +6,6 @@ import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import attrs
 import click
@@ -86,7 +85,7 @@ def with_values(text: str, chosen: Mapping[tuple[str, str], str]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def shown(path: Path | None) -> list[dict[str, Any]]:
+def shown(path: Path | None) -> list[dict[str, object]]:
     """Every setting as (setting, value, from), without what is secret. Raises ConfigError."""
     settings, origins = load(path), settings_of.origins(path, os.environ)
     return [
@@ -100,7 +99,7 @@ def shown(path: Path | None) -> list[dict[str, Any]]:
     ]
 
 
-def public(option: str, value: Any) -> Any:
+def public(option: str, value: object) -> object:
     """The value as anybody may see it: a number, a switch, or a text without secrets."""
     if isinstance(value, tuple):
         return " ".join(map(str, value))

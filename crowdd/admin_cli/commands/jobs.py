@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Any
 
 import click
 
 from crowdd.admin_cli.groups import Group
 from crowdd.admin_cli.output import json_option, listing, say
-from crowdd.admin_cli.runtime import with_domain
+from crowdd.admin_cli.runtime import reactor, with_domain
 from crowdd.domain.server.services import Services
 from crowdd.errors import NotFoundError
+from crowdd.sched.job import Job
 from crowdd.sched.job_runner import JobRunner, RunResult
-from crowdd.sched.schedule import OVERVIEW, Job, every_job, overview
+from crowdd.sched.schedule import OVERVIEW, every_job, overview
 from crowdd.storage.server import jobs as stored
 
 _LOG = ("began", "seconds", "outcome", "words")
@@ -32,7 +32,7 @@ def jobs() -> None:
 @jobs.command("list")
 @json_option
 @click.pass_obj
-def list_(config: Path | None, as_json: bool) -> None:
+def list_jobs(config: Path | None, as_json: bool) -> None:
     """List the periodic jobs with the result of the last run and the time of the next."""
     listing(as_json, with_domain(config, lambda services: overview(services.db)), OVERVIEW)
 
@@ -59,7 +59,7 @@ def run(config: Path | None, name: str, as_json: bool) -> None:
     """Run the job NAME now, even if it is not due. Refused while the server runs it."""
     job = _find(name)
     turn = with_domain(config, lambda services: _turn(services, job))
-    done: dict[str, Any] = {"name": name, "outcome": turn.state, "seconds": turn.seconds, "words": turn.words}
+    done: dict[str, object] = {"name": name, "outcome": turn.state, "seconds": turn.seconds, "words": turn.words}
     said = _WORDS.get(turn.state, "{name} {outcome}: {words}").format(**done)
     say(as_json, done, said)
     if turn.state != "done":
@@ -67,8 +67,8 @@ def run(config: Path | None, name: str, as_json: bool) -> None:
 
 
 async def _turn(services: Services, job: Job) -> RunResult:
-    # A command has one connection: its session holds the lock while the work goes on in it.
-    return await JobRunner(None, services.db, services, [job]).run(job, force=True)
+    # A command has one connection. Its session holds the lock while the job runs in it.
+    return await JobRunner(reactor, services.db, [job], lambda job: job.work(services)).run(job, force=True)
 
 
 def _find(name: str) -> Job:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import attrs
 import click
 
 from crowdd.admin_cli.groups import Group
@@ -12,7 +13,7 @@ from crowdd.admin_cli.output import console, json_option, listing, print_json, s
 from crowdd.admin_cli.runtime import with_domain
 from crowdd.domain.server.services import Services
 from crowdd.errors import CrowddError
-from crowdd.storage.database import Row
+from crowdd.storage.mail import WholeMail
 from crowdd.values import SYSTEM
 
 _COLUMNS = ("id", "created", "state", "recipient", "template", "subject", "attempts", "due", "error")
@@ -32,9 +33,13 @@ def mail() -> None:
 @click.option("--limit", default=50, show_default=True, help="Maximum number.")
 @json_option
 @click.pass_obj
-def list_(config: Path | None, state: str | None, limit: int, as_json: bool) -> None:
+def list_mails(config: Path | None, state: str | None, limit: int, as_json: bool) -> None:
     """List the latest e-mails, newest first."""
-    listing(as_json, with_domain(config, lambda services: services.mail.list(limit, state)), _COLUMNS)
+    listing(
+        as_json,
+        [attrs.asdict(row) for row in with_domain(config, lambda services: services.mail.list(limit, state))],
+        _COLUMNS,
+    )
 
 
 @mail.command()
@@ -45,10 +50,10 @@ def show(config: Path | None, mail_id: int, as_json: bool) -> None:
     """Show one e-mail with its links. The text is deleted after sending."""
     row = with_domain(config, lambda services: known(services.mail.get(mail_id), f"E-mail {mail_id}"))
     if as_json:
-        print_json(row)
+        print_json(attrs.asdict(row))
         return
-    text = row["text"] or "(sent, and its text is gone)"
-    head = f"To: {row['recipient']}\nSubject: {row['subject']}\nState: {row['state']} {row['error']}"
+    text = row.text or "(sent, and its text is gone)"
+    head = f"To: {row.recipient}\nSubject: {row.subject}\nState: {row.state} {row.error}"
     console().print(plain(f"{head}\n\n{text}"))
 
 
@@ -59,7 +64,7 @@ def show(config: Path | None, mail_id: int, as_json: bool) -> None:
 def send(config: Path | None, mail_id: int, as_json: bool) -> None:
     """Deliver an e-mail that is held or failed."""
     row = with_domain(config, lambda services: _again(services, mail_id))
-    say(as_json, {"id": row["id"], "state": row["state"]}, f"E-mail {mail_id} is waiting to be sent.")
+    say(as_json, {"id": row.id, "state": row.state}, f"E-mail {mail_id} is waiting to be sent.")
 
 
 @mail.command()
@@ -73,7 +78,7 @@ def test(config: Path | None, address: str, locale: str, as_json: bool) -> None:
     say(as_json, {"id": mail_id}, f"E-mail {mail_id} is waiting to be sent: crowdctl mail show {mail_id}")
 
 
-async def _again(services: Services, mail_id: int) -> Row:
+async def _again(services: Services, mail_id: int) -> WholeMail:
     row = await known(services.mail.again(mail_id), f"E-mail {mail_id}")
     await services.administration.note("send_again", "mail", mail_id, SYSTEM)
     return row

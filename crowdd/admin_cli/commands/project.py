@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,8 +24,9 @@ from crowdd.domain.transfer.exports import FORMATS, KINDS
 from crowdd.domain.transfer.missing_files import Missing
 from crowdd.errors import ConflictError, NotFoundError
 from crowdd.kinds import PROJECT
-from crowdd.storage.database import Row
-from crowdd.values import SYSTEM
+from crowdd.storage.core.listing import Query, equal
+from crowdd.storage.projects.rows import ProjectPage
+from crowdd.values import SYSTEM, Values
 
 _WORTH_WATCHING = 1000  # tasks
 _LIST = (
@@ -58,7 +60,7 @@ def project() -> None:
 @click.option("--limit", type=click.IntRange(1), default=100, show_default=True, help="Maximum number.")
 @json_option
 @click.pass_obj
-def list_(config: Path | None, /, as_json: bool, **chosen: Any) -> None:
+def list_projects(config: Path | None, /, as_json: bool, **chosen: Any) -> None:
     """List the projects by id, including drafts."""
     listing(as_json, with_domain(config, lambda services: _list(services, **chosen)), _LIST)
 
@@ -161,9 +163,7 @@ def load(
     is 1.
     """
     with _watching(directory, as_json, strict) as (source, progress):
-        done = with_domain(
-            config, lambda services: _load(services, source, if_empty, owner=owner, publish=publish, progress=progress)
-        )
+        done = with_domain(config, lambda services: _load(services, source, if_empty, owner, publish, progress))
     say(as_json, done, _words(done))
 
 
@@ -221,7 +221,7 @@ def export(
     say(as_json, done, *_written(target / folder_export.FILES, done))
 
 
-def _written(named: Path, done: list[dict[str, Any]]) -> list[str]:
+def _written(named: Path, done: list[export_files.WrittenFile]) -> list[str]:
     """A line for each file, and one for all of those that texts name."""
     lines = [f"{file['file']} ({file['bytes']} bytes)" for file in done if Path(file["file"]).parent != named]
     more = len(done) - len(lines)
@@ -234,15 +234,28 @@ async def _export(
     target: Path,
     files: list[tuple[str, str]],
     told: Callable[[int], None],
-    **how: bool,
-) -> list[dict[str, Any]]:
-    return await export_files.export(services, await found(services, which), target, files, told, **how)
+    *,
+    whole: bool,
+    raw: bool,
+    resume: bool,
+) -> list[export_files.WrittenFile]:
+    row, unload = await found(services.projects, services.records, which), partial(folder_export.unload, services)
+    return await export_files.export(
+        services.exports, unload if whole else None, row, target, files, told, raw=raw, resume=resume
+    )
 
 
-async def _load(services: Services, source: project_folder.Folder, if_empty: bool, **how: Any) -> dict[str, Any] | None:
+async def _load(
+    services: Services,
+    source: project_folder.Folder,
+    if_empty: bool,
+    owner: str | None,
+    publish: bool | None,
+    progress: Callable[[int], object],
+) -> dict[str, object] | None:
     if if_empty and await services.projects.any_at_all():
         return None
-    done = await folder_import.load(services, source, **how)
+    done = await folder_import.load(services, source, owner=owner, publish=publish, progress=progress)
     missing = {"values": source.missing.values, "tasks": source.missing.tasks}
     named = [attrs.asdict(one) for one in source.missing.named]
     url = f"{services.settings.base_url}/project/{done.short_name}/"
@@ -268,7 +281,7 @@ def _require_files(missing: Missing, strict: bool, quiet: bool) -> None:
         click.echo("\n  ".join((f"Warning: {missing}:", *missing.lines(_SHOWN))), err=True)
 
 
-def _words(done: dict[str, Any] | None) -> str:
+def _words(done: dict[str, object] | None) -> str:
     if done is None:
         return "There are projects already: nothing was loaded."
     verb = "Created" if done["created"] else "Updated"
@@ -278,25 +291,26 @@ def _words(done: dict[str, Any] | None) -> str:
 
 async def _list(
     services: Services, owner: str | None, category_name: str | None, after: int, limit: int, **flags: bool | None
-) -> list[dict[str, Any]]:
+) -> list[Values]:
     """Page by page: a list of the API has a hundred rows at most."""
-    chosen = {name: str(value).lower() for name, value in given(**flags).items()}
+    chosen: dict[str, object] = {**given(**flags)}
     if owner is not None:
-        chosen["owner_id"] = str((await account(services, owner))["id"])
+        chosen["owner_id"] = (await account(services.accounts, owner))["id"]
     if category_name is not None:
-        chosen["category_id"] = str((await category(services, category_name))["id"])
-    rows: list[dict[str, Any]] = []
+        chosen["category_id"] = (await category(services.administration, category_name))["id"]
+    rows: list[Values] = []
     while len(rows) < limit:
-        page = {"limit": str(min(_PAGE, limit - len(rows))), "last_id": str(rows[-1]["id"] if rows else after)}
-        more = await services.records.list(PROJECT, SYSTEM, {**chosen, **page})
+        last_id = rows[-1]["id"] if rows else after
+        query = Query(PROJECT, equal(PROJECT, **chosen), limit=min(_PAGE, limit - len(rows)), last_id=last_id)
+        more = await services.records.list(query, SYSTEM)
         if not more:
             break
         rows += more
     return rows
 
 
-async def _show(services: Services, which: str) -> dict[str, Any]:
-    row = await found(services, which)
+async def _show(services: Services, which: str) -> dict[str, object]:
+    row = await found(services.projects, services.records, which)
     view = await services.records.get(PROJECT, SYSTEM, row["id"])
     ready = await services.projects.readiness(row)
     lacks = [name for name, there in (("presenter", ready.presenter), ("tasks", ready.tasks)) if not there]
@@ -305,37 +319,37 @@ async def _show(services: Services, which: str) -> dict[str, Any]:
     return {**{name: view[name] for name in _SHOW}, **more, "lacks": lacks, "url": address}
 
 
-async def _opened(services: Services, which: str) -> tuple[Row, bool]:
-    row = await found(services, which)
+async def _opened(services: Services, which: str) -> tuple[ProjectPage, bool]:
+    row = await found(services.projects, services.records, which)
     return row, await services.projects.publish(row, SYSTEM)
 
 
-async def _paused(services: Services, which: str) -> tuple[Row, bool]:
-    row = await found(services, which)
+async def _paused(services: Services, which: str) -> tuple[ProjectPage, bool]:
+    row = await found(services.projects, services.records, which)
     return row, await services.projects.pause(row, SYSTEM)
 
 
-async def _featured(services: Services, which: str, featured: bool) -> tuple[Row, bool]:
-    row = await found(services, which)
+async def _featured(services: Services, which: str, featured: bool) -> tuple[ProjectPage, bool]:
+    row = await found(services.projects, services.records, which)
     if row["featured"] is not featured:
         await services.records.change(PROJECT, SYSTEM, row["id"], {"featured": featured})
     return row, row["featured"] is not featured
 
 
-def _say_state(as_json: bool, row: Row, state: str, changed: bool) -> None:
+def _say_state(as_json: bool, row: ProjectPage, state: str, changed: bool) -> None:
     done = {"id": row["id"], "short_name": row["short_name"], "changed": changed}
     say(as_json, done, f"{row['short_name']} is {state}{' now' if changed else ' already'}.")
 
 
-async def _transfer(services: Services, which: str, person: str, keep: bool) -> dict[str, Any]:
-    row, to = await found(services, which), await account(services, person)
+async def _transfer(services: Services, which: str, person: str, keep: bool) -> dict[str, object]:
+    row, to = await found(services.projects, services.records, which), await account(services.accounts, person)
     if to["restrict"]:
         raise ConflictError(f"{to['name']} is blocked and cannot own projects.")
     owner = await services.ownership.transfer(row, to["email_addr"], keep, SYSTEM)
     return {"id": row["id"], "short_name": row["short_name"], "owner": owner}
 
 
-async def _delete(services: Services, which: str) -> Row:
-    row = await found(services, which)
+async def _delete(services: Services, which: str) -> ProjectPage:
+    row = await found(services.projects, services.records, which)
     await services.records.delete(PROJECT, SYSTEM, row["id"])
     return row

@@ -13,8 +13,9 @@ from crowdd.admin_cli.groups import Group
 from crowdd.admin_cli.lookups import known
 from crowdd.admin_cli.output import details, json_option, listing, say, watching
 from crowdd.admin_cli.runtime import reactor, with_domain
-from crowdd.domain.core.background_queue import STATES
+from crowdd.domain.core.background_queue import STATES, QueuedTask
 from crowdd.domain.server.services import Services
+from crowdd.sched.handler import Handler, Work
 from crowdd.sched.queue_worker import Worker
 from crowdd.sched.task_handlers import handlers
 from crowdd.values import SYSTEM
@@ -40,7 +41,7 @@ def queue() -> None:
 @click.option("--limit", default=50, show_default=True, help="Maximum number of items.")
 @json_option
 @click.pass_obj
-def list_(config: Path | None, /, as_json: bool, **chosen: Any) -> None:
+def list_queue(config: Path | None, /, as_json: bool, **chosen: Any) -> None:
     """List background tasks, newest first."""
     rows = with_domain(config, lambda services: services.queue.list_whole(SYSTEM, everybodys=True, **chosen))
     listing(as_json, rows, _COLUMNS)
@@ -92,7 +93,7 @@ def work(config: Path | None, as_json: bool) -> None:
     say(as_json, {"items": count}, f"{count} background tasks were run." if count else "Nothing is due.")
 
 
-async def _seen(services: Services, item_id: int, wait: bool, told: Callable[[int], None]) -> dict[str, Any]:
+async def _seen(services: Services, item_id: int, wait: bool, told: Callable[[int], None]) -> dict[str, object]:
     item = await known(services.queue.get(SYSTEM, item_id, whole=True), f"Background task {item_id}")
     while wait and item["state"] not in _ENDED:
         told(item["done"])
@@ -101,7 +102,7 @@ async def _seen(services: Services, item_id: int, wait: bool, told: Callable[[in
     return item
 
 
-async def _changed(services: Services, action: str, item_id: int) -> dict[str, Any]:
+async def _changed(services: Services, action: str, item_id: int) -> dict[str, object]:
     change = services.queue.cancel if action == "cancel" else services.queue.retry
     item = await known(change(SYSTEM, item_id), f"Background task {item_id}")
     await services.administration.note(action, "queue", item_id, SYSTEM)
@@ -109,7 +110,10 @@ async def _changed(services: Services, action: str, item_id: int) -> dict[str, A
 
 
 async def _work(services: Services) -> int:
-    worker, count = Worker(reactor, services, handlers(), size=1), 0
+    def start(handler: Handler, task: QueuedTask) -> Work:
+        return handler.run(services, task)
+
+    worker, count = Worker(reactor, handlers(), services.db, services.queue, services.mail, start, size=1), 0
     while begun := await worker.take():
         for settled in begun:
             await settled

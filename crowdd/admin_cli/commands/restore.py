@@ -40,7 +40,7 @@ def restore(ctx: click.Context, file: Path, passphrase_file: Path | None, pg_bin
     settings, word = load(ctx.obj), passphrase(passphrase_file)
     progress = Progress(quiet=as_json)
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    place = Place(settings)
+    place = RestoreTarget(settings)
     with file.open("rb") as archive:
         contents = examine(archive, word, progress)
         with place.held():
@@ -51,7 +51,7 @@ def restore(ctx: click.Context, file: Path, passphrase_file: Path | None, pg_bin
     ctx.exit(int(bool(found)))
 
 
-class Place:
+class RestoreTarget:
     """The database and the data folder of the settings, locked for this command."""
 
     def __init__(self, settings: Settings) -> None:

@@ -14,7 +14,7 @@ from crowdd.admin_cli.runtime import with_database, with_domain
 from crowdd.config import Settings, load
 from crowdd.domain.core import secrets as keys
 from crowdd.domain.server.key_replacement import ALSO, KeyReplacement, Loss
-from crowdd.domain.server.key_rotation import Resealing
+from crowdd.domain.server.key_rotation import KeyRotation
 from crowdd.errors import ConfigError
 from crowdd.storage import schema
 from crowdd.storage.connections.pool import Pool
@@ -28,7 +28,7 @@ def secrets() -> None:
 @secrets.command("list")
 @json_option
 @click.pass_obj
-def list_(config: Path | None, as_json: bool) -> None:
+def list_keys(config: Path | None, as_json: bool) -> None:
     """List the keys by their public ids, starting with the one that encrypts."""
     roots = _of_the_folder(load(config)).roots
     uses = ["encrypts and signs"] + ["decrypts"] * (len(roots) - 1)
@@ -62,7 +62,7 @@ def rotate(ctx: click.Context, as_json: bool) -> None:
 
     Exits with 1 if there are secrets that no key decrypts.
     """
-    done = with_domain(ctx.obj, lambda services: Resealing(services.db, services.secrets).run())
+    done = with_domain(ctx.obj, lambda services: KeyRotation(services.db, services.secrets).run())
     listing(as_json, [attrs.asdict(one) for one in done], ("table", "column", "changed", "unreadable"))
     ctx.exit(int(any(one.unreadable for one in done)))
 

@@ -21,10 +21,10 @@ from types import FrameType
 import click
 
 from crowdd.admin_cli.health_probe import healthy
-from crowdd.admin_cli.restart_policy import Restarts
+from crowdd.concurrency.restarts import Restarts
 from crowdd.config import Settings, load
 from crowdd.domain.core.package_data import shipped
-from crowdd.embedded import Home, Server, StartError, check, find_home, hold, start
+from crowdd.embedded import Home, PostgresServer, StartError, check, find_home, hold, start
 from crowdd.embedded.process import ended_with_parent, wait_until
 
 # What is run, in this order; each is told the configuration and the database by its environment.
@@ -38,6 +38,8 @@ EXAMPLE_FOLDER = shipped("examples/digits")
 HEALTH_SECONDS = 60.0
 # make passes a signal on that the terminal or the system has sent to all of its group: two of one are no impatience.
 IMPATIENT_SECONDS = 1.0
+_FIRST_PAUSE, _MAX_PAUSE = 0.5, 30.0  # seconds before a process that ended is started again
+_MAX_RESTARTS = 5  # in a row, of a process that does not run for a minute
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
@@ -97,7 +99,7 @@ def run(settings: Settings, config: str, stop: Stop) -> int:
         with contextlib.ExitStack() as at_the_end:
             lock = hold(settings.data.dir)
             check_port(settings.http.host, settings.http.port)
-            database = Database(settings)
+            database = DatabaseService(settings)
             database.start()
             at_the_end.callback(database.stop)
             words = {"config": config, "example": str(EXAMPLE_FOLDER)}
@@ -153,7 +155,7 @@ def check_port(host: str, port: int) -> None:
         ) from None
 
 
-def own_database(settings: Settings) -> Server | None:
+def own_database(settings: Settings) -> PostgresServer | None:
     """A PostgreSQL of our own, or None when one is configured. Raises StartError when that does not answer."""
     if settings.db.dsn:
         check(settings.db.dsn)
@@ -177,12 +179,12 @@ def prepare(commands: Commands) -> str | None:
     return link
 
 
-class Database:
+class DatabaseService:
     """The configured PostgreSQL, or one of our own, which can be started again at the same address."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        self.server: Server | None = None
+        self.server: PostgresServer | None = None
 
     def start(self) -> None:
         """Raises StartError when it does not come up."""
@@ -207,10 +209,14 @@ class Database:
 class Running:
     """The daemon and its database, from the daemon's start to the end of both."""
 
-    def __init__(self, settings: Settings, commands: Commands, database: Database, stop: Stop, lock: int) -> None:
+    def __init__(
+        self, settings: Settings, commands: Commands, database: DatabaseService, stop: Stop, lock: int
+    ) -> None:
         self._settings, self._commands, self._database, self._stop = settings, commands, database, stop
         self._lock = lock
-        self._postgresql, self._server = Restarts(time.monotonic), Restarts(time.monotonic)
+        self._postgresql, self._server = (
+            Restarts(time.monotonic, _FIRST_PAUSE, _MAX_PAUSE, _MAX_RESTARTS) for _ in range(2)
+        )
         self._daemon = self._spawn()
 
     def _spawn(self) -> subprocess.Popen[bytes]:
@@ -254,7 +260,7 @@ class Running:
 
     def _pause(self, name: str, restarts: Restarts) -> None:
         seconds = restarts.pause()
-        if seconds is None:
+        if restarts.exhausted:
             raise StartError(f"The {name} process exits repeatedly. See the logs in the data folder.")
         click.echo(f"{name} process exited: restart_in={seconds:g}s", err=True)
         wait_until(lambda: self._stop.asked, seconds)
@@ -296,7 +302,7 @@ def announce(base_url: str, link: str | None) -> None:
     click.echo("  Press Ctrl-C to stop.\n")
 
 
-def first_to_end(daemon: subprocess.Popen[bytes], server: Server | None) -> None:
+def first_to_end(daemon: subprocess.Popen[bytes], server: PostgresServer | None) -> None:
     """Returns when the daemon or our PostgreSQL has ended."""
     processes = [process for process in (daemon, server.process if server else None) if process]
     if any(process.poll() is not None for process in processes):

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import attrs
 import click
@@ -18,6 +17,7 @@ from crowdd.domain.accounts.registration import Registration
 from crowdd.domain.server.administration import MAX_FOUND
 from crowdd.domain.server.services import Services
 from crowdd.errors import ConflictError, CrowddError, FormError
+from crowdd.storage.database import Row
 from crowdd.values import SYSTEM
 
 _LIST = ("id", "name", "fullname", "email_addr", "created", "admin", "restrict")
@@ -42,10 +42,10 @@ def user() -> None:
 @click.option("--limit", type=click.IntRange(1, 50_000), default=100, show_default=True, help="Maximum number.")
 @json_option
 @click.pass_obj
-def list_(config: Path | None, search: str | None, after: int, limit: int, as_json: bool) -> None:
+def list_users(config: Path | None, search: str | None, after: int, limit: int, as_json: bool) -> None:
     """List or search accounts, by id."""
 
-    async def work(services: Services) -> list[dict[str, Any]]:
+    async def work(services: Services) -> Sequence[Row]:
         if search is not None:
             found = await services.administration.found(search, SYSTEM)
             return [row for row in found if row["id"] > after][:limit]
@@ -61,9 +61,10 @@ def list_(config: Path | None, search: str | None, after: int, limit: int, as_js
 def show(config: Path | None, who: str, as_json: bool) -> None:
     """Show the account WHO and the short names of the projects that it owns or co-owns."""
 
-    async def work(services: Services) -> dict[str, Any]:
-        row = await account(services, who)
-        owned = [project["short_name"] for project in await services.projects.of_owner(row["id"])]
+    async def work(services: Services) -> dict[str, object]:
+        found = await account(services.accounts, who)
+        owned = [project["short_name"] for project in await services.projects.of_owner(found["id"])]
+        row: Mapping[str, object] = found
         return {**{name: row[name] for name in _SHOW}, "projects": owned}
 
     details(as_json, with_domain(config, work))
@@ -118,7 +119,7 @@ def reset_api_key(config: Path | None, who: str, as_json: bool) -> None:
     """Give the account WHO a new API key and print it. The old key stops working at once."""
 
     async def work(services: Services) -> dict[str, object]:
-        row = await account(services, who)
+        row = await account(services.accounts, who)
         key = await services.accounts.reset_api_key(row["id"], SYSTEM)
         return {"id": row["id"], "name": row["name"], "api_key": key}
 
@@ -128,13 +129,13 @@ def reset_api_key(config: Path | None, who: str, as_json: bool) -> None:
 
 @user.command("reset-password")
 @click.argument("who")
-@click.option("--letter", is_flag=True, help="Send an e-mail with a reset link instead, and change nothing.")
+@click.option("--email", is_flag=True, help="Send an e-mail with a reset link instead, and change nothing.")
 @password_option
 @json_option
 @click.pass_obj
-def reset_password(config: Path | None, who: str, letter: bool, password: str | None, as_json: bool) -> None:
+def reset_password(config: Path | None, who: str, email: bool, password: str | None, as_json: bool) -> None:
     """Give the account WHO a new password and end its sessions. The person is notified by e-mail."""
-    word = None if letter else secret(password)
+    word = None if email else secret(password)
     done = with_domain(config, lambda services: _reset_password(services, who, word))
     said = "has a new password" if word is not None else "is sent a link for a new password"
     say(as_json, done, f"{done['name']} {said}.")
@@ -154,7 +155,7 @@ def remove_factors(config: Path | None, who: str, yes: bool, as_json: bool) -> N
     confirm(yes, f"Without a second factor, the password alone opens the account {who}.")
 
     async def work(services: Services) -> dict[str, object]:
-        row = await account(services, who)
+        row = await account(services.accounts, who)
         removed = await services.people.second_factors.remove_all(row["id"], SYSTEM)
         return {"id": row["id"], "name": row["name"], "removed": removed}
 
@@ -196,7 +197,7 @@ def export(config: Path | None, who: str, target: Path, as_json: bool) -> None:
     say(as_json, done, f"{done['rows']} rows of {done['name']} are in {target} ({done['bytes']} bytes).")
 
 
-async def _create(services: Services, form: Registration, locale: str) -> dict[str, Any]:
+async def _create(services: Services, form: Registration, locale: str) -> dict[str, object]:
     if locale not in services.languages.names:
         raise CrowddError(f"Language {locale} is not available. Languages: {', '.join(services.languages.names)}.")
     try:
@@ -208,8 +209,8 @@ async def _create(services: Services, form: Registration, locale: str) -> dict[s
 
 
 def _restrict(config: Path | None, who: str, restrict: bool, as_json: bool) -> None:
-    async def work(services: Services) -> dict[str, Any]:
-        row = await account(services, who)
+    async def work(services: Services) -> dict[str, object]:
+        row = await account(services.accounts, who)
         change = services.administration.block if restrict else services.administration.unblock
         return {"id": row["id"], "name": row["name"], "changed": await change(row["id"], SYSTEM)}
 
@@ -217,23 +218,23 @@ def _restrict(config: Path | None, who: str, restrict: bool, as_json: bool) -> N
     say(as_json, done, f"{done['name']} is {'' if restrict else 'not '}blocked{'' if done['changed'] else ' already'}.")
 
 
-async def _reset_password(services: Services, who: str, word: str | None) -> dict[str, Any]:
-    row = await account(services, who)
+async def _reset_password(services: Services, who: str, word: str | None) -> dict[str, object]:
+    row = await account(services.accounts, who)
     done = {"id": row["id"], "name": row["name"]}
     if word is None:
         if not await services.people.recovery.write(row["id"]):
             raise ConflictError(f"{row['name']} is blocked and receives no e-mails.")
         await services.administration.note("send_reset_link", "user", row["id"], SYSTEM)
-        return {**done, "letter": True}
+        return {**done, "email": True}
     words, _ = await services.people.policy.mistakes(word, word, (row["name"], row["fullname"], row["email_addr"]))
     if words:
         raise CrowddError(f"password: {' '.join(words)}")
     await services.people.profiles.set_password(row["id"], word, SYSTEM)
-    return {**done, "letter": False}
+    return {**done, "email": False}
 
 
-async def _delete(services: Services, who: str) -> dict[str, Any]:
-    row = await account(services, who)
+async def _delete(services: Services, who: str) -> dict[str, object]:
+    row = await account(services.accounts, who)
     if owned := await services.people.account_deletion.obstacles(row["id"]):
         names = ", ".join(project["short_name"] for project in owned)
         raise ConflictError(
@@ -243,10 +244,10 @@ async def _delete(services: Services, who: str) -> dict[str, Any]:
     return {"id": row["id"], "name": row["name"]}
 
 
-async def _export(services: Services, who: str, target: Path, show: Callable[[int], None]) -> dict[str, Any]:
+async def _export(services: Services, who: str, target: Path, show: Callable[[int], None]) -> dict[str, object]:
     async def told(done: int) -> None:
         show(done)
 
-    row = await account(services, who)
+    row = await account(services.accounts, who)
     done = await services.people.personal_data.write_to(row["id"], target, SYSTEM, told)
     return {"id": row["id"], "name": row["name"], "file": str(target), **done}

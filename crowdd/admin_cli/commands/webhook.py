@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import click
 
@@ -15,14 +15,15 @@ from crowdd.admin_cli.output import json_option, listing, print_json, say
 from crowdd.admin_cli.runtime import with_domain
 from crowdd.domain.server.services import Services
 from crowdd.domain.webhooks.webhooks import MAX_LISTED, STATES
-from crowdd.storage.database import Row
+from crowdd.storage.projects.rows import ProjectPage
 from crowdd.values import SYSTEM
 
 _LIST = ("short_name", "state", "n_waiting", "n_failed", "n_missed", "last_delivered", "url")
 _SHORT = ("id", "sequence", "event", "task_id", "state", "attempts")
 _LOG = (*_SHORT, "response_status_code", "seconds", "updated", "problem")
 _ATTEMPT = ("at", "status", "seconds", "problem", "url")
-Work = Callable[[Services, Row], Awaitable[Any]]
+T = TypeVar("T")
+Work = Callable[[Services, ProjectPage], Awaitable[T]]
 
 
 @click.group(cls=Group)
@@ -33,11 +34,11 @@ def webhook() -> None:
     """
 
 
-def _of_project(config: Path | None, which: str, work: Work) -> Any:
+def _of_project(config: Path | None, which: str, work: Work[T]) -> T:
     """What the work returns, done with a project as its owners would."""
 
-    async def found(services: Services) -> Any:
-        return await work(services, await named(services, which))
+    async def found(services: Services) -> T:
+        return await work(services, await named(services.projects, services.records, which))
 
     return with_domain(config, found)
 
@@ -45,7 +46,7 @@ def _of_project(config: Path | None, which: str, work: Work) -> Any:
 @webhook.command("list")
 @json_option
 @click.pass_obj
-def list_(config: Path | None, as_json: bool) -> None:
+def list_webhooks(config: Path | None, as_json: bool) -> None:
     """List the webhooks of all projects, failing ones first."""
     listing(as_json, with_domain(config, lambda services: services.webhooks.all_states()), _LIST)
 
@@ -65,7 +66,7 @@ def show(config: Path | None, project: str, delivery: int | None, state: str | N
         _show_delivery(config, project, delivery, as_json)
         return
 
-    async def work(services: Services, row: Row) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    async def work(services: Services, row: ProjectPage) -> tuple[dict[str, Any], list[dict[str, Any]]]:
         log = await services.webhooks.log(row, SYSTEM, limit, only=state)
         return await services.webhooks.state(row, SYSTEM), log
 
@@ -78,8 +79,8 @@ def show(config: Path | None, project: str, delivery: int | None, state: str | N
 
 
 def _show_delivery(config: Path | None, project: str, delivery: int, as_json: bool) -> None:
-    async def work(services: Services, row: Row) -> dict[str, Any]:
-        what = f"Delivery {delivery} of {row['short_name']}"
+    async def work(services: Services, row: ProjectPage) -> dict[str, Any]:
+        what = f"delivery {delivery} of {row['short_name']}"
         return await known(services.webhooks.delivery(row, SYSTEM, delivery), what)
 
     found = _of_project(config, project, work)
@@ -132,7 +133,7 @@ def redeliver(
     if (delivery is not None) + (first is not None) + failed != 1:
         raise click.UsageError("Choose deliveries: --delivery, --from (and --to), or --failed.")
 
-    async def work(services: Services, row: Row) -> int:
+    async def work(services: Services, row: ProjectPage) -> int:
         if first is not None:
             return await services.webhooks.replay(row, SYSTEM, first, last)
         if failed:

@@ -23,8 +23,9 @@ from crowdd.errors import ForbiddenError
 from crowdd.languages import _
 from crowdd.storage import mail
 from crowdd.storage.accounts import people, personal_data
+from crowdd.storage.accounts.rows import AccountPage, OwnedProject
 from crowdd.storage.core import audit
-from crowdd.storage.database import Database, Row, Transactions
+from crowdd.storage.database import Database, Transactions
 from crowdd.values import Requester
 
 HANDLER = "delete_account"
@@ -48,11 +49,11 @@ class AccountDeletion:
         self._db, self._queue, self._uploads, self._secrets = db, queue, uploads, secrets
         self._exports, self._notify = exports, notify
 
-    async def obstacles(self, user_id: int) -> list[Row]:
+    async def obstacles(self, user_id: int) -> list[OwnedProject]:
         """Projects that have to be handed over or deleted before: id, short_name, name."""
         return await personal_data.owned(self._db, user_id)
 
-    async def begin(self, row: Row, who: Requester) -> None:
+    async def begin(self, row: AccountPage, who: Requester) -> None:
         """Ends an account. Raises ForbiddenError while it owns projects, or is the last administrator's."""
 
         async def work(tx: Database) -> None:
@@ -107,11 +108,11 @@ class AccountDeletion:
         """Goes after those who went in the last hours: answers that were on their way then. How many were found."""
         found = 0
         for row in await personal_data.begun_deletions(self._db):
-            if more := await self._move_all(row["user_id"], row["pseudonym"], _quiet):
-                await self._forget_in_events(row["user_id"], more, _quiet)
+            if more := await self._move_all(row.user_id, row.pseudonym, _quiet):
+                await self._forget_in_events(row.user_id, more, _quiet)
             found += more
-            if row["old"]:
-                await personal_data.end_deletion(self._db, row["user_id"])
+            if row.old:
+                await personal_data.end_deletion(self._db, row.user_id)
         return found
 
 

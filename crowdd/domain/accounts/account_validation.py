@@ -11,7 +11,7 @@ from crowdd.languages import _
 
 Mistakes = dict[str, list[str]]
 
-LONGEST_PASSWORD = 1000
+MAX_PASSWORD_LENGTH = 1000
 EXAMPLES = "examples"  # owns projects that were loaded before there was anybody
 # First segments of addresses below /account/ that are pages, not people; and the one account that is nobody's.
 RESERVED_NAMES = frozenset(
@@ -49,9 +49,11 @@ def email(address: str) -> list[str]:
     return [] if "." in host and len(address) <= 254 else [_("Enter a valid e-mail address.")]
 
 
-def password(text: str, again: str, shortest: int) -> tuple[list[str], list[str]]:
+def password(text: str, again: str, min_length: int) -> tuple[list[str], list[str]]:
     """Mistakes of a new password, and of the same typed again."""
-    return _length(text, shortest, LONGEST_PASSWORD), [] if again == text else [_("The two passwords do not match.")]
+    return _length(text, min_length, MAX_PASSWORD_LENGTH), [] if again == text else [
+        _("The two passwords do not match.")
+    ]
 
 
 def taken(error: ConflictError) -> Mistakes:

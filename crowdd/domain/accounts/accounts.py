@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
-from typing import Any
 
 import attrs
 
-from crowdd.config import Accounts as AccountSettings
+from crowdd.concurrency.batching import Batcher, BatcherFactory
+from crowdd.config import AccountSettings
 from crowdd.domain.accounts import account_validation
 from crowdd.domain.accounts.account_validation import EXAMPLES
 from crowdd.domain.accounts.administrators import Administrators
@@ -18,7 +18,6 @@ from crowdd.domain.accounts.authentication.passwords import Passwords
 from crowdd.domain.accounts.registration import Registration
 from crowdd.domain.core import rights
 from crowdd.domain.core.attempt_limits import HOUR_MINUTES, Attempts, Limit
-from crowdd.domain.core.concurrency.batching import Batcher, BatcherFactory
 from crowdd.domain.core.records import NOT_FOUND, Behaviour
 from crowdd.domain.core.secrets import Secrets, place, token
 from crowdd.domain.core.security_log import KEY_MADE, SecurityLog
@@ -29,9 +28,10 @@ from crowdd.kinds.types import clean_text
 from crowdd.kinds.user import is_guarded
 from crowdd.languages import _
 from crowdd.storage.accounts import accounts, one_time_links, user_search
+from crowdd.storage.accounts.rows import Account, AccountPage, Administrator, Leader, PersonRow
 from crowdd.storage.core import audit
 from crowdd.storage.database import Database, Row, Transactions
-from crowdd.values import SYSTEM, Requester
+from crowdd.values import SYSTEM, Requester, Values
 
 LINK_HOURS = 48
 
@@ -55,11 +55,11 @@ class Accounts:
         self._secrets, self._settings = secrets, settings
         self._security_log, self._administrators = security_log, administrators
         # Looked up at each request: a key or an account that ends has ended at once, in every process.
-        self._keys: Batcher[bytes, Row | None] = new_batcher(partial(accounts.by_key, db))
+        self._keys: Batcher[bytes, Account | None] = new_batcher(partial(accounts.by_key, db))
 
     # Requesters
 
-    async def by_key(self, key: str) -> Row | None:
+    async def by_key(self, key: str) -> Account | None:
         """The account of an API key, or None."""
         return await self._keys.add(self.key_hash(key)) if 0 < len(key) < 200 else None
 
@@ -126,7 +126,7 @@ class Accounts:
             "email_addr": form.email_addr.strip(),
             "passwd_hash": hashed,
             "api_key_hash": hashed_key,
-            "api_key_sealed": b"",
+            "api_key_encrypted": b"",
             "admin": admin,
             "valid_email": proved,
             "locale": who.locale,
@@ -144,33 +144,33 @@ class Accounts:
 
     # Profiles and keys
 
-    async def profile(self, user_id: int) -> Row:
+    async def profile(self, user_id: int) -> AccountPage:
         """The row of an account with score and rank."""
         row = await accounts.profile(self._db, user_id)
         if row is None:
             raise NotFoundError(NOT_FOUND)
         return row
 
-    async def find(self, name: str) -> Row:
+    async def find(self, name: str) -> Account:
         """id, name, e-mail and roles of the account with that nickname or e-mail; NotFoundError when there is none."""
         row = await (accounts.by_email if "@" in name else accounts.by_name)(self._db, name)
         if row is None:
             raise NotFoundError(f"Account {name} does not exist.")
         return row
 
-    async def find_by_name(self, name: str) -> Row:
+    async def find_by_name(self, name: str) -> Account:
         """The same by nickname only, blocked ones left out: what an address names."""
         row = await accounts.by_name(self._db, clean_text(name))
         if row is None or row["restrict"]:
             raise NotFoundError(NOT_FOUND)
         return row
 
-    async def top(self, limit: int) -> list[Row]:
+    async def top(self, limit: int) -> list[Leader]:
         """Those with the most answers."""
         return await accounts.top(self._db, limit)
 
-    async def leaderboard(self, who: Requester, limit: int, window: int) -> list[Row]:
-        """The first ``limit`` people; then who asks, if he is not among them, with ``window`` others on both sides."""
+    async def leaderboard(self, who: Requester, limit: int, window: int) -> list[Leader]:
+        """The first ``limit`` people; then the requester, unless they are among them, and ``window`` around."""
         rows = await accounts.top(self._db, limit)
         if who.acting_user is None:
             return rows
@@ -192,15 +192,15 @@ class Accounts:
         await self._security_log.note(tx, KEY_MADE, who, user_id=user_id)
         return key
 
-    def api_key(self, row: Row) -> str:
+    def api_key(self, row: PersonRow) -> str:
         """The API key of an account row."""
-        return self._secrets.decrypt(row["api_key_sealed"], _place(row["id"]))
+        return self._secrets.decrypt(row["api_key_encrypted"], _place(row["id"]))
 
     def _encrypted(self, user_id: int, key: str) -> bytes:
-        """The key as it is stored: bound to its account, so it can be sealed only once the account has its id."""
+        """The key as it is stored: bound to its account, so it can be encrypted only once the account has its id."""
         return self._secrets.encrypt(key, _place(user_id))
 
-    async def of_examples(self) -> Row:
+    async def of_examples(self) -> Account:
         """The account that owns projects loaded before there was anybody; nobody can sign in to it."""
         form = Registration(EXAMPLES, EXAMPLES.title(), f"{EXAMPLES}-{token()}@example.invalid", "", "")
         if await accounts.by_name(self._db, EXAMPLES) is None:
@@ -225,7 +225,7 @@ class Accounts:
 
         return await self._db.transaction(work)
 
-    async def admins(self) -> list[Row]:
+    async def admins(self) -> list[Administrator]:
         """All administrators."""
         return await accounts.admins(self._db)
 
@@ -266,7 +266,7 @@ class Accounts:
 
 
 def _place(user_id: int) -> str:
-    return place("account", "api_key_sealed", user_id)
+    return place("account", "api_key_encrypted", user_id)
 
 
 class UserBehaviour(Behaviour):
@@ -276,7 +276,7 @@ class UserBehaviour(Behaviour):
         super().__init__(USER)
         self._administrators = administrators
 
-    async def change(self, tx: Database, who: Requester, row: Row, changes: dict[str, Any]) -> None:
+    async def change(self, tx: Database, who: Requester, row: Row, changes: Values) -> None:
         if "admin" in changes:
             recent_proof.require(who)
         if changes.get("admin") is False and row["id"] == who.user_id:
@@ -294,7 +294,7 @@ class UserBehaviour(Behaviour):
             await self._administrators.changed(tx, row["id"], changes["admin"], who)
 
 
-def guarded(stored: Mapping[str, Any], wanted: Mapping[str, Any]) -> dict[str, Any]:
+def guarded(stored: Mapping[str, object], wanted: Mapping[str, object]) -> Values:
     """The new ``info`` of a person who is no administrator: what they may not write stays as it is stored.
 
     Raises ForbiddenError for a guarded key with another value than the stored one.

@@ -9,8 +9,9 @@ import attrs
 
 from crowdd.domain.core.background_queue import Queue
 from crowdd.storage.accounts import people
+from crowdd.storage.accounts.rows import Answered
 from crowdd.storage.core import audit
-from crowdd.storage.database import Row, Transactions
+from crowdd.storage.database import Transactions
 from crowdd.values import Requester
 
 HANDLER = "claim_answers"
@@ -71,8 +72,8 @@ class AnswerClaims:
             await people.move_rights(self._db, project_id, f"c:{volunteer}", f"u:{user_id}")
 
 
-def by_project(rows: list[Row]) -> list[tuple[int, list[int]]]:
+def by_project(rows: list[Answered]) -> list[tuple[int, list[int]]]:
     """Rows that are in the order of their projects: the tasks of each project."""
     return [
-        (project_id, [row["task_id"] for row in some]) for project_id, some in groupby(rows, lambda r: r["project_id"])
+        (project_id, [row.task_id for row in some]) for project_id, some in groupby(rows, lambda row: row.project_id)
     ]

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from functools import partial
 
-from crowdd.domain.core.concurrency.batching import Batcher, BatcherFactory
+from crowdd.concurrency.batching import Batcher, BatcherFactory
 from crowdd.domain.core.secrets import Secrets, token
 from crowdd.domain.core.security_log import TOKEN_MADE, TOKEN_REMOVED, SecurityLog
 from crowdd.errors import FormError, NotFoundError
 from crowdd.languages import _
 from crowdd.storage.accounts import api_tokens, second_factors
+from crowdd.storage.accounts.rows import ApiToken, TokenAccount
 from crowdd.storage.core import audit
-from crowdd.storage.database import Database, Row, Transactions
+from crowdd.storage.database import Database, Transactions
 from crowdd.values import Requester
 
 PREFIX = "crowdd_"  # what tells a token from a key, a JWT and other sites' tokens; secret scanners look for it
@@ -28,9 +29,9 @@ class ApiTokens:
         self, db: Transactions, new_batcher: BatcherFactory, secrets: Secrets, security_log: SecurityLog
     ) -> None:
         self._db, self._secrets, self._security_log = db, secrets, security_log
-        self._found: Batcher[bytes, Row | None] = new_batcher(partial(api_tokens.by_hash, db))
+        self._found: Batcher[bytes, TokenAccount | None] = new_batcher(partial(api_tokens.by_hash, db))
 
-    async def find(self, text: str) -> Row | None:
+    async def find(self, text: str) -> TokenAccount | None:
         """The account of a token with its scope and project_id, or None. Stores the time of use once an hour."""
         if not text.startswith(PREFIX) or len(text) > 200:
             return None
@@ -39,7 +40,7 @@ class ApiTokens:
             await api_tokens.note_use(self._db, row["token_id"])
         return row
 
-    async def listed(self, user_id: int) -> list[Row]:
+    async def listed(self, user_id: int) -> list[ApiToken]:
         """The tokens of a person, the newest first: id, name, scope, project, created, expires, last_used, expired."""
         return await api_tokens.of_user(self._db, user_id)
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from crowdd.domain.core.concurrency.worker_thread import WorkerThread
-from crowdd.domain.core.uploads import Journal, Upload, Uploads, with_files
+from crowdd.concurrency.worker_thread import WorkerThread
+from crowdd.domain.core.uploads import FileChanges, Upload, Uploads, with_files
 from crowdd.errors import FormError, InvalidValueError
 from crowdd.languages import _
 from crowdd.lazy import lazy
@@ -114,7 +114,7 @@ class Avatars:
         except InvalidValueError as error:
             raise FormError({"avatar": [error.args[0]]}) from None
 
-        async def work(tx: Database, files: Journal) -> None:
+        async def work(tx: Database, files: FileChanges) -> None:
             path = files.store(f"user-{user_id}", Upload("avatar.png", picture))
             container, name = path.split("/")
             told = {"container": container, "avatar": name, "avatar_url": f"{self._base_url}/uploads/{path}"}

@@ -5,8 +5,6 @@ Nobody learns from the answers whether an address is known: its owner is told, b
 
 from __future__ import annotations
 
-from typing import Any
-
 import attrs
 
 from crowdd.config import Settings
@@ -14,7 +12,7 @@ from crowdd.domain.accounts import account_validation
 from crowdd.domain.accounts.access_revocation import ADDRESS, RESET
 from crowdd.domain.accounts.accounts import Accounts
 from crowdd.domain.accounts.authentication.passwords import Passwords
-from crowdd.domain.accounts.email_links import EmailLinks, greeted, letter_limits
+from crowdd.domain.accounts.email_links import EmailLinks, greeted, mail_limits
 from crowdd.domain.accounts.registration import Registration
 from crowdd.domain.accounts.social.oauth import ProviderIdentity
 from crowdd.domain.accounts.social.social_login import SocialLogin
@@ -22,13 +20,14 @@ from crowdd.domain.core.attempt_limits import Attempts
 from crowdd.domain.core.security_log import ADDRESS_CHANGED, SecurityLog
 from crowdd.errors import AnonymousError, ConflictError, FormError
 from crowdd.storage.accounts import accounts, one_time_links, sessions
+from crowdd.storage.accounts.rows import Account, AccountPage, Address
 from crowdd.storage.core import audit
-from crowdd.storage.database import Database, Row, Transactions
-from crowdd.values import Requester
+from crowdd.storage.database import Database, Transactions
+from crowdd.values import Requester, Values
 
 REGISTER = "register"
 PATH = "/account/register/confirmation"
-_MAX_LETTERS = 5  # to one address from one network in 15 minutes
+_MAX_MAILS = 5  # to one address from one network in 15 minutes
 
 
 @attrs.frozen
@@ -77,7 +76,7 @@ class EmailConfirmation:
         known = await accounts.by_email(self._db, form.email_addr.strip())
         await self._db.transaction(lambda tx: self._write(tx, known, data, who))
 
-    async def _write(self, tx: Database, known: Row | None, data: dict[str, Any], who: Requester) -> None:
+    async def _write(self, tx: Database, known: Account | None, data: Values, who: Requester) -> None:
         if known is not None:
             await self._tell_owner(tx, known, who)
             return
@@ -93,7 +92,7 @@ class EmailConfirmation:
             said="Thanks for signing up.",
         )
 
-    async def _tell_owner(self, tx: Database, known: Row, who: Requester) -> None:
+    async def _tell_owner(self, tx: Database, known: Account, who: Requester) -> None:
         """Somebody typed an address that has an account: its owner hears of it, with a way in."""
         await self._email_links.send_link(
             tx,
@@ -108,7 +107,7 @@ class EmailConfirmation:
             name=greeted(known),
         )
 
-    async def change(self, row: Row, email: str, who: Requester) -> None:
+    async def change(self, row: AccountPage, email: str, who: Requester) -> None:
         """Writes to an address that is to become a person's; until the link is opened the old one stays.
 
         Raises TooManyRequestsError; AnonymousError when the session has ended meanwhile: a link that is made after a
@@ -179,7 +178,7 @@ class EmailConfirmation:
 
         return await self._db.transaction(work)
 
-    async def tell_old(self, tx: Database, before: Row) -> None:
+    async def tell_old(self, tx: Database, before: Address) -> None:
         """Writes to an address that is a person's no more; links that went there end."""
         await one_time_links.drop_of_subject(tx, self._email_links.subject(before["email_addr"]), RESET)
         await self._email_links.send(
@@ -187,4 +186,4 @@ class EmailConfirmation:
         )
 
     async def _limit(self, email: str, who: Requester) -> None:
-        await self._attempts.count(*letter_limits("letter", email, who, _MAX_LETTERS))
+        await self._attempts.count(*mail_limits("letter", email, who, _MAX_MAILS))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-from typing import Any
 
 import orjson
 
@@ -13,10 +12,11 @@ from crowdd.domain.mail.mail import Mail
 from crowdd.errors import ForbiddenError
 from crowdd.languages import _
 from crowdd.storage.accounts import one_time_links
-from crowdd.storage.database import Database, Row
-from crowdd.values import Requester
+from crowdd.storage.accounts.rows import Address
+from crowdd.storage.database import Database
+from crowdd.values import Requester, Values
 
-_MAX_LETTERS_PER_HOUR = 20  # to one address, whoever asks for them
+_MAX_MAILS_PER_HOUR = 20  # to one address, from all networks together
 _LINKS_KEPT = 2  # of one purpose and address, for each network that asks
 _AGAIN = "Ask for a new one."
 _SPENT = _("This link has been used or has expired. Request a new one.")
@@ -29,12 +29,12 @@ class EmailLinks:
         self._mail, self._secrets, self._front = mail, secrets, front.rstrip("/")
         self.hours = hours
 
-    async def send(self, tx: Database, to: str, template: str, locale: str, **context: Any) -> None:
+    async def send(self, tx: Database, to: str, template: str, locale: str, **context: object) -> None:
         """A letter without a link."""
         await self._mail.send(tx, to, template, context, locale)
 
-    async def send_page(self, tx: Database, path: str, person: Row, template: str, **context: Any) -> None:
-        """A letter that leads to a page of ours, for somebody who can sign in."""
+    async def send_page(self, tx: Database, path: str, person: Address, template: str, **context: object) -> None:
+        """An e-mail that leads to a page of this site, for a person who can sign in."""
         more = {"url": f"{self._front}{path}", "name": greeted(person), **context}
         await self.send(tx, person["email_addr"], template, person["locale"], **more)
 
@@ -49,20 +49,22 @@ class EmailLinks:
         *,
         origin: str,
         user_id: int | None = None,
-        data: dict[str, Any] | None = None,
+        data: Values | None = None,
         said: str = "",
-        **context: Any,
+        **context: object,
     ) -> None:
         """A letter with a link. ``origin`` is the network that asked for it: of the links of a purpose that it had sent
         to this address the newest two work, so that nobody ends a link that somebody else asked for.
 
-        ``data`` is sealed until the link is used; ``said`` is what a front end elsewhere shows when it is opened.
+        ``data`` is encrypted until the link is used; ``said`` is what a front end elsewhere shows when it is opened.
         """
         key, subject = token(), self.subject(to)
         asked_from, hashed = self._secrets.digest("origin", origin), self._hash(key)
         await one_time_links.keep_newest(tx, subject, purpose, asked_from, _LINKS_KEPT - 1)
         encrypted = base64.b64encode(self._secrets.encrypt(orjson.dumps(data or {}).decode(), _place(hashed))).decode()
-        await one_time_links.add(tx, hashed, purpose, self.hours, user_id, {"sealed": encrypted}, subject, asked_from)
+        await one_time_links.add(
+            tx, hashed, purpose, self.hours, user_id, {"encrypted": encrypted}, subject, asked_from
+        )
         url = f"{self._front}{path}?key={key}{flash_query(said)}"
         await self.send(tx, to, template, locale, url=url, hours=self.hours, **{"name": "", **context})
 
@@ -76,17 +78,17 @@ class EmailLinks:
     async def owner(self, db: Database, key: str, purpose: str) -> int:
         """Whose link it is; it is not used up. Raises ForbiddenError."""
         row = await one_time_links.find(db, self._hash(key), purpose)
-        if row is None or row["user_id"] is None:
+        if row is None or row.user_id is None:
             raise ForbiddenError(_SPENT, hint=_AGAIN)
-        return int(row["user_id"])
+        return int(row.user_id)
 
-    async def use(self, tx: Database, key: str, purpose: str) -> tuple[int | None, dict[str, Any]]:
+    async def use(self, tx: Database, key: str, purpose: str) -> tuple[int | None, Values]:
         """Uses a link up: whose it is, and what was kept with it. Raises ForbiddenError."""
-        row: Row | None = await one_time_links.use(tx, self._hash(key), purpose)
+        row = await one_time_links.use(tx, self._hash(key), purpose)
         if row is None:
             raise ForbiddenError(_SPENT, hint=_AGAIN)
-        kept = self._secrets.decrypt(base64.b64decode(row["data"]["sealed"]), _place(self._hash(key)))
-        return row["user_id"], orjson.loads(kept)
+        kept = self._secrets.decrypt(base64.b64decode(str(row.data["encrypted"])), _place(self._hash(key)))
+        return row.user_id, orjson.loads(kept)
 
     def subject(self, address: str) -> bytes:
         """A keyed hash of an address: what links that went to it are found by."""
@@ -100,7 +102,7 @@ def _place(hashed: bytes) -> str:
     return place("one_time_link", "data", hashed.hex())
 
 
-def greeted(row: Row) -> str:
+def greeted(row: Address) -> str:
     """The name with which a letter to an account begins: none while nobody has proved that they read the address.
 
     Otherwise a stranger could have us send words of their choice to anybody.
@@ -108,13 +110,13 @@ def greeted(row: Row) -> str:
     return str(row["name"]) if row["valid_email"] else ""
 
 
-def letter_limits(sort: str, email: str, who: Requester, allowed: int) -> tuple[Limit, ...]:
+def mail_limits(sort: str, email: str, who: Requester, allowed: int) -> tuple[Limit, ...]:
     """How many letters one network has sent to an address and in all, and how many an address gets from everywhere."""
     address = email.strip().lower()
     return (
         Limit(f"{sort}:{address}|{who.network}", allowed),
         Limit(f"{sort}:{who.network}", allowed * NETWORK_FACTOR),
-        Limit(f"{sort}:{address}", _MAX_LETTERS_PER_HOUR, HOUR_MINUTES),
+        Limit(f"{sort}:{address}", _MAX_MAILS_PER_HOUR, HOUR_MINUTES),
     )
 
 

@@ -12,13 +12,14 @@ from datetime import timedelta
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
-from crowdd.domain.core.concurrency.batching import Batcher, BatcherFactory
+from crowdd.concurrency.batching import Batcher, BatcherFactory
 from crowdd.domain.core.records import NOT_FOUND
 from crowdd.domain.core.secrets import Secrets, place
 from crowdd.errors import AnonymousError, ForbiddenError, InvalidRequestError, NotFoundError
 from crowdd.lazy import lazy
-from crowdd.storage.database import Database, Row, now
+from crowdd.storage.database import Database, now
 from crowdd.storage.projects import projects
+from crowdd.storage.projects.rows import CurrentProjectKey
 
 if TYPE_CHECKING:
     import jwt
@@ -33,10 +34,10 @@ class ExternalUsers:
 
     def __init__(self, db: Database, new_batcher: BatcherFactory, secrets: Secrets, hours: int) -> None:
         self._db, self._secrets, self._life = db, secrets, timedelta(hours=hours)
-        self._keys: Batcher[int, Row] = new_batcher(partial(projects.secret_keys, db))
+        self._keys: Batcher[int, CurrentProjectKey | None] = new_batcher(partial(projects.secret_keys, db))
 
     async def token(self, short_name: str, secret_key: str | None, uid: str | None = None) -> str:
-        """A token for whoever knows the project's secret key; with ``uid`` it is for this external user only.
+        """A token in exchange for the project's secret key; with ``uid`` it is for this external user only.
 
         Raises ForbiddenError without a key, NotFoundError for a wrong key and an unknown project alike, and
         InvalidRequestError without ``uid`` where the project demands tokens that name their external user.
@@ -46,7 +47,7 @@ class ExternalUsers:
                 "The Authorization header with the project's secret key is missing.", code="key_missing"
             )
         row = await projects.secret_key(self._db, short_name)
-        key = self._secrets.decrypt(row["secret_key_sealed"], _place(row["id"])) if row else ""
+        key = self._secrets.decrypt(row["secret_key_encrypted"], _place(row["id"])) if row else ""
         if row is None or not hmac.compare_digest(key.encode(), secret_key.encode("utf-8", "surrogatepass")):
             raise NotFoundError(NOT_FOUND)
         if uid is None and row["token_per_volunteer"]:
@@ -56,18 +57,17 @@ class ExternalUsers:
         claims |= {} if uid is None else {"external_uid": uid}
         return jwt.encode(claims, signing_key(self._secrets, key), algorithm="HS256")
 
-    async def verify(self, header: str | None, project_id: int, uid: str) -> str | None:
-        """Passes when ``Authorization: Bearer <token>`` was made for the project and the user, and has not run out.
+    async def verify(self, bearer: str | None, project_id: int, uid: str) -> str | None:
+        """Passes when the token ``bearer`` was made for the project and the user, and has not expired.
 
-        The project's draft key, None once it was published. Raises AnonymousError whose code says what is wrong.
+        Returns the project's draft key, None once it was published. The code of the AnonymousError says what is wrong.
         """
-        words = (header or "").split()
-        if len(words) != 2 or words[0].lower() != "bearer":
+        if bearer is None:
             raise AnonymousError("An external user needs Authorization: Bearer <token>.", code="invalid_header")
         row = await self._keys.add(project_id)
-        if row["id"] is None:
+        if row is None:
             raise NotFoundError(NOT_FOUND)
-        claims = _claims(self._secrets, words[1], bytes(row["secret_key_sealed"]), row["id"])
+        claims = _claims(self._secrets, bearer, bytes(row["secret_key_encrypted"]), row["id"])
         if claims["project_id"] != row["id"] or claims["short_name"] != row["short_name"]:
             raise AnonymousError("The token was made for another project.", code="wrong_project")
         if not claims["exp"] > row["now"]:
@@ -91,7 +91,7 @@ def _require_user(claims: Mapping[str, Any], uid: str, *, named: bool) -> None:
 
 
 def _place(project_id: int) -> str:
-    return place("project", "secret_key_sealed", project_id)
+    return place("project", "secret_key_encrypted", project_id)
 
 
 @lru_cache(maxsize=1000)

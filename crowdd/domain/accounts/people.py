@@ -7,6 +7,8 @@ from functools import partial
 
 import attrs
 
+from crowdd.concurrency.batching import BatcherFactory
+from crowdd.concurrency.worker_thread import WorkerThread
 from crowdd.config import Settings
 from crowdd.domain.accounts.access_revocation import Revoking
 from crowdd.domain.accounts.account_deletion import AccountDeletion
@@ -33,8 +35,6 @@ from crowdd.domain.accounts.social.social_login import SocialLogin
 from crowdd.domain.accounts.user_list import UserList
 from crowdd.domain.core.attempt_limits import Attempts
 from crowdd.domain.core.background_queue import Queue
-from crowdd.domain.core.concurrency.batching import BatcherFactory
-from crowdd.domain.core.concurrency.worker_thread import WorkerThread
 from crowdd.domain.core.secrets import Secrets
 from crowdd.domain.core.security_log import SecurityLog
 from crowdd.domain.core.uploads import Uploads

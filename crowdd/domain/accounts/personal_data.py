@@ -6,23 +6,23 @@ import secrets as random
 import shutil
 import tempfile
 from collections.abc import Awaitable, Callable
+from datetime import datetime
 from pathlib import Path
-from typing import Any
 
 import attrs
 
+from crowdd.concurrency.worker_thread import WorkerThread
 from crowdd.domain.accounts.email_links import EmailLinks
 from crowdd.domain.accounts.zip_export import Table, packed
 from crowdd.domain.core import data_folder
 from crowdd.domain.core.background_queue import Queue
-from crowdd.domain.core.concurrency.worker_thread import WorkerThread
 from crowdd.domain.core.uploads import Uploads
 from crowdd.errors import ConflictError, NotFoundError
 from crowdd.languages import _
 from crowdd.storage.accounts import accounts, personal_data
 from crowdd.storage.core import audit
-from crowdd.storage.database import Database, Row, Transactions
-from crowdd.values import Requester
+from crowdd.storage.database import Database, Transactions
+from crowdd.values import Requester, Values
 
 HANDLER = "personal_export"
 KEPT_DAYS = 3
@@ -49,8 +49,8 @@ class Export:
     """Where somebody's request stands: none, waiting or ready."""
 
     state: str
-    requested: Any = None
-    ready: Any = None
+    requested: datetime | None = None
+    ready: datetime | None = None
     bytes: int | None = None
 
 
@@ -74,7 +74,7 @@ class PersonalData:
         row = await personal_data.export(self._db, user_id)
         if row is None:
             return Export("none")
-        return Export("ready" if row["ready"] else "waiting", row["requested"], row["ready"], row["bytes"])
+        return Export("ready" if row.ready else "waiting", row.requested, row.ready, row.bytes)
 
     async def request(self, user_id: int, who: Requester) -> bool:
         """Has an export made; False when one is under way. The one before goes."""
@@ -92,9 +92,9 @@ class PersonalData:
 
     async def file(self, user_id: int) -> Path:
         """The file that is ready. Raises NotFoundError."""
-        row: Row = await personal_data.export(self._db, user_id) or {}
-        path = self.folder / str(row.get("file") or "none")
-        if not row.get("file") or not path.is_file():
+        row = await personal_data.export(self._db, user_id)
+        path = self.folder / (row.file if row and row.file else "none")
+        if row is None or not row.file or not path.is_file():
             raise NotFoundError(_("There is no export of your data, or it has expired. Create a new one."))
         return path
 
@@ -102,7 +102,7 @@ class PersonalData:
         """The content of a file, read in a thread."""
         return await self._worker_thread.do(path.read_bytes)
 
-    async def make(self, user_id: int, told: Progress) -> dict[str, Any]:
+    async def make(self, user_id: int, told: Progress) -> Values:
         """Makes the file; ``told`` hears how many rows are in it so far."""
         name = f"{random.token_hex(16)}.zip"
         done = await self._pack(user_id, self.folder / name, told)
@@ -110,7 +110,7 @@ class PersonalData:
             self.forget([name])
         return done
 
-    async def write_to(self, user_id: int, target: Path, who: Requester, told: Progress) -> dict[str, Any]:
+    async def write_to(self, user_id: int, target: Path, who: Requester, told: Progress) -> Values:
         """The same at once, to a new file of the operator's choice; nobody is written to. Raises ConflictError."""
         if target.exists():
             raise ConflictError(f"{target} already exists.")
@@ -118,7 +118,7 @@ class PersonalData:
         await audit.write(self._db, who, "export", "user", user_id)
         return done
 
-    async def _pack(self, user_id: int, target: Path, told: Progress) -> dict[str, Any]:
+    async def _pack(self, user_id: int, target: Path, told: Progress) -> Values:
         data_folder.make(self.folder, self.folder.parent, 0o700)
         folder = Path(tempfile.mkdtemp(prefix="making-", dir=self.folder))
         try:

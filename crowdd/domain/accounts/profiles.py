@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Collection
-from typing import Any
+from collections.abc import Awaitable, Callable, Collection, Mapping
 
 import attrs
 
@@ -20,16 +19,17 @@ from crowdd.errors import ConflictError, FormError
 from crowdd.kinds import USER
 from crowdd.languages import _
 from crowdd.storage.accounts import accounts
+from crowdd.storage.accounts.rows import AccountPage, Address
 from crowdd.storage.core import audit, records
-from crowdd.storage.database import Database, Row, Transactions
-from crowdd.values import Requester
+from crowdd.storage.database import Database, Transactions
+from crowdd.values import Requester, Values
 
-_LONGEST_KEY = 500
+_MAX_KEY_LENGTH = 500
 
 
 @attrs.frozen
 class Profile:
-    """What a person says of himself on the settings page."""
+    """What a person enters on the settings page."""
 
     name: str
     fullname: str
@@ -49,10 +49,11 @@ class Profile:
             }
         )
 
-    def changes(self, row: Row) -> dict[str, Any]:
+    def changes(self, row: AccountPage) -> Values:
         """What differs from the stored row."""
+        stored: Mapping[str, object] = row
         said = {**attrs.asdict(self), "fullname": self.fullname.strip(), "email_addr": self.email_addr.strip()}
-        return {name: value for name, value in said.items() if value != row[name]}
+        return {name: value for name, value in said.items() if value != stored[name]}
 
 
 class Profiles:
@@ -73,7 +74,7 @@ class Profiles:
         self._db, self._passwords, self._policy, self._signing_in = db, passwords, policy, signing_in
         self._email_confirmation, self._email_links, self._revoking = email_confirmation, email_links, revoking
 
-    async def update(self, row: Row, said: Profile, locales: Collection[str], who: Requester) -> bool:
+    async def update(self, row: AccountPage, said: Profile, locales: Collection[str], who: Requester) -> bool:
         """Stores a profile; True when a new address is to be confirmed first.
 
         Raises FormError, also for a name or address that is taken, and ProofNeededError where the address changes.
@@ -96,8 +97,8 @@ class Profiles:
 
     async def set_service(self, user_id: int, catalog_api: str, who: Requester) -> None:
         """Stores the key of an external data catalogue; an empty one removes it."""
-        if len(catalog_api) > _LONGEST_KEY:
-            raise FormError({"catalog_api": [_("Use at most %(maximum)s characters.", maximum=_LONGEST_KEY)]})
+        if len(catalog_api) > _MAX_KEY_LENGTH:
+            raise FormError({"catalog_api": [_("Use at most %(maximum)s characters.", maximum=_MAX_KEY_LENGTH)]})
         await self._write(user_id, {"catalog_api": catalog_api.strip() or None}, who)
 
     async def subscribe(self, user_id: int, wanted: bool | None) -> None:
@@ -106,9 +107,9 @@ class Profiles:
         await records.update(self._db, USER, user_id, {"newsletter_prompted": True, **answer})
 
     async def change_password(
-        self, row: Row, current: str, new: str, confirm: str, who: Requester, *, revoke: bool = False
+        self, row: AccountPage, current: str, new: str, confirm: str, who: Requester, *, revoke: bool = False
     ) -> Revoked:
-        """A new password for somebody who knows the old one, and what else has ended.
+        """Sets a new password after a check of the old one; returns what else has ended.
 
         Raises FormError, TooManyRequestsError, BusyError, ForbiddenError without a session.
         """
@@ -121,7 +122,7 @@ class Profiles:
         return await self.set_password(row["id"], new, who, revoke=revoke)
 
     async def set_password(self, user_id: int, new: str, who: Requester, *, revoke: bool = False) -> Revoked:
-        """The same for somebody who has proved otherwise to be the person. Ends every session and link in a letter.
+        """The same for a person who proved their identity otherwise. Ends every session and link in a letter.
 
         ``revoke``: somebody else may have had access, so that the API key is replaced and providers are disconnected.
         """
@@ -142,10 +143,10 @@ class Profiles:
     async def _write(
         self,
         user_id: int,
-        changes: dict[str, Any],
+        changes: Values,
         who: Requester,
-        then: Callable[[Database, Row], Awaitable[None]] | None = None,
-        before: Row | None = None,
+        then: Callable[[Database, Address], Awaitable[None]] | None = None,
+        before: Address | None = None,
     ) -> None:
         async def work(tx: Database) -> None:
             try:

@@ -7,7 +7,8 @@ import attrs
 from crowdd.domain.core.records import NOT_FOUND
 from crowdd.errors import NotFoundError
 from crowdd.storage.accounts import people
-from crowdd.storage.database import Row, Transactions
+from crowdd.storage.accounts.rows import ScoredPerson
+from crowdd.storage.database import Transactions
 
 PER_PAGE = 24
 
@@ -16,7 +17,7 @@ PER_PAGE = 24
 class UserPage:
     """A page of people: rows of accounts with score, and how many there are in all."""
 
-    people: list[Row]
+    people: list[ScoredPerson]
     page: int
     total: int
 

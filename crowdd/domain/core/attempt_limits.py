@@ -40,14 +40,14 @@ class Attempts:
         if wait:
             raise TooManyRequestsError(_words(wait), retry_after=wait, code="too_many_attempts")
 
-    async def take_back(self, *limits: Limit) -> None:
+    async def refund(self, *limits: Limit) -> None:
         """Uncounts an attempt that turned out to be none."""
-        await login_failures.take_back(self._db, [self._hidden(limit.subject) for limit in limits])
+        await login_failures.refund(self._db, [self._hidden(limit.subject) for limit in limits])
 
     async def succeeded(self, first: Limit, *others: Limit) -> None:
         """Takes an attempt back; the first subject begins anew."""
         hidden = [self._hidden(limit.subject) for limit in others]
-        await login_failures.take_back(self._db, hidden, [self._hidden(first.subject)])
+        await login_failures.refund(self._db, hidden, [self._hidden(first.subject)])
 
     async def guess(self, check: Callable[[], Awaitable[bool]], *limits: Limit) -> bool:
         """Counts, checks, and takes back what was right (the first subject begins anew) or could not be checked.
@@ -58,7 +58,7 @@ class Attempts:
         try:
             right = await check()
         except UnavailableError:
-            await self.take_back(*limits)
+            await self.refund(*limits)
             raise
         if right:
             await self.succeeded(*limits)

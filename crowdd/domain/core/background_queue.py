@@ -10,6 +10,7 @@ from typing import Any
 
 import attrs
 
+from crowdd.concurrency.back_off import back_off
 from crowdd.domain.core import rights
 from crowdd.errors import (
     ConflictError,
@@ -22,8 +23,9 @@ from crowdd.errors import (
 )
 from crowdd.kinds.kind import Role
 from crowdd.storage.core import queue
-from crowdd.storage.database import Database, Row
-from crowdd.values import Requester
+from crowdd.storage.core.rows import ClaimedItem, QueueItem
+from crowdd.storage.database import Database
+from crowdd.values import Requester, Values
 
 MAX_UNFINISHED, MAX_OF_OPERATOR = 100, 10_000
 """Items that may wait or run at a time: of one person, and of nobody in particular."""
@@ -31,7 +33,7 @@ MAX_UNFINISHED, MAX_OF_OPERATOR = 100, 10_000
 KEPT_DAYS, DEAD_DAYS = 14, 90
 """How long an item is kept after its end, and a dead one."""
 
-FIRST_PAUSE, LONGEST_PAUSE, PAUSE_GROWTH = 10.0, 3600.0, 3.0  # seconds, seconds, factor
+FIRST_PAUSE, MAX_PAUSE, PAUSE_GROWTH = 10.0, 3600.0, 3.0  # seconds, seconds, factor
 _NOT_FOUND = "404 Not Found"
 
 
@@ -45,14 +47,14 @@ _PASSING = (UnavailableError, StatementTimeoutError, TooManyRequestsError, Stall
 
 @attrs.define(eq=False)
 class QueuedTask:
-    """A piece of work in the hands of whoever does it. ``who`` asked for it, with the rights that are left of his.
+    """A background task that a worker has claimed. ``who`` requested it, with the rights that they have now.
 
     ``done``, ``total`` and ``checkpoint`` are what an earlier attempt left; a fresh item has 0, None and None.
     """
 
     id: int
     name: str
-    arguments: dict[str, Any]
+    arguments: Values
     who: Requester
     project_id: int | None
     done: int
@@ -61,13 +63,13 @@ class QueuedTask:
     attempt: int
     failures: int
     cancelled: bool
-    email_addr: str | None  # of whoever asked for it
+    email_addr: str | None  # of the requester
     _db: Database = attrs.field(repr=False)
     _told: Callable[[], object] = attrs.field(default=lambda: None, repr=False)
     stopping: bool = False  # the server ends: stop where you are
 
     async def progress(
-        self, done: int, total: int | None = None, checkpoint: Any = None, *, within: Database | None = None
+        self, done: int, total: int | None = None, checkpoint: object = None, *, within: Database | None = None
     ) -> None:
         """Says how far the work is, out of how much; saves where it can go on, and shows that it is alive.
 
@@ -77,16 +79,16 @@ class QueuedTask:
         row = await queue.progress(within or self._db, self.id, self.attempt, done, total, checkpoint)
         if row is None:
             raise StoppedError("lost")
-        self.done, self.total, self.failures = done, total, row["failures"]
+        self.done, self.total, self.failures = done, total, row.failures
         self.checkpoint = self.checkpoint if checkpoint is None else checkpoint
         self._told()
-        if row["cancel"]:
+        if row.cancel:
             raise StoppedError("cancelled")
         if self.stopping:
             raise StoppedError("ending")
 
     async def heartbeat(self) -> bool:
-        """Shows that its process is alive; False when the item is not in our hands any more."""
+        """Shows that its process is alive; False when another worker has the item."""
         return await queue.heartbeat(self._db, self.id, self.attempt)
 
     def on_progress(self, told: Callable[[], object]) -> None:
@@ -102,7 +104,7 @@ class Outcome:
     error: str = ""
     pause: float = 0.0
     failed: bool = False
-    result: Any = None
+    result: object = None
 
 
 def after_error(error: BaseException, failures: int, max_attempts: int) -> Outcome:
@@ -118,11 +120,11 @@ def after_error(error: BaseException, failures: int, max_attempts: int) -> Outco
 
 def pause(failures: int) -> float:
     """Seconds from a failure to the next attempt, when so many went before it in a row: 10, 30, 90 … an hour."""
-    return min(LONGEST_PAUSE, FIRST_PAUSE * PAUSE_GROWTH ** min(failures, 20))
+    return back_off(failures + 1, FIRST_PAUSE, PAUSE_GROWTH, MAX_PAUSE)
 
 
 def words_for(error: BaseException) -> str:
-    """What the owner of an item may read of an error: our own words, of a stranger only its name."""
+    """What the owner of an item may read of an error: the text of our own errors, only the name of others."""
     if isinstance(error, CrowddError):
         return (str(error) or "The file was refused.")[:1000]
     return f"{type(error).__name__}. The server's log says more."
@@ -136,17 +138,17 @@ class Pace:
     eta: float | None = None
 
 
-def pace(row: Row) -> Pace:
+def pace(row: QueueItem) -> Pace:
     """From what its last attempt has done since it began."""
-    began: datetime | None = row["began"]
-    if row["state"] != "running" or began is None or row["progressed"] is None:
+    began: datetime | None = row.began
+    if row.state != "running" or began is None or row.progressed is None:
         return Pace()
-    seconds = (row["progressed"] - began).total_seconds()
-    more = row["done"] - row["done_before"]
+    seconds = (row.progressed - began).total_seconds()
+    more = row.done - row.done_before
     if seconds <= 0 or more <= 0:
         return Pace()
     rate = more / seconds
-    return Pace(rate, None if row["total"] is None else max(0, row["total"] - row["done"]) / rate)
+    return Pace(rate, None if row.total is None else max(0, row.total - row.done) / rate)
 
 
 class Queue:
@@ -156,13 +158,12 @@ class Queue:
         self._db = db
 
     async def add(
-        self, db: Database, name: str, arguments: dict[str, Any], who: Requester, project_id: int | None = None
+        self, db: Database, name: str, arguments: Values, who: Requester, project_id: int | None = None
     ) -> int:
         """The id of a new item for the work ``name`` (crowdd/sched/tasks); inside a transaction it waits for its
         commit.
 
-        Whether the requester may is decided before, by whoever adds it. Raises TooManyRequestsError for somebody
-        whose items are many already.
+        The caller checks rights. Raises TooManyRequestsError for an account that has many items already.
         """
         maximum = MAX_OF_OPERATOR if who.acting_user is None else MAX_UNFINISHED
         item_id = await queue.add(db, name, arguments, who, project_id, maximum)
@@ -179,7 +180,7 @@ class Queue:
         row = await queue.claim(self._db, list(names), worker)
         return None if row is None else _item(row, self._db)
 
-    async def settle(self, item: QueuedTask, outcome: Outcome) -> bool:
+    async def record_outcome(self, item: QueuedTask, outcome: Outcome) -> bool:
         """Writes down what becomes of an item; False when it was not in our hands any more."""
         if outcome.state == "waiting":
             args = (outcome.pause, outcome.error, outcome.failed)
@@ -196,15 +197,15 @@ class Queue:
 
     # For those who wait
 
-    async def _rows(self, who: Requester, chosen: Mapping[str, Any]) -> list[Row]:
+    async def _rows(self, who: Requester, chosen: Mapping[str, Any]) -> list[QueueItem]:
         rights.require(who, rights.of_requester(who), frozenset({Role.SIGNED_IN, Role.ADMIN}))
-        return await queue.list_(self._db, who, **chosen)
+        return await queue.list_queue(self._db, who, **chosen)
 
-    async def list_whole(self, who: Requester, **chosen: Any) -> list[dict[str, Any]]:
+    async def list_whole(self, who: Requester, **chosen: Any) -> list[Values]:
         """The same with WHOLE in each."""
         return [view(row, whole=True) for row in await self._rows(who, chosen)]
 
-    async def list(self, who: Requester, **chosen: Any) -> list[dict[str, Any]]:
+    async def list(self, who: Requester, **chosen: Any) -> list[Values]:
         """One's own items and those of one's projects, the newest first, as ``view`` shows them.
 
         ``state``, ``name``, ``project_id``, ``before`` (an id) and ``limit`` choose; ``everybodys`` is for
@@ -212,30 +213,30 @@ class Queue:
         """
         return [view(row) for row in await self._rows(who, chosen)]
 
-    async def get(self, who: Requester, item_id: int, *, whole: bool = False) -> dict[str, Any]:
+    async def get(self, who: Requester, item_id: int, *, whole: bool = False) -> Values:
         """One item as ``view`` shows it. Raises NotFoundError, also for other people's."""
         return view(await self._seen(self._db, who, item_id), whole)
 
-    async def cancel(self, who: Requester, item_id: int) -> dict[str, Any]:
+    async def cancel(self, who: Requester, item_id: int) -> Values:
         """Ends a waiting item at once; a running one is asked to stop, and its state says cancelled when it has.
 
         Raises ConflictError when it has ended already.
         """
         return await self._change(who, item_id, queue.cancel, "This work has ended already.")
 
-    async def retry(self, who: Requester, item_id: int) -> dict[str, Any]:
+    async def retry(self, who: Requester, item_id: int) -> Values:
         """Lets a dead or cancelled item begin again, at its checkpoint. Raises ConflictError for others."""
         return await self._change(who, item_id, queue.retry, "Only work that is dead or was cancelled can be retried.")
 
     async def _change(
         self, who: Requester, item_id: int, change: Callable[[Database, int], Awaitable[bool]], refusal: str
-    ) -> dict[str, Any]:
+    ) -> Values:
         await self._seen(self._db, who, item_id)
         if not await change(self._db, item_id):
             raise ConflictError(refusal)
         return view(await self._seen(self._db, who, item_id))
 
-    async def _seen(self, db: Database, who: Requester, item_id: int) -> Row:
+    async def _seen(self, db: Database, who: Requester, item_id: int) -> QueueItem:
         rights.require(who, rights.of_requester(who), frozenset({Role.SIGNED_IN, Role.ADMIN}))
         row = await queue.one_of(db, who, item_id)
         if row is None:
@@ -251,28 +252,39 @@ VIEW = (
 WHOLE = ("user_name", "via", "failures", "arguments", "checkpoint")
 
 
-def view(row: Row, whole: bool = False) -> dict[str, Any]:
+def view(row: QueueItem, whole: bool = False) -> Values:
     """What the owner of an item sees: VIEW, and ``cancelling``, ``rate`` (per second) and ``eta`` (seconds).
 
     The ``whole`` item has WHOLE too, which is between the work and the operator.
     """
     now = pace(row)
-    cancelling = row["cancel"] and row["state"] == "running"
-    shown = {name: row[name] for name in VIEW} | {"cancelling": cancelling, "rate": now.rate, "eta": now.eta}
-    return shown | {name: row[name] for name in WHOLE} if whole else shown
+    cancelling = row.cancel and row.state == "running"
+    names = VIEW + WHOLE if whole else VIEW
+    shown = {name: getattr(row, name) for name in names}
+    return shown | {"cancelling": cancelling, "rate": now.rate, "eta": now.eta}
 
 
-def _item(row: Row, db: Database) -> QueuedTask:
+def _item(row: ClaimedItem, db: Database) -> QueuedTask:
     who = Requester(
-        user_id=row["user_id"],
-        user_name=row["user_name"] or "",
-        fullname=row["fullname"] or "",
-        admin=row["is_admin"],
-        locale=row["locale"] or "en",
+        user_id=row.user_id,
+        user_name=row.user_name or "",
+        fullname=row.fullname or "",
+        admin=row.is_admin,
+        locale=row.locale or "en",
         via="job",
     )
-    kept = {name: row[name] for name in ("id", "name", "arguments", "project_id", "done", "total", "checkpoint")}
-    # Nothing is done for somebody who has been blocked since.
-    cancelled = row["cancel"] or row["blocked"]
-    more = {name: row[name] for name in ("attempt", "failures", "email_addr")}
-    return QueuedTask(**kept, **more, who=who, cancelled=cancelled, db=db)
+    return QueuedTask(
+        id=row.id,
+        name=row.name,
+        arguments=row.arguments,
+        who=who,
+        project_id=row.project_id,
+        done=row.done,
+        total=row.total,
+        checkpoint=row.checkpoint,
+        attempt=row.attempt,
+        failures=row.failures,
+        cancelled=row.cancel or row.blocked,  # nothing is done for an account that has been blocked since
+        email_addr=row.email_addr,
+        db=db,
+    )

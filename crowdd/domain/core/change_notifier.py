@@ -1,4 +1,4 @@
-"""The bell: says that a project's figures or events have changed, to whoever in this process wants to know.
+"""Notifies listeners in this process that the counters or events of a project have changed.
 
 It says that something changed, never what: who hears it reads the database. ``crowdd.sched.notify_bridge`` carries
 rings between processes.
@@ -7,23 +7,24 @@ rings between processes.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from twisted.logger import Logger
+
+from crowdd.reactor import IReactor
 
 log = Logger()
 Callback = Callable[[int], None]
 ANY = 0
-"""What listeners hear in place of a project when any may have changed: rings of other processes were lost."""
+"""What listeners hear in place of a project when any may have changed: notifications of other processes were lost."""
 
 
 class ChangeNotifier:
-    """Rung after a commit, heard in the next turn of the reactor, once per project however often it was rung."""
+    """``notify`` is called after a commit. Listeners are called in the next reactor turn, once per project."""
 
-    def __init__(self, reactor: Any) -> None:
+    def __init__(self, reactor: IReactor) -> None:
         self._reactor = reactor
         self._listeners: list[tuple[Callback, bool]] = []
-        self._changed: dict[int, bool] = {}  # project -> whether somebody in this process rang
+        self._changed: dict[int, bool] = {}  # project -> whether somebody in this process notified
 
     def notify(self, project_id: int, *, from_elsewhere: bool = False) -> None:
         """Tells every listener. ``from_elsewhere``: another process said so, and need not be told."""

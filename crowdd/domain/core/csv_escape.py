@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from datetime import datetime
-from typing import Any
 
 import orjson
 
@@ -19,7 +18,7 @@ def harmless(text: str) -> str:
     return f"'{text}" if _ACTIVE.match(text) and not _NUMBER.fullmatch(text) else text
 
 
-def cell(value: Any, *, raw: bool = False) -> str:
+def cell(value: object, *, raw: bool = False) -> str:
     """A JSON value or a time as the text of a cell; ``raw`` leaves texts as they are."""
     match value:
         case None:

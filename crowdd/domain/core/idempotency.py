@@ -11,7 +11,7 @@ from crowdd.errors import IdempotencyError, InvalidValueError
 from crowdd.storage.core import idempotency
 from crowdd.storage.database import Database
 
-LONGEST_KEY = 255
+MAX_KEY_LENGTH = 255
 
 
 @attrs.frozen
@@ -31,10 +31,10 @@ class Once:
         row = await idempotency.claim(tx, self.caller, self.path, self.key, self.body_hash)
         if row is None:
             return None
-        if not hmac.compare_digest(bytes(row["body_hash"]), self.body_hash):
+        if not hmac.compare_digest(bytes(row.body_hash), self.body_hash):
             hint = "Use a new key for a new request."
             raise IdempotencyError("This Idempotency-Key was used with another body.", hint=hint)
-        return list(row["ids"])
+        return list(row.ids)
 
     async def keep(self, tx: Database, ids: list[int]) -> None:
         """Remembers what this request made, in the transaction that made it."""
@@ -45,6 +45,6 @@ def once(caller: str, path: str, key: str, body: bytes) -> Once | None:
     """For a request with a key; None without. InvalidValueError for a key that is too long or no plain text."""
     if not key:
         return None
-    if len(key) > LONGEST_KEY or not key.isprintable():
-        raise InvalidValueError(f"Idempotency-Key has at most {LONGEST_KEY} printable characters.")
+    if len(key) > MAX_KEY_LENGTH or not key.isprintable():
+        raise InvalidValueError(f"Idempotency-Key has at most {MAX_KEY_LENGTH} printable characters.")
     return Once(caller, path, key, hashlib.sha256(body).digest())

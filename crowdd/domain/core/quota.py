@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
-from crowdd.config import Quota as Limits
+from crowdd.config import QuotaSettings
 from crowdd.errors import ForbiddenError
 from crowdd.languages import _
 from crowdd.storage.core import quota
 from crowdd.storage.database import Database
-from crowdd.values import Requester
+from crowdd.values import Requester, Values
 
 LARGE_ANSWER: Final = 16_000
 """Bytes. Smaller answers are always taken: volunteers cannot help it that an owner's account is full."""
@@ -18,13 +18,14 @@ LARGE_ANSWER: Final = 16_000
 class Quota:
     """Refuses what goes beyond the limits. Administrators, and programs at the command line, are not refused."""
 
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, limits: QuotaSettings) -> None:
         self._limits = limits
 
     async def usage(self, db: Database, user_id: int) -> dict[str, dict[str, int]]:
         """``used`` and ``max`` (0: no limit) of projects, tasks and bytes."""
         used = await quota.usage(db, user_id)
-        return {name: {"used": used[name], "max": self._max(name)} for name in ("projects", "tasks", "bytes")}
+        counts = {"projects": used.projects, "tasks": used.tasks, "bytes": used.bytes}
+        return {name: {"used": count, "max": self._max(name)} for name, count in counts.items()}
 
     async def require(self, tx: Database, who: Requester) -> None:
         """To be called at the end of a transaction: raises ForbiddenError when it adds too much to an account."""
@@ -33,7 +34,7 @@ class Quota:
             return
         over = await quota.exceeded(tx, limits.max_tasks, limits.max_bytes)
         if over is not None:
-            raise self._refusal(over["what"], over["used"])
+            raise self._refusal(over.what, over.used)
 
     async def require_project(self, tx: Database, who: Requester, owner_id: int) -> None:
         """The same for the number of projects, once a new one is there."""
@@ -55,7 +56,7 @@ class Quota:
 
     def _refusal(self, what: str, used: int) -> ForbiddenError:
         maximum = self._max(what)
-        values: dict[str, Any] = {"maximum": f"{maximum:,}", "count": f"{used:,}"}
+        values: Values = {"maximum": f"{maximum:,}", "count": f"{used:,}"}
         if what == "projects":
             words = _("An account may own %(maximum)s projects (this would be %(count)s).", **values)
         elif what == "tasks":

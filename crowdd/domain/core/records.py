@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
-from crowdd.domain.core import queries, rights
-from crowdd.domain.core.concurrency.concurrency_limit import Turns
+from crowdd.concurrency.concurrency_limit import Turns
+from crowdd.domain.core import rights
 from crowdd.domain.core.idempotency import Once
 from crowdd.domain.core.item_errors import SLICE, Pause, each_in_turns, refused_item
 from crowdd.domain.core.quota import Quota
@@ -18,7 +18,7 @@ from crowdd.domain.core.secrets import Secrets, place
 from crowdd.domain.core.text import picture_addresses, rendered_text
 from crowdd.domain.core.text.relative_time import ago
 from crowdd.domain.core.text.rendered_text import Prose
-from crowdd.domain.core.uploads import Journal, Upload, Uploads, with_files
+from crowdd.domain.core.uploads import FileChanges, Upload, Uploads, with_files
 from crowdd.errors import InvalidRequestError, InvalidValueError, NotFoundError, TooLargeError, at_item
 from crowdd.kinds import KINDS
 from crowdd.kinds.kind import OWNERS, Kind, Relation, Role
@@ -28,18 +28,18 @@ from crowdd.storage.core.list_size import MAX_LIST_BYTES
 from crowdd.storage.core.listing import Query
 from crowdd.storage.database import Database, Row, Transactions
 from crowdd.storage.tasks import contributions
-from crowdd.values import Requester
+from crowdd.values import Requester, Values
 
 T = TypeVar("T")
-Views = list[dict[str, Any]]
+Views = list[Values]
 Rows = list[Row]
-Match = Callable[[dict[str, Any]], None]
+Match = Callable[[Values], None]
 NOT_FOUND = "404 Not Found"
 MAX_ROWS = 10_000  # of one request
 STRANGER_SECONDS = 2  # for a statement that may read a large part of a table, without an account
 
 
-def _any(view: dict[str, Any]) -> None:
+def _any(view: Values) -> None:
     """Accept any version."""
 
 
@@ -49,7 +49,7 @@ class Behaviour:
     def __init__(self, kind: Kind) -> None:
         self.kind = kind
 
-    async def create(self, tx: Database, who: Requester, rows: list[dict[str, Any]]) -> list[int]:
+    async def create(self, tx: Database, who: Requester, rows: list[Values]) -> list[int]:
         """The ids of new rows, which are parsed and allowed."""
         return [await records.insert(tx, self.kind, await self.prepare(tx, who, values)) for values in rows]
 
@@ -57,20 +57,20 @@ class Behaviour:
         """Makes others who change the row wait."""
         await records.lock(tx, self.kind, row_id)
 
-    async def prepare(self, tx: Database, who: Requester, values: dict[str, Any]) -> dict[str, Any]:
+    async def prepare(self, tx: Database, who: Requester, values: Values) -> Values:
         """The columns of a new row: what the server adds to what was given."""
         return values
 
-    async def change(self, tx: Database, who: Requester, row: Row, changes: dict[str, Any]) -> None:
+    async def change(self, tx: Database, who: Requester, row: Row, changes: Values) -> None:
         """Writes changes of a row, which are parsed and allowed."""
         await records.update(tx, self.kind, row["id"], changes)
 
-    async def attach(self, tx: Database, row: Row, upload: Upload, files: Journal) -> None:
+    async def attach(self, tx: Database, row: Row, upload: Upload, files: FileChanges) -> None:
         """Gives a row its file; only for kinds that have files."""
         raise InvalidRequestError(f"A {self.kind.name} has no file.")
 
-    async def delete(self, tx: Database, who: Requester, row: Row, files: Journal) -> None:
-        """Deletes a row; whoever may is allowed."""
+    async def delete(self, tx: Database, who: Requester, row: Row, files: FileChanges) -> None:
+        """Deletes a row; rights are checked before."""
         await records.delete(tx, self.kind, row["id"])
 
 
@@ -95,17 +95,16 @@ class Records:
         self._db, self._notify, self._secrets, self._uploads = db, notify, secrets, uploads
         self.base_url, self._behaviours = base_url, behaviours
 
-    async def list(self, kind: Kind, who: Requester, arguments: Mapping[str, str]) -> list[dict[str, Any]]:
-        """The rows that the arguments ask for and the requester may see."""
-        rows = await self._selected(queries.parse(kind, arguments, who), who)
-        return [self._found(kind, row) for row in rows]
+    async def list(self, query: Query, who: Requester) -> list[Values]:
+        """The rows of a list that the requester may see."""
+        return [self._found(query.kind, row) for row in await self._selected(query, who)]
 
-    async def list_related(self, kind: Kind, who: Requester, arguments: Mapping[str, str]) -> Views:
+    async def list_related(self, query: Query, who: Requester) -> Views:
         """The same with the rows that belong to each (``related``)."""
-        rows = await self._selected(queries.parse(kind, arguments, who), who)
-        views = [self._found(kind, row) for row in rows]
+        rows = await self._selected(query, who)
+        views = [self._found(query.kind, row) for row in rows]
         left = MAX_LIST_BYTES - sum(row["bytes"] for row in rows)
-        for name, relation in kind.related.items():
+        for name, relation in query.kind.related.items():
             kept, left = await self._relate(KINDS[relation.kind], name, relation, who, rows, views, left)
             del rows[kept:], views[kept:]
         return views
@@ -126,7 +125,7 @@ class Records:
 
         return await self._turns.run(who.network, search)
 
-    def _found(self, kind: Kind, row: Row) -> dict[str, Any]:
+    def _found(self, kind: Kind, row: Row) -> Values:
         """A row of a list; one of a full-text search says where its words were found."""
         extra: Row = {name: row[name] for name in ("headline", "rank") if name in row and name not in kind.by_name}
         return {**self.view(kind, row), **extra}
@@ -156,36 +155,36 @@ class Records:
             view[name] = mine if relation.maximum > 1 else (mine[0] if mine else None)
         return kept, left
 
-    async def of_ids(self, kind: Kind, who: Requester, ids: Sequence[int]) -> dict[int, dict[str, Any]]:
+    async def of_ids(self, kind: Kind, who: Requester, ids: Sequence[int]) -> dict[int, Values]:
         """The rows with these ids that there are and that the requester may get, by id."""
         found = await records.rows(self._db, kind, ids, who)
         return {row["id"]: self.view(kind, row) for row in found if row["roles"] & kind.rights.get}
 
-    async def get(self, kind: Kind, who: Requester, row_id: int) -> dict[str, Any]:
+    async def get(self, kind: Kind, who: Requester, row_id: int) -> Values:
         """One row. Raises NotFoundError, AnonymousError, ForbiddenError."""
         row = await self.find(self._db, kind, who, row_id)
         rights.require(who, row["roles"], kind.rights.get)
         return self.view(kind, row)
 
     async def create(
-        self, kind: Kind, who: Requester, body: Any, upload: Upload | None = None, once: Once | None = None
+        self, kind: Kind, who: Requester, body: object, upload: Upload | None = None, once: Once | None = None
     ) -> Any:
         """A new row as its maker sees it; for an array of bodies all rows, or none when one is refused.
 
         A request that is sent again (``once``) gets what the first one made.
         """
         many = isinstance(body, list) and kind.bulk
-        bodies: Sequence[Any] = bounded(body, MAX_ROWS) if many else [body]
+        bodies: Sequence[object] = bounded(body, MAX_ROWS) if isinstance(body, list) and many else [body]
         if kind.has_texts:
             await self._admit_new(kind, who, body)
 
-        async def work(tx: Database, files: Journal) -> list[dict[str, Any]]:
+        async def work(tx: Database, files: FileChanges) -> list[Values]:
             before = await once.made_before(tx) if once else None
             if before is not None:
                 return await self.views_of(tx, kind, who, before)
             roles = await self._allow_creations(tx, kind, who, bodies, many)
 
-            def parsed(one: Any) -> dict[str, Any]:
+            def parsed(one: object) -> Values:
                 values = kind.creation(_object(one))
                 kind.require_writers(values, roles[values.get("project_id")])
                 picture_addresses.check(kind, values, {}, self.base_url)
@@ -203,13 +202,13 @@ class Records:
         return made if many else made[0]
 
     async def change(
-        self, kind: Kind, who: Requester, row_id: int, body: Any, upload: Upload | None = None, match: Match = _any
-    ) -> dict[str, Any]:
+        self, kind: Kind, who: Requester, row_id: int, body: object, upload: Upload | None = None, match: Match = _any
+    ) -> Values:
         """A changed row as its owner sees it (interface: record-change). ``match`` may refuse the row as it is."""
         if kind.has_texts:
             await self._admit_changed(kind, who, row_id, body)
 
-        async def work(tx: Database, files: Journal) -> dict[str, Any]:
+        async def work(tx: Database, files: FileChanges) -> Values:
             row = await self._locked(tx, kind, who, row_id, kind.rights.update)
             match(self.view(kind, row))
             changes = kind.change(self._open(kind, row), _object(body), row["roles"])
@@ -223,28 +222,29 @@ class Records:
         self._tell(kind, [changed])
         return changed
 
-    async def _with_files(self, who: Requester, work: Callable[[Database, Journal], Awaitable[T]]) -> T:
+    async def _with_files(self, who: Requester, work: Callable[[Database, FileChanges], Awaitable[T]]) -> T:
         return await with_files(self._db, self._uploads, work, lambda tx: self._quota.require(tx, who))
 
-    async def _admit_new(self, kind: Kind, who: Requester, body: Any) -> None:
-        """Lays out the texts of a new row for who may make it, while no transaction is open."""
+    async def _admit_new(self, kind: Kind, who: Requester, body: object) -> None:
+        """Renders the texts of a new row, while no transaction is open. Rights are checked first."""
         rendered_text.require_small(kind, _object(body))
-        values = kind.creation(body)
+        values = kind.creation(_object(body))
         await self._allow_creation(self._db, kind, who, values.get("project_id"))
         await self._prose.admit(kind, values)
 
-    async def _admit_changed(self, kind: Kind, who: Requester, row_id: int, body: Any) -> None:
+    async def _admit_changed(self, kind: Kind, who: Requester, row_id: int, body: object) -> None:
         """The same of a row that changes, for texts that become others."""
-        names = [field.name for field in kind.fields if field.heading and field.name in _object(body)]
+        wanted = _object(body)
+        names = [field.name for field in kind.fields if field.heading and field.name in wanted]
         if names:
             row = await self.find(self._db, kind, who, row_id)
             rights.require(who, row["roles"], kind.rights.update)
-            await self._prose.admit(kind, {name: body[name] for name in names if body[name] != row[name]})
+            await self._prose.admit(kind, {name: wanted[name] for name in names if wanted[name] != row[name]})
 
     async def delete(self, kind: Kind, who: Requester, row_id: int) -> None:
         """Deletes a row and its files."""
 
-        async def work(tx: Database, files: Journal) -> Row:
+        async def work(tx: Database, files: FileChanges) -> Row:
             row = await self._locked(tx, kind, who, row_id, kind.rights.delete)
             await self._behaviours[kind.name].delete(tx, who, row, files)
             await audit.write(tx, who, "delete", kind.name, row_id, project_id=row.get("project_id"))
@@ -252,7 +252,7 @@ class Records:
 
         self._tell(kind, [await self._with_files(who, work)])
 
-    def _tell(self, kind: Kind, rows: Sequence[Mapping[str, Any]]) -> None:
+    def _tell(self, kind: Kind, rows: Sequence[Row]) -> None:
         """Rings for the projects of rows whose change is committed."""
         for project_id in {_project_of(kind, row) for row in rows}:
             if project_id is not None:
@@ -262,7 +262,7 @@ class Records:
         self, tx: Database, kind: Kind, who: Requester, ids: Sequence[int], also: frozenset[Role] = frozenset()
     ) -> Views:
         """Rows by their ids in this order; NotFoundError when one is gone. ``also``: roles that no row can tell."""
-        found: dict[int, dict[str, Any]] = {}
+        found: dict[int, Values] = {}
         for first in range(0, len(ids), SLICE):  # between two statements the reactor serves others
             for row in await records.rows(tx, kind, ids[first : first + SLICE], who):
                 found[row["id"]] = self.view(kind, {**row, "roles": row["roles"] | also})
@@ -277,7 +277,7 @@ class Records:
         return row
 
     async def _attach(
-        self, tx: Database, kind: Kind, who: Requester, ids: Sequence[int], upload: Upload | None, files: Journal
+        self, tx: Database, kind: Kind, who: Requester, ids: Sequence[int], upload: Upload | None, files: FileChanges
     ) -> None:
         behaviour = self._behaviours[kind.name]
         if upload is None:
@@ -294,21 +294,21 @@ class Records:
             raise NotFoundError(NOT_FOUND)
         return row
 
-    def view(self, kind: Kind, row: Row) -> dict[str, Any]:
+    def view(self, kind: Kind, row: Row) -> Values:
         """The row as a requester with its roles may see it."""
         return kind.view(self._open(kind, row), row["roles"], self.base_url)
 
-    def public_view(self, kind: Kind, row: Row) -> dict[str, Any]:
-        """The row as everybody may see it, whoever asks."""
+    def public_view(self, kind: Kind, row: Row) -> Values:
+        """The row as everybody may see it."""
         return self.view(kind, {**row, "roles": frozenset({Role.ANYBODY})})
 
     def _open(self, kind: Kind, row: Row) -> Row:
-        """The row with sealed attributes decrypted for those who may read them, and masked ones for all others."""
-        opened: Row = {}
+        """The row with encrypted attributes decrypted for those who may read them, and masked ones for all others."""
+        opened: dict[str, object] = {}
         for field in kind.fields:
             if field.encrypted:
                 readable = field.read & row["roles"]
-                opened[field.name] = self._decrypted(kind, f"{field.name}_sealed", row) if readable else None
+                opened[field.name] = self._decrypted(kind, f"{field.name}_encrypted", row) if readable else None
             if field.masked and not field.read & row["roles"] and row[field.name] is not None:
                 opened[f"{field.name}_masked"] = self._secrets.masked(row["project_id"], row[field.name])
         if "last_activity_raw" in row:
@@ -319,7 +319,7 @@ class Records:
         return self._secrets.decrypt(row[column], place(kind.table, column, row["id"]))
 
     async def _allow_creations(
-        self, tx: Database, kind: Kind, who: Requester, bodies: Sequence[Any], many: bool
+        self, tx: Database, kind: Kind, who: Requester, bodies: Sequence[object], many: bool
     ) -> dict[int | None, frozenset[Role]]:
         """The roles to each project that the bodies name; asked before they are parsed, which takes longer.
 
@@ -371,20 +371,23 @@ def _fitting(keys: Sequence[int], related: Sequence[Row], column: str, left: int
     return (len(keys) if incomplete is None or incomplete != keys[0] else min(1, len(keys))), left
 
 
-def _project_of(kind: Kind, row: Mapping[str, Any]) -> Any:
-    return row["id"] if kind.name == "project" else row.get("project_id")
+def _project_of(kind: Kind, row: Row) -> int | None:
+    project_id: int | None = row["id"] if kind.name == "project" else row.get("project_id")
+    return project_id
 
 
-def _named_project(kind: Kind, body: Any) -> int | None:
+def _named_project(kind: Kind, body: object) -> int | None:
     """The project of a new row, by its body alone."""
     values = _object(body)
+    project_id: int | None
     try:
-        return cast("int | None", kind.field("project_id").parse(values["project_id"]))
+        project_id = kind.field("project_id").parse(values["project_id"])
     except (KeyError, InvalidValueError):
-        return cast("int | None", kind.creation(values).get("project_id"))
+        project_id = kind.creation(values).get("project_id")
+    return project_id
 
 
-def bounded(bodies: list[Any], maximum: int) -> list[Any]:
+def bounded(bodies: list[T], maximum: int) -> list[T]:
     """The bodies of an array that is not empty. Raises TooLargeError when there are more than ``maximum``."""
     if len(bodies) > maximum:
         words = _(
@@ -396,14 +399,14 @@ def bounded(bodies: list[Any], maximum: int) -> list[Any]:
     return not_empty(bodies)
 
 
-def not_empty(bodies: list[Any]) -> list[Any]:
+def not_empty(bodies: list[T]) -> list[T]:
     """The bodies of an array; an empty one is refused: it names no project that one could have rights to."""
     if not bodies:
         raise InvalidValueError("The array is empty.")
     return bodies
 
 
-def _object(body: Any) -> Mapping[str, Any]:
+def _object(body: object) -> Mapping[str, object]:
     if not isinstance(body, dict):
         raise InvalidValueError("The body is not a JSON object.")
     return body

@@ -1,10 +1,10 @@
 """Keys of this server: random roots in a file, one per line, and everything derived from them.
 
-The first line seals and signs; all lines open what was sealed, and verify what was signed, with them. Look-ups (hashes
-of API keys, sessions and links) and pseudonyms of addresses come from the last line, the oldest, so that they are found
-after a new first line. There are no defaults: a new server makes its own root, and writes the file once its database
-has taken it (``server_key.py``). Losing the file loses sessions, API keys and the secret keys of projects (all of them
-can be made anew), never an answer.
+The first line encrypts and signs; all lines decrypt and verify. Look-ups (hashes of API keys, sessions and links) and
+pseudonyms of addresses come from the last line, the oldest, so that they are found after a new first line. There are no
+defaults: a new server makes its own root, and writes the file once its database has taken it (``server_key.py``).
+Losing the file loses sessions, API keys and the secret keys of projects (all of them can be made anew), never an
+answer.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import hashlib
 import hmac
 import ipaddress
 import os
+import re
 import secrets
 from functools import lru_cache
 from pathlib import Path
@@ -27,7 +28,7 @@ from crowdd.errors import ConfigError
 FILE = "secret.key"
 CANDIDATE = "secret.key.new"  # the root of a server whose database has not taken it yet
 _SIZE = 32
-_MARK = b"cs1:"  # a sealed value of today begins with this and the id of its key; the first ones began with their nonce
+_MARK = b"cs1:"  # a value of today begins with this and the id of its key; the first ones began with their nonce
 _ID, _NONCE = 8, 12
 
 
@@ -48,7 +49,7 @@ class Secrets:
 
     @property
     def encryption_prefix(self) -> bytes:
-        """What every value begins with that the first line has sealed."""
+        """What every value begins with that the first line has encrypted."""
         return encryption_prefix(key_id(self.root))
 
     @property
@@ -86,8 +87,8 @@ class Secrets:
         nonce = os.urandom(_NONCE)
         return self.encryption_prefix + nonce + _cipher(self.root).encrypt(nonce, text.encode(), place.encode())
 
-    def decrypt(self, encrypted: bytes, place: str) -> str:
-        """The text of a value sealed for this place, or sealed before places counted.
+    def decrypt(self, encrypted: bytes | memoryview, place: str) -> str:
+        """The text of a value encrypted for this place, or encrypted before places counted.
 
         Raises ``cryptography.exceptions.InvalidTag`` for a value of another root or place.
         """
@@ -125,12 +126,16 @@ class Secrets:
 
 
 def place(table: str, column: str, key: object) -> str:
-    """Where a sealed value is kept: the table, the column, and the row's key."""
-    return f"{table}.{column}.{key}"
+    """Where an encrypted value is kept: the table, the column, and the row's key.
+
+    Values are bound to this text for good, and names of columns once ended in ``sealed``: renaming a column must not
+    change it.
+    """
+    return f"{table}.{re.sub('encrypted$', 'sealed', column)}.{key}"
 
 
 def encryption_prefix(id_: bytes) -> bytes:
-    """What every value begins with that the key of this id has sealed."""
+    """What every value begins with that the key of this id has encrypted."""
     return _MARK + id_
 
 

@@ -1,28 +1,27 @@
 """The security log: who signed in, who was refused, and what changed of accounts.
 
 ``note`` writes an act into the transaction that does it. ``count`` is for what anybody can cause as often as they like:
-it returns at once, equal entries of an hour share one row with a count, and rows are bounded (``Budget``). What was
-counted is written within a second, by one statement at a time. Both also write a line to the log of the server.
+it returns at once, equal entries of an hour share one row with a count, and rows are bounded (``EntryBudget``). What
+was counted is written within a second, by one statement at a time. Both also write a line to the log of the server.
 """
 
 from __future__ import annotations
 
-import contextlib
 from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
 
 import attrs
-from twisted.internet.defer import CancelledError, Deferred, ensureDeferred
-from twisted.internet.task import deferLater
+from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 
+from crowdd.concurrency.throttling import Throttled
 from crowdd.domain.core.secrets import Secrets
 from crowdd.errors import UnavailableError
 from crowdd.logs import request_id
 from crowdd.storage.core import security_log
-from crowdd.storage.database import Database, Row, Transactions
+from crowdd.storage.core.rows import SecurityEntry
+from crowdd.storage.database import Database, Transactions
 from crowdd.values import Requester
 
 PAUSE = 1.0  # seconds between two statements
@@ -35,39 +34,39 @@ log = Logger()
 
 
 @attrs.frozen
-class Kind:
+class EntryKind:
     """A kind of entry: its name in the table and the log, and what it means."""
 
     name: str
     meaning: str
 
 
-SIGN_IN = Kind("sign_in", "Somebody signed in; the detail says how.")
-SIGN_IN_FAILED = Kind("sign_in_failed", "A wrong password, an unknown account, or a blocked one.")
-SIGN_IN_THROTTLED = Kind("sign_in_throttled", "A sign-in that was not looked at, after too many failures.")
-SIGN_OUT = Kind("sign_out", "Somebody signed out.")
-NEW_DEVICE = Kind("new_device", "A sign-in in a browser that the account had not signed in with before.")
-PASSWORD_WRONG = Kind("password_wrong", "A signed-in person gave a wrong password where it is asked for again.")
-PASSWORD_CHANGED = Kind("password_changed", "A password was changed by its owner or on the command line.")
-RESET_ASKED = Kind("reset_asked", "A letter with a link to a new password was asked for.")
-RESET_DONE = Kind("reset_done", "A password was replaced by such a link.")
-ADDRESS_CHANGED = Kind("address_changed", "An account has another e-mail address.")
-KEY_MADE = Kind("key_made", "An account has a new API key.")
-KEY_NEW_NETWORK = Kind("key_new_network", "An API key or token was used from a network not seen before.")
-TOKEN_MADE = Kind("token_made", "A named API token was made.")
-TOKEN_REMOVED = Kind("token_removed", "A named API token was removed.")
-FACTOR_ADDED = Kind("factor_added", "A second factor was added to an account.")
-FACTOR_REMOVED = Kind("factor_removed", "A second factor was removed from an account.")
-RECOVERY_CODE_USED = Kind("recovery_code_used", "A recovery code was used in place of a second factor.")
-CSRF_REFUSED = Kind("csrf_refused", "A form without a valid token.")
-ORIGIN_REFUSED = Kind("origin_refused", "A request that another site's page or a presenter may not make.")
-ADMIN_REFUSED = Kind("admin_refused", "A page below /admin was asked for without the rights of an administrator.")
-ADMIN_MADE = Kind("admin_made", "An account has the rights of an administrator.")
-ADMIN_REMOVED = Kind("admin_removed", "An account lost the rights of an administrator.")
-ACCOUNT_BLOCKED = Kind("account_blocked", "An account was blocked.")
-ACCOUNT_UNBLOCKED = Kind("account_unblocked", "An account was unblocked.")
+SIGN_IN = EntryKind("sign_in", "Somebody signed in; the detail says how.")
+SIGN_IN_FAILED = EntryKind("sign_in_failed", "A wrong password, an unknown account, or a blocked one.")
+SIGN_IN_THROTTLED = EntryKind("sign_in_throttled", "A sign-in that was not looked at, after too many failures.")
+SIGN_OUT = EntryKind("sign_out", "Somebody signed out.")
+NEW_DEVICE = EntryKind("new_device", "A sign-in in a browser that the account had not signed in with before.")
+PASSWORD_WRONG = EntryKind("password_wrong", "A signed-in person gave a wrong password where it is asked for again.")
+PASSWORD_CHANGED = EntryKind("password_changed", "A password was changed by its owner or on the command line.")
+RESET_ASKED = EntryKind("reset_asked", "A letter with a link to a new password was asked for.")
+RESET_DONE = EntryKind("reset_done", "A password was replaced by such a link.")
+ADDRESS_CHANGED = EntryKind("address_changed", "An account has another e-mail address.")
+KEY_MADE = EntryKind("key_made", "An account has a new API key.")
+KEY_NEW_NETWORK = EntryKind("key_new_network", "An API key or token was used from a network not seen before.")
+TOKEN_MADE = EntryKind("token_made", "A named API token was made.")
+TOKEN_REMOVED = EntryKind("token_removed", "A named API token was removed.")
+FACTOR_ADDED = EntryKind("factor_added", "A second factor was added to an account.")
+FACTOR_REMOVED = EntryKind("factor_removed", "A second factor was removed from an account.")
+RECOVERY_CODE_USED = EntryKind("recovery_code_used", "A recovery code was used in place of a second factor.")
+CSRF_REFUSED = EntryKind("csrf_refused", "A form without a valid token.")
+ORIGIN_REFUSED = EntryKind("origin_refused", "A request that another site's page or a presenter may not make.")
+ADMIN_REFUSED = EntryKind("admin_refused", "A page below /admin was asked for without the rights of an administrator.")
+ADMIN_MADE = EntryKind("admin_made", "An account has the rights of an administrator.")
+ADMIN_REMOVED = EntryKind("admin_removed", "An account lost the rights of an administrator.")
+ACCOUNT_BLOCKED = EntryKind("account_blocked", "An account was blocked.")
+ACCOUNT_UNBLOCKED = EntryKind("account_unblocked", "An account was unblocked.")
 
-KINDS = {kind.name: kind for kind in tuple(vars().values()) if isinstance(kind, Kind)}
+KINDS = {kind.name: kind for kind in tuple(vars().values()) if isinstance(kind, EntryKind)}
 
 
 @attrs.frozen
@@ -103,7 +102,7 @@ class _Use:
     request_id: str
 
 
-class Budget:
+class EntryBudget:
     """Which entries get rows of their own in an hour, so that nobody can fill the table.
 
     Beyond the bounds all entries of a kind and network share a row, and beyond those all of a kind.
@@ -134,19 +133,17 @@ class Budget:
 class SecurityLog:
     """One for each process; ``clock`` is the reactor's."""
 
-    def __init__(self, clock: Any, db: Transactions, secrets: Secrets) -> None:
+    def __init__(self, clock: IReactorTime, db: Transactions, secrets: Secrets) -> None:
         self._clock, self._db, self._secrets = clock, db, secrets
-        self._budget = Budget()
+        self._budget = EntryBudget()
         self._waiting: dict[Subject, Counted] = {}
         self._uses: dict[tuple[bytes, str], _Use] = {}
         self._used: dict[tuple[bytes, str], int] = {}  # the day on which a use was last written
-        self._begin: Any = None
-        self._writing: Deferred[None] | None = None
-        self._pause: Deferred[None] | None = None
-        self._closing = False
+        # The reactor begins to write, where no request is being answered whose id the lines of others would bear.
+        self._writing = Throttled(clock, self._write, PAUSE)
 
     async def note(
-        self, db: Database, kind: Kind, who: Requester, *, user_id: int | None = None, detail: str = ""
+        self, db: Database, kind: EntryKind, who: Requester, *, user_id: int | None = None, detail: str = ""
     ) -> None:
         """Write an act of ``who`` into a transaction; ``user_id`` is the account concerned, their own unless given."""
         subject = _subject(kind, who, user_id, "", detail)
@@ -156,7 +153,7 @@ class SecurityLog:
 
     def count(
         self,
-        kind: Kind,
+        kind: EntryKind,
         who: Requester,
         *,
         user_id: int | None = None,
@@ -186,7 +183,7 @@ class SecurityLog:
         if len(self._used) > _MAX_KEYS:
             del self._used[next(iter(self._used))]
         self._uses[use] = _Use(who, request_id.get())
-        self._wake()
+        self._writing.ask()
 
     async def latest(
         self,
@@ -197,7 +194,7 @@ class SecurityLog:
         tried: str = "",
         kinds: Sequence[str] = (),
         since: datetime | None = None,
-    ) -> list[Row]:
+    ) -> list[SecurityEntry]:
         """Entries, the newest first: of an account, or where this was typed for one; of some kinds; since a time."""
         hidden, wanted = self.hidden(tried) if tried else None, list(kinds) or None
         return await security_log.latest(
@@ -210,52 +207,16 @@ class SecurityLog:
 
     async def close(self) -> None:
         """Write what was counted, once; for the end of the process."""
-        self._closing = True
-        if self._begin is not None:
-            self._begin.cancel()
-            self._start()
-        if self._pause is not None:
-            self._pause.cancel()
-        if self._writing is not None:
-            await self._writing
-        self._closing = False
+        await self._writing.flush()
 
     def _add(self, subject: Subject, counted: Counted) -> None:
         place = self._budget.place(subject, int(self._clock.seconds()) // _HOUR)
         known = self._waiting.get(place)
         self._waiting[place] = known.more(counted.count) if known else counted
-        self._wake()
+        self._writing.ask()
 
-    def _wake(self) -> None:
-        """From the reactor, where no request is being answered whose id the lines of others would bear."""
-        if self._begin is None and self._writing is None:
-            self._begin = self._clock.callLater(0, self._start)
-
-    def _start(self) -> None:
-        self._begin = None
-        writing = ensureDeferred(self._write_all())
-        self._writing = None if writing.called else writing
-
-    async def _write_all(self) -> None:
-        try:
-            while self._waiting or self._uses:
-                written = await self._write()
-                if self._closing and not written:
-                    break
-                await self._rest()
-        finally:
-            self._writing = None
-
-    async def _rest(self) -> None:
-        if self._closing:
-            return
-        self._pause = deferLater(self._clock, PAUSE)
-        with contextlib.suppress(CancelledError):
-            await self._pause
-        self._pause = None
-
-    async def _write(self) -> bool:
-        """Write what waits; False when the database is away: then it goes on waiting."""
+    async def _write(self) -> None:
+        """Write what waits. Raises UnavailableError when the database is away: then it goes on waiting."""
         uses, self._uses, waiting = self._uses, {}, {}
         try:
             await self._write_uses(uses)
@@ -265,13 +226,12 @@ class SecurityLog:
                 await security_log.add(self._db, [_row(subject, counted) for subject, counted in waiting.items()])
         except UnavailableError:
             self._put_back(uses, waiting)
-            return False
+            raise
         except Exception:
             log.failure("security log: entries could not be written and are lost")
-            return True
+            return
         for subject, counted in waiting.items():
             _tell(subject, counted)
-        return True
 
     def _put_back(self, uses: dict[tuple[bytes, str], _Use], waiting: dict[Subject, Counted]) -> None:
         self._uses = uses | self._uses
@@ -289,7 +249,7 @@ class SecurityLog:
             self._add(_subject(KEY_NEW_NETWORK, use.who, None, "", ""), counted)
 
 
-def _subject(kind: Kind, who: Requester, user_id: int | None, tried: str, detail: str) -> Subject:
+def _subject(kind: EntryKind, who: Requester, user_id: int | None, tried: str, detail: str) -> Subject:
     about = who.user_id if user_id is None and not tried else user_id
     actor = None if who.user_id == about else who.user_id
     return Subject(kind.name, who.network, about, actor, tried, _plain(detail, _MAX_DETAIL))
@@ -301,7 +261,7 @@ def _plain(text: str, maximum: int) -> str:
     return "".join(character if character.isprintable() else " " for character in shown)
 
 
-def _row(subject: Subject, counted: Counted) -> dict[str, Any]:
+def _row(subject: Subject, counted: Counted) -> dict[str, object]:
     return {**attrs.asdict(subject), **attrs.asdict(counted)}
 
 

@@ -149,7 +149,7 @@ class Uploads:
         return self.folder.parent
 
 
-class Journal:
+class FileChanges:
     """What a transaction does to files: undone when it fails, finished when it is committed."""
 
     def __init__(self, uploads: Uploads) -> None:
@@ -200,11 +200,11 @@ class Journal:
 async def with_files(
     db: Transactions,
     uploads: Uploads,
-    work: Callable[[Database, Journal], Awaitable[T]],
+    work: Callable[[Database, FileChanges], Awaitable[T]],
     check: Callable[[Database], Awaitable[None]],
 ) -> T:
     """The work in a transaction whose files follow its fate. ``check`` may refuse what it has become, at its end."""
-    files = Journal(uploads)
+    files = FileChanges(uploads)
 
     async def attempt(tx: Database) -> T:
         files.begin()

@@ -5,24 +5,24 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Mapping
-from typing import Any
 
 import attrs
 from twisted.logger import Logger
 
-from crowdd.domain.mail.backend import Post, PostError
+from crowdd.concurrency.back_off import back_off
 from crowdd.domain.mail.message import Sender, compose, plain_address
-from crowdd.domain.mail.rendering import Letter, Letters, one_line
+from crowdd.domain.mail.rendering import MailRenderer, RenderedMail, one_line
+from crowdd.domain.mail.transport import Post, PostError
 from crowdd.errors import ConflictError, InvalidValueError, NotFoundError, UnavailableError
 from crowdd.storage import mail
-from crowdd.storage.database import Database, Row
+from crowdd.storage.database import Database
 
 MAX_PER_HOUR = 20
-"""Letters to one address in an hour; whoever makes us write more is not helped."""
+"""E-mails to one address in an hour."""
 
 AT_ONCE = 500  # letters in a round
 MAX_ATTEMPTS = 14  # the last about two days after the first
-FIRST_PAUSE, LONGEST_PAUSE, PAUSE_GROWTH = 60.0, 21600.0, 3.0  # seconds, seconds, factor
+FIRST_PAUSE, MAX_PAUSE, PAUSE_GROWTH = 60.0, 21600.0, 3.0  # seconds, seconds, factor
 _LINK = re.compile(r"https?://\S+")
 
 log = Logger()
@@ -41,18 +41,18 @@ def pause(attempts: int) -> float | None:
     """Seconds to the next attempt after so many; None when there is to be none. One to three minutes, up to hours."""
     if attempts >= MAX_ATTEMPTS:
         return None
-    return min(LONGEST_PAUSE, FIRST_PAUSE * PAUSE_GROWTH ** (attempts - 1))
+    return back_off(attempts, FIRST_PAUSE, PAUSE_GROWTH, MAX_PAUSE)
 
 
 class Mail:
     """Sending letters, and seeing what became of them. Without a ``post`` mail is off and letters are held."""
 
-    def __init__(self, db: Database, letters: Letters, sender: Sender, post: Post | None, keep_days: int) -> None:
+    def __init__(self, db: Database, letters: MailRenderer, sender: Sender, post: Post | None, keep_days: int) -> None:
         self._db, self._letters, self._sender, self._keep_days = db, letters, sender, keep_days
         self.post = post
 
     async def send(
-        self, db: Database, to: str, template: str, context: Mapping[str, Any], locale: str = "en"
+        self, db: Database, to: str, template: str, context: Mapping[str, object], locale: str = "en"
     ) -> int | None:
         """The id of a letter that will be delivered once the transaction ``db`` is committed.
 
@@ -82,37 +82,37 @@ class Mail:
                 tally = attrs.evolve(tally, failed=tally.failed + 1)
         return tally
 
-    async def _hold(self, row: Row) -> int:
-        links = " ".join(_LINK.findall(row["text"]))
+    async def _hold(self, row: mail.WholeMail) -> int:
+        links = " ".join(_LINK.findall(row.text or ""))
         log.info(
             "Mail is off. {subject}: {links} (crowdctl mail show {id} says for whom)",
-            subject=row["subject"], links=links or "no links", id=row["id"],
+            subject=row.subject, links=links or "no links", id=row.id,
         )  # fmt: skip
-        await mail.settle(self._db, row["id"], "held")
+        await mail.set_state(self._db, row.id, "held")
         return 1
 
-    async def _deliver(self, post: Post, row: Row) -> bool:
-        letter = Letter(row["subject"], row["text"], row["html"])
-        message = compose(letter, row["id"], row["recipient"], self._sender, row["created"])
+    async def _deliver(self, post: Post, row: mail.WholeMail) -> bool:
+        letter = RenderedMail(row.subject, row.text or "", row.html or "")
+        message = compose(letter, row.id, row.recipient, self._sender, row.created)
         try:
-            await post.deliver(message, self._sender.address, row["recipient"])
+            await post.deliver(message, self._sender.address, row.recipient)
         except PostError as error:
             await self._failed(row, error)
             if error.general:
                 raise UnavailableError(f"mail server unavailable: {error}") from None
             return False
-        await mail.settle(self._db, row["id"], "sent")
+        await mail.set_state(self._db, row.id, "sent")
         return True
 
-    async def _failed(self, row: Row, error: PostError) -> None:
-        seconds = FIRST_PAUSE if error.general else None if error.final else pause(row["attempts"])
+    async def _failed(self, row: mail.WholeMail, error: PostError) -> None:
+        seconds = FIRST_PAUSE if error.general else None if error.final else pause(row.attempts)
         if seconds is None:
-            log.warn("mail delivery failed: id={id} error={error}", id=row["id"], error=error)
-            await mail.settle(self._db, row["id"], "dead", str(error))
+            log.warn("mail delivery failed: id={id} error={error}", id=row.id, error=error)
+            await mail.set_state(self._db, row.id, "dead", str(error))
         else:
             # Letters that failed together do not come back together. What is not the letter's fault does not count.
             shaken = seconds * random.uniform(0.8, 1.2)  # noqa: S311
-            await mail.put_back(self._db, row["id"], shaken, str(error), counts=not error.general)
+            await mail.put_back(self._db, row.id, shaken, str(error), counts=not error.general)
 
     async def sweep(self) -> int:
         """Removes letters after their time, with the addresses and names in them."""
@@ -120,21 +120,21 @@ class Mail:
 
     # For the operator
 
-    async def list(self, limit: int = 50, state: str | None = None) -> list[Row]:
+    async def list(self, limit: int = 50, state: str | None = None) -> list[mail.QueuedMail]:
         """The last letters, the newest first, without their texts."""
-        return await mail.list_(self._db, limit, state)
+        return await mail.list_mails(self._db, limit, state)
 
-    async def get(self, mail_id: int) -> Row:
+    async def get(self, mail_id: int) -> mail.WholeMail:
         """A whole letter; its texts are gone once it was sent. Raises NotFoundError."""
         row = await mail.one_of(self._db, mail_id)
         if row is None:
             raise NotFoundError(f"E-mail {mail_id} does not exist.")
         return row
 
-    async def again(self, mail_id: int) -> Row:
+    async def again(self, mail_id: int) -> mail.WholeMail:
         """Lets a letter that is held or dead be delivered after all. Raises ConflictError for others."""
         if not await mail.again(self._db, mail_id):
             row = await self.get(mail_id)
             words = {"waiting": "is on its way", "sent": "was sent, and its text is gone"}
-            raise ConflictError(f"E-mail {mail_id} {words.get(row['state'], 'cannot be sent')}.")
+            raise ConflictError(f"E-mail {mail_id} {words.get(row.state, 'cannot be sent')}.")
         return await self.get(mail_id)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from crowdd.domain.mail.rendering import Letter
+from crowdd.domain.mail.rendering import RenderedMail
 from crowdd.errors import InvalidValueError
 from crowdd.languages import _
 from crowdd.lazy import lazy
@@ -49,7 +49,7 @@ def plain_address(address: str) -> str:
     return f"{local}@{services}"
 
 
-def compose(letter: Letter, mail_id: int, recipient: str, sender: Sender, at: datetime) -> bytes:
+def compose(letter: RenderedMail, mail_id: int, recipient: str, sender: Sender, at: datetime) -> bytes:
     """The whole message, its lines ended by LF. Sent twice it has the same id, by which a mailbox may know it.
 
     No line begins with a dot. To SMTP a dot alone is the end of a message, and Twisted doubles those at the beginning

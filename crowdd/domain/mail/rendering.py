@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from crowdd.languages import NAMES, RIGHT_TO_LEFT, SOURCE, Languages
+from crowdd.languages import NAMES, SOURCE, Languages
+from crowdd.languages.content_languages import direction_of
 from crowdd.lazy import lazy
 
 if TYPE_CHECKING:
@@ -18,12 +19,12 @@ else:
     jinja2 = lazy("jinja2")
 
 FOLDER = Path(__file__).parent / "templates"
-FRAME = "letter"
-LONGEST_SUBJECT = 200
+FRAME = "layout"
+MAX_SUBJECT_LENGTH = 200
 
 
 @attrs.frozen
-class Letter:
+class RenderedMail:
     """A letter as it is read."""
 
     subject: str
@@ -31,7 +32,7 @@ class Letter:
     html: str
 
 
-class Letters:
+class MailRenderer:
     """Writes letters. A template sees what it is given, and ``site``, ``base_url``, ``locale`` and ``direction``."""
 
     def __init__(self, languages: Languages, site: str, base_url: str) -> None:
@@ -41,27 +42,27 @@ class Letters:
 
     def names(self) -> list[str]:
         """The letters that there are, sorted."""
-        return sorted({path.stem for path in FOLDER.glob("*.txt")} - {FRAME})
+        return sorted({path.stem for path in FOLDER.rglob("*.txt")} - {FRAME})
 
-    def write(self, name: str, context: Mapping[str, Any], locale: str) -> Letter:
+    def write(self, name: str, context: Mapping[str, object], locale: str) -> RenderedMail:
         """The letter in a language, English where there is no such language.
 
         Raises TemplateNotFound for an unknown name, UndefinedError for a word that the context lacks.
         """
         locale = locale if locale in NAMES else SOURCE
-        told = {**self._site, "locale": locale, "direction": "rtl" if locale in RIGHT_TO_LEFT else "ltr", **context}
+        told = {**self._site, "locale": locale, "direction": direction_of(locale), **context}
         speaking = self._speaking(locale)
         plain = speaking.get_template(f"{name}.txt")
         subject, text = ("".join(plain.blocks[block](plain.new_context(told))) for block in ("subject", "text"))
         subject = one_line(subject)
         html = speaking.get_template(f"{name}.html").render({**told, "subject": subject})
-        return Letter(subject, text.strip() + "\n", html)
+        return RenderedMail(subject, text.strip() + "\n", html)
 
     def _environment(self, locale: str) -> jinja2.Environment:
         made = jinja2.Environment(
             autoescape=jinja2.select_autoescape(["html"], default=False),
             undefined=jinja2.StrictUndefined,
-            loader=jinja2.FileSystemLoader(FOLDER),
+            loader=jinja2.FileSystemLoader([FOLDER, FOLDER / "account"]),
             extensions=["jinja2.ext.i18n"],
             auto_reload=False,
             trim_blocks=True,
@@ -75,4 +76,4 @@ class Letters:
 def one_line(text: str) -> str:
     """What a header may hold of a text that other people have a part in: one line of printable characters."""
     shown = "".join(character if character.isprintable() else " " for character in text)
-    return " ".join(shown.split())[:LONGEST_SUBJECT]
+    return " ".join(shown.split())[:MAX_SUBJECT_LENGTH]

@@ -9,8 +9,8 @@ from twisted.internet.defer import Deferred
 from twisted.internet.ssl import optionsForClientTLS
 from twisted.mail import smtp
 
-from crowdd.config import Mail as MailSettings
-from crowdd.domain.mail.backend import PostError
+from crowdd.config import MailSettings
+from crowdd.domain.mail.transport import PostError
 
 SECONDS = 30
 """How long the server may take for an answer."""

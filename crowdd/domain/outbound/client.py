@@ -14,31 +14,23 @@ from importlib import import_module
 from typing import Any
 from urllib.parse import urljoin
 
-import attrs
 from twisted.internet import error as network
 from twisted.internet.defer import CancelledError, Deferred, ensureDeferred
 from twisted.internet.interfaces import IResolutionReceiver
-from twisted.python.failure import Failure
 from zope.interface import implementer
 
+from crowdd.concurrency.deadline import deadline
+from crowdd.concurrency.single_flight import SingleFlight
 from crowdd.config import endpoints
+from crowdd.domain.outbound.response import Response
 from crowdd.domain.outbound.url_policy import Target, require_public, target
 from crowdd.errors import RefusedTargetError, UnreachableError
 from crowdd.languages import _
+from crowdd.reactor import IReactor
 
 MAX_REDIRECTS = 5
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
-
-
-@attrs.frozen
-class Response:
-    """What another server answered. ``body`` may have been cut (``whole`` false); header names are in lower case."""
-
-    status: int
-    headers: Mapping[str, str]
-    body: bytes
-    whole: bool
 
 
 class Outgoing:
@@ -49,11 +41,13 @@ class Outgoing:
     """
 
     def __init__(
-        self, reactor: Any, allowed: Iterable[str], resolve: Resolve | None = None, trust_root: Any = None
+        self, reactor: IReactor, allowed: Iterable[str], resolve: Resolve | None = None, trust_root: Any = None
     ) -> None:
         self._reactor = reactor
         self._allowed = frozenset(endpoint for word in allowed for endpoint in endpoints(word))
-        self._resolver = CoalescingResolver(resolve or SystemResolver(reactor).addresses)
+        self._resolve = resolve or SystemResolver(reactor).addresses
+        # A slow name server holds one thread for each of its names, not one for each request.
+        self._lookups: SingleFlight[Sequence[str]] = SingleFlight()
         self._trust_root = trust_root
 
     def target(self, url: str) -> Target:
@@ -115,18 +109,15 @@ class Outgoing:
 
     async def _in_time(self, work: Coroutine[Any, Any, Response], there: Target, seconds: float) -> Response:
         asking = ensureDeferred(work)
-        timer = self._reactor.callLater(seconds, asking.cancel)
-        try:
-            return await asking
-        except RefusedTargetError:
-            raise
-        except Exception as problem:
-            if timer.active() and isinstance(self._http.innermost(problem), CancelledError):
-                raise CancelledError from problem  # not the time: nobody wants the answer any more
-            raise UnreachableError(self._http.describe_failure(problem, there, seconds)) from problem
-        finally:
-            if timer.active():
-                timer.cancel()
+        with deadline(self._reactor, seconds, asking.cancel) as timer:
+            try:
+                return await asking
+            except RefusedTargetError:
+                raise
+            except Exception as problem:
+                if timer.active() and isinstance(self._http.innermost(problem), CancelledError):
+                    raise CancelledError from problem  # not the time: nobody wants the answer any more
+                raise UnreachableError(self._http.describe_failure(problem, there, seconds)) from problem
 
     async def _ask(
         self,
@@ -149,7 +140,7 @@ class Outgoing:
 
     async def _addresses(self, there: Target) -> Sequence[str]:
         """The addresses to connect to, each of them checked."""
-        found = await self._resolver.addresses(there.host, there.port)
+        found = await self._lookups.run((there.host, there.port), lambda: self._resolve(there.host, there.port))
         if not found:
             raise network.DNSLookupError(there.host)
         if not there.trusted:
@@ -165,44 +156,10 @@ def _require_public(host: str, address: str) -> None:
         raise RefusedTargetError(_("%(host)s: %(reason)s", host=host, reason=refused.args[0])) from None
 
 
-class CoalescingResolver:
-    """Names that are being resolved: whoever asks for one meanwhile gets the same answer, so that a slow name server
-    holds one thread for each of its names, not one for each request.
-    """
-
-    def __init__(self, resolve: Resolve) -> None:
-        self._resolve = resolve
-        self._waiting: dict[tuple[str, int], list[Deferred[Sequence[str]]]] = {}
-
-    async def addresses(self, host: str, port: int) -> Sequence[str]:
-        """The addresses of a host."""
-        key = (host, port)
-        place: Deferred[Sequence[str]] = Deferred(lambda gone: self._leave(key, gone))
-        if key in self._waiting:
-            self._waiting[key].append(place)
-        else:
-            self._waiting[key] = [place]
-            ensureDeferred(self._look(key))
-        return await place
-
-    def _leave(self, key: tuple[str, int], place: Deferred[Sequence[str]]) -> None:
-        if place in self._waiting.get(key, []):
-            self._waiting[key].remove(place)
-
-    async def _look(self, key: tuple[str, int]) -> None:
-        outcome: Any
-        try:
-            outcome = await self._resolve(*key)
-        except Exception:
-            outcome = Failure()
-        for place in self._waiting.pop(key):
-            place.callback(outcome)
-
-
 class SystemResolver:
     """Resolves names as the system does (hosts file, name servers), in the reactor's threads."""
 
-    def __init__(self, reactor: Any) -> None:
+    def __init__(self, reactor: IReactor) -> None:
         self._reactor = reactor
 
     def addresses(self, host: str, port: int) -> Deferred[Sequence[str]]:

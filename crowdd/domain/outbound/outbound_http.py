@@ -24,10 +24,11 @@ from twisted.web.http_headers import Headers
 from twisted.web.iweb import IAgent, IAgentEndpointFactory
 from zope.interface import implementer
 
-from crowdd.domain.outbound.client import Response
+from crowdd.domain.outbound.response import Response
 from crowdd.domain.outbound.url_policy import Target
 from crowdd.errors import RefusedTargetError
 from crowdd.languages import _
+from crowdd.reactor import IReactor
 
 CONNECT_SECONDS = 5
 _SPARE_BYTES = 262_144  # beside the body: the head, TLS, and what one reading of the socket brings beyond the end
@@ -79,7 +80,9 @@ async def run(
 class PinnedEndpoint:
     """The connection of one request: to the first of the checked addresses that takes it, for this target only."""
 
-    def __init__(self, reactor: Any, there: Target, addresses: Sequence[str], max_bytes: int, trust_root: Any) -> None:
+    def __init__(
+        self, reactor: IReactor, there: Target, addresses: Sequence[str], max_bytes: int, trust_root: Any
+    ) -> None:
         self._reactor, self._there, self._addresses = reactor, there, addresses
         self._max_bytes, self._trust_root = max_bytes, trust_root
         self._byte_limit: ByteLimit | None = None
@@ -136,7 +139,7 @@ class ByteLimit(ProtocolWrapper):
             super().dataReceived(data)
 
     def abort(self) -> None:
-        """Ends the connection without a farewell."""
+        """Ends the connection at once."""
         transport: Any = self.transport
         if transport is not None:
             transport.abortConnection()

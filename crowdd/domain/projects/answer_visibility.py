@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from crowdd.kinds.kind import OWNERS
-from crowdd.storage.database import Row
+from crowdd.storage.projects.rows import ProjectPage
 
 
-def complete_only(row: Row) -> bool:
+def complete_only(row: ProjectPage) -> bool:
     """Whether those who see a project (its row) see the answers to its complete tasks only."""
     return row["info"].get("answers_when_complete") is True and not row["roles"] & OWNERS

@@ -13,8 +13,9 @@ from crowdd.domain.core.records import NOT_FOUND
 from crowdd.domain.core.secrets import Secrets
 from crowdd.domain.core.uploads import container_of
 from crowdd.errors import NotFoundError
-from crowdd.storage.database import Database, Row
+from crowdd.storage.database import Database
 from crowdd.storage.projects import projects
+from crowdd.storage.projects.rows import ProjectLock, ProjectPage
 from crowdd.values import Requester
 
 GRANT_SECONDS: Final = 12 * 3600
@@ -46,23 +47,23 @@ class FileAccess:
             raise NotFoundError(NOT_FOUND)
         return container_of(row["id"]), row["lock_id"] is None
 
-    def address(self, row: Row) -> str | None:
+    def address(self, row: ProjectPage) -> str | None:
         """Where the frame of a locked project (its row) finds the project's files; None for an open one."""
         if row["lock_id"] is None:
             return None
         until = int(self.seconds()) + GRANT_SECONDS
         return f"/uploads/{container_of(row['id'])}~{until}~{self._signature(row, until)}/"
 
-    def _granted(self, row: Row, until: str | None, signature: str | None) -> bool:
+    def _granted(self, row: ProjectLock, until: str | None, signature: str | None) -> bool:
         if until is None or signature is None or int(until) <= self.seconds():
             return False
         return hmac.compare_digest(self._signature(row, int(until)), signature)
 
-    def _signature(self, row: Row, until: int) -> str:
+    def _signature(self, row: ProjectPage | ProjectLock, until: int) -> str:
         """Another password is another lock: it ends the addresses of before."""
         return self.secrets.digest("uploads", f"{row['id']} {row['lock_id']} {until}").hex()[:40]
 
 
-def readdressed(text: str, row: Row, address: str | None) -> str:
+def readdressed(text: str, row: ProjectPage, address: str | None) -> str:
     """A text for the frame of a project, with the addresses of files that work there."""
     return text if address is None else text.replace(f"/uploads/{container_of(row['id'])}/", address)

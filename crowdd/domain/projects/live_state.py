@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import attrs
 
 from crowdd.kinds.types import iso
-from crowdd.storage.database import Database, Row
+from crowdd.storage.database import Database
 from crowdd.storage.projects import live
+from crowdd.storage.projects.rows import ProjectPage, ProjectState
 from crowdd.storage.webhooks import events
+from crowdd.storage.webhooks.rows import Event
+from crowdd.values import Values
 
 MAX_EVENTS = 200  # read at once
 
@@ -20,11 +21,11 @@ class Live:
 
     db: Database
 
-    async def state(self, project_id: int) -> Row | None:
+    async def state(self, project_id: int) -> ProjectState | None:
         """What ``state_of`` and ``access`` are made of, or None when the project is gone."""
         return await live.state(self.db, project_id)
 
-    async def events(self, project: Row, after: int) -> list[dict[str, Any]]:
+    async def events(self, project: ProjectPage, after: int) -> list[Values]:
         """The next events of a project (its record) with a number above ``after``, at most MAX_EVENTS."""
         return [
             told(row, project["short_name"]) for row in await events.after(self.db, project["id"], after, MAX_EVENTS)
@@ -35,7 +36,7 @@ class Live:
         return await events.last_seq(self.db, project_id)
 
 
-def state_of(row: Row) -> dict[str, Any]:
+def state_of(row: ProjectState | ProjectPage) -> Values:
     """The state of a project as everybody who may see it is told."""
     last = row["last_activity_raw"]
     paused = row["first_published"] is not None and not row["published"]
@@ -50,13 +51,13 @@ def state_of(row: Row) -> dict[str, Any]:
     }
 
 
-def access(row: Row) -> Any:
+def access(row: ProjectState | ProjectPage) -> object:
     """What decides who may see the state: as long as it stays equal, nobody gains or loses by the project itself."""
     keys = row["lock_id"], row["draft_key"]
     return row["short_name"], any(keys) and (*keys, tuple(row["owners_ids"]))
 
 
-def told(row: Row, short_name: str) -> dict[str, Any]:
+def told(row: Event, short_name: str) -> Values:
     """An event as owners are told, with the keys that webhooks have."""
     return {
         "event": row["kind"],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from crowdd.domain.accounts.accounts import Accounts
 from crowdd.domain.core import rights
@@ -14,10 +14,12 @@ from crowdd.errors import AnonymousError, ForbiddenError, FormError, NotFoundErr
 from crowdd.kinds.kind import ADMINS, OWNERS, Role
 from crowdd.languages import _
 from crowdd.storage.accounts import one_time_links
+from crowdd.storage.accounts.rows import Account, AccountPage, OneTimeLink
 from crowdd.storage.core import audit
-from crowdd.storage.database import Database, Row, Transactions
+from crowdd.storage.database import Database, Transactions
 from crowdd.storage.projects import ownership, projects
-from crowdd.values import Requester
+from crowdd.storage.projects.rows import Invitation, ProjectOwner, ProjectOwners, ProjectPage
+from crowdd.values import Requester, Values
 
 PURPOSE: Final = "coowner"
 INVITATION_HOURS: Final = 7 * 24
@@ -33,11 +35,11 @@ class Ownership:
     def __init__(self, db: Transactions, secrets: Secrets, accounts: Accounts, attempts: Attempts) -> None:
         self._db, self._secrets, self._accounts, self._attempts = db, secrets, accounts, attempts
 
-    async def owners(self, row: Row) -> list[Row]:
+    async def owners(self, row: ProjectPage) -> list[ProjectOwner]:
         """Accounts with score and rank, the owner first (``is_creator``)."""
         return await ownership.owners(self._db, row["id"])
 
-    async def found(self, name: str) -> Row | None:
+    async def found(self, name: str) -> AccountPage | None:
         """The account with exactly this nickname, score and rank; None when there is none."""
         try:
             known = await self._accounts.find_by_name(name)
@@ -45,7 +47,7 @@ class Ownership:
             return None
         return await self._accounts.profile(known["id"])
 
-    async def add(self, row: Row, name: str, who: Requester) -> bool:
+    async def add(self, row: ProjectPage, name: str, who: Requester) -> bool:
         """Makes somebody a co-owner; False when he is one. NotFoundError for an unknown name."""
         rights.require(who, row["roles"], OWNERS)
         person = await self._accounts.find_by_name(name)
@@ -55,7 +57,7 @@ class Ownership:
 
         return await self._db.transaction(work)
 
-    async def remove(self, row: Row, name: str, who: Requester) -> bool:
+    async def remove(self, row: ProjectPage, name: str, who: Requester) -> bool:
         """Takes a co-owner's rights; False when there are none. ForbiddenError for the owner.
 
         The open invitation and a draft's link end and the secret key is replaced: co-owners could see them.
@@ -85,7 +87,7 @@ class Ownership:
 
     # Invitations
 
-    async def invite(self, row: Row, who: Requester) -> str:
+    async def invite(self, row: ProjectPage, who: Requester) -> str:
         """The key of a link that makes one person a co-owner, once, within INVITATION_HOURS; the one before ends."""
         rights.require(who, row["roles"], OWNERS)
         key, subject = token(), self._subject(row["id"])
@@ -99,22 +101,22 @@ class Ownership:
         await self._db.transaction(work)
         return key
 
-    async def withdraw(self, row: Row, who: Requester) -> None:
+    async def withdraw(self, row: ProjectPage, who: Requester) -> None:
         """Ends the open invitation."""
         rights.require(who, row["roles"], OWNERS)
         await one_time_links.drop_of_subject(self._db, self._subject(row["id"]), PURPOSE)
 
-    async def invitation(self, row: Row) -> Row | None:
+    async def invitation(self, row: ProjectPage) -> Invitation | None:
         """created and expires of the open invitation."""
         return await ownership.invitation(self._db, self._subject(row["id"]), PURPOSE)
 
-    async def invited(self, key: str, short_name: str) -> dict[str, Any]:
+    async def invited(self, key: str, short_name: str) -> Values:
         """What an invitation is to: ``project`` (name, short_name), and ``by``. Raises ForbiddenError."""
         link = await one_time_links.find(self._db, self._hash(key), PURPOSE)
-        project = await ownership.named(self._db, link["data"]["project_id"]) if link else None
+        project = await ownership.named(self._db, _project_of(link)) if link else None
         if link is None or project is None or project["short_name"] != short_name:
             raise ForbiddenError(_SPENT)
-        return {"project": {name: project[name] for name in ("name", "short_name")}, "by": link["data"]["by"]}
+        return {"project": {name: project[name] for name in ("name", "short_name")}, "by": link.data["by"]}
 
     async def accept(self, key: str, short_name: str, who: Requester) -> bool:
         """Makes the requester a co-owner; False when he was one. Raises AnonymousError, ForbiddenError."""
@@ -127,7 +129,7 @@ class Ownership:
             link = await one_time_links.use(tx, self._hash(key), PURPOSE)
             if link is None:
                 raise ForbiddenError(_SPENT)
-            return await _add(tx, link["data"]["project_id"], user_id, who.user_name, who)
+            return await _add(tx, _project_of(link), user_id, who.user_name, who)
 
         return await self._db.transaction(work)
 
@@ -139,7 +141,7 @@ class Ownership:
 
     # The owner himself
 
-    async def transfer(self, row: Row, to: str, keep: bool, who: Requester) -> str:
+    async def transfer(self, row: ProjectPage, to: str, keep: bool, who: Requester) -> str:
         """Gives the project to the account of that address or nickname, and tells the nickname.
 
         ``keep``: the owner of before stays as co-owner, and so do the others; else all rights of theirs end. Only the
@@ -163,20 +165,20 @@ class Ownership:
         await self._db.transaction(work)
         return str(person["name"])
 
-    async def _guessed(self, to: str, who: Requester) -> Row:
-        """Somebody who names addresses to learn which have accounts is stopped."""
+    async def _guessed(self, to: str, who: Requester) -> Account:
+        """The account with this address or nickname. Guesses are limited: they tell which addresses have accounts."""
         limit = Limit(f"transfer:{who.actor}", _MAX_ATTEMPTS)
         await self._attempts.count(limit)
         try:
             person = await self._accounts.find(to)
             if not person["restrict"]:
-                await self._attempts.take_back(limit)
+                await self._attempts.refund(limit)
                 return person
         except NotFoundError:
             pass
         raise FormError({"email_addr": [_("No account has this e-mail address or user name.")]})
 
-    async def reset_secret_key(self, row: Row, who: Requester) -> None:
+    async def reset_secret_key(self, row: ProjectPage, who: Requester) -> None:
         """A new key for external users; tokens made with the old one end."""
         rights.require(who, row["roles"], OWNERS)
 
@@ -187,7 +189,11 @@ class Ownership:
         await self._db.transaction(work)
 
 
-async def _held(tx: Database, project_id: int) -> Row:
+def _project_of(link: OneTimeLink) -> int:
+    return int(str(link.data["project_id"]))
+
+
+async def _held(tx: Database, project_id: int) -> ProjectOwners:
     held = await ownership.lock(tx, project_id)
     if held is None:
         raise NotFoundError(NOT_FOUND)
@@ -205,5 +211,7 @@ async def _add(tx: Database, project_id: int, user_id: int, name: str, who: Requ
     return True
 
 
-async def _note(tx: Database, who: Requester, action: str, project_id: int, **more: Any) -> None:
-    await audit.write(tx, who, action, "project", project_id, project_id=project_id, **more)
+async def _note(
+    tx: Database, who: Requester, action: str, project_id: int, before: object = None, after: object = None
+) -> None:
+    await audit.write(tx, who, action, "project", project_id, project_id=project_id, before=before, after=after)

@@ -1,9 +1,9 @@
-"""Where people look for projects: categories, the shelves that are none, and the search."""
+"""Lists of projects: categories, the lists that are no category (featured, drafts), and the search."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 import attrs
 
@@ -12,16 +12,17 @@ from crowdd.domain.core.records import NOT_FOUND
 from crowdd.errors import AnonymousError, NotFoundError, UnknownFieldError
 from crowdd.kinds.kind import ADMINS
 from crowdd.languages import _
-from crowdd.storage.database import Row, Transactions
+from crowdd.storage.database import Transactions
 from crowdd.storage.projects import project_lists, projects
 from crowdd.storage.projects.project_lists import ProjectFilter
+from crowdd.storage.projects.rows import CategoryRow, ListedProject
 from crowdd.values import Requester
 
 PER_PAGE: Final = 20
-MAX_WORDS, MAX_LETTERS = 8, 200
+MAX_WORDS, MAX_CHARACTERS = 8, 200
 
 
-def _special(name: str, short_name: str, description: str) -> dict[str, Any]:
+def _special(name: str, short_name: str, description: str) -> dict[str, object]:
     return {"id": None, "name": name, "short_name": short_name, "description": description, "created": None}
 
 
@@ -32,14 +33,14 @@ CONTRIBUTED: Final = _special("Yours", "historical_contributions", "Projects in 
 
 
 @attrs.frozen
-class Page:
+class ProjectListPage:
     """A page of projects: summaries, and how many there are on all pages."""
 
-    rows: list[Row]
+    rows: list[ListedProject]
     total: int
     page: int
 
-    def pagination(self) -> dict[str, Any]:
+    def pagination(self) -> dict[str, object]:
         """As front ends read it."""
         more = self.page * PER_PAGE < self.total
         return {"page": self.page, "per_page": PER_PAGE, "total": self.total, "prev": self.page > 1, "next": more}
@@ -51,24 +52,24 @@ class ProjectLists:
     def __init__(self, db: Transactions) -> None:
         self._db = db
 
-    async def categories(self) -> list[Row]:
+    async def categories(self) -> list[CategoryRow]:
         """All categories by name."""
         return await projects.categories(self._db)
 
     async def category(
         self, name: str, who: Requester, page: int, order: str, descending: bool
-    ) -> tuple[Mapping[str, Any], list[Row], Page]:
+    ) -> tuple[Mapping[str, object], list[CategoryRow], ProjectListPage]:
         """The category of that short name, all categories, and a page of its projects.
 
         Raises NotFoundError for an unknown category and for a page behind the last, UnknownFieldError for an unknown
-        order, AnonymousError and ForbiddenError for shelves that are not for everybody.
+        order, AnonymousError and ForbiddenError for lists that are not for everybody.
         """
         known = await self.categories()
-        chosen, shelf = _filter_of(name, known, who)
-        found = await self._list(shelf, page, order, descending)
+        chosen, project_filter = _filter_of(name, known, who)
+        found = await self._list(project_filter, page, order, descending)
         return chosen, known, found
 
-    async def _list(self, project_filter: ProjectFilter, page: int, order: str, descending: bool) -> Page:
+    async def _list(self, project_filter: ProjectFilter, page: int, order: str, descending: bool) -> ProjectListPage:
         if order and order not in project_lists.ORDERS:
             raise UnknownFieldError(f"type object 'project' has no attribute '{order[:100]}'")
         rows, total = await project_lists.list_page(
@@ -76,16 +77,16 @@ class ProjectLists:
         )
         return _page(rows, total, page)
 
-    async def search(self, text: str, page: int) -> Page:
+    async def search(self, text: str, page: int) -> ProjectListPage:
         """Projects whose name or sentence holds all the words; misspelt ones come behind."""
-        text = text[:MAX_LETTERS].strip()
+        text = text[:MAX_CHARACTERS].strip()
         if not text:
-            return Page([], 0, 1)
+            return ProjectListPage([], 0, 1)
         rows, total = await project_lists.search(self._db, text, text.split()[:MAX_WORDS], PER_PAGE, _offset(page))
         return _page(rows, total, page)
 
 
-def _filter_of(name: str, known: list[Row], who: Requester) -> tuple[Mapping[str, Any], ProjectFilter]:
+def _filter_of(name: str, known: list[CategoryRow], who: Requester) -> tuple[Mapping[str, object], ProjectFilter]:
     if name == "featured":
         return FEATURED, ProjectFilter(featured=True)
     if name == "all":
@@ -109,7 +110,7 @@ def _offset(page: int) -> int:
     return (page - 1) * PER_PAGE
 
 
-def _page(rows: list[Row], total: int, page: int) -> Page:
+def _page(rows: list[ListedProject], total: int, page: int) -> ProjectListPage:
     if page > 1 and not rows:
         raise NotFoundError(NOT_FOUND)
-    return Page(rows, total, page)
+    return ProjectListPage(rows, total, page)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import PurePosixPath
-from typing import Any, Final
+from typing import Final
 from urllib.parse import urlsplit
 
 import attrs
@@ -14,8 +14,9 @@ from crowdd.domain.core.uploads import TYPES, Upload, suffix_of
 from crowdd.errors import FormError, NotFoundError, TooLargeError
 from crowdd.kinds import HELPING_MATERIAL
 from crowdd.languages import _
-from crowdd.storage.database import Row
-from crowdd.values import Requester
+from crowdd.storage.core.listing import Query, equal
+from crowdd.storage.projects.rows import ProjectPage
+from crowdd.values import Requester, Values
 
 PER_PAGE: Final = 24
 MAX_NAMED: Final = 10  # pictures that are left out of a text, as an editor names them
@@ -25,7 +26,7 @@ MAX_NAMED: Final = 10  # pictures that are left out of a text, as an editor name
 class Pictures:
     """Some pictures of a project, the newest first; ``next``: before which number further ones come."""
 
-    pictures: list[dict[str, Any]]
+    pictures: list[Values]
     next: int | None
 
 
@@ -35,18 +36,19 @@ class ProjectPictures:
     def __init__(self, records: Records, base_url: str) -> None:
         self._records, self._base_url = records, base_url
 
-    def may_add(self, row: Row) -> bool:
+    def may_add(self, row: ProjectPage) -> bool:
         """Whether who has this row of ``Projects.page`` may bring pictures and remove them."""
         return bool(row["roles"] & HELPING_MATERIAL.rights.create)
 
-    async def page(self, who: Requester, row: Row, before: str = "") -> Pictures:
+    async def page(self, who: Requester, row: ProjectPage, before: int | None = None) -> Pictures:
         """The last ones, or those before one."""
-        asked = {"project_id": str(row["id"]), "desc": "true", "all": "1", "limit": str(PER_PAGE), "last_id": before}
-        found = await self._records.list(HELPING_MATERIAL, who, asked)
+        of_project = equal(HELPING_MATERIAL, project_id=row["id"])
+        query = Query(HELPING_MATERIAL, of_project, descending=True, limit=PER_PAGE, last_id=before)
+        found = await self._records.list(query, who)
         shown = [picture for each in found if (picture := self._picture(each)) is not None]
         return Pictures(shown, found[-1]["id"] if len(found) == PER_PAGE else None)
 
-    async def add(self, who: Requester, row: Row, upload: Upload | None) -> dict[str, Any]:
+    async def add(self, who: Requester, row: ProjectPage, upload: Upload | None) -> Values:
         """The new picture. Raises FormError for ``picture``: no file, no picture, too large; what a quota raises."""
         if upload is None or not upload.content:
             raise FormError({"picture": [_("Choose a picture first.")]})
@@ -61,14 +63,14 @@ class ProjectPictures:
             raise NotFoundError(NOT_FOUND)
         return made
 
-    async def remove(self, who: Requester, row: Row, picture_id: int) -> None:
+    async def remove(self, who: Requester, row: ProjectPage, picture_id: int) -> None:
         """Removes one with its file. Raises NotFoundError for what is no picture of the project."""
         found = await self._records.get(HELPING_MATERIAL, who, picture_id)
         if found["project_id"] != row["id"] or self._picture(found) is None:
             raise NotFoundError(NOT_FOUND)
         await self._records.delete(HELPING_MATERIAL, who, picture_id)
 
-    def _picture(self, material: dict[str, Any]) -> dict[str, Any] | None:
+    def _picture(self, material: Values) -> Values | None:
         """``id`` and ``path`` (what a text names) of a material that is an uploaded picture."""
         path = upload_path(material["media_url"], self._base_url)
         return {"id": material["id"], "path": path} if path and _is_picture(PurePosixPath(path).suffix) else None

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Mapping
-from typing import Any
 
 import attrs
 
@@ -16,22 +15,24 @@ from crowdd.domain.core.background_queue import Queue, QueuedTask
 from crowdd.domain.core.quota import Quota
 from crowdd.domain.core.records import NOT_FOUND, Behaviour
 from crowdd.domain.core.secrets import Secrets, place, token
-from crowdd.domain.core.uploads import Journal
+from crowdd.domain.core.uploads import FileChanges
 from crowdd.domain.projects.answer_recount import recount
 from crowdd.domain.projects.schedulers import choose
 from crowdd.domain.webhooks.webhooks import Webhooks
 from crowdd.errors import AnonymousError, ForbiddenError, InvalidRequestError, InvalidValueError, NotFoundError
 from crowdd.kinds import PROJECT, Kind
 from crowdd.kinds.kind import OWNERS, Role
-from crowdd.kinds.task_run import MAX_ANSWER_BYTES, MAX_KEY_LETTERS, MAX_RAISED_BYTES
+from crowdd.kinds.task_run import MAX_ANSWER_BYTES, MAX_KEY_CHARACTERS, MAX_RAISED_BYTES
 from crowdd.languages import _
 from crowdd.languages.content_languages import is_tag
 from crowdd.storage import schedulers
 from crowdd.storage.core import audit, records
+from crowdd.storage.core.rows import AuditEntry
 from crowdd.storage.database import Database, Row, Transactions
 from crowdd.storage.projects import project_lists, projects
+from crowdd.storage.projects.rows import CategoryRow, ListedProject, ProjectPage, ProjectSummary
 from crowdd.storage.tasks import changes, tasks
-from crowdd.values import Requester
+from crowdd.values import Requester, Values
 
 # First segments of addresses below /project/ that are pages, not projects.
 RESERVED_SHORT_NAMES = frozenset({"new", "category", "search", "all", "page"})
@@ -42,7 +43,7 @@ SWEEP = "sweep_project"
 _BITES_AT_ONCE = 4  # of what a deleted project leaves; the queue takes the rest
 _TRIALS_AT_ONCE = 5000
 _KNOWN = OWNERS | {Role.REACHABLE}
-_SHORTEST_LEASE, _LONGEST_LEASE = 60, 7 * 86400  # seconds
+_MIN_LEASE, _MAX_LEASE = 60, 7 * 86400  # seconds
 MAX_PER_NETWORK = 1000  # answers of one network that an owner may let count per task
 
 
@@ -53,7 +54,7 @@ class ProjectBehaviour(Behaviour):
         super().__init__(PROJECT)
         self._secrets, self._webhooks, self._queue, self._quota = secrets, webhooks, queue, quota
 
-    async def create(self, tx: Database, who: Requester, rows: list[dict[str, Any]]) -> list[int]:
+    async def create(self, tx: Database, who: Requester, rows: list[Values]) -> list[int]:
         made = []
         for values in rows:
             project_id = await projects.add(tx, await self.prepare(tx, who, values))
@@ -68,7 +69,7 @@ class ProjectBehaviour(Behaviour):
                 await self._quota.require_project(tx, who, who.user_id)
         return made
 
-    async def prepare(self, tx: Database, who: Requester, values: dict[str, Any]) -> dict[str, Any]:
+    async def prepare(self, tx: Database, who: Requester, values: Values) -> Values:
         values["short_name"] = _free_name(values["short_name"] or slug(values["name"]))
         values["category_id"] = await _category(tx, values["category_id"])
         check_info(values["info"])
@@ -77,10 +78,10 @@ class ProjectBehaviour(Behaviour):
             "webhook": values["webhook"] or None,
             "owner_id": who.user_id,
             "owners_ids": [who.user_id],
-            "secret_key_sealed": b"",  # bound to the id, which comes with the row
+            "secret_key_encrypted": b"",  # bound to the id, which comes with the row
         }
 
-    async def change(self, tx: Database, who: Requester, row: Row, changes: dict[str, Any]) -> None:
+    async def change(self, tx: Database, who: Requester, row: Row, changes: Values) -> None:
         if "short_name" in changes:
             _free_name(changes["short_name"])
         if "category_id" in changes:
@@ -106,7 +107,7 @@ class ProjectBehaviour(Behaviour):
                 after=after,
             )
 
-    async def delete(self, tx: Database, who: Requester, row: Row, files: Journal) -> None:
+    async def delete(self, tx: Database, who: Requester, row: Row, files: FileChanges) -> None:
         """Nobody finds the project any more; what hangs on it goes at once, or by the queue when it is much."""
         await projects.delete(tx, row["id"])
         files.drop_project(row["id"])
@@ -115,7 +116,7 @@ class ProjectBehaviour(Behaviour):
                 return
         await self._queue.add(tx, SWEEP, {"project_id": row["id"]}, who)
 
-    async def _follow(self, tx: Database, who: Requester, project_id: int, values: dict[str, Any]) -> None:
+    async def _follow(self, tx: Database, who: Requester, project_id: int, values: Values) -> None:
         if await projects.touch(tx, project_id):
             await recount(tx, self._queue, who, project_id)
         if "info" in values:
@@ -123,8 +124,8 @@ class ProjectBehaviour(Behaviour):
 
 
 def new_secret_key(secrets: Secrets, project_id: int) -> bytes:
-    """A new key for external users of a project, sealed."""
-    return secrets.encrypt(token(), place("project", "secret_key_sealed", project_id))
+    """A new key for external users of a project, encrypted."""
+    return secrets.encrypt(token(), place("project", "secret_key_encrypted", project_id))
 
 
 async def sweep(db: Transactions, item: QueuedTask) -> None:
@@ -140,7 +141,7 @@ async def sweep(db: Transactions, item: QueuedTask) -> None:
 
 
 @attrs.frozen
-class Readiness:
+class PublishingState:
     """What a draft still lacks before it can be published."""
 
     presenter: bool
@@ -161,7 +162,7 @@ class Projects:
         self._quota = quota
         self._db, self._notify, self._passwords, self._attempts = db, notify, passwords, attempts
 
-    async def page(self, short_name: str, who: Requester) -> Row:
+    async def page(self, short_name: str, who: Requester) -> ProjectPage:
         """The record of a project for its pages.
 
         Raises NotFoundError when there is none, or it is a draft that the requester may not see, and ForbiddenError
@@ -174,7 +175,7 @@ class Projects:
             raise ForbiddenError(_("This project requires a password."), code="project_password")
         return row
 
-    async def owned(self, short_name: str, who: Requester) -> Row:
+    async def owned(self, short_name: str, who: Requester) -> ProjectPage:
         """The same for those who may change it. AnonymousError tells nobody whether there is such a project."""
         try:
             row = await self.page(short_name, who)
@@ -197,7 +198,7 @@ class Projects:
             raise NotFoundError(NOT_FOUND, hint="This link has expired. Ask the owner of the project for a new one.")
         return attrs.evolve(who, unlocked=(*who.unlocked, draft_key(key)))
 
-    async def renew_link(self, row: Row, who: Requester) -> None:
+    async def renew_link(self, row: ProjectPage, who: Requester) -> None:
         """Ends the "try it" link of a draft; the next one is another. ForbiddenError for a published project."""
         rights.require(who, row["roles"], OWNERS)
 
@@ -216,14 +217,14 @@ class Projects:
         return await records.project_of(self._db, kind, row_id) if "project_id" in kind.by_name else None
 
     async def id_of(self, short_name: str) -> int | None:
-        """The id of a project, whoever asks; None when there is none."""
+        """The id of a project, without a check of rights; None when there is none."""
         return await projects.id_of(self._db, short_name)
 
-    async def listed(self, who: Requester) -> list[Row]:
+    async def listed(self, who: Requester) -> list[ProjectSummary]:
         """Published projects that everybody may see, the liveliest first."""
         return await projects.listed(self._db, who)
 
-    async def categories(self) -> list[Row]:
+    async def categories(self) -> list[CategoryRow]:
         """All categories."""
         return await projects.categories(self._db)
 
@@ -231,23 +232,23 @@ class Projects:
         """Whether there is a project, be it a draft."""
         return await projects.any_at_all(self._db)
 
-    async def of_owner(self, user_id: int) -> list[Row]:
+    async def of_owner(self, user_id: int) -> list[ProjectSummary]:
         """What a person owns or co-owns, drafts too."""
         return await projects.of_owner(self._db, user_id)
 
-    async def of_volunteer(self, user_id: int) -> tuple[list[Row], int]:
+    async def of_volunteer(self, user_id: int) -> tuple[list[ListedProject], int]:
         """Published projects that a person has answered in, the newest MAX_HELPED of them, and how many there are."""
-        shelf = project_lists.ProjectFilter(actor=f"u:{user_id}")
-        return await project_lists.list_page(self._db, shelf, "id", True, MAX_HELPED, 0)
+        project_filter = project_lists.ProjectFilter(actor=f"u:{user_id}")
+        return await project_lists.list_page(self._db, project_filter, "id", True, MAX_HELPED, 0)
 
-    async def readiness(self, row: Row) -> Readiness:
+    async def readiness(self, row: ProjectPage) -> PublishingState:
         """What is missing for publishing."""
-        return Readiness(
+        return PublishingState(
             presenter=bool(row["info"].get("task_presenter")),
-            tasks=await tasks.any_of(self._db, row["id"]) is not None,
+            tasks=await tasks.has_any(self._db, row["id"]),
         )
 
-    async def publish(self, row: Row, who: Requester) -> bool:
+    async def publish(self, row: ProjectPage, who: Requester) -> bool:
         """Opens the project; the first time trial answers go. False when it is published already.
 
         Raises ForbiddenError when the presenter or the tasks are missing.
@@ -272,7 +273,7 @@ class Projects:
         self._notify(row["id"])
         return done
 
-    async def answers_wanted(self, row: Row, who: Requester) -> dict[str, int]:
+    async def answers_wanted(self, row: ProjectPage, who: Requester) -> dict[str, int]:
         """How many answers the open and finished tasks ask for: ``answers`` in all, ``fewest`` and ``most`` of a task.
 
         ``imported``: how many answers came with an import, which stay when the project is published.
@@ -284,12 +285,12 @@ class Projects:
         """How many anonymous answers of one network count per task where a project says nothing; 0: no limit."""
         return await projects.volunteer_rule(self._db)
 
-    async def acts(self, row: Row, who: Requester, before: int | None = None) -> list[Row]:
+    async def acts(self, row: ProjectPage, who: Requester, before: int | None = None) -> list[AuditEntry]:
         """Entries of the audit log about the project, the newest first, at most MAX_ACTS."""
         rights.require(who, row["roles"], OWNERS)
         return await audit.latest(self._db, MAX_ACTS, before, project=row["id"])
 
-    async def tell(self, row: Row, told: Mapping[str, Any], who: Requester) -> None:
+    async def tell(self, row: ProjectPage, told: Mapping[str, object], who: Requester) -> None:
         """Changes some keys of ``info`` and leaves the others as they are."""
         rights.require(who, row["roles"], OWNERS)
         changed = {**row["info"], **told}
@@ -307,13 +308,13 @@ class Projects:
         await self._db.transaction(work)
         self._notify(row["id"])
 
-    async def _clear_trials(self, row: Row) -> None:
+    async def _clear_trials(self, row: ProjectPage) -> None:
         """Leaves so few trial answers of a draft that one transaction can take them away."""
         project_id = row["id"]
         while row["first_published"] is None and await changes.has_trials_beyond(self._db, project_id, _TRIALS_AT_ONCE):
             await changes.clear_trials(self._db, project_id, _TRIALS_AT_ONCE)
 
-    async def pause(self, row: Row, who: Requester) -> bool:
+    async def pause(self, row: ProjectPage, who: Requester) -> bool:
         """Stops handing out tasks; answers on their way still count. False when it is not published."""
         rights.require(who, row["roles"], OWNERS)
 
@@ -327,7 +328,7 @@ class Projects:
         self._notify(row["id"])
         return done
 
-    async def set_password(self, row: Row, who: Requester, password: str | None) -> None:
+    async def set_password(self, row: ProjectPage, who: Requester, password: str | None) -> None:
         """Locks the project with a password, or opens it with None."""
         rights.require(who, row["roles"], OWNERS)
         hashed = await self._passwords.hash(password) if password else None
@@ -347,7 +348,7 @@ class Projects:
         Raises BusyError.
         """
         row = await projects.lock_of(self._db, reference)
-        if row is None or row["lock_id"] is None:
+        if row is None or row["passwd_hash"] is None:
             return None
         stored, remembered = row["passwd_hash"], self._passwords.remembered
         if (stored, password) not in remembered:
@@ -356,7 +357,7 @@ class Projects:
             if not await self._attempts.guess(lambda: self._passwords.check(stored, password), limit):
                 return None
             remembered.add(stored, password)
-        return str(row["lock_id"])
+        return row["lock_id"]
 
 
 def draft_key(word: str) -> str:
@@ -364,7 +365,7 @@ def draft_key(word: str) -> str:
     return f"try-{word}" if re.fullmatch(r"[0-9a-f]{32}", word) else ""
 
 
-def link_word(row: Row) -> str | None:
+def link_word(row: ProjectPage) -> str | None:
     """What stands in the "try it" link of a project; None when it is no draft."""
     key = row["draft_key"]
     return None if key is None else str(key).removeprefix("try-")
@@ -376,7 +377,7 @@ def slug(name: str, kind: str = "project") -> str:
     return re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:100] or f"{kind}-" + token()[:8].lower().strip("-_")
 
 
-def check_info(info: dict[str, Any]) -> None:
+def check_info(info: Values) -> None:
     """Refuses what the server itself reads from ``info`` when it has an impossible value."""
     sched = info.get("sched")
     if sched is not None and sched not in schedulers.names():
@@ -390,17 +391,15 @@ def check_info(info: dict[str, Any]) -> None:
     if info.get("language") is not None and not is_tag(info["language"]):
         raise InvalidValueError("info.language must be a language tag such as en, pt-BR or zh-Hant.")
     key = info.get("answer_key")
-    if key is not None and (not isinstance(key, str) or not 1 <= len(key) <= MAX_KEY_LETTERS or "\0" in key):
-        raise InvalidValueError(_("info.answer_key must be a text of 1 to %(max)s characters.", max=MAX_KEY_LETTERS))
+    if key is not None and (not isinstance(key, str) or not 1 <= len(key) <= MAX_KEY_CHARACTERS or "\0" in key):
+        raise InvalidValueError(_("info.answer_key must be a text of 1 to %(max)s characters.", max=MAX_KEY_CHARACTERS))
     size = info.get("max_answer_bytes")
     if size is not None and (type(size) is not int or not MAX_ANSWER_BYTES <= size <= MAX_RAISED_BYTES):
         words = f"`info.max_answer_bytes` must be a whole number from {MAX_ANSWER_BYTES} to {MAX_RAISED_BYTES}"
         raise InvalidValueError(f"{words} (got {str(size)[:50]}).")
     seconds = info.get("lease_seconds")
-    if seconds is not None and (type(seconds) is not int or not _SHORTEST_LEASE <= seconds <= _LONGEST_LEASE):
-        raise InvalidValueError(
-            f"info.lease_seconds must be a whole number from {_SHORTEST_LEASE} to {_LONGEST_LEASE}."
-        )
+    if seconds is not None and (type(seconds) is not int or not _MIN_LEASE <= seconds <= _MAX_LEASE):
+        raise InvalidValueError(f"info.lease_seconds is no whole number from {_MIN_LEASE} to {_MAX_LEASE}.")
     maximum = info.get("counted_per_network")
     if maximum is not None and (type(maximum) is not int or not 0 <= maximum <= MAX_PER_NETWORK):
         raise InvalidValueError(

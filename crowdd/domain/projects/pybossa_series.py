@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, date, datetime, time, timedelta
-from typing import Any
+
+from crowdd.storage.projects.rows import Hour
+from crowdd.values import JsonObject
 
 DAYS = 14
 _ALL, _ANONYMOUS, _AUTHENTICATED = "Anon + Auth", "Anonymous", "Authenticated"
-Hour = Mapping[str, Any]  # hour, runs_anonymous, runs_authenticated, counted, completed
-Series = dict[str, Any]
+Series = dict[str, object]
 
 
 def days(since: date) -> list[date]:
@@ -55,7 +56,9 @@ def hours_stats(hours: Sequence[Hour]) -> list[Series]:
     ]
 
 
-def users_stats(n_anonymous: int, n_authenticated: int, anonymous: list[Any], authenticated: list[Any]) -> Series:
+def users_stats(
+    n_anonymous: int, n_authenticated: int, anonymous: list[JsonObject], authenticated: list[JsonObject]
+) -> Series:
     """People who answered, and of each sort the five who did most: ``ip`` or ``name`` and ``tasks``."""
     counts = ((_ANONYMOUS, n_anonymous), (_AUTHENTICATED, n_authenticated))
     return {

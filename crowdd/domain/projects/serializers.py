@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
 
 from crowdd.domain.core.text.relative_time import ago
 from crowdd.kinds import PROJECT, USER
 from crowdd.kinds.kind import outward
-from crowdd.storage.database import Row
+from crowdd.storage.accounts.rows import PersonRow
+from crowdd.storage.projects.rows import ProjectSummary
+from crowdd.values import Values
 
 _SUMMARY = (
     "name", "short_name", "description", "info", "n_tasks", "n_volunteers", "overall_progress", "created", "updated",
@@ -22,9 +24,10 @@ _PRIVATE = (
 )  # fmt: skip
 
 
-def project_summary(row: Row, *, owned: bool = False) -> dict[str, Any]:
+def project_summary(row: ProjectSummary, *, owned: bool = False) -> Values:
     """A project in a list, with its figures; owners also get id, owner_id and published."""
-    shown = {name: outward(row[name]) for name in _SUMMARY}
+    values: Mapping[str, object] = row
+    shown = {name: outward(values[name]) for name in _SUMMARY}
     shown["overall_progress"] = int(row["overall_progress"])
     shown["last_activity"] = ago(row["last_activity_raw"])
     shown["info"] = public_info(row["info"])
@@ -33,22 +36,23 @@ def project_summary(row: Row, *, owned: bool = False) -> dict[str, Any]:
     return shown
 
 
-def public_info(info: dict[str, Any]) -> dict[str, Any]:
+def public_info(info: Values) -> Values:
     """What everybody may read of a project's ``info``."""
     return {key: value for key, value in info.items() if key in (PROJECT.public_info or info)}
 
 
-def person(row: Row, *, api_key: str | None = None, private: bool = False) -> dict[str, Any]:
+def person(row: PersonRow, *, api_key: str | None = None, private: bool = False) -> Values:
     """A person as others see him, or with everything for himself and administrators."""
-    shown: dict[str, Any] = {}
+    shown: Values = {}
+    values: Mapping[str, object] = row
     for name in _PERSON:
         hidden = name in _OPEN and row["privacy_mode"] and not private
-        shown[name] = None if hidden else outward(row.get(name))
+        shown[name] = None if hidden else outward(values.get(name))
     shown["registered_ago"] = ago(row["created"]) if private or not row["privacy_mode"] else None
-    shown["task_runs"] = row.get("n_answers")
+    shown["task_runs"] = values.get("n_answers")
     keys = USER.public_info or frozenset()
     shown["info"] = row["info"] if private else {k: v for k, v in row["info"].items() if k in keys}
     if private:
-        shown |= {name: outward(row[name]) for name in _PRIVATE}
+        shown |= {name: outward(values[name]) for name in _PRIVATE}
         shown |= {"api_key": api_key, "passwd_hash": None}
     return shown

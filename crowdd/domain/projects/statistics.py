@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from crowdd.domain.core.records import Records, Views
@@ -9,9 +10,10 @@ from crowdd.domain.projects.completion_estimate import Estimate, estimate
 from crowdd.domain.projects.pybossa_series import dates_stats, hours_stats, moment, per_day, users_stats
 from crowdd.domain.projects.serializers import public_info
 from crowdd.kinds import PROJECT_STATISTICS
-from crowdd.storage.database import Row, Transactions
+from crowdd.storage.database import Transactions
 from crowdd.storage.projects import feed, statistics
-from crowdd.values import Requester
+from crowdd.storage.projects.rows import ProjectFigures, TopVolunteers, TwoWeeks
+from crowdd.values import Requester, Values
 
 _BUSIEST = 5
 _FEED = 100
@@ -40,7 +42,7 @@ class Statistics:
         for view in views:
             view["stats"] = found.get(view["id"], {})
 
-    async def of_project(self, project_id: int) -> dict[str, Any]:
+    async def of_project(self, project_id: int) -> Values:
         """What the page of a project's statistics shows (interface: page-stats).
 
         Empty while there is no task or no answer, but for ``estimate``, which is None then.
@@ -55,11 +57,11 @@ class Statistics:
         return {
             "avg_contrib_time": figures["seconds"] / runs,
             "projectStats": {**_sides(figures, best), **_charts(info)},
-            "userStats": _sides({**recent, **_runs(recent)}, recent),
+            "userStats": _sides(_runs(recent), recent),
             "estimate": _outward(_estimate(figures, recent)),
         }
 
-    async def of_site(self) -> dict[str, Any]:
+    async def of_site(self) -> Values:
         """``/api/globalstats`` (interface: globalstats): tasks are counted as the answers that they want."""
         site = await statistics.of_site(self._db)
         return {
@@ -72,7 +74,7 @@ class Statistics:
             "categories": [{row["short_name"]: row["n"]} for row in await statistics.projects_by_category(self._db)],
         }
 
-    async def for_everybody(self) -> dict[str, Any]:
+    async def for_everybody(self) -> Values:
         """What the page of the site's statistics shows: ``stats``, and the projects with most answers of a day.
 
         Tasks, answers and people are those of projects that were published: what a draft has are trials.
@@ -94,11 +96,11 @@ class Statistics:
             "top5_projects_24_hours": [{**row, "info": public_info(row["info"])} for row in busiest],
         }
 
-    async def for_home(self) -> dict[str, Any]:
+    async def for_home(self) -> Values:
         """``n_answers``, ``n_people`` who gave them; projects ``n_open``, ``of_category``; answers of ``last_day``."""
         return {**await statistics.of_home(self._db), "last_day": await statistics.last_day(self._db)}
 
-    async def update_feed(self) -> list[dict[str, Any]]:
+    async def update_feed(self) -> list[Values]:
         """What happened lately, the last first; ``updated`` is in seconds since 1970."""
         return [
             {
@@ -113,7 +115,7 @@ class Statistics:
         ]
 
 
-def _info(row: Row, n_completed: int) -> dict[str, Any]:
+def _info(row: TwoWeeks, n_completed: int) -> Values:
     since = row["since"]
     return {
         "hours_stats": hours_stats(row["hours"]),
@@ -124,30 +126,35 @@ def _info(row: Row, n_completed: int) -> dict[str, Any]:
     }
 
 
-def _sides(figures: Row, best: Row) -> dict[str, Any]:
+def _sides(figures: Mapping[str, Any], best: TopVolunteers) -> Values:
     """Answers and people with an account and without; the shares are whole per cent that make 100."""
     anonymous, authenticated = figures["runs_anonymous"], figures["runs_authenticated"]
     share = anonymous * 100 // (anonymous + authenticated) if anonymous + authenticated else 0
     shares = {"anonymous": share, "authenticated": 100 - share if anonymous + authenticated else 0}
+    top: Mapping[str, object] = best
     sides = {
         side: {
             "taskruns": figures[f"runs_{side}"],
             "users": figures[f"people_{side}"],
             "pct_taskruns": shares[side],
-            "top5": best[side],
+            "top5": top[side],
         }
         for side in shares
     }
     return {**sides, "geo": False}
 
 
-def _runs(recent: Row) -> dict[str, int]:
-    """Answers of two weeks."""
-    names = ("runs_anonymous", "runs_authenticated")
-    return {name: sum(hour[name] for hour in recent["hours"]) for name in names}
+def _runs(recent: TwoWeeks) -> dict[str, int]:
+    """Answers and people of two weeks."""
+    return {
+        "runs_anonymous": sum(hour["runs_anonymous"] for hour in recent["hours"]),
+        "runs_authenticated": sum(hour["runs_authenticated"] for hour in recent["hours"]),
+        "people_anonymous": recent["people_anonymous"],
+        "people_authenticated": recent["people_authenticated"],
+    }
 
 
-def _charts(info: dict[str, Any]) -> dict[str, Any]:
+def _charts(info: Values) -> Values:
     """The series under the names that PyBossa's page has for them."""
     users = info["users_stats"]
     return {
@@ -159,8 +166,8 @@ def _charts(info: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _estimate(figures: Row, recent: Row) -> Estimate | None:
-    if not figures["published"]:
+def _estimate(figures: ProjectFigures, recent: TwoWeeks) -> Estimate | None:
+    if not figures["published"] or figures["first_published"] is None:
         return None  # a draft has trials, and a pause has no pace
     since, now, began = recent["since"], moment(recent["now"]), moment(figures["first_published"])
     counts = per_day(recent["hours"], since, lambda hour: max(0, int(hour["counted"])))
@@ -168,7 +175,7 @@ def _estimate(figures: Row, recent: Row) -> Estimate | None:
     return estimate(figures["n_wanted"] - figures["n_counted"], counts[idle:], now, began)
 
 
-def _outward(found: Estimate | None) -> dict[str, Any] | None:
+def _outward(found: Estimate | None) -> Values | None:
     if found is None:
         return None
     latest = found.latest.isoformat() if found.latest else None

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from typing import Final
 
+from crowdd.concurrency.worker_thread import WorkerThread
 from crowdd.domain.accounts.avatars import Box, redrawn
 from crowdd.domain.core import rights
-from crowdd.domain.core.concurrency.worker_thread import WorkerThread
 from crowdd.domain.core.quota import Quota
-from crowdd.domain.core.uploads import Journal, Upload, Uploads, container_of, with_files
+from crowdd.domain.core.uploads import FileChanges, Upload, Uploads, container_of, with_files
 from crowdd.errors import FormError, InvalidValueError
 from crowdd.kinds.kind import OWNERS
 from crowdd.storage.core import audit
-from crowdd.storage.database import Database, Row, Transactions
+from crowdd.storage.database import Database, Transactions
 from crowdd.storage.projects import projects
+from crowdd.storage.projects.rows import ProjectPage
 from crowdd.values import Requester
 
 SIZE: Final = (720, 480)
@@ -29,7 +30,7 @@ class Thumbnails:
         self._quota = quota
         self._db, self._worker_thread, self._uploads, self._base_url = db, worker_thread, uploads, base_url
 
-    async def set(self, row: Row, upload: Upload, box: Box | None, who: Requester) -> None:
+    async def set(self, row: ProjectPage, upload: Upload, box: Box | None, who: Requester) -> None:
         """Gives a project a picture; the one before goes with the sweep of orphans. Raises FormError for ``avatar``."""
         rights.require(who, row["roles"], OWNERS)
         try:
@@ -37,7 +38,7 @@ class Thumbnails:
         except InvalidValueError as error:
             raise FormError({"avatar": [error.args[0]]}) from None
 
-        async def work(tx: Database, files: Journal) -> None:
+        async def work(tx: Database, files: FileChanges) -> None:
             path = files.store(container_of(row["id"]), Upload("thumbnail.webp", picture))
             container, name = path.split("/")
             told = {"container": container, "thumbnail": name, "thumbnail_url": f"{self._base_url}/uploads/{path}"}

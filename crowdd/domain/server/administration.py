@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from crowdd.domain.core import rights
 from crowdd.domain.core.records import NOT_FOUND, Behaviour
 from crowdd.domain.core.security_log import ACCOUNT_BLOCKED, ACCOUNT_UNBLOCKED, SecurityLog
-from crowdd.domain.core.uploads import Journal
+from crowdd.domain.core.uploads import FileChanges
 from crowdd.errors import ConflictError, ForbiddenError, NotFoundError
 from crowdd.kinds import CATEGORY
 from crowdd.kinds.kind import ADMINS, outward
 from crowdd.languages import _
 from crowdd.storage.accounts import accounts, user_search
+from crowdd.storage.accounts.rows import RankedPerson
 from crowdd.storage.core import audit
+from crowdd.storage.core.rows import AuditEntry, SecurityEntry
 from crowdd.storage.database import Database, Row, Transactions
 from crowdd.storage.projects import categories, projects
+from crowdd.storage.projects.rows import CountedCategory, ProjectSummary
 from crowdd.storage.server import dashboard, jobs
-from crowdd.values import Requester
+from crowdd.storage.server.rows import JobState
+from crowdd.values import Requester, Values
 
 MAX_FOUND = 50
 MAX_EXPORTED = 50_000
@@ -35,17 +40,17 @@ class Administration:
 
     # People
 
-    async def admins(self, who: Requester) -> list[Row]:
+    async def admins(self, who: Requester) -> list[RankedPerson]:
         """All administrators with score and rank."""
         _require(who)
         return await user_search.admins(self._db)
 
-    async def found(self, words: str, who: Requester) -> list[Row]:
+    async def found(self, words: str, who: Requester) -> list[RankedPerson]:
         """People whose nickname, full name or e-mail address holds these words, at most MAX_FOUND."""
         _require(who)
         return await user_search.search(self._db, words.strip(), MAX_FOUND) if words.strip() else []
 
-    async def exported(self, after: int, who: Requester, maximum: int = MAX_EXPORTED) -> list[dict[str, Any]]:
+    async def exported(self, after: int, who: Requester, maximum: int = MAX_EXPORTED) -> list[Values]:
         """People by id, beginning after one, at most MAX_EXPORTED."""
         _require(who)
         rows = await user_search.part(self._db, after, min(maximum, MAX_EXPORTED))
@@ -82,50 +87,50 @@ class Administration:
 
     # Projects and categories
 
-    async def categories(self, who: Requester) -> list[Row]:
+    async def categories(self, who: Requester) -> list[CountedCategory]:
         """All categories, each with the number of its published projects."""
         _require(who)
         return await categories.counted(self._db)
 
-    async def published(self, who: Requester) -> list[Row]:
+    async def published(self, who: Requester) -> list[ProjectSummary]:
         """Published projects, featured ones first, then the liveliest, at most MAX_LISTED."""
         _require(who)
         return await projects.listed(self._db, who, MAX_LISTED)
 
     # How things are
 
-    async def figures(self, who: Requester, refresh: bool = False) -> dict[str, Any]:
+    async def figures(self, who: Requester, refresh: bool = False) -> Values:
         """The last seven days: as they were found in the last ten minutes, or anew.
 
         ``wait`` says that new figures were wanted and are just being found for somebody else: these are older.
         """
         _require(who)
         known = await dashboard.snapshot(self._db)
-        if known is not None and known["age"] < (NEWEST_SECONDS if refresh else FRESH_SECONDS):
-            return known["figures"] | {"wait": False}
+        if known is not None and known.age < (NEWEST_SECONDS if refresh else FRESH_SECONDS):
+            return known.figures | {"wait": False}
         made = await self._db.transaction(_find)
         if made is None:  # somebody else is at it
-            return (
-                known["figures"] | {"wait": True} if known is not None else await _figures(self._db) | {"wait": False}
-            )
+            return known.figures | {"wait": True} if known is not None else await _figures(self._db) | {"wait": False}
         return made | {"wait": False}
 
-    async def jobs(self, who: Requester) -> list[Row]:
+    async def jobs(self, who: Requester) -> list[JobState]:
         """Every job that ever ran, with how its last run went."""
         _require(who)
-        return await jobs.list_(self._db)
+        return await jobs.list_jobs(self._db)
 
     async def note(self, action: str, kind: str, object_id: int, who: Requester) -> None:
         """Writes down an act on what has no rules of its own for that: work in the queue, a letter."""
         _require(who)
         await audit.write(self._db, who, action, kind, object_id)
 
-    async def acts(self, who: Requester, *, maximum: int = ACTS, **chosen: Any) -> list[Row]:
+    async def acts(self, who: Requester, *, maximum: int = ACTS, **chosen: Any) -> list[AuditEntry]:
         """Entries of the audit log, the newest first; ``before``, ``user``, ``kind`` and ``since`` choose."""
         _require(who)
         return await audit.latest(self._db, maximum, origins=True, **chosen)
 
-    async def security(self, who: Requester, account: str = "", maximum: int = ACTS, **chosen: Any) -> list[Row]:
+    async def security(
+        self, who: Requester, account: str = "", maximum: int = ACTS, **chosen: Any
+    ) -> list[SecurityEntry]:
         """Entries of the security log, the newest first; ``before``, ``kinds`` and ``since`` choose.
 
         ``account`` is a nickname, an e-mail address or an id: also what was typed for an account that does not exist.
@@ -147,28 +152,28 @@ class Administration:
 
 
 class CategoryBehaviour(Behaviour):
-    """Administrators' shelves; every change is written down, and one of them always stays."""
+    """Categories; every change is written to the audit log, and the last category stays."""
 
     def __init__(self) -> None:
         super().__init__(CATEGORY)
 
-    async def create(self, tx: Database, who: Requester, rows: list[dict[str, Any]]) -> list[int]:
+    async def create(self, tx: Database, who: Requester, rows: list[Values]) -> list[int]:
         made = await super().create(tx, who, rows)
         for category_id, values in zip(made, rows, strict=True):
             await audit.write(tx, who, "create", "category", category_id, after={"name": values["name"]})
         return made
 
-    async def change(self, tx: Database, who: Requester, row: Row, changes: dict[str, Any]) -> None:
+    async def change(self, tx: Database, who: Requester, row: Row, changes: Values) -> None:
         await super().change(tx, who, row, changes)
         await audit.write_changes(tx, who, self.kind.name, row, changes)
 
-    async def delete(self, tx: Database, who: Requester, row: Row, files: Journal) -> None:
+    async def delete(self, tx: Database, who: Requester, row: Row, files: FileChanges) -> None:
         if await categories.hold_all(tx) == [row["id"]]:
             raise ConflictError(_("You cannot delete the last category."))
         await super().delete(tx, who, row, files)
 
 
-async def _find(tx: Database) -> dict[str, Any] | None:
+async def _find(tx: Database) -> Values | None:
     if not await dashboard.mine(tx):
         return None
     made = await _figures(tx)
@@ -176,9 +181,9 @@ async def _find(tx: Database) -> dict[str, Any] | None:
     return made
 
 
-async def _figures(db: Database) -> dict[str, Any]:
+async def _figures(db: Database) -> Values:
     """What front ends read (interface: admin-dashboard): series as ``{labels, series: [[…]]}``, projects as lists."""
-    days = await dashboard.by_day(db)
+    days: Sequence[Mapping[str, Any]] = await dashboard.by_day(db)
     labels = [row["day"].isoformat() for row in days]
     often = await dashboard.returning(db)
     series = {

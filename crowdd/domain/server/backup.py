@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from datetime import datetime
 from importlib.metadata import version
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 import attrs
 
@@ -65,12 +65,12 @@ def back_up(settings: Settings, dsn: str, target: Path, passphrase: str, pg_bin:
 
 def _require_keys(settings: Settings, seen: Snapshot, secrets: keys.Secrets | None) -> None:
     """A backup with another key file than the database's would be worth little."""
-    finding = server_key.Finding(seen.server_keys(), secrets)
+    finding = server_key.KeyState(seen.server_keys(), secrets)
     if complaint := finding.complaint(settings.data.dir):
         raise server_key.ServerKeyError(complaint)
 
 
-def _header(seen: Snapshot, shape: dump.Shape, tools: str) -> dict[str, Any]:
+def _header(seen: Snapshot, shape: dump.Shape, tools: str) -> dict[str, object]:
     return {
         "crowdd": version("crowdd"),
         "migrations": list(shape.migrations),
@@ -81,7 +81,7 @@ def _header(seen: Snapshot, shape: dump.Shape, tools: str) -> dict[str, Any]:
     }
 
 
-def _secret(settings: Settings, secrets: keys.Secrets | None) -> dict[str, Any]:
+def _secret(settings: Settings, secrets: keys.Secrets | None) -> dict[str, object]:
     return {"keys": [root.hex() for root in secrets.roots] if secrets else [], "settings": written(settings)}
 
 
@@ -97,7 +97,7 @@ def written(settings: Settings) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _word(value: Any) -> str:
+def _word(value: object) -> str:
     if isinstance(value, bool):
         return "on" if value else "off"
     return " ".join(map(str, value)) if isinstance(value, tuple) else str(value)

@@ -2,7 +2,7 @@
 
 Its members, in this order: ``header.json`` (versions and rows), files of the data folder (``uploads/…``), the dump in
 parts (``dump/00000001`` …), ``manifest.json`` (size and digest of all before it), and ``keys.json``: the keys and the
-settings, sealed by a passphrase and bound to the manifest, so that nobody without it can change anything unseen.
+settings, encrypted by a passphrase and bound to the manifest, so that nobody without it can change anything unseen.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import IO, Any
 import attrs
 import orjson
 
-from crowdd.domain.server import passphrase as sealing
+from crowdd.domain.server import passphrase as encryption
 from crowdd.errors import CrowddError
 
 FORMAT = 1
@@ -87,16 +87,16 @@ class Writer:
             self._told("bytes of the database", self.counts["dump_bytes"])
 
     def end(self, passphrase: str, secret: Mapping[str, Any]) -> None:
-        """The manifest, and what is sealed."""
+        """The manifest, and what is encrypted."""
         written = {"bytes": self._out.written, "sha256": self._out.digest.hexdigest()}
         manifest = orjson.dumps({"format": FORMAT, **written, **self.counts}, option=orjson.OPT_SORT_KEYS)
-        keys = orjson.dumps(sealing.encrypt(passphrase, orjson.dumps(secret), _bound(manifest)))
+        keys = orjson.dumps(encryption.encrypt(passphrase, orjson.dumps(secret), _bound(manifest)))
         self._out.write(_tail(manifest, keys))
 
 
 @attrs.frozen
 class Contents:
-    """What a sound archive says: header, manifest, and what was sealed (``keys`` in hexadecimal, ``settings``)."""
+    """What a sound archive says: header, manifest, and what was encrypted (``keys`` in hexadecimal, ``settings``)."""
 
     header: Mapping[str, Any]
     manifest: Mapping[str, Any]
@@ -118,7 +118,7 @@ def verify(archive: IO[bytes], passphrase: str, told: Told = lambda what, number
         _require_format(_json(header))
     if not header or not manifest or not keys:
         raise ArchiveError("The archive is incomplete: its end is missing. Use another backup.")
-    secret = _json(sealing.unseal(passphrase, _json(keys), _bound(manifest)))
+    secret = _json(encryption.decrypt(passphrase, _json(keys), _bound(manifest)))
     _require_bytes(archive, _json(manifest), _tail(manifest, keys), told)
     return Contents(_json(header), _json(manifest), tuple(secret["keys"]), secret["settings"])
 

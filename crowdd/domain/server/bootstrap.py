@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from crowdd.config import Settings
 from crowdd.domain.core import secrets
 from crowdd.domain.server.services import Services, build
 from crowdd.domain.transfer.exports import Reading
 from crowdd.errors import ConfigError
+from crowdd.reactor import IReactor
 from crowdd.storage.connections.connection_budget import ConnectionBudget
 from crowdd.storage.connections.connection_settings import session
 from crowdd.storage.connections.pool import Pool
 
 
 def make_pool(
-    reactor: Any,
+    reactor: IReactor,
     settings: Settings,
     *,
     size: int = 0,
@@ -43,7 +42,7 @@ def make_pool(
     )
 
 
-def make_services(reactor: Any, settings: Settings, pool: Pool, reading: Reading | None = None) -> Services:
+def make_services(reactor: IReactor, settings: Settings, pool: Pool, reading: Reading | None = None) -> Services:
     """The rules of crowdd on a pool, with the secrets of the data folder. Raises ConfigError without these.
 
     ``reading``: what files that are downloaded are read by; otherwise the pool.

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
 from urllib.parse import urlsplit
 
 import attrs
@@ -12,6 +11,9 @@ import attrs
 from crowdd.config import Settings
 from crowdd.domain.accounts import account_validation
 from crowdd.domain.server import server_key
+from crowdd.storage.database import Row
+from crowdd.storage.server.rows import DatabaseHealth
+from crowdd.values import Values
 
 OLDEST_POSTGRESQL = 15
 MIN_FREE_BYTES = 1_000_000_000
@@ -122,9 +124,9 @@ class Facts:
     complaints: Sequence[str] | None  # what the server that is configured says it lacks; None: none answers
     base_url: str
     now: float  # epoch seconds of this machine
-    database: Mapping[str, Any]
-    jobs: Sequence[Mapping[str, Any]]
-    webhooks: Sequence[Mapping[str, Any]]
+    database: DatabaseHealth
+    jobs: Sequence[Row]
+    webhooks: Sequence[Values]
     key_complaint: str = ""  # how secret.key does not fit the database
     backup_days: int = 0  # [data] backup_days
     configured: bool = True  # [db] dsn names the database; else it is crowdd's own

@@ -15,30 +15,32 @@ from crowdd.domain.projects.projects import new_secret_key
 from crowdd.domain.server import server_key
 from crowdd.domain.webhooks import signatures, webhooks
 from crowdd.storage.core import audit, encrypted_columns
-from crowdd.storage.database import Database, Row, Transactions
+from crowdd.storage.core.rows import EncryptedValue
+from crowdd.storage.database import Database, Transactions
 from crowdd.storage.server import server_keys
+from crowdd.storage.server.rows import EncryptedApiKey
 from crowdd.values import SYSTEM
 
 _CHUNK = 200
-Renew = Callable[[Database, Row], Awaitable[None]]
+Renew = Callable[[Database, EncryptedValue], Awaitable[None]]
 
 # What a person is told of each table and column whose values are lost.
 WORDS = {
-    "account.api_key_sealed": "API keys are made anew: programs that use the old ones get 401",
-    "project.secret_key_sealed": "secret keys of projects are made anew: tokens for external users stop working",
-    "webhook.secret_sealed": "webhook secrets are made anew: receivers refuse messages until they have the new one",
-    "webhook.old_secret_sealed": "former webhook secrets are forgotten",
-    "totp.sealed": "authenticator apps are removed: the password alone signs these people in",
-    "provider_token.sealed": "tokens of sign-in providers are forgotten",
+    "account.api_key_encrypted": "API keys are replaced: programs that use the old ones get 401",
+    "project.secret_key_encrypted": "secret keys of projects are replaced: tokens for external users stop working",
+    "webhook.secret_encrypted": "webhook secrets are replaced: receivers refuse messages until they have the new one",
+    "webhook.old_secret_encrypted": "former webhook secrets are deleted",
+    "totp.encrypted": "authenticator apps are removed: the password alone signs these people in",
+    "provider_token.encrypted": "tokens of sign-in providers are deleted",
     "session": "sessions end: people sign in again",
-    "one_time_link": "links in letters and administrator links stop working",
+    "one_time_link": "links in e-mails and administrator links stop working",
     "api_token": "named API tokens stop working and are removed",
     "passkey": "passkeys stop working and are removed",
     "recovery_code": "recovery codes stop working and are removed",
 }
 ALSO = (
     "Volunteers without an account count as new ones, and pseudonyms of addresses change. Links to uploaded files of "
-    "restricted projects are made anew."
+    "restricted projects change."
 )
 
 
@@ -60,11 +62,11 @@ class KeyReplacement:
     def __init__(self, db: Transactions, folder: Path, secrets: Secrets) -> None:
         self._db, self._folder, self._secrets = db, folder, secrets
         self._renewals: dict[str, Renew] = {
-            "project.secret_key_sealed": self._renew_project,
-            "webhook.secret_sealed": self._renew_webhook,
-            "webhook.old_secret_sealed": _forget_old_webhook_secret,
-            "totp.sealed": _forget_authenticator,
-            "provider_token.sealed": _forget_provider_token,
+            "project.secret_key_encrypted": self._renew_project,
+            "webhook.secret_encrypted": self._renew_webhook,
+            "webhook.old_secret_encrypted": _forget_old_webhook_secret,
+            "totp.encrypted": _forget_authenticator,
+            "provider_token.encrypted": _forget_provider_token,
         }
 
     async def needed(self) -> bool:
@@ -109,16 +111,16 @@ class KeyReplacement:
         """How many values of a column are lost; each is renewed in a transaction of its part."""
         lost, after = 0, None
         while rows := await encrypted_columns.outdated(self._db, column, self._secrets.encryption_prefix, after):
-            after = [rows[-1][key] for key in column.keys]
+            after = encrypted_columns.key_of(column, rows[-1])
             unreadable = [row for row in rows if not self._opens(column, row)]
             lost += len(unreadable)
             if renew and unreadable:
                 await self._db.transaction(partial(_each, renew, unreadable))
         return Loss(_name(column), lost)
 
-    def _opens(self, column: encrypted_columns.Column, row: Row) -> bool:
-        key = ".".join(str(row[name]) for name in column.keys)
-        return server_key.opens(self._secrets, column.table, column.encrypted_for, key, row["sealed"])
+    def _opens(self, column: encrypted_columns.Column, row: EncryptedValue) -> bool:
+        key = ".".join(map(str, encrypted_columns.key_of(column, row)))
+        return server_key.opens(self._secrets, column.table, column.encrypted_for, key, row["encrypted"])
 
     async def _api_keys(self, *, everybody: bool) -> None:
         """A key that can be opened stays as it is, found by the new hash; others are made anew."""
@@ -127,11 +129,11 @@ class KeyReplacement:
             last = rows[-1]["id"]
             await self._db.transaction(partial(self._some_api_keys, rows, everybody))
 
-    async def _some_api_keys(self, rows: Sequence[Row], everybody: bool, tx: Database) -> None:
+    async def _some_api_keys(self, rows: Sequence[EncryptedApiKey], everybody: bool, tx: Database) -> None:
         for row in rows:
-            where = place("account", "api_key_sealed", row["id"])
+            where = place("account", "api_key_encrypted", row["id"])
             try:
-                key = self._secrets.decrypt(row["sealed"], where)
+                key = self._secrets.decrypt(row["encrypted"], where)
                 if not everybody:
                     continue
             except InvalidTag:
@@ -139,28 +141,28 @@ class KeyReplacement:
             hashed = self._secrets.digest("api_key", key)
             await server_keys.set_api_key(tx, row["id"], hashed, self._secrets.encrypt(key, where))
 
-    async def _renew_project(self, tx: Database, row: Row) -> None:
+    async def _renew_project(self, tx: Database, row: EncryptedValue) -> None:
         await server_keys.set_project_key(tx, row["id"], new_secret_key(self._secrets, row["id"]))
 
-    async def _renew_webhook(self, tx: Database, row: Row) -> None:
+    async def _renew_webhook(self, tx: Database, row: EncryptedValue) -> None:
         secret = webhooks.encrypted(self._secrets, signatures.new_secret(), row["project_id"])
         await server_keys.set_webhook_secret(tx, row["project_id"], secret)
 
 
-async def _each(renew: Renew, rows: Sequence[Row], tx: Database) -> None:
+async def _each(renew: Renew, rows: Sequence[EncryptedValue], tx: Database) -> None:
     for row in rows:
         await renew(tx, row)
 
 
-async def _forget_old_webhook_secret(tx: Database, row: Row) -> None:
+async def _forget_old_webhook_secret(tx: Database, row: EncryptedValue) -> None:
     await server_keys.forget_old_webhook_secret(tx, row["project_id"])
 
 
-async def _forget_authenticator(tx: Database, row: Row) -> None:
+async def _forget_authenticator(tx: Database, row: EncryptedValue) -> None:
     await server_keys.forget_authenticator(tx, row["user_id"])
 
 
-async def _forget_provider_token(tx: Database, row: Row) -> None:
+async def _forget_provider_token(tx: Database, row: EncryptedValue) -> None:
     await server_keys.forget_provider_token(tx, row["user_id"], row["provider"])
 
 

@@ -1,20 +1,19 @@
-"""Brings every sealed value under the first key, bound to its place; can be broken off and begun again."""
+"""Brings every encrypted value under the first key, bound to its place; can be broken off and begun again."""
 
 from __future__ import annotations
-
-from typing import Any
 
 import attrs
 from cryptography.exceptions import InvalidTag
 
 from crowdd.domain.core.secrets import Secrets, place
 from crowdd.storage.core import encrypted_columns
-from crowdd.storage.database import Database, Row, Transactions
+from crowdd.storage.core.rows import EncryptedValue
+from crowdd.storage.database import Database, Transactions
 
 
 @attrs.frozen
 class Reencrypted:
-    """How many values of a column were sealed anew, and how many no key opens."""
+    """How many values of a column were encrypted anew, and how many no key opens."""
 
     table: str
     column: str
@@ -22,8 +21,8 @@ class Reencrypted:
     unreadable: int
 
 
-class Resealing:
-    """A part of a column is one transaction: values that were sealed by the first key already are left out."""
+class KeyRotation:
+    """A part of a column is one transaction: values that were encrypted by the first key already are left out."""
 
     def __init__(self, db: Transactions, secrets: Secrets) -> None:
         self._db, self._secrets = db, secrets
@@ -34,22 +33,22 @@ class Resealing:
 
     async def _column(self, column: encrypted_columns.Column) -> Reencrypted:
         changed = unreadable = 0
-        after: list[Any] | None = None
+        after: list[object] | None = None
         while rows := await encrypted_columns.outdated(self._db, column, self._secrets.encryption_prefix, after):
-            after = [rows[-1][key] for key in column.keys]
+            after = encrypted_columns.key_of(column, rows[-1])
             new = {index: value for index, row in enumerate(rows) if (value := self._anew(column, row)) is not None}
             unreadable += len(rows) - len(new)
             changed += await self._replace(column, [(rows[index], value) for index, value in new.items()])
         return Reencrypted(column.table, column.column, changed, unreadable)
 
-    def _anew(self, column: encrypted_columns.Column, row: Row) -> bytes | None:
-        where = place(column.table, column.encrypted_for, ".".join(str(row[key]) for key in column.keys))
+    def _anew(self, column: encrypted_columns.Column, row: EncryptedValue) -> bytes | None:
+        where = place(column.table, column.encrypted_for, ".".join(map(str, encrypted_columns.key_of(column, row))))
         try:
-            return self._secrets.encrypt(self._secrets.decrypt(row["sealed"], where), where)
+            return self._secrets.encrypt(self._secrets.decrypt(row["encrypted"], where), where)
         except InvalidTag:
             return None
 
-    async def _replace(self, column: encrypted_columns.Column, values: list[tuple[Row, bytes]]) -> int:
+    async def _replace(self, column: encrypted_columns.Column, values: list[tuple[EncryptedValue, bytes]]) -> int:
         async def work(tx: Database) -> int:
             return sum([await encrypted_columns.replace(tx, column, row, value) for row, value in values])
 

@@ -1,4 +1,4 @@
-"""What is sealed by a passphrase: argon2id makes a key of it, AES-256-GCM seals."""
+"""What is encrypted by a passphrase: argon2id makes a key of it, AES-256-GCM encrypts."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ _KEY, _SALT, _NONCE = 32, 16, 12
 
 
 class PassphraseError(CrowddError):
-    """The passphrase does not open what is sealed, or what it was sealed for has changed."""
+    """The passphrase does not open what is encrypted, or what it was encrypted for has changed."""
 
     code = "passphrase"
 
 
-def encrypt(passphrase: str, content: bytes, bound_to: bytes) -> dict[str, Any]:
+def encrypt(passphrase: str, content: bytes, bound_to: bytes) -> dict[str, object]:
     """The content as a JSON object that only the passphrase opens, together with the same ``bound_to``."""
     salt, nonce = os.urandom(_SALT), os.urandom(_NONCE)
     encrypted = AESGCM(_key(passphrase, salt, _COST)).encrypt(nonce, content, bound_to)
     return {"kdf": "argon2id", **_COST, "salt": salt.hex(), "nonce": nonce.hex(), "sealed": encrypted.hex()}
 
 
-def unseal(passphrase: str, box: Mapping[str, Any], bound_to: bytes) -> bytes:
+def decrypt(passphrase: str, box: Mapping[str, Any], bound_to: bytes) -> bytes:
     """The content. Raises PassphraseError."""
     try:
         cost = {name: int(box[name]) for name in _COST}
@@ -44,9 +44,7 @@ def unseal(passphrase: str, box: Mapping[str, Any], bound_to: bytes) -> bytes:
     except InvalidTag:
         raise PassphraseError("The passphrase is wrong, or the archive was changed.") from None
     except (KeyError, TypeError, ValueError):
-        raise PassphraseError(
-            "The keys in the archive are encrypted in a way that this crowdd does not know."
-        ) from None
+        raise PassphraseError("The keys in the archive are not encrypted in a way that this crowdd knows.") from None
 
 
 def _key(passphrase: str, salt: bytes, cost: Mapping[str, int]) -> bytes:

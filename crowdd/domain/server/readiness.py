@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import shutil
 from pathlib import Path
-from typing import Any
 
 from twisted.internet.defer import TimeoutError, ensureDeferred
+from twisted.internet.interfaces import IReactorTime
 
+from crowdd.concurrency.cached_value import CachedValue
 from crowdd.domain.core.secrets import Secrets
 from crowdd.domain.server import server_key
 from crowdd.errors import CrowddError
@@ -16,7 +17,7 @@ from crowdd.storage import schema
 from crowdd.storage.database import Database
 from crowdd.storage.server import figures
 
-PATIENCE = 2.0  # seconds; whoever asks wants to know soon
+PATIENCE = 2.0  # seconds
 KEPT = 1.0  # seconds: asking often costs nothing more
 OK = "ok"
 
@@ -24,18 +25,17 @@ OK = "ok"
 class Readiness:
     """Asks the database and the disk; ``clock`` is the reactor."""
 
-    def __init__(self, clock: Any, db: Database, secrets: Secrets, folder: Path, min_free_bytes: int) -> None:
+    def __init__(self, clock: IReactorTime, db: Database, secrets: Secrets, folder: Path, min_free_bytes: int) -> None:
         self._clock, self._db, self._secrets = clock, db, secrets
         self._folder, self._minimum = folder, min_free_bytes
-        self._found: dict[str, str] = {}
-        self._asked = float("-inf")
+        self._checks = CachedValue(clock, KEPT, self._check)
 
     async def checks(self) -> dict[str, str]:
         """What was looked at, and in a sentence what is wrong with it; OK where nothing is."""
-        if self._clock.seconds() - self._asked >= KEPT:
-            self._asked = self._clock.seconds()
-            self._found = {"disk": self.disk(), **await self._database()}
-        return dict(self._found)
+        return dict(await self._checks.get())
+
+    async def _check(self) -> dict[str, str]:
+        return {"disk": self.disk(), **await self._database()}
 
     def disk(self) -> str:
         """The same for the data folder alone."""

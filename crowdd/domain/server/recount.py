@@ -1,18 +1,18 @@
 """Counters are recounted from the rows while the server runs; what differs is told, and repaired when that is wanted.
 
-A check is a function of SQL that lists differences and one that repairs them (``definitions/90_check.sql`` says why
-answers that come in meanwhile cause no false alarm). To add one, write the two functions and a line here.
+A check is a function of SQL that lists differences and one that repairs them (``definitions/server/90_check.sql`` says
+why answers that come in meanwhile cause no false alarm). To add one, write the two functions and a line here.
 """
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from typing import Any
+from collections.abc import AsyncIterator, Sequence
 
 import attrs
 
 from crowdd.storage.database import Transactions
 from crowdd.storage.server import recount
+from crowdd.storage.server.rows import CounterDifference
 
 _PROJECTS_AT_ONCE = 1000
 
@@ -94,17 +94,17 @@ class Checking:
         if not (found and repair):
             return _differences(check, found, set())
         await recount.repair(self._db, check.repairs, project_id)
-        left = {(row["what"], row["key"]) for row in await recount.differences(self._db, check.finds, project_id)}
-        repaired = {(row["what"], row["key"]) for row in found} - left
+        left = {(row.what, row.key) for row in await recount.differences(self._db, check.finds, project_id)}
+        repaired = {(row.what, row.key) for row in found} - left
         return _differences(check, found, repaired)
 
 
-def _differences(check: Check, rows: list[dict[str, Any]], repaired: set[tuple[str, str]]) -> list[Difference]:
+def _differences(check: Check, rows: Sequence[CounterDifference], repaired: set[tuple[str, str]]) -> list[Difference]:
     """Rows of a check as differences; the last one says how many are not among them."""
     listed = []
     for nth, row in enumerate(rows, 1):
-        what, key, more = row["what"], row["key"], row["total"] - nth if nth == len(rows) else 0
-        stored, counted = (float(row[name]) for name in ("stored", "counted"))
+        what, key, more = row.what, row.key, row.total - nth if nth == len(rows) else 0
+        stored, counted = float(row.stored), float(row.counted)
         done = (what, key) in repaired
-        listed.append(Difference(check.name, row["project_id"], what, key, stored, counted, done, more))
+        listed.append(Difference(check.name, row.project_id, what, key, stored, counted, done, more))
     return listed

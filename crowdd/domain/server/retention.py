@@ -14,7 +14,7 @@ class Retention:
     """Each setting is a number of days; 0 keeps the data for ever."""
 
     db: Database
-    settings: config.Retention
+    settings: config.RetentionSettings
 
     async def sweep(self) -> dict[str, int]:
         """Removes what has been kept long enough: ``answers`` looked at, ``acts`` (rows of the audit log) deleted."""

@@ -13,8 +13,9 @@ from crowdd.domain.core import secrets as keys
 from crowdd.domain.core.secrets import Secrets, encryption_prefix, key_id, place
 from crowdd.errors import CrowddError
 from crowdd.storage.core import encrypted_columns
-from crowdd.storage.database import Database, Row, Transactions
+from crowdd.storage.database import Bytea, Database, Transactions
 from crowdd.storage.server import server_keys
+from crowdd.storage.server.rows import ServerKey
 
 WHAT_TO_DO = (
     "Put the file of this database back (from a backup or the other machine), or correct [data] dir. If it is lost, "
@@ -46,7 +47,7 @@ def compare(recorded: Sequence[bytes], present: Sequence[bytes]) -> Match:
     """How the fingerprints of the record and of the file, both in the order of its lines, fit together.
 
     The last line must stay, for look-ups are made with it; the first one of the record must be there, for new values
-    are sealed with it. Lines before the first are new keys, those between were taken out after a rotation.
+    are encrypted with it. Lines before the first are new keys, those between were taken out after a rotation.
     """
     if not recorded:
         return Match.UNRECORDED
@@ -58,10 +59,10 @@ def compare(recorded: Sequence[bytes], present: Sequence[bytes]) -> Match:
 
 
 @attrs.frozen
-class Finding:
+class KeyState:
     """How the file of a folder and the record of a database fit; ``present`` is None without a file."""
 
-    recorded: Sequence[Row]
+    recorded: Sequence[ServerKey]
     present: Secrets | None
 
     @property
@@ -87,12 +88,12 @@ class Finding:
         return f"{folder.absolute() / keys.FILE} is an older copy: key {missing} of this database is missing."
 
 
-async def find(db: Database, present: Secrets | None) -> Finding:
+async def find(db: Database, present: Secrets | None) -> KeyState:
     """Compare the record of the database with these secrets."""
-    return Finding(await server_keys.recorded(db), present)
+    return KeyState(await server_keys.recorded(db), present)
 
 
-async def settle(db: Transactions, folder: Path, secrets: Secrets) -> None:
+async def reconcile(db: Transactions, folder: Path, secrets: Secrets) -> None:
     """Make sure that these secrets of the folder are the database's; the first ones that come are recorded.
 
     Raises ServerKeyError for others; then nothing has changed, and a candidate made for this start is gone.
@@ -134,9 +135,9 @@ async def record(tx: Database, secrets: Secrets) -> None:
 
 
 async def _require_opened(tx: Database, folder: Path, secrets: Secrets) -> None:
-    """The first record of a used database: the file has to open what is sealed in it."""
-    sample = await server_keys.sealed_sample(tx)
-    if not sample or any(opens(secrets, "account", "api_key_sealed", row["id"], row["sealed"]) for row in sample):
+    """The first record of a used database: the file has to open what is encrypted in it."""
+    sample = await server_keys.encrypted_sample(tx)
+    if not sample or any(opens(secrets, "account", "api_key_encrypted", row["id"], row["encrypted"]) for row in sample):
         return
     if keys.existing(folder) is None:
         raise ServerKeyError(f"{folder.absolute()} contains no {keys.FILE}, but the database was used with one.")
@@ -145,8 +146,8 @@ async def _require_opened(tx: Database, folder: Path, secrets: Secrets) -> None:
     )
 
 
-async def _require_unused(tx: Database, finding: Finding, folder: Path) -> None:
-    """A line that was taken out must have sealed nothing that is still there."""
+async def _require_unused(tx: Database, finding: KeyState, folder: Path) -> None:
+    """A line that was taken out must have encrypted nothing that is still there."""
     present = finding.present.fingerprints if finding.present else ()
     for row in finding.recorded:
         if bytes(row["fingerprint"]) in present:
@@ -155,13 +156,13 @@ async def _require_unused(tx: Database, finding: Finding, folder: Path) -> None:
         if any([await encrypted_columns.any_beginning(tx, column, prefix) for column in encrypted_columns.COLUMNS]):
             path, name = folder.absolute() / keys.FILE, bytes(row["id"]).hex()
             raise ServerKeyError(
-                f"Key {name} is missing in {path}, but secrets are encrypted with it.",
+                f"Key {name} is missing in {path}, and secrets are encrypted with it.",
                 hint=f"Put its line back, and run crowdctl secrets rotate before you remove it. {WHAT_TO_DO}",
             )
 
 
-def opens(secrets: Secrets, table: str, column: str, key: object, value: bytes) -> bool:
-    """Whether the secrets open a sealed value of this place."""
+def opens(secrets: Secrets, table: str, column: str, key: object, value: Bytea) -> bool:
+    """Whether the secrets open an encrypted value of this place."""
     try:
         secrets.decrypt(value, place(table, column, key))
     except (InvalidTag, UnicodeDecodeError):

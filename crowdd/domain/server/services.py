@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any
 from urllib.parse import urlsplit
 
 import attrs
 
+from crowdd.concurrency.batching import Batcher, BatcherFactory
+from crowdd.concurrency.concurrency_limit import Turns
+from crowdd.concurrency.worker_thread import WorkerThread
 from crowdd.config import Settings
 from crowdd.domain.accounts.accounts import Accounts, UserBehaviour
 from crowdd.domain.accounts.administrators import Administrators
@@ -21,20 +23,17 @@ from crowdd.domain.accounts.social.providers import Provider, configured
 from crowdd.domain.core.attempt_limits import Attempts
 from crowdd.domain.core.background_queue import Queue
 from crowdd.domain.core.change_notifier import ChangeNotifier
-from crowdd.domain.core.concurrency.batching import Batcher, BatcherFactory
-from crowdd.domain.core.concurrency.concurrency_limit import Turns
-from crowdd.domain.core.concurrency.pauses import Pauses
-from crowdd.domain.core.concurrency.worker_thread import WorkerThread
 from crowdd.domain.core.quota import Quota
 from crowdd.domain.core.records import Behaviour, Records
 from crowdd.domain.core.secrets import Secrets
 from crowdd.domain.core.security_log import SecurityLog
 from crowdd.domain.core.text.rendered_text import Prose
 from crowdd.domain.core.uploads import Uploads
-from crowdd.domain.mail.backend import Post, post
+from crowdd.domain.mail.backend import post
 from crowdd.domain.mail.mail import Mail
 from crowdd.domain.mail.message import Sender
-from crowdd.domain.mail.rendering import Letters
+from crowdd.domain.mail.rendering import MailRenderer
+from crowdd.domain.mail.transport import Post
 from crowdd.domain.outbound.client import Outgoing
 from crowdd.domain.projects.file_access import FileAccess
 from crowdd.domain.projects.live_state import Live
@@ -65,6 +64,7 @@ from crowdd.domain.transfer.spool import Spools
 from crowdd.domain.webhooks.webhooks import Webhooks
 from crowdd.kinds import KINDS
 from crowdd.languages import Languages
+from crowdd.reactor import IReactor
 from crowdd.storage.database import Transactions
 
 # Lists that may read a large part of a table: so many at a time, and never on more than half of the processors.
@@ -141,7 +141,7 @@ class Services:
         )
         return _assemble(db, self.settings, self.secrets, *kept)
 
-    def with_settings(self, reactor: Any, settings: Settings) -> Services:
+    def with_settings(self, reactor: IReactor, settings: Settings) -> Services:
         """The same rules by other settings; what is kept in memory is shared, but for the ways to other servers."""
         outgoing = Outgoing(reactor, settings.outgoing.allowed_hosts)
         return _assemble(
@@ -165,7 +165,7 @@ class Services:
 
 
 def build(
-    reactor: Any, db: Transactions, settings: Settings, secrets: Secrets, reading: Reading | None = None
+    reactor: IReactor, db: Transactions, settings: Settings, secrets: Secrets, reading: Reading | None = None
 ) -> Services:
     """The domain on a database. ``reading``: what files are read by; otherwise the database itself."""
     outgoing = Outgoing(reactor, settings.outgoing.allowed_hosts)
@@ -176,7 +176,9 @@ def build(
     refusal = "Too many clients ask for many tasks at once. Ask with a smaller limit."
     preloads = Turns(reactor, 1, PRELOAD_WAIT_SECONDS, rest=1.0, refusal=refusal)
     resources = Resources(
-        db if reading is None else reading, Pauses(reactor, EXPORT_PAUSE), DownloadLimits(reactor, settings.exports)
+        db if reading is None else reading,
+        Turns(reactor, 1, None, rest=EXPORT_PAUSE),
+        DownloadLimits(reactor, settings.exports),
     )
     kept = (
         security_log,
@@ -214,7 +216,7 @@ def _assemble(
 ) -> Services:
     uploads, queue = Uploads(settings.data.dir / "uploads", secrets.key("names of files")), Queue(db)
     webhooks, quota = Webhooks(db, change_notifier.notify, secrets, outgoing), Quota(settings.quota)
-    letters = Letters(languages, settings.site.name, settings.base_url)
+    letters = MailRenderer(languages, settings.site.name, settings.base_url)
     sender = Sender(settings.site.name, settings.mail.sender, host_of(settings))
     mail = Mail(db, letters, sender, away, settings.mail.keep_days)
     administrators = Administrators(security_log, mail)

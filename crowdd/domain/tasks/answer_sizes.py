@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from crowdd.kinds.sizes import json_bytes, too_large
 from crowdd.kinds.task_run import MAX_ANSWER_BYTES
 from crowdd.storage.database import Database
 from crowdd.storage.projects import projects
 
 
-async def require(db: Database, project_id: int, info: Any) -> int:
+async def require(db: Database, project_id: int, info: object) -> int:
     """The size of an ``info`` in bytes; the database is asked for its project's limit where it is large.
 
     Raises TooLargeError beyond that limit.

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from datetime import datetime
 from functools import partial
-from typing import Any
 
 import attrs
 
@@ -16,9 +16,10 @@ from crowdd.kinds.types import Boolean, Integer, Text
 from crowdd.languages import _
 from crowdd.storage.accounts import accounts
 from crowdd.storage.core import audit
-from crowdd.storage.database import Database, Row, Transactions
+from crowdd.storage.database import Database, Transactions
 from crowdd.storage.tasks import bars, volunteers
-from crowdd.values import Requester
+from crowdd.storage.tasks.rows import Bar
+from crowdd.values import Requester, Values
 
 CHUNK = 500  # tasks of one transaction
 HANDLER = "set_aside"
@@ -40,12 +41,12 @@ class Barred:
     shown: str
     volunteer: str | None
     user_name: str | None
-    at: Any
+    at: datetime
     by: str | None
     reason: str
 
     @classmethod
-    def of(cls, row: Row) -> Barred:
+    def of(cls, row: Bar) -> Barred:
         """The bar of a row."""
         sort, _colon, name = row["subject"].partition(":")
         words = {"u": "account", "x": "external", "n": "network"}.get(sort, "anonymous")
@@ -56,7 +57,7 @@ class Barred:
 
 
 @attrs.frozen
-class Outcome:
+class BarResult:
     """What was done: the bar, ``answers`` set aside or brought back so far; ``queue_item`` does the rest."""
 
     id: int
@@ -75,7 +76,7 @@ class Barring:
         await self._changes.require(self._db, who, project_id)
         return [Barred.of(row) for row in await bars.listed(self._db, project_id)]
 
-    async def bar(self, who: Requester, project_id: int, body: Any) -> Outcome:
+    async def bar(self, who: Requester, project_id: int, body: object) -> BarResult:
         """Keeps a volunteer out, named by one of NAMES; with ``network`` all anonymous ones of the answer's network.
 
         With ``set_aside`` (the default) their answers do not count any more.
@@ -92,9 +93,9 @@ class Barring:
             return bar_id
 
         bar_id = await self._db.transaction(work)
-        return await self._begin(who, project_id, bar_id, "aside") if aside else Outcome(bar_id, 0)
+        return await self._begin(who, project_id, bar_id, "aside") if aside else BarResult(bar_id, 0)
 
-    async def unbar(self, who: Requester, project_id: int, bar_id: int) -> Outcome:
+    async def unbar(self, who: Requester, project_id: int, bar_id: int) -> BarResult:
         """Lets somebody in again; answers that were set aside count where a place is free."""
         await self._changes.require(self._db, who, project_id)
         row = await bars.find(self._db, project_id, bar_id)
@@ -104,7 +105,7 @@ class Barring:
         async def work(tx: Database) -> bool:
             done = await bars.unbar(tx, project_id, bar_id)
             if done:
-                before = {"volunteer": await _in_log(tx, project_id, row["subject"])}
+                before = {"volunteer": await _in_log(tx, project_id, row.subject)}
                 await audit.write(tx, who, "unbar", "project", project_id, project_id=project_id, before=before)
             return done
 
@@ -112,29 +113,27 @@ class Barring:
             raise NotFoundError(NOT_FOUND)
         return await self._begin(who, project_id, bar_id, "back")
 
-    async def _begin(self, who: Requester, project_id: int, bar_id: int, way: str) -> Outcome:
+    async def _begin(self, who: Requester, project_id: int, bar_id: int, way: str) -> BarResult:
         """Does the first chunk; the queue takes the rest."""
         after, answers = await self._db.transaction(partial(self._step, project_id, bar_id, way, 0))
         self._notify(project_id)
         if after is None or not await self._more(project_id, bar_id, way, after):
-            return Outcome(bar_id, answers)
+            return BarResult(bar_id, answers)
         arguments = {"bar": bar_id, "way": way, "after": after, "answers": answers}
-        return Outcome(bar_id, answers, await self._queue.add(self._db, HANDLER, arguments, who, project_id))
+        return BarResult(bar_id, answers, await self._queue.add(self._db, HANDLER, arguments, who, project_id))
 
     async def carry_on(self, item: QueuedTask) -> dict[str, object]:
         """Goes on chunk by chunk, each consistent in itself and harmless to do twice."""
         given, project_id = item.arguments, item.project_id
         if project_id is None:
             raise NotFoundError(NOT_FOUND)
-        so_far: dict[str, Any] = item.checkpoint or {"after": given["after"], "answers": given["answers"]}
+        so_far: Values = item.checkpoint or {"after": given["after"], "answers": given["answers"]}
         while so_far["after"] is not None:
             so_far = await self._db.transaction(partial(self._carried, item, project_id, so_far))
             self._notify(project_id)
         return {"answers": so_far["answers"]}
 
-    async def _carried(
-        self, item: QueuedTask, project_id: int, so_far: Mapping[str, Any], tx: Database
-    ) -> dict[str, Any]:
+    async def _carried(self, item: QueuedTask, project_id: int, so_far: Values, tx: Database) -> Values:
         given = item.arguments
         after, answers = await self._step(project_id, given["bar"], given["way"], so_far["after"], tx)
         now = {"after": after, "answers": so_far["answers"] + answers}
@@ -146,16 +145,16 @@ class Barring:
         if way == "back":
             return await bars.bring_back(tx, project_id, bar_id, after, CHUNK)
         row = await bars.find(tx, project_id, bar_id)
-        ids = [] if row is None else await bars.tasks_of(tx, project_id, row["subject"], after, CHUNK)
+        ids = [] if row is None else await bars.tasks_of(tx, project_id, row.subject, after, CHUNK)
         return (ids[-1], await bars.set_aside(tx, project_id, ids, bar_id)) if ids else (None, 0)
 
     async def _more(self, project_id: int, bar_id: int, way: str, after: int) -> bool:
         if way == "back":
             return await bars.has_aside(self._db, project_id, bar_id, after)
         row = await bars.find(self._db, project_id, bar_id)
-        return row is not None and bool(await bars.tasks_of(self._db, project_id, row["subject"], after, 1))
+        return row is not None and bool(await bars.tasks_of(self._db, project_id, row.subject, after, 1))
 
-    async def _subject(self, project_id: int, given: Mapping[str, Any]) -> tuple[str, str | None]:
+    async def _subject(self, project_id: int, given: Mapping[str, object]) -> tuple[str, str | None]:
         """Whom a body names, and how owners know an anonymous one."""
         named = [name for name in NAMES if given.get(name) not in (None, "")]
         if len(named) != 1:
@@ -174,16 +173,16 @@ class Barring:
             raise NotFoundError(NOT_FOUND, hint=_("No account has the user name “%(name)s”.", name=name.strip()))
         return f"u:{row['id']}"
 
-    async def _author(self, project_id: int, given: Mapping[str, Any]) -> tuple[str, str | None]:
+    async def _author(self, project_id: int, given: Mapping[str, object]) -> tuple[str, str | None]:
         run_id = _ID.parse(given["taskrun_id"])
         row = await bars.author(self._db, project_id, run_id)
         if row is None:
             raise NotFoundError(NOT_FOUND, hint=f"Answer {run_id} does not exist in this project.")
         if not _FLAG.parse(given.get("network", False)):
-            return row["actor"], row["user_ip"]
-        if row["user_ip"] is None:
+            return row.actor, row.user_ip
+        if row.user_ip is None:
             raise InvalidValueError(_("Answer %(number)s is not anonymous: bar its volunteer.", number=run_id))
-        return f"n:{row['user_ip']}", row["user_ip"]
+        return f"n:{row.user_ip}", row.user_ip
 
 
 async def _in_log(db: Database, project_id: int, subject: str) -> str:
@@ -193,7 +192,7 @@ async def _in_log(db: Database, project_id: int, subject: str) -> str:
     return f"anonymous:{await volunteers.word_of(db, project_id, subject)}"
 
 
-def _given(body: Any, known: set[str]) -> dict[str, Any]:
+def _given(body: object, known: set[str]) -> Values:
     if not isinstance(body, dict):
         raise InvalidValueError(_("The body is not a JSON object."))
     for name in body:

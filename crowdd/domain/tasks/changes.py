@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from typing import Any
 
 import attrs
 
@@ -22,10 +21,10 @@ from crowdd.kinds.types import Integer, Text
 from crowdd.languages import _
 from crowdd.storage import schedulers
 from crowdd.storage.core import audit, records
-from crowdd.storage.database import Database, Row, Transactions
+from crowdd.storage.database import Database, Transactions
 from crowdd.storage.projects import projects
-from crowdd.storage.tasks import changes, volunteers
-from crowdd.values import Requester
+from crowdd.storage.tasks import changes, rows, volunteers
+from crowdd.values import Requester, Values
 
 MAX_NAMED = 100_000  # tasks that one request may name
 REASONS = ("retired", "cancelled")
@@ -56,19 +55,19 @@ class Changes:
     def __init__(self, db: Transactions, notify: Callable[[int], None], queue: Queue) -> None:
         self._db, self._notify, self._queue = db, notify, queue
 
-    async def redundancy(self, who: Requester, project_id: int, body: Any, dry_run: bool = False) -> Effect:
+    async def redundancy(self, who: Requester, project_id: int, body: object, dry_run: bool = False) -> Effect:
         """``n_answers`` of all tasks, or of those in ``task_ids``."""
         given = _given(body, {"n_answers", "task_ids"})
         values = {"n_answers": TASK.field("n_answers").parse(given.get("n_answers"))}
         return await self._change(who, "redundancy", project_id, task_ids(given), values, dry_run)
 
-    async def priority(self, who: Requester, project_id: int, body: Any, dry_run: bool = False) -> Effect:
+    async def priority(self, who: Requester, project_id: int, body: object, dry_run: bool = False) -> Effect:
         """``priority_0`` of all tasks, or of those in ``task_ids``."""
         given = _given(body, {"priority_0", "task_ids"})
         values = {"priority_0": TASK.field("priority_0").parse(given.get("priority_0"))}
         return await self._change(who, "priority", project_id, task_ids(given), values, dry_run)
 
-    async def scheduler(self, who: Requester, project_id: int, body: Any, dry_run: bool = False) -> Effect:
+    async def scheduler(self, who: Requester, project_id: int, body: object, dry_run: bool = False) -> Effect:
         """Which scheduler (``sched``) chooses tasks; ``tasks`` of the effect are those that have to change for it."""
         name = _given(body, {"sched"}).get("sched")
         if name not in schedulers.names():
@@ -89,7 +88,7 @@ class Changes:
         self._notify(project_id)
         return Effect(tasks, 0, 0, 0, queue_item=item)
 
-    async def withdraw(self, who: Requester, project_id: int, body: Any, dry_run: bool = False) -> Effect:
+    async def withdraw(self, who: Requester, project_id: int, body: object, dry_run: bool = False) -> Effect:
         """Deletes what one volunteer has answered.
 
         They are named by the code of their answers (``volunteer``), by ``user_id``, ``external_uid``, or by an answer
@@ -105,14 +104,13 @@ class Changes:
 
     async def usual_answers(self, project_id: int) -> int | None:
         """How many answers the project's first task needs; None without tasks."""
-        row = await changes.usual(self._db, project_id)
-        return int(row["n_answers"]) if row else None
+        return await changes.usual_answers(self._db, project_id)
 
-    async def delete(self, who: Requester, project_id: int, body: Any, dry_run: bool = False) -> Effect:
+    async def delete(self, who: Requester, project_id: int, body: object, dry_run: bool = False) -> Effect:
         """Deletes all tasks, or those in ``task_ids``, with their answers and results."""
         return await self._change(who, "delete", project_id, task_ids(_given(body, {"task_ids"})), {}, dry_run)
 
-    async def retire(self, who: Requester, task_id: int, body: Any) -> Effect:
+    async def retire(self, who: Requester, task_id: int, body: object) -> Effect:
         """Takes a task out: ``reason`` is retired (enough is known) or cancelled; ``note`` says why.
 
         Nobody is handed it any more, and answers on their way are kept as late ones.
@@ -132,7 +130,7 @@ class Changes:
             return await self._at_once(who, "retire", project_id, ids, values)
         return await self._enqueue(who, "retire", project_id, ids, values, (len(ids), 0, 0, 0))
 
-    async def reopen(self, who: Requester, task_id: int, body: Any) -> Effect:
+    async def reopen(self, who: Requester, task_id: int, body: object) -> Effect:
         """Puts a retired task back; late answers that find a place count."""
         _given(body, set())
         return await self._change_one(who, "reopen", task_id, {})
@@ -143,7 +141,7 @@ class Changes:
         if project_id is None:
             raise NotFoundError(NOT_FOUND)
         await self.require(self._db, item.who, project_id)
-        so_far: dict[str, Any] = item.checkpoint or {"last": 0, "effect": [0, 0, 0, 0]}
+        so_far: Values = item.checkpoint or {"last": 0, "effect": [0, 0, 0, 0]}
         while chunk := await self._chunk(project_id, given["task_ids"], so_far["last"]):
             so_far = await self._db.transaction(partial(self._step, item=item, ids=chunk, before=so_far))
             self._notify(project_id)
@@ -151,7 +149,7 @@ class Changes:
             Effect(*so_far["effect"]), filter=lambda field, _value: field.name not in ("dry_run", "queue_item")
         )
 
-    async def _step(self, tx: Database, *, item: QueuedTask, ids: list[int], before: dict[str, Any]) -> dict[str, Any]:
+    async def _step(self, tx: Database, *, item: QueuedTask, ids: list[int], before: Values) -> Values:
         given = item.arguments
         row = await changes.apply(tx, given["change"], int(item.project_id or 0), ids, given["values"])
         effect = [a + b for a, b in zip(before["effect"], _counts(row), strict=True)]
@@ -170,7 +168,7 @@ class Changes:
         change: str,
         project_id: int,
         named: list[int] | None,
-        values: Mapping[str, Any],
+        values: Mapping[str, object],
         dry_run: bool,
     ) -> Effect:
         await self.require(self._db, who, project_id)
@@ -182,9 +180,9 @@ class Changes:
         return await self._at_once(who, change, project_id, ids, values)
 
     async def _at_once(
-        self, who: Requester, change: str, project_id: int, ids: Sequence[int], values: Mapping[str, Any]
+        self, who: Requester, change: str, project_id: int, ids: Sequence[int], values: Mapping[str, object]
     ) -> Effect:
-        async def work(tx: Database) -> Row:
+        async def work(tx: Database) -> rows.Effect:
             await self.require(tx, who, project_id)
             row = await changes.apply(tx, change, project_id, ids, values)
             await self._note(tx, who, change, project_id, ids, values)
@@ -200,7 +198,7 @@ class Changes:
         change: str,
         project_id: int,
         named: list[int] | None,
-        values: Mapping[str, Any],
+        values: Mapping[str, object],
         counts: tuple[int, int, int, int] | None = None,
     ) -> Effect:
         counts = counts or _counts(await changes.preview(self._db, change, project_id, named, values))
@@ -213,7 +211,7 @@ class Changes:
 
         return Effect(*counts, queue_item=await self._db.transaction(work))
 
-    async def _change_one(self, who: Requester, change: str, task_id: int, values: Mapping[str, Any]) -> Effect:
+    async def _change_one(self, who: Requester, change: str, task_id: int, values: Mapping[str, object]) -> Effect:
         project_id = await records.project_of(self._db, TASK, task_id)
         if project_id is None:
             raise NotFoundError(NOT_FOUND)
@@ -227,7 +225,7 @@ class Changes:
             raise NotFoundError(NOT_FOUND)
         rights.require(who, roles, OWNERS)
 
-    async def volunteer(self, project_id: int, given: Mapping[str, Any]) -> str:
+    async def volunteer(self, project_id: int, given: Values) -> str:
         """The one volunteer that a body names."""
         named = [name for name in _VOLUNTEERS if given.get(name) is not None]
         if len(named) != 1:
@@ -243,7 +241,7 @@ class Changes:
             raise NotFoundError(NOT_FOUND, hint=f"Answer {number} does not exist in this project.")
         return actor
 
-    async def _named_by_word(self, project_id: int, word: Any) -> str:
+    async def _named_by_word(self, project_id: int, word: object) -> str:
         text = _parsed_word(word)
         actor = await volunteers.actor_of(self._db, project_id, text)
         if actor is None:
@@ -258,18 +256,18 @@ class Changes:
         change: str,
         project_id: int,
         ids: Sequence[int] | None,
-        values: Mapping[str, Any],
+        values: Mapping[str, object],
     ) -> None:
         """One row of the audit log for the whole of it; a change of one task is about that task."""
         alone = ids is not None and len(ids) == 1
-        after: dict[str, Any] = {**values, "tasks": "all" if ids is None else len(ids)}
+        after: Values = {**values, "tasks": "all" if ids is None else len(ids)}
         if "actor" in after:  # not by the secret name of a cookie
             after["volunteer"] = await volunteers.word_of(tx, project_id, after.pop("actor"))
         kind, row_id = ("task", ids[0]) if alone and ids else ("project", project_id)
         await audit.write(tx, who, change, kind, row_id, project_id=project_id, after=after)
 
 
-def task_ids(given: Mapping[str, Any]) -> list[int] | None:
+def task_ids(given: Mapping[str, object]) -> list[int] | None:
     """The tasks that a body names, sorted; None where it names none, which means all."""
     named = given.get("task_ids")
     if named is None:
@@ -279,7 +277,7 @@ def task_ids(given: Mapping[str, Any]) -> list[int] | None:
     return sorted({*each(named, True, partial(_parsed, _ID, "task_ids"))})
 
 
-def _given(body: Any, known: set[str]) -> dict[str, Any]:
+def _given(body: object, known: set[str]) -> Values:
     """A body that is an object with no other keys than these; nothing is as good as an empty one."""
     if body is None:
         return {}
@@ -295,19 +293,19 @@ def _not_one_of(name: str, choices: Iterable[str]) -> str:
     return _("%(name)s must be one of %(choices)s.", name=name, choices=", ".join(choices))
 
 
-def _parsed(type_: Integer, name: str, value: Any) -> int:
+def _parsed(type_: Integer, name: str, value: object) -> int:
     try:
         return int(type_.parse(value))
     except InvalidValueError as error:
         raise InvalidValueError(f"{name} {error}.") from None
 
 
-def _parsed_word(value: Any) -> str:
+def _parsed_word(value: object) -> str:
     try:
         return str(_WORD.parse(value))
     except InvalidValueError as error:
         raise InvalidValueError(f"volunteer {error}.") from None
 
 
-def _counts(row: Row) -> tuple[int, int, int, int]:
-    return int(row["tasks"]), int(row["completed"]), int(row["reopened"]), int(row["answers"])
+def _counts(effect: rows.Effect) -> tuple[int, int, int, int]:
+    return effect.tasks, effect.completed, effect.reopened, effect.answers

@@ -11,15 +11,15 @@ from typing import Any
 import attrs
 import orjson
 
+from crowdd.concurrency.batching import Batcher, BatcherFactory
+from crowdd.concurrency.concurrency_limit import Turns
 from crowdd.domain.accounts.external_users import ExternalUsers
-from crowdd.domain.core.concurrency.batching import Batcher, BatcherFactory
-from crowdd.domain.core.concurrency.concurrency_limit import Turns
 from crowdd.domain.core.idempotency import Once
 from crowdd.domain.core.item_errors import each, refused_item
 from crowdd.domain.core.quota import LARGE_ANSWER, Quota
 from crowdd.domain.core.records import NOT_FOUND, Behaviour, Records, bounded
 from crowdd.domain.core.secrets import Secrets
-from crowdd.domain.core.uploads import Journal
+from crowdd.domain.core.uploads import FileChanges
 from crowdd.domain.tasks import answer_sizes
 from crowdd.errors import (
     AnonymousError,
@@ -36,7 +36,8 @@ from crowdd.languages import _
 from crowdd.storage.core import records
 from crowdd.storage.database import Database, Row, Transactions
 from crowdd.storage.tasks import contributions, tasks
-from crowdd.values import Requester
+from crowdd.storage.tasks.rows import Answer, Ask, Handed, Submitted
+from crowdd.values import Requester, Values
 
 MAX_TASKS = 100
 MAX_LEASES = 200
@@ -124,19 +125,19 @@ class Contributions:
         self._quota, self.preloads = quota, preloads
         self._db, self._notify, self._external, self._records = db, notify, external, records_
         self._secrets, self._seconds = secrets, seconds
-        self._asks: Batcher[Row, Row] = new_batcher(self._ask_together, self._ask_alone)
-        self._answers: Batcher[Row, Row] = new_batcher(self._answer_together, self._answer_alone)
+        self._asks: Batcher[Ask, Handed] = new_batcher(self._ask_together, self._ask_alone)
+        self._answers: Batcher[Answer, Submitted] = new_batcher(self._answer_together, self._answer_alone)
 
-    async def identify(self, who: Requester, project_id: int, uid: str | None, header: str | None) -> Requester:
-        """The requester, or the external user he speaks for; his token is checked."""
+    async def identify(self, who: Requester, project_id: int, uid: str | None, bearer: str | None) -> Requester:
+        """The requester, or the external user that they speak for, whose token is checked."""
         if uid is None:
             return who
         speaker = as_external(who, uid)
-        draft = await self._external.verify(header, project_id, uid)
+        draft = await self._external.verify(bearer, project_id, uid)
         return attrs.evolve(speaker, unlocked=(*speaker.unlocked, draft)) if draft else speaker
 
     async def next_tasks(self, who: Requester, project_id: int, limit: int, offset: int, lane_: str) -> Handout:
-        """Up to ``limit`` tasks from ``offset`` of the volunteer's own sequence, leased to him."""
+        """Up to ``limit`` tasks from ``offset`` of the volunteer's own sequence, leased to them."""
         _same_project(who, project_id)
         if offset >= MAX_LEASES:
             return Handout([], "none")
@@ -151,9 +152,9 @@ class Contributions:
         if row["state"] != "ok":
             wait = row["retry_in"]
             return Handout([], row["state"], None if wait is None else max(1, math.ceil(wait.total_seconds())))
-        return Handout([orjson.Fragment(task) for task in row["tasks"]])
+        return Handout([orjson.Fragment(task) for task in row["tasks"] or ()])
 
-    async def _asked(self, ask: Row, *, together: bool = True) -> Row:
+    async def _asked(self, ask: Ask, *, together: bool = True) -> Handed:
         alone = not together or ask["scan"].startswith("sort/")
         row = await (self._ask_alone(ask) if alone else self._asks.add(ask))
         for _try in range(_TRIES):
@@ -164,11 +165,11 @@ class Contributions:
             row = await self._ask_alone(ask)
         raise UnavailableError(_("Too many volunteers are asking for tasks at once."), retry_after=1)
 
-    async def _ask_together(self, asks: list[Row]) -> list[Row]:
+    async def _ask_together(self, asks: list[Ask]) -> list[Handed]:
         return await contributions.next_tasks(self._db, asks, self._records.base_url, wait=False)
 
-    async def _ask_alone(self, ask: Row, uncertain: bool = False) -> Row:
-        async def within_time(tx: Database) -> list[Row]:
+    async def _ask_alone(self, ask: Ask, uncertain: bool = False) -> Handed:
+        async def within_time(tx: Database) -> list[Handed]:
             await contributions.limit_time(tx, SORT_SECONDS)
             return await contributions.next_tasks(tx, [ask], self._records.base_url, wait=True)
 
@@ -203,20 +204,20 @@ class Contributions:
         return {"done": row["done"], "total": int(row["total"])}
 
     async def submit(
-        self, who: Requester, body: Any, uid: str | None, header: str | None, once: Once | None = None
+        self, who: Requester, body: object, uid: str | None, bearer: str | None, once: Once | None = None
     ) -> Any:
         """The stored answer, or answers for an array: all or none. A request sent again (``once``) stores nothing."""
         many = isinstance(body, list)
-        bodies = bounded(body, MAX_LEASES) if many else [body]
+        bodies: list[object] = bounded(body, MAX_LEASES) if isinstance(body, list) else [body]
         answers = each(bodies, many, lambda one: TASK_RUN.creation(_object(one)))
         callers = []
         for number, values in enumerate(answers):
             with at_item(number if many else None):
                 await self._require_room(values)
-                callers.append(await self._caller(who, values, uid, header))
+                callers.append(await self._caller(who, values, uid, bearer))
                 _same_project(callers[-1], values["project_id"])
 
-        async def work(tx: Database) -> list[dict[str, Any]]:
+        async def work(tx: Database) -> list[Values]:
             if once and (before := await once.made_before(tx)) is not None:
                 return await self._records.views_of(tx, TASK_RUN, who, before, _AUTHOR)
             given = self._given(callers, answers)
@@ -239,13 +240,13 @@ class Contributions:
             self._notify(project_id)
         return made if many else made[0]
 
-    async def _require_room(self, values: Mapping[str, Any]) -> None:
+    async def _require_room(self, values: Values) -> None:
         """Refuses an answer that is larger than its project allows, or for which its owner has no bytes left."""
         project_id = values["project_id"]
         if await answer_sizes.require(self._db, project_id, values["info"]) > LARGE_ANSWER:
             await self._quota.require_room(self._db, project_id)
 
-    def _given(self, callers: list[Requester], answers: list[dict[str, Any]]) -> list[Row]:
+    def _given(self, callers: list[Requester], answers: list[Values]) -> list[Answer]:
         return [
             contributions.answer(who, values, self._address(who, values["project_id"]))
             for who, values in zip(callers, answers, strict=True)
@@ -260,58 +261,56 @@ class Contributions:
         year = datetime.fromtimestamp(self._seconds(), UTC).year
         return self._secrets.address_in(project_id, year, who.network)
 
-    async def correct(self, who: Requester, task_id: int, info: Any, uid: str | None, header: str | None) -> Any:
-        """The volunteer's own answer to a task, once it says ``info``; ``uid`` and ``header`` as with newtask.
+    async def correct(self, who: Requester, task_id: int, info: object, uid: str | None, bearer: str | None) -> Any:
+        """The volunteer's own answer to a task, once it says ``info``; ``uid`` and ``bearer`` as with newtask.
 
-        Raises NotFoundError for who has not answered, ForbiddenError when it is part of a result for too long.
+        Raises NotFoundError without an answer, ForbiddenError when it has been part of a result for too long.
         """
-        who, project_id = await self.known(who, task_id, uid, header)
+        who, project_id = await self.known(who, task_id, uid, bearer)
         await answer_sizes.require(self._db, project_id, info)
         done = await contributions.correct(self._db, who, self.network_in(who, project_id), project_id, task_id, info)
-        if done["state"] == "barred":
+        if done.state == "barred":
             raise _barred()
-        if done["state"] == "none":
+        if done.state == "none" or done.run is None:
             raise NotFoundError(NOT_FOUND, hint="You have not answered this task.")
-        if done["state"] == "in result":
+        if done.state == "in result":
             raise _in_result()
-        if done["state"] == "changed":
+        if done.state == "changed":
             self._notify(project_id)
-        row = await self._records.find(self._db, TASK_RUN, who, done["run"])
+        row = await self._records.find(self._db, TASK_RUN, who, done.run)
         return self._records.view(TASK_RUN, {**row, "roles": row["roles"] | _AUTHOR})
 
-    async def known(self, who: Requester, task_id: int, uid: str | None, header: str | None) -> tuple[Requester, int]:
+    async def known(self, who: Requester, task_id: int, uid: str | None, bearer: str | None) -> tuple[Requester, int]:
         """Who speaks of a task, and its project. NotFoundError: there is none, or none for this presenter."""
         project_id = await tasks.project_of(self._db, task_id)
         if project_id is None or who.presenter not in (None, project_id):
             raise NotFoundError(NOT_FOUND)
-        return await self.identify(who, project_id, uid, header), project_id
+        return await self.identify(who, project_id, uid, bearer), project_id
 
-    async def _caller(
-        self, who: Requester, values: Mapping[str, Any], uid: str | None, header: str | None
-    ) -> Requester:
+    async def _caller(self, who: Requester, values: Values, uid: str | None, bearer: str | None) -> Requester:
         named = values["external_uid"] if values["external_uid"] is not None else uid
         if named is None:
             return who
         if uid is not None and named != uid:
             raise ForbiddenError("external_uid in the body must be the same as in the address.", code="external_uid")
-        return await self.identify(who, values["project_id"], named, header)
+        return await self.identify(who, values["project_id"], named, bearer)
 
-    async def _answer_together(self, answers: list[Row]) -> list[Row]:
+    async def _answer_together(self, answers: list[Answer]) -> list[Submitted]:
         return await contributions.submit(self._db, answers, hurry=len(answers) > 1)
 
-    async def _answer_alone(self, answer: Row, uncertain: bool) -> Row:
+    async def _answer_alone(self, answer: Answer, uncertain: bool) -> Submitted:
         """``uncertain``: its batch was lost on the way, perhaps after the commit; the same answer may be there."""
         (row,) = await contributions.submit(self._db, [answer])
-        if uncertain and row["state"] == "duplicate":
+        if uncertain and row["state"] == "duplicate" and row["run"] is not None:
             return await contributions.stored(self._db, answer, row["run"]) or row
         return row
 
-    async def _made(self, db: Database, who: Requester, values: Mapping[str, Any], row: Row) -> dict[str, Any]:
+    async def _made(self, db: Database, who: Requester, values: Values, row: Submitted) -> Values:
         if row["run"] is None or row["state"] == "duplicate":
             raise await self._why_refused(db, row["state"], values)
         return self._records.view(TASK_RUN, _stored(who, values, row))
 
-    async def _why_refused(self, db: Database, state: str, values: Mapping[str, Any]) -> CrowddError:
+    async def _why_refused(self, db: Database, state: str, values: Values) -> CrowddError:
         if state == "duplicate":
             return ForbiddenError(
                 _("You have already answered this task."), code="duplicate", hint="Ask for another task."
@@ -333,14 +332,14 @@ class TaskRunBehaviour(Behaviour):
     async def lock(self, tx: Database, row_id: int) -> None:
         """Nothing: deleting locks the ledger row first, itself."""
 
-    async def change(self, tx: Database, who: Requester, row: Row, changes: dict[str, Any]) -> None:
+    async def change(self, tx: Database, who: Requester, row: Row, changes: Values) -> None:
         await answer_sizes.require(tx, row["project_id"], changes.get("info"))
         await contributions.hold_ledger(tx, row["project_id"], row["task_id"])  # it may just be completed
         if await contributions.in_final_result(tx, row["project_id"], row["task_id"], row["id"]):
             raise _in_result()
         await records.update(tx, TASK_RUN, row["id"], changes)
 
-    async def delete(self, tx: Database, who: Requester, row: Row, files: Journal) -> None:
+    async def delete(self, tx: Database, who: Requester, row: Row, files: FileChanges) -> None:
         if not await contributions.delete_run(tx, row["project_id"], row["id"]):
             raise NotFoundError(NOT_FOUND)
 
@@ -357,7 +356,7 @@ def external_uid(text: str) -> str:
     return str(TASK_RUN.field("external_uid").parse(text))
 
 
-def _stored(who: Requester, values: Mapping[str, Any], row: Row) -> Row:
+def _stored(who: Requester, values: Values, row: Submitted) -> Row:
     """The row of an answer as its author may see it; owners alone read user_ip."""
     return {
         **values,
@@ -374,13 +373,13 @@ def _stored(who: Requester, values: Mapping[str, Any], row: Row) -> Row:
     }
 
 
-def _object(body: Any) -> Mapping[str, Any]:
+def _object(body: object) -> Mapping[str, object]:
     if not isinstance(body, dict):
         raise InvalidValueError(_("The body is not a JSON object."))
     return body
 
 
 def _same_project(who: Requester, project_id: int) -> None:
-    """A presenter asks for its own project only, whatever its page's script sent."""
+    """Refuses a presenter that asks for another project than its own."""
     if who.presenter is not None and who.presenter != project_id:
         raise ForbiddenError(_("A presenter may only access its own project."), code="presenter")

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 import attrs
 
-from crowdd.domain.core import queries, rights
+from crowdd.domain.core import rights
 from crowdd.domain.core.records import NOT_FOUND, Records, Views
 from crowdd.errors import AnonymousError, InvalidValueError, NotFoundError
 from crowdd.kinds import TASK
 from crowdd.storage.core import listing
+from crowdd.storage.core.listing import Query
 from crowdd.storage.database import Database, Row, Transactions
 from crowdd.storage.tasks import favourites
-from crowdd.values import Requester
+from crowdd.values import Requester, Values
 
 
 class Favourites:
@@ -23,13 +21,12 @@ class Favourites:
     def __init__(self, db: Transactions, records_: Records) -> None:
         self._db, self._records = db, records_
 
-    async def list(self, who: Requester, arguments: Mapping[str, str]) -> Views:
-        """The tasks that the requester marked and may (still) see."""
-        query = queries.parse(TASK, {**arguments, "all": "1"}, who)
-        rows = await listing.select(self._db, attrs.evolve(query, favourite_of=_me(who)), who)
+    async def list(self, query: Query, who: Requester) -> Views:
+        """The tasks of a list that the requester marked and may (still) see, of all projects."""
+        rows = await listing.select(self._db, attrs.evolve(query, own=False, favourite_of=_me(who)), who)
         return [self._records.view(TASK, row) for row in rows]
 
-    async def add(self, who: Requester, body: Any) -> dict[str, Any]:
+    async def add(self, who: Requester, body: object) -> Values:
         """Marks the task that the body names, and gives it."""
         user_id = _me(who)
         if not isinstance(body, dict) or set(body) != {"task_id"}:
@@ -38,7 +35,7 @@ class Favourites:
         await favourites.add(self._db, user_id, row["id"])
         return self._records.view(TASK, row)
 
-    async def remove(self, who: Requester, task_id: int) -> dict[str, Any]:
+    async def remove(self, who: Requester, task_id: int) -> Values:
         """Takes the mark off a task, and gives it. NotFoundError when it has none."""
         user_id = _me(who)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import attrs
 
@@ -43,32 +42,32 @@ class Leases:
     def __init__(self, db: Database, notify: Callable[[int], None], contributions: Contributions) -> None:
         self._db, self._notify, self._contributions = db, notify, contributions
 
-    async def lease(self, who: Requester, task_id: int, uid: str | None, header: str | None) -> str:
-        """Reserves a named task: leased, late (it is full) or answered; ``uid`` and ``header`` as with newtask.
+    async def lease(self, who: Requester, task_id: int, uid: str | None, bearer: str | None) -> str:
+        """Reserves a named task: leased, late (it is full) or answered; ``uid`` and ``bearer`` as with newtask.
 
         Raises NotFoundError, and for people who may not have the project's tasks AnonymousError or ForbiddenError.
         """
-        who, project_id = await self._contributions.known(who, task_id, uid, header)
+        who, project_id = await self._contributions.known(who, task_id, uid, bearer)
         return await self._contributions.hold(who, project_id, task_id)
 
-    async def renew(self, who: Requester, task_id: int, uid: str | None, header: str | None) -> Lease:
-        """Prolongs the lease of somebody who is at the task; ``uid`` and ``header`` as with newtask.
+    async def renew(self, who: Requester, task_id: int, uid: str | None, bearer: str | None) -> Lease:
+        """Prolongs the lease of a volunteer who works on the task; ``uid`` and ``bearer`` as with newtask.
 
         Raises NotFoundError, and for those who may not have the project's tasks AnonymousError or ForbiddenError.
         """
-        who, project_id = await self._contributions.known(who, task_id, uid, header)
+        who, project_id = await self._contributions.known(who, task_id, uid, bearer)
         network = self._contributions.network_in(who, project_id)
         row = await leases.renew(self._db, who, network, project_id, task_id)
-        if error := refusal(row["state"], who):
+        if error := refusal(row.state, who):
             raise error
-        leased = row["state"] == "leased" and row["left"] is not None
-        return Lease(row["state"], max(0, int(row["left"])) if leased else None)
+        left = row.left if row.state == "leased" else None
+        return Lease(row.state, None if left is None else max(0, int(left)))
 
     async def give_back(
-        self, who: Requester, task_id: int, uid: str | None, header: str | None, release: Release
+        self, who: Requester, task_id: int, uid: str | None, bearer: str | None, release: Release
     ) -> bool:
         """Lets others have the task. False: he had none of those that are given back."""
-        who, project_id = await self._contributions.known(who, task_id, uid, header)
+        who, project_id = await self._contributions.known(who, task_id, uid, bearer)
         named = [task_id, *release.also]
         if not await leases.give_back(self._db, who.actor, project_id, named, release.skip):
             return False
@@ -86,7 +85,7 @@ class Leases:
         return await leases.held_by_others(self._db, who.actor, project_id)
 
 
-def why_no_task(reason: str, held: int, retry_in: int | None) -> dict[str, Any]:
+def why_no_task(reason: str, held: int, retry_in: int | None) -> dict[str, object]:
     """The reason of an empty newtask, for programs and in words."""
     if reason != "wait":
         return {"reason": reason, "message": _("You have answered all the tasks available to you.")}

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from typing import Any
 
 import attrs
 import orjson
 
+from crowdd.concurrency.worker_thread import WorkerThread
 from crowdd.domain.core import rights
-from crowdd.domain.core.concurrency.worker_thread import WorkerThread
 from crowdd.domain.core.item_errors import each, refused_item
 from crowdd.domain.core.quota import Quota
 from crowdd.domain.core.records import MAX_ROWS, NOT_FOUND, bounded, may_know
@@ -19,9 +18,9 @@ from crowdd.kinds import RESULT
 from crowdd.kinds.kind import LINKS, Role
 from crowdd.storage.database import Database, Transactions
 from crowdd.storage.tasks import results
-from crowdd.storage.tasks.results import Group
+from crowdd.storage.tasks.results import SameRoles
 from crowdd.storage.transfer import imports
-from crowdd.values import Requester
+from crowdd.values import Requester, Values
 
 MAX_ANSWERS = 1_000_000  # that the results of one request may name together: their ids are part of what is answered
 _CHUNK = 200  # rows that are compared at a time
@@ -34,7 +33,7 @@ class Filled:
 
     id: int
     text: bytes  # {"id": …, "info": …}
-    more: Mapping[str, Any]
+    more: Mapping[str, object]
 
 
 class Results:
@@ -46,7 +45,7 @@ class Results:
         self._db, self._notify, self._quota = db, notify, quota
         self._worker_thread, self._base_url = worker_thread, base_url
 
-    async def fill(self, who: Requester, body: Any) -> list[orjson.Fragment]:
+    async def fill(self, who: Requester, body: object) -> list[orjson.Fragment]:
         """The results of an array of ``{"id", "info"}`` once their ``info`` is this, in the order of the array.
 
         A number of statements that does not depend on the array's length. Raises what a change of one result raises,
@@ -58,7 +57,7 @@ class Results:
         _require(who, ids, await results.groups(self._db, who, ids))  # first: strangers lock nothing and cost little
         items = await self._worker_thread.do_soon(_parsed, body, ids)
 
-        async def work(tx: Database) -> tuple[list[str], list[Group]]:
+        async def work(tx: Database) -> tuple[list[str], list[SameRoles]]:
             await results.lock(tx, ids)
             found = await results.groups(tx, who, ids)
             _require(who, ids, found)
@@ -73,7 +72,7 @@ class Results:
         return [orjson.Fragment(view) for view in views]
 
 
-async def fill_exported(tx: Database, project_id: int, rows: Sequence[Mapping[str, Any]]) -> list[str]:
+async def fill_exported(tx: Database, project_id: int, rows: Sequence[Mapping[str, object]]) -> list[str]:
     """Fills the results of a project from an export: source, task, result, last and info each (``import_exports``).
 
     Says of each row what became of it: added, updated where other ``info`` stood there, present, "no task", "open" or
@@ -85,17 +84,17 @@ async def fill_exported(tx: Database, project_id: int, rows: Sequence[Mapping[st
     filled = [
         _filled(match["result_id"], {"info": row["info"]})
         for match, row in zip(found, rows, strict=True)
-        if match["fate"] in ("added", "updated")
+        if match["result_id"] is not None and match["fate"] in ("added", "updated")
     ]
     await _write(tx, filled)
     return [match["fate"] for match in found]
 
 
-def _ids(bodies: Iterable[Any]) -> list[int]:
+def _ids(bodies: Iterable[object]) -> list[int]:
     """The id of each element; no result may be named twice."""
     first: dict[int, int] = {}
 
-    def named(one: Any) -> int:
+    def named(one: object) -> int:
         if not isinstance(one, dict):
             raise InvalidValueError("The element is not a JSON object.")
         if "id" not in one:
@@ -109,7 +108,7 @@ def _ids(bodies: Iterable[Any]) -> list[int]:
     return each(bodies, True, named)
 
 
-def _require(who: Requester, ids: Sequence[int], groups: Sequence[Group]) -> None:
+def _require(who: Requester, ids: Sequence[int], groups: Sequence[SameRoles]) -> None:
     """Raises for the first result that is not there or that the requester may not change, and for too many answers."""
     roles = {group.ids: group.roles for group in groups}
     good = frozenset().union(*(ids_ for ids_, have in roles.items() if have & RESULT.rights.update))
@@ -129,13 +128,13 @@ def _refuse(who: Requester, row_id: int, have: frozenset[Role]) -> None:
     rights.require(who, have, RESULT.rights.update)
 
 
-def _parsed(bodies: Sequence[Any], ids: Sequence[int]) -> list[Filled]:
+def _parsed(bodies: Sequence[Values], ids: Sequence[int]) -> list[Filled]:
     """The elements as they go into the database; may be called in a thread."""
     numbers = iter(ids)
     return each(bodies, True, lambda one: _filled(next(numbers), one))
 
 
-def _filled(row_id: int, one: Mapping[str, Any]) -> Filled:
+def _filled(row_id: int, one: Mapping[str, object]) -> Filled:
     more = {name: value for name, value in one.items() if name not in _WRITTEN}
     for name in more:
         RESULT.field(name)

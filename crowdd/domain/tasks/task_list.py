@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import attrs
 import orjson
 
@@ -14,10 +12,12 @@ from crowdd.errors import InvalidValueError, NotFoundError
 from crowdd.kinds import TASK, TASK_RUN
 from crowdd.kinds.kind import OWNERS
 from crowdd.languages import _
-from crowdd.storage.database import Database, Row
+from crowdd.storage.database import Database
+from crowdd.storage.projects.rows import ProjectPage
 from crowdd.storage.tasks import task_list
-from crowdd.storage.tasks.task_list import ORDERS, STATES, Place
-from crowdd.values import Requester
+from crowdd.storage.tasks.rows import ListedRun, ListedTask, Vote
+from crowdd.storage.tasks.task_list import ORDERS, STATES, PageStart
+from crowdd.values import Requester, Values
 
 PER_PAGE = 10
 MAX_PASSED = 20_000  # rows that a page by its number may pass over; further ones begin at an ordinal
@@ -55,14 +55,14 @@ class Asked:
 
 
 @attrs.frozen
-class Page:
+class TaskListPage:
     """A page of tasks. ``total`` are all that fit.
 
     Where words were looked for, that is how many were to be looked through, and ``searched_to`` the task that was come
     to, None at the end.
     """
 
-    tasks: list[dict[str, Any]]
+    tasks: list[Values]
     page: int
     total: int
     per_page: int = PER_PAGE
@@ -70,7 +70,7 @@ class Page:
     searched_to: int | None = None
 
     @property
-    def pagination(self) -> dict[str, Any]:
+    def pagination(self) -> Values:
         """As pages of lists say it, with the ids before and after which others go on."""
         ids = [task["id"] for task in self.tasks]
         if self.by_words:
@@ -93,12 +93,12 @@ class Browsing:
     def __init__(self, db: Database, records: Records) -> None:
         self._db, self._records = db, records
 
-    def require(self, who: Requester, row: Row) -> None:
+    def require(self, who: Requester, row: ProjectPage) -> None:
         """Owners may look always, others unless the project keeps its answers to itself (``zip_download``)."""
         if not row["zip_download"]:
             rights.require(who, row["roles"], OWNERS)
 
-    async def tasks(self, who: Requester, row: Row, asked: Asked) -> Page:
+    async def tasks(self, who: Requester, row: ProjectPage, asked: Asked) -> TaskListPage:
         """Tasks of a project (a row of ``Projects.page``). Other orders than by id are for its owners.
 
         Raises NotFoundError for a page beyond the last, ForbiddenError, AnonymousError.
@@ -117,18 +117,18 @@ class Browsing:
         far = (asked.page - 1) * PER_PAGE > MAX_PASSED
         had = await task_list.ordinals(self._db, row["id"]) if far else 0
         found = await task_list.tasks(self._db, row["id"], place_of(asked, total, had), PER_PAGE)
-        return Page([_listed(task) for task in found], asked.page, total)
+        return TaskListPage([_listed(task) for task in found], asked.page, total)
 
-    async def _holding(self, row: Row, asked: Asked, total: int) -> Page:
+    async def _holding(self, row: ProjectPage, asked: Asked, total: int) -> TaskListPage:
         """As far as a page may cost: what is found in so many tasks, and where to go on."""
-        place = Place(asked.state, descending=asked.descending, after=asked.after)
+        place = PageStart(asked.state, descending=asked.descending, after=asked.after)
         words = [orjson.dumps(word).decode()[1:-1] for word in asked.words.split()]
         found = await task_list.holding(self._db, row["id"], place, words, PER_PAGE, MAX_WALKED)
         full = len(found) == PER_PAGE
         to = found[-1]["id"] if full else await task_list.last_of(self._db, row["id"], place, MAX_WALKED)
-        return Page([_listed(task) for task in found], asked.page, total, by_words=True, searched_to=to)
+        return TaskListPage([_listed(task) for task in found], asked.page, total, by_words=True, searched_to=to)
 
-    async def has(self, row: Row, task_id: int) -> bool:
+    async def has(self, row: ProjectPage, task_id: int) -> bool:
         """Whether a task is one of the project."""
         return task_id <= _MAX_ID and await task_list.has(self._db, row["id"], task_id)
 
@@ -136,7 +136,7 @@ class Browsing:
         """The keys that the newest answers have, so that one of them can be chosen to compare answers by."""
         return await task_list.answer_keys(self._db, project_id)
 
-    async def task(self, who: Requester, row: Row, task_id: int, after: int = 0) -> dict[str, Any]:
+    async def task(self, who: Requester, row: ProjectPage, task_id: int, after: int = 0) -> Values:
         """A task as its kind shows it (``task``), its answers behind one (``task_runs``), and their ``agreement``.
 
         Owners see of each answer whose it is (``volunteers``, by id of the answer). Raises NotFoundError.
@@ -160,24 +160,24 @@ class Browsing:
         }
 
 
-def _is_cut(found: list[Row]) -> bool:
+def _is_cut(found: list[ListedRun]) -> bool:
     """Whether answers were left out because they are large."""
     return bool(found) and len(found) < found[0]["n_rows"]
 
 
-def total_of(row: Row, state: str | None) -> int:
+def total_of(row: ProjectPage, state: str | None) -> int:
     """How many tasks of a project have a state, without counting them."""
     tasks, completed = int(row["n_tasks"]), int(row["n_completed_tasks"])
     return {None: tasks, "completed": completed, "ongoing": tasks - completed}[state]
 
 
-def place_of(asked: Asked, total: int, had: int) -> Place:
+def place_of(asked: Asked, total: int, had: int) -> PageStart:
     """Where the page begins. ``had``: how many tasks the project has ever had; needed for pages far inside.
 
     The number of such a page is exact as long as no task was deleted and no state chosen; else it begins where it would
     if what is missing were spread evenly. Raises NotFoundError for one that is too far in an order without ordinals.
     """
-    here = Place(asked.state, asked.order, asked.descending)
+    here = PageStart(asked.state, asked.order, asked.descending)
     if asked.before is not None or asked.after is not None:
         return attrs.evolve(here, after=None if asked.before is not None else asked.after, before=asked.before)
     passed = (asked.page - 1) * PER_PAGE
@@ -189,7 +189,7 @@ def place_of(asked: Asked, total: int, had: int) -> Place:
     return attrs.evolve(here, ordinal=had - before if asked.descending else before + 1)
 
 
-def agreement(votes: list[Row]) -> dict[str, Any] | None:
+def agreement(votes: list[Vote]) -> Values | None:
     """How far the answers that count are the same; None without any.
 
     ``key`` is the key of the answers that is compared, None where it is all of them. ``share`` is that of the most
@@ -198,12 +198,12 @@ def agreement(votes: list[Row]) -> dict[str, Any] | None:
     """
     if not votes:
         return None
-    shown = [{"value": vote["value"], "n": int(vote["n"])} for vote in votes]
-    about = {"share": shown[0]["n"] / int(votes[0]["total"]), "leading": shown[0]["value"]}
-    return {"key": votes[0]["key"], **about, "kinds": int(votes[0]["kinds"]), "votes": shown}
+    shown = [{"value": vote["value"], "n": vote["n"]} for vote in votes]
+    about = {"share": votes[0]["n"] / votes[0]["total"], "leading": votes[0]["value"]}
+    return {"key": votes[0]["key"], **about, "kinds": votes[0]["kinds"], "votes": shown}
 
 
-def volunteer(run: Row) -> dict[str, Any]:
+def volunteer(run: ListedRun) -> Values:
     """Who gave an answer, for those who run the project: the account's name, or what sort of volunteer it was."""
     if run["user_id"] is not None:
         shown = run["name"] if run["privacy_mode"] or not run["fullname"] else run["fullname"]
@@ -213,7 +213,7 @@ def volunteer(run: Row) -> dict[str, Any]:
     return {"sort": "anonymous", "name": None, "shown": None}
 
 
-def _listed(task: Row) -> dict[str, Any]:
+def _listed(task: ListedTask) -> Values:
     """A task in a list (PyBossa's keys first). ``pct_status``: how much of what it wants is there, 0 to 1."""
     share = 1.0 if task["state"] == "completed" else min(1.0, task["answers"] / task["n_answers"])
     return {

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from itertools import groupby
-from typing import Any
 
 from crowdd.domain.core.records import Behaviour
-from crowdd.domain.core.uploads import Journal
+from crowdd.domain.core.uploads import FileChanges
 from crowdd.errors import NotFoundError, at_item
 from crowdd.kinds import TASK
 from crowdd.storage.database import Database, Row
 from crowdd.storage.tasks import changes, tasks
-from crowdd.values import Requester
+from crowdd.values import Requester, Values
 
 
 class TaskBehaviour(Behaviour):
@@ -23,7 +22,7 @@ class TaskBehaviour(Behaviour):
     async def lock(self, tx: Database, row_id: int) -> None:
         await tasks.lock(tx, row_id)
 
-    async def create(self, tx: Database, who: Requester, rows: list[dict[str, Any]]) -> list[int]:
+    async def create(self, tx: Database, who: Requester, rows: list[Values]) -> list[int]:
         """Tasks of several projects go in by project, so that no two imports wait for each other in a circle."""
         numbered = sorted(enumerate(rows), key=lambda item: (item[1]["project_id"], item[0]))
         ids: dict[int, int] = {}
@@ -37,8 +36,8 @@ class TaskBehaviour(Behaviour):
             ids.update(zip((number for number, _ in members), made, strict=True))
         return [ids[number] for number in range(len(rows))]
 
-    async def change(self, tx: Database, who: Requester, row: Row, changes: dict[str, Any]) -> None:
+    async def change(self, tx: Database, who: Requester, row: Row, changes: Values) -> None:
         await tasks.change(tx, row["project_id"], row["id"], changes)
 
-    async def delete(self, tx: Database, who: Requester, row: Row, files: Journal) -> None:
+    async def delete(self, tx: Database, who: Requester, row: Row, files: FileChanges) -> None:
         await changes.apply(tx, "delete", row["project_id"], [row["id"]])

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import attrs
 
 from crowdd.domain.core.records import NOT_FOUND
 from crowdd.domain.tasks.changes import Changes
 from crowdd.errors import NotFoundError
-from crowdd.storage.database import Database, Row
+from crowdd.storage.database import Database
 from crowdd.storage.tasks import volunteers
+from crowdd.storage.tasks.rows import VolunteerRow
 from crowdd.values import Requester
 
 PER_PAGE = 50
@@ -29,12 +28,19 @@ class Volunteer:
     barred: bool
 
     @classmethod
-    def of(cls, row: Row) -> Volunteer:
+    def of(cls, row: VolunteerRow) -> Volunteer:
         """The volunteer of a row."""
         sort, _colon, name = row["actor"].partition(":")
         words = {"u": "account", "x": "external"}.get(sort, "anonymous")
-        about: dict[str, Any] = {"external_uid": name if sort == "x" else None, "sort": words}
-        return cls(**about, **{key: value for key, value in row.items() if key != "actor"})
+        return cls(
+            volunteer=row["volunteer"],
+            sort=words,
+            user_id=row["user_id"],
+            user_name=row["user_name"],
+            external_uid=name if sort == "x" else None,
+            answers=row["answers"],
+            barred=row["barred"],
+        )
 
 
 class Volunteers:

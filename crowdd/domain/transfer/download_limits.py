@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
-from crowdd.config import Exports
+from twisted.internet.interfaces import IReactorTime
+
+from crowdd.config import ExportSettings
 from crowdd.errors import TooManyRequestsError
 from crowdd.languages import _
 
@@ -19,7 +20,7 @@ _MAX_KEYS = 100_000  # networks and accounts that are counted by themselves in a
 class DownloadLimits:
     """Of ``at_once`` downloads one account or network has half at most. ``clock`` has ``seconds()``."""
 
-    def __init__(self, clock: Any, settings: Exports) -> None:
+    def __init__(self, clock: IReactorTime, settings: ExportSettings) -> None:
         self._clock, self.settings = clock, settings
         self._running: dict[bool, Counter[str]] = {True: Counter(), False: Counter()}
         self._begun: Counter[str] = Counter()

@@ -15,7 +15,7 @@ from crowdd.domain.transfer.folder_import import load
 from crowdd.domain.transfer.project_folder import Folder
 from crowdd.errors import AnonymousError, ConflictError, NotFoundError
 from crowdd.languages import _
-from crowdd.storage.database import Row
+from crowdd.storage.projects.rows import ProjectPage
 from crowdd.values import SYSTEM, Requester
 
 EXAMPLE = shipped("examples/digits")
@@ -47,7 +47,7 @@ async def _made(services: Services, who: Requester, copy: Folder) -> str:
     return (await load(services, copy, who=who, publish=False, aside=services.people.worker_thread.do)).short_name
 
 
-async def _there(services: Services, short_name: str) -> Row | None:
+async def _there(services: Services, short_name: str) -> ProjectPage | None:
     try:
         return await services.projects.page(short_name, SYSTEM)
     except NotFoundError:

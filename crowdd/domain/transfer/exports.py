@@ -11,8 +11,8 @@ from typing import Any, Protocol, TypeVar
 import attrs
 from twisted.internet.defer import ensureDeferred
 
+from crowdd.concurrency.concurrency_limit import Turns
 from crowdd.domain.core import rights
-from crowdd.domain.core.concurrency.pauses import Pauses
 from crowdd.domain.core.csv_escape import cell
 from crowdd.domain.projects.answer_visibility import complete_only
 from crowdd.domain.transfer.download_limits import DownloadLimits
@@ -21,9 +21,10 @@ from crowdd.errors import InvalidValueError, NotFoundError
 from crowdd.kinds import RESULT, TASK, TASK_RUN, Kind
 from crowdd.kinds.kind import OWNERS, Field, Role
 from crowdd.languages import _
-from crowdd.storage.database import Database, Row
+from crowdd.storage.database import Database
+from crowdd.storage.projects.rows import ProjectPage
 from crowdd.storage.transfer import exports
-from crowdd.values import Requester
+from crowdd.values import Requester, Values
 
 T = TypeVar("T")
 KINDS: Mapping[str, Kind] = {"task": TASK, "task_run": TASK_RUN, "result": RESULT}
@@ -53,12 +54,12 @@ class Resources:
     """What all downloads of a process share."""
 
     reading: Reading
-    pauses: Pauses
+    turns: Turns
     limits: DownloadLimits
 
 
 @attrs.frozen
-class File:
+class ExportFile:
     """A file that somebody may have: its name, its type, and what it is made of."""
 
     name: str
@@ -76,10 +77,10 @@ class Exports:
 
     def __init__(self, db: Database, resources: Resources, spools: Spools, base_url: str, mask: bytes) -> None:
         self._db, self._spools = db, spools
-        self._reading, self._pauses, self._limits = resources.reading, resources.pauses, resources.limits
+        self._reading, self._turns, self._limits = resources.reading, resources.turns, resources.limits
         self._base_url, self._mask = base_url, mask
 
-    def require(self, who: Requester, row: Row) -> None:
+    def require(self, who: Requester, row: ProjectPage) -> None:
         """Owners always; others where answers are open (``zip_download``) and the project is listed for them."""
         if not row["zip_download"]:
             rights.require(who, row["roles"], OWNERS)
@@ -88,14 +89,14 @@ class Exports:
     def file(
         self,
         who: Requester,
-        row: Row,
+        row: ProjectPage,
         type_: str,
         format_: str,
         *,
         raw: bool = False,
         named: Named = None,
         volunteer: str = "",
-    ) -> File:
+    ) -> ExportFile:
         """The rows of a kind (``type_``: one of KINDS) of a project (a row of ``Projects.page``).
 
         ``named``: only of these tasks. ``volunteer``: only answers with this code. Each row is what its kind shows the
@@ -113,16 +114,18 @@ class Exports:
         self.require(who, row)
         chosen = exports.Chosen(row["id"], named, complete_only(row), volunteer, self._mask)
         name = f"{row['id']}_{row['short_name']}_{type_}.{format_}"
-        key = row["info"].get("answer_key")
-        return File(name, FORMATS[format_], format_, raw, KINDS[type_], row["roles"], chosen, key)
+        answer_key = row["info"].get("answer_key")
+        key = answer_key if isinstance(answer_key, str) else None
+        return ExportFile(name, FORMATS[format_], format_, raw, KINDS[type_], row["roles"], chosen, key)
 
-    async def sizes(self, row: Row, named: Named = None) -> list[dict[str, Any]]:
-        """What the files would hold for who has this row: ``type``, ``rows``, about how many ``bytes`` as JSON.
+    async def sizes(self, row: ProjectPage, named: Named = None) -> list[Values]:
+        """What the files hold for the requester of this row: ``type``, ``rows``, about how many ``bytes`` as JSON.
 
         ``more``: there are more than so many rows, MAX_COUNTED.
         """
         of = exports.Chosen(row["id"], named, complete_only(row))
-        known = {type_: int(row[counter]) for type_, counter in _COUNTED.items() if self._is_known(type_, of)}
+        figures: Mapping[str, Any] = row
+        known = {type_: int(figures[counter]) for type_, counter in _COUNTED.items() if self._is_known(type_, of)}
         counted = [KINDS[type_] for type_ in KINDS if type_ not in known]
         found = await exports.sizes(self._db, of, counted, MAX_COUNTED + 1)
         sizes = []
@@ -138,7 +141,7 @@ class Exports:
         """Whether a counter of the project says how many rows of a kind leave."""
         return of.named is None and (type_ == "task" or not of.complete)
 
-    async def download(self, who: Requester, file: File, network: str) -> AsyncGenerator[bytes, None]:
+    async def download(self, who: Requester, file: ExportFile, network: str) -> AsyncGenerator[bytes, None]:
         """The file in parts, for somebody on a network. It is made at the pace of the database, not of the reader.
 
         Close it: what is not wanted any more is then no longer made. Raises TooManyRequestsError, and as ``write``.
@@ -153,7 +156,7 @@ class Exports:
             finally:
                 spool.close()
 
-    async def _fill(self, file: File, spool: Spool) -> None:
+    async def _fill(self, file: ExportFile, spool: Spool) -> None:
         """Makes the file; what goes wrong is raised where it is read."""
         try:
             await self.write(file, lambda part, rows: spool.write(part))
@@ -162,7 +165,7 @@ class Exports:
         else:
             spool.end()
 
-    async def write(self, file: File, sink: Sink) -> None:
+    async def write(self, file: ExportFile, sink: Sink) -> None:
         """Writes a file as it is at one moment. Raises InvalidValueError when a table would have too many columns."""
 
         async def work(tx: Database) -> None:
@@ -171,12 +174,12 @@ class Exports:
 
         await self._reading.transaction(work)
 
-    async def _json(self, tx: Database, file: File, sink: Sink) -> None:
+    async def _json(self, tx: Database, file: ExportFile, sink: Sink) -> None:
         lines = exports.as_json(file.kind, file.roles, self._base_url, file.chosen)
         rows = await self._lines(tx, lines, sink, b"[\n", b",\n")
         sink(b"\n]\n" if rows else b"[]\n", 0)
 
-    async def _csv(self, tx: Database, file: File, sink: Sink) -> None:
+    async def _csv(self, tx: Database, file: ExportFile, sink: Sink) -> None:
         fields = [field for field in file.kind.fields if field.read & file.roles or field.name in file.kind.reduced]
         keys = await self._keys(tx, file)
         lines = exports.as_table(file.kind, fields, keys, file.roles, file.chosen, raw=file.raw)
@@ -187,17 +190,19 @@ class Exports:
 
     async def _lines(self, tx: Database, lines: exports.Lines, sink: Sink, begin: bytes, between: bytes) -> int:
         statement, after, rows = lines.statement(), 0, 0
-        while (piece := await self._pauses.run(partial(lines.next, tx, statement, after, PART))) is not None:
+        while (piece := await self._turns.run("", partial(lines.next, tx, statement, after, PART))) is not None:
             sink((between if rows else begin) + piece.text.encode(), piece.rows)
             after, rows = piece.last, rows + piece.rows
         return rows
 
-    async def _keys(self, tx: Database, file: File) -> list[str]:
+    async def _keys(self, tx: Database, file: ExportFile) -> list[str]:
         """The keys of ``info`` of all rows: in the order of imported files, else as rows first have them."""
         found: dict[str, None] = {}
         after: int | None = 0
         while after is not None:
-            keys, after = await self._pauses.run(partial(exports.info_keys, tx, file.kind, file.chosen, found, after))
+            keys, after = await self._turns.run(
+                "", partial(exports.info_keys, tx, file.kind, file.chosen, found, after)
+            )
             found.update(dict.fromkeys(keys))
             if len(found) > MAX_KEYS:
                 raise InvalidValueError(_too_wide())

@@ -18,9 +18,9 @@ from crowdd.domain.server.services import Services
 from crowdd.domain.transfer.exports import PART
 from crowdd.domain.transfer.project_folder import INFO_FILES, LONG_DESCRIPTION, PROJECT_FILE, TASK_FILES, texts_changed
 from crowdd.kinds import PROJECT, TASK
-from crowdd.storage.database import Row
+from crowdd.storage.projects.rows import ProjectPage
 from crowdd.storage.transfer import exports
-from crowdd.values import SYSTEM
+from crowdd.values import SYSTEM, Values
 
 FILES = "files"
 TASKS_FILE = TASK_FILES[0]
@@ -30,7 +30,7 @@ OF_TASKS = ("info", "n_answers", "priority_0", "quorum", "calibration")
 _PLACES = ("container", "thumbnail")  # of the picture on this server, beside its address
 
 
-class Files:
+class UploadCopies:
     """The uploads that texts name, copied into the folder, each once."""
 
     def __init__(self, uploads: Uploads, project_id: int, base_url: str, folder: Path) -> None:
@@ -38,7 +38,7 @@ class Files:
         self._begins = tuple(f"{base}/uploads/{self._container}/" for base in ("", base_url))
         self.copied: dict[str, Path] = {}
 
-    def named_in(self, value: Any) -> Any:
+    def named_in(self, value: object) -> Any:
         """The value with the paths of files in the places of their addresses: what ``Folder.named_in`` undoes."""
         return texts_changed(value, self._path)
 
@@ -54,14 +54,14 @@ class Files:
         return f"{FILES}/{name}"
 
 
-async def unload(services: Services, row: Row, folder: Path, told: Callable[[int], object]) -> list[Path]:
+async def unload(services: Services, row: ProjectPage, folder: Path, told: Callable[[int], object]) -> list[Path]:
     """The files that make up a project (a row of ``Projects.page``), all written; those that are there are replaced.
 
     ``told`` hears how many tasks are done. ``project.json`` comes last: a folder without it is not whole and cannot be
     loaded. A text that has the address of a file somewhere inside keeps it.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    files = Files(services.uploads, row["id"], services.settings.base_url, folder)
+    files = UploadCopies(services.uploads, row["id"], services.settings.base_url, folder)
     written = [await _write_tasks(services, row, folder, files, told)]
     about, texts = await _about(services, row, files)
     written += [_put(folder / name, text.encode()) for name, text in texts.items()]
@@ -69,7 +69,7 @@ async def unload(services: Services, row: Row, folder: Path, told: Callable[[int
     return [*written, _put(folder / PROJECT_FILE, orjson.dumps(about, option=orjson.OPT_INDENT_2) + b"\n")]
 
 
-async def _about(services: Services, row: Row, files: Files) -> tuple[dict[str, Any], dict[str, str]]:
+async def _about(services: Services, row: ProjectPage, files: UploadCopies) -> tuple[Values, dict[str, str]]:
     """What project.json says, and the texts that have files of their own."""
     view = await services.records.get(PROJECT, SYSTEM, row["id"])
     categories = {category["id"]: category["short_name"] for category in await services.projects.categories()}
@@ -87,12 +87,14 @@ async def _about(services: Services, row: Row, files: Files) -> tuple[dict[str, 
     return {**about, "published": view["published"], "info": info}, texts
 
 
-def _fits_a_file(text: Any) -> bool:
+def _fits_a_file(text: object) -> bool:
     """Whether a text comes back as it was: ends of lines and a mark at the beginning may not, when read from a file."""
     return isinstance(text, str) and text != "" and "\r" not in text and not text.startswith("\ufeff")
 
 
-async def _write_tasks(services: Services, row: Row, folder: Path, files: Files, told: Callable[[int], object]) -> Path:
+async def _write_tasks(
+    services: Services, row: ProjectPage, folder: Path, files: UploadCopies, told: Callable[[int], object]
+) -> Path:
     draft = folder / f"{TASKS_FILE}.part"
     done = 0
     with draft.open("wb") as out:
@@ -103,7 +105,7 @@ async def _write_tasks(services: Services, row: Row, folder: Path, files: Files,
     return draft.replace(folder / TASKS_FILE)
 
 
-async def _tasks(services: Services, row: Row) -> AsyncIterator[list[Mapping[str, Any]]]:
+async def _tasks(services: Services, row: ProjectPage) -> AsyncIterator[list[Mapping[str, Any]]]:
     """In parts and by their ids, as they are wanted: without those that were taken out."""
     base_url, roles = services.settings.base_url, row["roles"]
     lines, after = exports.as_json(TASK, roles, base_url, exports.Chosen(row["id"])), 0

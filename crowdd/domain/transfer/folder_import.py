@@ -15,9 +15,10 @@ from crowdd.domain.transfer.project_folder import Folder
 from crowdd.errors import ConflictError, InvalidValueError, NotFoundError
 from crowdd.kinds import PROJECT
 from crowdd.storage.core import audit, quota
-from crowdd.storage.database import Database, Row, Transactions
+from crowdd.storage.database import Database, Transactions
+from crowdd.storage.projects.rows import ProjectPage
 from crowdd.storage.tasks import tasks
-from crowdd.values import SYSTEM, Requester
+from crowdd.values import SYSTEM, Requester, Values
 
 CHUNK = 1000  # tasks in a transaction
 Aside = Callable[..., Awaitable[Any]]  # calls a function with arguments, and has what it gives
@@ -64,14 +65,14 @@ async def load(
         row = await _create(services, folder, await _owner(services, owner, who))
     elif row["owner_id"] not in await _possible_owners(services, owner, who, row):
         raise ConflictError(f"The project {row['short_name']} has another owner already.")
-    files = Files(services, folder, row["id"], aside or _at_once, who)
+    files = FolderUploads(services, folder, row["id"], aside or _at_once, who)
     await _update(services, folder, row, files, who)
     added = await _add_tasks(services, folder, row["id"], files, progress, who)
     published = await _publish(services, folder, publish, who)
     return Loaded(row["id"], row["short_name"], created, folder.n_tasks, added, published)
 
 
-class Files:
+class FolderUploads:
     """Uploads the files that ``info`` names, each once."""
 
     def __init__(self, services: Services, folder: Folder, project_id: int, aside: Aside, who: Requester) -> None:
@@ -98,13 +99,13 @@ class Files:
 
         await self._db.transaction(work)
 
-    async def next(self, rest: Iterator[dict[str, Any]]) -> list[dict[str, Any]]:
+    async def next(self, rest: Iterator[dict[str, Any]]) -> list[Values]:
         """The next tasks, as many as one transaction takes, with the addresses of their files."""
         found = list(await self._aside(self._next, rest))
         await self._count()
         return found
 
-    def _next(self, rest: Iterator[dict[str, Any]]) -> list[dict[str, Any]]:
+    def _next(self, rest: Iterator[dict[str, Any]]) -> list[Values]:
         named_in = self._folder.named_in
         return [{**values, "info": named_in(values["info"], self._address)} for values in islice(rest, CHUNK)]
 
@@ -129,7 +130,7 @@ class Import:
         self._ordinals = -1
         self._seen: Counter[str] = Counter()  # tasks of earlier chunks by digest, all of which are in the project now
 
-    async def add(self, chunk: list[dict[str, Any]]) -> int:
+    async def add(self, chunk: list[Values]) -> int:
         """How many of the chunk were missing and have been added, in one transaction."""
 
         async def work(tx: Database) -> tuple[Counter[str], int, list[str], int]:
@@ -148,7 +149,7 @@ class Import:
         self._seen.update(digests)
         return added
 
-    def _missing(self, present: Counter[str], digests: list[str], chunk: list[dict[str, Any]]) -> Iterator[Any]:
+    def _missing(self, present: Counter[str], digests: list[str], chunk: list[Values]) -> Iterator[Any]:
         here: Counter[str] = Counter()
         for digest, values in zip(digests, chunk, strict=True):
             if self._seen[digest] + here[digest] >= present[digest]:
@@ -159,14 +160,14 @@ class Import:
         await audit.write(tx, self._who, "load", "task", None, project_id=self._project_id, after={"tasks": added})
 
 
-async def _find(services: Services, short_name: str) -> Row | None:
+async def _find(services: Services, short_name: str) -> ProjectPage | None:
     try:
         return await services.projects.page(short_name, SYSTEM)
     except NotFoundError:
         return None
 
 
-async def _possible_owners(services: Services, name: str | None, who: Requester, row: Row) -> set[int]:
+async def _possible_owners(services: Services, name: str | None, who: Requester, row: ProjectPage) -> set[int]:
     """Whose a project that is there already may be."""
     if name is not None:
         return {(await services.accounts.find(name))["id"]}
@@ -180,18 +181,19 @@ async def _owner(services: Services, name: str | None, who: Requester) -> Reques
     if name is not None:
         row = await services.accounts.find(name)
     else:
-        row = (await services.accounts.admins() or [await services.accounts.of_examples()])[0]
+        admins = await services.accounts.admins()
+        row = admins[0] if admins else await services.accounts.of_examples()
     return attrs.evolve(SYSTEM, user_id=row["id"], user_name=row["name"])
 
 
-async def _create(services: Services, folder: Folder, who: Requester) -> Row:
+async def _create(services: Services, folder: Folder, who: Requester) -> ProjectPage:
     """A new project without its ``info``, which names files by their paths until they are uploaded."""
     category = await _category(services, folder)
     made = await services.records.create(PROJECT, who, {**folder.project, **category, "info": {}})
     return await services.projects.page(made["short_name"], SYSTEM)
 
 
-async def _update(services: Services, folder: Folder, row: Row, files: Files, who: Requester) -> None:
+async def _update(services: Services, folder: Folder, row: ProjectPage, files: FolderUploads, who: Requester) -> None:
     """Keys of ``info`` that the folder does not have stay as they are."""
     info = {**row["info"], **await files.replaced_in(folder.project["info"])}
     body = {**folder.project, **await _category(services, folder), "info": info}
@@ -208,7 +210,12 @@ async def _category(services: Services, folder: Folder) -> dict[str, int]:
 
 
 async def _add_tasks(
-    services: Services, folder: Folder, project_id: int, files: Files, progress: Callable[[int], object], who: Requester
+    services: Services,
+    folder: Folder,
+    project_id: int,
+    files: FolderUploads,
+    progress: Callable[[int], object],
+    who: Requester,
 ) -> int:
     importing, added, done = Import(services.db, project_id, who, services.quota), 0, 0
     rest = folder.tasks()

@@ -8,7 +8,8 @@ from typing import Any
 
 from crowdd.domain.transfer.import_reader import Chunk
 from crowdd.languages import _
-from crowdd.storage.database import Row
+from crowdd.storage.transfer.rows import PendingImport
+from crowdd.values import Values
 
 MAX_ATOMIC_ROWS = 50_000  # rows of one transaction where the owner wants all or nothing
 _FATES = {
@@ -39,7 +40,7 @@ def tally(chunk: Chunk, fates: Sequence[str], refused: Sequence[Any]) -> dict[st
     }
 
 
-def refusals(chunk: Chunk, fates: Sequence[str]) -> list[dict[str, Any]]:
+def refusals(chunk: Chunk, fates: Sequence[str]) -> list[Values]:
     """The answers or results of a chunk that find no place, as refused rows."""
     return [
         {"line": each["line"], "reason": str(_FATES[fate]), "text": _ids(each)}
@@ -53,18 +54,18 @@ def _ids(taken: Mapping[str, Any]) -> str:
     return f"task_id {taken['task']}" if row_id is None else f"id {row_id}, task_id {taken['task']}"
 
 
-def undecided(row: Row) -> str | None:
+def undecided(row: PendingImport, on_error: str | None) -> str | None:
     """What the owner of an import that has been read has to say before it begins, as a sentence; None: nothing."""
     if row["check_error"]:
         return str(row["check_error"])
     if row["preview"] is None:
         return str(_("The file is still being read."))
     n, rows = row["preview"]["refused"], row["preview"]["rows"]
-    if row["on_error"] == "stop" and n:
+    if on_error == "stop" and n:
         return _("%(refused)s of %(rows)s rows are refused, so nothing is added.", refused=f"{n:,}", rows=f"{rows:,}")
-    if row["on_error"] == "stop" and rows > MAX_ATOMIC_ROWS:
+    if on_error == "stop" and rows > MAX_ATOMIC_ROWS:
         return _("All or nothing is for files of up to %(max)s rows.", max=f"{MAX_ATOMIC_ROWS:,}")
-    if row["on_error"] is None and n:
+    if on_error is None and n:
         return _(
             "%(refused)s of %(rows)s rows are refused. Choose to skip them (`on_error=skip`), or correct the file.",
             refused=f"{n:,}",

@@ -22,6 +22,7 @@ from crowdd.domain.transfer.import_rows import MAX_KEY_CHARACTERS, key_of, task_
 from crowdd.domain.transfer.task_files import Dialect, FileRow, read_rows
 from crowdd.errors import InvalidValueError
 from crowdd.languages import _
+from crowdd.values import Values
 
 CHUNK = 1000  # rows of one transaction
 CHUNK_BYTES = 2_000_000  # about so much of them in memory at once
@@ -54,8 +55,8 @@ class Chunk:
     rows: int = 0
     empty: int = 0
     twice: int = 0
-    taken: list[dict[str, Any]] = attrs.field(factory=list)
-    refused: list[dict[str, Any]] = attrs.field(factory=list)
+    taken: list[Values] = attrs.field(factory=list)
+    refused: list[Values] = attrs.field(factory=list)
     seen: list[str] = attrs.field(factory=list)
 
 
@@ -143,7 +144,7 @@ class RowReader:
             chunk.refused.append(refusal(row, str(error)))
             self._note_key(row, chunk)
 
-    def _made(self, values: dict[str, Any]) -> dict[str, Any] | None:
+    def _made(self, values: Values) -> dict[str, Any] | None:
         """What a row becomes; None for one that stands in the file before."""
         plan = self._plan
         if plan.kind == import_exports.ANSWERS:

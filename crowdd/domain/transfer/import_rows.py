@@ -8,6 +8,7 @@ from typing import Any
 from crowdd.errors import CrowddError, InvalidValueError
 from crowdd.kinds import TASK
 from crowdd.languages import _
+from crowdd.values import Values
 
 ATTRIBUTES = ("n_answers", "priority_0", "quorum")
 USES = ("info", *ATTRIBUTES, "whole", "skip")
@@ -79,7 +80,7 @@ def task_of(values: Mapping[str, Any], uses: Mapping[str, str], n_answers: int |
     not there when the file was read first is kept in info. Raises InvalidValueError.
     """
     info: Any = {}
-    given: dict[str, Any] = {}
+    given: Values = {}
     whole = False
     for name, value in values.items():
         use = uses.get(name, "info")

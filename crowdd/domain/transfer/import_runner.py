@@ -12,9 +12,9 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from crowdd.concurrency.worker_thread import WorkerThread
 from crowdd.domain.core import rights
 from crowdd.domain.core.background_queue import QueuedTask
-from crowdd.domain.core.concurrency.worker_thread import WorkerThread
 from crowdd.domain.core.quota import Quota
 from crowdd.domain.core.secrets import Secrets
 from crowdd.domain.tasks import results
@@ -25,10 +25,11 @@ from crowdd.domain.transfer.task_files import Dialect, FileRow, Inspected
 from crowdd.errors import InvalidValueError, NotFoundError, StoppedError
 from crowdd.languages import _
 from crowdd.storage.core import audit, queue, records
-from crowdd.storage.database import Database, Row, Transactions
+from crowdd.storage.database import Database, Transactions
 from crowdd.storage.tasks import tasks
 from crowdd.storage.transfer import imports
-from crowdd.values import Requester
+from crowdd.storage.transfer.rows import ImportChoices, ImportRow, PendingImport
+from crowdd.values import Requester, Values
 
 SHOWN_ROWS = 5
 _KEYS_AT_ONCE = 5000  # tasks whose keys are learnt in one transaction
@@ -63,28 +64,28 @@ class ImportRunner:
             if row["preview"] is None:
                 row = await self._check(item, row)
             if row["queue_item"] != item.id:
-                found = {"import": import_id, "state": row["state"], **(row["preview"] or {})}
+                found: dict[str, object] = {"import": import_id, "state": row["state"], **(row["preview"] or {})}
                 return {**found, "error": row["check_error"]} if row["check_error"] else found
             await self._add(item, row)
-        ended = await imports.end(self._db, import_id)
+        ended: Mapping[str, Any] = await imports.end(self._db, import_id)
         (self._folder / ended["file"]).unlink(missing_ok=True)
         self._notify(ended["project_id"])
         return {"import": import_id, **{name: ended[name] for name in figures()}}
 
-    async def _import(self, item: QueuedTask) -> Row:
+    async def _import(self, item: QueuedTask) -> ImportRow:
         row = await imports.get(self._db, int(item.project_id or 0), int(item.arguments["import"]))
         if row is None:
             raise NotFoundError("The import has been removed.")
         return row
 
-    async def _check(self, item: QueuedTask, row: Row) -> Row:
+    async def _check(self, item: QueuedTask, row: ImportRow) -> ImportRow:
         """Reads the file; where its owner wants it to begin by itself, and need not decide anything, it does."""
 
         async def work(tx: Database) -> None:
             now = await imports.lock(tx, row["id"])
             if now is None or now["queue_item"] != item.id:
                 return
-            if undecided(checked) is None:
+            if undecided(checked, checked["on_error"]) is None:
                 await imports.begin(tx, row["id"], checked["on_error"] or "skip", item.id)
                 await note_import(tx, item.who, checked)
             else:
@@ -98,7 +99,7 @@ class ImportRunner:
 
     # What is in the file
 
-    async def read(self, row: Row, item: QueuedTask | None = None, max_rows: int = MAX_ROWS) -> bool:
+    async def read(self, row: ImportRow, item: QueuedTask | None = None, max_rows: int = MAX_ROWS) -> bool:
         """Reads the file of an import against its project, and keeps what would become of its rows.
 
         False, and nothing done, for a file of more than ``max_rows``. A file of which nothing can be used has its
@@ -110,21 +111,22 @@ class ImportRunner:
             if inspected.rows > max_rows:
                 return False
             choices = await self._db.transaction(lambda tx: self._save_inspected(tx, row, inspected))
-            preview = await self._preview({**row, **choices}, path, item, inspected)
+            checked: ImportRow = {**row, **choices}
+            preview = await self._preview(checked, path, item, inspected)
         except InvalidValueError as error:
             await imports.save_unreadable(self._db, row["id"], str(error))
             return True
 
         async def work(tx: Database) -> None:
             now = await imports.lock(tx, row["id"])
-            if now is not None and {name: now[name] for name in imports.CHOICES} == choices:
+            if now is not None and imports.choices_of(now) == choices:
                 await imports.save_preview(tx, row["id"], choices, preview)
 
         await self._db.transaction(work)
         self._notify(row["project_id"])
         return True
 
-    async def _save_inspected(self, tx: Database, row: Row, inspected: Inspected) -> dict[str, Any]:
+    async def _save_inspected(self, tx: Database, row: PendingImport, inspected: Inspected) -> ImportChoices:
         """Keeps what the file holds; the owner's choices as far as they fit its columns."""
         columns = [name for name in inspected.columns if "\x00" not in name]
         kind = row["kind"] or import_exports.kind_of(inspected.columns)
@@ -135,25 +137,27 @@ class ImportRunner:
         if row["columns"] and key not in inspected.columns:
             key = None  # it was chosen when the file was read otherwise
         import_rows.require_key(key, uses)
-        values = {
+        choices: ImportChoices = {
             "dialect": inspected.dialect.to_json(),
             "kind": kind,
+            "uses": {name: use for name, use in uses.items() if "\x00" not in name},
+            "key_name": key,
+            "again": row["again"],
+            "n_answers": row["n_answers"],
+        }
+        values = {
+            **choices,
             "format": inspected.dialect.format,
             "columns": columns,
             "sample": [_short(each) for each in inspected.sample],
             "rows": inspected.rows,
             "empty": inspected.empty,
             "doubts": list(inspected.doubts),
-            "uses": {name: use for name, use in uses.items() if "\x00" not in name},
-            "key_name": key,
         }
         await imports.save_inspected(tx, row["id"], values)
-        return {
-            **{name: row[name] for name in imports.CHOICES},
-            **{n: values[n] for n in imports.CHOICES if n in values},
-        }
+        return choices
 
-    async def _preview(self, row: Row, path: Path, item: QueuedTask | None, inspected: Inspected) -> dict[str, Any]:
+    async def _preview(self, row: PendingImport, path: Path, item: QueuedTask | None, inspected: Inspected) -> Values:
         total, answers = Counter(dict.fromkeys(figures(), 0)), Counter[int]()
         matched, reader = 0, RowReader(path, self._plan(row))
         if row["key_name"] is not None:
@@ -179,7 +183,7 @@ class ImportRunner:
         wanted = {"answers": sum(n * count for n, count in answers.items())}
         return {**total, **wanted, "fewest": min(answers, default=0), "most": max(answers, default=0), "gone": gone}
 
-    async def _fates(self, row: Row, chunk: Chunk) -> tuple[list[str], int]:
+    async def _fates(self, row: PendingImport, chunk: Chunk) -> tuple[list[str], int]:
         """What would become of each row of a chunk: added, updated, same, kept, present, or what ``refusals`` tells.
 
         With it, how many tasks that are not taken out are found by their key.
@@ -198,7 +202,7 @@ class ImportRunner:
             return [r["fate"] for r in rows], found
         return await self._presence(row, taken), 0
 
-    async def _presence(self, row: Row, taken: list[dict[str, Any]]) -> list[str]:
+    async def _presence(self, row: PendingImport, taken: list[Values]) -> list[str]:
         project_id = row["project_id"]
         if row["again"]:
             return ["added"] * len(taken)
@@ -208,7 +212,7 @@ class ImportRunner:
             there = [each["present"] for each in await imports.known(self._db, project_id, [t["info"] for t in taken])]
         return ["present" if each else "added" for each in there]
 
-    def _plan(self, row: Row) -> Plan:
+    def _plan(self, row: PendingImport) -> Plan:
         def pseudonym(source: int, volunteer: str) -> str:
             text = f"{row['project_id']} {source} {volunteer}"
             return f"imported-{self._secrets.digest('imported volunteer', text).hex()[:24]}"
@@ -216,7 +220,7 @@ class ImportRunner:
         return Plan(
             row["kind"],
             Dialect.from_json(row["dialect"]),
-            row["uses"],
+            row["uses"] or {},
             row["key_name"],
             row["again"],
             row["n_answers"],
@@ -226,7 +230,7 @@ class ImportRunner:
 
     # Adding it
 
-    async def _add(self, item: QueuedTask, row: Row) -> None:
+    async def _add(self, item: QueuedTask, row: PendingImport) -> None:
         path = self._path(row)
         if row["on_error"] == "stop":
             await self._db.transaction(lambda tx: self._add_all(tx, item, row, path))
@@ -243,7 +247,7 @@ class ImportRunner:
         finally:
             reader.close()
 
-    def _step(self, item: QueuedTask, row: Row, chunk: Chunk, taken: int) -> Any:
+    def _step(self, item: QueuedTask, row: PendingImport, chunk: Chunk, taken: int) -> Any:
         async def step(tx: Database) -> None:
             await self._take(tx, item.who, row, chunk)
             before = row["rows"] if row["check_item"] == item.id else 0  # this item has read the file, too
@@ -252,8 +256,8 @@ class ImportRunner:
 
         return step
 
-    async def _add_all(self, tx: Database, item: QueuedTask, row: Row, path: Path) -> None:
-        """Everything in one transaction: a refused row, a limit or whoever stops it leaves nothing behind."""
+    async def _add_all(self, tx: Database, item: QueuedTask, row: PendingImport, path: Path) -> None:
+        """Everything in one transaction: after a refused row, a limit or a cancellation nothing is left behind."""
         reader = RowReader(path, self._plan(row))
         try:
             while (chunk := await self._worker_thread.do(reader.next_chunk)).passed:
@@ -269,7 +273,7 @@ class ImportRunner:
         total = row["rows"] * (2 if row["check_item"] == item.id else 1)
         await item.progress(total, total, {"rows": row["rows"]}, within=tx)
 
-    async def _take(self, tx: Database, who: Requester, row: Row, chunk: Chunk) -> list[dict[str, Any]]:
+    async def _take(self, tx: Database, who: Requester, row: PendingImport, chunk: Chunk) -> list[Values]:
         """Adds what a chunk has, counts it, and gives the rows that were refused."""
         await tasks.hold_imports(tx, row["project_id"])
         await self._require(tx, who, row)
@@ -281,7 +285,7 @@ class ImportRunner:
         await imports.add_errors(tx, row["id"], refused)
         return refused
 
-    async def _taken(self, tx: Database, row: Row, chunk: Chunk) -> dict[str, Any]:
+    async def _taken(self, tx: Database, row: PendingImport, chunk: Chunk) -> Values:
         project_id, taken = row["project_id"], chunk.taken
         if row["key_name"] is not None:
             done = await imports.add_keyed(tx, project_id, row["key_name"], taken, chunk.seen, row["id"])
@@ -295,8 +299,8 @@ class ImportRunner:
         if row["kind"] == import_exports.RESULTS:
             fates = await results.fill_exported(tx, project_id, taken)
             counts = Counter(fates)
-            done = {name: counts[name] for name in ("added", "updated", "present")}
-            return {**done, "refusals": refusals(chunk, fates)}
+            some = {name: counts[name] for name in ("added", "updated", "present")}
+            return {**some, "refusals": refusals(chunk, fates)}
         if _has_origins(taken):
             return dict(await imports.add_exported(tx, project_id, taken, row["again"]))
         new = taken if row["again"] else await _missing(tx, project_id, taken)
@@ -304,7 +308,7 @@ class ImportRunner:
             await tasks.add(tx, project_id, new)
         return {"added": len(new), "present": len(taken) - len(new)}
 
-    def _path(self, row: Row) -> Path:
+    def _path(self, row: PendingImport) -> Path:
         path = self._folder / row["file"]
         if not path.is_file():
             raise NotFoundError(
@@ -312,15 +316,15 @@ class ImportRunner:
             )
         return path
 
-    async def _require(self, db: Database, who: Requester, row: Row) -> None:
-        """Raises NotFoundError without the project, ForbiddenError for somebody who may not import this into it."""
+    async def _require(self, db: Database, who: Requester, row: PendingImport) -> None:
+        """Raises NotFoundError without the project, ForbiddenError for a requester who may not import this into it."""
         roles = await records.roles_to_project(db, row["project_id"], who)
         if roles is None:
             raise NotFoundError("The project has been deleted.")
         rights.require(who, roles, import_exports.importers(row["kind"]))
 
 
-async def note_import(tx: Database, who: Requester, row: Row) -> None:
+async def note_import(tx: Database, who: Requester, row: PendingImport) -> None:
     """Writes the beginning of an import into the audit log."""
     after = {"name": row["name"], "rows": row["rows"], "kind": row["kind"]}
     await audit.write(tx, who, "import", "project", row["project_id"], project_id=row["project_id"], after=after)
@@ -343,11 +347,11 @@ def _has_origins(taken: Sequence[Mapping[str, Any]]) -> bool:
     return bool(taken) and taken[0].get("original") is not None
 
 
-def _with(chunk: Chunk, fates: Sequence[str], wanted: str) -> list[tuple[dict[str, Any], str]]:
+def _with(chunk: Chunk, fates: Sequence[str], wanted: str) -> list[tuple[Values, str]]:
     return [(each, fate) for each, fate in zip(chunk.taken, fates, strict=True) if fate == wanted]
 
 
-async def _missing(tx: Database, project_id: int, made: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+async def _missing(tx: Database, project_id: int, made: Sequence[Values]) -> list[Values]:
     """Those that the project does not have, each once."""
     digests: set[str] = set()
     new = []
@@ -358,7 +362,7 @@ async def _missing(tx: Database, project_id: int, made: Sequence[dict[str, Any]]
     return new
 
 
-def _short(values: dict[str, Any]) -> dict[str, str]:
+def _short(values: Values) -> dict[str, str]:
     """The first rows as texts for people."""
     shown = {name: value for name, value in values.items() if "\x00" not in name}
     return {name: printable(value if isinstance(value, str) else str(value)) for name, value in shown.items()}

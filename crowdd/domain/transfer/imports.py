@@ -12,9 +12,9 @@ from typing import Any, BinaryIO
 
 import attrs
 
+from crowdd.concurrency.worker_thread import WorkerThread
 from crowdd.domain.core import rights
 from crowdd.domain.core.background_queue import Queue, QueuedTask
-from crowdd.domain.core.concurrency.worker_thread import WorkerThread
 from crowdd.domain.core.quota import Quota
 from crowdd.domain.core.records import NOT_FOUND
 from crowdd.domain.core.secrets import Secrets
@@ -29,9 +29,11 @@ from crowdd.errors import ConflictError, InvalidValueError, NotFoundError, TooLa
 from crowdd.kinds import TASK
 from crowdd.kinds.kind import OWNERS
 from crowdd.languages import _
-from crowdd.storage.database import Database, Row, Transactions
+from crowdd.storage.database import Database, Transactions
+from crowdd.storage.projects.rows import ProjectPage
 from crowdd.storage.transfer import imports
-from crowdd.values import Requester
+from crowdd.storage.transfer.rows import GoneTask, ImportRow, ListedImport, PendingImport, RefusedRow
+from crowdd.values import Requester, Values
 
 HANDLER, CHECK = "import_tasks", "check_import"
 ON_ERROR = ("skip", "stop")
@@ -74,6 +76,19 @@ class Begun:
     waits: str = ""
 
 
+class ImportPage(ImportRow):
+    """An import for its page: ``usual`` uses of its columns, whether it looks like an export, and what is left out.
+
+    ``waits`` says what its owner has to decide; None: nothing.
+    """
+
+    usual: dict[str, str]
+    exportlike: bool
+    left_behind: list[str]
+    waits: str | None
+    max_atomic_rows: int
+
+
 class Imports:
     """Bringing tasks, for pages and command line alike. Files lie below ``folder`` until they are done."""
 
@@ -95,7 +110,7 @@ class Imports:
         self._runner = ImportRunner(db, notify, worker_thread, folder, quota, secrets)
         self._bringing: Counter[int | None] = Counter()  # files on their way, by person
 
-    async def bring(self, who: Requester, row: Row, name: str, source: BinaryIO, choices: Choices) -> int:
+    async def bring(self, who: Requester, row: ProjectPage, name: str, source: BinaryIO, choices: Choices) -> int:
         """The id of a new import from an open file. A small one has been read; a large one is in the background.
 
         Raises InvalidValueError where nothing of it can be used, TooManyRequestsError when enough files of the project
@@ -104,12 +119,12 @@ class Imports:
         rights.require(who, row["roles"], OWNERS)
         return await self._alone(who, row, partial(self._bring, who, row, name, source, choices))
 
-    async def fetch(self, who: Requester, row: Row, url: str, choices: Choices) -> int:
+    async def fetch(self, who: Requester, row: ProjectPage, url: str, choices: Choices) -> int:
         """The same from an address. Raises RefusedTargetError, UnreachableError, InvalidValueError, TooLargeError."""
         rights.require(who, row["roles"], OWNERS)
         return await self._alone(who, row, partial(self._fetch, who, row, url, choices))
 
-    async def _alone(self, who: Requester, row: Row, work: Callable[[], Awaitable[int]]) -> int:
+    async def _alone(self, who: Requester, row: ProjectPage, work: Callable[[], Awaitable[int]]) -> int:
         """The work, unless the limits are reached; they are looked at before anything is copied or asked for."""
         me = who.user_id
         if self._bringing[me] >= MAX_AT_ONCE:
@@ -119,21 +134,21 @@ class Imports:
         self._bringing[me] += 1
         try:
             pending = await imports.pending(self._db, row["id"], me)
-            if pending["project"] >= MAX_PENDING:
+            if pending.project >= MAX_PENDING:
                 raise _too_many(MAX_PENDING)
-            if me is not None and pending["person"] + self._bringing[me] > MAX_PENDING_OF_ACCOUNT:
+            if me is not None and pending.person + self._bringing[me] > MAX_PENDING_OF_ACCOUNT:
                 raise _too_many(MAX_PENDING_OF_ACCOUNT)
             return await work()
         finally:
             self._bringing[me] -= 1
             self._bringing += Counter()  # keeps those above 0
 
-    async def _bring(self, who: Requester, row: Row, name: str, source: BinaryIO, choices: Choices) -> int:
+    async def _bring(self, who: Requester, row: ProjectPage, name: str, source: BinaryIO, choices: Choices) -> int:
         path = self._new_file()
         await self._worker_thread.do(_copy, source, path)
         return await self._look(who, row, name, path, choices)
 
-    async def _fetch(self, who: Requester, row: Row, url: str, choices: Choices) -> int:
+    async def _fetch(self, who: Requester, row: ProjectPage, url: str, choices: Choices) -> int:
         path = self._new_file()
         try:
             with path.open("wb") as file:
@@ -152,7 +167,7 @@ class Imports:
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         return self._folder / random.token_hex(16)
 
-    async def _look(self, who: Requester, row: Row, name: str, path: Path, choices: Choices) -> int:
+    async def _look(self, who: Requester, row: ProjectPage, name: str, path: Path, choices: Choices) -> int:
         """Keeps the file as an import, and has it read."""
         made = None
         try:
@@ -184,7 +199,7 @@ class Imports:
                 await imports.forget(self._db, row["id"], made)
             raise
 
-    async def _read(self, who: Requester, row: Row, import_id: int, *, large: bool) -> None:
+    async def _read(self, who: Requester, row: ProjectPage, import_id: int, *, large: bool) -> None:
         """Has a file read: now, or in the background. Raises InvalidValueError where it was read and is no good."""
         found = await self._get(row, import_id)
         if large or not await self._runner.read(found, max_rows=INLINE_ROWS):
@@ -194,13 +209,13 @@ class Imports:
         if again["check_error"]:
             raise InvalidValueError(again["check_error"])
 
-    async def _read_later(self, tx: Database, who: Requester, found: Row) -> int:
+    async def _read_later(self, tx: Database, who: Requester, found: PendingImport) -> int:
         name = HANDLER if found["auto"] else CHECK
         item = await self._queue.add(tx, name, {"import": found["id"]}, who, found["project_id"])
         await imports.read_by(tx, found["id"], item, found["auto"])
         return item
 
-    async def get(self, who: Requester, row: Row, import_id: int) -> Row:
+    async def get(self, who: Requester, row: ProjectPage, import_id: int) -> ImportPage:
         """An import of a project. Raises NotFoundError."""
         rights.require(who, row["roles"], OWNERS)
         found = await self._get(row, import_id)
@@ -212,22 +227,22 @@ class Imports:
                 for kind in (found["kind"], import_exports.kind_of(found["columns"]))
             ),
             "left_behind": import_exports.left_behind(found["kind"], found["columns"]),
-            "waits": undecided(found) if found["queue_item"] is None else None,
+            "waits": undecided(found, found["on_error"]) if found["queue_item"] is None else None,
             "max_atomic_rows": MAX_ATOMIC_ROWS,
         }
 
-    async def _get(self, row: Row, import_id: int) -> Row:
+    async def _get(self, row: ProjectPage, import_id: int) -> ImportRow:
         found = await imports.get(self._db, row["id"], import_id) if import_id < 2**63 else None
         if found is None:
             raise NotFoundError(NOT_FOUND)
         return found
 
-    async def newest(self, who: Requester, row: Row, maximum: int = 10) -> list[Row]:
+    async def newest(self, who: Requester, row: ProjectPage, maximum: int = 10) -> list[ListedImport]:
         """The newest imports of a project."""
         rights.require(who, row["roles"], OWNERS)
         return await imports.newest(self._db, row["id"], maximum)
 
-    async def go_on(self, who: Requester, row: Row, import_id: int, choices: Choices | None = None) -> Begun:
+    async def go_on(self, who: Requester, row: ProjectPage, import_id: int, choices: Choices | None = None) -> Begun:
         """Follows what the owner says of a file: reads it again by other choices, and begins when nothing is open.
 
         Raises InvalidValueError, NotFoundError, ForbiddenError, and ConflictError when it has begun already.
@@ -241,33 +256,33 @@ class Imports:
         changed = await self._choose(row, import_id, _checked(choices), choices)
         if changed or found["state"] == "unread":
             await self._read(who, row, import_id, large=found["bytes"] > INLINE_BYTES)
-        found = await self._get(row, import_id)
-        if found["preview"] is None and not found["check_error"]:
-            return Begun("reading", found["queue_item"] or found["check_item"])
-        on_error = found["on_error"] if choices.on_error is None else choices.on_error or None
-        waits = undecided({**found, "on_error": on_error})
+        read = await self._get(row, import_id)
+        if read["preview"] is None and not read["check_error"]:
+            return Begun("reading", read["queue_item"] or read["check_item"])
+        on_error = read["on_error"] if choices.on_error is None else choices.on_error or None
+        waits = undecided(read, on_error)
         if changed and not choices.sure:
             waits = waits or _("Your choices changed the numbers. Check them, then continue.")
         if not choices.begin or waits is not None:
-            return Begun(found["state"], waits=waits or "" if choices.begin else "")
+            return Begun(read["state"], waits=waits or "" if choices.begin else "")
         return await self._begin(who, row, import_id, on_error)
 
-    async def _choose(self, row: Row, import_id: int, checked: dict[str, Any], choices: Choices) -> bool:
+    async def _choose(self, row: ProjectPage, import_id: int, checked: Values, choices: Choices) -> bool:
         """Writes down choices that differ from those that hold; whether the file has to be read by them."""
 
         async def work(tx: Database) -> bool:
             found = await imports.lock_pending(tx, row["id"], import_id)
             if found is None:
                 raise ConflictError(_("This import has already started."))
-            now = {name: found[name] for name in imports.CHOICES}
-            wanted = {**now, **checked}
+            now = imports.choices_of(found)
+            wanted: Values = {**now, **checked}
             if found["columns"] and wanted["uses"] is not None:
                 usual = import_rows.usual(found["format"], found["columns"])
                 before = {name: use for name, use in (now["uses"] or {}).items() if name in usual}
                 wanted["uses"] = import_rows.checked({**usual, **before, **wanted["uses"]}, found["columns"])
                 import_rows.require_key(wanted["key_name"], wanted["uses"])
             if choices.dialect is not None:
-                wanted["dialect"] = Dialect.from_json({**now["dialect"], **choices.dialect}).to_json()
+                wanted["dialect"] = Dialect.from_json({**(now["dialect"] or {}), **choices.dialect}).to_json()
                 wanted["kind"] = checked.get("kind", "" if wanted["dialect"] != now["dialect"] else now["kind"])
             _require_no_key(wanted, found)
             if wanted == now:
@@ -278,7 +293,7 @@ class Imports:
 
         return await self._db.transaction(work)
 
-    async def _begin(self, who: Requester, row: Row, import_id: int, on_error: str | None) -> Begun:
+    async def _begin(self, who: Requester, row: ProjectPage, import_id: int, on_error: str | None) -> Begun:
         async def work(tx: Database) -> int:
             found = await imports.lock_pending(tx, row["id"], import_id)
             if found is None or found["preview"] is None:
@@ -291,7 +306,7 @@ class Imports:
 
         return Begun("waiting", await self._db.transaction(work))
 
-    async def forget(self, who: Requester, row: Row, import_id: int) -> None:
+    async def forget(self, who: Requester, row: ProjectPage, import_id: int) -> None:
         """Drops a file that has not begun. Raises NotFoundError."""
         rights.require(who, row["roles"], OWNERS)
         file = await imports.forget(self._db, row["id"], import_id)
@@ -299,25 +314,27 @@ class Imports:
             raise NotFoundError(NOT_FOUND)
         (self._folder / file).unlink(missing_ok=True)
 
-    async def errors(self, who: Requester, row: Row, import_id: int, after: int, maximum: int) -> list[Row]:
+    async def errors(
+        self, who: Requester, row: ProjectPage, import_id: int, after: int, maximum: int
+    ) -> list[RefusedRow]:
         """Refused rows of an import behind a line: line, reason, text."""
         await self.get(who, row, import_id)
         return await imports.errors(self._db, import_id, after, maximum)
 
-    async def gone(self, who: Requester, row: Row, import_id: int) -> list[Row]:
+    async def gone(self, who: Requester, row: ProjectPage, import_id: int) -> list[GoneTask]:
         """Tasks with a key that an import with a key column did not have: task_id, key, state, answers."""
         found = await self.get(who, row, import_id)
         if found["key_name"] is None or found["ended"] is None:
             return []
         return await imports.gone(self._db, row["id"], found["key_name"], import_id, 0, MAX_GONE)
 
-    async def count_gone(self, who: Requester, row: Row, found: Row) -> int:
+    async def count_gone(self, who: Requester, row: ProjectPage, found: PendingImport) -> int:
         """How many there are."""
         if found["key_name"] is None or found["ended"] is None:
             return 0
         return await imports.count_gone(self._db, row["id"], found["key_name"], found["id"])
 
-    async def retire_gone(self, who: Requester, row: Row, import_id: int) -> Effect:
+    async def retire_gone(self, who: Requester, row: ProjectPage, import_id: int) -> Effect:
         """Takes these tasks out. Answers stay."""
         found = await self.get(who, row, import_id)
         ids = [each["task_id"] for each in await self.gone(who, row, import_id)]
@@ -340,9 +357,9 @@ class Imports:
         return gone
 
 
-def _checked(choices: Choices) -> dict[str, Any]:
+def _checked(choices: Choices) -> Values:
     """Those choices that were made, as they are stored. Raises InvalidValueError."""
-    made: dict[str, Any] = {}
+    made: Values = {}
     if choices.kind:
         made["kind"] = _one_of("kind", choices.kind, import_exports.KINDS)
     if choices.uses is not None:
@@ -363,7 +380,7 @@ def _checked(choices: Choices) -> dict[str, Any]:
     return made
 
 
-def _require_no_key(wanted: Mapping[str, Any], found: Row) -> None:
+def _require_no_key(wanted: Mapping[str, Any], found: PendingImport) -> None:
     """Raises InvalidValueError for a key column of an export."""
     if wanted["key_name"] and wanted["kind"] == found["kind"] and found["kind"] not in ("", import_exports.TABLE):
         raise InvalidValueError(_("An export has no key column: its tasks are identified by their ids."))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator
-from typing import Any
 
 import attrs
 
@@ -48,7 +47,7 @@ class Missing:
         self._folders = frozenset(name.partition("/")[0] for name in self.files if "/" in name)
         self._by_case = {name.lower(): name for name in self.files}
 
-    def look(self, task: str, info: Any) -> None:
+    def look(self, task: str, info: object) -> None:
         """Looks at a task; ``task`` says where it stands."""
         before = self.values
         for column, value in _texts(info, ""):
@@ -82,7 +81,7 @@ def names_file(value: str, folders: Iterable[str]) -> bool:
     return _WITH_ENDING.fullmatch(value) is not None and _HOST.match(value.removeprefix("./")) is None
 
 
-def _texts(value: Any, column: str) -> Iterator[tuple[str, str]]:
+def _texts(value: object, column: str) -> Iterator[tuple[str, str]]:
     """Each text in a JSON value, with the keys that lead to it; places in arrays are left out."""
     if isinstance(value, str):
         yield column, value

@@ -19,6 +19,7 @@ import orjson
 from crowdd.domain.transfer.missing_files import Missing
 from crowdd.errors import CrowddError, InvalidValueError, NotFoundError
 from crowdd.kinds import TASK
+from crowdd.values import Values
 
 PROJECT_FILE = "project.json"
 TASK_FILES = ("tasks.ndjson", "tasks.csv")
@@ -35,7 +36,7 @@ class Folder:
     """A project folder whose files have been read and found good, all but the files that ``info`` names."""
 
     path: Path
-    project: dict[str, Any]  # attributes of the project as REST takes them, without its category
+    project: Values  # attributes of the project as REST takes them, without its category
     category: str | None  # short name
     n_answers: int | None  # of tasks that say nothing about it
     published: bool  # opens the project the first time
@@ -43,7 +44,7 @@ class Folder:
     files: dict[str, Path]  # by path relative to the folder, what info may name
     missing: Missing  # what tasks name and is not there
 
-    def tasks(self) -> Iterator[dict[str, Any]]:
+    def tasks(self) -> Iterator[Values]:
         """The tasks in the order of the file: values of info, n_answers, priority_0, quorum, calibration."""
         return (values for _place, values in _tasks(self.path, self.n_answers))
 
@@ -91,7 +92,7 @@ def read(path: Path) -> Folder:
     )
 
 
-def _project(path: Path) -> dict[str, Any]:
+def _project(path: Path) -> Values:
     source = path / PROJECT_FILE
     if not source.is_file():
         raise NotFoundError(f"{path} is not a project folder: it contains no {PROJECT_FILE}.")
@@ -108,7 +109,7 @@ def _project(path: Path) -> dict[str, Any]:
     return {**said, "short_name": said["short_name"].strip(), "info": {**info, **texts}}
 
 
-def _tasks(path: Path, n_answers: int | None) -> Iterator[tuple[str, dict[str, Any]]]:
+def _tasks(path: Path, n_answers: int | None) -> Iterator[tuple[str, Values]]:
     """Each task with the file and the line that it stands in."""
     found = [path / name for name in TASK_FILES if (path / name).is_file()]
     if len(found) > 1:
@@ -119,7 +120,7 @@ def _tasks(path: Path, n_answers: int | None) -> Iterator[tuple[str, dict[str, A
             yield place, _task(place, row, usual)
 
 
-def _task(place: str, row: dict[str, Any], usual: dict[str, Any]) -> dict[str, Any]:
+def _task(place: str, row: Values, usual: Values) -> Values:
     attributes = {name: value for name, value in row.items() if name in ATTRIBUTES - {"state"}}
     rest = {name: value for name, value in row.items() if name not in ATTRIBUTES}
     if "info" in rest and len(rest) > 1:
@@ -135,7 +136,7 @@ def _task(place: str, row: dict[str, Any], usual: dict[str, Any]) -> dict[str, A
     return values
 
 
-def _json_rows(source: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+def _json_rows(source: Path) -> Iterator[tuple[str, Values]]:
     """Each line that is not empty, with the place it stands at."""
     with source.open("rb") as lines:
         for number, line in enumerate(lines, 1):
@@ -144,7 +145,7 @@ def _json_rows(source: Path) -> Iterator[tuple[str, dict[str, Any]]]:
                 yield place, _object(line, place)
 
 
-def _csv_rows(source: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+def _csv_rows(source: Path) -> Iterator[tuple[str, Values]]:
     """Each row by the names of the first line; an empty cell says nothing about an attribute."""
     with source.open(encoding="utf-8-sig", newline="") as lines:
         rows = csv.DictReader(lines)
@@ -179,7 +180,7 @@ def _text(source: Path) -> str:
         raise InvalidValueError(f"{source} is not UTF-8 text.") from None
 
 
-def _object(text: str | bytes, place: str) -> dict[str, Any]:
+def _object(text: str | bytes, place: str) -> Values:
     try:
         value = orjson.loads(text)
     except orjson.JSONDecodeError as error:

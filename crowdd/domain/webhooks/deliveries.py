@@ -8,23 +8,25 @@ from typing import Any
 from cryptography.exceptions import InvalidTag
 from twisted.logger import Logger
 
-from crowdd.config import Webhooks as Settings
+from crowdd.config import WebhookSettings
 from crowdd.domain.core.secrets import Secrets
 from crowdd.domain.outbound.client import Outgoing
 from crowdd.domain.webhooks import retry_policy, signatures, webhook_message
 from crowdd.domain.webhooks.retry_policy import Failure
-from crowdd.domain.webhooks.webhook_message import Message, Outcome
+from crowdd.domain.webhooks.webhook_message import AttemptOutcome, Message
 from crowdd.domain.webhooks.webhooks import decrypted, encrypted
 from crowdd.errors import RefusedTargetError, UnreachableError
-from crowdd.storage.database import Database, Row, Transactions
+from crowdd.storage.database import Database, Transactions
 from crowdd.storage.webhooks import deliveries, webhooks
+from crowdd.storage.webhooks.rows import Attempt, DueDelivery
+from crowdd.values import Values
 
 MAX_DUE = 256  # deliveries of a project that are made ahead
 _KEPT_BODY_BYTES = 8192
 _UNREADABLE = "The webhook's secret cannot be read any more. Make a new one."
 
 log = Logger()
-SendMail = Callable[[Database, str, str, dict[str, Any], str], Awaitable[Any]]
+SendMail = Callable[[Database, str, str, Values, str], Awaitable[Any]]
 
 
 class Deliveries:
@@ -35,7 +37,7 @@ class Deliveries:
         db: Transactions,
         outgoing: Outgoing,
         secrets: Secrets,
-        settings: Settings,
+        settings: WebhookSettings,
         seconds: Callable[[], float],
         chance: Callable[[], float],
         send_mail: SendMail,
@@ -56,18 +58,18 @@ class Deliveries:
         """Makes deliveries of the next events of projects."""
         await deliveries.feed(self._db, projects, MAX_DUE)
 
-    async def due(self, project_id: int, room: int, busy: Sequence[int]) -> list[Row]:
+    async def due(self, project_id: int, room: int, busy: Sequence[int]) -> list[DueDelivery]:
         """What may go now, at most ``room`` beside those that are on their way."""
         return await deliveries.due(self._db, project_id, room, busy)
 
-    async def send(self, delivery: Row) -> None:
+    async def send(self, delivery: DueDelivery) -> None:
         """One attempt: sends, and writes down how it went. When that cannot be written, it will be sent again."""
         begun = self._seconds()
         message = self._message(delivery, int(begun))
         outcome = await self._ask(message) if message else webhook_message.no_answer(_UNREADABLE)
         seconds = max(0.0, self._seconds() - begun)
-        attempt = {
-            "url": message.url if message else delivery["url"],
+        attempt: Attempt = {
+            "url": message.url if message else delivery.url,
             "body": message.body.decode() if message else "",
             "status": outcome.status,
             "answer": outcome.answer,
@@ -79,16 +81,16 @@ class Deliveries:
         else:
             await self._failed(delivery, attempt, outcome.failure, seconds)
 
-    def _message(self, delivery: Row, timestamp: int) -> Message | None:
-        """None when the secret was sealed with another root key."""
-        stored = (delivery["secret_sealed"], delivery["old_secret_sealed"])
+    def _message(self, delivery: DueDelivery, timestamp: int) -> Message | None:
+        """None when the secret was encrypted with another root key."""
+        stored = (delivery.secret_encrypted, delivery.old_secret_encrypted)
         try:
-            secrets = [decrypted(self._secrets, one, delivery["project_id"]) for one in stored if one is not None]
+            secrets = [decrypted(self._secrets, one, delivery.project_id) for one in stored if one is not None]
         except InvalidTag:
             return None
         return webhook_message.message(delivery, secrets, timestamp)
 
-    async def _ask(self, message: Message) -> Outcome:
+    async def _ask(self, message: Message) -> AttemptOutcome:
         try:
             reply = await self._outgoing.request(
                 "POST",
@@ -102,8 +104,8 @@ class Deliveries:
             return webhook_message.no_answer(str(problem))
         return webhook_message.outcome(reply)
 
-    async def _failed(self, delivery: Row, attempt: dict[str, Any], failure: Failure, seconds: float) -> None:
-        project_id, first, chance = delivery["project_id"], self._settings.first_delay, self._chance()
+    async def _failed(self, delivery: DueDelivery, attempt: Attempt, failure: Failure, seconds: float) -> None:
+        project_id, first, chance = delivery.project_id, self._settings.first_delay, self._chance()
 
         async def work(tx: Database) -> None:
             health = await deliveries.health(tx, project_id, seconds)
@@ -111,10 +113,10 @@ class Deliveries:
                 return
             verdict = retry_policy.after_failure(
                 failure,
-                attempts=delivery["attempts"] + 1,
-                failures=health["failures"],
-                overlapping=health["overlapping"],
-                active=health["active"],
+                attempts=delivery.attempts + 1,
+                failures=health.failures,
+                overlapping=health.overlapping,
+                active=health.active,
                 first=first,
                 chance=chance,
             )
@@ -126,12 +128,12 @@ class Deliveries:
         async def test(tx: Database) -> None:
             await deliveries.test_failed(tx, delivery, attempt)
 
-        await self._db.transaction(test if delivery["kind"] == "ping" else work)
+        await self._db.transaction(test if delivery.kind == "ping" else work)
 
     async def _switch_off(self, tx: Database, project_id: int, reason: str) -> None:
         owner = await deliveries.switch_off(tx, project_id, reason)
         if owner is None:
             return
         log.info("webhook switched off: project={project}", project=project_id)
-        context = {"name": owner["name"], "short_name": owner["short_name"], "reason": reason}
-        await self._send_mail(tx, owner["email_addr"], "webhook_off", context, owner["locale"])
+        context = {"name": owner.name, "short_name": owner.short_name, "reason": reason}
+        await self._send_mail(tx, owner.email_addr, "webhook_off", context, owner.locale)

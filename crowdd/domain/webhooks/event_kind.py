@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import UTC
-from typing import Any
 
 import attrs
 
-Event = Mapping[str, Any]
+from crowdd.storage.webhooks.rows import DueDelivery
 
 
 @attrs.frozen
@@ -23,19 +22,16 @@ class EventKind:
     doc: str
     data: Mapping[str, str] = attrs.field(factory=dict)
 
-    def body(self, event: Event, short_name: str) -> dict[str, Any]:
-        """What a receiver is sent: PyBossa's keys, the number, and those of the kind.
-
-        ``event`` has project_id, seq, task_id, result_id, at and data.
-        """
-        own = event["data"] or {}
+    def body(self, event: DueDelivery, short_name: str) -> dict[str, object]:
+        """What a receiver is sent: PyBossa's keys, the number, and those of the kind."""
+        own = event.data or {}
         return {
             "event": self.name,
             "project_short_name": short_name,
-            "project_id": event["project_id"],
-            "task_id": event["task_id"],
-            "result_id": event["result_id"],
-            "fired_at": event["at"].astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S"),
-            "sequence": event["seq"],
+            "project_id": event.project_id,
+            "task_id": event.task_id,
+            "result_id": event.result_id,
+            "fired_at": event.at.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S"),
+            "sequence": event.seq,
             **{key: own.get(key) for key in self.data},
         }

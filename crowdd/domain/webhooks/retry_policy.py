@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import attrs
 
+from crowdd.concurrency.back_off import back_off
+
 ATTEMPTS = 10
 GROWTH = 5
-LONGEST = 17_280  # times the first delay: a day, when that is 5 seconds
+MAX_FACTOR = 17_280  # times the first delay: a day, when that is 5 seconds
 JITTER = 0.15  # of the delay, to either side
 FAILING = 2  # failures in a row after which the receiver is asked with one delivery at a time
 IN_FLIGHT = 8  # at one receiver
@@ -39,7 +41,7 @@ def delay(attempts: int, first: float, chance: float) -> float:
 
     With a first delay of 5 s: 5 s, 25 s, 2 min, 10 min, 52 min, 4.3 h, 21.7 h, 1 day, 1 day; three days in all.
     """
-    return float(first * min(GROWTH ** (min(attempts, ATTEMPTS) - 1), LONGEST) * (1 + JITTER * (2 * chance - 1)))
+    return back_off(attempts, first, GROWTH, first * MAX_FACTOR) * (1 + JITTER * (2 * chance - 1))
 
 
 def after_failure(
@@ -52,7 +54,7 @@ def after_failure(
     now): what was under way when it was switched off is sent when it is switched on again.
     """
     in_a_row = failures if overlapping and failures else failures + 1
-    pause = max(delay(attempts, first, chance), min(failure.wait, first * LONGEST))
+    pause = max(delay(attempts, first, chance), min(failure.wait, first * MAX_FACTOR))
     off = failure.gone or in_a_row >= ATTEMPTS
     return Verdict(attempts >= ATTEMPTS and active and not off, pause, in_a_row, off)
 

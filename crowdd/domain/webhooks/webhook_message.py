@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
 import attrs
 import orjson
 
-from crowdd.domain.outbound.client import Response
+from crowdd.domain.outbound.response import Response
 from crowdd.domain.webhooks import signatures
 from crowdd.domain.webhooks.event_kind import EventKind
 from crowdd.domain.webhooks.events import KINDS
 from crowdd.domain.webhooks.retry_policy import Failure
+from crowdd.storage.webhooks.rows import Delivery, DueDelivery
 
 MAX_ANSWER = 2000  # characters of an answer that the log keeps
 _CONTROL = re.compile(r"[^\S\n]|[\x00-\x09\x0b-\x1f\x7f-\x9f]")
@@ -31,7 +31,7 @@ class Message:
 
 
 @attrs.frozen
-class Outcome:
+class AttemptOutcome:
     """How an attempt ended, as the log keeps it. ``failure`` is None when the receiver took it."""
 
     status: int | None
@@ -40,22 +40,22 @@ class Outcome:
     failure: Failure | None
 
 
-def message_id(delivery: Mapping[str, Any]) -> str:
+def message_id(delivery: DueDelivery | Delivery) -> str:
     """The id by which a receiver knows that it has had a message before; a test has one of its own."""
-    project_id, seq = delivery["project_id"], delivery["seq"]
-    return f"ping_{project_id}_{delivery['id']}" if seq is None else f"event_{project_id}_{seq}"
+    project_id, seq = delivery.project_id, delivery.seq
+    return f"ping_{project_id}_{delivery.id}" if seq is None else f"event_{project_id}_{seq}"
 
 
-def message(delivery: Mapping[str, Any], secrets: Sequence[str], timestamp: int) -> Message:
+def message(delivery: DueDelivery, secrets: Sequence[str], timestamp: int) -> Message:
     """The request of a delivery (``storage.webhooks.deliveries.due``), signed with each of the secrets."""
-    kind = KINDS.get(delivery["kind"]) or EventKind(delivery["kind"], "A kind of an earlier version.")
-    body = orjson.dumps(kind.body(delivery, delivery["short_name"]))
+    kind = KINDS.get(delivery.kind) or EventKind(delivery.kind, "A kind of an earlier version.")
+    body = orjson.dumps(kind.body(delivery, delivery.short_name))
     headers = {
         "Content-Type": "application/json",
         "Accept": "text/plain",
         **signatures.headers(secrets, message_id(delivery), timestamp, body),
     }
-    return Message(_rerun(delivery["url"]) if delivery["again"] else delivery["url"], headers, body)
+    return Message(_rerun(delivery.url) if delivery.again else delivery.url, headers, body)
 
 
 def _rerun(url: str) -> str:
@@ -67,11 +67,11 @@ def _rerun(url: str) -> str:
     return urlunsplit(parts._replace(query="&".join(filter(None, (parts.query, "rerun=True")))))
 
 
-def outcome(reply: Response) -> Outcome:
+def outcome(reply: Response) -> AttemptOutcome:
     """What an answer means: 2xx is taken, everything else is not, and 410 ends the webhook."""
     status = reply.status
     if 200 <= status < 300:
-        return Outcome(status, answer_head(reply), "", None)
+        return AttemptOutcome(status, answer_head(reply), "", None)
     if 300 <= status < 400:
         problem = f"The receiver answered {status}, a redirect; crowdd follows none."
     elif status == _GONE:
@@ -79,12 +79,12 @@ def outcome(reply: Response) -> Outcome:
     else:
         problem = f"The receiver answered {status}."
     failure = Failure(gone=status == _GONE, wait=_seconds(reply.headers.get("retry-after", "")))
-    return Outcome(status, answer_head(reply), problem, failure)
+    return AttemptOutcome(status, answer_head(reply), problem, failure)
 
 
-def no_answer(problem: str) -> Outcome:
+def no_answer(problem: str) -> AttemptOutcome:
     """Outcome when no response arrived."""
-    return Outcome(None, "", problem, Failure())
+    return AttemptOutcome(None, "", problem, Failure())
 
 
 def answer_head(reply: Response) -> str:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-from typing import Any, TypeVar
+from collections.abc import Awaitable, Callable, Mapping
+from typing import TypeVar
 
 import orjson
 from cryptography.exceptions import InvalidTag
@@ -16,9 +16,11 @@ from crowdd.domain.webhooks import retry_policy, signatures, webhook_message
 from crowdd.errors import ConflictError, InvalidRequestError, NotFoundError
 from crowdd.kinds.kind import OWNERS, outward
 from crowdd.storage.core import audit
-from crowdd.storage.database import Database, Row, Transactions
+from crowdd.storage.database import Database, Transactions
+from crowdd.storage.projects.rows import ProjectPage
 from crowdd.storage.webhooks import deliveries, events, webhooks
-from crowdd.values import Requester
+from crowdd.storage.webhooks.rows import Delivery, WebhookState
+from crowdd.values import Requester, Values
 
 OLD_SECRET_HOURS = 24
 MAX_LISTED = 100
@@ -29,16 +31,16 @@ T = TypeVar("T")
 
 def encrypted(secrets: Secrets, secret: str, project_id: int) -> bytes:
     """A project's webhook secret as it is stored; the old one stays where it is when a new one takes its place."""
-    return secrets.encrypt(secret, place("webhook", "secret_sealed", project_id))
+    return secrets.encrypt(secret, place("webhook", "secret_encrypted", project_id))
 
 
 def decrypted(secrets: Secrets, value: bytes, project_id: int) -> str:
     """A project's webhook secret. Raises ``InvalidTag``."""
-    return secrets.decrypt(value, place("webhook", "secret_sealed", project_id))
+    return secrets.decrypt(value, place("webhook", "secret_encrypted", project_id))
 
 
 class Webhooks:
-    """``project`` is a row of ``Projects.owned`` everywhere; whoever asks must be one of its owners."""
+    """``project`` is a row of ``Projects.owned`` everywhere; the requester must be one of its owners."""
 
     def __init__(self, db: Transactions, notify: Callable[[int], None], secrets: Secrets, outgoing: Outgoing) -> None:
         self._db, self._notify, self._secrets, self._outgoing = db, notify, secrets, outgoing
@@ -61,7 +63,7 @@ class Webhooks:
         """Pass an address that crowdd may ask, as far as it shows; raises RefusedTargetError with a sentence."""
         self._outgoing.target(address)
 
-    async def state(self, project: Row, who: Requester) -> dict[str, Any]:
+    async def state(self, project: ProjectPage, who: Requester) -> Values:
         """Address, health and counts, for people and programs (``state_view``)."""
         rights.require(who, project["roles"], OWNERS)
         row = await webhooks.state(self._db, project["id"])
@@ -69,20 +71,20 @@ class Webhooks:
             raise NotFoundError(NOT_FOUND)
         return state_view(row)
 
-    async def all_states(self) -> list[dict[str, Any]]:
+    async def all_states(self) -> list[Values]:
         """The same of all projects, for the operator."""
         return [state_view(row) for row in await webhooks.states(self._db)]
 
-    async def secret(self, project: Row, who: Requester) -> str | None:
+    async def secret(self, project: ProjectPage, who: Requester) -> str | None:
         """The secret that signs; None without a webhook, or when the server's root key is another than it was."""
         rights.require(who, project["roles"], OWNERS)
         row = await webhooks.secrets(self._db, project["id"])
         try:
-            return decrypted(self._secrets, row["secret_sealed"], project["id"]) if row else None
+            return decrypted(self._secrets, row.secret_encrypted, project["id"]) if row else None
         except InvalidTag:
             return None
 
-    async def rotate(self, project: Row, who: Requester) -> str:
+    async def rotate(self, project: ProjectPage, who: Requester) -> str:
         """A new secret; messages are signed with the old one too for a day."""
         secret = signatures.new_secret()
 
@@ -95,15 +97,20 @@ class Webhooks:
         return secret
 
     async def log(
-        self, project: Row, who: Requester, maximum: int = 20, before: int | None = None, only: str | None = None
-    ) -> list[dict[str, Any]]:
+        self,
+        project: ProjectPage,
+        who: Requester,
+        maximum: int = 20,
+        before: int | None = None,
+        only: str | None = None,
+    ) -> list[Values]:
         """The newest deliveries before an id, perhaps only those of a state."""
         rights.require(who, project["roles"], OWNERS)
         only = only if only in STATES else None
         maximum = max(1, min(maximum, MAX_LISTED))
         return [delivery_view(row) for row in await webhooks.deliveries(self._db, project["id"], maximum, before, only)]
 
-    async def delivery(self, project: Row, who: Requester, delivery_id: int) -> dict[str, Any]:
+    async def delivery(self, project: ProjectPage, who: Requester, delivery_id: int) -> Values:
         """One delivery with all its attempts."""
         rights.require(who, project["roles"], OWNERS)
         row = await webhooks.delivery(self._db, project["id"], delivery_id)
@@ -112,12 +119,12 @@ class Webhooks:
         tried = await webhooks.attempts(self._db, project["id"], delivery_id)
         return {**delivery_view(row), "attempts_made": [_plain(one) for one in tried]}
 
-    async def ping(self, project: Row, who: Requester) -> int:
+    async def ping(self, project: ProjectPage, who: Requester) -> int:
         """Sends a test as soon as somebody delivers; the id of its delivery."""
         await self._require_address(project)
         return await self._changed(project, who, "test_webhook", lambda tx: webhooks.ping(tx, project["id"]))
 
-    async def again(self, project: Row, who: Requester, delivery_id: int) -> None:
+    async def again(self, project: ProjectPage, who: Requester, delivery_id: int) -> None:
         """Sends one delivery once more."""
         await self._require_address(project)
 
@@ -127,12 +134,12 @@ class Webhooks:
 
         await self._changed(project, who, "redeliver", work)
 
-    async def all_failed_again(self, project: Row, who: Requester) -> int:
+    async def all_failed_again(self, project: ProjectPage, who: Requester) -> int:
         """Sends every failed delivery once more; how many these are."""
         await self._require_address(project)
         return await self._changed(project, who, "redeliver", lambda tx: webhooks.all_failed_again(tx, project["id"]))
 
-    async def replay(self, project: Row, who: Requester, first: int, last: int | None = None) -> int:
+    async def replay(self, project: ProjectPage, who: Requester, first: int, last: int | None = None) -> int:
         """Sends the events from one number to another (the newest unless given) once more; how many these are.
 
         Raises ConflictError while another such range is under way.
@@ -146,16 +153,16 @@ class Webhooks:
         await self._replay(project, who, first - 1, last, only_missing=False)
         return last - first + 1
 
-    async def backfill(self, project: Row, who: Requester) -> int:
+    async def backfill(self, project: ProjectPage, who: Requester) -> int:
         """Sends what happened while there was no address; how many events that were."""
         await self._require_address(project)
         row = await webhooks.state(self._db, project["id"])
-        if row is None or row["gap_to"] is None:
+        if row is None or row.gap_from is None or row.gap_to is None:
             return 0
-        await self._replay(project, who, row["gap_from"], row["gap_to"], only_missing=True)
-        return int(row["gap_to"] - row["gap_from"])
+        await self._replay(project, who, row.gap_from, row.gap_to, only_missing=True)
+        return row.gap_to - row.gap_from
 
-    async def switch_on(self, project: Row, who: Requester) -> None:
+    async def switch_on(self, project: ProjectPage, who: Requester) -> None:
         """Goes on after the webhook was switched off; what waited goes now."""
         await self._require_address(project)
         await self._changed(project, who, "switch_on_webhook", lambda tx: webhooks.switch_on(tx, project["id"]))
@@ -167,20 +174,22 @@ class Webhooks:
             removed += now
         return removed
 
-    async def _replay(self, project: Row, who: Requester, after: int, upto: int, *, only_missing: bool) -> None:
+    async def _replay(self, project: ProjectPage, who: Requester, after: int, upto: int, *, only_missing: bool) -> None:
         async def work(tx: Database) -> None:
             if not await webhooks.replay(tx, project["id"], after, upto, only_missing=only_missing):
                 raise ConflictError("Another range of events is being sent again.", code="replay_under_way")
 
         await self._changed(project, who, "backfill" if only_missing else "redeliver", work)
 
-    async def _require_address(self, project: Row) -> None:
+    async def _require_address(self, project: ProjectPage) -> None:
         """A project whose address no way of ours has set is given its webhook here."""
         if not project["webhook"]:
             raise _no_address()
         await webhooks.add(self._db, project["id"], encrypted(self._secrets, signatures.new_secret(), project["id"]))
 
-    async def _changed(self, project: Row, who: Requester, action: str, work: Callable[[Database], Awaitable[T]]) -> T:
+    async def _changed(
+        self, project: ProjectPage, who: Requester, action: str, work: Callable[[Database], Awaitable[T]]
+    ) -> T:
         rights.require(who, project["roles"], OWNERS)
 
         async def audited(tx: Database) -> T:
@@ -201,58 +210,58 @@ def _no_address() -> InvalidRequestError:
     )
 
 
-def state_view(row: Row) -> dict[str, Any]:
+def state_view(row: WebhookState) -> Values:
     """A webhook as JSON; ``state`` is none (no address), on, failing or off."""
-    on = "failing" if (row["failures"] or 0) >= retry_policy.FAILING else "on"
-    gap = 0 if row["gap_to"] is None else row["gap_to"] - row["gap_from"]
-    fed = 0 if row["replay_to"] is None else row["replay_to"] - row["replay_from"]
+    on = "failing" if (row.failures or 0) >= retry_policy.FAILING else "on"
+    gap = 0 if row.gap_to is None or row.gap_from is None else row.gap_to - row.gap_from
+    fed = 0 if row.replay_to is None or row.replay_from is None else row.replay_to - row.replay_from
     return _plain(
         {
-            "project_id": row["project_id"],
-            "short_name": row["short_name"],
-            "url": row["url"],
-            "state": "none" if row["url"] is None else "off" if row["active"] is False else on,
-            "why_off": row["why_off"] or "",
-            "failures": row["failures"] or 0,
-            "next_attempt": row["next_at"] if on == "failing" and row["active"] else None,
-            "last_delivered": row["delivered"],
-            "n_events": row["n_events"],
-            "n_waiting": row["n_waiting"] + fed + (max(0, row["n_events"] - row["last_seq"]) if row["url"] else 0),
-            "n_failed": row["n_failed"],
+            "project_id": row.project_id,
+            "short_name": row.short_name,
+            "url": row.url,
+            "state": "none" if row.url is None else "off" if row.active is False else on,
+            "why_off": row.why_off or "",
+            "failures": row.failures or 0,
+            "next_attempt": row.next_at if on == "failing" and row.active else None,
+            "last_delivered": row.delivered,
+            "n_events": row.n_events,
+            "n_waiting": row.n_waiting + fed + (max(0, row.n_events - row.last_seq) if row.url else 0),
+            "n_failed": row.n_failed,
             "n_missed": gap,
-            "old_secret_until": row["old_secret_until"],
+            "old_secret_until": row.old_secret_until,
         }
     )
 
 
-def delivery_view(row: Row) -> dict[str, Any]:
+def delivery_view(row: Delivery) -> Values:
     """A delivery as JSON: PyBossa's keys of a webhook's log, and what crowdd knows beside them.
 
     ``payload``, ``response``, ``response_status_code``, ``url``, ``problem`` and ``seconds`` are of the last attempt.
     """
     return _plain(
         {
-            "id": row["id"],
-            "project_id": row["project_id"],
-            "created": row["created"],
-            "updated": row["at"] or row["created"],
-            "payload": orjson.loads(row["body"]) if row["body"] else None,
-            "response": row["answer"],
-            "response_status_code": row["status"],
-            "event": row["kind"],
-            "sequence": row["seq"],
-            "task_id": row["task_id"],
+            "id": row.id,
+            "project_id": row.project_id,
+            "created": row.created,
+            "updated": row.at or row.created,
+            "payload": orjson.loads(row.body) if row.body else None,
+            "response": row.answer,
+            "response_status_code": row.status,
+            "event": row.kind,
+            "sequence": row.seq,
+            "task_id": row.task_id,
             "message_id": webhook_message.message_id(row),
-            "state": row["state"],
-            "again": row["again"],
-            "attempts": row["attempts"],
-            "next_attempt": row["next_at"] if row["state"] == "waiting" else None,
-            "url": row["url"],
-            "problem": row["problem"],
-            "seconds": row["seconds"],
+            "state": row.state,
+            "again": row.again,
+            "attempts": row.attempts,
+            "next_attempt": row.next_at if row.state == "waiting" else None,
+            "url": row.url,
+            "problem": row.problem,
+            "seconds": row.seconds,
         }
     )
 
 
-def _plain(values: dict[str, Any]) -> dict[str, Any]:
+def _plain(values: Mapping[str, object]) -> Values:
     return {name: outward(value) for name, value in values.items()}

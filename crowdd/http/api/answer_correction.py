@@ -17,6 +17,7 @@ from crowdd.errors import (
 from crowdd.http.api.objects import checked_id
 from crowdd.http.api.operations import EXTERNAL_UID, PASSWORD
 from crowdd.http.api.schemas import answer_name
+from crowdd.http.auth.bearer import bearer_token
 from crowdd.http.operation import JSON, Audience, Operation, Parameter, reference
 from crowdd.http.request import Incoming
 from crowdd.http.responses import JsonResponse, Response
@@ -64,8 +65,8 @@ class CorrectingApi:
     async def correct(self, incoming: Incoming, object_id: int) -> Response:
         """The answer as it stands now."""
         info = _info(incoming.json_body())
-        uid, header = incoming.query.get("external_uid"), incoming.header("authorization")
-        return JsonResponse(await self._contributions.correct(incoming.who, checked_id(object_id), info, uid, header))
+        uid, bearer = incoming.query.get("external_uid"), bearer_token(incoming)
+        return JsonResponse(await self._contributions.correct(incoming.who, checked_id(object_id), info, uid, bearer))
 
 
 def _info(body: Any) -> Any:

@@ -9,7 +9,6 @@ from collections.abc import Iterator
 
 import attrs
 
-from crowdd.domain.core import queries
 from crowdd.domain.server.services import Services
 from crowdd.domain.tasks.contributions import (
     MAX_TASKS,
@@ -21,12 +20,15 @@ from crowdd.domain.tasks.contributions import (
 )
 from crowdd.domain.tasks.leases import why_no_task
 from crowdd.errors import AnonymousError, ForbiddenError, InvalidValueError, NotFoundError
+from crowdd.http import queries
 from crowdd.http.api.operations import DESC, EXTERNAL_UID, OFFSET, PASSWORD
+from crowdd.http.auth.bearer import bearer_token
 from crowdd.http.html.presenter import api_headers
 from crowdd.http.operation import JSON, Audience, Operation, Parameter, array_of, closed_object, reference
 from crowdd.http.request import Incoming
 from crowdd.http.responses import BytesResponse, JsonResponse, Response
 from crowdd.http.routing import Route, get
+from crowdd.http.transport.request_headers import prefers_json
 from crowdd.kinds import TASK
 from crowdd.kinds.kind import EVERYONE
 from crowdd.kinds.types import Boolean, Integer
@@ -130,7 +132,7 @@ class Assignment:
         order = candidate_scan(query.get("orderby", ""), queries.flag(query.get("desc", ""), "desc"))
         project = _project_id(project_id)
         who = await self._services.contributions.identify(
-            incoming.who, project, query.get("external_uid"), incoming.header("authorization")
+            incoming.who, project, query.get("external_uid"), bearer_token(incoming)
         )
         handout = await self._services.contributions.next_tasks(
             who, project, min(max(limit, 1), MAX_TASKS), offset, order
@@ -160,7 +162,7 @@ class Assignment:
         named = incoming.query.get("external_uid")
         uid = None if named is None else external_uid(named)
         token = await self._services.external.token(short_name, incoming.header("authorization"), uid)
-        if "json" in incoming.header("accept").lower():
+        if prefers_json(incoming.header("accept")):
             return JsonResponse(token)
         return BytesResponse(
             token.encode(), "text/plain; charset=utf-8", headers={**api_headers(), "Cache-Control": "no-store"}

@@ -7,10 +7,10 @@ from typing import Any
 
 import attrs
 
-from crowdd.domain.core import queries
 from crowdd.domain.server.services import Services
 from crowdd.domain.tasks.changes import MAX_NAMED, REASONS, Effect
 from crowdd.errors import AnonymousError, NotFoundError, TooManyRequestsError
+from crowdd.http import queries
 from crowdd.http.api.objects import checked_id
 from crowdd.http.api.operations import PASSWORD, VOLUNTEER
 from crowdd.http.operation import JSON, Audience, Operation, Parameter, Schema, array_of, closed_object

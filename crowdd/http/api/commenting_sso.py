@@ -27,7 +27,7 @@ _SSO = Operation(
 )
 
 
-class Commenting:
+class CommentingSso:
     """A signed word about the requester, while keys are configured."""
 
     def __init__(self, services: Services, clock: Any) -> None:

@@ -8,6 +8,7 @@ import attrs
 
 from crowdd.domain.server.services import Services
 from crowdd.errors import AnonymousError, NotFoundError, TooLargeError
+from crowdd.http import queries
 from crowdd.http.api import operations
 from crowdd.http.api.objects import checked_id, tagged
 from crowdd.http.operation import JSON, Audience, Operation, Parameter, closed_object, reference
@@ -59,7 +60,7 @@ class FavouritesApi:
         yield Route("DELETE", "/api/favorites/<int:task_id>", self.remove, endpoint="favorites", operation=_REMOVE)
 
     async def list(self, incoming: Incoming) -> Response:
-        return tagged(await self._favourites.list(incoming.who, incoming.query))
+        return tagged(await self._favourites.list(queries.parse(TASK, incoming.query, incoming.who), incoming.who))
 
     async def add(self, incoming: Incoming) -> Response:
         return JsonResponse(await self._favourites.add(incoming.who, incoming.json_body()))

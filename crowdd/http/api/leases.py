@@ -11,6 +11,7 @@ from crowdd.domain.tasks.leases import REASONS, Release
 from crowdd.errors import AnonymousError, InvalidValueError, NotFoundError, UnknownFieldError
 from crowdd.http.api.objects import checked_id
 from crowdd.http.api.operations import EXTERNAL_UID, PASSWORD
+from crowdd.http.auth.bearer import bearer_token
 from crowdd.http.operation import JSON, Audience, Operation, Parameter, closed_object
 from crowdd.http.request import Incoming
 from crowdd.http.responses import JsonResponse, Response
@@ -114,7 +115,7 @@ class LeasesApi:
 
 def _asked(incoming: Incoming, task_id: int) -> tuple[Any, int, str | None, str | None]:
     """Who asks, for which task, and for an external user what he is named and known by."""
-    return incoming.who, checked_id(task_id), incoming.query.get("external_uid"), incoming.header("authorization")
+    return incoming.who, checked_id(task_id), incoming.query.get("external_uid"), bearer_token(incoming)
 
 
 def _release(body: Any) -> Release:

@@ -8,13 +8,14 @@ from typing import Any
 
 import orjson
 
-from crowdd.domain.core import queries
 from crowdd.domain.core.idempotency import Once, once
 from crowdd.domain.core.records import Views
 from crowdd.domain.core.uploads import Upload
 from crowdd.domain.server.services import Services
 from crowdd.errors import NotFoundError
+from crowdd.http import queries
 from crowdd.http.api import operations
+from crowdd.http.auth.bearer import bearer_token
 from crowdd.http.request import Incoming
 from crowdd.http.responses import JsonResponse, Response
 from crowdd.http.routing import Route, get, post
@@ -59,7 +60,7 @@ class _Kind:
 
     async def list(self, incoming: Incoming) -> Response:
         listing = self._records.list_related if incoming.query.get("related") else self._records.list
-        views = await listing(self._kind, incoming.who, incoming.query)
+        views = await listing(queries.parse(self._kind, incoming.query, incoming.who), incoming.who)
         if self._kind == PROJECT and incoming.query.get("stats"):
             await self._services.statistics.bring_along(incoming.who, views)
         return tagged(await self._in_full(incoming, views))
@@ -83,9 +84,9 @@ class _Kind:
         """An answer: not a row like others, it needs a lease."""
         queries.require_known(self._kind, incoming.query)
         uid = incoming.query.get("external_uid")
-        header = incoming.header("authorization")
+        bearer = bearer_token(incoming)
         submit = self._services.contributions.submit
-        return JsonResponse(await submit(incoming.who, incoming.json_body(), uid, header, _once(incoming, uid)))
+        return JsonResponse(await submit(incoming.who, incoming.json_body(), uid, bearer, _once(incoming, uid)))
 
     async def change(self, incoming: Incoming, object_id: int) -> Response:
         queries.require_known(self._kind, incoming.query)

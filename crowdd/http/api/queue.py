@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from crowdd.domain.core import queries
 from crowdd.domain.core.background_queue import STATES
 from crowdd.domain.server.services import Services
 from crowdd.errors import AnonymousError, ConflictError, InvalidValueError, NotFoundError, UnknownFieldError
+from crowdd.http import queries
 from crowdd.http.api.objects import checked_id
 from crowdd.http.operation import Audience, Link, Operation, Parameter, Schema, array_of, closed_object
 from crowdd.http.request import Incoming

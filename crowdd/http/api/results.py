@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from crowdd import errors
-from crowdd.domain.core import queries
 from crowdd.domain.core.records import MAX_ROWS
 from crowdd.domain.server.services import Services
 from crowdd.errors import InvalidRequestError
+from crowdd.http import queries
 from crowdd.http.api import schemas
 from crowdd.http.api.operations import PASSWORD
 from crowdd.http.operation import JSON, Audience, Operation, Schema, array_of, reference

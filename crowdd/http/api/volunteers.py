@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import attrs
 
-from crowdd.domain.core import queries
 from crowdd.domain.server.services import Services
 from crowdd.errors import AnonymousError, InvalidValueError, NotFoundError
+from crowdd.http import queries
 from crowdd.http.api.objects import checked_id
 from crowdd.http.api.operations import OFFSET, PASSWORD
 from crowdd.http.operation import Audience, Operation, Parameter, array_of, closed_object

@@ -10,6 +10,7 @@ from typing import Any
 import attrs
 import orjson
 from cryptography.exceptions import InvalidTag
+from werkzeug.http import dump_cookie
 
 from crowdd.domain.accounts.authentication.sign_in import Device
 from crowdd.domain.core.secrets import Secrets
@@ -48,12 +49,22 @@ class Cookies:
 
         Under https its name begins with ``__Host-``.
         """
-        pair = f"{incoming.cookie_prefix}{name}={value}"
-        parts = [pair, "Path=/", "SameSite=None" if self.cross_site else "SameSite=Lax"]
-        parts += [f"Max-Age={seconds}"] if seconds is not None else []
-        parts += [] if script else ["HttpOnly"]
-        parts += ["Secure"] if self.secure or self.cross_site else []
-        incoming.cookies_to_set.append("; ".join(parts).encode("utf-8", "replace"))
+        self._set(incoming, f"{incoming.cookie_prefix}{name}", value, seconds, script=script)
+
+    def _set(
+        self, incoming: Incoming, full_name: str, value: str, seconds: int | None, *, script: bool = False
+    ) -> None:
+        cookie = dump_cookie(
+            full_name,
+            value,
+            max_age=seconds,
+            secure=self.secure or self.cross_site,
+            httponly=not script,
+            samesite="None" if self.cross_site else "Lax",
+            sync_expires=False,
+            max_size=0,
+        )
+        incoming.cookies_to_set.append(cookie.encode())
 
     def drop(self, incoming: Incoming, name: str) -> None:
         """Takes a cookie away."""
@@ -74,7 +85,7 @@ class Cookies:
         return "" if incoming.who.signed_in else _("Sign in again. This site now protects sign-ins better.")
 
     def _drop_old(self, incoming: Incoming, name: str) -> None:
-        incoming.cookies_to_set.append(f"{name}=; Path=/; Max-Age=0; HttpOnly; Secure".encode())
+        self._set(incoming, name, "", 0)
 
     def signed(self, incoming: Incoming, name: str) -> str:
         """The value of a cookie that we signed, or ""."""

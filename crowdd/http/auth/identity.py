@@ -5,9 +5,9 @@ from __future__ import annotations
 import ipaddress
 import re
 import secrets as random
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, TypedDict
 
 import attrs
 
@@ -24,9 +24,13 @@ from crowdd.http.auth.cookies import SESSION, VOLUNTEER, YEAR, Cookies
 from crowdd.http.auth.csrf import Csrf
 from crowdd.http.html.locales import preferred
 from crowdd.http.request import Incoming
-from crowdd.http.transport.limits.rate_limits import Budget
+from crowdd.http.transport.limits.rate_limits import WindowGroup
 from crowdd.languages import SOURCE
+from crowdd.storage.database import Row
 from crowdd.values import Requester, network
+
+if TYPE_CHECKING:
+    from crowdd.http.transport.site import Request
 
 _MAX_AGENT = 200
 _LOCAL = "127.0.0.1"  # a client on a unix socket: a proxy of this machine
@@ -34,7 +38,27 @@ _LOCAL = "127.0.0.1"  # a client on a unix socket: a proxy of this machine
 _KEYED = re.compile(r"/(?:api|project)(?:/.*)?|/account/[^/]+/export(?:/.*)?", re.DOTALL)
 
 
-def client_address(request: Any, settings: Settings) -> str:
+class _Sender(TypedDict):
+    """What a request says of its requester, whoever they are."""
+
+    network: str
+    agent: str
+    unlocked: tuple[str, ...]
+    via: str
+    presenter: int | None
+
+
+class _Person(TypedDict):
+    """What the row of an account says of its requester."""
+
+    user_id: int
+    user_name: str
+    fullname: str
+    admin: bool
+    locale: str
+
+
+def client_address(request: Request, settings: Settings) -> str:
     """The address of the client: what the connection says, or what a trusted proxy says of it.
 
     X-Forwarded-For is read from its end, over every proxy that is trusted; the first that is not is the client. A word
@@ -61,7 +85,7 @@ def _without_port(word: str) -> str:
 
 
 @lru_cache(maxsize=2000)  # who is at it, not who ever came
-def _parsed(address: str) -> Any:
+def _parsed(address: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
     try:
         return ipaddress.ip_address(address.partition("%")[0])
     except ValueError:
@@ -86,7 +110,7 @@ class Identity:
     tokens: ApiTokens
     cookies: Cookies
     csrf: Csrf
-    new_volunteers: Budget
+    new_volunteers: WindowGroup
     security_log: SecurityLog
 
     async def find(self, incoming: Incoming, *, key_header: bool = True, renew: bool = True) -> Requester:
@@ -104,7 +128,7 @@ class Identity:
         return who
 
     async def _find(self, incoming: Incoming, *, key_header: bool, renew: bool) -> Requester:
-        known: dict[str, Any] = {
+        known: _Sender = {
             "network": self.secrets.pseudonym(network(incoming.address)),
             "agent": incoming.header("user-agent")[:_MAX_AGENT],
             "unlocked": (*self.cookies.unlocked(incoming), *_link(incoming)),
@@ -124,19 +148,19 @@ class Identity:
             self.security_log.key_used(self.accounts.key_hash(key), who)
             return who
         if incoming.cookie(SESSION) and not key:
-            row, session = await self.sessions.find(incoming.cookie(SESSION), renew=renew)
-            if row is not None:
+            person, session = await self.sessions.find(incoming.cookie(SESSION), renew=renew)
+            if person is not None:
                 incoming.by_cookie = True
                 self._refuse_forged(incoming)
-                fresh = Freshness(self.settings.accounts).of_session(row)
-                return Requester(**known, **_person(row), session=session, **fresh)
+                fresh = Freshness(self.settings.accounts).of_session(person)
+                return Requester(**known, **_person(person), session=session, **fresh)
         return self._anonymous(incoming, known)
 
-    def _anonymous(self, incoming: Incoming, known: dict[str, Any]) -> Requester:
+    def _anonymous(self, incoming: Incoming, known: _Sender) -> Requester:
         locale = SOURCE if incoming.is_api else preferred(incoming)
         return Requester(**known, locale=locale, volunteer=self._volunteer(incoming))
 
-    async def _by_token(self, incoming: Incoming, token: str, known: dict[str, Any]) -> Requester:
+    async def _by_token(self, incoming: Incoming, token: str, known: _Sender) -> Requester:
         """The person of an API token, which is good below /api and /project; anonymous with one that does not work."""
         row = await self.tokens.find(token) if incoming.is_api or incoming.path.startswith("/project/") else None
         if row is None:
@@ -208,7 +232,7 @@ def _link(incoming: Incoming) -> tuple[str, ...]:
     return (key,) if key else ()
 
 
-def _person(row: Mapping[str, Any]) -> dict[str, Any]:
+def _person(row: Row) -> _Person:
     return {
         "user_id": row["id"],
         "user_name": row["name"],

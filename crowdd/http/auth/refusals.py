@@ -5,7 +5,7 @@ from __future__ import annotations
 import attrs
 
 from crowdd.domain.core.secrets import Secrets
-from crowdd.domain.core.security_log import ADMIN_REFUSED, CSRF_REFUSED, ORIGIN_REFUSED, Kind, SecurityLog
+from crowdd.domain.core.security_log import ADMIN_REFUSED, CSRF_REFUSED, ORIGIN_REFUSED, EntryKind, SecurityLog
 from crowdd.errors import AnonymousError, CrowddError, ForbiddenError
 from crowdd.http.request import Incoming
 from crowdd.values import Requester, network
@@ -36,7 +36,7 @@ class Refusals:
         return attrs.evolve(incoming.who, network=here, agent=incoming.header("user-agent"))
 
 
-def kind_of(path: str, error: Exception) -> Kind | None:
+def kind_of(path: str, error: Exception) -> EntryKind | None:
     """The kind of a refusal, None for errors that are none."""
     code = error.code if isinstance(error, CrowddError) else ""
     if code == "csrf":

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 from urllib.parse import urlsplit
 
 import attrs
@@ -23,15 +22,15 @@ class Forms:
 
     csrf: Csrf
 
-    def blank(self, incoming: Incoming, *names: str) -> dict[str, Any]:
+    def blank(self, incoming: Incoming, *names: str) -> dict[str, object]:
         """A form that nobody has filled in."""
         return {**dict.fromkeys(names), "errors": {}, "csrf": self.csrf.token(incoming)}
 
-    def filled(self, incoming: Incoming, **values: Any) -> dict[str, Any]:
+    def filled(self, incoming: Incoming, **values: object) -> dict[str, object]:
         """A form with what is known already."""
         return {**values, "errors": {}, "csrf": self.csrf.token(incoming)}
 
-    def refused(self, incoming: Incoming, errors: Mapping[str, list[str]], *names: str) -> dict[str, Any]:
+    def refused(self, incoming: Incoming, errors: Mapping[str, list[str]], *names: str) -> dict[str, object]:
         """A form as it was sent, with its errors; passwords are not sent back."""
         values = {name: None if name in SECRET else incoming.field(name) for name in names}
         return {**values, "errors": dict(errors), "csrf": self.csrf.token(incoming)}

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from werkzeug.datastructures import LanguageAccept
-from werkzeug.http import parse_accept_header
-
 from crowdd.http.request import Incoming
-from crowdd.languages import NAMES, SOURCE
+from crowdd.http.transport.request_headers import best_language
+from crowdd.languages import NAMES
 
 COOKIE = "language"
 
@@ -16,8 +14,7 @@ def preferred(incoming: Incoming) -> str:
     chosen = incoming.cookie(COOKIE)
     if chosen in NAMES:
         return chosen
-    asked = parse_accept_header(incoming.header("accept-language"), LanguageAccept)
-    return asked.best_match(NAMES, SOURCE) or SOURCE
+    return best_language(incoming.header("accept-language"))
 
 
 def locale_of(incoming: Incoming) -> str:

@@ -167,7 +167,7 @@ def source(info: Mapping[str, Any], kind: Kind) -> str:
     return starters.current(found) if isinstance(found, str) else ""
 
 
-def record(project: Mapping[str, Any], uploads: str | None = None) -> dict[str, Any]:
+def record(project: Mapping[str, Any], uploads: str | None = None) -> dict[str, object]:
     """The project as the bridge tells it to presenters: its public view without secrets and without the sources.
 
     ``uploads``: where the frame of a locked project finds the project's files, for it sends no cookies.
@@ -189,7 +189,7 @@ def page_context(
     progress: tuple[int, int] = (0, 0),
     share: int = 0,
     uploads: str | None = None,
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """The ``presenter`` of the template project/presenter.html for the public view of a project.
 
     ``volunteer`` is the account of who looks at it, ``rank`` its place among all, ``own_count`` how many tasks of the

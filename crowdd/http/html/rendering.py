@@ -18,7 +18,7 @@ import orjson
 from babel import Locale
 from babel.dates import format_date, format_skeleton, format_timedelta
 from babel.numbers import format_compact_decimal, format_decimal
-from jinja2 import Environment, FileSystemLoader, StrictUndefined, pass_context
+from jinja2 import Environment, StrictUndefined, pass_context
 from jinja2.runtime import Context
 from markupsafe import Markup
 
@@ -26,6 +26,7 @@ from crowdd.domain.core.text.markdown import to_html
 from crowdd.domain.core.text.picture_addresses import upload_path
 from crowdd.http.html.placeholder_images import drawing
 from crowdd.http.html.static_files import StaticFiles
+from crowdd.http.html.template_files import TemplateFiles
 from crowdd.languages import NAMES, Languages
 from crowdd.languages.content_languages import CONTENT_LANGUAGES, direction_of, language_of
 
@@ -43,7 +44,7 @@ _NUMBERS: Final = (100, 11, 3, 0, 2, 1)  # among them one of each plural categor
 
 
 @attrs.frozen
-class Site:
+class SiteContext:
     """What every page knows of the server."""
 
     static_files: StaticFiles = attrs.field(repr=False)
@@ -73,7 +74,7 @@ class Templates:
         self.environment = Environment(
             autoescape=True,
             undefined=StrictUndefined,
-            loader=FileSystemLoader(folder or Path(__file__).parents[1] / "templates"),
+            loader=TemplateFiles(folder or Path(__file__).parents[1] / "templates"),
             extensions=["jinja2.ext.i18n"],
             auto_reload=False,
             trim_blocks=False,
@@ -83,9 +84,9 @@ class Templates:
         languages = languages or Languages()
         words = _Words(languages, now)
         words.install(self.environment)
-        self._site = Site(static, name, base_url.rstrip("/"))
+        self._site = SiteContext(static, name, base_url.rstrip("/"))
         self.environment.globals["site"] = self._site
-        self.environment.globals |= {"languages": languages.names, "zip": zip, "tongues": CONTENT_LANGUAGES}
+        self.environment.globals |= {"languages": languages.names, "zip": zip, "content_languages": CONTENT_LANGUAGES}
         self.environment.filters |= {
             "drawing": drawing,
             "markdown": _markdown,
@@ -99,7 +100,7 @@ class Templates:
         }
         self._base_url = base_url.rstrip("/")
 
-    def render(self, name: str, context: Mapping[str, Any]) -> str:
+    def render(self, name: str, context: Mapping[str, object]) -> str:
         """The page as text. TemplateNotFound for an unknown name, UndefinedError for a name the context lacks."""
         return self.environment.get_template(name).render(context)
 
@@ -215,7 +216,7 @@ def _excerpt(context: Context, text: str, top: int = 3, length: int = 200) -> st
 
 
 @pass_context
-def for_number(context: Context, forms: Mapping[str, str], count: int, **names: Any) -> str:
+def for_number(context: Context, forms: Mapping[str, str], count: int, **names: object) -> str:
     """One of the forms that ``by_number`` gave, with its names."""
     return forms.get(_locale(context).plural_form(count), forms["other"]).format(**names)
 

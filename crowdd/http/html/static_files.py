@@ -13,6 +13,8 @@ from typing import Final, Self
 
 import attrs
 
+from crowdd.http.transport.request_headers import gzip_etag
+
 TYPES: Final[Mapping[str, str]] = {
     ".css": "text/css; charset=utf-8",
     ".html": "text/html; charset=utf-8",
@@ -29,7 +31,7 @@ TYPES: Final[Mapping[str, str]] = {
     ".woff2": "font/woff2",
 }
 _PACKED: Final = frozenset({".jpg", ".png", ".webp", ".woff", ".woff2"})
-_SMALLEST: Final = 256  # bytes; below this the gzip frame eats the gain
+_MIN_SIZE: Final = 256  # bytes; below this the gzip frame eats the gain
 
 
 @attrs.frozen
@@ -49,7 +51,8 @@ class StaticFile:
 
     def etag(self, *, packed: bool = False) -> str:
         """The quoted entity tag; the packed form is another entity and has another one."""
-        return f'"{self.digest[:32]}{"-gzip" if packed else ""}"'
+        entity_tag = f'"{self.digest[:32]}"'
+        return gzip_etag(entity_tag) if packed else entity_tag
 
     def cache_control(self, version: str = "") -> str:
         """For ever under the address that names this content, otherwise ask each time (a script's own imports do)."""
@@ -97,4 +100,4 @@ def _read(root: Path, path: Path) -> StaticFile:
 def _gzip(body: bytes) -> bytes | None:
     """The same bytes at each start (no time inside), or None if they are not smaller."""
     packed = gzip.compress(body, mtime=0)
-    return packed if len(body) >= _SMALLEST and len(packed) < len(body) else None
+    return packed if len(body) >= _MIN_SIZE and len(packed) < len(body) else None

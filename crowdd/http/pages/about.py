@@ -9,7 +9,7 @@ from typing import Final
 
 import attrs
 
-from crowdd.config import Site
+from crowdd.config import SiteSettings
 from crowdd.http.html.locales import locale_of
 from crowdd.http.request import Incoming
 from crowdd.http.responses import Page, Redirect, Response
@@ -28,14 +28,14 @@ ADDRESSES: Final[Mapping[str, str]] = {
 
 
 @attrs.frozen
-class Text:
+class SiteText:
     """A text in Markdown under its heading."""
 
     title: str
     content: str
 
     @classmethod
-    def read(cls, path: Path) -> Text:
+    def read(cls, path: Path) -> SiteText:
         """The text of a file whose first line is its heading."""
         heading, _, content = path.read_text("utf-8").lstrip().partition("\n")
         return cls(heading.lstrip("#").strip(), content.strip())
@@ -44,10 +44,10 @@ class Text:
 class AboutPages:
     """``/about`` and ``/help/…``. The texts are read once, when the server starts."""
 
-    def __init__(self, settings: Site) -> None:
+    def __init__(self, settings: SiteSettings) -> None:
         self._debug = settings.debug
-        folders = [Path(settings.texts), OURS] if settings.texts else [OURS]
-        self._texts = {name: read(name, folders) for name in ADDRESSES}
+        folders = [Path(settings.texts)] if settings.texts else []
+        self._texts = {name: read(name, [*folders, OURS / name]) for name in ADDRESSES}
 
     def routes(self) -> Iterator[Route]:
         for name, address in ADDRESSES.items():
@@ -69,8 +69,8 @@ class AboutPages:
         return Page("about/design.html", title="All parts")
 
 
-def read(name: str, folders: list[Path]) -> dict[str, Text]:
+def read(name: str, folders: list[Path]) -> dict[str, SiteText]:
     """The versions of a text by language, of the first folder that has it: ``about.md`` and ``about.de.md``."""
     home = next(folder for folder in folders if (folder / f"{name}.md").is_file())
     files = {code: home / f"{name}{'' if code == SOURCE else f'.{code}'}.md" for code in NAMES}
-    return {code: Text.read(path) for code, path in files.items() if path.is_file()}
+    return {code: SiteText.read(path) for code, path in files.items() if path.is_file()}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Final
 
 from crowdd.domain.server.services import Services
@@ -10,9 +10,10 @@ from crowdd.http.request import Incoming
 from crowdd.http.responses import Page, Response
 from crowdd.http.routing import Route, get
 from crowdd.kinds import ANNOUNCEMENT
+from crowdd.storage.core.listing import Query
 from crowdd.values import Requester
 
-NEWEST: Final[Mapping[str, str]] = {"limit": "100", "orderby": "created", "desc": "true"}
+NEWEST: Final = Query(ANNOUNCEMENT, order="created", descending=True, limit=100)
 
 
 class Announcements:
@@ -25,6 +26,6 @@ class Announcements:
         yield get("/announcements/", self.announcements)
 
     async def announcements(self, incoming: Incoming) -> Response:
-        rows = await self._records.list(ANNOUNCEMENT, Requester(), NEWEST)
+        rows = await self._records.list(NEWEST, Requester())
         prose = await self._prose.of((row["body"] for row in rows), ANNOUNCEMENT.field("body").heading)
         return Page("announcements/index.html", announcements=rows, _prose=prose)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from crowdd.domain.projects.project_lists import FEATURED
@@ -16,13 +16,12 @@ from crowdd.http.responses import Page, Redirect, Response
 from crowdd.http.routing import Route, get, post
 from crowdd.kinds import CATEGORY, USER
 from crowdd.kinds.kind import outward
-from crowdd.storage.database import Row
 from crowdd.values import Requester
 
 _TOP = 10
 
 
-class Home:
+class HomePages:
     """``/`` and ``/preferences``."""
 
     def __init__(self, services: Services, cookies: Cookies) -> None:
@@ -82,5 +81,5 @@ class Home:
             await self._services.records.change(USER, who, who.acting_user, {"locale": locale})
 
 
-def _category(row: Row) -> dict[str, Any]:
+def _category(row: Mapping[str, Any]) -> dict[str, Any]:
     return {field.name: outward(row[field.name]) for field in CATEGORY.fields}

@@ -15,7 +15,7 @@ from crowdd.http.request import Incoming
 from crowdd.http.responses import JsonResponse, Response, Stream
 from crowdd.http.routing import Route, get
 from crowdd.http.transport.streams import SseConnection, event
-from crowdd.storage.database import Row
+from crowdd.storage.projects.rows import ProjectPage
 from crowdd.values import Requester
 
 _MAX_DIGITS = 18
@@ -60,7 +60,9 @@ class LivePages:
 
         return Stream(begin)
 
-    def _judge(self, incoming: Incoming, find: Callable[[Requester], Awaitable[Row]]) -> Callable[[], Awaitable[None]]:
+    def _judge(
+        self, incoming: Incoming, find: Callable[[Requester], Awaitable[ProjectPage]]
+    ) -> Callable[[], Awaitable[None]]:
         """Raises when who asked may do so no longer: signed out, no owner any more, another password."""
         opened = incoming.who.unlocked if incoming.header("x-project-password") else ()  # X-Draft-Key is read again
 

@@ -11,15 +11,16 @@ from crowdd.domain.server.services import Services
 from crowdd.errors import NotFoundError
 from crowdd.http.html.presenter import upload_headers
 from crowdd.http.request import Incoming
-from crowdd.http.responses import BytesResponse, File, Response
+from crowdd.http.responses import BytesResponse, FileResponse, Response
 from crowdd.http.routing import Route, get
 from crowdd.http.transport import ranges
+from crowdd.http.transport.request_headers import matches
 
 _CACHED = "public, max-age=86400"
 _HEADERS = {**upload_headers(), "Accept-Ranges": "bytes"}
 
 
-class Uploads:
+class UploadPages:
     """/uploads/<container>/<name>."""
 
     def __init__(self, services: Services) -> None:
@@ -39,12 +40,12 @@ class Uploads:
         headers = {**_HEADERS, "ETag": etag, "Cache-Control": _CACHED if public else "private, no-cache"}
         if type_ == uploads.DOWNLOAD:
             headers["Content-Disposition"] = "attachment"
-        if incoming.header("if-none-match") == etag:
+        if matches(incoming.header("if-none-match"), etag):
             return BytesResponse(b"", type_, 304, headers)
-        return _part(incoming, File(path, type_, 0, stat.st_size, headers=headers), etag)
+        return _part(incoming, FileResponse(path, type_, 0, stat.st_size, headers=headers), etag)
 
 
-def _part(incoming: Incoming, whole: File, etag: str) -> Response:
+def _part(incoming: Incoming, whole: FileResponse, etag: str) -> Response:
     """The part of a file that a client asks for, or all of it."""
     if incoming.header("if-range") not in ("", etag):
         return whole

@@ -59,7 +59,7 @@ def asked(document: str) -> Asked | None:
     return said if _understood(said) else None
 
 
-def _understood(said: Any) -> bool:
+def _understood(said: object) -> bool:
     if not isinstance(said, dict) or not isinstance(said.get("question"), str):
         return False
     answers = said.get("answers", [])

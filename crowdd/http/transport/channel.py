@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
+from twisted.internet.interfaces import IAddress, IConsumer, IDelayedCall, IPushProducer, ISystemHandle, ITCPTransport
+from twisted.internet.protocol import connectionDone
+from twisted.python.failure import Failure
 from twisted.web.http import HTTPChannel
 
 from crowdd.errors import CrowddError, InvalidRequestError, MisdirectedError, TooLargeError
 from crowdd.http.negotiation import bare_refusal
 from crowdd.http.transport.framing import head_error
+
+if TYPE_CHECKING:
+    from crowdd.http.transport.site import Site
 
 LINGER_SECONDS = 2
 HEAD_SECONDS = 30.0  # for the lines before the body
@@ -17,33 +23,37 @@ MAX_BODY_SECONDS = 300.0  # for a body, at whatever rate it comes
 MAX_IMPORT_SECONDS = 1800.0
 
 
+class IConnection(ITCPTransport, IConsumer, ISystemHandle):
+    """What transports of connections provide, with TLS as well."""
+
+
 class Channel(HTTPChannel):
     """One connection; ``site`` knows it while it is open."""
 
-    site: Any
-    transport: Any
+    site: Site
+    transport: IConnection
     _refused = False
-    _hanging_up: Any = None
+    _hanging_up: IDelayedCall | None = None
     _began: float | None = None  # when the request that is coming in began
     _came = 0  # bytes of it
-    _ends: tuple[Any, Any] | None = None
+    _ends: tuple[IAddress, IAddress] | None = None
     body_seconds = MAX_BODY_SECONDS
-    _networkProducer: Any
+    _networkProducer: IPushProducer
     network = ""  # the one that it is counted for; "" for a trusted proxy
 
     def connectionMade(self) -> None:
         self.site.arrived(self)
         super().connectionMade()
 
-    def getHost(self) -> Any:
+    def getHost(self) -> IAddress:
         """Our end, which stays the same: Twisted asks the system at every request."""
         return self._both_ends()[0]
 
-    def getPeer(self) -> Any:
+    def getPeer(self) -> IAddress:
         """The other end."""
         return self._both_ends()[1]
 
-    def _both_ends(self) -> tuple[Any, Any]:
+    def _both_ends(self) -> tuple[IAddress, IAddress]:
         if self._ends is None:
             self._ends = super().getHost(), super().getPeer()
         return self._ends
@@ -95,7 +105,7 @@ class Channel(HTTPChannel):
         self._abortingCall = None
         self.transport.abortConnection()
 
-    def connectionLost(self, reason: Any = None) -> None:
+    def connectionLost(self, reason: Failure = connectionDone) -> None:
         self.site.left(self)
         if self._hanging_up is not None and self._hanging_up.active():
             self._hanging_up.cancel()

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import AsyncGenerator
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 from twisted.internet.defer import Deferred
+from twisted.internet.interfaces import IDelayedCall, IReactorTime
 from twisted.logger import Logger
+from twisted.python.failure import Failure
+
+if TYPE_CHECKING:
+    from crowdd.http.transport.site import Request
 
 log = Logger()
 PIECE = 65_536  # bytes of a file or a long answer that are written at once
@@ -17,16 +22,16 @@ LONG = 1_000_000  # bytes of an answer that is not kept in memory while it is se
 class Downloads:
     """Sends files. A client that takes nothing for ``stalled_seconds`` is cut off; ``clock`` has ``callLater``."""
 
-    def __init__(self, clock: Any, stalled_seconds: float) -> None:
+    def __init__(self, clock: IReactorTime, stalled_seconds: float) -> None:
         self._clock, self._seconds = clock, stalled_seconds
 
-    async def send(self, request: Any, first: bytes, rest: AsyncGenerator[bytes, None]) -> None:
+    async def send(self, request: Request, first: bytes, rest: AsyncGenerator[bytes, None]) -> None:
         """Writes the parts; the head is set. The next part is asked for when the one before is on its way.
 
         Ends when the client has gone; the parts are closed then. What fails in the middle ends the connection: a file
         that stops must not look like a whole one.
         """
-        if request.channel is None:  # gone while the first part was made
+        if request.gone:  # while the first part was made
             await rest.aclose()
             return
         oauth_state = Flow(request, self._clock, self._seconds)
@@ -66,10 +71,10 @@ async def pieces_of(source: BinaryIO, begin: int, end: int) -> AsyncGenerator[by
 class Flow:
     """A producer for a request: tells when its connection takes more, and when it has gone."""
 
-    def __init__(self, request: Any, clock: Any, seconds: float) -> None:
+    def __init__(self, request: Request, clock: IReactorTime, seconds: float) -> None:
         self._request, self._clock, self._seconds = request, clock, seconds
         self._room: Deferred[None] | None = None
-        self._cut: Any = None
+        self._cut: IDelayedCall | None = None
         self.gone = False
         request.notifyFinish().addErrback(self._left)
         request.registerProducer(self, True)
@@ -109,6 +114,6 @@ class Flow:
         if self._cut is not None and self._cut.active():
             self._cut.cancel()
 
-    def _left(self, failure: Any) -> None:
+    def _left(self, failure: Failure) -> None:
         self.gone = True
         self.resumeProducing()

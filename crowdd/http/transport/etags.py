@@ -1,4 +1,4 @@
-"""Conditional requests (RFC 9110, 13): tags of what was answered, and comparing them."""
+"""Entity tags of JSON responses, and the condition If-Match (RFC 9110, 13)."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any
 import orjson
 
 from crowdd.errors import PreconditionError
+from crowdd.http.transport.request_headers import matches
 
-_GZIP = "-gzip"
 # Says how long ago something was: it differs from one second to the next and is no change.
 _FLEETING = frozenset({"last_activity"})
 
@@ -25,17 +25,6 @@ def etag(value: Any) -> str:
 def etag_of(text: bytes) -> str:
     """The entity tag of a JSON text."""
     return f'"{hashlib.sha256(text).hexdigest()[:32]}"'
-
-
-def gzip_etag(entity_tag: str) -> str:
-    """The tag of the compressed form, which is another entity."""
-    return f'{entity_tag[:-1]}{_GZIP}"'
-
-
-def matches(header: str, entity_tag: str) -> bool:
-    """Whether an If-Match or If-None-Match header names the entity, compressed or not."""
-    given = {word.strip().removeprefix("W/").replace(f'{_GZIP}"', '"') for word in header.split(",")}
-    return "*" in given or entity_tag in given
 
 
 def require_match(header: str, view: Mapping[str, Any]) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from twisted.web.http_headers import Headers
 
@@ -16,7 +15,7 @@ def encode(headers: Mapping[str, str]) -> EncodedHeaders:
     return tuple((name, values[0]) for name, values in made.getAllRawHeaders())
 
 
-def set_headers(headers: Any, headers_block: EncodedHeaders) -> None:
+def set_headers(headers: Headers, headers_block: EncodedHeaders) -> None:
     """Sets ready headers in place of what stood under their names."""
     raw = headers._rawHeaders  # its own setter encodes name and value, and looks for line breaks, each time
     for name, value in headers_block:

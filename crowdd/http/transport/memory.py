@@ -6,7 +6,9 @@ Only glibc has these calls; with other C libraries nothing happens.
 from __future__ import annotations
 
 import ctypes
-from typing import Any
+from collections.abc import Callable
+
+from twisted.internet.interfaces import IDelayedCall, IReactorTime
 
 LARGE = 1_000_000  # bytes of a body or an answer after which it is worth the while
 PAUSE_SECONDS = 1.0
@@ -32,10 +34,10 @@ class Trimmer:
     glibc keeps what was freed below its highest allocation. Other C libraries have no such call, and nothing happens.
     """
 
-    def __init__(self, clock: Any) -> None:
+    def __init__(self, clock: IReactorTime) -> None:
         self._clock = clock
-        self._planned: Any = None
-        self._trim: Any = getattr(ctypes.CDLL(None), "malloc_trim", None)
+        self._planned: IDelayedCall | None = None
+        self._trim: Callable[[int], int] | None = getattr(ctypes.CDLL(None), "malloc_trim", None)
 
     def after(self, size: int) -> None:
         """A request of so many bytes has been answered."""
@@ -50,4 +52,5 @@ class Trimmer:
 
     def _now(self) -> None:
         self._planned = None
-        self._trim(0)
+        if self._trim is not None:
+            self._trim(0)

@@ -51,7 +51,7 @@ class _Segment:
         return word.isdigit() if self.is_number else word != b""
 
 
-def _named(segments: list[_Segment], words: list[bytes]) -> Iterator[tuple[str, Any]]:
+def _named(segments: list[_Segment], words: list[bytes]) -> Iterator[tuple[str, str | int]]:
     for segment, word in zip(segments, words, strict=True):
         if segment.name:
             yield segment.name, int(word) if segment.is_number else word.decode()

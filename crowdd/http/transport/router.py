@@ -17,16 +17,18 @@ import attrs
 from klein import Klein
 from twisted.internet.defer import Deferred, ensureDeferred
 from twisted.logger import Logger
-from twisted.web.resource import Resource
+from twisted.python.failure import Failure
+from twisted.web.resource import IResource
 from twisted.web.server import NOT_DONE_YET
 from werkzeug.exceptions import HTTPException
 
+from crowdd.concurrency.concurrency_limit import Turns
+from crowdd.concurrency.shield import shield
+from crowdd.concurrency.worker_thread import WorkerThread
 from crowdd.config import Settings
 from crowdd.domain.accounts.account_validation import RESERVED_NAMES
 from crowdd.domain.accounts.authentication import recent_proof
 from crowdd.domain.core import rights
-from crowdd.domain.core.concurrency.concurrency_limit import Turns
-from crowdd.domain.core.concurrency.worker_thread import WorkerThread
 from crowdd.domain.projects.projects import RESERVED_SHORT_NAMES, Projects
 from crowdd.errors import CrowddError, ForbiddenError, MethodError, NotFoundError, TooManyRequestsError
 from crowdd.http.auth.csrf import Csrf
@@ -36,11 +38,10 @@ from crowdd.http.html import presenter
 from crowdd.http.html.static_files import StaticFiles
 from crowdd.http.negotiation import Negotiator
 from crowdd.http.request import Incoming
-from crowdd.http.responses import BytesResponse, Download, File, JsonResponse, Response, Stream
+from crowdd.http.responses import BytesResponse, Download, FileResponse, JsonResponse, Response, Stream
 from crowdd.http.routing import Route
 from crowdd.http.transport.cors import Cors
 from crowdd.http.transport.downloads import LONG, Downloads, pieces_of, spilled
-from crowdd.http.transport.etags import gzip_etag, matches
 from crowdd.http.transport.fixed_headers import set_headers
 from crowdd.http.transport.limits.body_size import Limit
 from crowdd.http.transport.limits.expensive_requests import CostlyRequests
@@ -56,6 +57,8 @@ from crowdd.http.transport.limits.rate_limits import (
     count_hit,
 )
 from crowdd.http.transport.path_table import Methods, Names, PathTable
+from crowdd.http.transport.request_headers import accepts_gzip, gzip_etag, matches
+from crowdd.http.transport.site import Request, RootResource
 from crowdd.http.transport.streams import Streams
 from crowdd.kinds import KINDS
 from crowdd.languages import _
@@ -108,21 +111,21 @@ class Router:
         return app
 
     def _register(self, app: Klein, path: str, methods: Methods, name: str) -> None:
-        def matched(request: Any, **names: Any) -> Deferred[bytes]:
-            return uncancelled(self.serve(request, methods, names))
+        def matched(request: Request, **names: str | int) -> Deferred[bytes]:
+            return shield(self.serve(request, methods, names))
 
         matched.__name__ = name
         app.route(path, endpoint=name, strict_slashes=False)(matched)
 
-    def _unmatched(self, request: Any, failure: Any) -> Deferred[bytes]:
-        return uncancelled(self.serve(request, {}, {}))
+    def _unmatched(self, request: Any, failure: Failure) -> Deferred[bytes]:
+        return shield(self.serve(request, {}, {}))
 
-    def serve(self, request: Any, methods: Methods, names: Names) -> Deferred[bytes]:
+    def serve(self, request: Request, methods: Methods, names: Names) -> Deferred[bytes]:
         """Fires with the body; status and headers are set on the request. Nothing may cancel it."""
         request.route = next(iter(methods.values())).path if methods else "(unknown)"
         return ensureDeferred(self._serve(request, methods, names))
 
-    async def _serve(self, request: Any, methods: Methods, names: Names) -> bytes:
+    async def _serve(self, request: Request, methods: Methods, names: Names) -> bytes:
         incoming = Incoming(request, client_address(request, self._settings))
         incoming.request_id = request.request_id
         request_id.set(request.request_id)
@@ -133,7 +136,7 @@ class Router:
                 return await self._stream(incoming, answer)
             if isinstance(answer, Download):
                 return await self._download(incoming, answer)
-            if isinstance(answer, File):
+            if isinstance(answer, FileResponse):
                 return await self._file(incoming, answer)
             body = self._negotiator.write(incoming, answer)
         except Exception as error:
@@ -168,7 +171,7 @@ class Router:
             await self._downloads.send(incoming.request, first, answer.parts)
         return b""
 
-    async def _file(self, incoming: Incoming, answer: File) -> bytes:
+    async def _file(self, incoming: Incoming, answer: FileResponse) -> bytes:
         """What is left to send when the file has gone."""
         source = answer.path.open("rb")
         self._negotiator.write(incoming, answer)
@@ -352,17 +355,15 @@ class Router:
             return b"Something went wrong on our side."
 
 
-class Gateway(Resource):
+class Gateway(RootResource):
     """What comes before any route: static files, frames that lost their way, requests without an origin.
 
     Then the short way to the hot routes, and ``inner`` (Klein) for all others.
     """
 
-    isLeaf = True
-
     def __init__(
         self,
-        inner: Any,
+        inner: IResource,
         hot: PathTable,
         router: Router,
         static: StaticFiles,
@@ -383,7 +384,7 @@ class Gateway(Resource):
         """What answers each address, by method."""
         return self._router.routes
 
-    def render(self, request: Any) -> Any:
+    def render(self, request: Request) -> bytes | int:
         path = _normalise_path(request)
         request.route = "(refused)"
         if path.startswith("/static/"):
@@ -404,21 +405,21 @@ class Gateway(Resource):
         self._router.serve(request, *found).addCallback(request.deliver).addErrback(request.processingFailed)
         return NOT_DONE_YET
 
-    def _static_file(self, request: Any, path: str) -> bytes:
+    def _static_file(self, request: Request, path: str) -> bytes:
         file = self._static.lookup(path)
         if file is None:
             return self._write(
                 request, BytesResponse(b"Not found", "text/plain; charset=utf-8", 404, presenter.public_headers())
             )
         version = (request.args.get(b"v") or [b""])[0].decode("ascii", "replace")
-        packed = file.gzipped if "gzip" in _header(request, "accept-encoding") else None
+        packed = file.gzipped if accepts_gzip(_header(request, "accept-encoding")) else None
         headers = {
             **presenter.public_headers(),
             "ETag": file.etag(packed=packed is not None),
             "Cache-Control": file.cache_control(version),
             "Vary": "Accept-Encoding",
         }
-        if request.getHeader("if-none-match") == headers["ETag"]:
+        if matches(_header(request, "if-none-match"), file.etag()):
             return self._write(request, BytesResponse(b"", file.content_type, 304, headers))
         if packed is not None:
             headers["Content-Encoding"] = "gzip"
@@ -426,7 +427,7 @@ class Gateway(Resource):
             request, BytesResponse(file.body if packed is None else packed, file.content_type, headers=headers)
         )
 
-    def _refuse(self, request: Any, reason: str) -> bytes:
+    def _refuse(self, request: Request, reason: str) -> bytes:
         incoming = Incoming(request, client_address(request, self._settings))
         incoming.request_id = request.request_id
         error = ForbiddenError(reason, code="opaque_origin")
@@ -435,7 +436,7 @@ class Gateway(Resource):
         request.setHeader("Content-Length", str(len(body)))
         return body
 
-    def _write(self, request: Any, answer: BytesResponse) -> bytes:
+    def _write(self, request: Request, answer: BytesResponse) -> bytes:
         request.setResponseCode(answer.status)
         request.setHeader("Content-Type", answer.content_type)
         for name, value in answer.headers.items():
@@ -467,21 +468,9 @@ def answers(app: Klein) -> Callable[[str], bool]:
     return answered
 
 
-def uncancelled(work: Deferred[bytes]) -> Deferred[bytes]:
-    """A Deferred that follows the work and whose cancellation (the client has gone) does not reach it."""
-    outer: Deferred[bytes] = Deferred(lambda _: None)
-
-    def pass_on(result: Any) -> None:
-        if not outer.called:
-            outer.callback(result)
-
-    work.addBoth(pass_on)
-    return outer
-
-
 def worth_packing(headers: Any, body: bytes, accepted: str) -> bool:
     """Whether a body is text, long enough, and wanted compressed."""
-    if len(body) < _MIN_PACKED or "gzip" not in accepted or headers.hasHeader(b"content-encoding"):
+    if len(body) < _MIN_PACKED or headers.hasHeader(b"content-encoding") or not accepts_gzip(accepted):
         return False
     type_: bytes = headers.getRawHeaders(b"content-type", [b""])[0]
     return type_.startswith((b"text/", b"application/json"))
@@ -499,7 +488,7 @@ def _vary(headers: Any, *more: str) -> None:
     headers.setRawHeaders("vary", [", ".join(dict.fromkeys([*named, *more]))])
 
 
-def _normalise_path(request: Any) -> str:
+def _normalise_path(request: Request) -> str:
     """The path in its one spelling, put where Klein looks: no doubled slashes, nothing quoted that need not be.
 
     What decides by the path (limits, cookies, frames) and what matches the route then read the same. A quoted slash
@@ -517,5 +506,5 @@ def _normalise_path(request: Any) -> str:
     return path
 
 
-def _header(request: Any, name: str) -> str:
+def _header(request: Request, name: str) -> str:
     return (request.getHeader(name) or "").strip().lower()

@@ -5,13 +5,15 @@ from __future__ import annotations
 import secrets as random
 from collections import Counter
 from collections.abc import Callable
-from typing import Any
+from typing import Any, AnyStr
 
 from twisted.internet.defer import Deferred, ensureDeferred
+from twisted.internet.interfaces import IAddress, IDelayedCall, IReactorTime
 from twisted.internet.task import deferLater
 from twisted.logger import Logger
 from twisted.python.failure import Failure
 from twisted.web.http import datetimeToString
+from twisted.web.resource import Resource
 from twisted.web.server import Request as TwistedRequest
 from twisted.web.server import Site as TwistedSite
 
@@ -22,7 +24,7 @@ from crowdd.http.auth.identity import is_trusted
 from crowdd.http.transport.channel import LINGER_SECONDS, MAX_IMPORT_SECONDS, Channel
 from crowdd.http.transport.fixed_headers import EncodedHeaders, encode, set_headers
 from crowdd.http.transport.hosts import Hosts
-from crowdd.http.transport.limits.body_size import BodyLimits, imports_into, too_large
+from crowdd.http.transport.limits.body_size import BodyLimits, Limit, imports_into, too_large
 from crowdd.http.transport.memory import Trimmer
 from crowdd.http.transport.streams import Streams
 from crowdd.values import network
@@ -38,8 +40,9 @@ class Request(TwistedRequest):
     What everybody may send is read at once. For more the sender is looked up first, and nothing is read meanwhile.
     """
 
-    channel: Any
-    site: Any = None
+    channel: Channel
+    site: Site | None = None
+    postpath: list[bytes]
     request_id = ""
     route = "(none)"  # the address without what is particular to this request, once it is known
     began = 0.0
@@ -52,7 +55,12 @@ class Request(TwistedRequest):
     _refused = False
     _texts: dict[str, str] | None = None
 
-    def getHeader(self, key: Any) -> Any:
+    @property
+    def gone(self) -> bool:
+        """Whether the client has disconnected: Twisted then takes the channel away."""
+        return self.channel is None
+
+    def getHeader(self, key: AnyStr) -> AnyStr | None:
         """The last value of a header; bytes that are no UTF-8 are replaced, not an error."""
         return super().getHeader(key) if isinstance(key, bytes) else self.header_texts().get(key.lower())
 
@@ -66,6 +74,9 @@ class Request(TwistedRequest):
     def getRequestHostname(self) -> bytes:
         """Always the same: no route depends on the host name, and Klein chokes on odd ones."""
         return b"localhost"
+
+    def parseCookies(self) -> None:
+        """Nothing: ``Incoming`` parses cookies when one is asked for."""
 
     def gotLength(self, length: int | None) -> None:
         self.method, self.uri = self.channel._command, self.channel._path
@@ -133,7 +144,7 @@ class Request(TwistedRequest):
             self.channel.close_after_answer()
         self._find(site)
 
-    def _find(self, site: Any) -> None:
+    def _find(self, site: Site) -> None:
         """As Twisted does it, where one resource answers everything: without looking for others below it."""
         self.site, self.prepath, self.postpath = site, [], self.path[1:].split(b"/")
         if self.path == b"*":
@@ -146,10 +157,11 @@ class Request(TwistedRequest):
 
     def finish(self) -> None:
         super().finish()
-        self.site.answered(self)
-        self.site.request_done(self)
+        if self.site is not None:
+            self.site.answered(self)
+            self.site.request_done(self)
 
-    def connectionLost(self, reason: Any) -> None:
+    def connectionLost(self, reason: Failure) -> None:
         super().connectionLost(reason)
         if self.site is not None:
             self.site.request_done(self)
@@ -170,22 +182,30 @@ class Request(TwistedRequest):
         self.channel.refuse(error)
 
 
+class RootResource(Resource):
+    """Answers all requests of the site. ``body_limit`` says how long the body of a request may be."""
+
+    isLeaf = True
+    body_limit: Limit
+
+
 class Site(TwistedSite):
     """Serves a resource; knows what is in flight.
 
     Twisted's own access log is off: it formats a line for every request, also where nobody reads it.
     """
 
-    protocol: Any = Channel
+    resource: RootResource
+    protocol: Any = Channel  # HTTPFactory declares one that also speaks HTTP/2
     displayTracebacks = False
 
     def __init__(
         self,
-        resource: Any,
+        resource: RootResource,
         streams: Streams,
         settings: Settings,
         *,
-        reactor: Any,
+        reactor: IReactorTime,
         answered: Callable[[Request], None] = lambda request: None,
     ) -> None:
         """``answered`` is told of every request that was answered to its end."""
@@ -206,12 +226,12 @@ class Site(TwistedSite):
         self.networks: Counter[str] = Counter()  # connections of each
         self._waiting: list[tuple[Callable[[], bool], Deferred[None]]] = []
         self._clock = reactor
-        self._look: Any = None
+        self._look: IDelayedCall | None = None
         self._trimmer = Trimmer(reactor)
         self._greeted, self._greeting = -1, encode({})
         self.use(settings)
 
-    def log(self, request: Any) -> None:
+    def log(self, request: object) -> None:
         """Nothing: see the class."""
 
     def use(self, settings: Settings) -> None:
@@ -252,7 +272,7 @@ class Site(TwistedSite):
         """Over TLS, too, nothing but HTTP/1.1: that is what our channel speaks."""
         return [b"http/1.1"]
 
-    def buildProtocol(self, addr: Any) -> Any:
+    def buildProtocol(self, addr: IAddress | None) -> Any:
         """None, which closes the connection, when there are as many as there may be, in all or of its network."""
         has_room = len(self.channels) < self.connections and self._has_room(self._counted_as(addr))
         return super().buildProtocol(addr) if has_room else None
@@ -261,7 +281,7 @@ class Site(TwistedSite):
         maximum = self._settings.http.max_connections_per_network
         return not place or not maximum or self.networks[place] < maximum
 
-    def _counted_as(self, peer: Any) -> str:
+    def _counted_as(self, peer: IAddress | None) -> str:
         """The network of a client; "" for a trusted proxy, which brings the connections of many."""
         address = getattr(peer, "host", None) or "127.0.0.1"
         return "" if is_trusted(address, self._settings.http.trusted_proxies) else network(address)

@@ -11,15 +11,19 @@ import socket
 from collections import Counter
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING
 
 import orjson
 from twisted.internet.abstract import FileDescriptor
 from twisted.internet.defer import Deferred, ensureDeferred, succeed
+from twisted.internet.interfaces import IDelayedCall, IReactorTime, ITransport
 from twisted.logger import Logger
 
-from crowdd.config import Live
+from crowdd.config import LiveSettings
 from crowdd.errors import CrowddError, TooManyRequestsError, UnavailableError
+
+if TYPE_CHECKING:
+    from crowdd.http.transport.site import Request
 
 log = Logger()
 _HEARTBEAT = b":\n\n"
@@ -27,7 +31,7 @@ _SEND_BUFFER = 65_536  # bytes in the kernel for each client; it would grow to m
 _BACK_AFTER = (1000, 4000)  # milliseconds; clients that were all cut off do not come back all at once
 
 
-def event(name: str, value: Any, number: int | None = None) -> bytes:
+def event(name: str, value: object, number: int | None = None) -> bytes:
     """One event on the wire; with a number it is a place to go on from (``Last-Event-ID``)."""
     numbered = b"" if number is None else b"id: %d\n" % number
     return numbered + b"event: " + name.encode() + b"\ndata: " + orjson.dumps(value) + b"\n\n"
@@ -46,7 +50,7 @@ class SseConnection:
 
     __slots__ = ("_streams", "ended", "full", "full_since", "judge", "judged", "over", "ready", "request", "stop")
 
-    def __init__(self, streams: Streams, request: Any) -> None:
+    def __init__(self, streams: Streams, request: Request) -> None:
         self._streams, self.request = streams, request
         self.full, self.full_since, self.ended = False, 0.0, False
         self.ready: Callable[[], None] = _nothing
@@ -91,14 +95,14 @@ class SseConnection:
 class Streams:
     """All open streams of this process."""
 
-    def __init__(self, clock: Any, settings: Live) -> None:
+    def __init__(self, clock: IReactorTime, settings: LiveSettings) -> None:
         self._clock, self._settings = clock, settings
         self._per_address: Counter[str] = Counter()
         # Each second one part of the clients gets its heartbeat.
         self._parts: list[set[SseConnection]] = [set() for _ in range(settings.heartbeat_seconds)]
         self._clients: dict[SseConnection, tuple[str, set[SseConnection]]] = {}  # with address and part
         self._next_part = 0
-        self._tick: Any = None
+        self._tick: IDelayedCall | None = None
         self._closed = False
 
     def __len__(self) -> int:
@@ -118,10 +122,12 @@ class Streams:
                 f"{maximum} streams are already open from your network.", retry_after=30, code="too_many_streams"
             )
 
-    def serve(self, request: Any, address: str, begin: Callable[[SseConnection], Callable[[], None]]) -> Deferred[None]:
+    def serve(
+        self, request: Request, address: str, begin: Callable[[SseConnection], Callable[[], None]]
+    ) -> Deferred[None]:
         """Keeps a request as a stream; fires when it is over, whoever ended it. Its head is set."""
         client = SseConnection(self, request)
-        if request.channel is None:  # gone while the handler asked the database
+        if request.gone:  # while the handler asked the database
             return succeed(None)
         self._enter(client, address)
         request.notifyFinish().addBoth(lambda _: self.leave(client))
@@ -200,21 +206,23 @@ class Streams:
             client.judged = True
 
 
-def _write_now(transport: Any, data: bytes) -> None:
+def _write_now(transport: ITransport, data: bytes) -> None:
     """Writes, past the reactor where nothing waits to be written: for thousands that is a third of the time.
 
     What is not the connection itself (TLS is over it) has something to do with the bytes first.
     """
-    sent: Any = 0
-    plain = isinstance(transport, FileDescriptor)
-    if plain and getattr(transport, "_tempDataBuffer", data) == [] and not transport.dataBuffer:
-        sent = transport.writeSomeData(data)
+    sent: int | BaseException = 0
+    plain = transport if isinstance(transport, FileDescriptor) else None
+    if plain is not None and getattr(plain, "_tempDataBuffer", data) == [] and not plain.dataBuffer:
+        sent = plain.writeSomeData(data)
     if sent != len(data):
         transport.write(data[sent:] if isinstance(sent, int) else data)  # an error comes up there, too
 
 
-def _narrow(request: Any) -> None:
+def _narrow(request: Request) -> None:
     """Makes the connection one that ends with this request and keeps little."""
     request.channel.persistent = False
     with suppress(AttributeError, OSError):
-        request.channel.transport.getHandle().setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _SEND_BUFFER)
+        handle = request.channel.transport.getHandle()
+        if isinstance(handle, socket.socket):
+            handle.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _SEND_BUFFER)

@@ -1,1 +1,1 @@
-"""Work by the clock, one file each: a module here has ``JOB``."""
+"""Periodic jobs, one file each: every module declares ``JOB``."""

@@ -1,14 +1,14 @@
-"""Folds appended counters, so that reading them stays cheap."""
+"""Fold appended counters, so that reading them stays cheap."""
 
 from __future__ import annotations
 
-from crowdd.domain.server.services import Services
-from crowdd.sched.schedule import Job
+from crowdd.sched.job import Job
+from crowdd.storage.database import Database
 from crowdd.storage.projects import statistics
 
 
-async def _fold(services: Services) -> str:
-    return f"{await statistics.fold(services.db)} rows"
+async def _fold(db: Database) -> str:
+    return f"{await statistics.fold(db)} rows"
 
 
-JOB = Job("fold_counters", 2, _fold)
+JOB = Job("fold_counters", 2, lambda services: _fold(services.db))

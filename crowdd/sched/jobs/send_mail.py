@@ -1,14 +1,14 @@
-"""Delivers letters that are due."""
+"""Deliver the e-mails that are due."""
 
 from __future__ import annotations
 
-from crowdd.domain.server.services import Services
-from crowdd.sched.schedule import Job
+from crowdd.domain.mail.mail import Mail
+from crowdd.sched.job import Job
 
 
-async def _send(services: Services) -> str:
-    tally = await services.mail.deliver()
+async def _send(mail: Mail) -> str:
+    tally = await mail.deliver()
     return f"{tally.sent} sent, {tally.held} held, {tally.failed} failed"
 
 
-JOB = Job("send_mail", 5, _send)
+JOB = Job("send_mail", 5, lambda services: _send(services.mail))

@@ -1,14 +1,14 @@
-"""Removes deliveries of webhooks that the log keeps no longer."""
+"""Remove webhook deliveries that are older than the log keeps."""
 
 from __future__ import annotations
 
-from crowdd.domain.server.services import Services
-from crowdd.sched.schedule import HOUR, Job
+from crowdd import config
+from crowdd.domain.webhooks.webhooks import Webhooks
+from crowdd.sched.job import HOUR, Job
 
 
-async def _sweep(services: Services) -> str:
-    kept = services.settings.webhooks
-    return f"{await services.webhooks.prune(kept.log_days, kept.log_rows)} removed"
+async def _sweep(webhooks: Webhooks, settings: config.WebhookSettings) -> str:
+    return f"{await webhooks.prune(settings.log_days, settings.log_rows)} removed"
 
 
-JOB = Job("sweep_deliveries", HOUR, _sweep)
+JOB = Job("sweep_deliveries", HOUR, lambda services: _sweep(services.webhooks, services.settings.webhooks))

@@ -1,15 +1,15 @@
-"""Removes files of personal data that have had their days."""
+"""Remove files of personal data after their expiry."""
 
 from __future__ import annotations
 
 import time
 
-from crowdd.domain.server.services import Services
-from crowdd.sched.schedule import HOUR, Job
+from crowdd.domain.accounts.personal_data import PersonalData
+from crowdd.sched.job import HOUR, Job
 
 
-async def _sweep(services: Services) -> str:
-    return f"{await services.people.personal_data.sweep(time.time())} removed"
+async def _sweep(personal_data: PersonalData) -> str:
+    return f"{await personal_data.sweep(time.time())} removed"
 
 
-JOB = Job("sweep_exports", HOUR, _sweep)
+JOB = Job("sweep_exports", HOUR, lambda services: _sweep(services.people.personal_data))

@@ -1,15 +1,15 @@
-"""Removes imports that ended long ago, and files that nobody said a word about."""
+"""Remove imports that ended long ago, and uploads that were never started."""
 
 from __future__ import annotations
 
 import time
 
-from crowdd.domain.server.services import Services
-from crowdd.sched.schedule import HOUR, Job
+from crowdd.domain.transfer.imports import Imports
+from crowdd.sched.job import HOUR, Job
 
 
-async def _sweep(services: Services) -> str:
-    return f"{await services.imports.sweep(time.time())} removed"
+async def _sweep(imports: Imports) -> str:
+    return f"{await imports.sweep(time.time())} removed"
 
 
-JOB = Job("sweep_imports", HOUR, _sweep)
+JOB = Job("sweep_imports", HOUR, lambda services: _sweep(services.imports))

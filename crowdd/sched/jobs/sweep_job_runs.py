@@ -1,16 +1,16 @@
-"""Shortens the log of jobs, and forgets jobs that are no more."""
+"""Remove old runs from the log of jobs, and jobs that no longer exist."""
 
 from __future__ import annotations
 
-from crowdd.domain.server.services import Services
-from crowdd.sched.schedule import DAY, Job
+from crowdd.sched.job import DAY, Job
+from crowdd.storage.database import Database
 from crowdd.storage.server import jobs
 
 KEPT_DAYS = 30
 
 
-async def _sweep(services: Services) -> str:
-    return f"{await jobs.sweep(services.db, KEPT_DAYS)} removed"
+async def _sweep(db: Database) -> str:
+    return f"{await jobs.sweep(db, KEPT_DAYS)} removed"
 
 
-JOB = Job("sweep_job_runs", DAY, _sweep)
+JOB = Job("sweep_job_runs", DAY, lambda services: _sweep(services.db))

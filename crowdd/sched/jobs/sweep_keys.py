@@ -1,14 +1,14 @@
-"""Removes idempotency keys that have had their day."""
+"""Remove idempotency keys after their expiry."""
 
 from __future__ import annotations
 
-from crowdd.domain.server.services import Services
-from crowdd.sched.schedule import MINUTE, Job
+from crowdd.sched.job import MINUTE, Job
 from crowdd.storage.core import idempotency
+from crowdd.storage.database import Database
 
 
-async def _sweep(services: Services) -> str:
-    return f"{await idempotency.sweep(services.db)} removed"
+async def _sweep(db: Database) -> str:
+    return f"{await idempotency.sweep(db)} removed"
 
 
-JOB = Job("sweep_keys", 10 * MINUTE, _sweep)
+JOB = Job("sweep_keys", 10 * MINUTE, lambda services: _sweep(services.db))

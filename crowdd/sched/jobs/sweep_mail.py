@@ -1,13 +1,13 @@
-"""Removes letters after their time, and the personal data in them."""
+"""Remove old e-mails and the personal data in them."""
 
 from __future__ import annotations
 
-from crowdd.domain.server.services import Services
-from crowdd.sched.schedule import HOUR, Job
+from crowdd.domain.mail.mail import Mail
+from crowdd.sched.job import HOUR, Job
 
 
-async def _sweep(services: Services) -> str:
-    return f"{await services.mail.sweep()} removed"
+async def _sweep(mail: Mail) -> str:
+    return f"{await mail.sweep()} removed"
 
 
-JOB = Job("sweep_mail", HOUR, _sweep)
+JOB = Job("sweep_mail", HOUR, lambda services: _sweep(services.mail))

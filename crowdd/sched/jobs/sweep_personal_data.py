@@ -1,14 +1,14 @@
-"""Removes personal data that has been kept as long as the operator wants."""
+"""Remove personal data that has been kept as long as the operator configured."""
 
 from __future__ import annotations
 
-from crowdd.domain.server.services import Services
-from crowdd.sched.schedule import HOUR, Job
+from crowdd.domain.server.retention import Retention
+from crowdd.sched.job import HOUR, Job
 
 
-async def _sweep(services: Services) -> str:
-    done = await services.retention.sweep()
+async def _sweep(retention: Retention) -> str:
+    done = await retention.sweep()
     return f"{done['answers']} answers checked, {done['acts']} audit rows removed"
 
 
-JOB = Job("sweep_personal_data", 24 * HOUR, _sweep)
+JOB = Job("sweep_personal_data", 24 * HOUR, lambda services: _sweep(services.retention))

@@ -1,14 +1,14 @@
-"""Removes counts of requests whose window is over."""
+"""Remove counts of requests after the end of their window."""
 
 from __future__ import annotations
 
-from crowdd.domain.server.services import Services
-from crowdd.sched.schedule import MINUTE, Job
+from crowdd.sched.job import MINUTE, Job
 from crowdd.storage.core import rate_counts
+from crowdd.storage.database import Database
 
 
-async def _sweep(services: Services) -> str:
-    return f"{await rate_counts.sweep(services.db)} removed"
+async def _sweep(db: Database) -> str:
+    return f"{await rate_counts.sweep(db)} removed"
 
 
-JOB = Job("sweep_rate_counts", 15 * MINUTE, _sweep)
+JOB = Job("sweep_rate_counts", 15 * MINUTE, lambda services: _sweep(services.db))

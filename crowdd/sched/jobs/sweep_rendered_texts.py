@@ -1,13 +1,13 @@
-"""Removes HTML of texts that nobody has read for a month; it is made anew when somebody does."""
+"""Remove rendered HTML of texts that nobody has read for a month. It is rendered again when it is read."""
 
 from __future__ import annotations
 
-from crowdd.domain.server.services import Services
-from crowdd.sched.schedule import DAY, Job
+from crowdd.domain.core.text.rendered_text import Prose
+from crowdd.sched.job import DAY, Job
 
 
-async def _sweep(services: Services) -> str:
-    return f"{await services.prose.sweep()} removed"
+async def _sweep(prose: Prose) -> str:
+    return f"{await prose.sweep()} removed"
 
 
-JOB = Job("sweep_rendered_texts", DAY, _sweep)
+JOB = Job("sweep_rendered_texts", DAY, lambda services: _sweep(services.prose))

@@ -1,13 +1,18 @@
-"""Remove entries of the security log after their time, and networks of keys that are not used any more."""
+"""Remove old entries of the security log, and networks of keys that are no longer used."""
 
 from __future__ import annotations
 
-from crowdd.domain.server.services import Services
-from crowdd.sched.schedule import HOUR, Job
+from crowdd.domain.core.security_log import SecurityLog
+from crowdd.sched.job import HOUR, Job
+from crowdd.storage.database import Database
 
 
-async def _sweep(services: Services) -> str:
-    return f"{await services.security_log.sweep(services.db, services.settings.log.security_days)} removed"
+async def _sweep(security_log: SecurityLog, db: Database, days: int) -> str:
+    return f"{await security_log.sweep(db, days)} removed"
 
 
-JOB = Job("sweep_security_log", HOUR, _sweep)
+JOB = Job(
+    "sweep_security_log",
+    HOUR,
+    lambda services: _sweep(services.security_log, services.db, services.settings.log.security_days),
+)

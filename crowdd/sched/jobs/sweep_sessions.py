@@ -1,14 +1,14 @@
-"""Removes sessions, links that work once and failed attempts that have had their time."""
+"""Remove expired sessions, one-time links and login failures."""
 
 from __future__ import annotations
 
-from crowdd.domain.server.services import Services
-from crowdd.sched.schedule import MINUTE, Job
+from crowdd.sched.job import MINUTE, Job
 from crowdd.storage.accounts import accounts
+from crowdd.storage.database import Database
 
 
-async def _sweep(services: Services) -> str:
-    return f"{await accounts.sweep(services.db)} removed"
+async def _sweep(db: Database) -> str:
+    return f"{await accounts.sweep(db)} removed"
 
 
-JOB = Job("sweep_sessions", 10 * MINUTE, _sweep)
+JOB = Job("sweep_sessions", 10 * MINUTE, lambda services: _sweep(services.db))

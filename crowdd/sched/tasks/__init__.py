@@ -1,1 +1,1 @@
-"""Long work, one file each: a module here has ``WORK``, whose name is what ``domain.queue.add`` calls it by."""
+"""Handlers of background tasks, one file each: every module declares ``HANDLER``, named as in ``Queue.add``."""

@@ -1,15 +1,15 @@
-"""A project with many tasks gets another scheduler."""
+"""Change the scheduler of a project that has many tasks."""
 
 from __future__ import annotations
 
 from crowdd.domain.core.background_queue import QueuedTask
 from crowdd.domain.projects import schedulers
-from crowdd.domain.server.services import Services
-from crowdd.sched.task_handlers import Handler
+from crowdd.sched.handler import Handler
+from crowdd.storage.database import Transactions
 
 
-async def _run(services: Services, item: QueuedTask) -> None:
-    await schedulers.carry_on(services.db, item)
+async def _run(db: Transactions, item: QueuedTask) -> None:
+    await schedulers.carry_on(db, item)
 
 
-HANDLER = Handler(schedulers.HANDLER, _run)
+HANDLER = Handler(schedulers.HANDLER, lambda services, item: _run(services.db, item))

@@ -1,15 +1,15 @@
-"""Changes of more tasks than one transaction should hold: redundancy, priority, deletion, withdrawn answers."""
+"""Change more tasks than one transaction should hold: redundancy, priority, deletion, withdrawn answers."""
 
 from __future__ import annotations
 
 from crowdd.domain.core.background_queue import QueuedTask
 from crowdd.domain.projects import answer_recount
-from crowdd.domain.server.services import Services
-from crowdd.sched.task_handlers import Handler
+from crowdd.domain.tasks.changes import Changes
+from crowdd.sched.handler import Handler
 
 
-async def _run(services: Services, item: QueuedTask) -> dict[str, object]:
-    return await services.changes.carry_on(item)
+async def _run(changes: Changes, item: QueuedTask) -> dict[str, object]:
+    return await changes.carry_on(item)
 
 
-HANDLER = Handler(answer_recount.HANDLER, _run)
+HANDLER = Handler(answer_recount.HANDLER, lambda services, item: _run(services.changes, item))

@@ -1,15 +1,15 @@
-"""Reads the file of an import against its project, for its owner to see what would become of the rows."""
+"""Read the file of an import and show its owner which tasks the rows would become."""
 
 from __future__ import annotations
 
 from crowdd.domain.core.background_queue import QueuedTask
-from crowdd.domain.server.services import Services
-from crowdd.domain.transfer import imports
-from crowdd.sched.task_handlers import Handler
+from crowdd.domain.transfer.imports import CHECK as NAME
+from crowdd.domain.transfer.imports import Imports
+from crowdd.sched.handler import Handler
 
 
-async def _run(services: Services, item: QueuedTask) -> dict[str, object]:
-    return await services.imports.carry_on(item)
+async def _run(imports: Imports, item: QueuedTask) -> dict[str, object]:
+    return await imports.carry_on(item)
 
 
-HANDLER = Handler(imports.CHECK, _run)
+HANDLER = Handler(NAME, lambda services, item: _run(services.imports, item))

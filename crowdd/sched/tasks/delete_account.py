@@ -1,15 +1,15 @@
-"""Carries out somebody's farewell."""
+"""Delete an account."""
 
 from __future__ import annotations
 
 from crowdd.domain.accounts.account_deletion import HANDLER as NAME
+from crowdd.domain.accounts.account_deletion import AccountDeletion
 from crowdd.domain.core.background_queue import QueuedTask
-from crowdd.domain.server.services import Services
-from crowdd.sched.task_handlers import Handler
+from crowdd.sched.handler import Handler
 
 
-async def _run(services: Services, item: QueuedTask) -> dict[str, object]:
-    return {"answers": await services.people.account_deletion.carry_out(item.arguments["user_id"], item.progress)}
+async def _run(account_deletion: AccountDeletion, item: QueuedTask) -> dict[str, object]:
+    return {"answers": await account_deletion.carry_out(item.arguments["user_id"], item.progress)}
 
 
-HANDLER = Handler(NAME, _run, max_attempts=20)
+HANDLER = Handler(NAME, lambda services, item: _run(services.people.account_deletion, item), max_attempts=20)

@@ -1,15 +1,15 @@
-"""Makes tasks of the rows of a file."""
+"""Create tasks from the rows of a file."""
 
 from __future__ import annotations
 
 from crowdd.domain.core.background_queue import QueuedTask
-from crowdd.domain.server.services import Services
-from crowdd.domain.transfer import imports
-from crowdd.sched.task_handlers import Handler
+from crowdd.domain.transfer.imports import HANDLER as NAME
+from crowdd.domain.transfer.imports import Imports
+from crowdd.sched.handler import Handler
 
 
-async def _run(services: Services, item: QueuedTask) -> dict[str, object]:
-    return await services.imports.carry_on(item)
+async def _run(imports: Imports, item: QueuedTask) -> dict[str, object]:
+    return await imports.carry_on(item)
 
 
-HANDLER = Handler(imports.HANDLER, _run)
+HANDLER = Handler(NAME, lambda services, item: _run(services.imports, item))

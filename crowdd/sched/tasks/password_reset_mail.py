@@ -1,15 +1,15 @@
-"""Writes the letter with a link to a new password, if there is anybody to write to."""
+"""Write the e-mail with a link to choose a new password, if the account has an address."""
 
 from __future__ import annotations
 
 from crowdd.domain.accounts.authentication.password_reset import HANDLER as NAME
+from crowdd.domain.accounts.authentication.password_reset import Recovery
 from crowdd.domain.core.background_queue import QueuedTask
-from crowdd.domain.server.services import Services
-from crowdd.sched.task_handlers import Handler
+from crowdd.sched.handler import Handler
 
 
-async def _run(services: Services, item: QueuedTask) -> None:
-    await services.people.recovery.write(item.arguments["user_id"], item.arguments.get("network", ""))
+async def _run(recovery: Recovery, item: QueuedTask) -> None:
+    await recovery.write(item.arguments["user_id"], item.arguments.get("network", ""))
 
 
-HANDLER = Handler(NAME, _run)
+HANDLER = Handler(NAME, lambda services, item: _run(services.people.recovery, item))

@@ -1,15 +1,15 @@
-"""Takes away what a deleted project with many tasks left."""
+"""Remove the tasks and answers of a deleted project that had many."""
 
 from __future__ import annotations
 
 from crowdd.domain.core.background_queue import QueuedTask
 from crowdd.domain.projects import projects
-from crowdd.domain.server.services import Services
-from crowdd.sched.task_handlers import Handler
+from crowdd.sched.handler import Handler
+from crowdd.storage.database import Transactions
 
 
-async def _run(services: Services, item: QueuedTask) -> None:
-    await projects.sweep(services.db, item)
+async def _run(db: Transactions, item: QueuedTask) -> None:
+    await projects.sweep(db, item)
 
 
-HANDLER = Handler(projects.SWEEP, _run)
+HANDLER = Handler(projects.SWEEP, lambda services, item: _run(services.db, item))

@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
 
+from crowdd.storage.accounts.rows import Account, AccountPage, AccountWithPassword, Address, Administrator, Leader
 from crowdd.storage.core import batch_delete
-from crowdd.storage.database import Database, Prepared, Row, as_json, one, one_or_none
+from crowdd.storage.database import (
+    Database,
+    Prepared,
+    as_json,
+    fetch_each,
+    fetch_row,
+    fetch_row_or_none,
+    fetch_rows,
+    one,
+)
 
 _REQUESTER = 'id, name, fullname, email_addr, valid_email, admin, locale, "restrict"'
 
 
-async def add(db: Database, values: dict[str, Any]) -> int:
+async def add(db: Database, values: Mapping[str, object]) -> int:
     """The id of a new account."""
     names = ", ".join(values)
     marks = ", ".join(f"%({name})s" for name in values)
@@ -26,40 +35,44 @@ _BY_KEY = Prepared(
 )
 
 
-async def by_key(db: Database, key_hashes: list[bytes]) -> list[Row | None]:
+async def by_key(db: Database, key_hashes: list[bytes]) -> list[Account | None]:
     """The account of each API key, in their order."""
-    rows = await db.fetch(_BY_KEY, {"hashes": key_hashes})
-    return [row if row["id"] is not None else None for row in rows]
+    return await fetch_each(db, Account, _BY_KEY, {"hashes": key_hashes})
 
 
-async def by_name(db: Database, name: str) -> Row | None:
-    """The account of a nickname, whatever its case."""
-    return await one_or_none(
-        db, f"SELECT {_REQUESTER} FROM account WHERE lower(name) = lower(%(name)s)", {"name": name}
+async def by_name(db: Database, name: str) -> Account | None:
+    """The account with this nickname, in upper or lower case."""
+    return await fetch_row_or_none(
+        db, Account, f"SELECT {_REQUESTER} FROM account WHERE lower(name) = lower(%(name)s)", {"name": name}
     )
 
 
-async def by_email(db: Database, email: str) -> Row | None:
+async def by_email(db: Database, email: str) -> AccountWithPassword | None:
     """The account of an e-mail address."""
-    return await one_or_none(
+    return await fetch_row_or_none(
         db,
+        AccountWithPassword,
         f"SELECT {_REQUESTER}, passwd_hash FROM account WHERE lower(email_addr) = lower(%(email)s)",
         {"email": email},
     )
 
 
-async def by_login(db: Database, login: str) -> Row | None:
+async def by_login(db: Database, login: str) -> AccountWithPassword | None:
     """The account that an e-mail address or, without an @, a nickname names, with its password hash."""
     column = "email_addr" if "@" in login else "name"
-    return await one_or_none(
-        db, f"SELECT {_REQUESTER}, passwd_hash FROM account WHERE lower({column}) = lower(%(login)s)", {"login": login}
+    return await fetch_row_or_none(
+        db,
+        AccountWithPassword,
+        f"SELECT {_REQUESTER}, passwd_hash FROM account WHERE lower({column}) = lower(%(login)s)",
+        {"login": login},
     )
 
 
-async def profile(db: Database, user_id: int) -> Row | None:
-    """What profile pages show: the record with score, rank (ties share one), and how many people are ranked."""
-    return await one_or_none(
+async def profile(db: Database, user_id: int) -> AccountPage | None:
+    """An account for its own pages."""
+    return await fetch_row_or_none(
         db,
+        AccountPage,
         "SELECT u.*, s.score, s.score AS n_answers, s.rank, s.total,"
         " (SELECT a.passwd_hash IS NOT NULL FROM account a WHERE a.id = u.id) AS has_password"
         " FROM user_record u, LATERAL place_of(u.id) s WHERE u.id = %(id)s",
@@ -67,18 +80,20 @@ async def profile(db: Database, user_id: int) -> Row | None:
     )
 
 
-async def top(db: Database, limit: int) -> list[Row]:
-    """Those with the most answers, blocked ones left out; with score and rank."""
+async def top(db: Database, limit: int) -> list[Leader]:
+    """The people with the most answers, without blocked ones."""
     return await _ranked(db, "top_people(%(limit)s)", {"limit": limit})
 
 
-async def around(db: Database, user_id: int, window: int) -> list[Row]:
-    """A person and up to ``window`` people before and after on the list of all; with score and rank."""
+async def around(db: Database, user_id: int, window: int) -> list[Leader]:
+    """A person and up to ``window`` people before and after them on the list of all."""
     return await _ranked(db, "people_around(%(id)s, %(window)s)", {"id": user_id, "window": window})
 
 
-async def _ranked(db: Database, source: str, values: dict[str, Any]) -> list[Row]:
-    return await db.fetch(
+async def _ranked(db: Database, source: str, values: Mapping[str, object]) -> list[Leader]:
+    return await fetch_rows(
+        db,
+        Leader,
         "SELECT u.*, s.score, s.score AS n_answers, s.rank"
         f" FROM {source} s JOIN person_record u ON u.id = s.user_id ORDER BY s.rank, u.id",
         values,
@@ -88,8 +103,8 @@ async def _ranked(db: Database, source: str, values: dict[str, Any]) -> list[Row
 async def set_key(db: Database, user_id: int, key_hash: bytes, encrypted: bytes) -> None:
     """Replaces the API key."""
     await db.execute(
-        "UPDATE account SET api_key_hash = %(hash)s, api_key_sealed = %(sealed)s WHERE id = %(id)s",
-        {"id": user_id, "hash": key_hash, "sealed": encrypted},
+        "UPDATE account SET api_key_hash = %(hash)s, api_key_encrypted = %(encrypted)s WHERE id = %(id)s",
+        {"id": user_id, "hash": key_hash, "encrypted": encrypted},
     )
 
 
@@ -116,10 +131,10 @@ async def set_avatar(db: Database, user_id: int, path: str, told: dict[str, str]
     return before["avatar_file"]
 
 
-async def by_provider(db: Database, provider: str, provider_id: str) -> Row | None:
+async def by_provider(db: Database, provider: str, provider_id: str) -> Account | None:
     """The account that signs in as this person of a provider; ``provider`` is one of ours."""
-    return await one_or_none(
-        db, f"SELECT {_REQUESTER} FROM account WHERE {provider}_user_id = %(id)s", {"id": provider_id}
+    return await fetch_row_or_none(
+        db, Account, f"SELECT {_REQUESTER} FROM account WHERE {provider}_user_id = %(id)s", {"id": provider_id}
     )
 
 
@@ -146,10 +161,13 @@ async def connected_providers(db: Database, user_id: int, names: Sequence[str]) 
     return [name for name in names if row[name]]
 
 
-async def address(db: Database, user_id: int) -> Row:
-    """email_addr, valid_email, name and locale of an account, which nobody changes meanwhile."""
-    return await one(
-        db, "SELECT email_addr, valid_email, name, locale FROM account WHERE id = %(id)s FOR UPDATE", {"id": user_id}
+async def address(db: Database, user_id: int) -> Address:
+    """The address of an account, locked until the transaction ends."""
+    return await fetch_row(
+        db,
+        Address,
+        "SELECT email_addr, valid_email, name, locale FROM account WHERE id = %(id)s FOR UPDATE",
+        {"id": user_id},
     )
 
 
@@ -179,13 +197,13 @@ async def now(db: Database) -> float:
 
 
 async def passwd_hash(db: Database, user_id: int) -> str | None:
-    """The password of an account as it is stored; None for who signs in with a provider only."""
+    """The password hash of an account; None for an account that signs in with a provider only."""
     row = await one(db, "SELECT passwd_hash FROM account WHERE id = %(id)s", {"id": user_id})
     return row["passwd_hash"]
 
 
 async def set_admin(db: Database, user_id: int, admin: bool) -> bool:
-    """Makes an administrator or unmakes one; False when nothing changed."""
+    """Gives or removes the rights of an administrator; False when nothing changed."""
     return (
         await db.execute(
             "UPDATE account SET admin = %(admin)s WHERE id = %(id)s AND admin <> %(admin)s",
@@ -195,13 +213,13 @@ async def set_admin(db: Database, user_id: int, admin: bool) -> bool:
     )
 
 
-async def admins(db: Database) -> list[Row]:
+async def admins(db: Database) -> list[Administrator]:
     """All administrators."""
-    return await db.fetch(f"SELECT {_REQUESTER}, created FROM account WHERE admin ORDER BY id")
+    return await fetch_rows(db, Administrator, f"SELECT {_REQUESTER}, created FROM account WHERE admin ORDER BY id")
 
 
 async def sweep(db: Database) -> int:
-    """Removes sessions, links and attempts that have had their time."""
+    """Removes sessions, links, challenges, tokens and attempts that have expired."""
     gone = await batch_delete.sweep(db, "session", "expires <= clock()")
     gone += await batch_delete.sweep(db, "one_time_link", "expires <= clock()")
     gone += await batch_delete.sweep(db, "used_challenge", "expires <= clock()")

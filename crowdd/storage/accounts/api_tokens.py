@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from crowdd.storage.database import Database, Prepared, Row, one
+from crowdd.storage.accounts.rows import ApiToken, TokenAccount
+from crowdd.storage.database import Database, Prepared, fetch_each, fetch_rows, one
 
 _BY_HASH = Prepared(
     "SELECT a.* FROM unnest(%(hashes)s) WITH ORDINALITY h(hash, nth) LEFT JOIN LATERAL"
@@ -15,10 +16,9 @@ _BY_HASH = Prepared(
 )
 
 
-async def by_hash(db: Database, hashes: list[bytes]) -> list[Row | None]:
+async def by_hash(db: Database, hashes: list[bytes]) -> list[TokenAccount | None]:
     """The account of each token that works, in their order, with token_id, scope, project_id and ``stale``."""
-    rows = await db.fetch(_BY_HASH, {"hashes": hashes})
-    return [row if row["id"] is not None else None for row in rows]
+    return await fetch_each(db, TokenAccount, _BY_HASH, {"hashes": hashes})
 
 
 async def note_use(db: Database, token_id: int) -> None:
@@ -43,9 +43,11 @@ async def add(
     return int(row["id"])
 
 
-async def of_user(db: Database, user_id: int) -> list[Row]:
+async def of_user(db: Database, user_id: int) -> list[ApiToken]:
     """The tokens of an account, the newest first, with the short name of a token's project and ``expired``."""
-    return await db.fetch(
+    return await fetch_rows(
+        db,
+        ApiToken,
         "SELECT t.id, t.name, t.scope, t.project_id, p.short_name AS project, t.created, t.expires, t.last_used,"
         " coalesce(t.expires <= clock(), false) AS expired"
         " FROM api_token t LEFT JOIN project p ON p.id = t.project_id WHERE t.user_id = %(user)s ORDER BY t.id DESC",

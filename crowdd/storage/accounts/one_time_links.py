@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from crowdd.storage.database import Database, Row, as_json, one_or_none
+from crowdd.storage.accounts.rows import OneTimeLink
+from crowdd.storage.database import Database, as_json, fetch_row_or_none
 
 
 async def add(
@@ -13,7 +12,7 @@ async def add(
     purpose: str,
     hours: int,
     user_id: int | None = None,
-    data: Any = None,
+    data: object = None,
     subject: bytes | None = None,
     origin: bytes | None = None,
 ) -> None:
@@ -64,19 +63,21 @@ async def keep_newest(db: Database, subject: bytes, purpose: str, origin: bytes,
     )
 
 
-async def find(db: Database, token_hash: bytes, purpose: str) -> Row | None:
+async def find(db: Database, token_hash: bytes, purpose: str) -> OneTimeLink | None:
     """A link that still works."""
-    return await one_or_none(
+    return await fetch_row_or_none(
         db,
+        OneTimeLink,
         "SELECT user_id, data FROM one_time_link WHERE token_hash = %(hash)s AND purpose = %(purpose)s AND expires > clock()",
         {"hash": token_hash, "purpose": purpose},
     )
 
 
-async def use(db: Database, token_hash: bytes, purpose: str) -> Row | None:
+async def use(db: Database, token_hash: bytes, purpose: str) -> OneTimeLink | None:
     """Uses a link up; None when it does not work (any more)."""
-    return await one_or_none(
+    return await fetch_row_or_none(
         db,
+        OneTimeLink,
         "DELETE FROM one_time_link WHERE token_hash = %(hash)s AND purpose = %(purpose)s AND expires > clock() RETURNING user_id, data",
         {"hash": token_hash, "purpose": purpose},
     )

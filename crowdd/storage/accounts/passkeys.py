@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from crowdd.storage.database import Database, Row, one_or_none
+from crowdd.storage.accounts.rows import Passkey, UsedPasskey
+from crowdd.storage.database import Database, fetch_row_or_none, fetch_rows
 
 _COLUMNS = "id, user_id, credential_id, public_key, sign_count, name, created, last_used"
 
 
-async def of_user(db: Database, user_id: int) -> list[Row]:
+async def of_user(db: Database, user_id: int) -> list[Passkey]:
     """The passkeys of an account, the oldest first."""
-    return await db.fetch(f"SELECT {_COLUMNS} FROM passkey WHERE user_id = %(user)s ORDER BY id", {"user": user_id})
+    return await fetch_rows(
+        db, Passkey, f"SELECT {_COLUMNS} FROM passkey WHERE user_id = %(user)s ORDER BY id", {"user": user_id}
+    )
 
 
-async def by_credential(db: Database, credential_id: bytes) -> Row | None:
+async def by_credential(db: Database, credential_id: bytes) -> UsedPasskey | None:
     """The passkey with this credential id, with ``blocked``: whether its account is."""
-    return await one_or_none(
+    return await fetch_row_or_none(
         db,
+        UsedPasskey,
         f'SELECT {_COLUMNS}, (SELECT "restrict" FROM account a WHERE a.id = p.user_id) AS blocked'
         " FROM passkey p WHERE credential_id = %(credential)s",
         {"credential": credential_id},

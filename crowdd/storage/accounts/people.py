@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from crowdd.storage.database import Database, Row, one
+from crowdd.storage.accounts.rows import Answered, ScoredPerson
+from crowdd.storage.database import Database, fetch_rows, one
 
 
 async def total(db: Database) -> int:
@@ -10,9 +11,11 @@ async def total(db: Database) -> int:
     return int((await one(db, 'SELECT count(*) AS n FROM account WHERE NOT "restrict"'))["n"])
 
 
-async def page(db: Database, limit: int, offset: int) -> list[Row]:
+async def page(db: Database, limit: int, offset: int) -> list[ScoredPerson]:
     """Accounts that are not blocked, the newest first, with score and n_answers."""
-    return await db.fetch(
+    return await fetch_rows(
+        db,
+        ScoredPerson,
         'WITH here AS (SELECT id FROM account WHERE NOT "restrict" ORDER BY id DESC LIMIT %(limit)s OFFSET %(offset)s)'
         " SELECT u.*, coalesce(s.runs, 0) AS score, coalesce(s.runs, 0) AS n_answers"
         " FROM here JOIN person_record u USING (id) LEFT JOIN LATERAL (SELECT runs FROM score WHERE user_id = u.id) s ON true ORDER BY u.id DESC",
@@ -20,9 +23,11 @@ async def page(db: Database, limit: int, offset: int) -> list[Row]:
     )
 
 
-async def claimable(db: Database, actor: str, to: str, limit: int) -> list[Row]:
-    """Answers of a browser to tasks that ``to`` has not answered: project_id and task_id, at most ``limit``."""
-    return await db.fetch(
+async def claimable(db: Database, actor: str, to: str, limit: int) -> list[Answered]:
+    """Answers of a browser to tasks that ``to`` has not answered, at most ``limit``."""
+    return await fetch_rows(
+        db,
+        Answered,
         "SELECT project_id, task_id FROM task_run r WHERE actor = %(actor)s AND actor LIKE 'c:%%'"
         " AND NOT EXISTS (SELECT FROM task_run o WHERE o.project_id = r.project_id AND o.task_id = r.task_id AND o.actor = %(to)s)"
         " ORDER BY project_id, task_id LIMIT %(limit)s",
@@ -79,5 +84,5 @@ async def move_rights(db: Database, project_id: int, actor: str, to: str) -> int
 
 
 async def forget_volunteer(db: Database, project_id: int, actor: str) -> None:
-    """Gives back all leases of a volunteer and forgets his place in the order."""
+    """Ends all leases of a volunteer and deletes their scan positions."""
     await db.fetch("SELECT forget_volunteer(%(project)s, %(actor)s, clock())", {"project": project_id, "actor": actor})

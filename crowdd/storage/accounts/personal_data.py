@@ -1,8 +1,9 @@
-"""Everything that is stored about a person: read for an export, removed at a farewell."""
+"""Everything that is stored about their person: read for an export, removed when the account is deleted."""
 
 from __future__ import annotations
 
-from crowdd.storage.database import Database, Row, as_json, one, one_or_none
+from crowdd.storage.accounts.rows import Answered, BegunDeletion, OwnedProject, PersonalExport
+from crowdd.storage.database import Database, Row, as_json, fetch_row_or_none, fetch_rows, one, one_or_none
 
 CHUNK = 1000
 # Each part: rows with an id that grows, of the person %(user)s after %(after)s. Nothing secret is among the columns.
@@ -42,10 +43,13 @@ async def avatar(db: Database, user_id: int) -> str | None:
 # Exports ----------------------------------------------------------------------------------------------------------------
 
 
-async def export(db: Database, user_id: int) -> Row | None:
-    """What became of a person's request: requested, ready, file, bytes."""
-    return await one_or_none(
-        db, "SELECT requested, ready, file, bytes FROM personal_export WHERE user_id = %(user)s", {"user": user_id}
+async def export(db: Database, user_id: int) -> PersonalExport | None:
+    """A person's request for their data; None without one."""
+    return await fetch_row_or_none(
+        db,
+        PersonalExport,
+        "SELECT requested, ready, file, bytes FROM personal_export WHERE user_id = %(user)s",
+        {"user": user_id},
     )
 
 
@@ -92,7 +96,7 @@ async def exports_kept(db: Database) -> set[str]:
     return {row["file"] for row in await db.fetch("SELECT file FROM personal_export WHERE file IS NOT NULL")}
 
 
-# Farewells --------------------------------------------------------------------------------------------------------------
+# Deletions --------------------------------------------------------------------------------------------------------------
 
 
 async def begin_deletion(db: Database, user_id: int, seed: str) -> None:
@@ -104,15 +108,15 @@ async def begin_deletion(db: Database, user_id: int, seed: str) -> None:
     for table in ("session", "one_time_link", "provider_token"):
         await db.execute(f"DELETE FROM {table} WHERE user_id = %(user)s", {"user": user_id})
     await db.execute(
-        "INSERT INTO farewell (user_id, pseudonym, at) VALUES (%(user)s, %(seed)s, clock())"
+        "INSERT INTO account_deletion (user_id, pseudonym, at) VALUES (%(user)s, %(seed)s, clock())"
         " ON CONFLICT (user_id) DO UPDATE SET at = clock()",
         {"user": user_id, "seed": seed},
     )
 
 
 async def deletion_seed(db: Database, user_id: int) -> str | None:
-    """What the pseudonyms of somebody who goes are made of; None when that is forgotten."""
-    row = await one_or_none(db, "SELECT pseudonym FROM farewell WHERE user_id = %(user)s", {"user": user_id})
+    """The seed of the pseudonyms of a deleted account's answers; None when it is forgotten."""
+    row = await one_or_none(db, "SELECT pseudonym FROM account_deletion WHERE user_id = %(user)s", {"user": user_id})
     return row["pseudonym"] if row else None
 
 
@@ -126,18 +130,20 @@ async def forget_in_events(db: Database, user_id: int, after: tuple[int, int]) -
     return None if row["event"] is None else (row["project"], row["event"])
 
 
-async def begun_deletions(db: Database) -> list[Row]:
-    """Those who are going or have gone lately: user_id, pseudonym, ``old`` after some hours."""
-    return await db.fetch(
-        "SELECT user_id, pseudonym, at <= clock() - interval '3 hours' AS old FROM farewell ORDER BY at LIMIT 1000"
+async def begun_deletions(db: Database) -> list[BegunDeletion]:
+    """Accounts that are being deleted, or were lately."""
+    return await fetch_rows(
+        db,
+        BegunDeletion,
+        "SELECT user_id, pseudonym, at <= clock() - interval '3 hours' AS old FROM account_deletion ORDER BY at LIMIT 1000",
     )
 
 
 async def end_deletion(db: Database, user_id: int) -> None:
-    """Nobody knows any more which pseudonym was whose; empty counters of the person go, too."""
+    """Deletes the seed, so that no pseudonym can be traced back, and empty counters of the person."""
     await forget_words(db, user_id)
     await db.fetch("SELECT forget_person(%(user)s)", {"user": user_id})
-    await db.execute("DELETE FROM farewell WHERE user_id = %(user)s", {"user": user_id})
+    await db.execute("DELETE FROM account_deletion WHERE user_id = %(user)s", {"user": user_id})
 
 
 async def forget_words(db: Database, user_id: int) -> None:
@@ -146,9 +152,11 @@ async def forget_words(db: Database, user_id: int) -> None:
         await db.execute(f"DELETE FROM {table} WHERE actor = 'u:' || %(user)s", {"user": user_id})
 
 
-async def runs_of(db: Database, user_id: int, limit: int) -> list[Row]:
-    """Some answers of a person: project_id and task_id."""
-    return await db.fetch(
+async def runs_of(db: Database, user_id: int, limit: int) -> list[Answered]:
+    """Some answers of a person."""
+    return await fetch_rows(
+        db,
+        Answered,
         "SELECT project_id, task_id FROM (SELECT project_id, task_id FROM task_run WHERE user_id = %(user)s ORDER BY id LIMIT %(limit)s) r"
         " ORDER BY project_id, task_id",
         {"user": user_id, "limit": limit},
@@ -161,15 +169,18 @@ async def address(db: Database, user_id: int) -> str | None:
     return row["email_addr"] if row else None
 
 
-async def owned(db: Database, user_id: int) -> list[Row]:
-    """Projects that a person owns: id, short_name, name."""
-    return await db.fetch(
-        "SELECT id, short_name, name FROM project WHERE owner_id = %(user)s ORDER BY id LIMIT 100", {"user": user_id}
+async def owned(db: Database, user_id: int) -> list[OwnedProject]:
+    """Projects that a person owns."""
+    return await fetch_rows(
+        db,
+        OwnedProject,
+        "SELECT id, short_name, name FROM project WHERE owner_id = %(user)s ORDER BY id LIMIT 100",
+        {"user": user_id},
     )
 
 
 async def other_admins(db: Database, user_id: int) -> bool:
-    """Whether somebody else administrates the site."""
+    """Whether there is another administrator."""
     return (
         await one_or_none(
             db, 'SELECT FROM account WHERE admin AND NOT "restrict" AND id <> %(user)s LIMIT 1', {"user": user_id}

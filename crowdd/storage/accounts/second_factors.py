@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from crowdd.storage.database import Database, Row, one, one_or_none
+from crowdd.storage.accounts.rows import LockedAddress, TotpSecret
+from crowdd.storage.database import Database, fetch_row, fetch_row_or_none, one, one_or_none
 
 
 async def has_any(db: Database, user_id: int) -> bool:
@@ -33,10 +34,11 @@ async def remove_all(tx: Database, user_id: int) -> int:
     return gone
 
 
-async def lock(tx: Database, user_id: int) -> Row:
-    """email_addr, valid_email, name and locale of an account whose factors nobody else changes meanwhile."""
-    return await one(
+async def lock(tx: Database, user_id: int) -> LockedAddress:
+    """The address of an account, locked until the transaction ends, so that its factors do not change meanwhile."""
+    return await fetch_row(
         tx,
+        LockedAddress,
         "SELECT id, email_addr, valid_email, name, locale FROM account WHERE id = %(user)s FOR UPDATE",
         {"user": user_id},
     )
@@ -45,11 +47,12 @@ async def lock(tx: Database, user_id: int) -> Row:
 # Authenticator apps ------------------------------------------------------------------------------------------------------
 
 
-async def totp(db: Database, user_id: int) -> Row | None:
-    """sealed, created, confirmed, last_step, and now as epoch seconds."""
-    return await one_or_none(
+async def totp(db: Database, user_id: int) -> TotpSecret | None:
+    """The secret of the account's authenticator app; None without one."""
+    return await fetch_row_or_none(
         db,
-        "SELECT sealed, created, confirmed, last_step, extract(epoch FROM clock())::float AS now FROM totp WHERE user_id = %(user)s",
+        TotpSecret,
+        "SELECT encrypted, created, confirmed, last_step, extract(epoch FROM clock())::float AS now FROM totp WHERE user_id = %(user)s",
         {"user": user_id},
     )
 
@@ -58,9 +61,9 @@ async def begin_totp(db: Database, user_id: int, encrypted: bytes) -> bool:
     """Stores a secret that is to be confirmed, in place of an unconfirmed one; False when one is confirmed already."""
     return (
         await db.execute(
-            "INSERT INTO totp (user_id, sealed, created) VALUES (%(user)s, %(sealed)s, clock()) ON CONFLICT (user_id)"
-            " DO UPDATE SET sealed = excluded.sealed, created = excluded.created, last_step = 0 WHERE totp.confirmed IS NULL",
-            {"user": user_id, "sealed": encrypted},
+            "INSERT INTO totp (user_id, encrypted, created) VALUES (%(user)s, %(encrypted)s, clock()) ON CONFLICT (user_id)"
+            " DO UPDATE SET encrypted = excluded.encrypted, created = excluded.created, last_step = 0 WHERE totp.confirmed IS NULL",
+            {"user": user_id, "encrypted": encrypted},
         )
         > 0
     )

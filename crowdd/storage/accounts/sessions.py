@@ -2,17 +2,30 @@
 
 from __future__ import annotations
 
-from crowdd.storage.database import Database, Prepared, Row
+from crowdd.storage.accounts.rows import Session, SessionAccount
+from crowdd.storage.database import Database, Prepared, fetch_each, fetch_rows
 
-MAX_LISTED = 100
+MAX_SESSIONS = 100  # of one account
 
 
 async def open_one(db: Database, token_hash: bytes, user_id: int, days: int, agent: str, address: str) -> None:
-    """Stores a new session, which counts as proved: the person has just signed in."""
+    """Stores a new session, which counts as proved: the person has just signed in.
+
+    Of the other sessions, only the MAX_SESSIONS - 1 that were used last remain.
+    """
     await db.execute(
-        "INSERT INTO session (token_hash, user_id, created, last_seen, proved, expires, agent, address)"
+        "WITH surplus AS (DELETE FROM session WHERE id IN (SELECT id FROM session WHERE user_id = %(user)s"
+        "  ORDER BY last_seen DESC, id DESC OFFSET %(others)s))"
+        " INSERT INTO session (token_hash, user_id, created, last_seen, proved, expires, agent, address)"
         " VALUES (%(hash)s, %(user)s, clock(), clock(), clock(), clock() + make_interval(days => %(days)s), %(agent)s, %(address)s)",
-        {"hash": token_hash, "user": user_id, "days": days, "agent": agent, "address": address},
+        {
+            "hash": token_hash,
+            "user": user_id,
+            "days": days,
+            "agent": agent,
+            "address": address,
+            "others": MAX_SESSIONS - 1,
+        },
     )
 
 
@@ -27,14 +40,13 @@ _FIND = Prepared(
 )
 
 
-async def find(db: Database, token_hashes: list[bytes]) -> list[Row | None]:
-    """The account of each live session, in their order, with ``stale``: last seen more than an hour ago.
+async def find(db: Database, token_hashes: list[bytes]) -> list[SessionAccount | None]:
+    """The account of each live session, in their order; ``stale``: last seen more than an hour ago.
 
     ``proof_age``: seconds since the password or a second factor was given; ``admin_idle``: seconds since that or since
     the session was last used below /admin.
     """
-    rows = await db.fetch(_FIND, {"hashes": token_hashes})
-    return [row if row["id"] is not None else None for row in rows]
+    return await fetch_each(db, SessionAccount, _FIND, {"hashes": token_hashes})
 
 
 async def is_live(db: Database, token_hash: bytes) -> bool:
@@ -77,17 +89,19 @@ async def close(db: Database, token_hash: bytes) -> None:
     await db.execute("DELETE FROM session WHERE token_hash = %(hash)s", {"hash": token_hash})
 
 
-async def of_user(db: Database, user_id: int) -> list[Row]:
+async def of_user(db: Database, user_id: int) -> list[Session]:
     """The live sessions of a person, the latest first."""
-    return await db.fetch(
+    return await fetch_rows(
+        db,
+        Session,
         "SELECT id, token_hash, created, last_seen, expires, agent, address FROM session"
-        " WHERE user_id = %(user)s AND expires > clock() ORDER BY last_seen DESC, id DESC LIMIT %(maximum)s",
-        {"user": user_id, "maximum": MAX_LISTED},
+        " WHERE user_id = %(user)s AND expires > clock() ORDER BY last_seen DESC, id DESC",
+        {"user": user_id},
     )
 
 
 async def end(db: Database, user_id: int, session_id: int) -> bool:
-    """Ends one session of a person; False when it is none of his."""
+    """Ends one session of a person; False when they have no such session."""
     sql = "DELETE FROM session WHERE user_id = %(user)s AND id = %(id)s"
     return await db.execute(sql, {"user": user_id, "id": session_id}) > 0
 

@@ -2,45 +2,53 @@
 
 from __future__ import annotations
 
-from crowdd.storage.database import Database, Row, one_or_none
+from crowdd.storage.accounts.rows import AccountState, ExportedAccount, RankedPerson
+from crowdd.storage.database import Database, fetch_row_or_none, fetch_rows, one_or_none
 
 _PERSON = "u.*, p.score, p.score AS n_answers, p.rank, p.total FROM person_record u CROSS JOIN LATERAL place_of(u.id) p WHERE u.id IN"
 _LOOKED_AT = "(name || ' ' || fullname || ' ' || email_addr)"
 
 
-async def admins(db: Database) -> list[Row]:
+async def admins(db: Database) -> list[RankedPerson]:
     """All administrators with score and rank."""
-    return await db.fetch(f"SELECT {_PERSON} (SELECT id FROM account WHERE admin) ORDER BY u.id")
+    return await fetch_rows(db, RankedPerson, f"SELECT {_PERSON} (SELECT id FROM account WHERE admin) ORDER BY u.id")
 
 
-async def search(db: Database, words: str, limit: int) -> list[Row]:
+async def search(db: Database, words: str, limit: int) -> list[RankedPerson]:
     """Accounts whose names or e-mail address hold these words, those that begin with them first; with score and rank."""
     escaped = words.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
-    return await db.fetch(
+    return await fetch_rows(
+        db,
+        RankedPerson,
         f"SELECT {_PERSON} (SELECT id FROM account WHERE {_LOOKED_AT} ILIKE %(inside)s ORDER BY lower(name) LIKE %(first)s DESC, id LIMIT %(limit)s)"
         " ORDER BY lower(u.name) LIKE %(first)s DESC, u.id",
         {"inside": f"%{escaped}%", "first": f"{escaped.lower()}%", "limit": limit},
     )
 
 
-async def part(db: Database, after: int, limit: int) -> list[Row]:
+async def part(db: Database, after: int, limit: int) -> list[ExportedAccount]:
     """Accounts by id, beginning after one."""
-    return await db.fetch(
+    return await fetch_rows(
+        db,
+        ExportedAccount,
         'SELECT id, name, fullname, email_addr, created, locale, admin, consent, "restrict" FROM account'
         " WHERE id > %(after)s ORDER BY id LIMIT %(limit)s",
         {"after": after, "limit": limit},
     )
 
 
-async def lock(db: Database, user_id: int) -> Row | None:
-    """id, name, admin and restrict of an account, held until the transaction ends."""
-    return await one_or_none(
-        db, 'SELECT id, name, admin, "restrict" FROM account WHERE id = %(id)s FOR UPDATE', {"id": user_id}
+async def lock(db: Database, user_id: int) -> AccountState | None:
+    """The state of an account, locked until the transaction ends."""
+    return await fetch_row_or_none(
+        db,
+        AccountState,
+        'SELECT id, name, admin, "restrict" FROM account WHERE id = %(id)s FOR UPDATE',
+        {"id": user_id},
     )
 
 
 async def set_restrict(db: Database, user_id: int, restrict: bool) -> None:
-    """Blocks somebody, which ends his sessions, or lets him in again."""
+    """Blocks an account, which ends its sessions, or unblocks it."""
     await db.execute(
         'UPDATE account SET "restrict" = %(restrict)s WHERE id = %(id)s', {"id": user_id, "restrict": restrict}
     )
@@ -49,7 +57,7 @@ async def set_restrict(db: Database, user_id: int, restrict: bool) -> None:
 
 
 async def is_last_admin(db: Database, user_id: int) -> bool:
-    """Whether nobody else administrates; others who ask wait for this transaction. The row is locked before."""
+    """Whether this is the only administrator; other transactions that ask wait for this one. The row is locked before."""
     await db.fetch("SELECT pg_advisory_xact_lock(hashtextextended('administrators', 0))")
     sql = 'SELECT NOT EXISTS (SELECT FROM account WHERE admin AND NOT "restrict" AND id <> %(id)s) AS last'
     row = await one_or_none(db, sql, {"id": user_id})

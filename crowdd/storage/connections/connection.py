@@ -11,13 +11,14 @@ from typing import Any, TypeVar
 import orjson
 import psycopg2
 from psycopg2 import errorcodes, extensions
-from twisted.internet.defer import CancelledError, Deferred, fail
+from twisted.internet.defer import Deferred, fail
 from twisted.internet.error import ConnectionClosed
-from twisted.logger import Logger, LogLevel
+from twisted.logger import Logger
 from twisted.python.failure import Failure
 from txpostgres import txpostgres
 
 from crowdd.errors import ConflictError, InvalidValueError, StatementTimeoutError, UnavailableError
+from crowdd.reactor import IReactor
 from crowdd.storage.database import Prepared, Row, Statement, Values
 
 T = TypeVar("T")
@@ -27,28 +28,6 @@ UNAVAILABLE_CLASSES = ("08", "53", "57P", "25006")  # connection, resources, shu
 INVALID_CLASSES = ("22", "54")  # data exception, limit of the program
 LOST_CLASSES = ("08", "57P", "25P03", "25P04")  # the latter: idle too long in a transaction, transaction too long
 log = Logger()
-
-
-def shield(running: Deferred[T], withdraw: Callable[[], None] = lambda: None) -> Deferred[T]:
-    """A Deferred that follows ``running`` and whose cancellation does not reach it.
-
-    A statement on the wire has to be finished before its connection may be used again, whoever has gone in the
-    meantime. ``withdraw`` is called on cancellation and may take back what has not begun.
-    """
-    outer: Deferred[T] = Deferred(lambda _: withdraw())
-
-    def passed(result: T) -> None:
-        if not outer.called:
-            outer.callback(result)
-
-    def failed(failure: Failure) -> None:
-        if not outer.called:
-            outer.errback(failure)
-        elif not failure.check(CancelledError):
-            log.failure("database operation failed after its caller was cancelled", failure, LogLevel.warn)
-
-    running.addCallbacks(passed, failed)
-    return outer
 
 
 def in_background(work: Deferred[Any]) -> None:
@@ -169,7 +148,7 @@ class Connection(txpostgres.Connection):
 
     def __init__(
         self,
-        reactor: Any,
+        reactor: IReactor,
         when_lost: "Callable[[Connection], None]",
         when_notified: Callable[[str, str], None] = lambda channel, payload: None,
     ) -> None:

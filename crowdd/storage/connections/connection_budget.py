@@ -11,7 +11,7 @@ class ConnectionUser(Protocol):
 
     @property
     def lacks_any(self) -> bool:
-        """Whether a connection is wanted by somebody who has none."""
+        """Whether it wants a connection and has none."""
 
 
 class ConnectionBudget:

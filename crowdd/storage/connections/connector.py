@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import psycopg2
 from twisted.internet.defer import CancelledError, Deferred
 from twisted.internet.task import deferLater
 from twisted.logger import Logger
 
+from crowdd.concurrency.back_off import back_off
+from crowdd.concurrency.deadline import deadline
 from crowdd.errors import ConfigError, InvalidValueError, UnavailableError
+from crowdd.reactor import IReactor
 from crowdd.storage.connections.connection import Connection, first_line
 from crowdd.storage.connections.connection_budget import ConnectionBudget
 
-FIRST_PAUSE, LONGEST_PAUSE, PAUSE_GROWTH = 0.1, 2.0, 1.7  # seconds, seconds, factor
+FIRST_PAUSE, MAX_PAUSE, PAUSE_GROWTH = 0.1, 2.0, 1.7  # seconds, seconds, factor
 # libpq has no SQLSTATE for a refused connection, only text. A server that speaks another language is taken for one that
 # is away, and tried again.
 REFUSED_FOR_GOOD = re.compile(
@@ -31,7 +33,7 @@ log = Logger()
 class Connector:
     """Opens connections to one database, and gives up an attempt after ``seconds``."""
 
-    def __init__(self, reactor: Any, dsn: str, *, seconds: float, budget: ConnectionBudget) -> None:
+    def __init__(self, reactor: IReactor, dsn: str, *, seconds: float, budget: ConnectionBudget) -> None:
         self._reactor, self._dsn, self._seconds, self._budget = reactor, dsn, seconds, budget
         self._opening: set[Connection] = set()
         self._pauses: set[Deferred[None]] = set()
@@ -41,11 +43,11 @@ class Connector:
 
     @property
     def lacks_any(self) -> bool:
-        """Whether a connection is wanted by somebody who has none."""
+        """Whether the user of this connector wants a connection and has none."""
         return self._wanting is not None and not self._stopped and self._wanting()
 
     def stop(self) -> None:
-        """Breaks off attempts and pauses; whoever waits for a connection gets UnavailableError."""
+        """Ends attempts and pauses; callers that wait for a connection get UnavailableError."""
         self._stopped = True
         for connection in [*self._opening]:
             connection.close()
@@ -54,7 +56,7 @@ class Connector:
 
     async def open(
         self,
-        make: Callable[[Any], Connection],
+        make: Callable[[IReactor], Connection],
         setup: Sequence[str] = (),
         *,
         strict: bool = False,
@@ -72,8 +74,8 @@ class Connector:
         finally:
             self._wanting = None
 
-    async def _persist(self, make: Callable[[Any], Connection], setup: Sequence[str], strict: bool) -> Connection:
-        pause = FIRST_PAUSE
+    async def _persist(self, make: Callable[[IReactor], Connection], setup: Sequence[str], strict: bool) -> Connection:
+        failures = 0
         while not self._stopped:
             if self._budget.reserved(self):
                 await self._rest(FIRST_PAUSE)
@@ -87,25 +89,23 @@ class Connector:
                     log.warn("could not connect to the database: {error}", error=first_line(error))
                     if self.lacks_any and FULL.search(str(error)):
                         self._budget.make_room()
-                    await self._rest(pause)
-            pause = min(pause * PAUSE_GROWTH, LONGEST_PAUSE)
+                    await self._rest(back_off(failures + 1, FIRST_PAUSE, PAUSE_GROWTH, MAX_PAUSE))
+            failures += 1
         raise UnavailableError("The database connections are being closed.")
 
     async def _attempt(self, connection: Connection, setup: Sequence[str]) -> Connection:
         # libpq ignores connect_timeout in asynchronous mode.
-        timer = self._reactor.callLater(self._seconds, connection.close)
         self._opening.add(connection)
         try:
-            await connection.connect(self._dsn)
-            if setup:  # one message for all: a server starts with a dozen connections
-                await connection.run("; ".join(setup))
+            with deadline(self._reactor, self._seconds, connection.close):
+                await connection.connect(self._dsn)
+                if setup:  # one message for all: a server starts with a dozen connections
+                    await connection.run("; ".join(setup))
         except Exception:
             connection.close()
             raise
         finally:
             self._opening.discard(connection)
-            if timer.active():
-                timer.cancel()
         return connection
 
     async def _rest(self, seconds: float) -> None:

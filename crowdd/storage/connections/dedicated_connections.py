@@ -6,8 +6,10 @@ What takes minutes must not hold a connection that requests wait for, and hardly
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Any, TypeVar
+from typing import TypeVar
 
+from crowdd.concurrency.deadline import deadline
+from crowdd.reactor import IReactor
 from crowdd.storage.connections.connection import Connection
 from crowdd.storage.connections.connection_budget import ConnectionBudget
 from crowdd.storage.connections.connector import Connector
@@ -24,7 +26,7 @@ class Apart:
     """
 
     def __init__(
-        self, reactor: Any, dsn: str, setup: Sequence[str], budget: ConnectionBudget, seconds: float = 5.0
+        self, reactor: IReactor, dsn: str, setup: Sequence[str], budget: ConnectionBudget, seconds: float = 5.0
     ) -> None:
         self._reactor, self._dsn, self._setup, self._budget = reactor, dsn, tuple(setup), budget
         self._seconds = seconds
@@ -51,14 +53,12 @@ class Apart:
     async def _connect(self) -> Connection:
         connector = Connector(self._reactor, self._dsn, seconds=self._seconds, budget=self._budget)
         self._connectors.add(connector)
-        patience = self._reactor.callLater(self._seconds, connector.stop)
         try:
-            return await connector.open(self._make, self._setup)
+            with deadline(self._reactor, self._seconds, connector.stop):
+                return await connector.open(self._make, self._setup)
         finally:
             self._connectors.discard(connector)
             self._budget.leave(connector)
-            if patience.active():
-                patience.cancel()
 
-    def _make(self, reactor: Any) -> Connection:
+    def _make(self, reactor: IReactor) -> Connection:
         return Connection(reactor, self._open.discard)

@@ -1,9 +1,8 @@
-"""One process of many does something: whoever holds the lock, on a connection of its own, which ends with the process."""
+"""The one process of many that does something: it holds an advisory lock on a connection of its own, which ends with it."""
 
 from __future__ import annotations
 
-from typing import Any
-
+from crowdd.reactor import IReactor
 from crowdd.storage.connections.connection import Connection, rows
 from crowdd.storage.connections.connection_budget import ConnectionBudget
 from crowdd.storage.connections.connector import Connector
@@ -14,7 +13,7 @@ _CONNECT_SECONDS = 10.0
 class Leadership:
     """A session's advisory lock by name. PostgreSQL gives it to the next one when the process dies, at once."""
 
-    def __init__(self, reactor: Any, dsn: str, name: str, budget: ConnectionBudget | None = None) -> None:
+    def __init__(self, reactor: IReactor, dsn: str, name: str, budget: ConnectionBudget | None = None) -> None:
         budget = ConnectionBudget() if budget is None else budget
         self._connector = Connector(reactor, dsn, seconds=_CONNECT_SECONDS, budget=budget)
         self._name = name

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from twisted.internet.defer import DeferredLock, ensureDeferred
 from twisted.logger import Logger
 
+from crowdd.concurrency.shield import shield
 from crowdd.errors import UnavailableError
-from crowdd.storage.connections.connection import Connection, in_background, shield
+from crowdd.reactor import IReactor
+from crowdd.storage.connections.connection import Connection, in_background
 from crowdd.storage.connections.connector import Connector
 
 Observer = Callable[[str, str], None]
@@ -67,7 +68,7 @@ class Listener:
             self._connection = await self._connector.open(self._make, setup)
         return self._connection
 
-    def _make(self, reactor: Any) -> Connection:
+    def _make(self, reactor: IReactor) -> Connection:
         return Connection(reactor, self._lost, self._tell)
 
     def _lost(self, connection: Connection) -> None:

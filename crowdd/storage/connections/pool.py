@@ -19,8 +19,10 @@ from typing import Any, TypeVar
 from attrs import frozen
 from twisted.internet.defer import CancelledError, Deferred, ensureDeferred, fail, succeed
 
+from crowdd.concurrency.shield import shield
 from crowdd.errors import CrowddError, NoConnectionError
-from crowdd.storage.connections.connection import Connection, in_background, row_count, rows, shield
+from crowdd.reactor import IReactor
+from crowdd.storage.connections.connection import Connection, in_background, row_count, rows
 from crowdd.storage.connections.connection_budget import ConnectionBudget
 from crowdd.storage.connections.connector import Connector
 from crowdd.storage.connections.listener import Listener, Observer
@@ -52,7 +54,7 @@ class Pool:
 
     def __init__(
         self,
-        reactor: Any,
+        reactor: IReactor,
         dsn: str,
         *,
         size: int = 8,
@@ -236,7 +238,7 @@ class Pool:
             self._replace(self._free.pop(0))
         return spare
 
-    def _make(self, reactor: Any) -> Connection:
+    def _make(self, reactor: IReactor) -> Connection:
         return Connection(reactor, self._lost)
 
     def _admit(self, connection: Connection) -> None:

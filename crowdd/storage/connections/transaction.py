@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
 
 from psycopg2 import errors, extensions
+from twisted.internet.interfaces import IReactorTime
 from twisted.internet.task import deferLater
 from twisted.logger import Logger
 
@@ -80,7 +81,7 @@ class Transaction:
             log.debug("ROLLBACK failed: {error}", error=error)
 
 
-async def rerun(clock: Any, attempt: Callable[[], Awaitable[T]]) -> T:
+async def rerun(clock: IReactorTime, attempt: Callable[[], Awaitable[T]]) -> T:
     """The result of ``attempt``, repeated while deadlocks or serialisation failures undo it, at most three times."""
     # Each time a pause: run again at once, it would take its locks back before the other has got them.
     for pause in RERUN_PAUSES:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 from twisted.internet.defer import Deferred, fail
+from twisted.internet.interfaces import IDelayedCall, IReactorTime
 
 from crowdd.errors import NoConnectionError
 
@@ -15,9 +16,9 @@ T = TypeVar("T")
 class WaitQueue(Generic[T]):
     """Callers who wait for a thing, first come, first served; ``maximum`` of them, each for at most ``seconds``."""
 
-    def __init__(self, clock: Any, *, maximum: int, seconds: float) -> None:
+    def __init__(self, clock: IReactorTime, *, maximum: int, seconds: float) -> None:
         self._clock, self._maximum, self._seconds = clock, maximum, seconds
-        self._timers: OrderedDict[Deferred[T], Any] = OrderedDict()
+        self._timers: OrderedDict[Deferred[T], IDelayedCall] = OrderedDict()
 
     def __len__(self) -> int:
         return len(self._timers)

@@ -7,7 +7,8 @@ from datetime import datetime
 from typing import Any
 
 from crowdd.logs import request_id
-from crowdd.storage.database import Database, Row, as_json
+from crowdd.storage.core.rows import AuditEntry
+from crowdd.storage.database import Database, Row, as_json, fetch_rows
 from crowdd.values import Requester
 
 _SHOWN = 10_000  # characters of a value that are kept
@@ -22,8 +23,8 @@ async def write(
     *,
     project_id: int | None = None,
     attribute: str | None = None,
-    before: Any = None,
-    after: Any = None,
+    before: object = None,
+    after: object = None,
 ) -> None:
     """One act: who did what to which object. Secrets never go in; say only that they changed."""
     await db.execute(
@@ -47,7 +48,7 @@ async def write(
     )
 
 
-async def write_changes(db: Database, who: Requester, kind: str, row: Row, changes: Mapping[str, Any]) -> None:
+async def write_changes(db: Database, who: Requester, kind: str, row: Row, changes: Mapping[str, object]) -> None:
     """An entry for each attribute of a row that has another value now, in the log of its project where it has one."""
     of = {"project_id": row.get("project_id")}
     for name, value in changes.items():
@@ -56,7 +57,7 @@ async def write_changes(db: Database, who: Requester, kind: str, row: Row, chang
             await write(db, who, "update", kind, row["id"], **of, **told)
 
 
-def shortened(value: Any) -> Any:
+def shortened(value: object) -> Any:
     """The value, or the beginning of its text where it is too long for the log."""
     return value if len(str(value)) <= _SHOWN else f"{str(value)[:_SHOWN]}…"
 
@@ -71,7 +72,7 @@ async def latest(
     *,
     since: datetime | None = None,
     origins: bool = False,
-) -> list[Row]:
+) -> list[AuditEntry]:
     """Acts, the newest first; ``before`` is an id, ``user`` a name, ``kind`` what was acted upon, ``project`` in which.
 
     ``origins``: with the network and the request that each came from, for administrators.
@@ -89,7 +90,9 @@ async def latest(
         if value is not None
     ]
     chosen = f" WHERE {' AND '.join(where)}" if where else ""
-    return await db.fetch(
+    return await fetch_rows(
+        db,
+        AuditEntry,
         f"SELECT id, at, user_id, user_name, via, action, kind, object_id, project_id, attribute, before, after{more} FROM audit{chosen}"
         " ORDER BY id DESC LIMIT %(limit)s",
         {"limit": limit, "before": before, "user": user, "kind": kind, "project": project, "since": since},

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from crowdd.storage.core import batch_delete
-from crowdd.storage.database import Database, Row, one_or_none
+from crowdd.storage.core.rows import FirstRequest
+from crowdd.storage.database import Database, fetch_row_or_none
 
 HOURS = 24
 
 
-async def claim(db: Database, caller: str, path: str, key: str, body_hash: bytes) -> Row | None:
+async def claim(db: Database, caller: str, path: str, key: str, body_hash: bytes) -> FirstRequest | None:
     """None when the key is new and now ours until the transaction ends; else what the first request left.
 
     A twin waits here for the end of the first one's transaction.
@@ -23,7 +24,11 @@ async def claim(db: Database, caller: str, path: str, key: str, body_hash: bytes
         " ON CONFLICT DO NOTHING",
         here,
     )
-    return None if made else await one_or_none(db, f"SELECT body_hash, ids FROM idempotency WHERE {same}", here)
+    return (
+        None
+        if made
+        else await fetch_row_or_none(db, FirstRequest, f"SELECT body_hash, ids FROM idempotency WHERE {same}", here)
+    )
 
 
 async def keep(db: Database, caller: str, path: str, key: str, ids: list[int]) -> None:

@@ -46,6 +46,14 @@ class Query:
     without_actor: str = ""  # tasks that this volunteer has not answered
 
 
+def equal(kind: Kind, **values: object) -> tuple[Filter, ...]:
+    """The filters of a list of rows whose attributes have these values."""
+    fields = {kind.field(name): value for name, value in values.items()}
+    return tuple(
+        Filter(field, [value] if isinstance(field.type, Integer) else value) for field, value in fields.items()
+    )
+
+
 # Attributes that are looked up elsewhere first, once for the whole list.
 _LOOKED_UP = {
     ("taskrun", "volunteer"): "(t.project_id, t.actor) IN"
@@ -72,14 +80,19 @@ async def select(db: Database, query: Query, who: Requester) -> list[Row]:
 
     ``bytes`` is the size of each row.
     """
-    values: dict[str, Any] = {**who.role_values(), "actor": who.actor, "limit": query.limit, "offset": query.offset}
+    values: dict[str, object] = {
+        **who.role_values(),
+        "actor": who.actor,
+        "limit": query.limit,
+        "offset": query.offset,
+    }
     values["max_bytes"] = list_size.MAX_LIST_BYTES
     where = " AND ".join(_wanted(query, who, values))
     rows = (_by_project if _has_projects(query) else _plain)(query, where)
     return named(await db.fetch(list_size.within(query.kind, rows), values))
 
 
-def _wanted(query: Query, who: Requester, values: dict[str, Any]) -> Iterator[str]:
+def _wanted(query: Query, who: Requester, values: dict[str, object]) -> Iterator[str]:
     """The conditions of a list; what they compare with goes into ``values``."""
     yield roles.any_of(query.kind, query.kind.rights.see)
     if who.presenter is not None and roles.has_project(query.kind):
@@ -133,7 +146,7 @@ def _by_project(query: Query, where: str) -> str:
     )
 
 
-def _condition(kind: Kind, condition: Filter, mark: str, values: dict[str, Any]) -> str:
+def _condition(kind: Kind, condition: Filter, mark: str, values: dict[str, object]) -> str:
     sql = _looked_up(kind, condition, mark, values) or _comparison(condition, mark, values)
     readers = kind.readers(condition.field, _keys(condition))
     if readers != EVERYONE:
@@ -142,7 +155,7 @@ def _condition(kind: Kind, condition: Filter, mark: str, values: dict[str, Any])
     return sql
 
 
-def _looked_up(kind: Kind, condition: Filter, mark: str, values: dict[str, Any]) -> str:
+def _looked_up(kind: Kind, condition: Filter, mark: str, values: dict[str, object]) -> str:
     found = _LOOKED_UP.get((kind.name, condition.field.name))
     if found is None:
         return ""
@@ -157,7 +170,7 @@ def _keys(condition: Filter) -> list[str] | None:
     return list(condition.value) if isinstance(condition.value, dict) else None
 
 
-def _comparison(condition: Filter, mark: str, values: dict[str, Any]) -> str:
+def _comparison(condition: Filter, mark: str, values: dict[str, object]) -> str:
     column, kind_of, value = f't."{condition.field.name}"', condition.field.type, condition.value
     if isinstance(kind_of, Timestamp):
         values[f"{mark}a"], values[f"{mark}b"] = value

@@ -20,7 +20,7 @@ async def count(db: Database, subjects: Sequence[str], limits: Sequence[int], mi
     return int(row["wait"])
 
 
-async def take_back(db: Database, subjects: Sequence[str], cleared: Sequence[str] = ()) -> None:
+async def refund(db: Database, subjects: Sequence[str], cleared: Sequence[str] = ()) -> None:
     """Takes an attempt back from each subject; ``cleared`` ones begin anew."""
     await db.execute(
         "SELECT take_back_attempts(%(subjects)s::text[], %(cleared)s::text[])",

@@ -14,7 +14,7 @@ def json_of(kind: Kind, roles: frozenset[Role], **columns: str) -> str:
     ``%(mask)s`` is the key of masked attributes, where the kind has any.
 
     ``columns`` names those of t that hold an attribute under another name. Only for kinds whose attributes are shown
-    whole: none sealed, no public part of info.
+    whole: none encrypted, no public part of info.
     """
     if kind.public_info is not None or any(field.encrypted for field in kind.fields):
         raise ValueError(f"{kind.name} has attributes that PostgreSQL cannot show.")

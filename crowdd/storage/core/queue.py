@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
 
 from crowdd.storage.core import batch_delete
-from crowdd.storage.database import Database, Row, as_json, one, one_or_none
+from crowdd.storage.core.rows import ClaimedItem, ItemProgress, QueueItem
+from crowdd.storage.database import Database, as_json, fetch_row_or_none, fetch_rows, one, one_or_none
 from crowdd.values import Requester
 
 LOST_SECONDS = 60
@@ -43,13 +44,13 @@ WITH busy AS (
            began = clock(), due = {_ALIVE}, done_before = q.done, progressed = NULL, worker = %(worker)s
       FROM next WHERE q.id = next.id RETURNING q.*
 )
-SELECT m.*, a.name AS user_name, a.fullname, a.email_addr, a.locale, m.admin AND coalesce(a.admin, m.user_id IS NULL) AS is_admin,
+SELECT m.id, m.name, m.arguments, m.project_id, m.user_id, m.attempt, m.failures, m.cancel, m.done, m.total, m.checkpoint, a.name AS user_name, a.fullname, a.email_addr, a.locale, m.admin AND coalesce(a.admin, m.user_id IS NULL) AS is_admin,
        coalesce(a."restrict", false) AS blocked
   FROM mine m LEFT JOIN account a ON a.id = m.user_id"""
 
 
 async def add(
-    db: Database, name: str, arguments: dict[str, Any], who: Requester, project_id: int | None, maximum: int
+    db: Database, name: str, arguments: Mapping[str, object], who: Requester, project_id: int | None, maximum: int
 ) -> int | None:
     """The id of a new item; None when the requester has ``maximum`` unfinished ones already."""
     row = await one_or_none(
@@ -85,25 +86,26 @@ async def hold_presence(session: Database, worker: str) -> bool:
     return bool(row["held"])
 
 
-async def claim(db: Database, names: list[str], worker: str | None = None) -> Row | None:
+async def claim(db: Database, names: list[str], worker: str | None = None) -> ClaimedItem | None:
     """The next item that is due and has one of these names, now the caller's; None when there is none.
 
     ``worker`` is the name of a lock that the caller's process holds (``hold_presence``). An item whose worker's lock is
     free is due at once: its process has died.
     With it come ``user_name``, ``fullname``, ``email_addr``, ``locale``, ``blocked`` of its account and ``is_admin``, as of now.
     """
-    return await one_or_none(db, _CLAIM, {"names": names, "worker": worker})
+    return await fetch_row_or_none(db, ClaimedItem, _CLAIM, {"names": names, "worker": worker})
 
 
 async def progress(
-    db: Database, item_id: int, attempt: int, done: int, total: int | None, checkpoint: Any
-) -> Row | None:
+    db: Database, item_id: int, attempt: int, done: int, total: int | None, checkpoint: object
+) -> ItemProgress | None:
     """Saves how far an attempt has come and prolongs it; None when the item is not its own any more.
 
     The row says ``cancel`` (it is to stop) and ``failures``, which getting further than ever before forgives. A checkpoint that is None leaves the one that is there.
     """
-    return await one_or_none(
+    return await fetch_row_or_none(
         db,
+        ItemProgress,
         "UPDATE queue_item SET done = %(done)s, total = %(total)s, checkpoint = coalesce(%(checkpoint)s, checkpoint),"
         f" progressed = clock(), due = {_ALIVE}, furthest = greatest(furthest, %(done)s),"
         " failures = CASE WHEN %(done)s > furthest THEN 0 ELSE failures END"
@@ -129,7 +131,7 @@ async def cancelled(db: Database, item_id: int) -> bool:
     return bool(await db.fetch("SELECT FROM queue_item WHERE id = %(id)s AND cancel", {"id": item_id}))
 
 
-async def end(db: Database, item_id: int, attempt: int, state: str, error: str, result: Any) -> bool:
+async def end(db: Database, item_id: int, attempt: int, state: str, error: str, result: object) -> bool:
     """Ends an item for good (done, dead, cancelled); False when it is not the attempt's own any more."""
     sql = (
         "UPDATE queue_item SET state = %(state)s, ended = clock(), error = %(error)s, result = %(result)s,"
@@ -153,7 +155,7 @@ async def put_back(db: Database, item_id: int, attempt: int, seconds: float, err
 # For those who wait ----------------------------------------------------------------------------------------------------
 
 
-async def list_(
+async def list_queue(
     db: Database,
     who: Requester,
     *,
@@ -163,7 +165,7 @@ async def list_(
     project_id: int | None = None,
     before: int | None = None,
     limit: int = 20,
-) -> list[Row]:
+) -> list[QueueItem]:
     """Items, the newest first: the requester's and those of projects he owns; ``everybodys`` is for administrators."""
     where = [_MAY_SEE if everybodys else _OWN]
     chosen = {"q.state": state, "q.name": name, "q.project_id": project_id}
@@ -171,12 +173,14 @@ async def list_(
     where += ["q.id < %(before)s"] if before is not None else []
     values = {**who.role_values(), **{column[2:]: value for column, value in chosen.items()}}
     sql = f"{_ITEMS} WHERE {' AND '.join(where)} ORDER BY q.id DESC LIMIT %(limit)s"
-    return await db.fetch(sql, {**values, "before": before, "limit": limit})
+    return await fetch_rows(db, QueueItem, sql, {**values, "before": before, "limit": limit})
 
 
-async def one_of(db: Database, who: Requester, item_id: int) -> Row | None:
+async def one_of(db: Database, who: Requester, item_id: int) -> QueueItem | None:
     """An item that the requester may see."""
-    return await one_or_none(db, f"{_ITEMS} WHERE q.id = %(id)s AND {_MAY_SEE}", {**who.role_values(), "id": item_id})
+    return await fetch_row_or_none(
+        db, QueueItem, f"{_ITEMS} WHERE q.id = %(id)s AND {_MAY_SEE}", {**who.role_values(), "id": item_id}
+    )
 
 
 async def cancel(db: Database, item_id: int) -> bool:

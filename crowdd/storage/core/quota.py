@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from crowdd.storage.database import Database, Row, one, one_or_none
+from crowdd.storage.core.rows import Exceeded, Usage
+from crowdd.storage.database import Database, fetch_row, fetch_row_or_none, one, one_or_none
 
 
-async def usage(db: Database, user_id: int) -> Row:
-    """projects, tasks and bytes that an account has."""
-    return await one(db, "SELECT projects, tasks, bytes FROM usage_of(%(id)s)", {"id": user_id})
+async def usage(db: Database, user_id: int) -> Usage:
+    """What an account stores."""
+    return await fetch_row(db, Usage, "SELECT projects, tasks, bytes FROM usage_of(%(id)s)", {"id": user_id})
 
 
-async def exceeded(tx: Database, max_tasks: int, max_bytes: int) -> Row | None:
-    """``what`` (tasks, bytes) and ``used`` where the transaction adds more than an account may have."""
+async def exceeded(tx: Database, max_tasks: int, max_bytes: int) -> Exceeded | None:
+    """The limit that the transaction exceeds; None without one."""
     sql = "SELECT what, used FROM quota_exceeded(%(tasks)s, %(bytes)s)"
-    return await one_or_none(tx, f"{sql} LIMIT 1", {"tasks": max_tasks, "bytes": max_bytes})
+    return await fetch_row_or_none(tx, Exceeded, f"{sql} LIMIT 1", {"tasks": max_tasks, "bytes": max_bytes})
 
 
 async def projects_with_new(tx: Database, user_id: int) -> int:
@@ -24,7 +25,7 @@ async def projects_with_new(tx: Database, user_id: int) -> int:
 
 
 async def bytes_of_owner(db: Database, project_id: int) -> int:
-    """Bytes of all projects of who owns this one; 0 for administrators."""
+    """Bytes of all projects of this project's owner; 0 for administrators."""
     sql = (
         "SELECT (usage_of(p.owner_id)).bytes AS bytes FROM project p JOIN account a ON a.id = p.owner_id AND NOT a.admin"
         " WHERE p.id = %(id)s"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import Any
 
 from crowdd.kinds.kind import Field, Kind, Role
 from crowdd.kinds.types import Json
@@ -12,7 +11,7 @@ from crowdd.storage.core import list_size, roles
 from crowdd.storage.database import Database, Prepared, Row, as_json, one, one_or_none
 from crowdd.values import Requester
 
-# What depends on who asks and is no right. runs_of saves the walk over open tasks for all but the last of them; tasks all
+# What depends on the requester and is not a right. runs_of saves the walk over open tasks for all but the last of them; tasks all
 # of whose places are leased are not open, and found by their leases.
 _CONTRIB_BUTTON = """CASE
     WHEN t.overall_progress >= 100 THEN 'completed'
@@ -31,7 +30,7 @@ _COMPUTED = {("project", "contrib_button"): _CONTRIB_BUTTON, ("project", "last_a
 
 
 async def get(db: Database, kind: Kind, row_id: int, who: Requester) -> Row | None:
-    """One row with the requester's ``roles`` towards it, whoever he is; None when there is no such row."""
+    """One row with the requester's ``roles`` towards it, which may be none; None when there is no such row."""
     rows = await db.fetch(_by_id(kind), {**who.role_values(), "actor": who.actor, "id": row_id})
     return named(rows)[0] if rows else None
 
@@ -74,7 +73,7 @@ async def related(
 
 
 async def project_of(db: Database, kind: Kind, row_id: int) -> int | None:
-    """The project of a row, whoever asks."""
+    """The project of a row, without a check of rights."""
     row = await one_or_none(db, f"SELECT project_id FROM {kind.table} WHERE id = %(id)s", {"id": row_id})
     return row["project_id"] if row else None
 
@@ -84,7 +83,7 @@ async def lock(db: Database, kind: Kind, row_id: int) -> None:
     await db.fetch(f"SELECT id FROM {kind.table} WHERE id = %(id)s FOR UPDATE", {"id": row_id})
 
 
-async def insert(db: Database, kind: Kind, values: Mapping[str, Any]) -> int:
+async def insert(db: Database, kind: Kind, values: Mapping[str, object]) -> int:
     """The id of a new row in the kind's own table; its times are now."""
     times = [name for name in ("created", "updated") if name in kind.by_name]
     names = ", ".join([*(f'"{name}"' for name in values), *times])
@@ -93,7 +92,7 @@ async def insert(db: Database, kind: Kind, values: Mapping[str, Any]) -> int:
     return int(row["id"])
 
 
-async def update(db: Database, kind: Kind, row_id: int, changes: Mapping[str, Any]) -> None:
+async def update(db: Database, kind: Kind, row_id: int, changes: Mapping[str, object]) -> None:
     """Writes changed attributes of a row in the kind's own table."""
     if changes:
         sets = ", ".join(
@@ -114,7 +113,7 @@ async def roles_to_project(db: Database, project_id: int, who: Requester) -> fro
     return frozenset(Role(name) for name in row["roles"]) if row else None
 
 
-def stored(kind: Kind, values: Mapping[str, Any]) -> dict[str, Any]:
+def stored(kind: Kind, values: Mapping[str, object]) -> dict[str, object]:
     """The values as psycopg2 takes them: JSON attributes wrapped, so that a text or null stays JSON."""
     wrapped = {}
     for name, value in values.items():
@@ -133,7 +132,7 @@ def columns(kind: Kind) -> str:
     items = []
     for field in kind.fields:
         computed = _COMPUTED.get((kind.name, field.name)) or _own_info(kind, field)
-        column = f"{field.name}_sealed" if field.encrypted else field.name
+        column = f"{field.name}_encrypted" if field.encrypted else field.name
         items.append(f'{computed} AS "{field.name}"' if computed else f't."{column}"')
     return ", ".join([*items, roles.columns(kind)])
 
@@ -148,6 +147,4 @@ def _own_info(kind: Kind, field: Field) -> str | None:
 
 def named(rows: list[Row]) -> list[Row]:
     """The rows with their roles as a set."""
-    for row in rows:
-        row["roles"] = frozenset(Role(name) for name in row["roles"])
-    return rows
+    return [{**row, "roles": frozenset(Role(name) for name in row["roles"])} for row in rows]

@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from crowdd.storage.core import batch_delete
-from crowdd.storage.database import Database, Row
+from crowdd.storage.core.rows import RenderedText
+from crowdd.storage.database import Database, fetch_rows
 
 _TODAY = "(clock() AT TIME ZONE 'UTC')::date"
 _KEPT_DAYS = 30
 
 
-async def find(db: Database, keys: Sequence[str]) -> list[Row]:
-    """key, html, excerpt of those that are there; ``stale``: their use was noted some days ago."""
-    return await db.fetch(
+async def find(db: Database, keys: Sequence[str]) -> list[RenderedText]:
+    """The stored HTML of these keys, as far as there is any."""
+    return await fetch_rows(
+        db,
+        RenderedText,
         f"SELECT key, html, excerpt, used < {_TODAY} - 7 AS stale FROM rendered_text WHERE key = ANY (%(keys)s)",
         {"keys": list(keys)},
     )

@@ -1,9 +1,9 @@
-"""Who a requester is to a row, in SQL: the one expression of each standing.
+"""Who a requester is to a row, in SQL: the one expression of each role.
 
 ``%(me)s``, ``%(is_admin)s``, ``%(unlocked)s``, ``%(only_project)s`` (the one project that an API token may write) and the
 ``sees_…`` are the requester, ``%(visitor)s`` and ``%(visits_all)s`` the account that stands behind a presenter's request
 (``Requester.standing_values``), ``t`` is the row and ``p`` the project it belongs to. A list asks for rows where any of the wanted roles holds, so that a page is
-full unless it is the last; a row asked for by its id brings every standing along, and ``domain.core.rights`` decides.
+full unless it is the last; a row asked for by its id brings every role along, and ``domain.core.rights`` decides.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def has_project(kind: Kind) -> bool:
 
 
 def expressions(kind: Kind) -> dict[Role, str]:
-    """Every standing that one can have towards a row of this kind."""
+    """Every role that one can have towards a row of this kind."""
     found = dict(_REQUESTER)
     if has_project(kind):
         found |= _PROJECT

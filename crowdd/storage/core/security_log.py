@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any
 
 from crowdd.storage.core import batch_delete
-from crowdd.storage.database import Database, Row
+from crowdd.storage.core.rows import SecurityEntry
+from crowdd.storage.database import Database, fetch_rows
 
 MAX_NETWORKS = 100  # of one key that are remembered
 
 _COLUMNS = ("kind", "user_id", "actor_id", "tried", "network", "request_id", "agent", "detail")
 
 
-async def insert(db: Database, entry: Mapping[str, Any]) -> None:
+async def insert(db: Database, entry: Mapping[str, object]) -> None:
     """Write an entry in a row of its own."""
     marks = ", ".join(f"%({name})s" for name in _COLUMNS)
     await db.execute(
@@ -22,7 +22,7 @@ async def insert(db: Database, entry: Mapping[str, Any]) -> None:
     )
 
 
-async def add(db: Database, entries: Sequence[Mapping[str, Any]]) -> None:
+async def add(db: Database, entries: Sequence[Mapping[str, object]]) -> None:
     """Add entries to the rows that they share with equal ones of this hour; each has ``count`` besides the columns.
 
     No two of them may share a row. They are written in one order, so that two processes never wait for each other.
@@ -79,7 +79,7 @@ async def latest(
     tried: str | None = None,
     kinds: Sequence[str] | None = None,
     since: datetime | None = None,
-) -> list[Row]:
+) -> list[SecurityEntry]:
     """Entries with the names of their accounts, the newest first.
 
     ``before`` is an id. With ``account`` or ``tried`` (a keyed hash) those about the account or by it, or about what
@@ -96,7 +96,9 @@ async def latest(
         if value is not None
     ]
     chosen = f" WHERE {' AND '.join(where)}" if where else ""
-    return await db.fetch(
+    return await fetch_rows(
+        db,
+        SecurityEntry,
         "SELECT s.id, s.at, s.last_at, s.count, s.kind, s.user_id, u.name AS user_name, s.actor_id, a.name AS actor_name,"
         " s.tried, s.network, s.request_id, s.agent, s.detail"
         " FROM security_log s LEFT JOIN account u ON u.id = s.user_id LEFT JOIN account a ON a.id = s.actor_id"

@@ -1,10 +1,11 @@
-"""What happened lately on the site, for everybody: read from the ends of the tables, however long these are."""
+"""The latest acts on the site, for everybody; read from the ends of the tables, so that their length does not matter."""
 
 from __future__ import annotations
 
-from crowdd.storage.database import Database, Row
+from crowdd.storage.database import Database, fetch_rows
+from crowdd.storage.projects.rows import FeedEntry
 
-# How far back each table is read. What one person does in one project is one act, and so are tasks added at once.
+# How many rows of each table are read. What one person does in one project is one act, and so are tasks added at once.
 _BACK = 500
 _SHOWN = "p.published AND p.lock_id IS NULL"
 _LATEST = f"""
@@ -26,6 +27,6 @@ SELECT a.action, a.at, u.name AS person, p.name, p.short_name, p.category_id
  ORDER BY a.at DESC LIMIT %(maximum)s"""
 
 
-async def latest(db: Database, maximum: int) -> list[Row]:
+async def latest(db: Database, maximum: int) -> list[FeedEntry]:
     """Acts, the last first: ``action``, ``at``, the ``person`` and the project (name, short_name, category_id), if any."""
-    return await db.fetch(_LATEST, {"maximum": maximum})
+    return await fetch_rows(db, FeedEntry, _LATEST, {"maximum": maximum})

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Mapping
 
 from crowdd.kinds.kind import Kind
 from crowdd.storage.database import Database, as_json, one_or_none
@@ -15,7 +14,7 @@ async def file_of(db: Database, kind: Kind, row_id: int) -> str | None:
     return row["media_file"] if row else None
 
 
-async def set_file(db: Database, kind: Kind, row_id: int, columns: dict[str, Any]) -> str | None:
+async def set_file(db: Database, kind: Kind, row_id: int, columns: Mapping[str, object]) -> str | None:
     """Writes media_url, media_file and info of a row and returns the path of the file it had before."""
     before = await file_of(db, kind, row_id)
     await db.execute(

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from crowdd.storage.database import Database, Row, one_or_none
+from crowdd.storage.database import Database, fetch_row_or_none, fetch_rows
+from crowdd.storage.projects.rows import Invitation, ProjectName, ProjectOwner, ProjectOwners
 
 
-async def lock(db: Database, project_id: int) -> Row | None:
-    """owner_id and owners_ids of a project, held until the transaction ends."""
-    return await one_or_none(
-        db, "SELECT owner_id, owners_ids FROM project WHERE id = %(id)s FOR UPDATE", {"id": project_id}
+async def lock(db: Database, project_id: int) -> ProjectOwners | None:
+    """The owners of a project, locked until the transaction ends."""
+    return await fetch_row_or_none(
+        db, ProjectOwners, "SELECT owner_id, owners_ids FROM project WHERE id = %(id)s FOR UPDATE", {"id": project_id}
     )
 
 
@@ -20,9 +21,11 @@ async def set_owners(db: Database, project_id: int, owner_id: int, owners_ids: l
     )
 
 
-async def owners(db: Database, project_id: int) -> list[Row]:
-    """The owner first, then the co-owners in the order they came: their records, score and rank."""
-    return await db.fetch(
+async def owners(db: Database, project_id: int) -> list[ProjectOwner]:
+    """The owner first, then the co-owners in the order in which they were added."""
+    return await fetch_rows(
+        db,
+        ProjectOwner,
         "SELECT u.*, s.score, s.score AS n_answers, s.rank, s.total, u.id = p.owner_id AS is_creator"
         " FROM project p CROSS JOIN unnest(p.owners_ids) WITH ORDINALITY o(id, nth) JOIN person_record u ON u.id = o.id"
         " CROSS JOIN LATERAL place_of(u.id) s WHERE p.id = %(id)s ORDER BY u.id = p.owner_id DESC, o.nth",
@@ -30,15 +33,18 @@ async def owners(db: Database, project_id: int) -> list[Row]:
     )
 
 
-async def invitation(db: Database, subject: bytes, purpose: str) -> Row | None:
-    """created and expires of the open invitation to a project."""
-    return await one_or_none(
+async def invitation(db: Database, subject: bytes, purpose: str) -> Invitation | None:
+    """The open invitation to a project."""
+    return await fetch_row_or_none(
         db,
+        Invitation,
         "SELECT created, expires FROM one_time_link WHERE subject = %(subject)s AND purpose = %(purpose)s AND expires > clock()",
         {"subject": subject, "purpose": purpose},
     )
 
 
-async def named(db: Database, project_id: int) -> Row | None:
-    """id, name and short_name of a project."""
-    return await one_or_none(db, "SELECT id, name, short_name FROM project WHERE id = %(id)s", {"id": project_id})
+async def named(db: Database, project_id: int) -> ProjectName | None:
+    """What a project is called."""
+    return await fetch_row_or_none(
+        db, ProjectName, "SELECT id, name, short_name FROM project WHERE id = %(id)s", {"id": project_id}
+    )

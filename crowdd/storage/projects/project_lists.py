@@ -1,4 +1,4 @@
-"""Pages of projects: those of a shelf, or those that a search finds.
+"""Pages of lists of projects: by category or another filter, or by a search.
 
 Which projects stand on a page is found by narrow rows (the project's own and its folded counters); the exact figures are
 computed for the projects of that page alone, so that a page costs the same on a site of ten or ten thousand, but for
@@ -8,12 +8,12 @@ counting and sorting these rows.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import attrs
 
-from crowdd.storage.database import Database, Row
+from crowdd.storage.database import Database, typed
 from crowdd.storage.projects.projects import SUMMARY
+from crowdd.storage.projects.rows import ListedProject
 
 _TEXT = "(p.name || ' ' || p.description)"
 _PUBLIC = "p.published AND p.lock_id IS NULL"
@@ -49,7 +49,7 @@ ORDERS: Mapping[str, str] = {
 
 @attrs.frozen
 class ProjectFilter:
-    """Which projects: those that everybody may see, unless ``drafts``; each further condition narrows."""
+    """Which projects: those that everybody may see, unless ``drafts``; each further condition narrows the list."""
 
     category_id: int | None = None
     featured: bool = False
@@ -59,11 +59,16 @@ class ProjectFilter:
 
 async def list_page(
     db: Database, project_filter: ProjectFilter, order: str | None, descending: bool, limit: int, offset: int
-) -> tuple[list[Row], int]:
-    """A page of summaries and how many there are; ``order`` is a key of ORDERS, None: the liveliest first."""
+) -> tuple[list[ListedProject], int]:
+    """A page of summaries and how many there are; ``order`` is a key of ORDERS, None: the most active first."""
     where = " AND ".join(_conditions(project_filter))
     by = _LIVELIEST if order is None else f"{ORDERS[order]} {'DESC' if descending else 'ASC'} NULLS LAST, p.id DESC"
-    values = {"category": project_filter.category_id, "actor": project_filter.actor, "limit": limit, "offset": offset}
+    values: dict[str, object] = {
+        "category": project_filter.category_id,
+        "actor": project_filter.actor,
+        "limit": limit,
+        "offset": offset,
+    }
     return await _page(db, where, by, values)
 
 
@@ -81,7 +86,9 @@ def _conditions(project_filter: ProjectFilter) -> list[str]:
     return found
 
 
-async def search(db: Database, text: str, words: Sequence[str], limit: int, offset: int) -> tuple[list[Row], int]:
+async def search(
+    db: Database, text: str, words: Sequence[str], limit: int, offset: int
+) -> tuple[list[ListedProject], int]:
     """The same of projects that hold every word, or one that comes close to it, in name or description; the former first."""
     marks = {f"w{number}": word for number, word in enumerate(words)}
     values = marks | {f"{mark}_in": f"%{_plain(word)}%" for mark, word in marks.items()}
@@ -96,7 +103,7 @@ def _plain(word: str) -> str:
     return word.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
 
 
-async def _page(db: Database, where: str, by: str, values: dict[str, Any]) -> tuple[list[Row], int]:
+async def _page(db: Database, where: str, by: str, values: dict[str, object]) -> tuple[list[ListedProject], int]:
     rows = await db.fetch(
         "WITH found AS MATERIALIZED ("
         f"SELECT p.id, row_number() OVER (ORDER BY {by}) AS place FROM project p LEFT JOIN project_stat s ON s.project_id = p.id"
@@ -106,4 +113,4 @@ async def _page(db: Database, where: str, by: str, values: dict[str, Any]) -> tu
         " JOIN project_record t ON t.id = f.id) r ON true ORDER BY r.place",
         values,
     )
-    return [row for row in rows if row["id"] is not None], int(rows[0]["total"])
+    return typed(ListedProject, [row for row in rows if row["id"] is not None]), int(rows[0]["total"])

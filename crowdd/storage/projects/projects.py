@@ -3,12 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from crowdd.kinds import PROJECT
 from crowdd.storage.core import records, roles
 from crowdd.storage.core.records import stored
-from crowdd.storage.database import Database, Prepared, Row, as_json, one, one_or_none
+from crowdd.storage.database import (
+    Database,
+    Prepared,
+    as_json,
+    fetch_each,
+    fetch_row_or_none,
+    fetch_rows,
+    one,
+    one_or_none,
+    typed,
+)
+from crowdd.storage.projects.rows import (
+    CategoryRow,
+    CurrentProjectKey,
+    ProjectKey,
+    ProjectLock,
+    ProjectPage,
+    ProjectSummary,
+)
 from crowdd.values import Requester
 
 SUMMARY = (
@@ -18,7 +35,7 @@ SUMMARY = (
 )
 
 
-async def add(db: Database, values: Mapping[str, Any]) -> int:
+async def add(db: Database, values: Mapping[str, object]) -> int:
     """The id of a new draft and its ledger."""
     names = ", ".join(values)
     marks = ", ".join(f"%({name})s" for name in values)
@@ -67,7 +84,7 @@ async def touch(db: Database, project_id: int) -> bool:
 
 
 async def set_volunteer_rule(db: Database, counted_per_network: int) -> None:
-    """Makes this the rule of all projects that have none of their own."""
+    """Sets the rule of all projects that have none of their own."""
     await db.fetch("SELECT set_volunteer_rule(%(maximum)s)", {"maximum": counted_per_network})
 
 
@@ -122,11 +139,12 @@ async def set_password(db: Database, project_id: int, passwd_hash: str | None, l
     await touch(db, project_id)
 
 
-async def lock_of(db: Database, reference: str | int) -> Row | None:
-    """id, short_name, lock_id, passwd_hash and owners_ids of a project named by id or short name."""
+async def lock_of(db: Database, reference: str | int) -> ProjectLock | None:
+    """What the password of a project named by id or short name is checked with."""
     column = "id" if isinstance(reference, int) else "short_name"
-    return await one_or_none(
+    return await fetch_row_or_none(
         db,
+        ProjectLock,
         f"SELECT id, short_name, lock_id, passwd_hash, owners_ids FROM project WHERE {column} = %(ref)s",
         {"ref": reference},
     )
@@ -151,7 +169,7 @@ async def max_answer_bytes(db: Database, project_id: int) -> int | None:
 
 
 async def any_at_all(db: Database) -> bool:
-    """Whether there is a project, be it a draft."""
+    """Whether there is a project, published or not."""
     return await one_or_none(db, "SELECT FROM project LIMIT 1") is not None
 
 
@@ -166,7 +184,7 @@ async def delete(db: Database, project_id: int) -> bool:
 
 
 async def first_category(db: Database) -> int | None:
-    """The category of a project whose maker named none."""
+    """The category of a new project that names none."""
     row = await one_or_none(db, "SELECT id FROM category ORDER BY id LIMIT 1")
     return row["id"] if row else None
 
@@ -176,69 +194,76 @@ async def category_exists(db: Database, category_id: int) -> bool:
     return await one_or_none(db, "SELECT FROM category WHERE id = %(id)s", {"id": category_id}) is not None
 
 
-async def categories(db: Database) -> list[Row]:
+async def categories(db: Database) -> list[CategoryRow]:
     """All categories by name."""
-    return await db.fetch("SELECT id, name, short_name, description, created, info FROM category ORDER BY lower(name)")
+    return await fetch_rows(
+        db, CategoryRow, "SELECT id, name, short_name, description, created, info FROM category ORDER BY lower(name)"
+    )
 
 
-async def secret_key(db: Database, short_name: str) -> Row | None:
-    """id, short_name and sealed secret key of a project."""
-    return await one_or_none(
+async def secret_key(db: Database, short_name: str) -> ProjectKey | None:
+    """The key for external users of a project."""
+    return await fetch_row_or_none(
         db,
-        "SELECT id, short_name, secret_key_sealed, token_per_volunteer FROM project WHERE short_name = %(name)s",
+        ProjectKey,
+        "SELECT id, short_name, secret_key_encrypted, token_per_volunteer FROM project WHERE short_name = %(name)s",
         {"name": short_name},
     )
 
 
 _SECRET_KEYS = Prepared(
     "SELECT p.*, extract(epoch FROM clock())::float8 AS now FROM unnest(%(ids)s) WITH ORDINALITY i(id, nth) LEFT JOIN LATERAL"
-    " (SELECT id, short_name, secret_key_sealed, token_per_volunteer, draft_key FROM project WHERE id = i.id OFFSET 0) p"
+    " (SELECT id, short_name, secret_key_encrypted, token_per_volunteer, draft_key FROM project WHERE id = i.id OFFSET 0) p"
     " ON true ORDER BY i.nth",
     ids="bigint[]",
 )
 
 
-async def secret_keys(db: Database, project_ids: list[int]) -> list[Row]:
-    """The same of each project, by id and in their order, with ``now`` in epoch seconds; id None: there is none."""
-    return await db.fetch(_SECRET_KEYS, {"ids": project_ids})
+async def secret_keys(db: Database, project_ids: list[int]) -> list[CurrentProjectKey | None]:
+    """The same of each project, by id and in their order, with ``now`` in epoch seconds; None for one that does not exist."""
+    return await fetch_each(db, CurrentProjectKey, _SECRET_KEYS, {"ids": project_ids})
 
 
 async def set_secret_key(db: Database, project_id: int, encrypted: bytes) -> None:
     """Replaces the key for external users; tokens made with the old one end."""
     await db.execute(
-        "UPDATE project SET secret_key_sealed = %(key)s WHERE id = %(id)s", {"id": project_id, "key": encrypted}
+        "UPDATE project SET secret_key_encrypted = %(key)s WHERE id = %(id)s", {"id": project_id, "key": encrypted}
     )
 
 
-async def tell(db: Database, project_id: int, told: Mapping[str, Any]) -> None:
-    """Writes some keys of ``info``; the others stay, whoever changes them meanwhile."""
+async def tell(db: Database, project_id: int, told: Mapping[str, object]) -> None:
+    """Writes some keys of ``info``; the others stay, even when another transaction changes them meanwhile."""
     await db.execute(
         "UPDATE project SET info = info || %(told)s, updated = clock() WHERE id = %(id)s",
         {"id": project_id, "told": as_json(told)},
     )
 
 
-async def listed(db: Database, who: Requester, limit: int = 60) -> list[Row]:
-    """Summaries of published projects that anybody may see, the liveliest first."""
-    return await db.fetch(
+async def listed(db: Database, who: Requester, limit: int = 60) -> list[ProjectSummary]:
+    """Summaries of published projects without a password, the most active first."""
+    return await fetch_rows(
+        db,
+        ProjectSummary,
         f"SELECT {SUMMARY} FROM {roles.source(PROJECT)} WHERE p.published AND p.lock_id IS NULL"
         " ORDER BY t.featured DESC, t.overall_progress >= 100, t.last_activity_raw DESC NULLS LAST, t.id DESC LIMIT %(limit)s",
         {**who.role_values(), "limit": limit},
     )
 
 
-async def of_owner(db: Database, user_id: int) -> list[Row]:
+async def of_owner(db: Database, user_id: int) -> list[ProjectSummary]:
     """Summaries of the projects that a person owns or co-owns."""
-    return await db.fetch(
+    return await fetch_rows(
+        db,
+        ProjectSummary,
         f"SELECT {SUMMARY} FROM {roles.source(PROJECT)} WHERE p.owners_ids @> ARRAY[%(id)s::bigint] ORDER BY t.id DESC LIMIT 500",
         {"id": user_id},
     )
 
 
-async def page(db: Database, short_name: str, who: Requester) -> Row | None:
+async def page(db: Database, short_name: str, who: Requester) -> ProjectPage | None:
     """The record of a project by its short name, with roles, first_published, lock_id and draft_key."""
     rows = await db.fetch(
         f"SELECT {records.columns(PROJECT)}, t.first_published, t.lock_id, t.draft_key FROM {roles.source(PROJECT)} WHERE t.short_name = %(name)s",
         {**who.role_values(), "actor": who.actor, "name": short_name},
     )
-    return records.named(rows)[0] if rows else None
+    return typed(ProjectPage, records.named(rows))[0] if rows else None

@@ -1,10 +1,19 @@
-"""Counters: folded by a job, read together with what is not folded yet (definitions/50_statistics.sql)."""
+"""Counters: folded by a job, read together with what is not folded yet (definitions/projects/50_statistics.sql)."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from crowdd.storage.database import Database, Row, one
+from crowdd.storage.database import Database, fetch_row, fetch_rows, one
+from crowdd.storage.projects.rows import (
+    BusyProject,
+    HomeFigures,
+    ListSize,
+    ProjectFigures,
+    SiteFigures,
+    TopVolunteers,
+    TwoWeeks,
+)
 
 CHUNK = 5000
 
@@ -25,7 +34,7 @@ async def _count(db: Database, sql: str, maximum: int) -> int:
     return int((await one(db, sql, {"maximum": maximum}))["n"])
 
 
-async def two_weeks(db: Database, projects: Sequence[int]) -> list[Row]:
+async def two_weeks(db: Database, projects: Sequence[int]) -> list[TwoWeeks]:
     """What happened in projects since the first of the last fourteen days, which is ``since``; it is ``now``.
 
     Each row has the project's ``id``, ``hours`` in which something happened, how many ``people_anonymous`` and
@@ -36,22 +45,22 @@ async def two_weeks(db: Database, projects: Sequence[int]) -> list[Row]:
                (SELECT coalesce(json_agg(h ORDER BY h.hour), '[]') FROM hours_of(p.id, first_day(n.now)) h) AS hours,
                {_top("true")}
           FROM unnest(%(projects)s::bigint[]) p(id), (SELECT clock() AS now) n, LATERAL recent_people(p.id, n.now) r"""
-    return await db.fetch(sql, {"projects": list(projects)})
+    return await fetch_rows(db, TwoWeeks, sql, {"projects": list(projects)})
 
 
-async def top_of_all_time(db: Database, project_id: int) -> Row:
+async def top_of_all_time(db: Database, project_id: int) -> TopVolunteers:
     """Those who have answered most in a project: five ``anonymous`` and five ``authenticated``."""
     sql = f"SELECT {_top('false')} FROM (SELECT %(project)s::bigint AS id) p, (SELECT clock() AS now) n"
-    return await one(db, sql, {"project": project_id})
+    return await fetch_row(db, TopVolunteers, sql, {"project": project_id})
 
 
-async def figures(db: Database, project_id: int) -> Row:
+async def figures(db: Database, project_id: int) -> ProjectFigures:
     """The figures of a project, anonymous volunteers and people with an account apart."""
     sql = (
         "SELECT f.*, f.seconds::float8 AS seconds, p.first_published, p.published FROM project_figures f JOIN project p ON p.id = f.project_id"
         " WHERE f.project_id = %(project)s"
     )
-    return await one(db, sql, {"project": project_id})
+    return await fetch_row(db, ProjectFigures, sql, {"project": project_id})
 
 
 def _top(recent: str) -> str:
@@ -66,10 +75,11 @@ def _top(recent: str) -> str:
            FROM top_volunteers(p.id, true, {recent}, 5, n.now) t JOIN account a ON a.id = substr(t.actor, 3)::bigint) AS authenticated"""
 
 
-async def of_site(db: Database, *, drafts: bool = True) -> Row:
+async def of_site(db: Database, *, drafts: bool = True) -> SiteFigures:
     """Sums over the whole site (interface: globalstats); ``drafts``: with projects that were never published."""
-    return await one(
+    return await fetch_row(
         db,
+        SiteFigures,
         "SELECT s.*, (SELECT count(*) FROM project WHERE published) AS n_published,"
         " (SELECT count(*) FROM project WHERE NOT published) AS n_draft,"
         " (SELECT total FROM place_of(NULL)) AS n_accounts FROM site_figures(%(drafts)s) s",
@@ -77,13 +87,14 @@ async def of_site(db: Database, *, drafts: bool = True) -> Row:
     )
 
 
-async def of_home(db: Database) -> Row:
+async def of_home(db: Database) -> HomeFigures:
     """``n_answers`` in projects that were published, ``n_people`` who gave some, ``n_open`` projects with a task left.
 
     ``of_category``: how many projects each category has, by its short name.
     """
-    return await one(
+    return await fetch_row(
         db,
+        HomeFigures,
         "SELECT s.n_task_runs AS n_answers, people_with_answers() + s.n_anonymous AS n_people, open_projects() AS n_open,"
         " (SELECT coalesce(json_object_agg(c.short_name, (SELECT count(*) FROM project p WHERE p.category_id = c.id AND p.published"
         " AND p.lock_id IS NULL)), '{}') FROM category c) AS of_category"
@@ -91,19 +102,23 @@ async def of_home(db: Database) -> Row:
     )
 
 
-async def projects_by_category(db: Database) -> list[Row]:
+async def projects_by_category(db: Database) -> list[ListSize]:
     """short_name and n of each category: published projects without a password; and of featured ones and drafts."""
-    return await db.fetch(
+    return await fetch_rows(
+        db,
+        ListSize,
         "SELECT c.short_name, count(p.id) AS n FROM category c LEFT JOIN project p ON p.category_id = c.id AND p.published AND p.lock_id IS NULL"
         " GROUP BY c.id, c.short_name UNION ALL"
         " SELECT 'featured', count(*) FROM project WHERE featured AND published AND lock_id IS NULL UNION ALL"
-        " SELECT 'draft', count(*) FROM project WHERE NOT published ORDER BY 1"
+        " SELECT 'draft', count(*) FROM project WHERE NOT published ORDER BY 1",
     )
 
 
-async def busiest_projects(db: Database, maximum: int) -> list[Row]:
+async def busiest_projects(db: Database, maximum: int) -> list[BusyProject]:
     """Published projects with the most answers within 24 hours: this one and the 23 before."""
-    return await db.fetch(
+    return await fetch_rows(
+        db,
+        BusyProject,
         "WITH h AS (SELECT project_id, runs_anonymous + runs_authenticated AS runs FROM project_hour WHERE hour > clock() - interval '24 hours'"
         " UNION ALL SELECT project_id, runs FROM stat_delta WHERE xact >= (SELECT unfolded_from()) AND hour > clock() - interval '24 hours')"
         " SELECT p.id, p.name, p.short_name, p.info, sum(h.runs)::bigint AS n_answers FROM h JOIN project p ON p.id = h.project_id"

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
 
-from crowdd.storage.database import Database, Row, as_json, one_or_none
+from crowdd.storage.database import Database, as_json, fetch_row_or_none, fetch_rows, one_or_none
+from crowdd.storage.server.rows import DashboardSnapshot, DayFigures, RecentProject, Returning
 
 _DAYS = 7
 _LISTED = 100
@@ -20,10 +21,12 @@ _ACTIVE = """runs AS (
 ), active AS (SELECT day, actor, sum(runs) AS runs FROM runs GROUP BY 1, 2 HAVING sum(runs) > 0)"""
 
 
-async def snapshot(db: Database) -> Row | None:
-    """The figures that were found last: ``figures`` and ``age`` in seconds."""
-    return await one_or_none(
-        db, "SELECT figures, extract(epoch FROM clock() - made)::double precision AS age FROM dashboard"
+async def snapshot(db: Database) -> DashboardSnapshot | None:
+    """The figures that were stored last."""
+    return await fetch_row_or_none(
+        db,
+        DashboardSnapshot,
+        "SELECT figures, extract(epoch FROM clock() - made)::double precision AS age FROM dashboard",
     )
 
 
@@ -33,7 +36,7 @@ async def mine(db: Database) -> bool:
     return bool(row and row["got"])
 
 
-async def keep(db: Database, figures: dict[str, Any]) -> None:
+async def keep(db: Database, figures: Mapping[str, object]) -> None:
     """Puts new figures in the place of the old ones."""
     await db.execute(
         "INSERT INTO dashboard (made, figures) VALUES (clock(), %(figures)s)"
@@ -42,39 +45,45 @@ async def keep(db: Database, figures: dict[str, Any]) -> None:
     )
 
 
-async def by_day(db: Database) -> list[Row]:
+async def by_day(db: Database) -> list[DayFigures]:
     """For each day: people with and without an account who answered, answers, new accounts, new tasks.
 
     Trial answers, which go when a draft is published, are left out; so are people who gave no others.
     """
-    return await db.fetch(
+    return await fetch_rows(
+        db,
+        DayFigures,
         f"""WITH {_WEEK}, {_ACTIVE}, answered AS (
             SELECT day, count(*) FILTER (WHERE actor LIKE 'u:%%') AS users, count(*) FILTER (WHERE actor NOT LIKE 'u:%%') AS anon, sum(runs) AS runs
               FROM active GROUP BY 1)
         SELECT w.day, coalesce(a.users, 0) AS users, coalesce(a.anon, 0) AS anon, coalesce(a.runs, 0)::bigint AS runs,
                (SELECT count(*) FROM account x WHERE x.created >= w.day::timestamp AT TIME ZONE 'UTC' AND x.created < (w.day + 1)::timestamp AT TIME ZONE 'UTC') AS accounts,
                (SELECT count(*) FROM task x WHERE x.created >= w.day::timestamp AT TIME ZONE 'UTC' AND x.created < (w.day + 1)::timestamp AT TIME ZONE 'UTC') AS tasks
-          FROM week w LEFT JOIN answered a USING (day) ORDER BY 1"""
+          FROM week w LEFT JOIN answered a USING (day) ORDER BY 1""",
     )
 
 
-async def returning(db: Database) -> list[Row]:
+async def returning(db: Database) -> list[Returning]:
     """How many people with an account answered on one day of the week, on two, …: ``days`` and ``people``. Trials do not count."""
-    return await db.fetch(
+    return await fetch_rows(
+        db,
+        Returning,
         f"""WITH {_WEEK}, {_ACTIVE}, often AS (SELECT actor, count(*) AS days FROM active WHERE actor LIKE 'u:%%' GROUP BY 1)
-        SELECT n AS days, (SELECT count(*) FROM often WHERE days = n) AS people FROM generate_series(1, {_DAYS}) n ORDER BY 1"""
+        SELECT n AS days, (SELECT count(*) FROM often WHERE days = n) AS people FROM generate_series(1, {_DAYS}) n ORDER BY 1""",
     )
 
 
-async def projects(db: Database, what: str) -> list[Row]:
+async def projects(db: Database, what: str) -> list[RecentProject]:
     """Projects of the week, the newest first: new drafts, newly ``published``, or ``updated``."""
     column, state = {
         "draft": ("created", "first_published IS NULL"),
         "published": ("first_published", "published"),
         "updated": ("updated", "true"),
     }[what]
-    return await db.fetch(
+    return await fetch_rows(
+        db,
+        RecentProject,
         f"""WITH {_WEEK} SELECT to_char(p.{column} AT TIME ZONE 'UTC', 'YYYY-MM-DD') AS day, p.id, p.short_name, p.name AS p_name, p.owner_id, a.name AS u_name, a.email_addr
           FROM project p JOIN account a ON a.id = p.owner_id
-         WHERE {state} AND p.{column} >= (SELECT min(day) FROM week)::timestamp AT TIME ZONE 'UTC' ORDER BY p.{column} DESC, p.id DESC LIMIT {_LISTED}"""
+         WHERE {state} AND p.{column} >= (SELECT min(day) FROM week)::timestamp AT TIME ZONE 'UTC' ORDER BY p.{column} DESC, p.id DESC LIMIT {_LISTED}""",
     )

@@ -1,14 +1,16 @@
-"""How the database is doing, for whoever looks after it."""
+"""Settings, load and backlog of the database, for operators."""
 
 from __future__ import annotations
 
-from crowdd.storage.database import Database, Row, one
+from crowdd.storage.database import Database, fetch_row
+from crowdd.storage.server.rows import DatabaseHealth
 
 
-async def condition(db: Database) -> Row:
+async def condition(db: Database) -> DatabaseHealth:
     """Settings and load of PostgreSQL, and what waits in our tables; times in seconds, ``now`` since the epoch."""
-    return await one(
+    return await fetch_row(
         db,
+        DatabaseHealth,
         "SELECT current_setting('server_version_num')::int AS version,"
         " current_setting('max_connections')::int AS max_connections,"
         " (SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend') AS connections,"

@@ -18,6 +18,7 @@ from psycopg2.extensions import ISOLATION_LEVEL_REPEATABLE_READ, connection, mak
 from crowdd.embedded.process import ended_with_parent
 from crowdd.embedded.tools import Tools
 from crowdd.errors import CrowddError, UnavailableError
+from crowdd.storage.server.rows import ServerKey
 
 CHUNK = 1 << 20
 CONNECT_SECONDS = 10
@@ -72,7 +73,7 @@ class Snapshot:
         )
         return [name for (name,) in rows]
 
-    def server_keys(self) -> list[dict[str, bytes]]:
+    def server_keys(self) -> list[ServerKey]:
         """The keys that the database was used with, as ``server_keys.recorded`` gives them."""
         return server_keys_of(self._connected)
 
@@ -117,7 +118,7 @@ def is_empty(made: connection) -> bool:
     return tables == 0 and schemas == 0
 
 
-def server_keys_of(made: connection) -> list[dict[str, bytes]]:
+def server_keys_of(made: connection) -> list[ServerKey]:
     """The keys that the database was used with, in the order of the file: ``fingerprint`` and ``id``."""
     rows = _rows(made, "SELECT fingerprint, id FROM public.server_key ORDER BY line DESC")
     return [{"fingerprint": bytes(fingerprint), "id": bytes(id_)} for fingerprint, id_ in rows]

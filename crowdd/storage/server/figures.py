@@ -1,8 +1,9 @@
-"""Figures of the whole server for those who watch over it; each costs an index scan of what is under way."""
+"""Figures of the whole server for monitoring; each costs an index scan of what is under way."""
 
 from __future__ import annotations
 
-from crowdd.storage.database import Database, Row, one
+from crowdd.storage.database import Database, fetch_row, one
+from crowdd.storage.server.rows import ServerFigures
 
 _FIGURES = """
 SELECT (SELECT count(*) FROM queue_item WHERE state IN ('waiting', 'running') AND state = 'waiting') AS queue_waiting,
@@ -20,9 +21,9 @@ SELECT (SELECT count(*) FROM queue_item WHERE state IN ('waiting', 'running') AN
   FROM clock() now_"""
 
 
-async def read(db: Database) -> Row:
+async def read(db: Database) -> ServerFigures:
     """How many items, deliveries, letters and leases there are, and how late the oldest is (seconds)."""
-    return await one(db, _FIGURES)
+    return await fetch_row(db, ServerFigures, _FIGURES)
 
 
 async def read_only(db: Database) -> bool:

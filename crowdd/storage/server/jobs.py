@@ -1,27 +1,29 @@
-"""Work by the clock: when each job is due, and how it went (definitions/70_jobs.sql)."""
+"""Periodic jobs: when each is due, and how it went (definitions/server/70_jobs.sql)."""
 
 from __future__ import annotations
 
 from crowdd.storage.core.batch_delete import sweep as _sweep
-from crowdd.storage.database import Database, Row, one
+from crowdd.storage.database import Database, fetch_row, fetch_rows, one
+from crowdd.storage.server.rows import BegunJob, JobRun, JobState
 
 
-async def begin(db: Database, name: str, period: float, force: bool) -> Row:
+async def begin(db: Database, name: str, period: float, force: bool) -> BegunJob:
     """Begins a job where that is to be done: ``state`` is ours, early (not due), busy (elsewhere) or broken.
 
     Ours: the session of ``db`` holds the job's lock until ``end``; ``began`` and ``failures`` (in a row) come along.
     Otherwise ``wait`` says in how many seconds to look again. Broken: the last run ended with its process, which is
     written down now. ``early``: also before it is due. ``db`` must be one session, and outside of a transaction.
     """
-    return await one(
+    return await fetch_row(
         db,
+        BegunJob,
         "SELECT * FROM begin_job(%(name)s, %(period)s, %(early)s, clock())",
         {"name": name, "period": period, "early": force},
     )
 
 
 async def end(
-    db: Database, name: str, begun: Row, *, outcome: str, words: str, wait: float, logged: bool
+    db: Database, name: str, begun: BegunJob, *, outcome: str, words: str, wait: float, logged: bool
 ) -> float | None:
     """Writes down how a run went and gives the lock back; how long the run took.
 
@@ -32,7 +34,7 @@ async def end(
         "SELECT end_job(%(name)s, %(began)s, %(outcome)s, %(words)s, %(wait)s, %(logged)s, clock()) AS seconds",
         {
             "name": name,
-            "began": begun["began"],
+            "began": begun.began,
             "outcome": outcome,
             "words": words,
             "wait": wait,
@@ -42,17 +44,21 @@ async def end(
     return None if row["seconds"] is None else float(row["seconds"])
 
 
-async def list_(db: Database) -> list[Row]:
-    """Every job that ever ran: name, due, outcome, began, seconds, words, failures, runs; and ``overdue`` seconds."""
-    return await db.fetch(
+async def list_jobs(db: Database) -> list[JobState]:
+    """Every periodic job that ever ran."""
+    return await fetch_rows(
+        db,
+        JobState,
         "SELECT name, due, outcome, began, seconds, words, failures, runs,"
-        " greatest(0, extract(epoch FROM clock() - due))::float8 AS overdue FROM job ORDER BY name"
+        " greatest(0, extract(epoch FROM clock() - due))::float8 AS overdue FROM job ORDER BY name",
     )
 
 
-async def log(db: Database, name: str, limit: int) -> list[Row]:
-    """The last runs of a job in its log, the newest first: began, seconds, outcome, words."""
-    return await db.fetch(
+async def log(db: Database, name: str, limit: int) -> list[JobRun]:
+    """The last runs of a job in its log, the newest first."""
+    return await fetch_rows(
+        db,
+        JobRun,
         "SELECT began, seconds, outcome, words FROM job_run WHERE name = %(name)s ORDER BY id DESC LIMIT %(limit)s",
         {"name": name, "limit": limit},
     )

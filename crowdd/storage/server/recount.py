@@ -1,8 +1,9 @@
-"""Counters beside a recount of the rows (definitions/90_check.sql)."""
+"""Counters beside a recount of the rows (definitions/server/90_check.sql)."""
 
 from __future__ import annotations
 
-from crowdd.storage.database import Database, Row, Transactions
+from crowdd.storage.database import Database, Row, Transactions, typed
+from crowdd.storage.server.rows import CounterDifference
 
 MAX_DIFFERENCES = 1000
 
@@ -16,8 +17,8 @@ async def projects_after(db: Database, project_id: int, maximum: int) -> list[in
     return [row["project_id"] for row in rows]
 
 
-async def differences(db: Transactions, function: str, project_id: int | None) -> list[Row]:
-    """What a check finds, in one snapshot: rows of project_id, what, key, stored and counted.
+async def differences(db: Transactions, function: str, project_id: int | None) -> list[CounterDifference]:
+    """What a check finds, in one snapshot.
 
     Of very many only the first MAX_DIFFERENCES come; ``total`` is how many there are.
     """
@@ -25,7 +26,7 @@ async def differences(db: Transactions, function: str, project_id: int | None) -
         "SELECT project_id, what, key, stored, counted, count(*) OVER () AS total"
         f" FROM {function}(%(project)s, clock()) LIMIT {MAX_DIFFERENCES}"
     )
-    return await _patiently(db, sql, project_id)
+    return typed(CounterDifference, await _patiently(db, sql, project_id))
 
 
 async def repair(db: Transactions, function: str, project_id: int | None) -> None:

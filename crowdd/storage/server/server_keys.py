@@ -1,11 +1,12 @@
-"""Which keys this database belongs to, and what becomes of values that depend on keys which are gone."""
+"""The server keys that this database belongs to, and values that depend on lost keys."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from crowdd.storage.accounts import second_factors
-from crowdd.storage.database import Database, Row, one
+from crowdd.storage.database import Database, fetch_rows, one
+from crowdd.storage.server.rows import EncryptedApiKey, ServerKey
 
 _LOCK = 0x6B6579  # any number, the same for all of ours
 # Looked up by keyed hashes alone: worth nothing under another key.
@@ -13,9 +14,9 @@ HASHED = ("session", "one_time_link", "api_token", "recovery_code", "passkey")
 _SAMPLE = 20
 
 
-async def recorded(db: Database) -> list[Row]:
-    """The keys as rows of ``fingerprint`` and ``id``, in the order of the file; none before the first start."""
-    return await db.fetch("SELECT fingerprint, id FROM server_key ORDER BY line DESC")
+async def recorded(db: Database) -> list[ServerKey]:
+    """The keys in the order of the file; none before the first start."""
+    return await fetch_rows(db, ServerKey, "SELECT fingerprint, id FROM server_key ORDER BY line DESC")
 
 
 async def lock(tx: Database) -> None:
@@ -33,10 +34,10 @@ async def record(tx: Database, keys: Sequence[tuple[bytes, bytes]]) -> None:
     )
 
 
-async def sealed_sample(db: Database) -> list[Row]:
-    """The sealed API keys of the oldest and newest accounts: ``id`` and ``encrypted``."""
-    part = "(SELECT id, api_key_sealed AS sealed FROM account ORDER BY id {} LIMIT " + str(_SAMPLE) + ")"
-    return await db.fetch(f"{part.format('')} UNION {part.format('DESC')}")
+async def encrypted_sample(db: Database) -> list[EncryptedApiKey]:
+    """The encrypted API keys of the oldest and newest accounts: ``id`` and ``encrypted``."""
+    part = "(SELECT id, api_key_encrypted AS encrypted FROM account ORDER BY id {} LIMIT " + str(_SAMPLE) + ")"
+    return await fetch_rows(db, EncryptedApiKey, f"{part.format('')} UNION {part.format('DESC')}")
 
 
 async def count_hashed(db: Database, table: str) -> int:
@@ -54,10 +55,12 @@ async def forget_hashed(tx: Database) -> None:
     )
 
 
-async def accounts_after(db: Database, last: int, maximum: int) -> list[Row]:
+async def accounts_after(db: Database, last: int, maximum: int) -> list[EncryptedApiKey]:
     """The next accounts in the order of their ids: ``id`` and ``encrypted``, the API key."""
-    return await db.fetch(
-        "SELECT id, api_key_sealed AS sealed FROM account WHERE id > %(last)s ORDER BY id LIMIT %(maximum)s",
+    return await fetch_rows(
+        db,
+        EncryptedApiKey,
+        "SELECT id, api_key_encrypted AS encrypted FROM account WHERE id > %(last)s ORDER BY id LIMIT %(maximum)s",
         {"last": last, "maximum": maximum},
     )
 
@@ -65,29 +68,30 @@ async def accounts_after(db: Database, last: int, maximum: int) -> list[Row]:
 async def set_api_key(tx: Database, user_id: int, hashed: bytes, encrypted: bytes) -> None:
     """Replace what an API key is found by, and the key."""
     await tx.execute(
-        "UPDATE account SET api_key_hash = %(hashed)s, api_key_sealed = %(sealed)s WHERE id = %(id)s",
-        {"id": user_id, "hashed": hashed, "sealed": encrypted},
+        "UPDATE account SET api_key_hash = %(hashed)s, api_key_encrypted = %(encrypted)s WHERE id = %(id)s",
+        {"id": user_id, "hashed": hashed, "encrypted": encrypted},
     )
 
 
 async def set_project_key(tx: Database, project_id: int, encrypted: bytes) -> None:
     """Replace the secret key of a project."""
     await tx.execute(
-        "UPDATE project SET secret_key_sealed = %(sealed)s WHERE id = %(id)s", {"id": project_id, "sealed": encrypted}
+        "UPDATE project SET secret_key_encrypted = %(encrypted)s WHERE id = %(id)s",
+        {"id": project_id, "encrypted": encrypted},
     )
 
 
 async def set_webhook_secret(tx: Database, project_id: int, encrypted: bytes) -> None:
     """Replace the secret of a webhook; the one before it is forgotten."""
     await tx.execute(
-        "UPDATE webhook SET secret_sealed = %(sealed)s, old_secret_sealed = NULL WHERE project_id = %(id)s",
-        {"id": project_id, "sealed": encrypted},
+        "UPDATE webhook SET secret_encrypted = %(encrypted)s, old_secret_encrypted = NULL WHERE project_id = %(id)s",
+        {"id": project_id, "encrypted": encrypted},
     )
 
 
 async def forget_old_webhook_secret(tx: Database, project_id: int) -> None:
     """Forget the secret that a webhook had before."""
-    await tx.execute("UPDATE webhook SET old_secret_sealed = NULL WHERE project_id = %(id)s", {"id": project_id})
+    await tx.execute("UPDATE webhook SET old_secret_encrypted = NULL WHERE project_id = %(id)s", {"id": project_id})
 
 
 async def forget_authenticator(tx: Database, user_id: int) -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from crowdd.storage.database import Database, Row, one, one_or_none
+from crowdd.storage.database import Database, fetch_row_or_none, fetch_rows, one
+from crowdd.storage.tasks.rows import Author, Bar, BarSubject
 
 MAXIMUM = 500  # bars of a project that are shown
 
@@ -20,14 +21,16 @@ async def bar(db: Database, project_id: int, subject: str, shown: str | None, us
 
 
 async def unbar(db: Database, project_id: int, bar_id: int) -> bool:
-    """Lets somebody in again; False when there is no such bar."""
+    """Lifts a bar; False when it does not exist."""
     row = await one(db, "SELECT unbar(%(project)s, %(bar)s) AS done", {"project": project_id, "bar": bar_id})
     return bool(row["done"])
 
 
-async def listed(db: Database, project_id: int) -> list[Row]:
-    """The bars of a project, the newest first: id, subject, shown, volunteer, at, reason, names of account and owner."""
-    return await db.fetch(
+async def listed(db: Database, project_id: int) -> list[Bar]:
+    """The bars of a project, the newest first."""
+    return await fetch_rows(
+        db,
+        Bar,
         "SELECT b.id, b.subject, b.shown, b.at, b.reason, a.name AS user_name, o.name AS by_name, w.word AS volunteer"
         " FROM barred_volunteer b LEFT JOIN volunteer_word w ON w.project_id = b.project_id AND w.actor = b.subject"
         " LEFT JOIN account a ON b.subject = 'u:' || a.id LEFT JOIN account o ON o.id = b.user_id"
@@ -36,26 +39,28 @@ async def listed(db: Database, project_id: int) -> list[Row]:
     )
 
 
-async def find(db: Database, project_id: int, bar_id: int) -> Row | None:
-    """``subject`` and ``shown`` of a bar."""
-    return await one_or_none(
+async def find(db: Database, project_id: int, bar_id: int) -> BarSubject | None:
+    """Whom a bar keeps out."""
+    return await fetch_row_or_none(
         db,
+        BarSubject,
         "SELECT subject, shown FROM barred_volunteer WHERE project_id = %(project)s AND id = %(bar)s",
         {"project": project_id, "bar": bar_id},
     )
 
 
-async def author(db: Database, project_id: int, run_id: int) -> Row | None:
-    """``actor`` and ``user_ip`` of an answer of the project."""
-    return await one_or_none(
+async def author(db: Database, project_id: int, run_id: int) -> Author | None:
+    """The volunteer of an answer of the project."""
+    return await fetch_row_or_none(
         db,
+        Author,
         "SELECT actor, user_ip FROM task_run WHERE project_id = %(project)s AND id = %(run)s",
         {"project": project_id, "run": run_id},
     )
 
 
 async def tasks_of(db: Database, project_id: int, subject: str, after: int, maximum: int) -> list[int]:
-    """The next tasks that somebody has answered or holds, by id."""
+    """The next tasks that the subject has answered or leased, by id."""
     row = await one(
         db,
         "SELECT tasks_of_subject(%(project)s, %(subject)s, %(after)s, %(maximum)s) AS ids",

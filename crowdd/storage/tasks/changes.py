@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
-from crowdd.storage.database import Database, Row, one, one_or_none
+from crowdd.storage.database import Database, fetch_row, one, one_or_none
+from crowdd.storage.tasks.rows import Effect
 
 # What is called for each change; %(tasks)s is an array of ids.
 _APPLY = {
@@ -26,20 +26,25 @@ _PREVIEW = {
 
 
 async def apply(
-    db: Database, change: str, project_id: int, task_ids: Sequence[int], values: Mapping[str, Any] | None = None
-) -> Row:
+    db: Database, change: str, project_id: int, task_ids: Sequence[int], values: Mapping[str, object] | None = None
+) -> Effect:
     """Changes these tasks; how many it concerned (``tasks``), completed and reopened, and ``answers`` that went."""
-    return await one(
-        db, f"SELECT * FROM {_APPLY[change]}", {**(values or {}), "project": project_id, "tasks": list(task_ids)}
+    return await fetch_row(
+        db,
+        Effect,
+        f"SELECT * FROM {_APPLY[change]}",
+        {**(values or {}), "project": project_id, "tasks": list(task_ids)},
     )
 
 
 async def preview(
-    db: Database, change: str, project_id: int, task_ids: Sequence[int] | None, values: Mapping[str, Any]
-) -> Row:
+    db: Database, change: str, project_id: int, task_ids: Sequence[int] | None, values: Mapping[str, object]
+) -> Effect:
     """What ``apply`` would give at this moment; None for all tasks of the project."""
     tasks = None if task_ids is None else list(task_ids)
-    return await one(db, f"SELECT * FROM {_PREVIEW[change]}", {**values, "project": project_id, "tasks": tasks})
+    return await fetch_row(
+        db, Effect, f"SELECT * FROM {_PREVIEW[change]}", {**values, "project": project_id, "tasks": tasks}
+    )
 
 
 async def next_tasks(db: Database, project_id: int, after: int, maximum: int) -> list[int]:
@@ -64,7 +69,7 @@ async def tasks_of(db: Database, project_id: int, actor: str, maximum: int) -> l
 
 
 async def actor_of(db: Database, project_id: int, run_id: int) -> str | None:
-    """Who gave an answer of the project."""
+    """The volunteer of an answer of the project."""
     row = await one_or_none(
         db,
         "SELECT actor FROM task_run WHERE project_id = %(project)s AND id = %(run)s",
@@ -87,13 +92,14 @@ async def count(db: Database, project_id: int) -> int:
     return int(row["n_tasks"]) if row else 0
 
 
-async def usual(db: Database, project_id: int) -> Row | None:
+async def usual_answers(db: Database, project_id: int) -> int | None:
     """``n_answers`` of the project's first task, for a form to begin with; None without tasks."""
-    return await one_or_none(
+    row = await one_or_none(
         db,
         "SELECT n_answers FROM task_ledger WHERE project_id = %(project)s ORDER BY task_id LIMIT 1",
         {"project": project_id},
     )
+    return row["n_answers"] if row else None
 
 
 async def has_trials_beyond(db: Database, project_id: int, maximum: int) -> bool:

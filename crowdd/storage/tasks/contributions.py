@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from operator import itemgetter
-from typing import Any
 
 from crowdd.kinds import TASK
 from crowdd.kinds.kind import Role
 from crowdd.storage.core.list_size import MAX_LIST_BYTES
 from crowdd.storage.core.projections import json_of
-from crowdd.storage.database import Database, Prepared, Row, as_json, one, one_or_none
-from crowdd.values import Requester
+from crowdd.storage.database import Database, Prepared, as_json, fetch_row, fetch_row_or_none, fetch_rows, one
+from crowdd.storage.tasks.rows import Amended, Answer, Ask, Handed, Progress, Submitted
+from crowdd.values import Requester, Values
 
 # What a volunteer who was handed a task may see of it.
 VOLUNTEER = frozenset({Role.ANYBODY, Role.UNLOCKED})
@@ -34,25 +34,34 @@ SUBMIT = Prepared(
 )
 
 
-def ask(who: Requester, project_id: int, limit: int, offset: int, scan: str, network: str = "") -> dict[str, Any]:
+def ask(who: Requester, project_id: int, limit: int, offset: int, scan: str, network: str = "") -> Ask:
     """An ask for tasks ``offset`` to ``offset + limit`` of a volunteer's sequence; ``network`` as the project knows it."""
-    window = {"maximum": limit, "skip": offset, "scan": scan}
-    return {**who.entry_values(), "actor": who.actor, "network": network, "project": project_id, **window}
+    return {
+        "me": who.user_id,
+        "is_admin": who.admin,
+        "unlocked": list(who.unlocked),
+        "actor": who.actor,
+        "network": network,
+        "project": project_id,
+        "maximum": limit,
+        "skip": offset,
+        "scan": scan,
+    }
 
 
-async def next_tasks(db: Database, asks: list[dict[str, Any]], base_url: str, *, wait: bool) -> list[Row]:
-    """A row per ask: ``state``, ``retry_in``, ``lapsed`` and ``tasks``, each a JSON text as its volunteer may see it.
+async def next_tasks(db: Database, asks: Sequence[Ask], base_url: str, *, wait: bool) -> list[Handed]:
+    """A row per request; its tasks are JSON texts as the volunteer may see them.
 
     ``lapsed`` is not 0 where leases were taken back, by which late answers may count and figures change.
 
-    State "again" means to ask alone: without ``wait`` nobody is waited for; and a task that came while the statement ran
-    is handed out, but only the next statement can read it.
+    State "again" means that the request has to be repeated alone: without ``wait`` the statement does not wait for locks; and
+    a task that was added while it ran is handed out, but only the next statement can read it.
     """
-    rows = await db.fetch(ASK, asking(asks, base_url, wait=wait))
+    rows = await fetch_rows(db, Handed, ASK, asking(asks, base_url, wait=wait))
     return [{**row, "state": "again"} if None in (row["tasks"] or ()) else row for row in rows]
 
 
-def asking(asks: list[dict[str, Any]], base_url: str, *, wait: bool) -> dict[str, Any]:
+def asking(asks: Sequence[Ask], base_url: str, *, wait: bool) -> dict[str, object]:
     """The values of ASK."""
     return {"asks": as_json(asks), "wait": wait, "base_url": base_url}
 
@@ -73,7 +82,7 @@ async def hold(db: Database, who: Requester, network: str, project_id: int, task
     return str(row["state"])
 
 
-def answer(who: Requester, values: Mapping[str, Any], address: str | None) -> dict[str, Any]:
+def answer(who: Requester, values: Values, address: str | None) -> Answer:
     """An answer of a volunteer, with the values of its body; ``address`` stands for the network of an anonymous one."""
     return {
         "project": values["project_id"],
@@ -88,34 +97,37 @@ def answer(who: Requester, values: Mapping[str, Any], address: str | None) -> di
     }
 
 
-async def submit(db: Database, answers: list[dict[str, Any]], *, hurry: bool = False) -> list[Row]:
+async def submit(db: Database, answers: Sequence[Answer], *, hurry: bool = False) -> list[Submitted]:
     """A row per answer: ``state`` and, when it was stored, run, granted, finish_time, late_seconds and volunteer.
 
-    With ``hurry`` UnavailableError comes soon where somebody holds a task for long.
+    With ``hurry`` UnavailableError comes soon where another transaction holds a task for long.
     """
-    return sorted(await db.fetch(SUBMIT, answering(answers, hurry=hurry)), key=itemgetter("nth"))
+    rows = await fetch_rows(db, Submitted, SUBMIT, answering(answers, hurry=hurry))
+    return sorted(rows, key=itemgetter("nth"))
 
 
-def answering(answers: list[dict[str, Any]], *, hurry: bool) -> dict[str, Any]:
+def answering(answers: Sequence[Answer], *, hurry: bool) -> dict[str, object]:
     """The values of SUBMIT."""
     return {"answers": as_json(answers), "hurry": hurry}
 
 
-async def stored(db: Database, answer: Mapping[str, Any], run: int) -> Row | None:
+async def stored(db: Database, answer: Answer, run: int) -> Submitted | None:
     """The run as a row of ``submit`` where it is exactly this answer, stored before; else None."""
-    rows = await db.fetch(
+    return await fetch_row_or_none(
+        db,
+        Submitted,
         "SELECT 'counted' AS state, id AS run, created AS granted, finish_time, timeout AS late_seconds, volunteer"
         " FROM task_run_record"
         " WHERE project_id = %(project)s AND id = %(run)s AND info = %(info)s",
         {"project": answer["project"], "run": run, "info": as_json(answer["info"])},
     )
-    return rows[0] if rows else None
 
 
-async def correct(db: Database, who: Requester, network: str, project_id: int, task_id: int, info: Any) -> Row:
-    """``state`` (changed, same, in result, none, barred) and ``run``: the volunteer's own answer says something else."""
-    return await one(
+async def correct(db: Database, who: Requester, network: str, project_id: int, task_id: int, info: object) -> Amended:
+    """Changes ``info`` of the volunteer's own answer to a task."""
+    return await fetch_row(
         db,
+        Amended,
         "SELECT * FROM amend_answer(%(project)s, %(actor)s, %(task)s, %(info)s, clock(), %(network)s)",
         {"project": project_id, "actor": who.actor, "network": network, "task": task_id, "info": as_json(info)},
     )
@@ -148,10 +160,10 @@ _PROGRESS = {
 }
 
 
-async def progress(db: Database, actor: str, project: int | str) -> Row | None:
+async def progress(db: Database, actor: str, project: int | str) -> Progress | None:
     """Answers of a volunteer and tasks of a project named by id or short name."""
     named = "id" if isinstance(project, int) else "short_name"
-    return await one_or_none(db, _PROGRESS[named], {"actor": actor, "project": project})
+    return await fetch_row_or_none(db, Progress, _PROGRESS[named], {"actor": actor, "project": project})
 
 
 async def in_final_result(db: Database, project_id: int, task_id: int, run_id: int) -> bool:

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from crowdd.storage.database import Database, Row
+from crowdd.storage.database import Database, fetch_rows
+from crowdd.storage.tasks.rows import FinishedTask
 
 _MAX_INFO_BYTES = 4000  # of a task or of a result; of a larger one nothing is shown
 _MAX_ANSWER = 300  # characters of an answer
 
 
-async def page(db: Database, project_id: int, before: int | None, maximum: int, votes: int) -> list[Row]:
+async def page(db: Database, project_id: int, before: int | None, maximum: int, votes: int) -> list[FinishedTask]:
     """The last results of a project, or those before one, the newest first: ``id``, ``task_id``, ``info``, ``task_info``.
 
     ``votes`` has the most frequent answers among those that count: ``answer`` (JSON; of a long one the beginning, as a
     text), how many there are (``n``). ``total`` are all that count, ``kinds`` how many different ones there are.
     """
-    return await db.fetch(
+    return await fetch_rows(
+        db,
+        FinishedTask,
         f"""
         SELECT r.id, r.task_id, CASE WHEN octet_length(r.info::text) <= {_MAX_INFO_BYTES} THEN r.info END AS info,
                CASE WHEN octet_length(t.info::text) <= {_MAX_INFO_BYTES} THEN t.info END AS task_info,

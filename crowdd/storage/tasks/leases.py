@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from crowdd.storage.database import Database, Row, one
+from crowdd.storage.database import Database, fetch_row, one
+from crowdd.storage.tasks.rows import Renewal
 from crowdd.values import Requester
 
 
-async def renew(db: Database, who: Requester, network: str, project_id: int, task_id: int) -> Row:
-    """``state``, and the seconds that are left as ``left``, None without a lease."""
-    return await one(
+async def renew(db: Database, who: Requester, network: str, project_id: int, task_id: int) -> Renewal:
+    """What became of the lease."""
+    return await fetch_row(
         db,
+        Renewal,
         "SELECT r.state, extract(epoch FROM r.ends - now_)::float8 AS left FROM clock() now_,"
         " renew_task(%(project)s, %(actor)s, %(me)s, %(is_admin)s, %(unlocked)s::text[], %(task)s, now_, %(network)s) r",
         {**who.entry_values(), "actor": who.actor, "network": network, "project": project_id, "task": task_id},
@@ -19,7 +21,7 @@ async def renew(db: Database, who: Requester, network: str, project_id: int, tas
 
 
 async def give_back(db: Database, actor: str, project_id: int, task_ids: Sequence[int], skip: bool) -> int:
-    """How many of the tasks the volunteer had; he has them no longer."""
+    """Ends leases of a volunteer; how many there were."""
     row = await one(
         db,
         "SELECT give_back(%(project)s, %(actor)s, %(tasks)s::bigint[], %(skip)s, clock()) AS n",
@@ -29,13 +31,13 @@ async def give_back(db: Database, actor: str, project_id: int, task_ids: Sequenc
 
 
 async def held_by_others(db: Database, actor: str, project_id: int) -> int:
-    """Unfinished tasks that others have and the volunteer could answer; 100 stands for more, too."""
+    """How many unfinished tasks others have leased that the volunteer could answer; 100 stands for 100 or more."""
     row = await one(db, "SELECT held_by_others(%(project)s, %(actor)s) AS n", {"project": project_id, "actor": actor})
     return int(row["n"])
 
 
 async def count_skip(db: Database, actor: str, project_id: int, task_id: int, reason: str) -> None:
-    """Counts the reason for which somebody skipped a task, once for each volunteer; who gave which is not kept."""
+    """Counts the reason for which a volunteer skipped a task, once for each volunteer; which volunteer gave it is not kept."""
     await db.execute(
         "WITH first AS (INSERT INTO task_skip_by (project_id, task_id, actor) SELECT project_id, id, %(actor)s FROM task"
         " WHERE project_id = %(project)s AND id = %(task)s FOR KEY SHARE ON CONFLICT DO NOTHING RETURNING project_id, task_id)"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import attrs
 
@@ -11,15 +10,16 @@ from crowdd.kinds import RESULT
 from crowdd.kinds.kind import EVERYONE, Role
 from crowdd.storage.core import records, roles
 from crowdd.storage.core.projections import json_of
-from crowdd.storage.database import Database, Row, one
+from crowdd.storage.database import Database, fetch_rows, one
+from crowdd.storage.tasks.rows import ResultRow
 from crowdd.values import Requester
 
 _SMALL = ", ".join(f't."{field.name}"' for field in RESULT.fields if field.name != "info")
 
 
 @attrs.frozen
-class Group:
-    """Results to which a requester has the same roles; ``answers`` is how many answers they name together."""
+class SameRoles:
+    """Results to which a requester has the same roles; ``answers`` is the number of answers that they name together."""
 
     roles: frozenset[Role]
     projects: frozenset[int]
@@ -27,7 +27,7 @@ class Group:
     answers: int
 
 
-async def groups(db: Database, who: Requester, ids: Sequence[int]) -> list[Group]:
+async def groups(db: Database, who: Requester, ids: Sequence[int]) -> list[SameRoles]:
     """Results with these ids, as many as there are, by what the requester is to them; one statement for all."""
     sql = (
         "SELECT roles, array_agg(DISTINCT project_id) AS projects, array_agg(id) AS ids, sum(n) AS n FROM"
@@ -36,7 +36,7 @@ async def groups(db: Database, who: Requester, ids: Sequence[int]) -> list[Group
     )
     rows = await db.fetch(sql, {**who.role_values(), "ids": list(ids)})
     return [
-        Group(row["roles"], frozenset(row["projects"]), frozenset(row["ids"]), int(row["n"]))
+        SameRoles(row["roles"], frozenset(row["projects"]), frozenset(row["ids"]), int(row["n"]))
         for row in records.named(rows)
     ]
 
@@ -44,7 +44,7 @@ async def groups(db: Database, who: Requester, ids: Sequence[int]) -> list[Group
 async def lock(tx: Database, ids: Sequence[int]) -> None:
     """Holds results until the transaction ends: their tasks first, by id as everybody takes them, also of several projects.
 
-    Whoever else changes a result of theirs, or makes a new version, comes before or after all of this.
+    Other transactions that change or replace one of these results come before or after this one.
     """
     await tx.fetch(
         "SELECT FROM task_ledger WHERE (project_id, task_id) IN"
@@ -55,9 +55,11 @@ async def lock(tx: Database, ids: Sequence[int]) -> None:
     await tx.fetch("SELECT FROM result WHERE id = ANY (%(ids)s::bigint[]) ORDER BY id FOR UPDATE", {"ids": list(ids)})
 
 
-async def without_info(tx: Database, ids: Sequence[int]) -> list[Row]:
+async def without_info(tx: Database, ids: Sequence[int]) -> list[ResultRow]:
     """The attributes of results but for ``info``, in no order."""
-    return await tx.fetch(f"SELECT {_SMALL} FROM result t WHERE t.id = ANY (%(ids)s::bigint[])", {"ids": list(ids)})
+    return await fetch_rows(
+        tx, ResultRow, f"SELECT {_SMALL} FROM result t WHERE t.id = ANY (%(ids)s::bigint[])", {"ids": list(ids)}
+    )
 
 
 async def fill(tx: Database, items: str) -> int:
@@ -74,7 +76,7 @@ async def fill(tx: Database, items: str) -> int:
 
 async def views(tx: Database, ids: Sequence[int], base_url: str) -> list[str]:
     """Results as JSON texts, in the order of their ids in ``ids``: all who may change them see the same."""
-    values: Mapping[str, Any] = {"ids": list(ids), "base_url": base_url}
+    values: Mapping[str, object] = {"ids": list(ids), "base_url": base_url}
     rows = await tx.fetch(
         f"SELECT {json_of(RESULT, EVERYONE)}::text AS view FROM unnest(%(ids)s::bigint[]) WITH ORDINALITY u(id, nth)"
         " JOIN result t ON t.id = u.id ORDER BY u.nth",

@@ -13,9 +13,10 @@ from collections.abc import Sequence
 import attrs
 
 from crowdd.kinds import TASK_RUN
-from crowdd.kinds.task_run import MAX_KEY_LETTERS
+from crowdd.kinds.task_run import MAX_KEY_CHARACTERS
 from crowdd.storage.core.list_size import MAX_LIST_BYTES, within
-from crowdd.storage.database import Database, Row, one_or_none
+from crowdd.storage.database import Database, fetch_rows, one_or_none
+from crowdd.storage.tasks.rows import ListedRun, ListedTask, Vote
 
 STATES = {"ongoing": "NOT (l.done OR l.retired)", "completed": "(l.done OR l.retired)"}
 ORDERS = {"id": "l.task_id", "priority_0": "l.priority_0", "n_task_runs": "(l.answers + l.uncounted)"}
@@ -29,7 +30,7 @@ _COLUMNS = (
 
 
 @attrs.frozen
-class Place:
+class PageStart:
     """Where a page begins: behind the task ``after`` or before ``before``, else ``offset`` rows from the beginning, or
     at an ``ordinal``. ``order`` and ``descending`` are those of the whole list.
     """
@@ -43,7 +44,7 @@ class Place:
     ordinal: int | None = None
 
 
-async def tasks(db: Database, project_id: int, place: Place, limit: int) -> list[Row]:
+async def tasks(db: Database, project_id: int, place: PageStart, limit: int) -> list[ListedTask]:
     """A page of tasks in the order asked for, each with the beginning of its ``info`` as text."""
     backwards = place.before is not None
     down = place.descending != backwards
@@ -57,16 +58,18 @@ async def tasks(db: Database, project_id: int, place: Place, limit: int) -> list
     )
     named = place.before if backwards else place.after
     values = {"project": project_id, "named": named, "limit": limit, "offset": place.offset, "ordinal": place.ordinal}
-    return await db.fetch(sql, values)
+    return await fetch_rows(db, ListedTask, sql, values)
 
 
 async def holding(
-    db: Database, project_id: int, place: Place, words: Sequence[str], limit: int, maximum: int
-) -> list[Row]:
+    db: Database, project_id: int, place: PageStart, words: Sequence[str], limit: int, maximum: int
+) -> list[ListedTask]:
     """The first tasks whose ``info`` as text holds all words, in the order of ids, among the next ``maximum`` tasks."""
     sign, way = _beyond_id(place)
     state = "" if place.state is None else f" AND {STATES[place.state]}"
-    return await db.fetch(
+    return await fetch_rows(
+        db,
+        ListedTask,
         f"SELECT {_COLUMNS}, left(w.words, 300) AS info_text FROM ("
         f"SELECT id, info::text AS words FROM task WHERE project_id = %(project)s{sign} ORDER BY id {way} LIMIT %(maximum)s) w"
         " JOIN LATERAL (SELECT * FROM task_ledger WHERE project_id = %(project)s AND task_id = w.id OFFSET 0) l ON true"
@@ -81,7 +84,7 @@ async def holding(
     )
 
 
-async def last_of(db: Database, project_id: int, place: Place, maximum: int) -> int | None:
+async def last_of(db: Database, project_id: int, place: PageStart, maximum: int) -> int | None:
     """The last of the next ``maximum`` tasks; None where there are no more behind it."""
     sign, way = _beyond_id(place)
     rows = await db.fetch(
@@ -91,7 +94,7 @@ async def last_of(db: Database, project_id: int, place: Place, maximum: int) -> 
     return int(rows[0]["id"]) if len(rows) > 1 else None
 
 
-def _beyond_id(place: Place) -> tuple[str, str]:
+def _beyond_id(place: PageStart) -> tuple[str, str]:
     sign = "" if place.after is None else f" AND id {'<' if place.descending else '>'} %(named)s"
     return sign, "DESC" if place.descending else "ASC"
 
@@ -100,7 +103,7 @@ def _order(order: str, way: str) -> str:
     return f"l.task_id {way}" if order == "id" else f"{ORDERS[order]} {way}, l.task_id {way}"
 
 
-def _by_id(place: Place, down: bool) -> str:
+def _by_id(place: PageStart, down: bool) -> str:
     """Walks along the tasks; what has another state is passed over."""
     where = _LEDGER
     if place.after is not None or place.before is not None:
@@ -112,7 +115,7 @@ def _by_id(place: Place, down: bool) -> str:
     return f"SELECT * FROM ({walk}) l WHERE {STATES[place.state]}" if place.state is not None else where
 
 
-def _by_priority(place: Place, down: bool) -> str:
+def _by_priority(place: PageStart, down: bool) -> str:
     """The best of the open tasks and of the others: each sort has its index."""
     state = "" if place.state is None else f" AND {STATES[place.state]}"
     rest = f"{state}{_beyond(place, down)} ORDER BY {_order(place.order, 'DESC' if down else 'ASC')}"
@@ -120,12 +123,12 @@ def _by_priority(place: Place, down: bool) -> str:
     return " UNION ALL ".join(ends)
 
 
-def _by_answers(place: Place, down: bool) -> str:
+def _by_answers(place: PageStart, down: bool) -> str:
     state = "" if place.state is None else f" AND {STATES[place.state]}"
     return f"{_LEDGER}{state}{_beyond(place, down)}"
 
 
-def _beyond(place: Place, down: bool) -> str:
+def _beyond(place: PageStart, down: bool) -> str:
     """Tasks behind the named one; none where it is gone."""
     if place.after is None and place.before is None:
         return ""
@@ -163,13 +166,15 @@ async def has(db: Database, project_id: int, task_id: int) -> bool:
     return row is not None
 
 
-async def votes(db: Database, project_id: int, task_id: int, maximum: int) -> list[Row]:
+async def votes(db: Database, project_id: int, task_id: int, maximum: int) -> list[Vote]:
     """What was answered to a task, among the answers that count: ``value`` and how many (``n``), the most frequent first.
 
     ``key``: where in the answers the values stand; None: they are the whole answers. ``total`` in each row are all of
     them, ``kinds`` how many different ones there are. Of a large one only its beginning.
     """
-    return await db.fetch(
+    return await fetch_rows(
+        db,
+        Vote,
         f"SELECT key, CASE WHEN octet_length(value::text) <= {_MAX_VOTE_BYTES} THEN value"
         f" ELSE to_jsonb(left(value::text, {_MAX_VOTE_BYTES // 4})) END AS value, n, sum(n) OVER ()::bigint AS total, count(*) OVER () AS kinds FROM ("
         "SELECT key, value, count(*) AS n, min(run) AS first FROM answer_values(%(project)s, %(task)s) GROUP BY key, value) v"
@@ -183,13 +188,13 @@ async def answer_keys(db: Database, project_id: int) -> list[str]:
     rows = await db.fetch(
         "SELECT DISTINCT k FROM (SELECT info FROM task_run WHERE project_id = %(project)s ORDER BY id DESC LIMIT 20) r"
         " CROSS JOIN LATERAL jsonb_object_keys(CASE WHEN jsonb_typeof(info) = 'object' THEN info ELSE '{}' END) k"
-        f" WHERE length(k) BETWEEN 1 AND {MAX_KEY_LETTERS} ORDER BY k LIMIT 50",
+        f" WHERE length(k) BETWEEN 1 AND {MAX_KEY_CHARACTERS} ORDER BY k LIMIT 50",
         {"project": project_id},
     )
     return [row["k"] for row in rows]
 
 
-async def runs(db: Database, project_id: int, task_id: int, after: int, maximum: int) -> list[Row]:
+async def runs(db: Database, project_id: int, task_id: int, after: int, maximum: int) -> list[ListedRun]:
     """Answers to a task behind one, by id, with ``counted`` and the ``name`` and ``fullname`` of the account.
 
     They end before MAX_LIST_BYTES; ``n_rows`` is how many there would be.
@@ -200,4 +205,4 @@ async def runs(db: Database, project_id: int, task_id: int, after: int, maximum:
         " ORDER BY id LIMIT %(maximum)s) r LEFT JOIN account a ON a.id = r.user_id ORDER BY r.id"
     )
     values = {"project": project_id, "task": task_id, "after": after, "maximum": maximum, "max_bytes": MAX_LIST_BYTES}
-    return await db.fetch(within(TASK_RUN, sql), values)
+    return await fetch_rows(db, ListedRun, within(TASK_RUN, sql), values)

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
+from collections.abc import Mapping, Sequence
 
 from crowdd.errors import NotFoundError
-from crowdd.storage.database import Database, Row, as_json, one, one_or_none
+from crowdd.storage.database import Database, as_json, one, one_or_none
 
 _IN_LEDGER = frozenset({"n_answers", "priority_0"})
 
 
-async def add(db: Database, project_id: int, tasks: list[dict[str, Any]]) -> list[int]:
+async def add(db: Database, project_id: int, tasks: Sequence[Mapping[str, object]]) -> list[int]:
     """The ids of new tasks (info, n_answers, priority_0, quorum, calibration each), in the order given.
 
     Raises NotFoundError when the project has been deleted meanwhile.
@@ -36,7 +36,7 @@ async def lock(db: Database, task_id: int) -> None:
     )
 
 
-async def change(db: Database, project_id: int, task_id: int, changes: dict[str, Any]) -> None:
+async def change(db: Database, project_id: int, task_id: int, changes: Mapping[str, object]) -> None:
     """Writes changed attributes where each belongs; completion follows n_answers at once."""
     here = {"project": project_id, "task": task_id, "tasks": [task_id]}
     if "n_answers" in changes:
@@ -59,11 +59,10 @@ async def project_of(db: Database, task_id: int) -> int | None:
     return row["project_id"] if row else None
 
 
-async def any_of(db: Database, project_id: int) -> Row | None:
-    """Some task of the project: whether it has one at all."""
-    return await one_or_none(
-        db, "SELECT id FROM task WHERE project_id = %(id)s ORDER BY id LIMIT 1", {"id": project_id}
-    )
+async def has_any(db: Database, project_id: int) -> bool:
+    """Whether the project has a task."""
+    rows = await db.fetch("SELECT FROM task WHERE project_id = %(id)s ORDER BY id LIMIT 1", {"id": project_id})
+    return bool(rows)
 
 
 async def hold_imports(db: Database, project_id: int) -> int:
@@ -88,7 +87,7 @@ async def digests(db: Database, project_id: int) -> Counter[str]:
     return Counter({row["digest"]: row["n"] for row in rows})
 
 
-async def digests_of(db: Database, infos: list[Any]) -> list[str]:
+async def digests_of(db: Database, infos: Sequence[object]) -> list[str]:
     """The digests of values as tasks with this ``info`` would have them, in order."""
     rows = await db.fetch(
         "SELECT md5(e::text) AS digest FROM jsonb_array_elements(%(infos)s) WITH ORDINALITY u(e, o) ORDER BY o",

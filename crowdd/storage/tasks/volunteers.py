@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from crowdd.storage.database import Database, Row, one, one_or_none
+from crowdd.storage.database import Database, fetch_row_or_none, fetch_rows, one, one_or_none
+from crowdd.storage.tasks.rows import VolunteerRow
 
 # Those who have answers in a project, folded counters and what is not folded yet.
 _RUNS = """
@@ -19,12 +20,14 @@ _JOINS = (
 )
 
 
-async def listed(db: Database, project_id: int, limit: int, offset: int) -> list[Row]:
-    """Those with the most answers first: volunteer, actor, answers, user_id, user_name, barred.
+async def listed(db: Database, project_id: int, limit: int, offset: int) -> list[VolunteerRow]:
+    """Volunteers of a project, those with the most answers first.
 
     It reads the counters of all volunteers of the project.
     """
-    return await db.fetch(
+    return await fetch_rows(
+        db,
+        VolunteerRow,
         f"SELECT {_COLUMNS} FROM (SELECT * FROM ({_RUNS}) s WHERE answers > 0 ORDER BY answers DESC, actor"
         f" LIMIT %(limit)s OFFSET %(offset)s) r {_JOINS} ORDER BY r.answers DESC, r.actor",
         {"project": project_id, "limit": limit, "offset": offset},
@@ -41,10 +44,11 @@ async def count(db: Database, project_id: int) -> int:
     return int(row["n"])
 
 
-async def find(db: Database, project_id: int, word: str) -> Row | None:
-    """The one whom a word names, as ``listed`` gives them; None where it names nobody."""
-    return await one_or_none(
+async def find(db: Database, project_id: int, word: str) -> VolunteerRow | None:
+    """The volunteer with this word; None without one."""
+    return await fetch_row_or_none(
         db,
+        VolunteerRow,
         f"SELECT {_COLUMNS} FROM (SELECT actor, runs_of(%(project)s, actor) AS answers FROM volunteer_word"
         f" WHERE word = %(word)s AND project_id = %(project)s) r {_JOINS}",
         {"project": project_id, "word": word},
@@ -52,7 +56,7 @@ async def find(db: Database, project_id: int, word: str) -> Row | None:
 
 
 async def actor_of(db: Database, project_id: int, word: str) -> str | None:
-    """Whom a word names."""
+    """The actor with this word; None without one."""
     row = await one_or_none(
         db,
         "SELECT actor FROM volunteer_word WHERE word = %(word)s AND project_id = %(project)s",
@@ -62,7 +66,7 @@ async def actor_of(db: Database, project_id: int, word: str) -> str | None:
 
 
 async def word_of(db: Database, project_id: int, actor: str) -> str | None:
-    """The word of somebody in a project; None for those who have not answered."""
+    """The word of a volunteer in a project; None for those who have not answered."""
     row = await one_or_none(
         db,
         "SELECT word FROM volunteer_word WHERE project_id = %(project)s AND actor = %(actor)s",

@@ -7,7 +7,6 @@ file belong in one transaction that ``begin`` has begun: the file is one moment.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import Any
 
 import attrs
 
@@ -69,7 +68,7 @@ class Chosen:
             )
         return " AND ".join(conditions)
 
-    def values(self, after: int, maximum: int) -> dict[str, Any]:
+    def values(self, after: int, maximum: int) -> dict[str, object]:
         """What stands for the names in it."""
         named = None if self.named is None else list(self.named)
         window = {"project": self.project_id, "after": after, "maximum": maximum}

@@ -3,12 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
-from crowdd.storage.database import Database, Row, as_json, one, one_or_none
+from crowdd.storage.database import Database, as_json, fetch_row, fetch_row_or_none, fetch_rows, one, one_or_none
+from crowdd.storage.transfer.rows import (
+    ExportedFigures,
+    GoneTask,
+    ImportChoices,
+    ImportFigures,
+    ImportRow,
+    KeyedFate,
+    KeyedFigures,
+    KnownInfo,
+    ListedImport,
+    LockedImport,
+    PendingCounts,
+    PendingImport,
+    RefusedRow,
+    ResultFate,
+)
 
 KEPT_ERRORS = 10_000  # refused rows of an import that are kept
-CHOICES = ("dialect", "kind", "uses", "key_name", "again", "n_answers")
+CHOICES = tuple(ImportChoices.__annotations__)
 """What an owner chooses of a file; the preview holds for one set of choices."""
 
 _FIGURES = (
@@ -24,8 +39,20 @@ _STATE = (
 )
 
 
+def choices_of(row: ImportChoices) -> ImportChoices:
+    """The choices of an import, without the rest of its row."""
+    return {
+        "dialect": row["dialect"],
+        "kind": row["kind"],
+        "uses": row["uses"],
+        "key_name": row["key_name"],
+        "again": row["again"],
+        "n_answers": row["n_answers"],
+    }
+
+
 async def add(
-    db: Database, project_id: int, user_id: int | None, values: Mapping[str, Any], maximum: int
+    db: Database, project_id: int, user_id: int | None, values: Mapping[str, object], maximum: int
 ) -> int | None:
     """The id of a new import that waits to be read; None when the project has ``maximum`` that wait."""
     row = await one_or_none(
@@ -39,20 +66,22 @@ async def add(
     return int(row["id"]) if row else None
 
 
-async def pending(db: Database, project_id: int, user_id: int | None) -> Row:
-    """How many imports wait for a word: of the ``project``, and of the ``person`` in all projects."""
-    return await one(
+async def pending(db: Database, project_id: int, user_id: int | None) -> PendingCounts:
+    """How many imports wait for a decision of their owner."""
+    return await fetch_row(
         db,
+        PendingCounts,
         "SELECT (SELECT count(*) FROM task_import WHERE project_id = %(project)s AND queue_item IS NULL) AS project,"
         " (SELECT count(*) FROM task_import WHERE user_id = %(user)s AND queue_item IS NULL) AS person",
         {"project": project_id, "user": user_id},
     )
 
 
-async def get(db: Database, project_id: int, import_id: int) -> Row | None:
+async def get(db: Database, project_id: int, import_id: int) -> ImportRow | None:
     """An import of the project with its ``state``: reading, unread, unreadable, pending, that of its work, or done."""
-    return await one_or_none(
+    return await fetch_row_or_none(
         db,
+        ImportRow,
         f"SELECT {_FIGURES}, {_STATE}, (SELECT row_to_json(w) FROM (SELECT q.id, q.state, q.done, q.total, q.error, q.cancel FROM queue_item q"
         " WHERE q.id = coalesce(i.queue_item, i.check_item)) w) AS work"
         " FROM task_import i WHERE project_id = %(project)s AND id = %(id)s",
@@ -60,25 +89,28 @@ async def get(db: Database, project_id: int, import_id: int) -> Row | None:
     )
 
 
-async def newest(db: Database, project_id: int, maximum: int) -> list[Row]:
+async def newest(db: Database, project_id: int, maximum: int) -> list[ListedImport]:
     """The newest imports of a project, without their rows."""
-    return await db.fetch(
+    return await fetch_rows(
+        db,
+        ListedImport,
         "SELECT id, created, name, format, bytes, rows, kind, queue_item, added, updated, present, refused, ended,"
         f" {_STATE} FROM task_import i WHERE project_id = %(project)s ORDER BY id DESC LIMIT %(maximum)s",
         {"project": project_id, "maximum": maximum},
     )
 
 
-async def lock_pending(db: Database, project_id: int, import_id: int) -> Row | None:
-    """An import that has not begun, held until the transaction ends; None when there is none (any more)."""
-    return await one_or_none(
+async def lock_pending(db: Database, project_id: int, import_id: int) -> PendingImport | None:
+    """An import that has not begun, locked until the transaction ends; None when it has begun or does not exist."""
+    return await fetch_row_or_none(
         db,
+        PendingImport,
         f"SELECT {_FIGURES} FROM task_import WHERE project_id = %(project)s AND id = %(id)s AND queue_item IS NULL FOR UPDATE",
         {"project": project_id, "id": import_id},
     )
 
 
-async def choose(db: Database, import_id: int, choices: Mapping[str, Any], auto: bool, on_error: str | None) -> None:
+async def choose(db: Database, import_id: int, choices: Mapping[str, object], auto: bool, on_error: str | None) -> None:
     """Writes down other choices; what was counted by those before holds no longer."""
     values = {name: choices[name] for name in CHOICES}
     values |= {name: None if values[name] is None else as_json(values[name]) for name in ("dialect", "uses")}
@@ -98,7 +130,7 @@ async def read_by(db: Database, import_id: int, item: int, begins: bool) -> None
     )
 
 
-async def save_inspected(db: Database, import_id: int, values: Mapping[str, Any]) -> None:
+async def save_inspected(db: Database, import_id: int, values: Mapping[str, object]) -> None:
     """What the file holds: dialect, kind, format, columns, sample, rows, empty, doubts; its refused rows are forgotten."""
     kept = {name: as_json(values[name]) for name in ("dialect", "columns", "sample", "doubts", "uses")}
     names = ("dialect", "kind", "format", "columns", "sample", "rows", "blank", "doubts", "uses", "key_name")
@@ -108,14 +140,19 @@ async def save_inspected(db: Database, import_id: int, values: Mapping[str, Any]
     await db.execute("DELETE FROM import_error WHERE import_id = %(id)s", {"id": import_id})
 
 
-async def lock(db: Database, import_id: int) -> Row | None:
-    """The choices of an import, held until the transaction ends."""
-    return await one_or_none(
-        db, f"SELECT {', '.join(CHOICES)}, queue_item FROM task_import WHERE id = %(id)s FOR UPDATE", {"id": import_id}
+async def lock(db: Database, import_id: int) -> LockedImport | None:
+    """The choices of an import, locked until the transaction ends."""
+    return await fetch_row_or_none(
+        db,
+        LockedImport,
+        f"SELECT {', '.join(CHOICES)}, queue_item FROM task_import WHERE id = %(id)s FOR UPDATE",
+        {"id": import_id},
     )
 
 
-async def save_preview(db: Database, import_id: int, checked: Mapping[str, Any], preview: Mapping[str, Any]) -> None:
+async def save_preview(
+    db: Database, import_id: int, checked: Mapping[str, object], preview: Mapping[str, object]
+) -> None:
     """Keeps what would become of the rows by these choices."""
     await db.execute(
         "UPDATE task_import SET preview = %(preview)s, checked = %(checked)s, check_error = '' WHERE id = %(id)s",
@@ -145,7 +182,7 @@ async def wait_for_owner(db: Database, import_id: int) -> None:
 
 
 async def forget(db: Database, project_id: int, import_id: int) -> str | None:
-    """Removes an import that waits for a word; the name of its file."""
+    """Removes an import that has not begun; the name of its file."""
     row = await one_or_none(
         db,
         "DELETE FROM task_import WHERE project_id = %(project)s AND id = %(id)s AND queue_item IS NULL RETURNING file",
@@ -154,9 +191,11 @@ async def forget(db: Database, project_id: int, import_id: int) -> str | None:
     return row["file"] if row else None
 
 
-async def known(db: Database, project_id: int, infos: Sequence[Any]) -> list[Row]:
+async def known(db: Database, project_id: int, infos: Sequence[object]) -> list[KnownInfo]:
     """For each value, in order, its ``digest`` and whether the project has a task with this info (``present``)."""
-    return await db.fetch(
+    return await fetch_rows(
+        db,
+        KnownInfo,
         "SELECT md5(e::text) AS digest, EXISTS (SELECT FROM task t WHERE t.project_id = %(project)s"
         " AND md5(t.info::text)::uuid = md5(e::text)::uuid) AS present"
         " FROM jsonb_array_elements(%(infos)s) WITH ORDINALITY u(e, o) ORDER BY o",
@@ -171,9 +210,13 @@ async def learn_keys(db: Database, project_id: int, name: str, maximum: int) -> 
     return bool(row["more"])
 
 
-async def match_keyed(db: Database, project_id: int, name: str, rows: Sequence[Mapping[str, Any]]) -> list[Row]:
+async def match_keyed(
+    db: Database, project_id: int, name: str, rows: Sequence[Mapping[str, object]]
+) -> list[KeyedFate]:
     """What would become of each row with a key (``fate``: added, updated, same or kept), and whether its task is out."""
-    return await db.fetch(
+    return await fetch_rows(
+        db,
+        KeyedFate,
         "SELECT fate, retired FROM match_keyed_rows(%(project)s, %(name)s, %(rows)s, clock())",
         {"project": project_id, "name": name, "rows": as_json(list(rows))},
     )
@@ -192,19 +235,22 @@ async def keyed_tasks(db: Database, project_id: int, name: str, keys: Sequence[s
 
 
 async def add_keyed(
-    db: Database, project_id: int, name: str, rows: Sequence[Mapping[str, Any]], seen: Sequence[str], import_id: int
-) -> Row:
+    db: Database, project_id: int, name: str, rows: Sequence[Mapping[str, object]], seen: Sequence[str], import_id: int
+) -> KeyedFigures:
     """Adds or updates tasks by their key: how many were added, updated, the same, and kept because they are answered."""
-    return await one(
+    return await fetch_row(
         db,
+        KeyedFigures,
         "SELECT * FROM import_keyed_rows(%(project)s, %(name)s, %(rows)s, %(seen)s::text[], %(import)s, clock())",
         {"project": project_id, "name": name, "rows": as_json(list(rows)), "seen": list(seen), "import": import_id},
     )
 
 
-async def gone(db: Database, project_id: int, name: str, import_id: int, after: int, maximum: int) -> list[Row]:
+async def gone(db: Database, project_id: int, name: str, import_id: int, after: int, maximum: int) -> list[GoneTask]:
     """Tasks with a key that the import's file has not, by id: task_id, key, state, answers. Those taken out are left out."""
-    return await db.fetch(
+    return await fetch_rows(
+        db,
+        GoneTask,
         "SELECT k.task_id, k.key, CASE WHEN l.done THEN 'completed' ELSE 'ongoing' END AS state, l.answers"
         " FROM task_key k JOIN task_ledger l USING (project_id, task_id) WHERE k.project_id = %(project)s AND k.name = %(name)s"
         " AND k.seen < %(import)s AND NOT l.retired AND k.task_id > %(after)s ORDER BY k.task_id LIMIT %(maximum)s",
@@ -223,7 +269,7 @@ async def count_gone(db: Database, project_id: int, name: str, import_id: int) -
     return int(row["n"])
 
 
-async def match_exported(db: Database, project_id: int, rows: Sequence[Mapping[str, Any]]) -> list[bool]:
+async def match_exported(db: Database, project_id: int, rows: Sequence[Mapping[str, object]]) -> list[bool]:
     """Of each exported task whether the project has it."""
     found = await db.fetch(
         "SELECT task_id FROM match_exported_tasks(%(project)s, %(rows)s)",
@@ -232,16 +278,19 @@ async def match_exported(db: Database, project_id: int, rows: Sequence[Mapping[s
     return [row["task_id"] is not None for row in found]
 
 
-async def add_exported(db: Database, project_id: int, rows: Sequence[Mapping[str, Any]], again: bool) -> Row:
+async def add_exported(
+    db: Database, project_id: int, rows: Sequence[Mapping[str, object]], again: bool
+) -> ExportedFigures:
     """Adds exported tasks that are not there: how many were ``added`` and ``present``."""
-    return await one(
+    return await fetch_row(
         db,
+        ExportedFigures,
         "SELECT * FROM import_exported_tasks(%(project)s, %(rows)s, %(again)s, clock())",
         {"project": project_id, "rows": as_json(list(rows)), "again": again},
     )
 
 
-async def match_answers(db: Database, project_id: int, rows: Sequence[Mapping[str, Any]]) -> list[str]:
+async def match_answers(db: Database, project_id: int, rows: Sequence[Mapping[str, object]]) -> list[str]:
     """What would become of each exported answer: added, present, "no task" or "other"."""
     found = await db.fetch(
         "SELECT fate FROM match_exported_answers(%(project)s, %(rows)s)",
@@ -250,7 +299,7 @@ async def match_answers(db: Database, project_id: int, rows: Sequence[Mapping[st
     return [row["fate"] for row in found]
 
 
-async def add_answers(db: Database, project_id: int, rows: Sequence[Mapping[str, Any]]) -> list[str]:
+async def add_answers(db: Database, project_id: int, rows: Sequence[Mapping[str, object]]) -> list[str]:
     """Stores exported answers, and says of each what became of it, as above."""
     found = await db.fetch(
         "SELECT fate FROM import_exported_answers(%(project)s, %(rows)s, clock()) ORDER BY nth",
@@ -259,9 +308,11 @@ async def add_answers(db: Database, project_id: int, rows: Sequence[Mapping[str,
     return [row["fate"] for row in found]
 
 
-async def match_results(db: Database, project_id: int, rows: Sequence[Mapping[str, Any]]) -> list[Row]:
+async def match_results(db: Database, project_id: int, rows: Sequence[Mapping[str, object]]) -> list[ResultFate]:
     """What would become of each exported result, in order: ``result_id`` and ``fate`` (``domain.tasks.results.fill_exported``)."""
-    return await db.fetch(
+    return await fetch_rows(
+        db,
+        ResultFate,
         "SELECT result_id, fate FROM match_exported_results(%(project)s, %(rows)s)",
         {"project": project_id, "rows": as_json(list(rows))},
     )
@@ -274,7 +325,7 @@ async def count(db: Database, import_id: int, figures: Mapping[str, int]) -> Non
     await db.execute(f"UPDATE task_import SET {sets} WHERE id = %(id)s", {**figures, "id": import_id})
 
 
-async def add_errors(db: Database, import_id: int, refused: Sequence[Mapping[str, Any]]) -> None:
+async def add_errors(db: Database, import_id: int, refused: Sequence[Mapping[str, object]]) -> None:
     """Keeps refused rows (line, reason and text each), as long as there are not too many."""
     if refused:
         await db.execute(
@@ -285,26 +336,29 @@ async def add_errors(db: Database, import_id: int, refused: Sequence[Mapping[str
         )
 
 
-async def end(db: Database, import_id: int) -> Row:
+async def end(db: Database, import_id: int) -> ImportFigures:
     """Says that an import is done, and its figures. How many rows stand in the file twice is what the preview has counted."""
-    return await one(
+    return await fetch_row(
         db,
+        ImportFigures,
         "UPDATE task_import SET ended = coalesce(ended, clock()), twice = coalesce((preview->>'twice')::bigint, twice) WHERE id = %(id)s"
         " RETURNING rows, added, updated, present, twice, kept, refused, blank AS empty, project_id, file",
         {"id": import_id},
     )
 
 
-async def errors(db: Database, import_id: int, after: int, maximum: int) -> list[Row]:
-    """Refused rows behind a line: line, reason, text."""
-    return await db.fetch(
+async def errors(db: Database, import_id: int, after: int, maximum: int) -> list[RefusedRow]:
+    """Refused rows behind a line."""
+    return await fetch_rows(
+        db,
+        RefusedRow,
         "SELECT line, reason, text FROM import_error WHERE import_id = %(id)s AND line > %(after)s ORDER BY line LIMIT %(maximum)s",
         {"id": import_id, "after": after, "maximum": maximum},
     )
 
 
 async def sweep(db: Database, days: int, pending_days: int) -> int:
-    """Removes imports that ended so long ago, and those that nobody said a word about; how many."""
+    """Removes imports that ended so long ago, and those that were never begun; how many."""
     return await db.execute(
         "DELETE FROM task_import i WHERE created < clock() - make_interval(days => CASE WHEN queue_item IS NULL THEN %(pending)s"
         " ELSE %(days)s END) AND NOT EXISTS (SELECT FROM queue_item q WHERE q.id IN (i.queue_item, i.check_item) AND q.state IN ('waiting', 'running'))",

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import Any
 
-from crowdd.storage.database import Database, Row, one_or_none
+from crowdd.storage.database import Database, fetch_row_or_none, fetch_rows
+from crowdd.storage.webhooks.rows import Attempt, DueDelivery, ReceiverHealth, SwitchedOff
 
 # A project with something to do: events without a delivery, or deliveries that are due.
 _CANDIDATES = """
@@ -17,7 +17,7 @@ SELECT w.project_id FROM webhook w JOIN project p ON p.id = w.project_id
            AND EXISTS (SELECT FROM delivery d WHERE d.project_id = w.project_id AND d.state = 'waiting' AND d.next_at <= clock()))"""
 _DUE = """
 SELECT d.id, d.project_id, d.seq, d.kind, d.task_id, d.attempts, d.again, d.next_at AS planned, p.webhook AS url, p.short_name,
-       w.secret_sealed, CASE WHEN w.old_secret_until > now_ THEN w.old_secret_sealed END AS old_secret_sealed,
+       w.secret_encrypted, CASE WHEN w.old_secret_until > now_ THEN w.old_secret_encrypted END AS old_secret_encrypted,
        e.result_id, coalesce(e.at, d.created) AS at, event_data(e) AS data, now_ AS now
   FROM clock() now_
  CROSS JOIN LATERAL due_deliveries(%(project)s, %(room)s, %(busy)s::bigint[], now_) d
@@ -44,26 +44,27 @@ async def feed(db: Database, projects: Collection[int], maximum: int) -> None:
     )
 
 
-async def due(db: Database, project_id: int, room: int, busy: Sequence[int]) -> list[Row]:
-    """What may go to a project's receiver now, with all that a message needs; ``busy`` are those on their way to it."""
-    return await db.fetch(_DUE, {"project": project_id, "room": room, "busy": list(busy)})
+async def due(db: Database, project_id: int, room: int, busy: Sequence[int]) -> list[DueDelivery]:
+    """The deliveries of a project that may be sent now, at most ``room``; ``busy`` are those that are being sent."""
+    return await fetch_rows(db, DueDelivery, _DUE, {"project": project_id, "room": room, "busy": list(busy)})
 
 
-async def delivered(db: Database, row: Row, attempt: dict[str, Any]) -> None:
-    """Writes an attempt down that a receiver took: url, body, status, answer, problem, seconds."""
+async def delivered(db: Database, delivery: DueDelivery, attempt: Attempt) -> None:
+    """Records an attempt that succeeded."""
     await db.fetch(
         f"WITH attempt AS ({_ATTEMPT}) SELECT note_delivered(%(project)s, %(delivery)s, clock())",
-        {"project": row["project_id"], "delivery": row["id"], **attempt},
+        {"project": delivery.project_id, "delivery": delivery.id, **attempt},
     )
 
 
-async def health(db: Database, project_id: int, begun_seconds_ago: float) -> Row | None:
+async def health(db: Database, project_id: int, begun_seconds_ago: float) -> ReceiverHealth | None:
     """How a receiver did until now, locked: failures in a row, whether it is on, whether an attempt begun then overlaps the last.
 
     Of failures that overlap only the first counts, and only those that count are looked at here.
     """
-    return await one_or_none(
+    return await fetch_row_or_none(
         db,
+        ReceiverHealth,
         "SELECT failures, active, coalesce(failed_at > clock() - make_interval(secs => %(ago)s), false) AS overlapping"
         " FROM webhook WHERE project_id = %(project)s FOR UPDATE",
         {"project": project_id, "ago": begun_seconds_ago},
@@ -71,13 +72,13 @@ async def health(db: Database, project_id: int, begun_seconds_ago: float) -> Row
 
 
 async def failed(
-    db: Database, row: Row, attempt: dict[str, Any], given_up: bool, delay: float, failures: int, pause: float
+    db: Database, delivery: DueDelivery, attempt: Attempt, given_up: bool, delay: float, failures: int, pause: float
 ) -> None:
-    """Writes an attempt down that failed, and what follows: the next one in ``delay`` seconds, or none.
+    """Records an attempt that failed, and what follows: the next one in ``delay`` seconds, or none.
 
     ``failures`` in a row and ``pause`` (seconds without any delivery, once it is failing) are the receiver's.
     """
-    values = {"project": row["project_id"], "delivery": row["id"], "given_up": given_up, "delay": delay, **attempt}
+    values = {"project": delivery.project_id, "delivery": delivery.id, "given_up": given_up, "delay": delay, **attempt}
     await db.execute(_ATTEMPT, values)
     await db.execute(
         "UPDATE delivery SET attempts = attempts + 1, state = CASE WHEN %(given_up)s THEN 'failed' ELSE 'waiting' END,"
@@ -88,13 +89,13 @@ async def failed(
     await db.execute(
         "UPDATE webhook SET failures = %(failures)s, failed_at = clock(), next_at = clock() + make_interval(secs => %(pause)s)"
         " WHERE project_id = %(project)s AND failures < %(failures)s",
-        {"project": row["project_id"], "failures": failures, "pause": pause},
+        {"project": delivery.project_id, "failures": failures, "pause": pause},
     )
 
 
-async def test_failed(db: Database, row: Row, attempt: dict[str, Any]) -> None:
-    """Writes a test down that failed; it is made once, and says nothing about the events that wait."""
-    values = {"project": row["project_id"], "delivery": row["id"], **attempt}
+async def test_failed(db: Database, delivery: DueDelivery, attempt: Attempt) -> None:
+    """Records a test that failed; it is made once, and does not count as a failure of the receiver."""
+    values = {"project": delivery.project_id, "delivery": delivery.id, **attempt}
     await db.execute(_ATTEMPT, values)
     await db.execute(
         "UPDATE delivery SET attempts = 1, state = 'failed', finished = clock() WHERE project_id = %(project)s AND id = %(delivery)s",
@@ -102,10 +103,11 @@ async def test_failed(db: Database, row: Row, attempt: dict[str, Any]) -> None:
     )
 
 
-async def switch_off(db: Database, project_id: int, reason: str) -> Row | None:
+async def switch_off(db: Database, project_id: int, reason: str) -> SwitchedOff | None:
     """Ends deliveries to a receiver; whom to tell: short_name, name, email_addr, locale of the owner. None: it was off."""
-    return await one_or_none(
+    return await fetch_row_or_none(
         db,
+        SwitchedOff,
         "UPDATE webhook w SET active = false, why_off = %(reason)s FROM project p JOIN account a ON a.id = p.owner_id"
         " WHERE p.id = w.project_id AND w.project_id = %(project)s AND w.active"
         " RETURNING p.id, p.short_name, p.name, a.email_addr, a.fullname, a.locale",

@@ -1,13 +1,14 @@
-"""What happened in a project, in the order of its numbers (definitions 70)."""
+"""The events of a project, in the order of their numbers (definitions 70)."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
 
-from crowdd.storage.database import Database, Row, as_json, one
+from crowdd.storage.database import Database, as_json, fetch_rows, one
+from crowdd.storage.webhooks.rows import Event
 
 
-async def add(db: Database, project_id: int, kind: str, data: dict[str, Any]) -> None:
+async def add(db: Database, project_id: int, kind: str, data: Mapping[str, object]) -> None:
     """An event of the transaction that is under way; the sequencer numbers it after the commit."""
     await db.execute(
         "INSERT INTO event (project_id, kind, at, data) VALUES (%(project)s, %(kind)s, clock(), %(data)s)",
@@ -32,14 +33,16 @@ async def newly_complete(db: Database) -> list[int]:
 
 
 async def number(db: Database, project_id: int) -> int:
-    """Numbers a project's events; returns how many got one. Waits for whoever is just doing the same."""
+    """Numbers a project's events; returns how many got a number. Waits for another transaction that does the same."""
     row = await one(db, "SELECT number_events(%(project)s, clock()) AS n", {"project": project_id})
     return int(row["n"])
 
 
-async def after(db: Database, project_id: int, seq: int, maximum: int) -> list[Row]:
-    """The events after a number, in order: project_id, seq, id, kind, task_id, result_id, at, data."""
-    return await db.fetch(
+async def after(db: Database, project_id: int, seq: int, maximum: int) -> list[Event]:
+    """The events after a number, in order."""
+    return await fetch_rows(
+        db,
+        Event,
         "SELECT project_id, seq, id, kind, task_id, result_id, at, event_data(e) AS data FROM event e"
         " WHERE project_id = %(project)s AND seq > %(seq)s ORDER BY seq LIMIT %(maximum)s",
         {"project": project_id, "seq": seq, "maximum": maximum},

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from crowdd.storage.database import Database, Row, one, one_or_none
+from crowdd.storage.database import Database, fetch_row_or_none, fetch_rows, one
+from crowdd.storage.webhooks.rows import Delivery, LoggedAttempt, WebhookSecrets, WebhookState
 
 _STATE = """
 SELECT p.id AS project_id, p.short_name, p.name, p.webhook AS url, p.owner_id, w.active, w.why_off, w.failures, w.failed_at, w.next_at,
@@ -23,7 +24,7 @@ SELECT d.id, d.project_id, d.event_id, d.seq, d.kind, d.task_id, d.created, d.ag
 async def add(db: Database, project_id: int, encrypted: bytes) -> bool:
     """The webhook of a project that has an address for the first time; what was before is its gap. False: it has one."""
     made = await db.execute(
-        "INSERT INTO webhook (project_id, secret_sealed, last_seq, gap_from, gap_to)"
+        "INSERT INTO webhook (project_id, secret_encrypted, last_seq, gap_from, gap_to)"
         " SELECT %(project)s, %(secret)s, n, CASE WHEN n > 0 THEN 0 END, nullif(n, 0)"
         " FROM (SELECT coalesce((SELECT last_seq FROM event_sequence WHERE project_id = %(project)s), 0) AS n) x"
         " ON CONFLICT DO NOTHING",
@@ -33,7 +34,7 @@ async def add(db: Database, project_id: int, encrypted: bytes) -> bool:
 
 
 async def begin(db: Database, project_id: int) -> None:
-    """A webhook without an address has one again: what happened meanwhile is its gap."""
+    """Begins again after the address was set anew: events since then are its gap."""
     await db.execute(
         "UPDATE webhook w SET last_seq = s.last_seq,"
         " gap_from = CASE WHEN s.last_seq > w.last_seq OR gap_to IS NOT NULL THEN coalesce(gap_from, w.last_seq) END,"
@@ -44,7 +45,7 @@ async def begin(db: Database, project_id: int) -> None:
 
 
 async def switch_on(db: Database, project_id: int) -> None:
-    """Whatever the receiver did before counts no more, and what waits goes now."""
+    """Switches a webhook on: earlier failures do not count any more, and waiting deliveries are due now."""
     await db.execute(
         "UPDATE webhook SET active = true, why_off = '', failures = 0, failed_at = NULL, next_at = NULL WHERE project_id = %(project)s",
         {"project": project_id},
@@ -63,24 +64,27 @@ async def unknown(db: Database) -> list[int]:
     return [row["id"] for row in rows]
 
 
-async def state(db: Database, project_id: int) -> Row | None:
+async def state(db: Database, project_id: int) -> WebhookState | None:
     """Address, health and counts; the webhook's columns are null for a project that never had an address."""
-    return await one_or_none(db, f"{_STATE} WHERE p.id = %(project)s", {"project": project_id})
+    return await fetch_row_or_none(db, WebhookState, f"{_STATE} WHERE p.id = %(project)s", {"project": project_id})
 
 
-async def states(db: Database) -> list[Row]:
+async def states(db: Database) -> list[WebhookState]:
     """The same of every project that has or had an address, those that are switched off or fail first."""
-    return await db.fetch(
+    return await fetch_rows(
+        db,
+        WebhookState,
         f"{_STATE} WHERE w.project_id IS NOT NULL OR p.webhook IS NOT NULL"
-        " ORDER BY w.active, w.failures DESC, p.short_name LIMIT 1000"
+        " ORDER BY w.active, w.failures DESC, p.short_name LIMIT 1000",
     )
 
 
-async def secrets(db: Database, project_id: int) -> Row | None:
-    """secret_sealed, and old_secret_sealed while that still signs."""
-    return await one_or_none(
+async def secrets(db: Database, project_id: int) -> WebhookSecrets | None:
+    """The encrypted secrets that sign."""
+    return await fetch_row_or_none(
         db,
-        "SELECT secret_sealed, CASE WHEN old_secret_until > clock() THEN old_secret_sealed END AS old_secret_sealed"
+        WebhookSecrets,
+        "SELECT secret_encrypted, CASE WHEN old_secret_until > clock() THEN old_secret_encrypted END AS old_secret_encrypted"
         " FROM webhook WHERE project_id = %(project)s",
         {"project": project_id},
     )
@@ -89,34 +93,41 @@ async def secrets(db: Database, project_id: int) -> Row | None:
 async def rotate(db: Database, project_id: int, encrypted: bytes, hours: int) -> bool:
     """A new secret; the one until now signs beside it for so many hours. False: there is no webhook."""
     changed = await db.execute(
-        "UPDATE webhook SET old_secret_sealed = secret_sealed, old_secret_until = clock() + make_interval(hours => %(hours)s),"
-        " secret_sealed = %(secret)s WHERE project_id = %(project)s",
+        "UPDATE webhook SET old_secret_encrypted = secret_encrypted, old_secret_until = clock() + make_interval(hours => %(hours)s),"
+        " secret_encrypted = %(secret)s WHERE project_id = %(project)s",
         {"project": project_id, "secret": encrypted, "hours": hours},
     )
     return changed == 1
 
 
-async def deliveries(db: Database, project_id: int, maximum: int, before: int | None, only: str | None) -> list[Row]:
+async def deliveries(
+    db: Database, project_id: int, maximum: int, before: int | None, only: str | None
+) -> list[Delivery]:
     """The newest deliveries, each with its last attempt; ``before`` an id, ``only`` a state."""
-    return await db.fetch(
+    return await fetch_rows(
+        db,
+        Delivery,
         f"{_DELIVERY} WHERE d.project_id = %(project)s AND d.id < %(before)s AND (%(only)s::text IS NULL OR d.state = %(only)s)"
         " ORDER BY d.id DESC LIMIT %(maximum)s",
         {"project": project_id, "maximum": maximum, "before": 2**63 - 1 if before is None else before, "only": only},
     )
 
 
-async def delivery(db: Database, project_id: int, delivery_id: int) -> Row | None:
+async def delivery(db: Database, project_id: int, delivery_id: int) -> Delivery | None:
     """One delivery with its last attempt."""
-    return await one_or_none(
+    return await fetch_row_or_none(
         db,
+        Delivery,
         f"{_DELIVERY} WHERE d.project_id = %(project)s AND d.id = %(delivery)s",
         {"project": project_id, "delivery": delivery_id},
     )
 
 
-async def attempts(db: Database, project_id: int, delivery_id: int) -> list[Row]:
-    """What was sent and what came back: at, url, body, status, answer, problem, seconds; the oldest first."""
-    return await db.fetch(
+async def attempts(db: Database, project_id: int, delivery_id: int) -> list[LoggedAttempt]:
+    """The attempts of a delivery, the oldest first."""
+    return await fetch_rows(
+        db,
+        LoggedAttempt,
         "SELECT at, url, body, status, answer, problem, seconds FROM delivery_attempt"
         " WHERE project_id = %(project)s AND delivery_id = %(delivery)s ORDER BY id",
         {"project": project_id, "delivery": delivery_id},
@@ -124,7 +135,7 @@ async def attempts(db: Database, project_id: int, delivery_id: int) -> list[Row]
 
 
 async def ping(db: Database, project_id: int) -> int:
-    """The id of a test that goes as soon as somebody delivers."""
+    """The id of a test delivery, due now."""
     row = await one(
         db,
         "INSERT INTO delivery (project_id, kind, created, next_at) VALUES (%(project)s, 'ping', clock(), clock()) RETURNING id",

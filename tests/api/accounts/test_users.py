@@ -69,7 +69,7 @@ async def test_hidden_attributes_are_neither_found_nor_ordered_by(served):
 @pytest_twisted.ensureDeferred
 async def test_secret_attributes_are_unknown_to_queries(served):
     boss = await served.person("boss", admin=True)
-    for name in ("api_key_hash", "email_addr", "passwd_hash", "catalog_api", "google_user_id", "api_key_sealed"):
+    for name in ("api_key_hash", "email_addr", "passwd_hash", "catalog_api", "google_user_id", "api_key_encrypted"):
         for query in (f"{name}=x", f"orderby={name}"):
             error = (await boss.get(f"/api/user?{query}")).json()
             assert (error["status_code"], error["exception_cls"]) == (415, "AttributeError"), query

@@ -1,4 +1,4 @@
-"""Categories over REST: administrators' shelves."""
+"""Categories over REST, which administrators manage."""
 
 import pytest_twisted
 from support.checks.shows import shows

@@ -1,4 +1,4 @@
-"""The bell: who hears what, and when."""
+"""Change notifications: who is called, and when."""
 
 import pytest
 import pytest_twisted
@@ -49,7 +49,7 @@ def test_what_was_rung_elsewhere_is_not_for_those_who_carry_it_there(clock):
     change_notifier.notify(1, from_elsewhere=True)
     change_notifier.notify(2)
     change_notifier.notify(3)
-    change_notifier.notify(3, from_elsewhere=True)  # rung by both: carried
+    change_notifier.notify(3, from_elsewhere=True)  # notified by both: carried
     clock.advance(0)
     assert (own, all_) == ([2, 3], [1, 2, 3])
 

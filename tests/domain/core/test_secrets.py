@@ -7,10 +7,10 @@ import pytest
 from cryptography.exceptions import InvalidTag
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.sealing import sealed_at_first
+from support.first_encryption import encrypted_at_first
 
 from crowdd.domain.core import secrets
-from crowdd.domain.core.secrets import Secrets
+from crowdd.domain.core.secrets import Secrets, place
 from crowdd.errors import ConfigError
 
 KEYS = Secrets(b"k" * 32)
@@ -68,7 +68,7 @@ def test_what_nobody_signed_is_nothing(text):
 
 
 @given(TEXTS)
-def test_what_is_sealed_is_opened_by_its_key_only_and_never_looks_the_same(text):
+def test_what_is_encrypted_is_opened_by_its_key_only_and_never_looks_the_same(text):
     encrypted = KEYS.encrypt(text, "here.x.1")
     assert KEYS.decrypt(encrypted, "here.x.1") == text and KEYS.encrypt(text, "here.x.1") != encrypted
     assert len(text) < 4 or text.encode() not in encrypted
@@ -83,15 +83,20 @@ def test_what_is_sealed_is_opened_by_its_key_only_and_never_looks_the_same(text)
 
 
 @given(TEXTS)
-def test_what_was_sealed_without_a_place_still_opens(text):
-    old = sealed_at_first(KEYS, text)
+def test_what_was_encrypted_without_a_place_still_opens(text):
+    old = encrypted_at_first(KEYS, text)
     newer = Secrets(b"n" * 32, (KEYS.root,))
     assert KEYS.decrypt(old, "here.x.1") == newer.decrypt(old, "here.x.1") == text
     with pytest.raises(InvalidTag):
         OTHER.decrypt(old, "here.x.1")
 
 
-def test_the_first_key_seals_and_all_keys_open():
+def test_values_stay_bound_to_the_first_name_of_their_column():
+    assert place("account", "api_key_encrypted", 1) == "account.api_key_sealed.1"
+    assert place("one_time_link", "data", "x") == "one_time_link.data.x"
+
+
+def test_the_first_key_encrypts_and_all_keys_open():
     newer = Secrets(b"n" * 32, (KEYS.root,))
     newest = Secrets(b"t" * 32, (b"n" * 32, KEYS.root))
     old, new = KEYS.encrypt("secret", "a.b.1"), newer.encrypt("secret", "a.b.1")

@@ -1,4 +1,4 @@
-"""A new key: what was sealed before is found, opened, and sealed anew in parts."""
+"""A new key: what was encrypted before is found, opened, and encrypted anew in parts."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import attrs
 import pytest
 import pytest_twisted
 from cryptography.exceptions import InvalidTag
-from support.sealing import sealed_at_first
+from support.first_encryption import encrypted_at_first
 from twisted.internet import reactor
 from twisted.internet.defer import ensureDeferred, gatherResults
 
@@ -15,7 +15,7 @@ from crowdd.domain.accounts.registration import Registration
 from crowdd.domain.accounts.social.oauth import ProviderIdentity
 from crowdd.domain.core.secrets import Secrets
 from crowdd.domain.server import services as domain_module
-from crowdd.domain.server.key_rotation import Resealing
+from crowdd.domain.server.key_rotation import KeyRotation
 from crowdd.kinds import PROJECT
 from crowdd.storage.core import encrypted_columns
 from crowdd.values import Requester
@@ -52,7 +52,7 @@ class Stage:
         return Totp(self.pool, services.secrets, "crowdd")
 
     async def secrets(self, services):
-        """Everything that is sealed, as a domain reads it."""
+        """Everything that is encrypted, as a domain reads it."""
         row = await services.accounts.profile(self.ada)
         found = [services.accounts.api_key(row), (await services.people.social_login.tokens(self.ada))["github_token"]]
         found.append((await self.totp(services).enrolment(self.ada, "ada")).secret)
@@ -65,7 +65,7 @@ class Stage:
 
     async def values(self):
         return [
-            bytes(row["sealed"])
+            bytes(row["encrypted"])
             for c in encrypted_columns.COLUMNS
             for row in await encrypted_columns.outdated(self.pool, c, b"\0", None)
         ]
@@ -80,20 +80,20 @@ async def stage(settings, pool):
 async def test_every_secret_is_read_before_and_after_and_then_without_the_old_key(stage, settings, pool):
     before = await stage.secrets(stage.services)
     assert await stage.secrets(stage.newer) == before and None not in before
-    done = await Resealing(pool, NEW).run()
+    done = await KeyRotation(pool, NEW).run()
     assert [(one.column, one.changed, one.unreadable) for one in done] == [
-        ("api_key_sealed", 1, 0),
-        ("secret_key_sealed", 1, 0),
-        ("secret_sealed", 1, 0),
-        ("old_secret_sealed", 1, 0),
-        ("sealed", 1, 0),
-        ("sealed", 1, 0),
+        ("api_key_encrypted", 1, 0),
+        ("secret_key_encrypted", 1, 0),
+        ("secret_encrypted", 1, 0),
+        ("old_secret_encrypted", 1, 0),
+        ("encrypted", 1, 0),
+        ("encrypted", 1, 0),
     ]
     assert all(value.startswith(NEW.encryption_prefix) for value in await stage.values())
     assert await stage.secrets(stage.newer) == before
     assert await stage.secrets(domain_module.build(reactor, pool, settings, ONLY_NEW)) == before
     assert (await stage.newer.accounts.by_key(before[0]))["id"] == stage.ada, "it is found as before"
-    assert {one.changed for one in await Resealing(pool, NEW).run()} == {0}
+    assert {one.changed for one in await KeyRotation(pool, NEW).run()} == {0}
 
 
 @pytest_twisted.ensureDeferred
@@ -101,7 +101,7 @@ async def test_a_secret_of_another_row_opens_nowhere(stage, pool):
     body = {"name": "Owls", "short_name": "owls", "description": "x"}
     await stage.services.records.create(PROJECT, stage.who, body)
     await pool.execute(
-        "UPDATE project SET secret_key_sealed = (SELECT secret_key_sealed FROM project WHERE short_name = 'birds')"
+        "UPDATE project SET secret_key_encrypted = (SELECT secret_key_encrypted FROM project WHERE short_name = 'birds')"
     )
     with pytest.raises(InvalidTag):
         stage.services.records.view(PROJECT, await stage.services.projects.owned("owls", stage.who))
@@ -110,9 +110,9 @@ async def test_a_secret_of_another_row_opens_nowhere(stage, pool):
 @pytest_twisted.ensureDeferred
 async def test_values_of_the_first_crowdd_get_a_place(stage, pool):
     key = stage.services.accounts.api_key(await stage.services.accounts.profile(stage.ada))
-    await pool.execute("UPDATE account SET api_key_sealed = %(s)s", {"s": sealed_at_first(OLD, key)})
+    await pool.execute("UPDATE account SET api_key_encrypted = %(s)s", {"s": encrypted_at_first(OLD, key)})
     assert stage.services.accounts.api_key(await stage.services.accounts.profile(stage.ada)) == key
-    assert (await Resealing(pool, OLD).run())[0].changed == 1
+    assert (await KeyRotation(pool, OLD).run())[0].changed == 1
     assert (await stage.values())[0].startswith(OLD.encryption_prefix)
 
 
@@ -121,14 +121,14 @@ async def test_it_goes_on_where_it_was_broken_off_and_past_what_nobody_opens(sta
     monkeypatch.setattr(encrypted_columns, "CHUNK", 10)
     strange = Secrets(b"s" * 32)
     await pool.execute(
-        "INSERT INTO account (created, name, fullname, email_addr, api_key_hash, api_key_sealed)"
+        "INSERT INTO account (created, name, fullname, email_addr, api_key_hash, api_key_encrypted)"
         " SELECT clock(), 'p' || n, 'P', n || '@example.org', n::text::bytea, %(s)s FROM generate_series(1, 25) n",
         {"s": strange.encrypt("x", "elsewhere")},
     )
     await pool.execute(
-        "INSERT INTO account (created, name, fullname, email_addr, api_key_hash, api_key_sealed)"
+        "INSERT INTO account (created, name, fullname, email_addr, api_key_hash, api_key_encrypted)"
         " SELECT clock(), 'q' || n, 'Q', 'q' || n || '@example.org', ('q' || n)::bytea, %(s)s FROM generate_series(1, 25) n",
-        {"s": sealed_at_first(OLD, "y")},
+        {"s": encrypted_at_first(OLD, "y")},
     )
 
     class BrokenOff:
@@ -143,11 +143,11 @@ async def test_it_goes_on_where_it_was_broken_off_and_past_what_nobody_opens(sta
             return await pool.transaction(work)
 
     with pytest.raises(KeyboardInterrupt):
-        await Resealing(BrokenOff(), NEW).run()
-    done = (await Resealing(pool, NEW).run())[0]
+        await KeyRotation(BrokenOff(), NEW).run()
+    done = (await KeyRotation(pool, NEW).run())[0]
     assert (done.unreadable, done.changed < 26) == (25, True)
     left = await encrypted_columns.outdated(pool, encrypted_columns.COLUMNS[0], NEW.encryption_prefix, None)
-    assert {bytes(row["sealed"])[:12] for row in left} == {strange.encryption_prefix}
+    assert {bytes(row["encrypted"])[:12] for row in left} == {strange.encryption_prefix}
 
 
 @pytest_twisted.ensureDeferred
@@ -160,5 +160,5 @@ async def test_a_secret_that_is_replaced_meanwhile_is_not_lost(stage, pool):
     assert await pool.transaction(replacing) is False
     row = await stage.newer.accounts.profile(stage.ada)
     assert (await stage.newer.accounts.by_key(stage.newer.accounts.api_key(row)))["id"] == stage.ada
-    await gatherResults([ensureDeferred(Resealing(pool, NEW).run()) for _ in range(2)])
-    assert attrs.asdict((await Resealing(pool, NEW).run())[0])["changed"] == 0
+    await gatherResults([ensureDeferred(KeyRotation(pool, NEW).run()) for _ in range(2)])
+    assert attrs.asdict((await KeyRotation(pool, NEW).run())[0])["changed"] == 0

@@ -52,11 +52,11 @@ BREAKING = {
     "UPDATE result SET task_run_ids = task_run_ids[1:1] WHERE last_version": {"results of exactly the counted answers"},
     "INSERT INTO retirement SELECT 1, 2, 'retired', '', 1, now()": {"task_ledger.retired"},
     "UPDATE task_ledger SET requeued_xid = NULL; UPDATE position SET k1 = 5 WHERE actor = '' AND scan LIKE 'priority/%'": {
-        "open tasks passed by the floor",
+        "open tasks passed by the low-water mark",
     },
     **{
         "UPDATE task_ledger SET requeued_xid = NULL; INSERT INTO position"
-        f" SELECT project_id, '', '{order}/' || epoch, {k1}, {k2} FROM project_ledger": {"open tasks passed by the floor"}
+        f" SELECT project_id, '', '{order}/' || epoch, {k1}, {k2} FROM project_ledger": {"open tasks passed by the low-water mark"}
         for order, k1, k2 in (("priority-up", 5, 0), ("id", 0, 99), ("id-down", 0, 0))
     },
     "UPDATE task_ledger SET requeued_xid = 10^12": {"stamps of the future"},

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from twisted.internet.defer import ensureDeferred, gatherResults
 
 from crowdd.domain.core import secrets as keys
-from crowdd.domain.core.secrets import Secrets
+from crowdd.domain.core.secrets import Secrets, place
 from crowdd.domain.server import server_key
-from crowdd.domain.server.server_key import FITTING, Match, ServerKeyError, compare, settle
+from crowdd.domain.server.server_key import FITTING, Match, ServerKeyError, compare, reconcile
 
 A, B, C, D = (bytes([number]) * 32 for number in range(4))
 
@@ -58,8 +58,8 @@ def test_a_fingerprint_tells_nothing_of_the_other_keys():
 async def test_the_first_start_writes_the_file_and_the_record(pool, tmp_path):
     secrets = keys.load(tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == [keys.CANDIDATE]
-    await settle(pool, tmp_path, secrets)
-    await settle(pool, tmp_path, keys.load(tmp_path))
+    await reconcile(pool, tmp_path, secrets)
+    await reconcile(pool, tmp_path, keys.load(tmp_path))
     assert keys.existing(tmp_path) == secrets
     assert [path.name for path in tmp_path.iterdir()] == [keys.FILE]
     assert (await server_key.find(pool, secrets)).match is Match.SAME
@@ -70,7 +70,7 @@ async def test_two_folders_that_start_at_once_one_is_refused(pool, tmp_path):
     folders = [tmp_path / "one", tmp_path / "two"]
     loaded = [keys.load(folder) for folder in folders]
     pairs = zip(folders, loaded, strict=True)
-    begun = [ensureDeferred(settle(pool, folder, secrets)) for folder, secrets in pairs]
+    begun = [ensureDeferred(reconcile(pool, folder, secrets)) for folder, secrets in pairs]
     ends = await gatherResults([each.addErrback(lambda failure: failure.check(ServerKeyError)) for each in begun])
     assert sorted(ends, key=bool) == [None, ServerKeyError]
     winner = ends.index(None)
@@ -81,7 +81,7 @@ async def test_two_folders_that_start_at_once_one_is_refused(pool, tmp_path):
 @pytest_twisted.ensureDeferred
 async def test_two_processes_of_one_folder_have_one_key(pool, tmp_path):
     one, two = keys.load(tmp_path), keys.load(tmp_path)
-    await gatherResults([ensureDeferred(settle(pool, tmp_path, secrets)) for secrets in (one, two)])
+    await gatherResults([ensureDeferred(reconcile(pool, tmp_path, secrets)) for secrets in (one, two)])
     assert one == two == keys.existing(tmp_path)
 
 
@@ -89,41 +89,43 @@ async def test_two_processes_of_one_folder_have_one_key(pool, tmp_path):
 async def test_a_crash_between_the_record_and_the_file_is_made_up_for(pool, tmp_path):
     secrets = keys.load(tmp_path)
     await pool.transaction(lambda tx: server_key.record(tx, secrets))
-    await settle(pool, tmp_path, keys.load(tmp_path))
+    await reconcile(pool, tmp_path, keys.load(tmp_path))
     assert keys.existing(tmp_path) == secrets
 
 
 @pytest_twisted.ensureDeferred
 async def test_a_rotated_file_is_taken_and_an_older_copy_refused(pool, tmp_path):
-    await settle(pool, tmp_path, keys.load(tmp_path))
+    await reconcile(pool, tmp_path, keys.load(tmp_path))
     before = (tmp_path / keys.FILE).read_bytes()
     rotated = keys.add(tmp_path)
-    await settle(pool, tmp_path, rotated)
+    await reconcile(pool, tmp_path, rotated)
     (tmp_path / keys.FILE).write_bytes(before)
     with pytest.raises(ServerKeyError, match=r"is an older copy: key [0-9a-f]{16} of this database is missing"):
-        await settle(pool, tmp_path, keys.load(tmp_path))
+        await reconcile(pool, tmp_path, keys.load(tmp_path))
     assert (await server_key.find(pool, rotated)).match is Match.SAME
 
 
 @pytest_twisted.ensureDeferred
-async def test_a_line_goes_once_nothing_is_sealed_with_it(pool, tmp_path, served):
+async def test_a_line_goes_once_nothing_is_encrypted_with_it(pool, tmp_path, served):
     person = await served.person("ada")
     del person
     folder = served.services.settings.data.dir
     middle, newest = keys.add(folder), keys.add(folder)
-    await settle(pool, folder, middle)
-    await settle(pool, folder, newest)
+    await reconcile(pool, folder, middle)
+    await reconcile(pool, folder, newest)
     await pool.execute(
-        "UPDATE account SET api_key_sealed = %(sealed)s", {"sealed": middle.encrypt("x", "account.api_key_sealed.1")}
+        "UPDATE account SET api_key_encrypted = %(encrypted)s",
+        {"encrypted": middle.encrypt("x", place("account", "api_key_encrypted", 1))},
     )
     without = Secrets(newest.root, newest.older[1:])
     (folder / keys.FILE).write_text("".join(f"{root.hex()}\n" for root in without.roots))
     with pytest.raises(ServerKeyError, match="secrets are encrypted with it"):
-        await settle(pool, folder, without)
+        await reconcile(pool, folder, without)
     await pool.execute(
-        "UPDATE account SET api_key_sealed = %(sealed)s", {"sealed": newest.encrypt("x", "account.api_key_sealed.1")}
+        "UPDATE account SET api_key_encrypted = %(encrypted)s",
+        {"encrypted": newest.encrypt("x", place("account", "api_key_encrypted", 1))},
     )
-    await settle(pool, folder, without)
+    await reconcile(pool, folder, without)
 
 
 @pytest_twisted.ensureDeferred
@@ -132,13 +134,13 @@ async def test_a_used_database_without_a_record_takes_only_the_file_that_opens_i
     folder = served.services.settings.data.dir
     await pool.execute("DELETE FROM server_key")
     with pytest.raises(ServerKeyError, match=r"contains no secret\.key"):
-        await settle(pool, tmp_path / "empty", keys.load(tmp_path / "empty"))
+        await reconcile(pool, tmp_path / "empty", keys.load(tmp_path / "empty"))
     other = tmp_path / "other"
     other.mkdir()
     keys.keep(other, Secrets(os.urandom(32)))
     with pytest.raises(ServerKeyError, match="it decrypts none of its secrets"):
-        await settle(pool, other, keys.load(other))
-    await settle(pool, folder, keys.load(folder))
+        await reconcile(pool, other, keys.load(other))
+    await reconcile(pool, folder, keys.load(folder))
 
 
 @pytest_twisted.ensureDeferred

@@ -416,7 +416,7 @@ def test_anything_can_be_read(content, format_, encoding):
     assert all((row.values is not None) + bool(row.error) + row.empty == 1 for row in rows)
 
 
-@pytest.mark.parametrize("file", sorted(CORPUS.glob("*.*")), ids=lambda file: file.name)
+@pytest.mark.parametrize("file", sorted(CORPUS.rglob("*.*")), ids=lambda file: file.name)
 def test_nasty_files_that_were_met_give_the_rows_that_they_have(file):
     """The name says what is expected: <what>.<good>-<refused>-<empty>.<ending>, or <what>.foreign.<ending>."""
     expected = file.name.split(".")[1]

@@ -220,6 +220,6 @@ def test_answers_in_ones_own_project_make_no_score(ledger):
 def person(ledger):
     """The id of somebody without projects."""
     return ledger.value(
-        "INSERT INTO account (created, name, fullname, email_addr, api_key_hash, api_key_sealed)"
+        "INSERT INTO account (created, name, fullname, email_addr, api_key_hash, api_key_encrypted)"
         " VALUES (clock(), 'helper', 'helper', 'helper', 'helper', '') RETURNING id"
     )

@@ -20,7 +20,7 @@ FILL = [
     """UPDATE project_stat SET runs_authenticated = %(n)s, people_authenticated = %(n)s, recent_authenticated = %(n)s WHERE project_id = %(p)s""",
 ]
 PEOPLE = [
-    """INSERT INTO account (created, name, fullname, email_addr, api_key_hash, api_key_sealed)
+    """INSERT INTO account (created, name, fullname, email_addr, api_key_hash, api_key_encrypted)
        SELECT clock(), 'n' || n, 'n', 'n' || n, ('n' || n)::bytea, '' FROM generate_series(1, %(n)s) n""",
     "SELECT fold_stats(clock(), 1000000)",
     "UPDATE person_stat SET runs = 1 + (user_id * 7919) %% 5000",

@@ -218,7 +218,7 @@ async def test_nothing_is_left_that_says_who_it_was(served, logged, tmp_path):
     assert await served.services.people.account_deletion.finish() == 0
     left = await served.database.fetch(
         "SELECT 'person_stat' AS t FROM person_stat WHERE user_id = %(me)s UNION ALL SELECT 'volunteer' FROM volunteer WHERE actor = 'u:' || %(me)s"
-        " UNION ALL SELECT 'farewell' FROM farewell UNION ALL SELECT 'project' FROM project WHERE %(me)s = ANY (owners_ids)",
+        " UNION ALL SELECT 'account_deletion' FROM account_deletion UNION ALL SELECT 'project' FROM project WHERE %(me)s = ANY (owners_ids)",
         {"me": me},
     )
     assert left == []
@@ -231,7 +231,7 @@ def _identity():
 
 
 async def planted(served):
-    """Where name, full name or address of the person stand: in any table, unsealed where it is sealed, or in a file."""
+    """Where name, full name or address of the person stand: in any table, decrypted where it is encrypted, or in a file."""
     words = [word.lower() for word in (NAME, FULLNAME, EMAIL)]
     found = []
     tables = await served.database.fetch("SELECT tablename FROM pg_tables WHERE schemaname = 'public'")

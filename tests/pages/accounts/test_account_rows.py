@@ -127,7 +127,7 @@ async def everything(served):
         "mail",
         "queue_item",
         "personal_export",
-        "farewell",
+        "account_deletion",
         "provider_token",
     )
     return {name: await served.database.fetch(f"SELECT t::text FROM {name} t ORDER BY 1") for name in tables}

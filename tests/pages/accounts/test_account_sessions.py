@@ -6,6 +6,7 @@ from support.browsers import newcomer, signed_in, who
 from support.checks.shows import shows
 
 from crowdd.domain.accounts.authentication.sessions import device_words
+from crowdd.storage.accounts import sessions
 
 FIREFOX = "Mozilla/5.0 (X11; Linux x86_64; rv:132.0) Gecko/20100101 Firefox/132.0"
 
@@ -89,3 +90,19 @@ async def test_a_browser_that_signs_out_forgets_what_scripts_stored_and_keeps_it
     assert set(ada.cookies) == before - {"session"} and "theme" in before
     again = await signed_in(served, "ada")
     assert (await end(again, "all")).header("clear-site-data") == '"storage"'
+
+
+@shows("account-session-limit")
+@pytest_twisted.ensureDeferred
+async def test_a_further_sign_in_ends_the_session_used_least_recently(served, monkeypatch):
+    monkeypatch.setattr(sessions, "MAX_SESSIONS", 3)
+    first, bob = await newcomer(served, "ada"), await newcomer(served, "bob")
+    second, third = await signed_in(served, "ada"), await signed_in(served, "ada")
+    await served.database.execute(
+        "UPDATE session SET last_seen = last_seen - interval '1 day' WHERE id ="
+        " (SELECT id FROM session WHERE user_id = %(ada)s ORDER BY id OFFSET 1 LIMIT 1)",
+        {"ada": (await served.services.accounts.find_by_name("ada"))["id"]},
+    )
+    fourth = await signed_in(served, "ada")
+    assert [await who(browser) for browser in (first, second, third, fourth)] == ["ada", None, "ada", "ada"]
+    assert len(await listed(fourth)) == 3 and await who(bob) == "bob"

@@ -11,7 +11,7 @@ KEYS = {"accounts", "pagination", "top_users", "update_feed", "total", "template
 @pytest_twisted.ensureDeferred
 async def test_people_come_by_pages_the_newest_first(served):
     await served.database.execute(
-        "INSERT INTO account (created, name, fullname, email_addr, api_key_hash, api_key_sealed)"
+        "INSERT INTO account (created, name, fullname, email_addr, api_key_hash, api_key_encrypted)"
         " SELECT clock(), 'person' || to_char(n, 'FM00'), 'Person', n || '@example.org', n::text::bytea, '' FROM generate_series(0, 25) n ORDER BY n"
     )
     await served.database.execute("""UPDATE account SET "restrict" = true WHERE name = 'person25'""")

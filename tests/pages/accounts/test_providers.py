@@ -315,7 +315,7 @@ async def test_a_provider_that_is_not_public_is_asked_only_when_allowed(serve, p
 
 
 @pytest_twisted.ensureDeferred
-async def test_what_the_browser_keeps_meanwhile_is_sealed(site):
+async def test_what_the_browser_keeps_meanwhile_is_encrypted(site):
     browser = site.client()
     await out(browser)
     assert "verifier" not in browser.cookies["signin_flow"]
@@ -367,8 +367,8 @@ async def test_ones_own_tokens_over_the_api(site):
     key = (await account(browser))["api_key"]
     assert (await site.client(key).get("/api/token/github")).json() == {"github_token": theirs}
     assert (await site.client(key).post("/api/token", json={})).status == 405
-    stored = await site.database.fetch("SELECT sealed FROM provider_token")
-    assert all(b"t0ken" not in bytes(row["sealed"]) for row in stored)
+    stored = await site.database.fetch("SELECT encrypted FROM provider_token")
+    assert all(b"t0ken" not in bytes(row["encrypted"]) for row in stored)
 
 
 @shows("cors-spa")
@@ -393,7 +393,7 @@ async def test_next_never_leads_away_after_a_provider_either(site):
 
 
 @pytest_twisted.ensureDeferred
-async def test_who_registers_by_password_is_not_given_a_sealed_identity(site, provider):
+async def test_who_registers_by_password_is_not_given_an_encrypted_identity(site, provider):
     """A cookie of one browser is of no use with the form of another that has none."""
     provider.person = attrs.evolve(Person(), email="", verified=False)
     browser = site.client()

@@ -16,8 +16,8 @@ from twisted.logger import LogPublisher, globalLogPublisher
 from crowdd import config
 from crowdd.domain.core import security_log
 from crowdd.domain.core.secrets import Secrets
-from crowdd.domain.core.security_log import KINDS, Budget, SecurityLog, Subject
-from crowdd.logs import Journal
+from crowdd.domain.core.security_log import KINDS, EntryBudget, SecurityLog, Subject
+from crowdd.logs import EventWriter
 from crowdd.sched.jobs.sweep_security_log import JOB
 from crowdd.storage.accounts import personal_data
 from crowdd.storage.core import security_log as stored
@@ -105,7 +105,7 @@ async def test_a_thousand_refusals_of_one_network_share_few_rows(served):
 
 
 def test_rows_of_a_network_and_of_a_kind_are_bounded():
-    budget, hour = Budget(), 7
+    budget, hour = EntryBudget(), 7
     one = {budget.place(Subject("sign_in_failed", "1.2.3.4", tried=str(n)), hour) for n in range(500)}
     assert len(one) == security_log.MAX_ROWS_OF_NETWORK + 1
     all_of_kind = {budget.place(Subject("sign_in_failed", str(n)), hour) for n in range(5000)} | one
@@ -386,7 +386,7 @@ async def test_entries_are_lines_of_the_servers_log(services, tmp_path):
         write = staticmethod(lines.append)
         flush = staticmethod(lambda: None)
 
-    journal = Journal(config.Settings(log=config.Log(format="json")), Output())
+    journal = EventWriter(config.Settings(log=config.LogSettings(format="json")), Output())
     globalLogPublisher.addObserver(journal)
     try:
         services.security_log.count(KINDS["sign_in_failed"], Requester(network="1.2.3.4"), tried="a\nb", request="r1")

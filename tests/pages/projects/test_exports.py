@@ -19,7 +19,7 @@ from twisted.internet.defer import Deferred, ensureDeferred
 from twisted.internet.task import Clock, deferLater
 from twisted.web._newclient import ResponseFailed
 
-from crowdd.config import Exports as Settings
+from crowdd.config import ExportSettings
 from crowdd.domain.core.csv_escape import cell
 from crowdd.domain.transfer import exports as domain_exports
 from crowdd.domain.transfer.download_limits import WINDOW, DownloadLimits
@@ -229,7 +229,7 @@ async def test_visitors_are_limited_by_network_and_in_number_and_owners_go_on(se
 @shows("limit-downloads")
 def test_counts_begin_anew_after_a_window():
     clock = Clock()
-    limits = DownloadLimits(clock, Settings(at_once=2, per_network=1))
+    limits = DownloadLimits(clock, ExportSettings(at_once=2, per_network=1))
     with limits.place("a", own=False):
         with pytest.raises(TooManyRequestsError):
             limits.place("a", own=False).__enter__()

@@ -20,7 +20,7 @@ STATED = {
 }  # fmt: skip
 _MANY = """
 WITH made AS (
-    INSERT INTO project (created, updated, name, short_name, description, secret_key_sealed, owner_id, owners_ids, category_id,
+    INSERT INTO project (created, updated, name, short_name, description, secret_key_encrypted, owner_id, owners_ids, category_id,
                          published, first_published)
     SELECT clock(), clock(), 'Bird ' || n, 'bird-' || n, 'Which finch is number ' || n || '?', '', %(owner)s, ARRAY[%(owner)s::bigint],
            (SELECT min(id) FROM category), true, clock() FROM generate_series(1, %(many)s) n RETURNING id

@@ -1,4 +1,4 @@
-"""Categories, shelves that are none, and the search: what is found, in which order, page by page."""
+"""Categories, other lists, and the search: what is found, in which order, page by page."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ async def test_a_profile_counts_all_projects_helped_and_says_how_many_it_lists(s
     birds = await served.project(owner, tasks=1, published=True)
     await answered(ada, birds, 1)
     await served.database.execute(
-        "WITH made AS (INSERT INTO project (created, updated, name, short_name, secret_key_sealed, owner_id, owners_ids,"
+        "WITH made AS (INSERT INTO project (created, updated, name, short_name, secret_key_encrypted, owner_id, owners_ids,"
         "  category_id, published, first_published)"
         " SELECT clock(), clock(), 'P ' || n, 'p' || n, '', p.owner_id, p.owners_ids, p.category_id, true, clock()"
         "  FROM project p, generate_series(1, 120) n RETURNING id),"

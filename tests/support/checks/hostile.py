@@ -12,7 +12,7 @@ import attrs
 import orjson
 from hypothesis import strategies as st
 
-from crowdd.domain.core.queries import CONTROL
+from crowdd.http.queries import CONTROL
 from crowdd.kinds import KINDS
 from crowdd.kinds.kind import Write
 

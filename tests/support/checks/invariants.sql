@@ -1,4 +1,4 @@
--- What must hold in the ledger at every moment, counted from the rows (crowdd/storage/definitions/20_submission.sql).
+-- What must hold in the ledger at every moment, counted from the rows (crowdd/storage/definitions/tasks/20_submission.sql).
 -- Each statement gives the rows that break the rule named above it. %(highest)s: what n_answers was at most, where it was
 -- lowered or the scheduler changed; 0 where neither happened. %(share)s: the same of counted_per_network, or where answers
 -- changed hands.
@@ -26,7 +26,7 @@ EXCEPT ALL SELECT k.what, l.project_id, l.task_id FROM task_ledger l CROSS JOIN 
 
 --- I2 never more than wanted
 SELECT task_id, mode, answers, leases, n_answers FROM task_ledger
- WHERE answers + CASE mode WHEN 'a' THEN 0 ELSE leases END > greatest(n_answers, %(highest)s)
+ WHERE answers + CASE mode WHEN 'unlimited' THEN 0 ELSE leases END > greatest(n_answers, %(highest)s)
 
 --- I3 one run per person and task
 SELECT task_id, actor FROM task_run GROUP BY project_id, task_id, actor HAVING count(*) > 1
@@ -69,7 +69,7 @@ SELECT l.task_id, l.retired, l.leases, x.reason FROM task_ledger l LEFT JOIN ret
 
 --- I6 no uncounted answer that could count while a place is free
 SELECT r.task_id, l.n_answers, l.answers, l.leases, r.id FROM task_ledger l JOIN project_ledger p USING (project_id) JOIN task_run r USING (project_id, task_id)
- WHERE NOT r.counted AND r.aside IS NULL AND NOT l.retired AND l.answers + CASE l.mode WHEN 'a' THEN 0 ELSE l.leases END < l.n_answers
+ WHERE NOT r.counted AND r.aside IS NULL AND NOT l.retired AND l.answers + CASE l.mode WHEN 'unlimited' THEN 0 ELSE l.leases END < l.n_answers
    AND (r.user_ip IS NULL OR p.counted_per_network = 0 OR p.counted_per_network
         > (SELECT count(*) FROM task_run x WHERE (x.project_id, x.task_id, x.user_ip) = (r.project_id, r.task_id, r.user_ip) AND x.counted)
         + (SELECT count(*) FROM lease x WHERE (x.project_id, x.task_id, x.network) = (r.project_id, r.task_id, r.user_ip) AND x.actor ~ '^[ci]:'))
@@ -99,7 +99,7 @@ WITH open_task AS MATERIALIZED (
            CASE o.ord WHEN 'priority' THEN t.rank WHEN 'priority-up' THEN t.priority_0 ELSE 0 END AS key,
            CASE o.ord WHEN 'id-down' THEN -t.task_id ELSE t.task_id END AS place
       FROM task_ledger t JOIN project_ledger p ON p.project_id = t.project_id AND p.sched <> 'changing'
-     CROSS JOIN LATERAL unnest(CASE t.mode WHEN 'b' THEN ARRAY['level/' || t.level] ELSE ARRAY['priority', 'priority-up', 'id', 'id-down'] END) AS o (ord)
+     CROSS JOIN LATERAL unnest(CASE t.mode WHEN 'by_level' THEN ARRAY['level/' || t.level] ELSE ARRAY['priority', 'priority-up', 'id', 'id-down'] END) AS o (ord)
      WHERE t.open),
 scan AS MATERIALIZED (SELECT DISTINCT project_id, ord, ord || '/' || epoch AS name FROM open_task JOIN project_ledger USING (project_id)),
 volunteer AS MATERIALIZED (
@@ -121,7 +121,7 @@ passed AS MATERIALIZED (
     SELECT s.*, t.task_id, t.rank, t.requeued_xid, t.level, t.mode, t.key, t.place
       FROM standing s JOIN open_task t USING (project_id, ord)
      WHERE CASE t.mode
-           WHEN 'b' THEN (t.requeued_xid, t.task_id) <= (own1, own2) OR (t.requeued_xid, t.task_id) <= (floor1, floor2) OR (t.requeued_xid, t.task_id) <= (net1, net2)
+           WHEN 'by_level' THEN (t.requeued_xid, t.task_id) <= (own1, own2) OR (t.requeued_xid, t.task_id) <= (floor1, floor2) OR (t.requeued_xid, t.task_id) <= (net1, net2)
            ELSE ((t.key, t.place) <= (own1, own2)
                  OR ((t.key, t.place) <= (floor1, floor2) OR (t.key, t.place) <= (net1, net2))
                     AND (ret1 IS NULL OR coalesce((ret1, ret2) <= (fret1, fret2), false) OR coalesce((ret1, ret2) <= (nret1, nret2), false)))
@@ -133,7 +133,7 @@ SELECT v.* FROM passed v JOIN project_ledger p USING (project_id)
    AND NOT EXISTS (SELECT FROM expired_lease x WHERE (x.project_id, x.task_id, x.actor) = (v.project_id, v.task_id, v.actor) AND skipped)
    AND (v.network IS NULL OR p.counted_per_network = 0 OR p.counted_per_network
         > (SELECT count(*) FROM task_run x WHERE (x.project_id, x.task_id, x.user_ip) = (v.project_id, v.task_id, v.network)
-              AND (x.counted OR v.mode = 'a' AND x.aside IS NULL))
+              AND (x.counted OR v.mode = 'unlimited' AND x.aside IS NULL))
         + (SELECT count(*) FROM lease x WHERE (x.project_id, x.task_id, x.network) = (v.project_id, v.task_id, v.network) AND x.actor ~ '^[ci]:'))
 
 --- figures of projects

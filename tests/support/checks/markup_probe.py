@@ -32,7 +32,7 @@ ENUMERATED = {
     "helpingmaterial": {"media_file"},
     "delivery": {"kind", "state"},
     "event": {"kind"},
-    "farewell": {"pseudonym"},
+    "account_deletion": {"pseudonym"},
     "idempotency": {"caller", "path", "key"},
     "job": {"name", "outcome"},
     "job_run": {"name", "outcome"},

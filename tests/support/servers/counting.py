@@ -9,15 +9,15 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from twisted.internet import task
+from twisted.internet import reactor, task
 from twisted.internet.defer import Deferred
 
 from crowdd import config
 from crowdd.domain.core.secrets import Secrets
 from crowdd.domain.server import services as domain_module
 from crowdd.domain.server.bootstrap import make_pool
+from crowdd.sched.handler import Handler
 from crowdd.sched.queue_worker import Worker
-from crowdd.sched.task_handlers import Handler
 
 COUNTED = "SELECT split_part(subject, ' ', 1)::int AS n, split_part(subject, ' ', 2)::int AS attempt FROM attempt_count ORDER BY 1"
 _COUNT = "INSERT INTO attempt_count VALUES (%(n)s || ' ' || %(attempt)s || ' ' || gen_random_uuid(), 1, clock())"
@@ -41,6 +41,12 @@ def counting(stop_in: int = -1, stopped: Any = None, **more: Any) -> Handler:
     return Handler("count", run, **more)
 
 
+def worker_on(services: Any, *handlers: Handler, clock: Any = reactor, size: int = 1, **more: Any) -> Worker:
+    """A worker of these services that has these handlers."""
+    named, start = {each.name: each for each in handlers}, lambda handler, item: handler.run(services, item)
+    return Worker(clock, named, services.db, services.queue, services.mail, start, size=size, **more)
+
+
 async def _main(reactor: Any, dsn: str, stop_in: str, presence: str = "") -> None:
     settings = config.load(None, {"CROWDD_DB_DSN": dsn})
     pool, session = make_pool(reactor, settings, size=3), make_pool(reactor, settings, size=1)
@@ -53,7 +59,7 @@ async def _main(reactor: Any, dsn: str, stop_in: str, presence: str = "") -> Non
 
     services = domain_module.build(reactor, pool, settings, Secrets(b"\x07" * 32))
     work = counting(int(stop_in), stopped)
-    Worker(reactor, services, {work.name: work}, size=1, session=session if presence else None).startService()
+    worker_on(services, work, session=session if presence else None).startService()
     await Deferred()
 
 

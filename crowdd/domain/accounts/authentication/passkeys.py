@@ -18,7 +18,8 @@ from crowdd.errors import FormError
 from crowdd.languages import _
 from crowdd.lazy import lazy
 from crowdd.storage.accounts import accounts, passkeys
-from crowdd.storage.database import Database, Row, Transactions
+from crowdd.storage.accounts.rows import Passkey
+from crowdd.storage.database import Database, Transactions
 
 if TYPE_CHECKING:
     import webauthn
@@ -92,7 +93,7 @@ class Passkeys:
         """Whether browsers offer passkeys on this site."""
         return bool(self._party.id)
 
-    async def of_user(self, user_id: int) -> list[Row]:
+    async def of_user(self, user_id: int) -> list[Passkey]:
         """The passkeys of an account, the oldest first: id, name, created, last_used and more."""
         return await passkeys.of_user(self._db, user_id)
 
@@ -162,7 +163,7 @@ class Passkeys:
         await self._use_challenge(tx, challenge, purpose, user_id)
         assert challenge is not None
         row = await passkeys.by_credential(tx, _credential_id(credential))
-        if row is None or row["blocked"] or user_id not in (None, row["user_id"]):
+        if row is None or row.blocked or user_id not in (None, row.user_id):
             raise _refused()
         try:
             used = webauthn.verify_authentication_response(
@@ -170,18 +171,18 @@ class Passkeys:
                 expected_challenge=challenge.bytes,
                 expected_rp_id=self._party.id,
                 expected_origin=list(self._party.origins),
-                credential_public_key=bytes(row["public_key"]),
-                credential_current_sign_count=row["sign_count"],
+                credential_public_key=bytes(row.public_key),
+                credential_current_sign_count=row.sign_count,
             )
-            good_handle = self._is_handle_of(row["user_id"], credential, needed=purpose == "signin")
+            good_handle = self._is_handle_of(row.user_id, credential, needed=purpose == "signin")
         except (exceptions.WebAuthnException, *_BROKEN):
             raise _refused() from None
-        if not good_handle or not await passkeys.count_use(tx, row["id"], row["sign_count"], used.new_sign_count):
+        if not good_handle or not await passkeys.count_use(tx, row.id, row.sign_count, used.new_sign_count):
             raise _refused()
         if purpose == "signin" and not used.user_verified:
             words = _("Your device did not verify your identity. Sign in with your password, then use the passkey.")
             raise FormError({"credential": [words]})
-        return int(row["user_id"])
+        return int(row.user_id)
 
     async def _use_challenge(
         self, tx: Database, challenge: Challenge | None, purpose: str, user_id: int | None
@@ -216,8 +217,8 @@ def _refused() -> FormError:
     return FormError({"credential": [_("This passkey was not accepted.")]})
 
 
-def _descriptors(rows: list[Row]) -> list[structs.PublicKeyCredentialDescriptor]:
-    return [structs.PublicKeyCredentialDescriptor(id=bytes(row["credential_id"])) for row in rows]
+def _descriptors(rows: list[Passkey]) -> list[structs.PublicKeyCredentialDescriptor]:
+    return [structs.PublicKeyCredentialDescriptor(id=row.credential_id) for row in rows]
 
 
 def _is_address(host: str) -> bool:

@@ -23,7 +23,7 @@ class PasswordPolicy:
     async def assess(self, password: str, about: Iterable[str] = ()) -> Strength:
         """How good a password is for a person of whom ``about`` tells: names, e-mail address. Raises BusyError."""
         words = [*self._site_words, *words_of(*about)]
-        return await self._passwords.in_thread(assess, password[: account_validation.LONGEST_PASSWORD], words)
+        return await self._passwords.in_thread(assess, password[: account_validation.MAX_PASSWORD_LENGTH], words)
 
     async def mistakes(self, password: str, again: str, about: Iterable[str]) -> tuple[list[str], list[str]]:
         """What is wrong with a new password, and with the same typed again."""

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import attrs
 
-from crowdd.config import Accounts as AccountSettings
+from crowdd.config import AccountSettings
 from crowdd.domain.accounts import account_validation
 from crowdd.domain.accounts.access_revocation import RESET as PURPOSE
 from crowdd.domain.accounts.access_revocation import Revoked, Revoking
 from crowdd.domain.accounts.authentication.password_policy import PasswordPolicy
 from crowdd.domain.accounts.authentication.passwords import Passwords
-from crowdd.domain.accounts.email_links import EmailLinks, greeted, letter_limits
+from crowdd.domain.accounts.email_links import EmailLinks, greeted, mail_limits
 from crowdd.domain.core.attempt_limits import NETWORK_FACTOR, Attempts, Limit
 from crowdd.domain.core.background_queue import Queue
 from crowdd.domain.core.security_log import RESET_ASKED, RESET_DONE, SecurityLog
@@ -24,9 +24,9 @@ from crowdd.storage.core import audit
 from crowdd.storage.database import Database, Transactions
 from crowdd.values import Requester
 
-HANDLER = "reset_letter"
+HANDLER = "password_reset_mail"
 _JOB = Requester(via="job")
-_MAX_LETTERS = 3  # to one address from one network in 15 minutes
+_MAX_MAILS = 3  # to one address from one network in 15 minutes
 
 
 @attrs.frozen
@@ -62,7 +62,7 @@ class Recovery:
         if mistakes := account_validation.email(email):
             raise FormError({"email_addr": mistakes})
         address = email.strip().lower()
-        await self._attempts.count(*letter_limits("forgot", address, who, _MAX_LETTERS))
+        await self._attempts.count(*mail_limits("forgot", address, who, _MAX_MAILS))
         row = await accounts.by_email(self._db, address)
         about, tried = (row["id"], "") if row else (None, address)
         self._security_log.count(RESET_ASKED, who, user_id=about, tried=tried)
@@ -97,7 +97,7 @@ class Recovery:
         limit = Limit(f"reset:{who.network}", self._settings.max_login_failures * NETWORK_FACTOR)
         await self._attempts.count(limit)
         await self._email_links.look(self._db, key, PURPOSE)
-        await self._attempts.take_back(limit)
+        await self._attempts.refund(limit)
 
     async def reset(self, key: str, new: str, confirm: str, who: Requester) -> Recovered:
         """The account that has a new password now. Every session of it has ended, and so have links in other letters.

@@ -14,6 +14,7 @@ from typing import Any
 import attrs
 
 from crowdd.languages import _
+from crowdd.values import Values
 
 MIN_SCORE = 2  # zxcvbn: 0 and 1 fall to a million guesses
 _MIN_WORD = 4  # shorter words of the site or the person are in too many good passwords
@@ -89,7 +90,7 @@ def _without(plain: str, words: list[str]) -> str:
     return plain
 
 
-def _advice(sequence: list[dict[str, Any]]) -> tuple[str, ...]:
+def _advice(sequence: list[Values]) -> tuple[str, ...]:
     """One sentence for each weakness that zxcvbn has found, the commonest of all where it has found none."""
     return tuple(dict.fromkeys(ADVICE[each["pattern"]] for each in sequence if each["pattern"] in ADVICE)) or (MORE,)
 

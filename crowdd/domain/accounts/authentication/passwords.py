@@ -12,10 +12,13 @@ from typing import Any, TypeVar
 
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
+from twisted.internet.interfaces import IReactorTime
 from twisted.internet.threads import deferToThreadPool
 from twisted.python.threadpool import ThreadPool
 
+from crowdd.concurrency.expiring_cache import ExpiringCache
 from crowdd.errors import BusyError
+from crowdd.reactor import IReactor
 
 T = TypeVar("T")
 
@@ -43,7 +46,7 @@ class Passwords:
     Every method raises BusyError when more wait.
     """
 
-    def __init__(self, reactor: Any, threads: int = 1, max_waiting: int = MAX_WAITING) -> None:
+    def __init__(self, reactor: IReactor, threads: int = 1, max_waiting: int = MAX_WAITING) -> None:
         self._reactor = reactor
         self._pool = ThreadPool(0, threads, name="passwords")
         self._pool.threadFactory = _EndingThread
@@ -89,18 +92,15 @@ class Remembered:
     For passwords that a program sends with each request. ``clock`` has ``seconds()``.
     """
 
-    def __init__(self, clock: Any) -> None:
-        self._clock, self._key = clock, os.urandom(32)
-        self._until: dict[bytes, float] = {}
+    def __init__(self, clock: IReactorTime) -> None:
+        self._key, self._names = os.urandom(32), ExpiringCache(clock, REMEMBERED_SECONDS, _MAX_REMEMBERED)
 
     def add(self, stored: str, password: str) -> None:
         """Notes that the password fits the stored hash."""
-        while len(self._until) >= _MAX_REMEMBERED:
-            self._until.pop(next(iter(self._until)))
-        self._until[self._name(stored, password)] = self._clock.seconds() + REMEMBERED_SECONDS
+        self._names.add(self._name(stored, password))
 
     def __contains__(self, pair: tuple[str, str]) -> bool:
-        return self._until.get(self._name(*pair), 0.0) > self._clock.seconds()
+        return self._name(*pair) in self._names
 
     def _name(self, stored: str, password: str) -> bytes:
         text = f"{stored}\0{password}".encode("utf-8", "surrogatepass")

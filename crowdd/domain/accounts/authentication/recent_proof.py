@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import attrs
 
-from crowdd.config import Accounts as AccountSettings
+from crowdd.config import AccountSettings
 from crowdd.errors import AnonymousError, ForbiddenError, ProofNeededError, SecondFactorNeededError
 from crowdd.languages import _
+from crowdd.storage.accounts.rows import SessionAccount
 from crowdd.values import Requester
 
-_OPERATORS = frozenset({"cli", "job"})  # whoever may run these has the machine
+_OPERATORS = frozenset({"cli", "job"})  # those who may run these have the machine
 _MINUTE, _HOUR = 60, 3600
 
 
 def require_session(who: Requester) -> None:
-    """Passes for somebody who signed in. Raises AnonymousError; ForbiddenError for an API key or token."""
+    """Passes for a requester with a session. Raises AnonymousError; ForbiddenError for an API key or token."""
     if who.via in _OPERATORS:
         return
     if not who.signed_in:
@@ -55,7 +55,7 @@ class Freshness:
 
     settings: AccountSettings
 
-    def of_session(self, row: Mapping[str, Any]) -> dict[str, Any]:
+    def of_session(self, row: SessionAccount) -> dict[str, Any]:
         """What a found session says about its requester."""
         settings = self.settings
         return {

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from functools import partial
-from typing import Any
 
-from crowdd.domain.core.concurrency.batching import Batcher, BatcherFactory
+from crowdd.concurrency.batching import Batcher, BatcherFactory
 from crowdd.domain.core.secrets import Secrets, token
 from crowdd.storage.accounts import sessions
-from crowdd.storage.database import Row, Transactions
-from crowdd.values import Requester
+from crowdd.storage.accounts.rows import SessionAccount
+from crowdd.storage.database import Transactions
+from crowdd.values import Requester, Values
 
 _AGENT = 300  # characters that are kept of what a browser calls itself
 _BROWSERS = (
@@ -32,9 +32,9 @@ class Sessions:
     ) -> None:
         self._db, self._secrets, self._days, self._max_days = db, secrets, min(days, max_days), max_days
         # Looked up at each request: a session that ends has ended at once, in every process.
-        self._found: Batcher[bytes, Row | None] = new_batcher(partial(sessions.find, db))
+        self._found: Batcher[bytes, SessionAccount | None] = new_batcher(partial(sessions.find, db))
 
-    async def find(self, session_token: str, *, renew: bool = True) -> tuple[Row | None, bytes]:
+    async def find(self, session_token: str, *, renew: bool = True) -> tuple[SessionAccount | None, bytes]:
         """The account of a session cookie, or None, and the hash that names the session, which is prolonged by it."""
         session = self._hash(session_token)
         row = await self._found.add(session)
@@ -61,16 +61,16 @@ class Sessions:
         if who.session:
             await sessions.close(self._db, who.session)
 
-    async def listed(self, user_id: int, who: Requester) -> list[dict[str, Any]]:
+    async def listed(self, user_id: int, who: Requester) -> list[Values]:
         """The live sessions of a person, the latest first: id, device, created, last_seen, current."""
         rows = await sessions.of_user(self._db, user_id)
         return [
             {
-                "id": row["id"],
-                "device": device_words(row["agent"]),
-                "created": row["created"],
-                "last_seen": row["last_seen"],
-                "current": bytes(row["token_hash"]) == who.session,
+                "id": row.id,
+                "device": device_words(row.agent),
+                "created": row.created,
+                "last_seen": row.last_seen,
+                "current": bytes(row.token_hash) == who.session,
             }
             for row in rows
         ]

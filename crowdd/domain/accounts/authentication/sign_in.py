@@ -7,8 +7,8 @@ from typing import TypedDict
 
 import attrs
 
-from crowdd.config import Accounts as AccountSettings
-from crowdd.domain.accounts.account_validation import LONGEST_PASSWORD
+from crowdd.config import AccountSettings
+from crowdd.domain.accounts.account_validation import MAX_PASSWORD_LENGTH
 from crowdd.domain.accounts.authentication.passwords import Passwords
 from crowdd.domain.core.attempt_limits import HOUR_MINUTES, NETWORK_FACTOR, Attempts, Limit
 from crowdd.domain.core.secrets import token
@@ -16,7 +16,8 @@ from crowdd.domain.core.security_log import PASSWORD_WRONG, SIGN_IN_FAILED, SIGN
 from crowdd.errors import BusyError, FormError, TooManyRequestsError
 from crowdd.languages import _
 from crowdd.storage.accounts import accounts
-from crowdd.storage.database import Row, Transactions
+from crowdd.storage.accounts.rows import AccountWithPassword
+from crowdd.storage.database import Transactions
 from crowdd.values import Requester
 
 WRONG = _("Incorrect e-mail or password.")
@@ -65,7 +66,7 @@ class SigningIn:
         signed in before only its own failures count. Raises BusyError.
         """
         row = await accounts.by_login(self._db, email.strip())
-        words = password[:LONGEST_PASSWORD]
+        words = password[:MAX_PASSWORD_LENGTH]
         tried: _Tried = {"user_id": row["id"], "tried": ""} if row else {"user_id": None, "tried": email or "-"}
         try:
             right = await self._attempts.guess(lambda: self._fits(row, words), *self._limits(email, who, device, row))
@@ -88,22 +89,25 @@ class SigningIn:
             Limit(f"password:{user_id}|{who.network}", allowed),
             Limit(f"password:{user_id}", hourly, HOUR_MINUTES),
         )
-        if not await self._attempts.guess(lambda: self._passwords.check(stored, password[:LONGEST_PASSWORD]), *limits):
+        if not await self._attempts.guess(
+            lambda: self._passwords.check(stored, password[:MAX_PASSWORD_LENGTH]), *limits
+        ):
             self._security_log.count(PASSWORD_WRONG, who, user_id=user_id)
             raise FormError({field: [_("This is not your password.")]})
 
-    async def _fits(self, row: Row | None, password: str) -> bool:
+    async def _fits(self, row: AccountWithPassword | None, password: str) -> bool:
         fits = await self._passwords.check(row["passwd_hash"] if row else None, password)
         return row is not None and fits and not row["restrict"]
 
-    async def _renew_hash(self, row: Row, password: str) -> None:
+    async def _renew_hash(self, row: AccountWithPassword, password: str) -> None:
         """Stores a hash with the parameters of today, which is possible only while the password is known."""
-        if self._passwords.is_outdated(row["passwd_hash"]):
+        before = row["passwd_hash"]
+        if before is not None and self._passwords.is_outdated(before):
             with contextlib.suppress(BusyError):  # next time
                 renewed = await self._passwords.hash(password)
-                await accounts.renew_hash(self._db, row["id"], row["passwd_hash"], renewed)
+                await accounts.renew_hash(self._db, row["id"], before, renewed)
 
-    def _limits(self, login: str, who: Requester, device: Device, row: Row | None) -> tuple[Limit, ...]:
+    def _limits(self, login: str, who: Requester, device: Device, row: AccountWithPassword | None) -> tuple[Limit, ...]:
         """How many failures are allowed, by what they are counted under: the account, whatever names it."""
         allowed = self._settings.max_login_failures
         if row is not None and row["id"] in device.people:

@@ -41,7 +41,7 @@ class Totp:
     async def since(self, user_id: int) -> datetime | None:
         """When the app was set up; None without one."""
         row = await second_factors.totp(self._db, user_id)
-        return row["confirmed"] if row else None
+        return row.confirmed if row else None
 
     async def enrolment(self, user_id: int, name: str) -> Enrolment:
         """The secret that waits for its first code, the same until it is confirmed.
@@ -53,9 +53,9 @@ class Totp:
             encrypted = self._secrets.encrypt(pyotp.random_base32(), _place(user_id))
             await second_factors.begin_totp(self._db, user_id, encrypted)
             row = await second_factors.totp(self._db, user_id)
-        if row is None or row["confirmed"] is not None:
+        if row is None or row.confirmed is not None:
             raise ConflictError(_("An authenticator app is set up already. Remove it first."))
-        secret = self._secrets.decrypt(row["sealed"], _place(user_id))
+        secret = self._secrets.decrypt(row.encrypted, _place(user_id))
         return Enrolment(secret, pyotp.TOTP(secret).provisioning_uri(name=name, issuer_name=self._site))
 
     async def confirm(self, tx: Database, user_id: int, code: str) -> bool:
@@ -70,7 +70,7 @@ class Totp:
         row = await second_factors.totp(tx, user_id)
         if row is None:
             return False
-        step = matching_step(self._secrets.decrypt(row["sealed"], _place(user_id)), code, row["now"])
+        step = matching_step(self._secrets.decrypt(row.encrypted, _place(user_id)), code, row.now)
         return step is not None and await second_factors.use_step(tx, user_id, step, confirm=confirm)
 
 
@@ -84,7 +84,7 @@ def matching_step(secret: str, code: str, now: float) -> int | None:
 
 
 def _place(user_id: int) -> str:
-    return place("totp", "sealed", user_id)
+    return place("totp", "encrypted", user_id)
 
 
 def _steps(now: float) -> Iterator[int]:

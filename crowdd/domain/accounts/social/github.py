@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from crowdd.domain.accounts.social.oauth import OAuthClient, OAuthState, ProviderIdentity
-from crowdd.domain.accounts.social.openid import ask
+from crowdd.domain.accounts.social.openid import ask, exchange
 from crowdd.domain.outbound.client import Outgoing
 from crowdd.errors import ProviderError
 from crowdd.languages import _
@@ -24,13 +24,13 @@ class GitHub:
 
     async def identity(self, code: str, oauth_state: OAuthState, redirect_uri: str, now: float) -> ProviderIdentity:
         """Who came back with this code. Raises ProviderError."""
-        form = self.client.exchange(code, oauth_state, redirect_uri)
-        told = await self._ask("POST", f"{self._site}/login/oauth/access_token", form)
-        token = told.get("access_token") if isinstance(told, dict) else None
+        endpoint = f"{self._site}/login/oauth/access_token"
+        told = await exchange(self._outgoing, self.client, endpoint, code, oauth_state, redirect_uri)
+        token = told.get("access_token")
         if not isinstance(token, str) or not token:
             raise ProviderError(_("GitHub rejected this sign-in. Try again."))
-        person = await self._ask("GET", f"{self._api}/user", token=token)
-        emails = await self._ask("GET", f"{self._api}/user/emails", token=token)
+        person = await ask(self._outgoing, self.client.title, f"{self._api}/user", token)
+        emails = await ask(self._outgoing, self.client.title, f"{self._api}/user/emails", token)
         if not isinstance(person, dict) or not isinstance(person.get("id"), int):
             raise ProviderError(_("GitHub did not identify your account. Try again."))
         return ProviderIdentity(
@@ -41,9 +41,6 @@ class GitHub:
             email=_verified(emails),
             token=token,
         )
-
-    async def _ask(self, method: str, url: str, form: dict[str, str] | None = None, token: str = "") -> Any:
-        return await ask(self._outgoing, self.client.title, method, url, form, token)
 
 
 def _verified(emails: Any) -> str:

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 from collections.abc import Mapping
-from urllib.parse import urlencode, urlsplit
+from typing import TYPE_CHECKING, Any
 
 import attrs
 import orjson
 
 from crowdd.domain.core.secrets import token
+from crowdd.errors import ProviderError
+from crowdd.languages import _
+from crowdd.lazy import lazy
+
+if TYPE_CHECKING:
+    from oauthlib import oauth2
+else:
+    oauth2 = lazy("oauthlib.oauth2")
 
 TITLES: Mapping[str, str] = {"google": "Google", "github": "GitHub", "orcid": "ORCID"}
 PROVIDERS = tuple(TITLES)
@@ -61,16 +67,13 @@ class OAuthState:
         """From such a text."""
         return cls(**orjson.loads(text))
 
-    @property
-    def challenge(self) -> str:
-        """What the provider learns of the verifier before it (RFC 7636, S256)."""
-        digest = hashlib.sha256(self.verifier.encode()).digest()
-        return base64.urlsafe_b64encode(digest).rstrip(b"=").decode()
-
 
 @attrs.frozen
 class OAuthClient:
-    """We, as a provider knows us."""
+    """This server as a client of one provider, in the authorization code flow with PKCE (RFC 6749, RFC 7636).
+
+    oauthlib builds the requests and reads the responses.
+    """
 
     name: str
     id: str
@@ -82,25 +85,32 @@ class OAuthClient:
         return TITLES[self.name]
 
     def authorization(self, endpoint: str, oauth_state: OAuthState, redirect_uri: str, **more: str) -> str:
-        """The address of the provider's question."""
-        asked = {
-            "response_type": "code",
-            "client_id": self.id,
-            "redirect_uri": redirect_uri,
-            "state": oauth_state.state,
-            "code_challenge": oauth_state.challenge,
-            "code_challenge_method": "S256",
-            **more,
-        }
-        return f"{endpoint}{'&' if urlsplit(endpoint).query else '?'}{urlencode(asked)}"
+        """The address of the provider's question. Raises ProviderError for an endpoint without https."""
+        web = oauth2.WebApplicationClient(self.id)
+        challenge = web.create_code_challenge(oauth_state.verifier, "S256")
+        try:
+            return web.prepare_request_uri(
+                endpoint,
+                redirect_uri=redirect_uri,
+                state=oauth_state.state,
+                code_challenge=challenge,
+                code_challenge_method="S256",
+                **more,
+            )
+        except oauth2.InsecureTransportError:
+            words = _("The address of %(provider)s must begin with https.", provider=self.title)
+            raise ProviderError(words) from None
 
-    def exchange(self, code: str, oauth_state: OAuthState, redirect_uri: str) -> dict[str, str]:
+    def exchange(self, code: str, oauth_state: OAuthState, redirect_uri: str) -> bytes:
         """The form that turns a code into tokens."""
-        return {
-            "grant_type": "authorization_code",
-            "code": code,
-            "redirect_uri": redirect_uri,
-            "client_id": self.id,
-            "client_secret": self.secret,
-            "code_verifier": oauth_state.verifier,
-        }
+        form: str = oauth2.WebApplicationClient(self.id).prepare_request_body(
+            code=code, redirect_uri=redirect_uri, client_secret=self.secret, code_verifier=oauth_state.verifier
+        )
+        return form.encode()
+
+    def tokens(self, body: bytes) -> Mapping[str, Any]:
+        """The tokens that a provider answers with; none when it answers with an error or something else."""
+        try:
+            return oauth2.WebApplicationClient(self.id).parse_request_body_response(body.decode())
+        except (oauth2.OAuth2Error, ValueError, TypeError, AttributeError):
+            return {}

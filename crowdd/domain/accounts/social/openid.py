@@ -9,12 +9,12 @@ from __future__ import annotations
 import hmac
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import urlsplit
 
 import orjson
 
 from crowdd.domain.accounts.social.oauth import OAuthClient, OAuthState, ProviderIdentity
-from crowdd.domain.outbound.client import Outgoing, Response
+from crowdd.domain.outbound.client import Outgoing
 from crowdd.errors import ProviderError, RefusedTargetError, UnreachableError
 from crowdd.languages import _
 from crowdd.lazy import lazy
@@ -51,8 +51,7 @@ class OpenIdProvider:
     async def identity(self, code: str, oauth_state: OAuthState, redirect_uri: str, now: float) -> ProviderIdentity:
         """Who came back with this code. Raises ProviderError."""
         document = await self._discover(now)
-        form = self.client.exchange(code, oauth_state, redirect_uri)
-        told = await ask(self._outgoing, self.client.name, "POST", document["token_endpoint"], form)
+        told = await exchange(self._outgoing, self.client, document["token_endpoint"], code, oauth_state, redirect_uri)
         token = told.get("id_token")
         if not isinstance(token, str):
             raise self._doubt(_("no ID token"))
@@ -116,7 +115,7 @@ class OpenIdProvider:
         if now - self._document_at < _KEPT_SECONDS:
             return self._document
         there = f"{self._issuer}/.well-known/openid-configuration"
-        document = await ask(self._outgoing, self.client.name, "GET", there)
+        document = await ask(self._outgoing, self.client.name, there)
         if document.get("issuer") != self._issuer:
             raise self._doubt(_("issuer does not match"))
         for name in ("authorization_endpoint", "token_endpoint", "jwks_uri"):
@@ -130,7 +129,7 @@ class OpenIdProvider:
         """The public key of that name; asked for anew when it is unknown, as providers change their keys."""
         stale = now - self._keys_at >= _KEPT_SECONDS
         if stale or (kid not in self._keys and now - self._keys_at >= _MIN_PAUSE):
-            found = await ask(self._outgoing, self.client.name, "GET", self._document["jwks_uri"])
+            found = await ask(self._outgoing, self.client.name, self._document["jwks_uri"])
             usable = [key for key in jwt.PyJWKSet.from_dict(found).keys if key.public_key_use in (None, "sig")]
             self._keys, self._keys_at = {str(key.key_id): key.key for key in usable if key.key_type != "oct"}, now
         if kid is None and len(self._keys) == 1:
@@ -149,23 +148,34 @@ class OpenIdProvider:
         )
 
 
-async def ask(
-    outgoing: Outgoing, provider: str, method: str, url: str, form: Mapping[str, str] | None = None, token: str = ""
-) -> Any:
+async def exchange(
+    outgoing: Outgoing, client: OAuthClient, endpoint: str, code: str, oauth_state: OAuthState, redirect_uri: str
+) -> Mapping[str, Any]:
+    """The tokens that a provider gives for a code; none when it refuses. Raises ProviderError."""
+    headers = {"Content-Type": "application/x-www-form-urlencoded"}
+    form = client.exchange(code, oauth_state, redirect_uri)
+    return client.tokens(await _send(outgoing, client.title, "POST", endpoint, headers, form))
+
+
+async def ask(outgoing: Outgoing, provider: str, url: str, token: str = "") -> Any:
     """The JSON that a provider answers with 200. Raises ProviderError."""
-    headers = {"Accept": "application/json"}
-    headers |= {"Content-Type": "application/x-www-form-urlencoded"} if form else {}
-    headers |= {"Authorization": f"Bearer {token}"} if token else {}
-    body = urlencode(form).encode() if form else None
+    body = await _send(outgoing, provider, "GET", url, {"Authorization": f"Bearer {token}"} if token else {})
     try:
-        reply = await outgoing.request(method, url, headers, body, seconds=_SECONDS, max_bytes=_MAX_BYTES)
+        return orjson.loads(body)
+    except orjson.JSONDecodeError:
+        raise ProviderError(_("Sign-in failed: %(provider)s did not return JSON.", provider=provider)) from None
+
+
+async def _send(
+    outgoing: Outgoing, provider: str, method: str, url: str, headers: Mapping[str, str], body: bytes | None = None
+) -> bytes:
+    """The body of a response with status 200."""
+    asked = {"Accept": "application/json", **headers}
+    try:
+        reply = await outgoing.request(method, url, asked, body, seconds=_SECONDS, max_bytes=_MAX_BYTES)
     except (RefusedTargetError, UnreachableError) as error:
         words = _("Could not reach %(provider)s: %(reason)s", provider=provider, reason=error.args[0])
         raise ProviderError(words) from None
-    return _json(provider, reply)
-
-
-def _json(provider: str, reply: Response) -> Any:
     if reply.status != 200 or not reply.whole:
         raise ProviderError(
             _(
@@ -174,7 +184,4 @@ def _json(provider: str, reply: Response) -> Any:
                 status=reply.status,
             )
         )
-    try:
-        return orjson.loads(reply.body)
-    except orjson.JSONDecodeError:
-        raise ProviderError(_("Sign-in failed: %(provider)s did not return JSON.", provider=provider)) from None
+    return reply.body

@@ -6,7 +6,7 @@ import hmac
 from collections.abc import Mapping
 from typing import Protocol
 
-from crowdd.config import SignIn
+from crowdd.config import SignInSettings
 from crowdd.domain.accounts.social.github import GitHub
 from crowdd.domain.accounts.social.oauth import PROVIDERS, OAuthClient, OAuthState, ProviderIdentity
 from crowdd.domain.accounts.social.openid import OpenIdProvider
@@ -33,7 +33,7 @@ class Provider(Protocol):
         ...
 
 
-def configured(settings: SignIn, outgoing: Outgoing) -> dict[str, Provider]:
+def configured(settings: SignInSettings, outgoing: Outgoing) -> dict[str, Provider]:
     """The providers with a client id, by name. They remember keys, so there is one of each in a program."""
     google = OAuthClient("google", settings.google_client_id, settings.google_client_secret)
     github = OAuthClient("github", settings.github_client_id, settings.github_client_secret)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Mapping
 from typing import Any
 
 from crowdd.domain.accounts import account_validation
@@ -14,8 +15,9 @@ from crowdd.domain.core.secrets import Secrets, place
 from crowdd.errors import ConflictError, NotFoundError, ProviderError
 from crowdd.languages import _
 from crowdd.storage.accounts import accounts, provider_tokens
+from crowdd.storage.accounts.rows import AccountPage
 from crowdd.storage.core import audit
-from crowdd.storage.database import Database, Row, Transactions
+from crowdd.storage.database import Database, Transactions
 from crowdd.values import Requester
 
 _NAMES_TRIED = 50
@@ -73,11 +75,12 @@ class SocialLogin:
         row = await accounts.by_provider(self._db, identity.provider, identity.id)
         return row is not None and row["id"] == user_id
 
-    async def disconnect(self, row: Row, provider: str, who: Requester) -> None:
+    async def disconnect(self, row: AccountPage, provider: str, who: Requester) -> None:
         """Ends it. Raises NotFoundError, and ProviderError when nothing else is left to sign in with."""
-        if provider not in PROVIDERS or not row[f"{provider}_user_id"]:
+        ids: Mapping[str, object] = row
+        if provider not in PROVIDERS or not ids[f"{provider}_user_id"]:
             raise NotFoundError(_("Your account is not connected to it."))
-        others = [name for name in PROVIDERS if name != provider and row[f"{name}_user_id"]]
+        others = [name for name in PROVIDERS if name != provider and ids[f"{name}_user_id"]]
         if not row["has_password"] and not others:
             raise ProviderError(
                 _(
@@ -96,8 +99,8 @@ class SocialLogin:
     async def tokens(self, user_id: int) -> dict[str, dict[str, Any]]:
         """What providers gave a person for their own APIs: {"<provider>_token": {"oauth_token": …}}."""
         rows = await provider_tokens.of_user(self._db, user_id)
-        places = {row["provider"]: _place(user_id, row["provider"]) for row in rows}
-        opened = {row["provider"]: self._secrets.decrypt(row["sealed"], places[row["provider"]]) for row in rows}
+        places = {row.provider: _place(user_id, row.provider) for row in rows}
+        opened = {row.provider: self._secrets.decrypt(row.encrypted, places[row.provider]) for row in rows}
         return {f"{provider}_token": {"oauth_token": text} for provider, text in opened.items()}
 
     async def connect_in(self, tx: Database, user_id: int, identity: ProviderIdentity) -> None:
@@ -129,7 +132,7 @@ class SocialLogin:
 
 
 def _place(user_id: int, provider: str) -> str:
-    return place("provider_token", "sealed", f"{user_id}.{provider}")
+    return place("provider_token", "encrypted", f"{user_id}.{provider}")
 
 
 def introduction(identity: ProviderIdentity, name: str, email: str) -> Registration:

@@ -15,7 +15,7 @@ from markdown_it.token import Token
 from markupsafe import Markup
 
 from crowdd.domain.core.text import markdown_limits
-from crowdd.domain.core.text.markdown_limits import Budget
+from crowdd.domain.core.text.markdown_limits import TimeBudget
 from crowdd.domain.core.text.picture_addresses import is_upload
 from crowdd.domain.core.text.raw_html import RawHtml
 
@@ -105,7 +105,7 @@ def render(text: str, top: int) -> Rendered:
     Raises InvalidValueError that says which limit is exceeded, and by how much.
     """
     markdown_limits.require_small(text)
-    made = _html(text, top, Budget(markdown_limits.MAX_SECONDS))
+    made = _html(text, top, TimeBudget(markdown_limits.MAX_SECONDS))
     markdown_limits.require_short_html(made)
     return Rendered(made, _excerpt(made))
 
@@ -125,7 +125,7 @@ def to_html(text: str, top: int = 3) -> Markup:
 
     ``top`` is the level of its highest headings. For our own texts: what others write goes through ``render``.
     """
-    return _html(text, top, Budget(None))
+    return _html(text, top, TimeBudget(None))
 
 
 def left_out(text: str) -> list[str]:
@@ -141,12 +141,12 @@ def left_out(text: str) -> list[str]:
             found.setdefault(value)
         return value
 
-    made = _marked_up(text, 3, Budget(markdown_limits.MAX_SECONDS))
+    made = _marked_up(text, 3, TimeBudget(markdown_limits.MAX_SECONDS))
     nh3.clean(made, tags={"img"}, attributes={"img": {"src"}}, attribute_filter=look, url_schemes=set(_SCHEMES))
     return list(found)
 
 
-def _marked_up(text: str, top: int, budget: Budget) -> str:
+def _marked_up(text: str, top: int, budget: TimeBudget) -> str:
     """The HTML of a text as it was written, with whatever it holds."""
     env = {"top": top, "budget": budget}
     tokens = _markdown.parse(text, env)
@@ -155,7 +155,7 @@ def _marked_up(text: str, top: int, budget: Budget) -> str:
     return str(_markdown.renderer.render(tokens, _markdown.options, env))
 
 
-def _html(text: str, top: int, budget: Budget) -> Markup:
+def _html(text: str, top: int, budget: TimeBudget) -> Markup:
     clean = nh3.clean(
         _marked_up(text, top, budget),
         tags=_TAGS | {f"h{top}"},

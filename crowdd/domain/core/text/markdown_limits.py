@@ -28,7 +28,7 @@ _STEPS_BETWEEN_LOOKS: Final = 8
 _BELOW_A_HEADER: Final = re.compile(r"[\s>|:*+.)0-9-]*-[\s>|:*+.)0-9-]*")
 
 
-class Budget:
+class TimeBudget:
     """Processor time of this thread that a text may still take; None: as much as it wants."""
 
     def __init__(self, seconds: float | None) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 from urllib.parse import urlsplit
 
 from crowdd.errors import InvalidValueError
@@ -43,7 +43,7 @@ def is_picture(address: object, base_url: str) -> bool:
     return (is_upload(parts.path) and not (parts.query or parts.fragment)) or parts.hostname != ours
 
 
-def check(kind: Kind, values: Mapping[str, Any], stored: Mapping[str, Any], base_url: str) -> None:
+def check(kind: Kind, values: Mapping[str, object], stored: Mapping[str, object], base_url: str) -> None:
     """Raises InvalidValueError for the address of a picture that is neither; one that is stored already stays."""
     for name in kind.pictures:
         address, before = _value(values, name), _value(stored, name)
@@ -53,7 +53,7 @@ def check(kind: Kind, values: Mapping[str, Any], stored: Mapping[str, Any], base
         raise InvalidValueError(words, hint="Upload the picture, or give its full https address.")
 
 
-def _value(values: Mapping[str, Any], name: str) -> Any:
+def _value(values: Mapping[str, object], name: str) -> object:
     """The value of an attribute, or of a key of one (``info.thumbnail_url``)."""
     attribute, _dot, key = name.partition(".")
     value = values.get(attribute)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import hashlib
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from markupsafe import Markup
 from twisted.internet.defer import DeferredLock
 
-from crowdd.domain.core.concurrency.worker_thread import WorkerThread
+from crowdd.concurrency.worker_thread import WorkerThread
 from crowdd.domain.core.text import markdown_limits
 from crowdd.errors import CostlyTextError, InvalidValueError
 from crowdd.kinds import Kind
@@ -36,7 +36,7 @@ class Prose:
         self._remembered: OrderedDict[str, markdown.Rendered] = OrderedDict()
         self._remaking = DeferredLock()
 
-    async def admit(self, kind: Kind, values: Mapping[str, Any]) -> None:
+    async def admit(self, kind: Kind, values: Mapping[str, object]) -> None:
         """Lays out and stores the texts among new values of a row. Raises CostlyTextError."""
         for field in kind.fields:
             text = values.get(field.name)
@@ -77,8 +77,8 @@ class Prose:
     async def _look_up(self, keys: list[str]) -> None:
         found = await rendered_texts.find(self._db, keys) if keys else []
         for row in found:
-            self._remembered[row["key"]] = markdown.Rendered(Markup(row["html"]), row["excerpt"])  # noqa: S704 - nh3 cleaned it
-        if stale := [row["key"] for row in found if row["stale"]]:
+            self._remembered[row.key] = markdown.Rendered(Markup(row.html), row.excerpt)  # noqa: S704 - nh3 cleaned it
+        if stale := [row.key for row in found if row.stale]:
             await rendered_texts.note_use(self._db, stale)
 
     async def _remake(self, key: str, text: str, top: int) -> None:
@@ -95,7 +95,7 @@ class Prose:
             self._remembered.popitem(last=False)
 
 
-def require_small(kind: Kind, values: Mapping[str, Any]) -> None:
+def require_small(kind: Kind, values: Mapping[str, object]) -> None:
     """Raises CostlyTextError for a text that is too long, or has too many tables or tags: what is seen at once."""
     for field in kind.fields:
         text = values.get(field.name)

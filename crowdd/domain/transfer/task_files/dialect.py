@@ -57,7 +57,7 @@ class Dialect:
         return attrs.asdict(self)
 
     @classmethod
-    def from_json(cls, value: Any) -> Dialect:
+    def from_json(cls, value: object) -> Dialect:
         """The dialect of a JSON object. Raises InvalidValueError for what no dialect has."""
         if not isinstance(value, Mapping):
             raise InvalidValueError(_("The dialect must be an object."))
@@ -70,14 +70,14 @@ class Dialect:
         )
 
 
-def _delimiter(value: Any) -> str:
+def _delimiter(value: object) -> str:
     """One of DELIMITERS, or what a file itself names in a line ``sep=``: no letter, digit, quotation mark or blank."""
     if isinstance(value, str) and len(value) == 1 and not value.isalnum() and value not in _NO_DELIMITERS:
         return value
     return str(_one_of("delimiter", value, DELIMITERS))
 
 
-def _one_of(name: str, value: Any, choices: tuple[Any, ...]) -> Any:
+def _one_of(name: str, value: object, choices: tuple[Any, ...]) -> Any:
     if not any(value is choice or (isinstance(value, str) and value == choice) for choice in choices):
         words = _(
             "`%(name)s` must be one of %(choices)s (got %(value)s).",

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import attrs
 import orjson
 
 from crowdd.domain.transfer.task_files.decoding import LONG_LINE, UNDECODABLE
 from crowdd.domain.transfer.task_files.limits import MAX_ROW_BYTES, SHOWN_CHARACTERS
 from crowdd.languages import _
+from crowdd.values import Values
 
 _READABLE = {ord(UNDECODABLE): "\N{REPLACEMENT CHARACTER}", ord(LONG_LINE): None}
 
@@ -22,7 +21,7 @@ class FileRow:
     """
 
     number: int
-    values: dict[str, Any] | None = None
+    values: Values | None = None
     error: str = ""
     text: str = ""
     empty: bool = False

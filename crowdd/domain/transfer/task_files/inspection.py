@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
 import attrs
 
@@ -17,6 +16,7 @@ from crowdd.domain.transfer.task_files.limits import MAX_COLUMNS
 from crowdd.domain.transfer.task_files.reading import read_rows
 from crowdd.errors import InvalidValueError
 from crowdd.languages import _
+from crowdd.values import Values
 
 DOUBTS = ("one_column", "no_header", "encoding", "rows_in_cell")
 """What an owner is asked: whether a file with one column has another delimiter; whether the first line, which looks
@@ -34,7 +34,7 @@ class Inspected:
 
     dialect: Dialect
     columns: list[str]
-    sample: list[dict[str, Any]]
+    sample: list[Values]
     rows: int
     refused: int
     empty: int
@@ -47,7 +47,7 @@ class _Sum:
     def __init__(self, dialect: Dialect, max_shown: int) -> None:
         self._dialect, self._max_shown = dialect, max_shown
         self.columns: dict[str, None] = {}
-        self.sample: list[dict[str, Any]] = []
+        self.sample: list[Values] = []
         self.good = self.refused = self.empty = 0
         self.last_error = ""
         self._undecodable, self._rows_in_cell = False, False
@@ -64,7 +64,7 @@ class _Sum:
             self.good += 1
             self._look_at(row.values)
 
-    def _look_at(self, values: dict[str, Any]) -> None:
+    def _look_at(self, values: Values) -> None:
         if len(self.sample) < self._max_shown:
             self.sample.append(values)
         if self.good == 1 or (self._dialect.format != "csv" and len(self.columns) < MAX_COLUMNS):

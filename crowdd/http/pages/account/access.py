@@ -15,7 +15,7 @@ from crowdd.http.html.forms import local
 from crowdd.http.request import Incoming
 from crowdd.http.responses import Redirect, Response
 from crowdd.languages import _, ngettext
-from crowdd.storage.database import Row
+from crowdd.storage.accounts.rows import AccountPage
 
 _DAY = 86400
 _CLAIM = "claim"
@@ -161,7 +161,7 @@ def me(incoming: Incoming) -> int:
     return incoming.who.user_id
 
 
-async def own_account(services: Services, incoming: Incoming, name: str, *, admins: bool = True) -> Row:
+async def own_account(services: Services, incoming: Incoming, name: str, *, admins: bool = True) -> AccountPage:
     """The record of the account that an address names, for its person and (unless told otherwise) administrators."""
     mine = me(incoming)
     found = await services.accounts.find_by_name(name)

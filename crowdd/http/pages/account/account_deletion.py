@@ -18,7 +18,7 @@ from crowdd.http.responses import BytesResponse, Page, Redirect, Response
 from crowdd.http.routing import Route, get, post
 from crowdd.kinds.kind import outward
 from crowdd.languages import _
-from crowdd.storage.database import Row
+from crowdd.storage.accounts.rows import AccountPage
 
 _FIELDS = ("password", "confirm")
 
@@ -101,7 +101,7 @@ class LeavingPages:
         words = own_words if own else _("The account is being deleted.")
         return Redirect("/", words, more={"job": "enqueued"})
 
-    async def _require_proof(self, incoming: Incoming, row: Row, own: bool) -> None:
+    async def _require_proof(self, incoming: Incoming, row: AccountPage, own: bool) -> None:
         """The password in the form is a proof; without one the session must have a recent one."""
         if own and row["has_password"]:
             signing_in, password = self._services.people.signing_in, incoming.field("password")
@@ -111,9 +111,9 @@ class LeavingPages:
         if incoming.field("confirm") != row["name"]:
             raise FormError({"confirm": [_("Type the user name as it is written above.")]})
 
-    async def _page(self, incoming: Incoming, row: Row, form: dict[str, Any], **said: Any) -> Response:
+    async def _page(self, incoming: Incoming, row: AccountPage, form: dict[str, Any], **said: Any) -> Response:
         owned = await self._account_deletion.obstacles(row["id"])
         projects = [{"short_name": project["short_name"], "name": project["name"]} for project in owned]
         asks = row["id"] == incoming.who.user_id and row["has_password"]
-        more = {"_name": row["name"], "_asks_password": asks}
+        more: dict[str, Any] = {"_name": row["name"], "_asks_password": asks}
         return Page("account/delete.html", title=_("Delete account"), form=form, projects=projects, **said, **more)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 from urllib.parse import quote
 
 from crowdd.domain.server.services import Services
@@ -57,7 +58,7 @@ class DevicePages:
         """How many answers of this browser stand under nobody's name."""
         row = await own_account(self._services, incoming, name, admins=False)
         answers = await self._answer_claims.offered(self._entry.volunteer(incoming), row["id"])
-        more = {"form": self._forms.blank(incoming), "_name": row["name"]}
+        more: dict[str, Any] = {"form": self._forms.blank(incoming), "_name": row["name"]}
         return Page("account/claim.html", 200, title=_("Your earlier answers"), answers=answers, **more)
 
     async def claim(self, incoming: Incoming, name: str) -> Response:

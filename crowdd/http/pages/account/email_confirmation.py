@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from crowdd.domain.accounts.email_confirmation import PATH, REGISTER
 from crowdd.domain.server.services import Services
@@ -56,7 +55,7 @@ class ConfirmPages:
 
     async def send_or_ask(self, incoming: Incoming) -> Response:
         """Writes at once for programs; a browser is asked first, where there is something to confirm."""
-        row: dict[str, Any] = await self._accounts.profile(me(incoming))
+        row = await self._accounts.profile(me(incoming))
         if self._confirm.acts(incoming) or row["valid_email"] or not self._email_confirmation.required:
             return await self.send(incoming)
         text = _("We will send an e-mail with a link that confirms your address.")
@@ -64,7 +63,7 @@ class ConfirmPages:
 
     async def send(self, incoming: Incoming) -> Response:
         """Writes to the address of the signed-in person, unless it is confirmed."""
-        row: dict[str, Any] = await self._accounts.profile(me(incoming))
+        row = await self._accounts.profile(me(incoming))
         if not self._email_confirmation.possible:
             raise NotFoundError("404 Not Found", code="not_configured")
         if row["valid_email"]:

@@ -19,7 +19,7 @@ from crowdd.http.routing import Route, get, post
 from crowdd.kinds.kind import outward
 from crowdd.kinds.types import Integer
 from crowdd.languages import _
-from crowdd.storage.database import Row
+from crowdd.storage.accounts.rows import AccountPage
 
 _AT = "/account/<name>/passkeys"
 _FIELDS = ("name", "credential")
@@ -57,7 +57,7 @@ class PasskeyPages:
         words = _("You can sign in with this passkey from now on.")
         return shown_once(row, codes, words, self._forms.blank(incoming))
 
-    async def _remove(self, incoming: Incoming, row: Row) -> Response:
+    async def _remove(self, incoming: Incoming, row: AccountPage) -> Response:
         try:
             number = Integer().parse(incoming.field("remove"))
         except InvalidValueError:
@@ -65,9 +65,9 @@ class PasskeyPages:
         await self._factors.remove_passkey(row["id"], number, incoming.who)
         return Redirect(f"/account/{quote(row['name'])}/passkeys", _("The passkey has been removed."))
 
-    async def _page(self, row: Row, form: dict[str, Any], **said: Any) -> Response:
+    async def _page(self, row: AccountPage, form: dict[str, Any], **said: Any) -> Response:
         found = await self._factors.passkeys.of_user(row["id"])
-        shown = [{key: outward(each[key]) for key in _SHOWN} for each in found]
+        shown = [{key: outward(getattr(each, key)) for key in _SHOWN} for each in found]
         available = self._factors.passkeys.available
-        more = {"passkeys": shown, "form": form, "available": available, "_name": row["name"]}
+        more: dict[str, Any] = {"passkeys": shown, "form": form, "available": available, "_name": row["name"]}
         return Page("account/passkeys.html", title=_("Passkeys"), **more, **said)

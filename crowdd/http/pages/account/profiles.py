@@ -13,7 +13,8 @@ from crowdd.http.request import Incoming
 from crowdd.http.responses import Page, Redirect, Response
 from crowdd.http.routing import Route, get, post
 from crowdd.languages import _
-from crowdd.storage.database import Row
+from crowdd.storage.accounts.rows import AccountPage
+from crowdd.storage.projects.rows import ProjectSummary
 
 
 class ProfilePages:
@@ -44,7 +45,7 @@ class ProfilePages:
         found = await self._accounts.find_by_name(name)
         return await self._page(incoming, await self._accounts.profile(found["id"]))
 
-    async def _page(self, incoming: Incoming, row: Row) -> Response:
+    async def _page(self, incoming: Incoming, row: AccountPage) -> Response:
         own = row["id"] == incoming.who.acting_user
         helped, n_helped = await self._projects.of_volunteer(row["id"])
         created = await self._projects.of_owner(row["id"])
@@ -94,6 +95,6 @@ class ProfilePages:
         return Redirect("/account/profile", _("New API key generated."))
 
 
-def _paused(projects: list[Row]) -> frozenset[str]:
+def _paused(projects: list[ProjectSummary]) -> frozenset[str]:
     """The short names of those that were published and are not now: they are no drafts."""
     return frozenset(p["short_name"] for p in projects if p["first_published"] is not None and not p["published"])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from crowdd.domain.accounts.authentication import recent_proof
@@ -62,7 +62,8 @@ class ProvePages:
         row = await self._services.accounts.profile(me(incoming))
         methods = await self._factors.methods(row["id"])
         shown = {"password": row["has_password"], "code": methods.totp, "passkey": methods.passkey}
-        connected = [name for name in self._services.people.providers.found if row[f"{name}_user_id"]]
+        ids: Mapping[str, Any] = row
+        connected = [name for name in self._services.people.providers.found if ids[f"{name}_user_id"]]
         offered = [] if any(shown.values()) else [{"name": name, "title": TITLES[name]} for name in connected]
         more: dict[str, Any] = {"next": next_address(incoming), "methods": shown, "_providers": offered}
         return Page("account/prove.html", title=_("Confirm that it is you"), form=form, **more, **said)

@@ -17,7 +17,7 @@ from crowdd.http.responses import Page, Redirect, Response
 from crowdd.http.routing import Route, get, post
 from crowdd.kinds.kind import outward
 from crowdd.languages import _
-from crowdd.storage.database import Row
+from crowdd.storage.accounts.rows import AccountPage
 
 _AT = "/account/<name>"
 
@@ -47,7 +47,7 @@ class SecurityPages:
             "tokens": len(await people.api_tokens.listed(row["id"])),
             "sessions": len(await people.sessions.listed(row["id"], incoming.who)),
         }
-        more = {"_name": row["name"], "_offers_passkeys": self._factors.passkeys.available}
+        more: dict[str, Any] = {"_name": row["name"], "_offers_passkeys": self._factors.passkeys.available}
         return Page("account/security.html", title=_("Security"), security=security, **more)
 
     async def authenticator(self, incoming: Incoming, name: str) -> Response:
@@ -68,7 +68,7 @@ class SecurityPages:
             return await self._page(incoming, row, form, flash=CORRECT, status="error")
         return shown_once(row, codes, _("The authenticator app is set up."), self._forms.blank(incoming))
 
-    async def _page(self, incoming: Incoming, row: Row, form: dict[str, Any], **said: Any) -> Response:
+    async def _page(self, incoming: Incoming, row: AccountPage, form: dict[str, Any], **said: Any) -> Response:
         since = await self._factors.totp.since(row["id"])
         shown: dict[str, Any] = {"since": outward(since), "secret": None, "uri": None}
         drawing = None
@@ -76,7 +76,7 @@ class SecurityPages:
             enrolment = await self._factors.totp.enrolment(row["id"], row["name"])
             shown |= {"secret": enrolment.secret, "uri": enrolment.uri}
             drawing = qr_code(enrolment.uri)
-        more = {"authenticator": shown, "form": form, "_qr": drawing, "_name": row["name"]}
+        more: dict[str, Any] = {"authenticator": shown, "form": form, "_qr": drawing, "_name": row["name"]}
         return Page("account/authenticator.html", title=_("Authenticator app"), **more, **said)
 
     async def codes(self, incoming: Incoming, name: str) -> Response:
@@ -93,11 +93,11 @@ class SecurityPages:
         words = _("You have new recovery codes. The earlier ones no longer work.")
         return shown_once(row, codes, words, self._forms.blank(incoming))
 
-    async def _own(self, incoming: Incoming, name: str) -> Row:
+    async def _own(self, incoming: Incoming, name: str) -> AccountPage:
         return await own_account(self._services, incoming, name, admins=False)
 
 
-def shown_once(row: Row, codes: list[str], flash: str, form: dict[str, Any]) -> Response:
+def shown_once(row: AccountPage, codes: list[str], flash: str, form: dict[str, Any]) -> Response:
     """The page of new recovery codes; the overview where there are none to show."""
     if not codes:
         return Redirect(_security(row), flash)
@@ -114,5 +114,5 @@ def qr_code(text: str) -> dict[str, Any]:
     return {"size": len(rows), "path": "".join(dark)}
 
 
-def _security(row: Row) -> str:
+def _security(row: AccountPage) -> str:
     return f"/account/{quote(row['name'])}/security"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from typing import Any
 from urllib.parse import quote
 
@@ -17,7 +17,7 @@ from crowdd.http.request import Incoming
 from crowdd.http.responses import Page, Redirect, Response
 from crowdd.http.routing import Route, get, post
 from crowdd.languages import _
-from crowdd.storage.database import Row
+from crowdd.storage.accounts.rows import AccountPage
 
 _PROFILE = (
     "id", "name", "fullname", "email_addr", "locale", "privacy_mode", "subscribed", "catalog_api",
@@ -34,7 +34,7 @@ class SettingsPages:
         self._services, self._forms, self._entry = services, forms, entry
         self._confirm = Confirm(forms.csrf)
         self._profiles, self._avatars = services.people.profiles, services.people.avatars
-        self._buttons: dict[str, tuple[str, Callable[[Incoming, Row], Awaitable[Response]]]] = {
+        self._buttons: dict[str, tuple[str, Callable[[Incoming, AccountPage], Awaitable[Response]]]] = {
             "Profile": ("form", self._profile),
             "Upload": ("upload_form", self._upload),
             "Password": ("password_form", self._password),
@@ -62,7 +62,7 @@ class SettingsPages:
         except FormError as error:
             return await self._page(incoming, row, which, error)
 
-    async def _profile(self, incoming: Incoming, row: Row) -> Response:
+    async def _profile(self, incoming: Incoming, row: AccountPage) -> Response:
         said = Profile(
             name=incoming.text("name", row["name"]),
             fullname=incoming.text("fullname", row["fullname"]),
@@ -76,14 +76,14 @@ class SettingsPages:
         sent = _("Your profile has been updated. To start using your new address, open the link that we sent there.")
         return _done(said.name, sent if waits else updated)
 
-    async def _upload(self, incoming: Incoming, row: Row) -> Response:
+    async def _upload(self, incoming: Incoming, row: AccountPage) -> Response:
         file = incoming.upload("avatar") if incoming.content_type == "multipart/form-data" else None
         if file is None or not file.content:
             raise FormError({"avatar": [_("Choose a picture first.")]})
         await self._avatars.set(row["id"], file, crop_box(incoming), incoming.who)
         return _done(row["name"], _("Your picture has been updated."))
 
-    async def _password(self, incoming: Incoming, row: Row) -> Response:
+    async def _password(self, incoming: Incoming, row: AccountPage) -> Response:
         if row["id"] != me(incoming):
             raise FormError({"current_password": [_("Only the account's owner can change this password.")]})
         current, new, confirm = (incoming.field(name) for name in _PASSWORD)
@@ -94,14 +94,17 @@ class SettingsPages:
             await self._entry.enter(incoming, row["id"], flash)
         return _done(row["name"], flash)
 
-    async def _external(self, incoming: Incoming, row: Row) -> Response:
+    async def _external(self, incoming: Incoming, row: AccountPage) -> Response:
         await self._profiles.set_service(row["id"], incoming.text("catalog_api", row["catalog_api"]), incoming.who)
         return _done(row["name"], _("Your key has been saved."))
 
-    async def _page(self, incoming: Incoming, row: Row, which: str = "", error: FormError | None = None) -> Response:
+    async def _page(
+        self, incoming: Incoming, row: AccountPage, which: str = "", error: FormError | None = None
+    ) -> Response:
         """All forms; the one that was refused as it was sent, the others as stored."""
+        stored: Mapping[str, Any] = row
         forms: dict[str, Any] = {
-            "form": self._forms.filled(incoming, **{name: row[name] for name in _PROFILE}),
+            "form": self._forms.filled(incoming, **{name: stored[name] for name in _PROFILE}),
             "password_form": self._forms.blank(incoming, *_PASSWORD),
             "upload_form": self._forms.filled(incoming, **{**dict.fromkeys(_UPLOAD), "id": row["id"]}),
         }
@@ -121,7 +124,7 @@ class SettingsPages:
             _user=row,
             _locales=self._services.languages.names,
             _providers=[
-                {"name": name, "title": TITLES[name], "connected": bool(row[f"{name}_user_id"])}
+                {"name": name, "title": TITLES[name], "connected": bool(stored[f"{name}_user_id"])}
                 for name in self._services.people.providers.found
                 if own
             ],

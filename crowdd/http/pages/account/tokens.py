@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 from urllib.parse import quote
 
@@ -17,7 +17,7 @@ from crowdd.http.routing import Route, get, post
 from crowdd.kinds.kind import outward
 from crowdd.kinds.types import Integer
 from crowdd.languages import _
-from crowdd.storage.database import Row
+from crowdd.storage.accounts.rows import AccountPage
 
 _AT = "/account/<name>/tokens"
 _FIELDS = ("name", "scope", "project", "days")
@@ -53,7 +53,7 @@ class TokenPages:
         blank = self._forms.blank(incoming, *_FIELDS)
         return await self._page(row, blank, token=made, flash=words, status="success")
 
-    async def _revoke(self, incoming: Incoming, row: Row) -> Response:
+    async def _revoke(self, incoming: Incoming, row: AccountPage) -> Response:
         try:
             number = Integer().parse(incoming.field("revoke"))
         except InvalidValueError:
@@ -61,8 +61,14 @@ class TokenPages:
         await self._tokens.revoke(row["id"], number, incoming.who)
         return Redirect(f"/account/{quote(row['name'])}/tokens", _("The token has been revoked."))
 
-    async def _page(self, row: Row, form: dict[str, Any], token: str | None = None, **said: Any) -> Response:
-        found = await self._tokens.listed(row["id"])
+    async def _page(self, row: AccountPage, form: dict[str, Any], token: str | None = None, **said: Any) -> Response:
+        found: Sequence[Mapping[str, Any]] = await self._tokens.listed(row["id"])
         shown = [{key: outward(each[key]) for key in _SHOWN} for each in found]
-        more = {"tokens": shown, "token": token, "form": form, "scopes": list(SCOPES), "_name": row["name"]}
+        more: dict[str, Any] = {
+            "tokens": shown,
+            "token": token,
+            "form": form,
+            "scopes": list(SCOPES),
+            "_name": row["name"],
+        }
         return Page("account/tokens.html", title=_("API tokens"), **more, **said)

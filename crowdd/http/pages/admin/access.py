@@ -14,7 +14,7 @@ from crowdd.http.routing import Handler
 from crowdd.kinds.kind import ADMINS
 from crowdd.languages import _
 
-MAX_LETTERS = 255
+MAX_CHARACTERS = 255
 
 
 def admins_only(handler: Handler) -> Handler:
@@ -27,7 +27,7 @@ def admins_only(handler: Handler) -> Handler:
     return allowed
 
 
-def lacking(incoming: Incoming, maximum: Mapping[str, int | None]) -> dict[str, list[str]]:
+def field_errors(incoming: Incoming, maximum: Mapping[str, int | None]) -> dict[str, list[str]]:
     """What is wrong with the fields of a form that have to be there, none longer than its number of characters."""
     found: dict[str, list[str]] = {}
     for name, limit in maximum.items():

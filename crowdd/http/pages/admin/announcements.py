@@ -8,7 +8,7 @@ from typing import Any
 from crowdd.domain.server.services import Services
 from crowdd.errors import CostlyTextError
 from crowdd.http.html.forms import Forms
-from crowdd.http.pages.admin.access import MAX_LETTERS, admins_only, lacking
+from crowdd.http.pages.admin.access import MAX_CHARACTERS, admins_only, field_errors
 from crowdd.http.pages.announcements import NEWEST
 from crowdd.http.pages.omitted_pictures import LeftOut
 from crowdd.http.request import Incoming
@@ -19,7 +19,7 @@ from crowdd.languages import _
 
 _HERE = "/admin/announcement"
 _FIELDS = ("title", "body", "media_url", "published")
-_MAXIMUM = {"title": MAX_LETTERS, "body": None}
+_MAXIMUM = {"title": MAX_CHARACTERS, "body": None}
 _YES = frozenset({"y", "yes", "true", "on", "1"})
 
 
@@ -39,7 +39,7 @@ class AdminAnnouncements:
 
     async def announcements(self, incoming: Incoming) -> Response:
         """The newest hundred, those that are not published yet too."""
-        rows = await self._records.list(ANNOUNCEMENT, incoming.who, NEWEST)
+        rows = await self._records.list(NEWEST, incoming.who)
         csrf = self._forms.csrf.token(incoming)
         return Page("admin/announcement.html", title=_("Announcements"), announcements=rows, csrf=csrf)
 
@@ -47,7 +47,7 @@ class AdminAnnouncements:
         return await self._form_page(_("New announcement"), self._forms.blank(incoming, *_FIELDS) | {"published": True})
 
     async def new(self, incoming: Incoming) -> Response:
-        wrong = lacking(incoming, _MAXIMUM)
+        wrong = field_errors(incoming, _MAXIMUM)
         if wrong:
             return await self._again(incoming, _("New announcement"), wrong)
         body = _written(incoming)
@@ -66,7 +66,7 @@ class AdminAnnouncements:
 
     async def update(self, incoming: Incoming, announcement_id: int) -> Response:
         await self._records.get(ANNOUNCEMENT, incoming.who, announcement_id)
-        wrong = lacking(incoming, _MAXIMUM)
+        wrong = field_errors(incoming, _MAXIMUM)
         if wrong:
             return await self._again(incoming, _("Change an announcement"), wrong, id=announcement_id)
         body = _written(incoming)

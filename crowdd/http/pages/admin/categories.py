@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from crowdd.domain.projects.projects import slug
 from crowdd.domain.server.services import Services
 from crowdd.errors import ConflictError
 from crowdd.http.html.forms import Forms
-from crowdd.http.pages.admin.access import MAX_LETTERS, admins_only, lacking, taken
+from crowdd.http.pages.admin.access import MAX_CHARACTERS, admins_only, field_errors, taken
 from crowdd.http.request import Incoming
 from crowdd.http.responses import Page, Redirect, Response
 from crowdd.http.routing import Route, get, post
@@ -19,7 +19,7 @@ from crowdd.languages import _
 
 _HERE = "/admin/categories"
 _FIELDS = ("name", "description")
-_MAXIMUM = {"name": MAX_LETTERS, "description": 10_000}
+_MAXIMUM = {"name": MAX_CHARACTERS, "description": 10_000}
 
 
 class AdminCategories:
@@ -41,7 +41,7 @@ class AdminCategories:
 
     async def add(self, incoming: Incoming) -> Response:
         """The same page with the new one in its list, the form as it was sent (interface: admin-categories)."""
-        wrong = lacking(incoming, _MAXIMUM) or await self._added(incoming)
+        wrong = field_errors(incoming, _MAXIMUM) or await self._added(incoming)
         form = self._forms.refused(incoming, wrong, *_FIELDS)
         said = (_("Please correct the errors."), "error") if wrong else (_("Category added."), "success")
         return await self._page(incoming, form, flash=said[0], status=said[1])
@@ -56,7 +56,7 @@ class AdminCategories:
         return {}
 
     async def _page(self, incoming: Incoming, form: dict[str, Any], **said: Any) -> Response:
-        rows = await self._administration.categories(incoming.who)
+        rows: Sequence[Mapping[str, Any]] = await self._administration.categories(incoming.who)
         return Page(
             "admin/categories.html",
             title=_("Categories"),
@@ -74,7 +74,7 @@ class AdminCategories:
 
     async def update(self, incoming: Incoming, category_id: int) -> Response:
         category = await self._records.get(CATEGORY, incoming.who, category_id)
-        wrong = lacking(incoming, _MAXIMUM)
+        wrong = field_errors(incoming, _MAXIMUM)
         try:
             if not wrong:
                 changes = {name: incoming.field(name).strip() for name in _FIELDS}

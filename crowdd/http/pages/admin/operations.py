@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import attrs
+
 from crowdd.domain.server.services import Services
 from crowdd.errors import ConflictError, InvalidValueError
 from crowdd.http.html.forms import Forms
@@ -13,7 +15,7 @@ from crowdd.http.responses import Page, Redirect, Response
 from crowdd.http.routing import Route, get, post
 from crowdd.kinds.kind import outward
 from crowdd.languages import _
-from crowdd.storage.database import Row
+from crowdd.storage.server.rows import JobState
 
 _LATE_SECONDS = 60
 _QUEUE, _MAIL = "/admin/queue", "/admin/mail"
@@ -43,7 +45,7 @@ class AdminOperation:
         return Page("admin/webhooks.html", title=_("Webhooks"), webhooks=await self._webhooks.all_states())
 
 
-def _state(row: Row) -> str:
+def _state(row: JobState) -> str:
     if row["outcome"] in ("running", "failed"):
         return str(row["outcome"])
     return "late" if row["overdue"] >= _LATE_SECONDS else str(row["outcome"])
@@ -67,7 +69,7 @@ class AdminMail:
         return Page(
             "admin/mail.html",
             title=_("Mail"),
-            letters=[{name: outward(value) for name, value in row.items()} for row in rows],
+            letters=[{name: outward(value) for name, value in attrs.asdict(row).items()} for row in rows],
             states=list(_MAIL_STATES),
             chosen={"state": state},
             form=self._forms.blank(incoming),

@@ -21,7 +21,7 @@ from crowdd.http.request import Incoming
 from crowdd.http.responses import BytesResponse, Page, Redirect, Response
 from crowdd.http.routing import Route, get, post
 from crowdd.languages import _
-from crowdd.storage.database import Row
+from crowdd.storage.accounts.rows import RankedPerson
 
 _HERE = "/admin/users"
 _COLUMNS = ("id", "name", "fullname", "email_addr", "created", "locale", "admin", "consent", "restrict")
@@ -54,7 +54,7 @@ class AdminUsers:
         found = await self._administration.found(incoming.field("user"), incoming.who)
         return await self._page(incoming, self._forms.refused(incoming, {}, "user"), found)
 
-    async def _page(self, incoming: Incoming, form: dict[str, Any], found: list[Row]) -> Response:
+    async def _page(self, incoming: Incoming, form: dict[str, Any], found: list[RankedPerson]) -> Response:
         admins = await self._administration.admins(incoming.who)
         return Page("admin/users.html", title=_("People"), form=form, found=_shown(found), users=_shown(admins))
 
@@ -113,7 +113,7 @@ class AdminUsers:
         return BytesResponse(body, type_, headers=headers)
 
 
-def _shown(rows: Iterable[Row]) -> list[dict[str, Any]]:
+def _shown(rows: Iterable[RankedPerson]) -> list[dict[str, Any]]:
     """Whole records (interface: admin-users) without keys: these are their owners' alone."""
     return [{**person(row, private=True), "restrict": row["restrict"]} for row in rows]
 

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from typing import Any
 from urllib.parse import quote
 
-from crowdd.domain.core import queries
 from crowdd.domain.core.records import NOT_FOUND
 from crowdd.domain.server.services import Services
 from crowdd.errors import ConflictError, NotFoundError
+from crowdd.http import queries
 from crowdd.http.html.forms import Forms
 from crowdd.http.pages.project.views import ProjectViews, locked_out
 from crowdd.http.request import Incoming
@@ -17,7 +17,7 @@ from crowdd.http.responses import Page, Redirect, Response
 from crowdd.http.routing import Route, get, post
 from crowdd.kinds.kind import outward
 from crowdd.languages import _
-from crowdd.storage.database import Row
+from crowdd.storage.projects.rows import ProjectPage
 
 _AT = "/project/<short_name>/queue"
 _SHOWN = 20
@@ -48,7 +48,7 @@ class WorkPages:
             csrf=self._forms.csrf.token(incoming),
         )
 
-    async def _items(self, incoming: Incoming, row: Row) -> list[dict[str, Any]]:
+    async def _items(self, incoming: Incoming, row: ProjectPage) -> list[dict[str, Any]]:
         query = incoming.query
         if query.get("id"):
             return [_outward(await self._one(incoming, row, queries.number(query["id"], "id", 0)))]
@@ -57,7 +57,7 @@ class WorkPages:
         found = await self._queue.list(incoming.who, everybodys=incoming.who.acting_admin, **chosen)
         return [_outward(item) for item in found]
 
-    async def _one(self, incoming: Incoming, row: Row, item_id: int) -> dict[str, Any]:
+    async def _one(self, incoming: Incoming, row: ProjectPage, item_id: int) -> dict[str, Any]:
         item = await self._queue.get(incoming.who, item_id) if item_id <= _MAX_ID else None
         if item is None or item["project_id"] != row["id"]:
             raise NotFoundError(NOT_FOUND)

@@ -18,7 +18,7 @@ from crowdd.http.responses import Page, Redirect, Response
 from crowdd.http.routing import Route, get, post
 from crowdd.kinds import BLOGPOST
 from crowdd.languages import _
-from crowdd.storage.database import Row
+from crowdd.storage.projects.rows import ProjectPage
 from crowdd.values import Requester
 
 _AT = "/project/<short_name>"
@@ -63,7 +63,7 @@ class BlogPages:
         writes, prose = _may_change(incoming.who, found), await self._views.prose([], [found])
         return Page("project/blogpost.html", **context, blogpost=found, _writes=writes, _prose=prose)
 
-    async def _post(self, incoming: Incoming, row: Row, post_id: int) -> dict[str, Any]:
+    async def _post(self, incoming: Incoming, row: ProjectPage, post_id: int) -> dict[str, Any]:
         """The post, when it is one of this project that the requester may see."""
         if post_id > _MAX_ID:
             raise NotFoundError(NOT_FOUND)
@@ -72,7 +72,7 @@ class BlogPages:
             raise NotFoundError(NOT_FOUND)
         return found
 
-    async def _own_post(self, incoming: Incoming, row: Row, post_id: int) -> dict[str, Any]:
+    async def _own_post(self, incoming: Incoming, row: ProjectPage, post_id: int) -> dict[str, Any]:
         found = await self._post(incoming, row, post_id)
         if not _may_change(incoming.who, found):
             rights.require(incoming.who, frozenset(), BLOGPOST.rights.update)
@@ -94,7 +94,7 @@ class BlogPages:
             return await self._again(incoming, row, {error.attribute: [error.sentence]})
         return await self._saved(_at(short_name, made["id"]), said["body"])
 
-    async def _writer(self, incoming: Incoming, short_name: str) -> Row:
+    async def _writer(self, incoming: Incoming, short_name: str) -> ProjectPage:
         row = await self._projects.page(short_name, incoming.who)
         rights.require(incoming.who, row["roles"], BLOGPOST.rights.create)
         return row
@@ -126,12 +126,12 @@ class BlogPages:
         await self._records.delete(BLOGPOST, incoming.who, post_id)
         return Redirect(f"/project/{quote(short_name)}/blog", _("The post is deleted."))
 
-    async def _again(self, incoming: Incoming, row: Row, wrong: dict[str, list[str]], **more: Any) -> Response:
+    async def _again(self, incoming: Incoming, row: ProjectPage, wrong: dict[str, list[str]], **more: Any) -> Response:
         form = self._forms.refused(incoming, wrong, "id", "title", "body") | more
         form["published"] = incoming.flag("published", False)
         return await self._form_page(incoming, row, form, flash=CORRECT, status="error")
 
-    async def _form_page(self, incoming: Incoming, row: Row, form: dict[str, Any], **said: Any) -> Response:
+    async def _form_page(self, incoming: Incoming, row: ProjectPage, form: dict[str, Any], **said: Any) -> Response:
         context = await self._views.context(incoming, row)
         pictures = await self._views.pictures(incoming, row, form["body"])
         return Page("project/edit_blogpost.html", **context, form=form, **said, **pictures)

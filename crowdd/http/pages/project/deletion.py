@@ -15,7 +15,7 @@ from crowdd.http.responses import Page, Redirect, Response
 from crowdd.http.routing import Route, get, post
 from crowdd.kinds import PROJECT
 from crowdd.languages import _
-from crowdd.storage.database import Row
+from crowdd.storage.projects.rows import ProjectPage
 
 _AT = "/project/<short_name>/delete"
 
@@ -42,19 +42,19 @@ class DeletingPages:
         await self._services.records.delete(PROJECT, incoming.who, row["id"])
         return Redirect(f"/account/{quote(incoming.who.user_name)}/", _("Project deleted!"))
 
-    async def _owned(self, incoming: Incoming, short_name: str) -> Row:
+    async def _owned(self, incoming: Incoming, short_name: str) -> ProjectPage:
         """The project, for its owner and for administrators; co-owners cannot delete it."""
         row = await self._services.projects.owned(short_name, incoming.who)
         rights.require(incoming.who, row["roles"], PROJECT.rights.delete)
         return row
 
-    async def _page(self, incoming: Incoming, row: Row, errors: dict[str, list[str]], **said: Any) -> Response:
+    async def _page(self, incoming: Incoming, row: ProjectPage, errors: dict[str, list[str]], **said: Any) -> Response:
         context = await self._views.context(incoming, row)
         form = self._forms.refused(incoming, errors, "confirm") if errors else self._forms.blank(incoming, "confirm")
         return Page("project/delete.html", **context, csrf=form["csrf"], form=form, **said)
 
 
-def _may_leave_out(incoming: Incoming, row: Row) -> bool:
+def _may_leave_out(incoming: Incoming, row: ProjectPage) -> bool:
     """Front ends send no name, and have never been able to delete a project that has results."""
     left_out = incoming.content_type == "application/json" and incoming.form.get("confirm") is None
     return left_out and not row["n_completed_tasks"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from typing import Any
 from urllib.parse import quote
 
@@ -27,7 +27,7 @@ from crowdd.http.routing import Route, get, post
 from crowdd.kinds import PROJECT
 from crowdd.languages import _
 from crowdd.languages.content_languages import language_of
-from crowdd.storage.database import Row
+from crowdd.storage.projects.rows import ProjectPage
 
 _AT = "/project/<short_name>/update"
 _TEXTS = ("name", "short_name", "description", "long_description")
@@ -41,7 +41,7 @@ class UpdatePages:
 
     def __init__(self, services: Services, forms: Forms, views: ProjectViews) -> None:
         self._services, self._forms, self._views = services, forms, views
-        self._buttons: dict[str, Callable[[Incoming, Row], Awaitable[Response]]] = {
+        self._buttons: dict[str, Callable[[Incoming, ProjectPage], Awaitable[Response]]] = {
             "Upload": self._upload,
             "Password": self._password,
         }
@@ -61,13 +61,14 @@ class UpdatePages:
         except FormError as error:
             return await self._page(incoming, row, error)
 
-    async def _details(self, incoming: Incoming, row: Row) -> Response:
-        said: dict[str, Any] = {name: incoming.text(name, row[name]).strip() for name in _TEXTS}
+    async def _details(self, incoming: Incoming, row: ProjectPage) -> Response:
+        before: Mapping[str, Any] = row
+        said: dict[str, Any] = {name: incoming.text(name, before[name]).strip() for name in _TEXTS}
         if wrong := project_validation.mistakes(said["name"], said["short_name"], said["description"]):
             raise FormError(wrong)
         self._require_password(incoming, row)
         pictured = await self._pictured(incoming, row)
-        changes = said | {name: incoming.flag(name, row[name]) for name in _BOXES}
+        changes = said | {name: incoming.flag(name, before[name]) for name in _BOXES}
         if category := incoming.field("category_id"):
             changes["category_id"] = category
         if (info := _info(incoming, row["info"])) != row["info"]:
@@ -82,7 +83,7 @@ class UpdatePages:
         words, status = await LeftOut(self._views.services).after(said["long_description"], _("Project updated!"))
         return Redirect(f"/project/{quote(said['short_name'])}/", words, status)
 
-    async def _pictured(self, incoming: Incoming, row: Row) -> bool:
+    async def _pictured(self, incoming: Incoming, row: ProjectPage) -> bool:
         """Keeps the picture that came with the texts, if any: it would have to be chosen again. Raises FormError."""
         file = _picture(incoming)
         if file is None:
@@ -99,7 +100,7 @@ class UpdatePages:
             raise FormError({"webhook": [message_of(error)]}) from None
         return address or None
 
-    async def _changed(self, incoming: Incoming, row: Row, changes: dict[str, Any]) -> None:
+    async def _changed(self, incoming: Incoming, row: ProjectPage, changes: dict[str, Any]) -> None:
         try:
             await self._services.records.change(PROJECT, incoming.who, row["id"], changes)
         except ConflictError as error:
@@ -109,19 +110,19 @@ class UpdatePages:
         except (InvalidRequestError, InvalidValueError) as error:
             raise FormError({"category_id": [message_of(error)]}) from None
 
-    async def _password(self, incoming: Incoming, row: Row) -> Response:
+    async def _password(self, incoming: Incoming, row: ProjectPage) -> Response:
         self._require_password(incoming, row)
         await self._lock(incoming, row)
         locks = incoming.flag("protect", row["lock_id"] is not None)
         words = _("The project now requires its password.") if locks else _("The project requires no password.")
         return Redirect(f"/project/{quote(row['short_name'])}/settings", words)
 
-    def _require_password(self, incoming: Incoming, row: Row) -> None:
+    def _require_password(self, incoming: Incoming, row: ProjectPage) -> None:
         wants = "protect" in incoming.form and incoming.flag("protect", False)
         if wants and row["lock_id"] is None and not incoming.field("password"):
             raise FormError({"password": [_("Enter a password.")]})
 
-    async def _lock(self, incoming: Incoming, row: Row) -> None:
+    async def _lock(self, incoming: Incoming, row: ProjectPage) -> None:
         """The lock as the form says; a form without the box, or with it and no new password, leaves it."""
         locked, password = row["lock_id"] is not None, incoming.field("password")
         if "protect" not in incoming.form and incoming.field("btn") != "Password":
@@ -132,16 +133,17 @@ class UpdatePages:
         elif locked and not wants:
             await self._services.projects.set_password(row, incoming.who, None)
 
-    async def _upload(self, incoming: Incoming, row: Row) -> Response:
+    async def _upload(self, incoming: Incoming, row: ProjectPage) -> Response:
         file = _picture(incoming)
         if file is None:
             raise FormError({"avatar": [_("Choose a picture first.")]})
         await self._services.thumbnails.set(row, file, crop_box(incoming), incoming.who)
         return Redirect(f"/project/{quote(row['short_name'])}/update", _("Your picture has been updated."))
 
-    async def _page(self, incoming: Incoming, row: Row, error: FormError | None = None) -> Response:
+    async def _page(self, incoming: Incoming, row: ProjectPage, error: FormError | None = None) -> Response:
         """The form as stored, or as it was sent with what is wrong; programs see the picture as a form of its own."""
-        stored = {name: row[name] for name in ("id", *_TEXTS, *_BOXES, "category_id", "webhook")}
+        values: Mapping[str, Any] = row
+        stored = {name: values[name] for name in ("id", *_TEXTS, *_BOXES, "category_id", "webhook")}
         stored |= {name: row["info"].get(name) is True for name in _INFO_BOXES}
         lock = {"protect": row["lock_id"] is not None, "password": None}
         forms: dict[str, Any] = {

@@ -17,7 +17,8 @@ from crowdd.http.responses import Page, Redirect, Response
 from crowdd.http.routing import Route, get, post
 from crowdd.kinds.kind import outward
 from crowdd.languages import _
-from crowdd.storage.database import Row
+from crowdd.storage.accounts.rows import RankedPerson
+from crowdd.storage.projects.rows import ProjectPage
 
 _AT = "/project/<short_name>"
 
@@ -59,7 +60,7 @@ class OwnersPages:
         shown = [] if found is None else [_shown(found, row)]
         return await self._page(incoming, row, self._forms.refused(incoming, wrong, "user"), found=shown, **said)
 
-    async def _page(self, incoming: Incoming, row: Row, form: dict[str, Any], **more: Any) -> Response:
+    async def _page(self, incoming: Incoming, row: ProjectPage, form: dict[str, Any], **more: Any) -> Response:
         context = await self._views.context(incoming, row)
         owners = await self._ownership.owners(row)
         invitation = await self._ownership.invitation(row)
@@ -142,12 +143,12 @@ class OwnersPages:
             return await self._transfer_page(incoming, row, form, flash=CORRECT, status="error")
         return Redirect(f"/project/{quote(short_name)}/", _("The project belongs to %(name)s now.", name=name))
 
-    async def _transfer_page(self, incoming: Incoming, row: Row, form: dict[str, Any], **said: Any) -> Response:
+    async def _transfer_page(self, incoming: Incoming, row: ProjectPage, form: dict[str, Any], **said: Any) -> Response:
         context = await self._views.context(incoming, row)
         return Page("project/transferownership.html", **context, form=form, **said)
 
 
-def _shown(each: Row, row: Row) -> dict[str, Any]:
+def _shown(each: RankedPerson, row: ProjectPage) -> dict[str, Any]:
     owns = {"is_coowner": each["id"] in row["owners_ids"], "is_creator": each["id"] == row["owner_id"]}
     return person(each) | {"id": each["id"]} | owns
 

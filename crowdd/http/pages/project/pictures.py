@@ -8,13 +8,14 @@ from urllib.parse import quote
 
 from crowdd.domain.server.services import Services
 from crowdd.errors import FormError
+from crowdd.http import queries
 from crowdd.http.html.forms import CORRECT, Forms
 from crowdd.http.pages.project.views import ProjectViews, locked_out
 from crowdd.http.request import Incoming
 from crowdd.http.responses import Page, Redirect, Response
 from crowdd.http.routing import Route, get, post
 from crowdd.languages import _
-from crowdd.storage.database import Row
+from crowdd.storage.projects.rows import ProjectPage
 
 _AT = "/project/<short_name>/pictures"
 _MAX_ID = 2**63 - 1
@@ -51,8 +52,9 @@ class PicturePages:
         await self._pictures.remove(incoming.who, row, min(picture_id, _MAX_ID))
         return Redirect(_path(short_name), _("The picture is deleted."))
 
-    async def _page(self, incoming: Incoming, row: Row, errors: dict[str, list[str]]) -> Response:
-        found = await self._pictures.page(incoming.who, row, incoming.query.get("before", ""))
+    async def _page(self, incoming: Incoming, row: ProjectPage, errors: dict[str, list[str]]) -> Response:
+        before = incoming.query.get("before")
+        found = await self._pictures.page(incoming.who, row, queries.number(before, "last_id", 0) if before else None)
         form = self._forms.refused(incoming, errors) if errors else self._forms.blank(incoming)
         said: dict[str, Any] = {"flash": CORRECT, "status": "error"} if errors else {}
         context = await self._views.context(incoming, row) | {"title": _("Pictures")}

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from crowdd.domain.core.queries import flag
 from crowdd.domain.projects.project_lists import FEATURED
 from crowdd.domain.projects.serializers import project_summary
 from crowdd.domain.server.services import Services
+from crowdd.http.queries import flag
 from crowdd.http.request import Incoming
 from crowdd.http.responses import Page, Response
 from crowdd.http.routing import Route, get

@@ -18,7 +18,7 @@ from crowdd.kinds import PROJECT
 from crowdd.kinds.task_run import MAX_ANSWER_BYTES, MAX_RAISED_BYTES
 from crowdd.kinds.types import Integer
 from crowdd.languages import _
-from crowdd.storage.database import Row
+from crowdd.storage.projects.rows import ProjectPage
 
 
 class ProjectSettingsPages:
@@ -51,7 +51,7 @@ class ProjectSettingsPages:
         await self._services.projects.tell(row, {"max_answer_bytes": size * 1000}, incoming.who)
         return Redirect(f"/project/{quote(short_name)}/settings", _("The maximum size of answers has been changed."))
 
-    async def _update_key(self, incoming: Incoming, row: Row) -> Response:
+    async def _update_key(self, incoming: Incoming, row: ProjectPage) -> Response:
         key = incoming.field("answer_key").strip()
         try:
             await self._services.projects.tell(row, {"answer_key": key or None}, incoming.who)
@@ -59,12 +59,12 @@ class ProjectSettingsPages:
             return await self._refused(incoming, row, {"answer_key": [error.args[0]]})
         return Redirect(f"/project/{quote(row['short_name'])}/settings", _("The answer key is saved."))
 
-    async def _refused(self, incoming: Incoming, row: Row, wrong: dict[str, list[str]]) -> Response:
+    async def _refused(self, incoming: Incoming, row: ProjectPage, wrong: dict[str, list[str]]) -> Response:
         """The page with the form that was sent as it was sent, the other as stored."""
         form = self._forms.refused(incoming, wrong, *wrong)
         return await self._page(incoming, row, _stored(row) | form, flash=CORRECT, status="error")
 
-    async def _page(self, incoming: Incoming, row: Row, form: dict[str, Any], **said: Any) -> Response:
+    async def _page(self, incoming: Incoming, row: ProjectPage, form: dict[str, Any], **said: Any) -> Response:
         context = await self._views.context(incoming, row)
         owners = await self._services.ownership.owners(row)
         shown = [person(each) | {"is_creator": each["is_creator"]} for each in owners]
@@ -87,7 +87,8 @@ class ProjectSettingsPages:
         return Redirect(f"/project/{quote(short_name)}/settings", words)
 
 
-def _stored(row: Row) -> dict[str, Any]:
+def _stored(row: ProjectPage) -> dict[str, Any]:
     info = row["info"]
-    limit = info.get("max_answer_bytes") or MAX_ANSWER_BYTES
+    raised = info.get("max_answer_bytes")
+    limit = raised if isinstance(raised, int) and raised else MAX_ANSWER_BYTES
     return {"max_answer_kb": limit // 1000, "answer_key": info.get("answer_key")}

@@ -15,6 +15,7 @@ from crowdd.domain.projects.projects import link_word
 from crowdd.domain.projects.serializers import person
 from crowdd.domain.server.services import Services
 from crowdd.errors import ForbiddenError
+from crowdd.http import queries
 from crowdd.http.pages.omitted_pictures import LeftOut
 from crowdd.http.request import Incoming
 from crowdd.http.responses import Redirect, Response
@@ -22,7 +23,8 @@ from crowdd.http.routing import Handler
 from crowdd.kinds import BLOGPOST, PROJECT
 from crowdd.kinds.kind import OWNERS
 from crowdd.languages import _
-from crowdd.storage.database import Row
+from crowdd.storage.core.listing import Query, equal
+from crowdd.storage.projects.rows import ProjectPage
 
 _SEPARATORS = re.compile(r"[\s,;]+")
 
@@ -33,7 +35,7 @@ class ProjectViews:
 
     services: Services
 
-    async def context(self, incoming: Incoming, row: Row) -> dict[str, Any]:
+    async def context(self, incoming: Incoming, row: ProjectPage) -> dict[str, Any]:
         """Figures, owner and project as the requester may see them."""
         owns = bool(row["roles"] & OWNERS)
         records = self.services.records
@@ -54,18 +56,20 @@ class ProjectViews:
             "_try_link": self.try_link(row) if owns else None,
         }
 
-    def try_link(self, row: Row) -> str | None:
+    def try_link(self, row: ProjectPage) -> str | None:
         """The address by which others can try a draft; None for a project that was published."""
         word = link_word(row)
         base = self.services.settings.base_url.rstrip("/")
         return None if word is None else f"{base}/project/{quote(row['short_name'])}/?try={word}"
 
     async def posts(
-        self, incoming: Incoming, row: Row, maximum: int, before: str = ""
+        self, incoming: Incoming, row: ProjectPage, maximum: int, before: str = ""
     ) -> tuple[list[dict[str, Any]], bool]:
         """The newest blog posts that the requester may see, or those before one, and whether there are more."""
-        asked = {"project_id": str(row["id"]), "desc": "true", "all": "1", "limit": str(maximum + 1), "last_id": before}
-        posts = await self.services.records.list(BLOGPOST, incoming.who, asked)
+        last_id = queries.number(before, "last_id", 0) if before else None
+        of_project = equal(BLOGPOST, project_id=row["id"])
+        query = Query(BLOGPOST, of_project, descending=True, limit=maximum + 1, last_id=last_id)
+        posts = await self.services.records.list(query, incoming.who)
         return posts[:maximum], len(posts) > maximum
 
     async def prose(self, descriptions: Iterable[str], posts: Iterable[Mapping[str, Any]] = ()) -> Laid:
@@ -74,7 +78,7 @@ class ProjectViews:
         posted = await self.services.prose.of((post["body"] for post in posts), BLOGPOST.field("body").heading)
         return {**described, **posted}
 
-    async def pictures(self, incoming: Incoming, row: Row, text: str | None) -> dict[str, Any]:
+    async def pictures(self, incoming: Incoming, row: ProjectPage, text: str | None) -> dict[str, Any]:
         """What the editor of a text shows of pictures: those of the project, and those that the text names in vain."""
         found = await self.services.project_pictures.page(incoming.who, row)
         return {
@@ -83,7 +87,7 @@ class ProjectViews:
             "_left_out": await LeftOut(self.services).of(text),
         }
 
-    async def owner(self, incoming: Incoming, row: Row) -> dict[str, Any]:
+    async def owner(self, incoming: Incoming, row: ProjectPage) -> dict[str, Any]:
         """The owner's record: everything for himself, public figures for others."""
         found = await self.services.accounts.profile(row["owner_id"])
         own = row["owner_id"] == incoming.who.acting_user

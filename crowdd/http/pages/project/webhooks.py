@@ -17,7 +17,7 @@ from crowdd.http.routing import Route, get, post
 from crowdd.kinds import PROJECT
 from crowdd.kinds.types import Integer
 from crowdd.languages import _, ngettext
-from crowdd.storage.database import Row
+from crowdd.storage.projects.rows import ProjectPage
 
 _SHOWN = 20
 _AT = "/project/<short_name>/webhook"
@@ -47,7 +47,7 @@ class WebhookPages:
         form = self._forms.blank(incoming, "webhook") | {"webhook": row["webhook"]}
         return await self._page(incoming, row, form)
 
-    async def _page(self, incoming: Incoming, row: Row, form: dict[str, Any], **said: Any) -> Response:
+    async def _page(self, incoming: Incoming, row: ProjectPage, form: dict[str, Any], **said: Any) -> Response:
         state, before = incoming.query.get("state") or None, incoming.query.get("before") or None
         if state is not None and state not in STATES:
             raise InvalidValueError(_("Unknown state."))
@@ -128,7 +128,7 @@ class WebhookPages:
         found = await self._webhooks.delivery(row, incoming.who, delivery_id)
         return Redirect(f"{_at(short_name)}/{delivery_id}", _("The event is being sent again."), more=found)
 
-    async def _owned(self, incoming: Incoming, short_name: str) -> Row:
+    async def _owned(self, incoming: Incoming, short_name: str) -> ProjectPage:
         return await self._services.projects.owned(short_name, incoming.who)
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable
-from typing import Any, Self
+from collections.abc import Callable, Coroutine
+from typing import TYPE_CHECKING, Self
 from urllib.parse import unquote
 
 import attrs
+from twisted.internet.defer import Deferred
 
 from crowdd.config import Settings
 from crowdd.domain.projects.projects import Projects
@@ -15,9 +16,12 @@ from crowdd.errors import AnonymousError, TooLargeError
 from crowdd.http.auth.identity import Identity, client_address
 from crowdd.http.request import Incoming
 
+if TYPE_CHECKING:
+    from crowdd.http.transport.site import Request
+
 _IMPORT = re.compile(rb"/project/([^/?]+)/tasks/import/?(?:\?.*)?", re.DOTALL)
 _HINT = "Sign in or send an API key to send more."
-Limit = Callable[[Any], Awaitable[int]]
+Limit = Callable[["Request"], Coroutine[Deferred[object], object, int]]
 
 
 def imports_into(target: bytes) -> str | None:
@@ -61,7 +65,7 @@ class Senders:
     identity: Identity
     projects: Projects
 
-    async def limit(self, request: Any) -> int:
+    async def limit(self, request: Request) -> int:
         """How long the body of this request may be; only its head is known.
 
         Raises TooLargeError without an account, and what the import itself would raise for those who may not import.

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from typing import Any
 
 from twisted.internet.defer import Deferred
+from twisted.internet.interfaces import IReactorTime
 
 from crowdd.errors import TooManyRequestsError
 
@@ -22,7 +22,7 @@ class FairShare:
     has ``seconds`` and ``callLater``.
     """
 
-    def __init__(self, clock: Any, at_once: int) -> None:
+    def __init__(self, clock: IReactorTime, at_once: int) -> None:
         self._clock, self._at_once = clock, at_once
         self._active: defaultdict[str, int] = defaultdict(int)
         self._begun: defaultdict[str, int] = defaultdict(int)  # in this turn of the reactor

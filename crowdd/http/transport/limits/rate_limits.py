@@ -5,21 +5,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-from typing import Any
+from collections.abc import Awaitable, Callable, Hashable
+from functools import partial
 
 import attrs
-from twisted.internet.defer import Deferred
+from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 
+from crowdd.concurrency.single_flight import SingleFlight
 from crowdd.http.transport.fixed_headers import EncodedHeaders
 
 MAX_KEYS = 100_000
 NETWORK, BROWSER, KEY = "network", "browser", "key"  # whose window the figures of an answer speak of
 MAX_PROJECTS = 4  # projects whose presenters have a limit of their own, per visitor, end point and window
 _BUCKETS = 1024  # what comes beyond shares so many counters
-_TOLD_PER_WINDOW, _LARGEST_BLOCK = 30, 100
-Add = Callable[[Any, int, int], Awaitable[int]]
+_TOLD_PER_WINDOW, _MAX_FLUSH = 30, 100
+Add = Callable[[Hashable, int, int], Awaitable[int]]
 Share = Callable[[str, "Window"], "SharedWindow"]
 
 log = Logger()
@@ -75,10 +76,10 @@ class Window:
     ``clock`` has ``seconds()``, as a reactor has.
     """
 
-    def __init__(self, clock: Any, limit: int, seconds: int) -> None:
+    def __init__(self, clock: IReactorTime, limit: int, seconds: int) -> None:
         self._clock, self.limit, self._seconds = clock, limit, seconds
         self._end = 0
-        self._used: dict[Any, int] = {}
+        self._used: dict[Hashable, int] = {}
 
     def use(self, limit: int, seconds: int) -> None:
         """Other limits from now on; what was taken in this window counts."""
@@ -86,7 +87,7 @@ class Window:
             self._end = 0
         self.limit, self._seconds = limit, seconds
 
-    def merge(self, key: Any, end: int, total: int) -> RateLimitStatus | None:
+    def merge(self, key: Hashable, end: int, total: int) -> RateLimitStatus | None:
         """There are so many with those of other processes; None when that window is over. The last one was ours."""
         if end != self._end:
             return None
@@ -101,14 +102,14 @@ class Window:
             self._used = {}
         return self._end
 
-    def take(self, key: Any) -> RateLimitStatus:
+    def take(self, key: Hashable) -> RateLimitStatus:
         """Counts a request and says whether it is allowed."""
         self.end()
         key = self.bucket(key)
         used = self._used[key] = self._used.get(key, 0) + 1
         return self._status(used)
 
-    def bucket(self, key: Any) -> Any:
+    def bucket(self, key: Hashable) -> Hashable:
         """Where a key is counted: with others where there are too many."""
         return hash(key) % _BUCKETS if key not in self._used and len(self._used) >= MAX_KEYS else key
 
@@ -128,21 +129,19 @@ class SharedWindow:
     def __init__(self, window: Window, add: Add, flush_every: int) -> None:
         """``add(key, end, more)`` gives the number of all processes with ``more`` of this one."""
         self._window, self._add, self._flush_every = window, add, flush_every
-        self._untold: dict[Any, int] = {}
+        self._untold: dict[Hashable, int] = {}
         self._end = 0
-        self._telling: dict[Any, list[Deferred[None]]] = {}
+        self._telling: SingleFlight[RateLimitStatus] = SingleFlight()
 
     def use(self, limit: int, seconds: int) -> None:
         """Other limits from now on."""
         self._window.use(limit, seconds)
 
-    async def take(self, key: Any) -> RateLimitStatus:
+    async def take(self, key: Hashable) -> RateLimitStatus:
         """Counts a request and says whether it is allowed. Raises nothing."""
         key = self._window.bucket(key)
         while key in self._telling:  # what the others have is just being asked: those behind wait for it
-            place: Deferred[None] = Deferred()
-            self._telling[key].append(place)
-            await place
+            await self._telling.join(key)
         status = self._window.take(key)
         if not status.allowed or not status.limit:
             return status
@@ -151,16 +150,12 @@ class SharedWindow:
         untold = self._untold[key] = self._untold.get(key, 0) + 1
         if untold < self._flush_every:
             return status
-        return await self._tell(key, status)
+        return await self._telling.run(key, partial(self._tell, key, status))
 
-    async def _tell(self, key: Any, status: RateLimitStatus) -> RateLimitStatus:
-        self._telling[key] = []
-        known = await self._known(key, self._untold.pop(key), status.reset)
-        for place in self._telling.pop(key):  # now, for they go on at once
-            place.callback(None)
-        return known or status
+    async def _tell(self, key: Hashable, status: RateLimitStatus) -> RateLimitStatus:
+        return await self._known(key, self._untold.pop(key), status.reset) or status
 
-    async def _known(self, key: Any, more: int, end: int) -> RateLimitStatus | None:
+    async def _known(self, key: Hashable, more: int, end: int) -> RateLimitStatus | None:
         """What is allowed by what all have told; None when nobody knows, or the window is over."""
         try:
             return self._window.merge(key, end, await self._add(key, end, more))
@@ -172,12 +167,12 @@ class SharedWindow:
 
 
 @attrs.frozen
-class Budget:
+class WindowGroup:
     """Several windows at once, such as an hour and a day: what one of them refuses is refused."""
 
     windows: tuple[Window | SharedWindow, ...]
 
-    async def take(self, key: Any) -> bool:
+    async def take(self, key: Hashable) -> bool:
         """Counts a request in each window up to the first that refuses it; whether it is allowed."""
         for window in self.windows:
             if not (await count_hit(window, key)).allowed:
@@ -193,9 +188,9 @@ class ProjectShares:
 
     def __init__(self) -> None:
         self._end = 0
-        self._known: dict[Any, list[int]] = {}
+        self._known: dict[Hashable, list[int]] = {}
 
-    def place(self, key: Any, project: int, end: int) -> int:
+    def place(self, key: Hashable, project: int, end: int) -> int:
         """The project that ``project`` is counted as in the window that ends at ``end``; -1 is the shared one."""
         if end != self._end:
             self._end, self._known = end, {}
@@ -217,7 +212,7 @@ class RateLimit:
     window one that several processes fill together.
     """
 
-    def __init__(self, clock: Any, limits: Limits, shared: Share | None = None) -> None:
+    def __init__(self, clock: IReactorTime, limits: Limits, shared: Share | None = None) -> None:
         def window(name: str) -> Window | SharedWindow:
             made = self._plain[name] = Window(clock, self._sizes(limits)[name], limits.seconds)
             return made if shared is None else shared(name, made)
@@ -264,11 +259,11 @@ class RateLimit:
         return await count_hit(self._windows["presenters"], (*key, place))
 
 
-async def count_hit(window: Window | SharedWindow, key: Any) -> RateLimitStatus:
+async def count_hit(window: Window | SharedWindow, key: Hashable) -> RateLimitStatus:
     """Count a hit, locally or shared."""
     return window.take(key) if isinstance(window, Window) else await window.take(key)
 
 
 def flush_every(limit: int) -> int:
     """How many requests a process counts before it tells the others: a thirtieth, for who is near the limit."""
-    return max(1, min(limit // _TOLD_PER_WINDOW, _LARGEST_BLOCK))
+    return max(1, min(limit // _TOLD_PER_WINDOW, _MAX_FLUSH))

@@ -1,6 +1,6 @@
 -- default: the scheduler of projects that name none. The same as depth_first.
 
-CREATE FUNCTION default_mode() RETURNS "char" IMMUTABLE LANGUAGE sql AS $$ SELECT 'n'::"char" $$;
+CREATE FUNCTION default_mode() RETURNS assignment_mode IMMUTABLE LANGUAGE sql AS $$ SELECT 'limited'::assignment_mode $$;
 
 CREATE FUNCTION default_scan(p project_ledger, p_order text, p_scan text) RETURNS text LANGUAGE plpgsql AS $$
 BEGIN

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from crowdd.domain.core import queries
 from crowdd.domain.server.services import Services
 from crowdd.domain.tasks.changes import task_ids
 from crowdd.domain.transfer.exports import FORMATS
 from crowdd.errors import NotFoundError
+from crowdd.http import queries
 from crowdd.http.pages.project.views import ProjectViews, locked_out, none_ticked, ticked
 from crowdd.http.request import Incoming
 from crowdd.http.responses import Download, Page, Response

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, BinaryIO
 from urllib.parse import quote
 
 from crowdd.domain.core.csv_escape import harmless
 from crowdd.domain.server.services import Services
 from crowdd.domain.transfer.import_rows import USES
-from crowdd.domain.transfer.imports import Begun, Choices
+from crowdd.domain.transfer.imports import Begun, Choices, ImportPage
 from crowdd.domain.transfer.task_files import ENCODINGS
 from crowdd.errors import (
     ConflictError,
@@ -28,7 +28,7 @@ from crowdd.http.responses import BytesResponse, Page, Redirect, Response
 from crowdd.http.routing import Route, get, post
 from crowdd.kinds.kind import outward
 from crowdd.languages import _, ngettext
-from crowdd.storage.database import Row
+from crowdd.storage.projects.rows import ProjectPage
 from crowdd.storage.transfer.imports import KEPT_ERRORS
 
 _AT = "/project/<short_name>/tasks/import"
@@ -65,7 +65,7 @@ class ImportPages:
         form = self._forms.filled(incoming, form_name=type_, csv_url=None, rows=None)
         return await self._first(incoming, row, form)
 
-    async def _first(self, incoming: Incoming, row: Row, form: dict[str, Any], **said: Any) -> Response:
+    async def _first(self, incoming: Incoming, row: ProjectPage, form: dict[str, Any], **said: Any) -> Response:
         newest = await self._imports.newest(incoming.who, row)
         context = await self._views.context(incoming, row) | {"title": _("Add tasks")}
         return Page(
@@ -94,7 +94,7 @@ class ImportPages:
             return await self._refused(incoming, row, error)
         return _begun(short_name, import_id, begun)
 
-    async def _brought(self, incoming: Incoming, row: Row, choices: Choices) -> int:
+    async def _brought(self, incoming: Incoming, row: ProjectPage, choices: Choices) -> int:
         address = incoming.field("csv_url").strip() or incoming.field("url").strip()
         found = incoming.file("file", "csv_filename")
         if found is not None:
@@ -105,7 +105,7 @@ class ImportPages:
             return await self._imports.bring(incoming.who, row, *_pasted(incoming), choices)
         raise InvalidValueError(_("Choose a file, or give its address."))
 
-    async def _refused(self, incoming: Incoming, row: Row, error: Exception) -> Response:
+    async def _refused(self, incoming: Incoming, row: ProjectPage, error: Exception) -> Response:
         words = error.args[0] if error.args else _("The file was refused.")
         form = self._forms.refused(incoming, {_wrong_field(incoming): [words]}, "form_name", "csv_url")
         form["rows"] = _shown_again(incoming.form.get("rows"))
@@ -117,14 +117,14 @@ class ImportPages:
         found = await self._imports.get(incoming.who, row, import_id)
         return await self._one(incoming, row, found)
 
-    async def _one(self, incoming: Incoming, row: Row, found: Row, **said: Any) -> Response:
+    async def _one(self, incoming: Incoming, row: ProjectPage, found: ImportPage, **said: Any) -> Response:
         context = await self._views.context(incoming, row) | {"title": _("Add tasks")}
         shown = {name: value for name, value in _outward(found).items() if name not in _HIDDEN}
         shown["gone"] = await self._imports.count_gone(incoming.who, row, found)
         form = self._forms.filled(incoming, **{name: found[name] for name in ("again", "n_answers", "on_error")})
         if said.get("flash") and said.get("status") == "error":
             form["errors"] = {said.pop("field", "uses"): [said["flash"]]}
-        uses = said.pop("uses", None) or found["uses"] or found["usual"]
+        uses: Any = said.pop("uses", None) or found["uses"] or found["usual"]
         refused = (
             await self._imports.errors(incoming.who, row, found["id"], 0, SHOWN_REFUSED) if found["preview"] else []
         )
@@ -196,7 +196,7 @@ def _table(name: str, head: tuple[str, ...], rows: Iterable[tuple[Any, ...]]) ->
     return BytesResponse(text.getvalue().encode("utf-8-sig"), "text/csv; charset=utf-8", headers=headers)
 
 
-def _choices(incoming: Incoming, found: Row | None = None, *, begin: bool) -> Choices:
+def _choices(incoming: Incoming, found: ImportPage | None = None, *, begin: bool) -> Choices:
     """What a request says of a file: ``uses``, ``key``, ``kind``, ``encoding``, ``delimiter``, ``header``, ``again``,
     ``n_answers`` and ``on_error``. The form of the page sends all of them (``form=y``), an unticked box by its absence.
     """
@@ -240,7 +240,7 @@ def _shown_again(rows: Any) -> str | None:
     return rows.encode(errors="replace").decode().replace("\0", "?") if isinstance(rows, str) else None
 
 
-def _uses(incoming: Incoming, found: Row | None) -> Any:
+def _uses(incoming: Incoming, found: ImportPage | None) -> Any:
     """What a request says of each column; None where it says nothing."""
     if "uses" in incoming.form:
         return incoming.form["uses"]
@@ -264,5 +264,5 @@ def _at(short_name: str) -> str:
     return f"/project/{quote(short_name)}/tasks/import"
 
 
-def _outward(row: Row) -> dict[str, Any]:
+def _outward(row: Mapping[str, Any]) -> dict[str, Any]:
     return {name: outward(value) for name, value in row.items()}

@@ -19,7 +19,7 @@ from crowdd.http.routing import Route, get, post
 from crowdd.kinds.types import clean_text
 from crowdd.languages import _, ngettext
 from crowdd.storage import schedulers
-from crowdd.storage.database import Row
+from crowdd.storage.projects.rows import ProjectPage
 from crowdd.values import Requester
 
 _AT = "/project/<short_name>/tasks"
@@ -68,7 +68,7 @@ class ChangePages:
 
         return show
 
-    async def _values(self, incoming: Incoming, form: Form, row: Row) -> dict[str, Any]:
+    async def _values(self, incoming: Incoming, form: Form, row: ProjectPage) -> dict[str, Any]:
         """What the form begins with: how it is now."""
         now: dict[str, Any] = dict.fromkeys(_names(form))
         if form is REDUNDANCY:
@@ -103,7 +103,7 @@ class ChangePages:
         return send
 
     async def _answered(
-        self, incoming: Incoming, row: Row, form: Form, wrong: dict[str, list[str]], effect: Effect | None
+        self, incoming: Incoming, row: ProjectPage, form: Form, wrong: dict[str, list[str]], effect: Effect | None
     ) -> Response:
         again = self._forms.refused(incoming, wrong, *_names(form))
         said = {"flash": CORRECT, "status": "error"} if wrong else {}
@@ -112,7 +112,7 @@ class ChangePages:
     async def _page(
         self,
         incoming: Incoming,
-        row: Row,
+        row: ProjectPage,
         form: Form,
         fields: dict[str, Any],
         effect: Effect | None = None,

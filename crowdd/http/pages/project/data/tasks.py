@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from typing import Any
 from urllib.parse import quote
 
-from crowdd.domain.core import queries
 from crowdd.domain.server.services import Services
 from crowdd.domain.tasks.task_list import MAX_SORTED, Asked
 from crowdd.errors import InvalidValueError
+from crowdd.http import queries
 from crowdd.http.html.forms import Forms
 from crowdd.http.pages.project.views import ProjectViews, locked_out
 from crowdd.http.request import Incoming
@@ -18,7 +18,7 @@ from crowdd.http.routing import Route, get
 from crowdd.kinds.kind import OWNERS, Role
 from crowdd.kinds.types import clean_text
 from crowdd.languages import _
-from crowdd.storage.database import Row
+from crowdd.storage.projects.rows import ProjectPage
 
 _AT = "/project/<short_name>/tasks"
 
@@ -65,7 +65,7 @@ class TaskPages:
             _missing=wanted,
         )
 
-    async def _one(self, row: Row, wanted: str) -> int | None:
+    async def _one(self, row: ProjectPage, wanted: str) -> int | None:
         """The task that a number names, or None."""
         number = int(wanted) if wanted.isascii() and wanted.isdigit() else None
         return number if number is not None and await self._browsing.has(row, number) else None
@@ -94,7 +94,7 @@ class TaskPages:
         return JsonResponse((await self._browsing.task(incoming.who, row, task_id, after))["task_runs"])
 
 
-def owns(row: Row) -> bool:
+def owns(row: ProjectPage) -> bool:
     """Whether the requester runs the project."""
     roles: frozenset[Role] = row["roles"]
     return bool(roles & OWNERS)

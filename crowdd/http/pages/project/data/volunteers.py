@@ -8,11 +8,11 @@ from urllib.parse import quote
 
 import attrs
 
-from crowdd.domain.core import queries
 from crowdd.domain.server.services import Services
-from crowdd.domain.tasks.barring import Outcome
+from crowdd.domain.tasks.barring import BarResult
 from crowdd.domain.tasks.volunteers import PER_PAGE
 from crowdd.errors import InvalidValueError, NotFoundError
+from crowdd.http import queries
 from crowdd.http.html.forms import CORRECT, Forms
 from crowdd.http.pages.project.views import ProjectViews, locked_out
 from crowdd.http.request import Incoming
@@ -21,7 +21,8 @@ from crowdd.http.routing import Route, get, post
 from crowdd.kinds import PROJECT, TASK_RUN
 from crowdd.kinds.types import Integer, clean_text
 from crowdd.languages import _
-from crowdd.storage.database import Row
+from crowdd.storage.core.listing import Query, equal
+from crowdd.storage.projects.rows import ProjectPage
 
 _AT = "/project/<short_name>/volunteers"
 _BAR_FIELDS = ("volunteer", "taskrun_id", "user_name", "reason")
@@ -50,7 +51,7 @@ class VolunteerPages:
         row = await self._services.projects.owned(short_name, incoming.who)
         return await self._page(incoming, row, self._forms.filled(incoming, **self._values(incoming, row)))
 
-    def _values(self, incoming: Incoming, row: Row) -> dict[str, Any]:
+    def _values(self, incoming: Incoming, row: ProjectPage) -> dict[str, Any]:
         maximum = row["info"].get("counted_per_network")
         named = incoming.query.get("taskrun_id", "")
         word = clean_text(incoming.query.get("volunteer", ""))[:100] or None
@@ -61,9 +62,11 @@ class VolunteerPages:
         """One volunteer and their answers, the newest first; those before ``last_id``."""
         row = await self._services.projects.owned(short_name, incoming.who)
         found = await self._services.volunteers.find(incoming.who, row["id"], volunteer)
-        asked = {"project_id": str(row["id"]), "volunteer": volunteer, "limit": str(_ANSWERS), "desc": "1", "all": "1"}
-        asked |= {"last_id": incoming.query["last_id"]} if incoming.query.get("last_id") else {}
-        runs = await self._services.records.list(TASK_RUN, incoming.who, asked)
+        last = incoming.query.get("last_id")
+        last_id = queries.number(last, "last_id", 0) if last else None
+        given = equal(TASK_RUN, project_id=row["id"], volunteer=volunteer)
+        query = Query(TASK_RUN, given, descending=True, limit=_ANSWERS, last_id=last_id)
+        runs = await self._services.records.list(query, incoming.who)
         return Page(
             "project/volunteer.html",
             **await self._views.context(incoming, row),
@@ -72,7 +75,7 @@ class VolunteerPages:
             next=runs[-1]["id"] if len(runs) == _ANSWERS else None,
         )
 
-    async def _page(self, incoming: Incoming, row: Row, form: dict[str, Any], **said: Any) -> Response:
+    async def _page(self, incoming: Incoming, row: ProjectPage, form: dict[str, Any], **said: Any) -> Response:
         barred = await self._services.barring.listed(incoming.who, row["id"])
         page = max(1, queries.number(incoming.query.get("page", ""), "page", 1, _MAX_PAGES))
         total = await self._services.volunteers.count(row["id"])
@@ -127,7 +130,7 @@ class VolunteerPages:
         outcome = await self._services.barring.unbar(incoming.who, row["id"], bar_id)
         return _done(short_name, outcome, _("The bar is removed."))
 
-    async def _refused(self, incoming: Incoming, row: Row, wrong: dict[str, list[str]]) -> Response:
+    async def _refused(self, incoming: Incoming, row: ProjectPage, wrong: dict[str, list[str]]) -> Response:
         form = self._forms.refused(incoming, wrong, "counted_per_network", *_BAR_FIELDS)
         return await self._page(incoming, row, form, flash=CORRECT, status="error")
 
@@ -136,7 +139,7 @@ def _at(short_name: str) -> str:
     return f"/project/{quote(short_name)}/volunteers"
 
 
-def _done(short_name: str, outcome: Outcome, words: str) -> Redirect:
+def _done(short_name: str, outcome: BarResult, words: str) -> Redirect:
     if outcome.queue_item is not None:
         words = f"{words} {_('Their answers are being changed in the background.')}"
     return Redirect(_at(short_name), words, more=attrs.asdict(outcome))

@@ -25,7 +25,8 @@ from crowdd.http.routing import Route, get, post
 from crowdd.kinds import PROJECT, TASK
 from crowdd.languages import _
 from crowdd.languages.content_languages import direction_of
-from crowdd.storage.database import Row
+from crowdd.storage.core.listing import Query, equal
+from crowdd.storage.projects.rows import ProjectPage
 
 _AT: Final = "/project/<short_name>/tasks/taskpresentereditor"
 _PARTS: Final = ("task_presenter", "tutorial", "results")
@@ -84,19 +85,19 @@ class EditorPages:
             raise FormError({"editor": [_("Volunteers need a presenter to see tasks. Start with a template.")]})
         return text
 
-    async def _begin(self, incoming: Incoming, row: Row, name: str) -> Response:
+    async def _begin(self, incoming: Incoming, row: ProjectPage, name: str) -> Response:
         """Another starter in the place of what was sent; what was typed goes along, and nothing is stored."""
         sent = editor_texts.sent_document(incoming, _stored(row, "task_presenter"))
         form = self._forms.filled(incoming, id=row["id"], editor=_begun(name, editor_texts.wanted(incoming, sent)))
         return await self._page(incoming, row, form)
 
-    async def _keep(self, incoming: Incoming, row: Row, part: str, text: str) -> None:
+    async def _keep(self, incoming: Incoming, row: ProjectPage, part: str, text: str) -> None:
         try:
             await self._services.projects.tell(row, {part: text, **_declared(row, part, text)}, incoming.who)
         except TooLargeError as error:
             raise FormError({"editor": [message_of(error)]}) from None
 
-    async def _start(self, incoming: Incoming, row: Row) -> Response:
+    async def _start(self, incoming: Incoming, row: ProjectPage) -> Response:
         """A starter with the project's sentence as its question, where it is one; then on to the tasks."""
         document = _begun(incoming.field("template"), {})
         said = starters.asked(document) or {}
@@ -109,7 +110,7 @@ class EditorPages:
         return Redirect(_path(row["short_name"], "task_presenter"), _("This is what volunteers will see."))
 
     async def _page(
-        self, incoming: Incoming, row: Row, form: dict[str, Any], *, choose: bool = False, **said: Any
+        self, incoming: Incoming, row: ProjectPage, form: dict[str, Any], *, choose: bool = False, **said: Any
     ) -> Response:
         context = await self._views.context(incoming, row)
         part = _part(incoming)
@@ -122,10 +123,10 @@ class EditorPages:
         more["_columns"] = [] if preview["invented"] else editor_texts.columns(preview["tasks"])
         return Page("project/task_presenter_editor.html", **context, **more, _preview=preview)
 
-    async def _preview(self, incoming: Incoming, row: Row, document: str) -> dict[str, Any]:
+    async def _preview(self, incoming: Incoming, row: ProjectPage, document: str) -> dict[str, Any]:
         """What the frame of the preview is told: the project as presenters see it, and some tasks."""
-        asked = {"project_id": str(row["id"]), "limit": str(_SAMPLES), "all": "1"}
-        tasks = await self._services.records.list(TASK, incoming.who, asked)
+        query = Query(TASK, equal(TASK, project_id=row["id"]), limit=_SAMPLES)
+        tasks = await self._services.records.list(query, incoming.who)
         shown = [{"id": task["id"], "project_id": row["id"], "info": task["info"]} for task in tasks]
         made_up = enumerate(starters.samples(document), 1)
         invented = [{"id": n, "project_id": row["id"], "info": info} for n, info in made_up]
@@ -143,7 +144,7 @@ class EditorPages:
         return BytesResponse(document.encode(), headers=presenter.frame_headers(https=self._https))
 
 
-def _declared(row: Row, part: str, document: str) -> dict[str, str]:
+def _declared(row: ProjectPage, part: str, document: str) -> dict[str, str]:
     """Where a presenter made of a starter stores its answers, unless the owner has said which key it is."""
     known = part != "task_presenter" or "answer_key" in row["info"]
     return {} if known or starters.asked(document) is None else {"answer_key": starters.ANSWER_KEY}
@@ -156,7 +157,7 @@ def _part(incoming: Incoming) -> str:
     return part
 
 
-def _stored(row: Row, part: str) -> str:
+def _stored(row: ProjectPage, part: str) -> str:
     found = row["info"].get(part)
     return starters.current(found) if isinstance(found, str) else ""
 

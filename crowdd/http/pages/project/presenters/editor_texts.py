@@ -12,10 +12,10 @@ from crowdd.http import starters
 from crowdd.http.request import Incoming
 from crowdd.http.starters import Asked
 from crowdd.languages import _
-from crowdd.storage.database import Row
+from crowdd.storage.projects.rows import ProjectPage
 
 MAX_ANSWERS: Final = 40
-_MAX_LETTERS: Final = 500
+_MAX_CHARACTERS: Final = 500
 _MAX_COLUMNS: Final = 200
 _LINES: Final = ("question", "unsure", *starters.COLUMNS)
 
@@ -35,7 +35,7 @@ def typed(incoming: Incoming) -> Asked:
 
 
 def _line(text: str) -> str:
-    return text.strip()[:_MAX_LETTERS]
+    return text.strip()[:_MAX_CHARACTERS]
 
 
 def shown(incoming: Incoming) -> Asked:
@@ -99,7 +99,7 @@ def columns(tasks: Iterable[Mapping[str, Any]]) -> list[str]:
     return list(dict.fromkeys(found))[:_MAX_COLUMNS]
 
 
-def outcome(part: str, before: Row, now: Row) -> str:
+def outcome(part: str, before: ProjectPage, now: ProjectPage) -> str:
     """What has come of saving, told by the rows before and after it."""
     if before["info"].get(part) == now["info"].get(part):
         return _("Nothing has changed.")

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from crowdd.domain.core import queries
 from crowdd.domain.projects.file_access import readdressed
 from crowdd.domain.server.services import Services
 from crowdd.domain.tasks.finished_tasks import Finished
 from crowdd.errors import AnonymousError, NotFoundError
+from crowdd.http import queries
 from crowdd.http.auth.confirmation import Confirm
 from crowdd.http.html import presenter
 from crowdd.http.html.locales import locale_of
@@ -23,7 +23,7 @@ from crowdd.kinds import PROJECT
 from crowdd.kinds.kind import OWNERS
 from crowdd.languages import _
 from crowdd.languages.content_languages import direction_of, language_of
-from crowdd.storage.database import Row
+from crowdd.storage.projects.rows import ProjectPage
 
 _TITLES: dict[presenter.Kind, str] = {
     "newtask": _("Contribute"),
@@ -61,7 +61,7 @@ class PresentingPages:
         """What the owner wrote for it; without that the finished tasks, those before one result (``before``)."""
         return await self._page(incoming, short_name, "results")
 
-    async def _finished(self, incoming: Incoming, row: Row, context: dict[str, Any]) -> Response:
+    async def _finished(self, incoming: Incoming, row: ProjectPage, context: dict[str, Any]) -> Response:
         """The finished tasks, for those who may see answers."""
         before = incoming.query.get("before", "")
         sees = self._services.finished_tasks.may_see(row)
@@ -102,7 +102,7 @@ class PresentingPages:
         return Page("project/presenter.html", **context, _presenter=shown, _prose=prose)
 
     async def _presenter(
-        self, incoming: Incoming, row: Row, kind: presenter.Kind, task_id: int | None
+        self, incoming: Incoming, row: ProjectPage, kind: presenter.Kind, task_id: int | None
     ) -> dict[str, Any]:
         project = self._services.records.public_view(PROJECT, row)
         who = incoming.who
@@ -124,7 +124,7 @@ class PresentingPages:
         profile = None if user_id is None else await self._services.accounts.profile(user_id)
         return profile["rank"] if profile is not None and profile["score"] else None
 
-    async def _lease_or_find(self, incoming: Incoming, row: Row, task_id: int) -> None:
+    async def _lease_or_find(self, incoming: Incoming, row: ProjectPage, task_id: int) -> None:
         """Links are followed by crawlers and previews, too, and pictures may name them: those must not take a place."""
         if task_id > _MAX_ID:
             raise NotFoundError("404 Not Found")
@@ -147,12 +147,12 @@ class PresentingPages:
         document = self._templates.render("project/frame.html", context)
         return BytesResponse(document.encode(), headers=presenter.frame_headers(https=self._https))
 
-    def _require_account(self, incoming: Incoming, row: Row) -> None:
+    def _require_account(self, incoming: Incoming, row: ProjectPage) -> None:
         if not row["allow_anonymous_contributors"] and not incoming.who.signed_in:
             raise AnonymousError(_("This project does not allow anonymous contributors"), code="members_only")
 
 
-def _missing(row: Row, kind: presenter.Kind) -> str:
+def _missing(row: ProjectPage, kind: presenter.Kind) -> str:
     """What a page needs and the project lacks: the presenter, the tutorial that is asked for, tasks; "" for nothing."""
     if kind == "results":
         return ""

@@ -1,0 +1,1 @@
+"""Broken code, broken files, and requests from the OpenAPI document."""

@@ -1,0 +1,1 @@
+"""What goes into a release: pins, the bill of materials, the wheel."""

@@ -1,0 +1,1 @@
+"""Imports, exports, and a whole project by files."""

@@ -1,0 +1,255 @@
+"""Imports of many tasks: how long, how much memory, what others notice; and what a kill half-way leaves.
+
+    python -m bench.transfer.imports [--rows 100000] [--kills 5] [--format csv]
+
+Gates: within SECONDS for each 100,000 rows, of the clock or, where others use the machine, of crowdd's and PostgreSQL's
+CPU together; the memory of the server grows by at most MAX_MEMORY; a page meanwhile takes at most MAX_WAIT (p99);
+killed (-9) at random moments, the import goes on within MAX_PAUSE of the restart and ends with exactly the rows of the
+file.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import attrs
+import requests
+from support.servers.live import LiveServer
+
+from bench.support import testbed
+from bench.support.cpu import Cpu
+from bench.support.figures import Times, table
+
+SECONDS = 20.0
+MAX_MEMORY = 64e6  # bytes
+MAX_WAIT = 1.0  # seconds
+MAX_PAUSE = 5.0  # seconds from a server's being there again until its import moves
+_BAD_EVERY = 1000  # rows
+
+
+@attrs.frozen
+class Plan:
+    """How many rows, in which format, and how often the server is killed meanwhile."""
+
+    rows: int = 100_000
+    format: str = "csv"
+    kills: int = 5
+    seconds: float = SECONDS
+    max_memory: float = MAX_MEMORY
+    max_wait: float = MAX_WAIT
+    max_pause: float = MAX_PAUSE
+
+
+def content(plan: Plan, mark: str) -> bytes:
+    """A file of so many tasks, every thousandth of which is no good."""
+    return b"".join(_pieces(plan, mark))
+
+
+def _pieces(plan: Plan, mark: str) -> Iterator[bytes]:
+    begin, end, between = {
+        "csv": ("url,place,n_answers\n", "", ""),
+        "ndjson": ("", "", ""),
+        "json": ("[\n", "\n]", ","),
+    }[plan.format]
+    yield begin.encode()
+    for n in range(plan.rows):
+        answers = "none" if n % _BAD_EVERY == 7 else 3
+        url, place = f"https://pictures.example/{mark}/{n:07}.jpg", f"gate {n % 40}, north side"
+        if plan.format == "csv":
+            yield f'{url},"{place}",{answers}\n'.encode()
+        else:
+            text = f'{{"url":"{url}","place":"{place}","n_answers":"{answers}"}}'
+            yield f"{between if n else ''}{text}\n".encode()
+    yield end.encode()
+
+
+def refused_of(plan: Plan) -> int:
+    """How many rows of the file are no good."""
+    return len(range(7, plan.rows, _BAD_EVERY))
+
+
+def memory(server: LiveServer) -> tuple[float, float]:
+    """What the server has in memory, now and at most so far, in bytes."""
+    assert server.process is not None
+    lines = Path(f"/proc/{server.process.pid}/status").read_text().splitlines()
+    found = dict(line.split(":", 1) for line in lines if ":" in line)
+    now, maximum = (1024.0 * int(found[name].split()[0]) for name in ("VmRSS", "VmHWM"))
+    return now, maximum
+
+
+class Looking(threading.Thread):
+    """Asks for a page all the while and notes how long it takes."""
+
+    def __init__(self, address: str) -> None:
+        super().__init__(daemon=True)
+        self.times, self._address, self._over = Times(), address, threading.Event()
+        self.start()
+
+    def run(self) -> None:
+        with requests.Session() as session:
+            while not self._over.wait(0.05):
+                with self.times.of("page"):
+                    session.get(self._address, timeout=60)
+
+    def end(self) -> float:
+        """p99 in seconds."""
+        self._over.set()
+        self.join()
+        return self.times.percentile("page", 99)
+
+
+def bring(server: LiveServer, project: testbed.Project, body: bytes, name: str) -> dict[str, Any]:
+    """Uploads a file, to be imported at once."""
+    address = f"{server.url}/project/{project.short_name}/tasks/import?response_format=json"
+    key = {"Authorization": project.owner.key}
+    answer = requests.post(address, headers=key, files={"file": (name, body)}, data={"on_error": "skip"}, timeout=120)
+    assert answer.status_code == 200 and answer.json()["status"] == "success", answer.text[:500]
+    found: dict[str, Any] = answer.json()
+    return found
+
+
+def until_done(sql: testbed.Sql, item: int, seconds: float) -> dict[str, Any]:
+    """The item when it has ended. Raises TimeoutError."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        (row,) = sql.rows("SELECT state, error, result FROM queue_item WHERE id = %s", (item,))
+        if row["state"] not in ("waiting", "running"):
+            return row
+        time.sleep(0.05)
+    raise TimeoutError(f"The import did not end within {seconds:g} seconds.")
+
+
+def straight(
+    plan: Plan, server: LiveServer, sql: testbed.Sql, cpu: Cpu | None
+) -> tuple[list[tuple[str, object]], list[str]]:
+    """One import on a warm server, with somebody who looks on."""
+    project = testbed.project(server, tasks=1, n_answers=1)
+    warm = attrs.evolve(plan, rows=2000)
+    until_done(sql, bring(server, project, content(warm, "warm"), f"warm.{plan.format}")["queue_item"], 120)
+    body = content(plan, "cold")
+    before, _ = memory(server)
+    spent = cpu.spent() if cpu else None
+    looking, began = Looking(f"{server.url}/project/{project.short_name}/tasks/"), time.monotonic()
+    begun = bring(server, project, body, f"tasks.{plan.format}")
+    brought = time.monotonic() - began
+    ended = until_done(sql, begun["queue_item"], 600)
+    taken, wait = time.monotonic() - began, looking.end()
+    grown = memory(server)[1] - before
+    used = cpu.spent().since(spent) if cpu and spent else None
+    expected = {"added": plan.rows - refused_of(plan), "present": 0, "refused": refused_of(plan)}
+    wrong = _judged(plan, ended, expected, sql, project.id, 1 + 2000 - refused_of(warm) + expected["added"])
+    if min(taken, used.server if used else taken) > plan.seconds * max(1.0, plan.rows / 100_000):
+        wrong.append(f"{taken:.1f} s for {plan.rows:,} rows")
+    if grown > plan.max_memory:
+        wrong.append(f"memory grew by {grown / 1e6:.0f} MB")
+    if wait > plan.max_wait:
+        wrong.append(f"a page took {wait:.2f} s (p99) meanwhile")
+    lines: list[tuple[str, object]] = [
+        (f"{plan.rows:,} rows", f"{len(body) / 1e6:.1f} MB of {plan.format}"),
+        ("seconds", f"{taken:.1f}, of these {brought:.1f} until it is looked at; {plan.rows / taken:,.0f} rows/s"),
+        ("CPU", f"crowdd {used.crowdd:.1f} s, PostgreSQL {used.postgres:.1f} s" if used else "not looked at"),
+        ("memory", f"+{grown / 1e6:.0f} MB above {before / 1e6:.0f} MB"),
+        ("a page meanwhile", f"p50 {1000 * looking.times.percentile('page', 50):.0f} ms, p99 {1000 * wait:.0f} ms"),
+    ]
+    return lines, wrong
+
+
+def killed(plan: Plan, server: LiveServer, sql: testbed.Sql) -> tuple[list[tuple[str, object]], list[str]]:
+    """One import during which the server is killed."""
+    project = testbed.project(server, tasks=1, n_answers=1)
+    began = bring(server, project, content(plan, "kills"), f"kills.{plan.format}")
+    halves, pauses, wrong = [], [], []
+    for number in range(plan.kills):
+        mark = plan.rows * (number + 1) // (plan.kills + 2) + random.randint(0, plan.rows // 50)
+        if not _reached(sql, began["import"], mark):
+            break
+        server.kill()
+        (row,) = sql.rows("SELECT added, refused FROM task_import WHERE id = %s", (began["import"],))
+        there = sql.one("SELECT count(*) FROM task WHERE project_id = %s", (project.id,)) - 1
+        rows = sql.one("SELECT (checkpoint->>'rows')::int FROM queue_item WHERE id = %s", (began["queue_item"],))
+        halves.append(there)
+        if not there == row["added"] == rows - row["refused"]:
+            wrong.append(f"{there} tasks, {row} in figures, {rows} rows by the checkpoint after kill {number + 1}")
+        server.start()
+        pauses.append(_moved_within(sql, began, row["added"]))
+        if pauses[-1] > plan.max_pause:
+            wrong.append(f"{pauses[-1]:.1f} s until it went on after kill {number + 1}")
+    ended = until_done(sql, began["queue_item"], 600)
+    expected = {"added": plan.rows - refused_of(plan), "present": 0, "refused": refused_of(plan)}
+    wrong += _judged(plan, ended, expected, sql, project.id, 1 + expected["added"])
+    lines: list[tuple[str, object]] = [
+        ("killed", f"{len(halves)} times, at {', '.join(f'{n:,}' for n in halves)} tasks"),
+        ("went on", f"within {max(pauses, default=0.0):.1f} s of the restart"),
+    ]
+    return lines, wrong
+
+
+def _moved_within(sql: testbed.Sql, began: dict[str, Any], added: int) -> float:
+    """Seconds until the import has added more."""
+    start = time.monotonic()
+    _reached(sql, began["import"], added + 1)
+    return time.monotonic() - start
+
+
+def _reached(sql: testbed.Sql, import_id: int, rows: int) -> bool:
+    end = time.monotonic() + 300
+    while time.monotonic() < end:
+        (row,) = sql.rows("SELECT added, ended FROM task_import WHERE id = %s", (import_id,))
+        if row["added"] >= rows or row["ended"]:
+            return not row["ended"]
+        time.sleep(0.01)
+    return False
+
+
+def _judged(
+    plan: Plan, ended: dict[str, Any], expected: dict[str, int], sql: testbed.Sql, project_id: int, tasks: int
+) -> list[str]:
+    wrong = []
+    found = {name: (ended["result"] or {}).get(name) for name in expected}
+    if ended["state"] != "done" or found != expected:
+        wrong.append(f"ended as {ended['state']} {ended['error']} with {found} instead of {expected}")
+    sql_ = "SELECT count(*) AS n, count(DISTINCT info) AS kinds FROM task WHERE project_id = %s"
+    (row,) = sql.rows(sql_, (project_id,))
+    if row["n"] != tasks or row["kinds"] != tasks:
+        wrong.append(f"{row['n']} tasks, {row['kinds']} different ones, instead of {tasks}")
+    figure = sql.one("SELECT n_tasks FROM project_figures WHERE project_id = %s", (project_id,))
+    return wrong if figure == tasks else [*wrong, f"the project's figure says {figure} tasks instead of {tasks}"]
+
+
+def play(plan: Plan, dsn: str, place: Path, postmaster: int = 0) -> tuple[list[tuple[str, object]], list[str]]:
+    """The lines of the table, and what is violated."""
+    sql = testbed.Sql(dsn)
+    with testbed.crowdd(dsn, place) as server:
+        assert server.process is not None
+        cpu = Cpu(server.process.pid, postmaster) if postmaster else None
+        lines, wrong = straight(plan, server, sql, cpu)
+        if plan.kills:
+            more, worse = killed(plan, server, sql)
+            lines, wrong = lines + more, wrong + worse
+    return lines, wrong
+
+
+def main() -> int:
+    """Runs it and prints a table; 1 when a gate is broken."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rows", type=int, default=Plan().rows)
+    parser.add_argument("--kills", type=int, default=Plan().kills)
+    parser.add_argument("--format", choices=("csv", "json", "ndjson"), default="csv")
+    parser.add_argument("--seed", type=int, default=7)
+    options = parser.parse_args()
+    random.seed(options.seed)
+    with testbed.folder() as place, testbed.postgres(place) as database:
+        lines, wrong = play(Plan(options.rows, options.format, options.kills), database.dsn, place, database.pid)
+    print(table("Imports", lines, wrong))
+    return bool(wrong)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

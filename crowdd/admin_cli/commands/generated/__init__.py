@@ -1,0 +1,1 @@
+"""Commands that write files from the other commands: completion and manual pages."""

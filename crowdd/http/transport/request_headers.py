@@ -1,0 +1,66 @@
+"""What the headers of a request ask for: coding, format, language, conditions and cookies.
+
+werkzeug parses them as RFC 9110 and RFC 6265 say. Clients send the same few texts again and again, so each function
+keeps its last results.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+from types import MappingProxyType
+
+from werkzeug.datastructures import ETags, LanguageAccept, MIMEAccept
+from werkzeug.http import parse_accept_header, parse_etags
+from werkzeug.sansio.http import parse_cookie
+
+from crowdd.languages import NAMES, SOURCE
+
+_GZIP = "-gzip"
+
+
+@lru_cache(256)
+def accepts_gzip(accept_encoding: str) -> bool:
+    """Whether a response may be compressed: gzip has a weight, and ``identity`` has no greater one."""
+    accepted = parse_accept_header(accept_encoding)
+    return accepted.quality("gzip") > 0 and accepted.quality("gzip") >= accepted.quality("identity")
+
+
+@lru_cache(256)
+def prefers_json(accept: str) -> bool:
+    """Whether an Accept header prefers JSON to HTML. Parameters of a media type (``charset``) do not count."""
+    types = [(name.partition(";")[0], weight) for name, weight in parse_accept_header(accept)]
+    return MIMEAccept(types).best_match(("text/html", "application/json")) == "application/json"
+
+
+@lru_cache(256)
+def best_language(accept_language: str) -> str:
+    """Our language that an Accept-Language header prefers, English when it names none of ours."""
+    return parse_accept_header(accept_language, LanguageAccept).best_match(NAMES, SOURCE)
+
+
+def gzip_etag(entity_tag: str) -> str:
+    """The entity tag of the compressed form of a response."""
+    return f'{entity_tag[:-1]}{_GZIP}"'
+
+
+def matches(header: str, entity_tag: str) -> bool:
+    """Whether an If-Match or If-None-Match header names the entity, compressed or not.
+
+    The comparison is weak for both headers: a proxy that compresses makes our strong tags weak.
+    """
+    if not header:
+        return False
+    named, tag = _etags(header), entity_tag.strip('"')
+    return named.star_tag or named.contains_weak(tag) or named.contains_weak(f"{tag}{_GZIP}")
+
+
+@lru_cache(256)
+def _etags(header: str) -> ETags:
+    return parse_etags(header)
+
+
+@lru_cache(1024)
+def cookies(header: bytes) -> Mapping[str, str]:
+    """The cookies of a Cookie header, which is UTF-8. If a name occurs twice, the last value counts."""
+    return MappingProxyType(dict(parse_cookie(header.decode("utf-8", "replace")).items(multi=True)))

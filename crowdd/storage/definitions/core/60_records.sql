@@ -1,0 +1,63 @@
+-- The views from which each kind is read: a column for every attribute of its declaration.
+
+-- overall_progress: counted answers as a percentage of those needed. It is 100 exactly if every task is finished: after
+-- n_answers was lowered, some tasks have more answers than they need while others have none.
+CREATE VIEW project_record AS
+SELECT p.*, f.n_tasks, f.n_completed_tasks, f.runs_anonymous + f.runs_authenticated AS n_task_runs,
+       f.people_anonymous + f.people_authenticated AS n_volunteers, f.n_results,
+       (SELECT count(*) FROM blogpost b WHERE b.project_id = p.id) AS n_blogposts,
+       CASE WHEN f.n_wanted <= 0 THEN 0
+            ELSE least(f.n_counted * 100 / f.n_wanted, CASE WHEN f.n_completed_tasks >= f.n_tasks THEN 100 ELSE 99 END)::int END AS overall_progress,
+       last_activity(p.id) AS last_activity_raw,
+       (SELECT CASE WHEN a.privacy_mode THEN a.name ELSE a.fullname END FROM account a WHERE a.id = p.owner_id) AS owner
+  FROM project p JOIN project_figures f ON f.project_id = p.id;
+
+CREATE VIEW projectstats_record AS
+SELECT p.id, p.id AS project_id, f.n_tasks, f.runs_anonymous + f.runs_authenticated AS n_task_runs, f.n_results,
+       f.people_anonymous + f.people_authenticated AS n_volunteers, f.n_completed_tasks,
+       CASE WHEN f.n_wanted <= 0 THEN 0
+            ELSE least(f.n_counted * 100 / f.n_wanted, CASE WHEN f.n_completed_tasks >= f.n_tasks THEN 100 ELSE 99 END)::int END AS overall_progress,
+       coalesce(f.seconds / nullif(f.runs_anonymous + f.runs_authenticated, 0), 0)::float8 AS average_time,
+       (SELECT count(*) FROM blogpost b WHERE b.project_id = p.id) AS n_blogposts, last_activity(p.id) AS last_activity, '{}'::jsonb AS info
+  FROM project p JOIN project_figures f ON f.project_id = p.id;
+
+CREATE VIEW task_record AS
+SELECT t.*, l.n_answers, l.priority_0, l.mode, l.answers,
+       CASE WHEN l.retired THEN (SELECT reason FROM retirement x WHERE x.project_id = l.project_id AND x.task_id = l.task_id)
+            WHEN l.done THEN 'complete' END AS closed,
+       CASE WHEN l.retired THEN (SELECT at FROM retirement x WHERE x.project_id = l.project_id AND x.task_id = l.task_id) END AS retired_at,
+       CASE WHEN l.retired THEN (SELECT user_id FROM retirement x WHERE x.project_id = l.project_id AND x.task_id = l.task_id) END AS retired_by,
+       CASE WHEN l.retired THEN (SELECT note FROM retirement x WHERE x.project_id = l.project_id AND x.task_id = l.task_id) END AS retired_note,
+       CASE WHEN l.done OR l.retired THEN 'completed' ELSE 'ongoing' END AS state, l.answers + l.uncounted AS n_task_runs,
+       (SELECT array_agg(user_id ORDER BY created) FROM favourite f WHERE f.project_id = t.project_id AND f.task_id = t.id) AS fav_user_ids
+  FROM task t JOIN task_ledger l ON l.project_id = t.project_id AND l.task_id = t.id;
+
+-- An answer with the code of its volunteer.
+CREATE VIEW task_run_record AS
+SELECT r.*, (SELECT word FROM volunteer_word w WHERE w.project_id = r.project_id AND w.actor = r.actor) AS volunteer FROM task_run r;
+
+-- A task as it is handed out; under incremental with the previous answer, if there is one.
+CREATE VIEW handed_out AS
+SELECT t.*, CASE WHEN t.mode = 'one_at_a_time' AND t.answers > 0 AND jsonb_typeof(t.info) = 'object' THEN t.info || jsonb_build_object('last_answer', (
+           SELECT r.info FROM task_run r WHERE r.project_id = t.project_id AND r.task_id = t.id AND r.counted ORDER BY r.id DESC LIMIT 1))
+       ELSE t.info END AS shown_info
+  FROM task_record t;
+
+CREATE VIEW user_record AS
+SELECT id, created, name, fullname, email_addr, api_key_encrypted, NULL::text AS passwd_hash, admin, pro, "restrict", privacy_mode, subscribed,
+       newsletter_prompted, valid_email, confirmation_email_sent, consent, locale, flags, category, catalog_api,
+       google_user_id, github_user_id, orcid_user_id, info
+  FROM account;
+
+-- The public keys of a person's info (USER.public_info), without values larger than the current limit of info: older
+-- rows would otherwise be read completely wherever people are listed.
+CREATE FUNCTION public_person_info(p_info jsonb) RETURNS jsonb IMMUTABLE LANGUAGE sql AS $$
+SELECT coalesce(jsonb_object_agg(key, value), '{}') FROM jsonb_each(p_info)
+ WHERE key IN ('avatar', 'avatar_url', 'container', 'extra') AND octet_length(value::text) <= 16000 $$;
+
+-- A person in a list: like user_record, with the public keys of info only.
+CREATE VIEW person_record AS
+SELECT id, created, name, fullname, email_addr, api_key_encrypted, passwd_hash, admin, pro, "restrict", privacy_mode, subscribed,
+       newsletter_prompted, valid_email, confirmation_email_sent, consent, locale, flags, category, catalog_api,
+       google_user_id, github_user_id, orcid_user_id, public_person_info(info) AS info
+  FROM user_record;

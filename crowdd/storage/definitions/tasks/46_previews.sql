@@ -1,0 +1,30 @@
+-- What changes of tasks (40_changes.sql) would do, without doing it. p_tasks null: all tasks of the project.
+
+-- Whether a task would be complete if some of its answers and leases were removed and n_answers changed. Uncounted
+-- answers that may count take their place (p_but: the volunteer whose answers and leases are removed).
+CREATE FUNCTION would_be_complete(t task_ledger, p_n int, p_counted_gone int, p_but text, p_leases_gone int) RETURNS boolean STABLE LANGUAGE sql AS $$
+SELECT is_complete(t.answers - p_counted_gone + CASE WHEN t.retired OR t.uncounted = 0 THEN 0 ELSE least(countable(t.project_id, t.task_id, p_but), greatest(0,
+           p_n - t.answers + p_counted_gone - CASE t.mode WHEN 'unlimited' THEN 0 ELSE t.leases - p_leases_gone END)) END, p_n) $$;
+
+CREATE FUNCTION preview_redundancy(p_project bigint, p_tasks bigint[], p_n int) RETURNS effect STABLE LANGUAGE sql AS $$
+SELECT count(*), count(*) FILTER (WHERE would AND NOT done), count(*) FILTER (WHERE done AND NOT would), 0
+  FROM (SELECT l.done, would_be_complete(l, p_n, 0, '', 0) AS would FROM task_ledger l
+         WHERE project_id = p_project AND (p_tasks IS NULL OR task_id = ANY (p_tasks)) AND n_answers <> p_n) t $$;
+
+CREATE FUNCTION preview_priority(p_project bigint, p_tasks bigint[], p_priority float8) RETURNS effect STABLE LANGUAGE sql AS $$
+SELECT count(*), 0, 0, 0 FROM task_ledger
+ WHERE project_id = p_project AND (p_tasks IS NULL OR task_id = ANY (p_tasks)) AND priority_0 <> p_priority $$;
+
+CREATE FUNCTION preview_delete(p_project bigint, p_tasks bigint[]) RETURNS effect STABLE LANGUAGE sql AS $$
+SELECT count(*), 0, 0, coalesce(sum(answers + uncounted), 0) FROM task_ledger
+ WHERE project_id = p_project AND (p_tasks IS NULL OR task_id = ANY (p_tasks)) $$;
+
+CREATE FUNCTION preview_withdraw(p_project bigint, p_tasks bigint[], p_actor text) RETURNS effect STABLE LANGUAGE sql AS $$
+SELECT count(*), count(*) FILTER (WHERE would AND NOT done), count(*) FILTER (WHERE done AND NOT would), coalesce(sum(counted + late), 0)
+  FROM (SELECT l.done, x.counted, x.late, would_be_complete(l, l.n_answers, x.counted, p_actor, x.leases) AS would
+          FROM (SELECT task_id, coalesce(sum(counted), 0)::int AS counted, coalesce(sum(late), 0)::int AS late, coalesce(sum(leases), 0)::int AS leases FROM (
+                    SELECT task_id, counted::int AS counted, (NOT counted)::int AS late, 0 AS leases FROM task_run
+                     WHERE project_id = p_project AND actor = p_actor AND (p_tasks IS NULL OR task_id = ANY (p_tasks)) UNION ALL
+                    SELECT task_id, 0, 0, 1 FROM lease WHERE project_id = p_project AND actor = p_actor AND (p_tasks IS NULL OR task_id = ANY (p_tasks))) h
+                 GROUP BY 1) x
+          JOIN task_ledger l ON l.project_id = p_project AND l.task_id = x.task_id) t $$;

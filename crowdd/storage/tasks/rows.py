@@ -1,0 +1,232 @@
+"""Rows of tasks, answers, results and volunteers, and what the ledger is asked."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import NotRequired, TypedDict
+
+import attrs
+
+from crowdd.values import Json
+
+
+class Ask(TypedDict):
+    """A volunteer's request for tasks, as the ledger takes it."""
+
+    project: int
+    actor: str
+    me: int | None
+    is_admin: bool
+    unlocked: list[str]
+    network: str
+    maximum: int
+    skip: int
+    scan: str
+
+
+class Handed(TypedDict):
+    """What the ledger gives for a request: tasks as JSON texts, or the state that says why there are none."""
+
+    state: str
+    retry_in: timedelta | None
+    lapsed: int
+    tasks: list[str] | None
+
+
+class Answer(TypedDict):
+    """An answer as the ledger takes it."""
+
+    project: int
+    actor: str
+    task: int
+    user_id: int | None
+    ip: str | None
+    external: str | None
+    info: Json
+    calibration: int | None
+    media_url: str | None
+
+
+class Submitted(TypedDict):
+    """What became of an answer. ``run`` is None where it was not stored."""
+
+    nth: NotRequired[int]
+    project: NotRequired[int]
+    actor: NotRequired[str]
+    state: str
+    run: int | None
+    granted: datetime | None
+    finish_time: datetime
+    late_seconds: float | None
+    volunteer: str | None
+
+
+@attrs.frozen
+class Amended:
+    """What became of a correction: changed, same, in result, none or barred."""
+
+    state: str
+    run: int | None
+
+
+class Progress(TypedDict):
+    """A volunteer's answers (``done``) and the tasks (``total``) of a project, and who may know them."""
+
+    id: int
+    done: int
+    total: int
+    lock_id: str | None
+    owners_ids: list[int]
+    first_published: datetime | None
+    draft_key: str | None
+
+
+@attrs.frozen
+class Renewal:
+    """What became of a lease; ``left`` seconds of it, None without a lease."""
+
+    state: str
+    left: float | None
+
+
+class TaskRunRow(TypedDict):
+    """The columns of the kind."""
+
+    id: int
+    task_id: int
+    project_id: int
+    user_id: int | None
+    user_ip: str | None
+    external_uid: str | None
+    volunteer: str | None
+    info: Json
+    created: datetime
+    finish_time: datetime
+    calibration: int | None
+    timeout: float | None
+    media_url: str | None
+
+
+class ListedRun(TaskRunRow):
+    """An answer on the page of its task, with its account. ``n_rows``: how many there are on that page at most."""
+
+    actor: str
+    counted: bool
+    trial: bool
+    aside: int | None
+    origin: str | None
+    name: str | None
+    fullname: str | None
+    privacy_mode: bool | None
+    place: int
+    n_rows: int
+    stored_bytes: int
+    bytes: int
+    bytes_so_far: int
+
+
+class ListedTask(TypedDict):
+    """A task in the list of its project, with the beginning of its ``info`` as text."""
+
+    id: int
+    ordinal: int
+    n_answers: int
+    n_task_runs: int
+    answers: int
+    priority_0: float
+    retired: bool
+    done: bool
+    leases: int
+    state: str
+    nth: NotRequired[int]
+    info_text: str | None
+
+
+class Vote(TypedDict):
+    """A value among the answers to a task and how many gave it (``n``), of ``total``, with ``kinds`` different ones."""
+
+    key: str | None
+    value: Json
+    n: int
+    total: int
+    kinds: int
+
+
+class FinishedVote(TypedDict):
+    """An answer to a finished task, and how many gave it."""
+
+    answer: Json
+    n: int
+
+
+class FinishedTask(TypedDict):
+    """A result with its task and the most frequent answers; ``info`` is None where it is large."""
+
+    id: int
+    task_id: int
+    info: Json
+    task_info: Json
+    votes: list[FinishedVote]
+    total: int
+    kinds: int
+
+
+class ResultRow(TypedDict):
+    """The columns of the kind, without ``info``, which may be large."""
+
+    id: int
+    created: datetime
+    project_id: int
+    task_id: int
+    task_run_ids: list[int]
+    last_version: bool
+
+
+@attrs.frozen
+class Effect:
+    """What a change of tasks does: tasks concerned, completed and reopened, and answers that go."""
+
+    tasks: int
+    completed: int
+    reopened: int
+    answers: int
+
+
+class VolunteerRow(TypedDict):
+    """A volunteer as owners see them; ``user_…`` is None without an account."""
+
+    volunteer: str
+    actor: str
+    answers: int
+    user_id: int | None
+    user_name: str | None
+    barred: bool
+
+
+class Bar(TypedDict):
+    """A volunteer or network that an owner keeps out of a project."""
+
+    id: int
+    subject: str
+    shown: str | None
+    at: datetime
+    reason: str
+    user_name: str | None
+    by_name: str | None
+    volunteer: str | None
+
+
+@attrs.frozen
+class BarSubject:
+    """Whom a bar keeps out."""
+
+    subject: str
+    shown: str | None
+
+
+@attrs.frozen
+class Author:
+    """The volunteer of an answer."""
+
+    actor: str
+    user_ip: str | None

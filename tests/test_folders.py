@@ -1,0 +1,26 @@
+"""A folder is a list that one reads at a glance: at most twenty files."""
+
+from __future__ import annotations
+
+import subprocess
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+MAX_FILES = 20
+# Folders that may have more, each with its reason.
+EXEMPT = {
+    "docs/decisions": "one record per decision, found by its number; its README.md is the list",
+    "examples/digits/images": "the pictures of an example project, one per task",
+}
+
+
+def test_no_folder_has_more_than_twenty_files():
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False)
+    if listed.returncode:
+        pytest.skip("no repository")
+    sizes = Counter(str(path.parent) for path in map(Path, listed.stdout.splitlines()) if (ROOT / path).is_file())
+    assert {folder: size for folder, size in sizes.items() if size > MAX_FILES and folder not in EXEMPT} == {}
+    assert all(sizes[folder] > MAX_FILES for folder in EXEMPT), "an exemption that nothing needs"
